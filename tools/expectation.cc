@@ -59,6 +59,22 @@ void add_difference(double size, bool is_beyond, size_t index, Differences* diff
     differences->place = index;
 }
 
+bool is_same(double a, double b)
+{
+    return a == b || (std::isnan(a) && std::isnan(b));
+}
+
+bool is_inexact(int data_type)
+{
+    return is_floating(data_type) || is_complex(data_type);
+}
+
+std::string element_text(const Tensor& tensor, size_t index)
+{
+    return is_complex(tensor.data_type) ? complex_text(get_complex(tensor, index))
+                                        : number_text(get_element(tensor, index));
+}
+
 // Integers of 64 bits are not all doubles, so of one type only the bytes count when they must
 // agree.
 Differences find_differences(const Tensor& output, const Tensor& expected,
@@ -67,15 +83,15 @@ Differences find_differences(const Tensor& output, const Tensor& expected,
     Differences differences;
     const bool is_same_type = output.data_type == expected.data_type;
     for (size_t i = 0; i < output.element_number(); ++i) {
-        const double a = get_element(output, i);
-        const double b = get_element(expected, i);
-        const bool is_equal = a == b || (std::isnan(a) && std::isnan(b));
-        double size = is_equal ? 0 : std::fabs(a - b);
+        const std::complex<double> a = get_complex(output, i);
+        const std::complex<double> b = get_complex(expected, i);
+        const bool is_equal = is_same(a.real(), b.real()) && is_same(a.imag(), b.imag());
+        double size = is_equal ? 0 : std::abs(a - b);
         if (std::isnan(size)) size = HUGE_VAL;
         bool is_beyond =
-            !is_equal && !(size <= tolerance.absolute + tolerance.relative * std::fabs(b));
+            !is_equal && !(size <= tolerance.absolute + tolerance.relative * std::abs(b));
         if (std::isinf(size)) is_beyond = true;
-        if (is_same_type && !is_floating(output.data_type) && tolerance.absolute < 1)
+        if (is_same_type && !is_inexact(output.data_type) && tolerance.absolute < 1)
             is_beyond = is_beyond || (is_equal && !has_same_bytes(output, expected, i));
         add_difference(size, is_beyond, i, &differences);
     }
@@ -108,7 +124,7 @@ std::string tolerance_text(const Tolerance& tolerance)
 
 Tolerance usual_tolerance(int data_type, int precision)
 {
-    if (!is_floating(data_type) || is_small(data_type)) return {};
+    if (!is_inexact(data_type) || is_small(data_type)) return {};
     if (precision == TENGINE_MODE_INT8 || precision == TENGINE_MODE_UINT8 ||
         precision == TENGINE_MODE_HYBRID_INT8)
         return {0.1, 0.1};
@@ -127,8 +143,9 @@ Tolerance parse_tolerance(const std::string& text)
 
 Agreement compare(const Tensor& output, const Tensor& expected, const Tolerance& tolerance)
 {
-    const bool are_real = is_floating(output.data_type) && is_floating(expected.data_type);
-    if (!are_real && output.data_type != expected.data_type)
+    const bool are_alike = (is_floating(output.data_type) && is_floating(expected.data_type)) ||
+                           (is_complex(output.data_type) && is_complex(expected.data_type));
+    if (!are_alike && output.data_type != expected.data_type)
         return {false, std::string("its type is ") + tengine_data_type_get_name(output.data_type) +
                            ", expected " + tengine_data_type_get_name(expected.data_type)};
     if (output.shape != expected.shape)
@@ -138,10 +155,9 @@ Agreement compare(const Tensor& output, const Tensor& expected, const Tolerance&
     if (number == 0) return {true, "both are empty"};
     if (output.data_type == TENGINE_DT_STRING) return compare_texts(output, expected);
     const Differences found = find_differences(output, expected, tolerance);
-    const std::string where = number_text(found.largest) + " at " +
-                              place_text(output, found.place) + ": " +
-                              number_text(get_element(output, found.place)) + ", expected " +
-                              number_text(get_element(expected, found.place));
+    const std::string where =
+        number_text(found.largest) + " at " + place_text(output, found.place) + ": " +
+        element_text(output, found.place) + ", expected " + element_text(expected, found.place);
     const std::string bound = " (" + tolerance_text(tolerance) + ")";
     if (found.beyond == 0)
         return {true, found.largest == 0 ? "no difference" : "largest difference " + where + bound};

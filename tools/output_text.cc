@@ -43,12 +43,14 @@ std::string quoted_text(const std::string& text)
 std::string element_text(const Tensor& tensor, size_t index)
 {
     if (tensor.data_type == TENGINE_DT_STRING) return quoted_text(tensor.texts[index]);
+    if (is_complex(tensor.data_type)) return complex_text(get_complex(tensor, index));
     return number_text(get_element(tensor, index));
 }
 
+// Strings and complex numbers are not summed up.
 std::string range_text(const Tensor& tensor)
 {
-    if (tensor.data_type == TENGINE_DT_STRING) return "";
+    if (tensor.data_type == TENGINE_DT_STRING || is_complex(tensor.data_type)) return "";
     const size_t number = tensor.element_number();
     double least = get_element(tensor, 0);
     double greatest = least;

@@ -98,6 +98,12 @@ std::string number_text(double value)
     return format_number("%.6g", value);
 }
 
+std::string complex_text(std::complex<double> value)
+{
+    const std::string imaginary = number_text(value.imag());
+    return number_text(value.real()) + (imaginary.front() == '-' ? "" : "+") + imaginary + "i";
+}
+
 std::string count_text(double value)
 {
     static const char* const kPrefixes[] = {"", " k", " M", " G", " T"};

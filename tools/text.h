@@ -2,6 +2,7 @@
 // How the subcommands print numbers and tables.
 #pragma once
 
+#include <complex>
 #include <map>
 #include <string>
 #include <vector>
@@ -10,6 +11,9 @@ namespace tengine::tools {
 
 // Six significant digits, "nan", "inf" and "-inf".
 std::string number_text(double value);
+
+// "1-2i"
+std::string complex_text(std::complex<double> value);
 
 // Three significant digits and a prefix: "1.82 G", "25.6 M", "412".
 std::string count_text(double value);

@@ -38,6 +38,9 @@
 #define TENGINE_DT_FLOAT8E8M0 22      // 1, a power of two
 // A pointer to an immutable text of valid UTF-8 that ends with a NUL. See tengine/string.h.
 #define TENGINE_DT_STRING 23  // 8, or the size of a pointer
+// A real and an imaginary number, one after the other. Only operators that move values take these.
+#define TENGINE_DT_COMPLEX64 24   // 8, two singles
+#define TENGINE_DT_COMPLEX128 25  // 16, two doubles; addresses are multiples of 8
 // Values that are no tensors, plus the type of their elements: a sequence of int64 tensors of any
 // shapes is TENGINE_DT_SEQUENCE + TENGINE_DT_INT64. See tengine/sequence.h.
 #define TENGINE_DT_SEQUENCE 64

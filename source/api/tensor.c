@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/check.h"
+#include "graph/complex.h"
 #include "graph/graph.h"
 #include "graph/sequence.h"
 
@@ -187,10 +188,11 @@ static int check_buffer(const api_graph_t* owner, const struct tensor* tensor, c
         return add_declared_shape(
             tensor, tengine_error_set(TENGINE_EINVAL, "%s: tensor '%s' takes %zu bytes, not %d",
                                       function, tensor->name, needed, size));
-    if ((uintptr_t)buffer % tensor->elem_size != 0)
-        return tengine_error_set(
-            TENGINE_EINVAL, "%s: tensor '%s': address %p is not aligned to elements of %d bytes",
-            function, tensor->name, buffer, tensor->elem_size);
+    const int alignment = get_ir_alignment(tensor->elem_size);
+    if ((uintptr_t)buffer % (unsigned)alignment != 0)
+        return tengine_error_set(TENGINE_EINVAL,
+                                 "%s: tensor '%s': address %p is not a multiple of %d bytes",
+                                 function, tensor->name, buffer, alignment);
     return TENGINE_OK;
 }
 

@@ -49,6 +49,8 @@ static const struct
     [TENGINE_DT_FLOAT4E2M1] = {"float4e2m1", 4},
     [TENGINE_DT_FLOAT8E8M0] = {"float8e8m0", 8},
     [TENGINE_DT_STRING] = {"string", 8 * (int)sizeof(char*)},
+    [TENGINE_DT_COMPLEX64] = {"complex64", 64},
+    [TENGINE_DT_COMPLEX128] = {"complex128", 128},
 };
 #define DATA_TYPE_NUM ((int)(sizeof(data_types) / sizeof(data_types[0])))
 

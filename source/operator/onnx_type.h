@@ -14,7 +14,7 @@ extern "C" {
 // For error sentences: "float8e4m3fn", also of types that are not ours; "unknown".
 const char* get_onnx_type_name(int64_t onnx_type);
 
-// -1: not an element type of ours (complex numbers).
+// -1: not an element type.
 static inline int get_data_type_of_onnx(int64_t onnx_type)
 {
     static const signed char types[] = {
@@ -32,9 +32,9 @@ static inline int get_data_type_of_onnx(int64_t onnx_type)
         TENGINE_DT_FP64,    // DOUBLE
         TENGINE_DT_UINT32,  // UINT32
         TENGINE_DT_UINT64,  // UINT64
-        -1,                 // COMPLEX64
-        -1,                 // COMPLEX128
-        TENGINE_DT_BF16,    // BFLOAT16
+        TENGINE_DT_COMPLEX64,
+        TENGINE_DT_COMPLEX128,
+        TENGINE_DT_BF16,  // BFLOAT16
         TENGINE_DT_FLOAT8E4M3FN,
         TENGINE_DT_FLOAT8E4M3FNUZ,
         TENGINE_DT_FLOAT8E5M2,

@@ -43,12 +43,13 @@ int check_small_types(const struct node* node)
     return refuse_small_types(node);
 #else
     const uint32_t traits = node->op.method->traits;
-    const uint32_t small = traits & OP_TAKES_SMALL ? 0 : TYPES_SMALL;
-    return refuse_types(node, small | (traits & OP_TAKES_STRINGS ? 0 : TYPE_BIT(STRING)));
+    return refuse_types(node, (traits & OP_TAKES_SMALL ? 0 : TYPES_SMALL) |
+                                  (traits & OP_TAKES_STRINGS ? 0 : TYPE_BIT(STRING)) |
+                                  (traits & OP_TAKES_COMPLEX ? 0 : TYPES_COMPLEX));
 #endif
 }
 
 int refuse_small_types(const struct node* node)
 {
-    return refuse_types(node, TYPES_SMALL | TYPE_BIT(STRING));
+    return refuse_types(node, TYPES_SMALL | TYPE_BIT(STRING) | TYPES_COMPLEX);
 }

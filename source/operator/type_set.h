@@ -25,12 +25,15 @@ extern "C" {
 #define TYPES_FEW_BITS (TYPE_BIT(UINT4) | TYPE_BIT(INT4) | TYPE_BIT(UINT2) | TYPE_BIT(INT2))
 #define TYPES_SMALL (TYPES_FLOAT8 | TYPES_FEW_BITS | TYPE_BIT(FLOAT4E2M1) | TYPE_BIT(FLOAT8E8M0))
 
+#define TYPES_COMPLEX (TYPE_BIT(COMPLEX64) | TYPE_BIT(COMPLEX128))
+
 // Input `index` is absent or of a type in `types`; EDTYPE otherwise.
 TENGINE_MUST_USE int require_type(const struct node* node, int index, uint32_t types);
 
-// No input or output is of TYPES_SMALL or a string, unless the operator takes these; EDTYPE
-// otherwise. Elements of the first do not lie as others do, and those of the second are pointers,
-// so that every node must pass, the types of whose outputs are known.
+// No input or output is of TYPES_SMALL, of TYPES_COMPLEX or a string, unless the operator takes
+// these; EDTYPE otherwise. Elements of the first do not lie as others do, those of the second are
+// two numbers and strings are pointers, so that every node must pass, the types of whose outputs
+// are known.
 TENGINE_MUST_USE int check_small_types(const struct node* node);
 // Whatever the operator takes: for nodes whose kernel is not the library's, and for minimal builds.
 TENGINE_MUST_USE int refuse_small_types(const struct node* node);

@@ -224,15 +224,48 @@ TEST_F(OnnxTensorTest, StringsAreTheGraphs)
     expect_failure(Loaded(builder), TENGINE_EFORMAT, {"strings lie in string_data"});
 }
 
+// A real and an imaginary value for each element, in the field of their type.
+TEST_F(OnnxTensorTest, ComplexNumbersAreTwoValues)
+{
+    set_type_and_length(TensorProto::COMPLEX64, 2);
+    for (const float part : {1.0f, -2.0f, 3.0f, 4.5f})
+        weight->add_float_data(part);
+    const Loaded single(builder);
+    ASSERT_EQ(single.status, 0) << single.message;
+    EXPECT_EQ(single.tensor("w")->data_type, TENGINE_DT_COMPLEX64);
+    EXPECT_EQ(get_ir_tensor_bytes(single.tensor("w")), 16u);
+    EXPECT_EQ(single.tensor("w")->f32[3], 4.5f);
+
+    weight->add_float_data(5);
+    expect_failure(Loaded(builder), TENGINE_EFORMAT,
+                   {"5 values of type complex64, its shape needs 4"});
+    weight->clear_float_data();
+    weight->set_raw_data(std::string(12, '\0'));
+    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"12 bytes", "need 16"});
+
+    weight->set_data_type(TensorProto::COMPLEX128);
+    weight->set_raw_data(std::string(32, '\1'));
+    const Loaded raw(builder);
+    ASSERT_EQ(raw.status, 0) << raw.message;
+    EXPECT_EQ(get_ir_tensor_bytes(raw.tensor("w")), 32u);
+    weight->clear_raw_data();
+    weight->add_float_data(1);
+    expect_failure(Loaded(builder), TENGINE_EFORMAT,
+                   {"0 values of type complex128, its shape needs 4"});
+    for (const double part : {1.0, -2.0, 3.0, 4.5})
+        weight->add_double_data(part);
+    const Loaded wide(builder);
+    ASSERT_EQ(wide.status, 0) << wide.message;
+    EXPECT_EQ(static_cast<const double*>(wide.tensor("w")->data)[3], 4.5);
+}
+
 TEST_F(OnnxTensorTest, TypesWithoutPlaceAreRefused)
 {
     weight->add_dims(1);
-    weight->set_data_type(TensorProto::COMPLEX64);
-    expect_failure(Loaded(builder), TENGINE_EDTYPE,
-                   {"initializer 'w'", "complex64", "a float of 4 to 64 bits"});
     // Newer than the enumeration the messages are generated from.
     weight->set_data_type(27);
-    expect_failure(Loaded(builder), TENGINE_EDTYPE, {"element type 27 (unknown)"});
+    expect_failure(Loaded(builder), TENGINE_EDTYPE,
+                   {"initializer 'w'", "element type 27 (unknown)", "complex64 or complex128"});
     weight->set_data_type(4711);
     expect_failure(Loaded(builder), TENGINE_EDTYPE, {"element type 4711 (unknown)"});
     weight->clear_data_type();

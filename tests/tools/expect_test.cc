@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tengine run --expect`, `--labels` and `--top`, and the comparison itself.
 #include <cmath>
+#include <cstring>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <limits>
@@ -59,6 +60,22 @@ TEST(Comparison, IntegersAreExact)
     const tools::Tolerance none = tools::usual_tolerance(TENGINE_DT_INT64, TENGINE_MODE_FP32);
     EXPECT_TRUE(compare(a, a, none).agrees);
     EXPECT_FALSE(compare(a, b, none).agrees);
+}
+
+TEST(Comparison, ComplexNumbersDifferByTheirDistance)
+{
+    Tensor a = tools::make_tensor(TENGINE_DT_COMPLEX64, {2});
+    const float parts[] = {0, 0, 3, 4};
+    std::memcpy(a.bytes.data(), parts, sizeof parts);
+    const Tensor b = tools::make_tensor(TENGINE_DT_COMPLEX128, {2});
+    EXPECT_TRUE(compare(a, a, {}).agrees);
+    EXPECT_TRUE(compare(a, b, {0, 5}).agrees);
+    const tools::Agreement differing = compare(a, b, {0, 4});
+    EXPECT_FALSE(differing.agrees);
+    EXPECT_THAT(differing.text, HasSubstr("largest difference is 5 at [1]: 3+4i, expected 0+0i"));
+    EXPECT_EQ(compare(a, tools::make_tensor(TENGINE_DT_FP32, {2}), {}).text,
+              "its type is complex64, expected fp32");
+    EXPECT_EQ(tools::usual_tolerance(TENGINE_DT_COMPLEX64, TENGINE_MODE_FP32).relative, 1e-3);
 }
 
 TEST(Comparison, TypeAndShapeCount)

@@ -20,10 +20,11 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr int kDataTypes[] = {
-    TENGINE_DT_FP32,   TENGINE_DT_FP16,   TENGINE_DT_INT8,  TENGINE_DT_UINT8, TENGINE_DT_INT32,
-    TENGINE_DT_INT16,  TENGINE_DT_INT64,  TENGINE_DT_BOOL,  TENGINE_DT_FP64,  TENGINE_DT_BF16,
-    TENGINE_DT_UINT16, TENGINE_DT_UINT32, TENGINE_DT_UINT64};
+constexpr int kDataTypes[] = {TENGINE_DT_FP32,   TENGINE_DT_FP16,      TENGINE_DT_INT8,
+                              TENGINE_DT_UINT8,  TENGINE_DT_INT32,     TENGINE_DT_INT16,
+                              TENGINE_DT_INT64,  TENGINE_DT_BOOL,      TENGINE_DT_FP64,
+                              TENGINE_DT_BF16,   TENGINE_DT_UINT16,    TENGINE_DT_UINT32,
+                              TENGINE_DT_UINT64, TENGINE_DT_COMPLEX64, TENGINE_DT_COMPLEX128};
 
 constexpr int kSmallTypes[] = {TENGINE_DT_UINT4,          TENGINE_DT_INT4,
                                TENGINE_DT_UINT2,          TENGINE_DT_INT2,
@@ -58,6 +59,17 @@ std::string make_npy(const std::string& header, size_t bytes)
     content += static_cast<char>(header.size());
     content += '\0';
     return content + header + std::string(bytes, '\1');
+}
+
+// A TensorProto of two complex64 with so many values in float_data.
+std::string write_complex_pb(int values)
+{
+    std::string content("\x08\x02\x10\x0e", 4);  // dims, data_type
+    for (int i = 0; i < values; ++i)
+        content += std::string("\x25\x00\x00\x80\x3f", 5);  // 1.0
+    const std::string path = program::scratch_folder() + "/complex.pb";
+    write_file(path, content);
+    return path;
 }
 
 TEST(TensorFile, EveryTypeAndShapeComesBack)
@@ -98,6 +110,24 @@ TEST(TensorFile, StringsComeBack)
     EXPECT_THAT(failure_of(decode_npy, make_npy(header, 5)), HasSubstr("2 of S3 need 6"));
     const std::string wide = "{'descr': '<U1', 'fortran_order': False, 'shape': (1,)}";
     EXPECT_THAT(failure_of(decode_npy, make_npy(wide, 4)), HasSubstr("Unicode does not have"));
+}
+
+TEST(TensorFile, ComplexNumbersAreTwoParts)
+{
+    const float parts[] = {1, -2, 0.5f, 4};
+    const std::string bytes(reinterpret_cast<const char*>(parts), sizeof parts);
+    const std::string header = "{'descr': '<c8', 'fortran_order': False, 'shape': (2,)}";
+    const Tensor single = decode_npy(make_npy(header, 0) + bytes);
+    EXPECT_EQ(single.data_type, TENGINE_DT_COMPLEX64);
+    EXPECT_EQ(get_complex(single, 1), std::complex<double>(0.5, 4));
+    EXPECT_THAT(failure_of(decode_npy, make_npy(header, 12)), HasSubstr("12 bytes"));
+    Tensor random = make_tensor(TENGINE_DT_COMPLEX128, {2});
+    std::mt19937_64 engine(1);
+    fill_random(&engine, &random);
+    const std::complex<double> first = get_complex(random, 0);
+    EXPECT_NE(first.real(), first.imag());
+    EXPECT_EQ(read_tensor(write_complex_pb(4)).data_type, TENGINE_DT_COMPLEX64);
+    EXPECT_THROW(read_tensor(write_complex_pb(3)), Failure);
 }
 
 TEST(TensorFile, SmallTypesArePackedInPbAndBytesInNpy)
@@ -179,7 +209,7 @@ TEST(TensorFile, DamagedNpyIsRefused)
 
     const std::pair<const char*, const char*> headers[] = {
         {"{'descr': '>f4', 'fortran_order': False, 'shape': (2,), }", "not little-endian"},
-        {"{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }", "'<c8' is not supported"},
+        {"{'descr': '<m8', 'fortran_order': False, 'shape': (1,), }", "'<m8' is not supported"},
         {"{'descr': '<f4', 'fortran_order': True, 'shape': (2,1), }", "column-major"},
         {"{'descr': '<f4', 'fortran_order': Maybe, 'shape': (2,), }", "damaged"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (-2,), }", "damaged"},

@@ -2,6 +2,7 @@
 // Tables that are made to fit, and names with their middle left out.
 #include "text.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 
 namespace tengine::tools {
@@ -24,6 +25,13 @@ TEST(ShortenedText, KeepsCharactersOfSeveralBytesWhole)
         const size_t dots = text.find("...");
         EXPECT_EQ((dots == std::string::npos ? text.size() : dots) % 2, 0u) << text;
     }
+}
+
+TEST(ComplexText, HasBothSigns)
+{
+    EXPECT_EQ(complex_text({1, -2.5}), "1-2.5i");
+    EXPECT_EQ(complex_text({-1e10, 0}), "-1e+10+0i");
+    EXPECT_EQ(complex_text({NAN, INFINITY}), "nan+infi");
 }
 
 TEST(TableText, OnlyNamedColumnsGiveWay)

@@ -25,11 +25,12 @@ struct TypeName
 };
 
 constexpr TypeName kTypeNames[] = {
-    {"f4", TENGINE_DT_FP32},   {"f2", TENGINE_DT_FP16},   {"f8", TENGINE_DT_FP64},
-    {"V2", TENGINE_DT_BF16},   {"i1", TENGINE_DT_INT8},   {"u1", TENGINE_DT_UINT8},
-    {"i2", TENGINE_DT_INT16},  {"u2", TENGINE_DT_UINT16}, {"i4", TENGINE_DT_INT32},
-    {"u4", TENGINE_DT_UINT32}, {"i8", TENGINE_DT_INT64},  {"u8", TENGINE_DT_UINT64},
-    {"b1", TENGINE_DT_BOOL},   {"V1", TENGINE_DT_UINT8},
+    {"f4", TENGINE_DT_FP32},        {"f2", TENGINE_DT_FP16},   {"f8", TENGINE_DT_FP64},
+    {"V2", TENGINE_DT_BF16},        {"i1", TENGINE_DT_INT8},   {"u1", TENGINE_DT_UINT8},
+    {"i2", TENGINE_DT_INT16},       {"u2", TENGINE_DT_UINT16}, {"i4", TENGINE_DT_INT32},
+    {"u4", TENGINE_DT_UINT32},      {"i8", TENGINE_DT_INT64},  {"u8", TENGINE_DT_UINT64},
+    {"b1", TENGINE_DT_BOOL},        {"V1", TENGINE_DT_UINT8},  {"c8", TENGINE_DT_COMPLEX64},
+    {"c16", TENGINE_DT_COMPLEX128},
 };
 
 int parse_type(const std::string& text)

@@ -154,6 +154,18 @@ Tensor make_tensor(int data_type, const std::vector<int64_t>& shape, std::string
     return tensor;
 }
 
+bool is_complex(int data_type)
+{
+    return data_type == TENGINE_DT_COMPLEX64 || data_type == TENGINE_DT_COMPLEX128;
+}
+
+std::complex<double> get_complex(const Tensor& tensor, size_t index)
+{
+    if (tensor.data_type == TENGINE_DT_COMPLEX64) return load<std::complex<float>>(tensor, index);
+    if (tensor.data_type == TENGINE_DT_COMPLEX128) return load<std::complex<double>>(tensor, index);
+    return get_element(tensor, index);
+}
+
 double get_element(const Tensor& tensor, size_t index)
 {
     if (is_small(tensor.data_type))
@@ -189,8 +201,17 @@ double get_element(const Tensor& tensor, size_t index)
     }
 }
 
+static void set_complex(Tensor* tensor, size_t index, std::complex<double> value)
+{
+    if (tensor->data_type == TENGINE_DT_COMPLEX64)
+        store(tensor, index, std::complex<float>(value));
+    else
+        store(tensor, index, value);
+}
+
 void set_element(Tensor* tensor, size_t index, double value)
 {
+    if (is_complex(tensor->data_type)) return set_complex(tensor, index, value);
     if (is_small(tensor->data_type))
         return set_code(tensor, index, double_to_code(tensor->data_type, value));
     switch (tensor->data_type) {
@@ -236,9 +257,13 @@ bool is_floating(int data_type)
 void fill_random(std::mt19937_64* engine, Tensor* tensor)
 {
     if (tensor->data_type == TENGINE_DT_STRING) return;
+    const auto draw = [engine] { return std::ldexp(static_cast<double>((*engine)() >> 11), -53); };
     for (size_t i = 0; i < tensor->element_number(); ++i) {
-        const double value = std::ldexp(static_cast<double>((*engine)() >> 11), -53);
-        set_element(tensor, i, is_floating(tensor->data_type) ? value : value < 0.5 ? 0 : 1);
+        const double value = draw();
+        if (is_complex(tensor->data_type))
+            set_complex(tensor, i, {value, draw()});
+        else
+            set_element(tensor, i, is_floating(tensor->data_type) ? value : value < 0.5 ? 0 : 1);
     }
 }
 

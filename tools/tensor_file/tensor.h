@@ -3,6 +3,7 @@
 // and writing it is in npy.h and tensor_proto.h, choosing between them in tensor_file.h.
 #pragma once
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -38,16 +39,23 @@ size_t count_tensor_bytes(int data_type, const std::vector<int64_t>& shape);
 // it takes memory for them: a small file may have the shape of a large tensor.
 Tensor make_tensor(int data_type, const std::vector<int64_t>& shape, std::string_view elements);
 
-// Element `index`, not of strings. Integers of 64 bits beyond 2^53 are rounded, as doubles are.
+bool is_complex(int data_type);
+// Element `index` of numbers of any type.
+std::complex<double> get_complex(const Tensor& tensor, size_t index);
+
+// Element `index`, not of strings or complex numbers. Integers of 64 bits beyond 2^53 are rounded,
+// as doubles are.
 double get_element(const Tensor& tensor, size_t index);
 
 // Converts as a C cast does, to floats of up to 16 bits rounding to nearest even. The value must be
-// representable when the tensor holds integers.
+// representable when the tensor holds integers; of a complex number it is the real part, and the
+// other is 0.
 void set_element(Tensor* tensor, size_t index, double value);
 
 bool is_floating(int data_type);
 
-// Floats from 0 to 1, integers 0 or 1, strings that are empty, the same on every machine.
+// Floats and parts of complex numbers from 0 to 1, integers 0 or 1, strings that are empty, the
+// same on every machine.
 void fill_random(std::mt19937_64* engine, Tensor* tensor);
 
 // "1x3x224x224", "scalar" without dimensions, and "?" for a dimension that is negative: unknown.

@@ -62,6 +62,10 @@ constexpr ElementType kElementTypes[] = {
      [](const TensorProto& proto) { return pack<uint32_t>(proto.uint64_data()); }},
     {TensorProto::UINT64, TENGINE_DT_UINT64,
      [](const TensorProto& proto) { return pack<uint64_t>(proto.uint64_data()); }},
+    {TensorProto::COMPLEX64, TENGINE_DT_COMPLEX64,
+     [](const TensorProto& proto) { return pack<float>(proto.float_data()); }},
+    {TensorProto::COMPLEX128, TENGINE_DT_COMPLEX128,
+     [](const TensorProto& proto) { return pack<double>(proto.double_data()); }},
     // By their numbers: the message class of an older ONNX does not name them.
     {17, TENGINE_DT_FLOAT8E4M3FN, pack_bytes},
     {18, TENGINE_DT_FLOAT8E4M3FNUZ, pack_bytes},

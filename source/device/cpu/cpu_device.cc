@@ -131,7 +131,7 @@ int describe(struct device* device, struct vector* allowed_ops, struct vector*,
         [&]() -> int {
             for (int type : kernels_of(device).operators())
                 if (push_vector_data(allowed_ops, &type) < 0) throw std::bad_alloc();
-            for (int type = TENGINE_DT_FP32; type <= TENGINE_DT_STRING; ++type)
+            for (int type = TENGINE_DT_FP32; type <= TENGINE_DT_COMPLEX128; ++type)
                 if (push_vector_data(precision, &type) < 0) throw std::bad_alloc();
             return TENGINE_OK;
         },

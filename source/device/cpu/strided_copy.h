@@ -19,7 +19,7 @@ class StridedCopy
     void add(int64_t dim, int64_t source_stride, int64_t target_stride);
 
     // Copies from the view that starts at `source` to the view that starts at `target`. They do not
-    // overlap. `element_size` is 1, 2, 4 or 8.
+    // overlap. `element_size` is 1, 2, 4, 8 or 16.
     void run(thread_pool_t* pool, int element_size, const void* source, void* target) const;
 
     struct Dimension

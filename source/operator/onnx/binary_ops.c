@@ -125,7 +125,7 @@ static const ir_method_t* const rows[] = {
     OP_ROW(Sub, BINARY(.version = 7, .infer_shape = infer_arithmetic)),
     OP_ROW(Sum, VARIADIC),
     OP_ROW(Where, .version = 9, .min_input = 3, .max_input = 3, .min_output = 1, .max_output = 1,
-           .traits = OP_TAKES_STRINGS, .infer_shape = infer_where, .types = "1"),
+           .traits = OP_TAKES_STRINGS | OP_TAKES_COMPLEX, .infer_shape = infer_where, .types = "1"),
     OP_ROW(Xor, LEGACY),
     OP_ROW(Xor, BINARY(.version = 7, .infer_shape = infer_logic, .types = "bool")),
 };

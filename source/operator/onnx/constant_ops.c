@@ -225,7 +225,8 @@ static const op_field_t eye_like_fields[] = {
 static const ir_method_t* const rows[] = {
     OP_ROW(Constant, .version = 1, .min_input = 0, .max_input = 0, .min_output = 1, .max_output = 1,
            OP_FIELDS(constant_fields), .param_size = sizeof(struct constant_param),
-           .traits = OP_TAKES_SMALL | OP_TAKES_STRINGS, .infer_shape = infer_constant),
+           .traits = OP_TAKES_SMALL | OP_TAKES_STRINGS | OP_TAKES_COMPLEX,
+           .infer_shape = infer_constant),
     OP_ROW(ConstantOfShape, .version = 9, .min_input = 1, .max_input = 1, .min_output = 1,
            .max_output = 1, OP_FIELDS(constant_of_shape_fields),
            .param_size = sizeof(struct constant_of_shape_param), .traits = OP_TAKES_SMALL,

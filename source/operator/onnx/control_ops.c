@@ -68,15 +68,15 @@ static const op_field_t scan_fields[] = {
 
 static const ir_method_t* const rows[] = {
     OP_ROW(If, .version = 1, .min_input = 1, CONTROL("then_branch|else_branch"),
-           .traits = OP_SELF_SHAPED | OP_TAKES_SMALL | OP_TAKES_STRINGS),
+           .traits = OP_SELF_SHAPED | OP_TAKES_SMALL | OP_TAKES_STRINGS | OP_TAKES_COMPLEX),
     OP_ROW(Loop, .version = 1, .min_input = 0, CONTROL("body"),
-           .traits = OP_SELF_SHAPED | OP_TAKES_SMALL | OP_TAKES_STRINGS),
+           .traits = OP_SELF_SHAPED | OP_TAKES_SMALL | OP_TAKES_STRINGS | OP_TAKES_COMPLEX),
     OP_ROW(Scan, .version = 8, .until = 8, .min_input = 0, CONTROL("body"),
            OP_FIELDS(scan_8_fields), .param_size = sizeof(struct scan_param),
-           .traits = OP_SELF_SHAPED | OP_TAKES_STRINGS),
+           .traits = OP_SELF_SHAPED | OP_TAKES_STRINGS | OP_TAKES_COMPLEX),
     OP_ROW(Scan, .version = 9, .min_input = 1, CONTROL("body"), OP_FIELDS(scan_fields),
            .param_size = sizeof(struct scan_param),
-           .traits = OP_SELF_SHAPED | OP_TAKES_SMALL | OP_TAKES_STRINGS),
+           .traits = OP_SELF_SHAPED | OP_TAKES_SMALL | OP_TAKES_STRINGS | OP_TAKES_COMPLEX),
 };
 
 OPERATOR_TABLE(control_ops, rows);

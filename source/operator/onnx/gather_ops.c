@@ -4,6 +4,7 @@
 // themselves are checked by the kernels.
 #include <string.h>
 
+#include "graph/complex.h"
 #include "operator/infer.h"
 #include "operator/onnx/gather_param.h"
 #include "operator/registry.h"
@@ -75,9 +76,10 @@ static int check_updates(const struct node* node, const int64_t dims[], int rank
         return fail_node(node, TENGINE_EDTYPE, "updates are %s, data is %s",
                          get_data_type_name(updates->data_type),
                          get_data_type_name(data->data_type));
-    if (data->data_type == TENGINE_DT_BOOL && strcmp(param->reduction, "none") != 0)
-        return fail_node(node, TENGINE_EDTYPE, "reduction '%s' is not defined for bool",
-                         param->reduction);
+    const bool is_moved = data->data_type == TENGINE_DT_BOOL || is_ir_complex(data->data_type);
+    if (is_moved && strcmp(param->reduction, "none") != 0)
+        return fail_node(node, TENGINE_EDTYPE, "reduction '%s' is not defined for %s",
+                         param->reduction, get_data_type_name(data->data_type));
     if (updates->dim_num != rank)
         return fail_node(node, TENGINE_EINVAL, "updates have %d dimensions, expected %d",
                          updates->dim_num, rank);
@@ -182,26 +184,26 @@ static int lower_scatter(struct graph* graph, struct node* node)
 static const ir_method_t* const rows[] = {
     OP_ROW(Gather, .version = 1, .min_input = 2, .max_input = 2, .min_output = 1, .max_output = 1,
            OP_FIELDS(gather_fields), .param_size = sizeof(struct gather_param),
-           .traits = OP_TAKES_STRINGS, .infer_shape = infer_gather),
+           .traits = OP_TAKES_STRINGS | OP_TAKES_COMPLEX, .infer_shape = infer_gather),
     OP_ROW(GatherElements, .version = 11, .min_input = 2, .max_input = 2, .min_output = 1,
            .max_output = 1, OP_FIELDS(gather_fields), .param_size = sizeof(struct gather_param),
-           .traits = OP_TAKES_STRINGS, .infer_shape = infer_gather_elements),
+           .traits = OP_TAKES_STRINGS | OP_TAKES_COMPLEX, .infer_shape = infer_gather_elements),
     OP_ROW(GatherND, .version = 11, .min_input = 2, .max_input = 2, .min_output = 1,
            .max_output = 1, OP_FIELDS(gather_nd_fields),
-           .param_size = sizeof(struct gather_nd_param), .traits = OP_TAKES_STRINGS,
-           .infer_shape = infer_gather_nd),
+           .param_size = sizeof(struct gather_nd_param),
+           .traits = OP_TAKES_STRINGS | OP_TAKES_COMPLEX, .infer_shape = infer_gather_nd),
     OP_ROW(Scatter, .version = 9, .until = 10, .ended_by = "replaced by ScatterElements",
            .min_input = 3, .max_input = 3, .min_output = 1, .max_output = 1,
            OP_FIELDS(gather_fields), .param_size = sizeof(struct gather_param), .traits = OP_LEGACY,
            .lower = lower_scatter),
     OP_ROW(ScatterElements, .version = 11, .min_input = 3, .max_input = 3, .min_output = 1,
            .max_output = 1, OP_FIELDS(scatter_elements_fields),
-           .param_size = sizeof(struct scatter_param), .traits = OP_TAKES_STRINGS,
-           .infer_shape = infer_scatter_elements),
+           .param_size = sizeof(struct scatter_param),
+           .traits = OP_TAKES_STRINGS | OP_TAKES_COMPLEX, .infer_shape = infer_scatter_elements),
     OP_ROW(ScatterND, .version = 11, .min_input = 3, .max_input = 3, .min_output = 1,
            .max_output = 1, OP_FIELDS(scatter_nd_fields),
-           .param_size = sizeof(struct scatter_param), .traits = OP_TAKES_STRINGS,
-           .infer_shape = infer_scatter_nd),
+           .param_size = sizeof(struct scatter_param),
+           .traits = OP_TAKES_STRINGS | OP_TAKES_COMPLEX, .infer_shape = infer_scatter_nd),
 };
 
 OPERATOR_TABLE(gather_ops, rows);

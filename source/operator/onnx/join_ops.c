@@ -126,10 +126,10 @@ static const op_field_t split_fields[] = {
 static const ir_method_t* const rows[] = {
     OP_ROW(Concat, .version = 4, .min_input = 1, .max_input = -1, .min_output = 1, .max_output = 1,
            OP_FIELDS(concat_fields), .param_size = sizeof(struct concat_param),
-           .traits = OP_TAKES_STRINGS, .infer_shape = infer_concat),
+           .traits = OP_TAKES_STRINGS | OP_TAKES_COMPLEX, .infer_shape = infer_concat),
     OP_ROW(Split, .version = 2, .min_input = 1, .max_input = 2, .min_output = 1, .max_output = -1,
            OP_FIELDS(split_fields), .param_size = sizeof(struct split_param),
-           .traits = OP_TAKES_STRINGS, .infer_shape = infer_split),
+           .traits = OP_TAKES_STRINGS | OP_TAKES_COMPLEX, .infer_shape = infer_split),
 };
 
 OPERATOR_TABLE(join_ops, rows);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "graph/complex.h"
 #include "operator/infer.h"
 #include "operator/onnx/resize_param.h"
 #include "operator/param.h"
@@ -172,8 +173,10 @@ static int infer_resize(struct node* node)
     const struct tensor* input = get_ir_node_input(node, 0);
     if (input->dim_num == 0)
         return fail_node(node, TENGINE_EINVAL, "the input is a scalar, it has no axis to resize");
-    if (input->data_type == TENGINE_DT_BOOL && strcmp(param->mode, "nearest") != 0)
-        return fail_node(node, TENGINE_EDTYPE, "mode '%s' is not defined for bool", param->mode);
+    const bool is_picked = input->data_type == TENGINE_DT_BOOL || is_ir_complex(input->data_type);
+    if (is_picked && strcmp(param->mode, "nearest") != 0)
+        return fail_node(node, TENGINE_EDTYPE, "mode '%s' is not defined for %s", param->mode,
+                         get_data_type_name(input->data_type));
     struct resize_axis axes[MAX_SHAPE_DIM_NUM];
     const int status = resolve_resize(node, axes);
     if (status != TENGINE_OK) return status;
@@ -249,7 +252,7 @@ static const ir_method_t* const rows[] = {
            .lower = lower_scales_input),
     OP_ROW(Resize, .version = 11, .min_input = 1, .max_input = 4, .min_output = 1, .max_output = 1,
            OP_FIELDS(resize_fields), .param_size = sizeof(struct resize_param),
-           .infer_shape = infer_resize),
+           .traits = OP_TAKES_COMPLEX, .infer_shape = infer_resize),
     OP_ROW(Upsample, .version = 7, .until = 8, .min_input = 1, .max_input = 1, .min_output = 1,
            .max_output = 1, OP_FIELDS(scales_attribute_fields),
            .param_size = sizeof(struct upsample_param), .traits = OP_LEGACY,

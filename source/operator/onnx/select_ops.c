@@ -6,6 +6,7 @@
 #include "base/half.h"
 #include "operator/infer.h"
 #include "operator/onnx/select_param.h"
+#include "operator/type_set.h"
 
 // ---- Compress ----
 
@@ -147,6 +148,7 @@ static int infer_one_hot(struct node* node)
     const struct tensor* values = get_ir_node_input(node, 2);
     int axis;
     TENGINE_RETURN_IF_ERROR(normalize_axis(node, param->axis, indices->dim_num + 1, &axis));
+    TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPES_NUMBER));
     if (depth->elem_num != 1)
         return fail_node(node, TENGINE_EINVAL, "depth has %lld elements, it must be a scalar",
                          (long long)depth->elem_num);
@@ -170,20 +172,22 @@ static const op_field_t one_hot_fields[] = {
 static const ir_method_t* const rows[] = {
     OP_ROW(Compress, .version = 9, .min_input = 2, .max_input = 2, .min_output = 1, .max_output = 1,
            OP_FIELDS(compress_fields), .param_size = sizeof(struct compress_param),
-           .traits = OP_TAKES_STRINGS, .infer_shape = infer_compress),
+           .traits = OP_TAKES_STRINGS | OP_TAKES_COMPLEX, .infer_shape = infer_compress),
     OP_ROW(NonZero, .version = 9, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1,
-           .traits = OP_SELF_SHAPED, .infer_shape = infer_non_zero, .types = "int64"),
+           .traits = OP_SELF_SHAPED | OP_TAKES_COMPLEX, .infer_shape = infer_non_zero,
+           .types = "int64"),
     OP_ROW(Unique, .version = 11, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 4,
            OP_FIELDS(unique_fields), .param_size = sizeof(struct unique_param),
-           .traits = OP_SELF_SHAPED | OP_TAKES_STRINGS, .infer_shape = infer_unique,
-           .types = "0 int64"),
+           .traits = OP_SELF_SHAPED | OP_TAKES_STRINGS | OP_TAKES_COMPLEX,
+           .infer_shape = infer_unique, .types = "0 int64"),
     OP_ROW(NonMaxSuppression, .version = 10, .min_input = 2, .max_input = 5, .min_output = 1,
            .max_output = 1, OP_FIELDS(non_max_suppression_fields),
            .param_size = sizeof(struct non_max_suppression_param), .traits = OP_SELF_SHAPED,
            .infer_shape = infer_non_max_suppression, .types = "int64"),
     OP_ROW(OneHot, .version = 9, .min_input = 3, .max_input = 3, .min_output = 1, .max_output = 1,
            OP_FIELDS(one_hot_fields), .param_size = sizeof(struct one_hot_param),
-           .traits = OP_TAKES_STRINGS, .infer_shape = infer_one_hot, .types = "2"),
+           .traits = OP_TAKES_STRINGS | OP_TAKES_COMPLEX, .infer_shape = infer_one_hot,
+           .types = "2"),
 };
 
 OPERATOR_TABLE(select_ops, rows);

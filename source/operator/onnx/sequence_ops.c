@@ -35,7 +35,7 @@ static const op_field_t split_fields[] = {
 
 #define LATER(least, most, rule)                                                            \
     .min_input = least, .max_input = most, .min_output = 1, .max_output = 1, .types = rule, \
-    .infer_shape = infer_later, .traits = OP_SELF_SHAPED | OP_TAKES_STRINGS
+    .infer_shape = infer_later, .traits = OP_SELF_SHAPED | OP_TAKES_STRINGS | OP_TAKES_COMPLEX
 
 static const ir_method_t* const rows[] = {
     OP_ROW(ConcatFromSequence, .version = 11, LATER(1, 1, "element:0"), OP_FIELDS(concat_fields),
@@ -53,7 +53,7 @@ static const ir_method_t* const rows[] = {
     OP_ROW(SequenceLength, .version = 11, LATER(1, 1, "int64")),
     OP_ROW(SequenceMap, .version = 17, .bodies = "body", .min_input = 1, .max_input = -1,
            .min_output = 1, .max_output = -1, .infer_shape = infer_later,
-           .traits = OP_SELF_SHAPED | OP_TAKES_STRINGS),
+           .traits = OP_SELF_SHAPED | OP_TAKES_STRINGS | OP_TAKES_COMPLEX),
     OP_ROW(SplitToSequence, .version = 11, LATER(1, 2, "sequence:0"), OP_FIELDS(split_fields),
            .param_size = sizeof(struct split_to_sequence_param)),
 };

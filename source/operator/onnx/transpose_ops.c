@@ -83,13 +83,14 @@ static const ir_method_t* const rows[] = {
     OP_ROW(Transpose, .version = 1, .min_input = 1, .max_input = 1, .min_output = 1,
            .max_output = 1, OP_FIELDS(transpose_fields),
            .param_size = sizeof(struct transpose_param),
-           .traits = OP_TAKES_SMALL | OP_TAKES_STRINGS, .infer_shape = infer_transpose),
+           .traits = OP_TAKES_SMALL | OP_TAKES_STRINGS | OP_TAKES_COMPLEX,
+           .infer_shape = infer_transpose),
     OP_ROW(DepthToSpace, .version = 1, .min_input = 1, .max_input = 1, .min_output = 1,
            .max_output = 1, OP_FIELDS(block_fields), .param_size = sizeof(struct block_param),
-           .traits = OP_TAKES_STRINGS, .infer_shape = infer_depth_to_space),
+           .traits = OP_TAKES_STRINGS | OP_TAKES_COMPLEX, .infer_shape = infer_depth_to_space),
     OP_ROW(SpaceToDepth, .version = 1, .min_input = 1, .max_input = 1, .min_output = 1,
            .max_output = 1, .fields = block_fields, .field_num = 1,  // no mode
-           .param_size = sizeof(struct block_param), .traits = OP_TAKES_STRINGS,
+           .param_size = sizeof(struct block_param), .traits = OP_TAKES_STRINGS | OP_TAKES_COMPLEX,
            .infer_shape = infer_space_to_depth),
 };
 

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/packed_bits.h"
+#include "graph/complex.h"
 #include "graph/string_pool.h"
 #include "operator/onnx_type.h"
 #include "tengine/ir.h"
@@ -85,6 +86,9 @@ constexpr ElementType kElementTypes[] = {
     element_type<kUnsigned, uint64_t>(TensorProto::UINT64, TENGINE_DT_UINT64),
     element_type<kInts, uint8_t>(TensorProto::BOOL, TENGINE_DT_BOOL),
     {TensorProto::STRING, TENGINE_DT_STRING, count_strings, nullptr},
+    // Two values an element.
+    element_type<kFloats, float>(TensorProto::COMPLEX64, TENGINE_DT_COMPLEX64),
+    element_type<kDoubles, double>(TensorProto::COMPLEX128, TENGINE_DT_COMPLEX128),
     // By their numbers: the message class of an older ONNX does not name them all. Of 4 and 2 bits
     // a value is a byte of several elements.
     element_type<kInts, uint8_t>(17, TENGINE_DT_FLOAT8E4M3FN),
@@ -127,10 +131,12 @@ int convert_element_type(int onnx_type, const std::string& owner, int* out_data_
 {
     const ElementType* type = find_element_type(onnx_type);
     if (!type)
-        return tengine_error_set(TENGINE_EDTYPE,
-                                 "%s: element type %d (%s) is not supported: expected bool, "
-                                 "string, an integer of 2 to 64 bits or a float of 4 to 64 bits",
-                                 owner.c_str(), onnx_type, get_onnx_type_name(onnx_type));
+        return tengine_error_set(
+            TENGINE_EDTYPE,
+            "%s: element type %d (%s) is not supported: expected bool, string, "
+            "an integer of 2 to 64 bits, a float of 4 to 64 bits, complex64 "
+            "or complex128",
+            owner.c_str(), onnx_type, get_onnx_type_name(onnx_type));
     *out_data_type = type->data_type;
     return TENGINE_OK;
 }
@@ -208,6 +214,7 @@ int TensorReader::check_source() const
 
 size_t TensorReader::value_number() const
 {
+    if (is_ir_complex(data_type_)) return 2 * elements_;
     return get_data_type_bits(data_type_) < 8 ? bytes_ : elements_;
 }
 

@@ -7,7 +7,7 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/strided_copy.h"
-#include "device/cpu/types.h"
+#include "device/cpu/wide_element.h"
 #include "operator/onnx/gather_param.h"
 
 namespace tengine::cpu {
@@ -78,7 +78,7 @@ int run_gather_elements(KernelContext& context)
     const int parameter = context.param<gather_param>().axis;
     const int axis = parameter < 0 ? parameter + data->dim_num : parameter;
     TENGINE_RETURN_IF_ERROR(check_indices(context.node, indices, data->dims[axis]));
-    return dispatch_size(data->elem_size, [&](auto type) {
+    return dispatch_moved_size(data->elem_size, [&](auto type) {
         using T = typename decltype(type)::type;
         const T* from = static_cast<const T*>(data->data);
         T* to = static_cast<T*>(context.output(0)->data);
@@ -140,7 +140,8 @@ int dispatch_reduction(const KernelContext& context, const Body& body)
     const char* reduction = context.param<scatter_param>().reduction;
     const tensor* data = context.input(0);
     if (std::strcmp(reduction, "none") == 0)
-        return dispatch_size(data->elem_size, [&](auto type) { return body(Assign{}, type); });
+        return dispatch_moved_size(data->elem_size,
+                                   [&](auto type) { return body(Assign{}, type); });
     return dispatch_type(NumberTypes{}, data->data_type, [&](auto type) {
         if (std::strcmp(reduction, "add") == 0) return body(Add{}, type);
         if (std::strcmp(reduction, "mul") == 0) return body(Multiply{}, type);

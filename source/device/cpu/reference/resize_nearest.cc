@@ -9,7 +9,8 @@
 #include "device/cpu/reference/resize_coordinate.h"
 #include "device/cpu/reference/sample.h"
 #include "device/cpu/strided_copy.h"
-#include "device/cpu/types.h"
+#include "device/cpu/wide_element.h"
+#include "graph/complex.h"
 
 namespace tengine::cpu {
 namespace {
@@ -80,14 +81,15 @@ int run_nearest(KernelContext& context)
         offsets[i] = next;
         next += axes[i].size;
     }
-    uint64_t outside = 0;
-    TENGINE_RETURN_IF_ERROR(dispatch_type(AllTypes{}, input->data_type, [&](auto type) {
+    WideElement outside = {};
+    const int part_type = get_ir_part_type(input->data_type);
+    TENGINE_RETURN_IF_ERROR(dispatch_type(AllTypes{}, part_type, [&](auto type) {
         using T = typename decltype(type)::type;
         const T value = from_sample<T>(param.extrapolation_value);
         std::memcpy(&outside, &value, sizeof(T));
         return TENGINE_OK;
     }));
-    return dispatch_size(input->elem_size, [&](auto type) {
+    return dispatch_moved_size(input->elem_size, [&](auto type) {
         using T = typename decltype(type)::type;
         T element;
         std::memcpy(&element, &outside, sizeof(T));

@@ -2,6 +2,7 @@
 // Compress, NonZero, Unique and OneHot of operator/onnx/select_ops.c; NonMaxSuppression has a file
 // of its own. NonZero and Unique find the shape of their outputs here.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <memory>
@@ -9,7 +10,8 @@
 
 #include "base/alloc.h"
 #include "device/cpu/kernel_table.h"
-#include "device/cpu/types.h"
+#include "device/cpu/wide_element.h"
+#include "graph/complex.h"
 #include "operator/onnx/select_param.h"
 
 namespace tengine::cpu {
@@ -40,6 +42,12 @@ struct Items
         length = input->dims[axis];
         inner = multiply_dims(input, axis + 1, input->dim_num);
     }
+    // As Unique compares them: complex numbers by their real parts first.
+    static Items compared(const tensor* input, Items items)
+    {
+        if (is_ir_complex(input->data_type)) items.inner *= 2;
+        return items;
+    }
 };
 
 int run_compress(KernelContext& context)
@@ -68,29 +76,47 @@ bool is_non_zero(T value)
     return static_cast<compute_t<T>>(value) != compute_t<T>(0);
 }
 
-int run_non_zero(KernelContext& context)
+// A complex number, by its parts.
+template <class T>
+bool is_non_zero(const std::array<T, 2>& value)
+{
+    return is_non_zero(value[0]) || is_non_zero(value[1]);
+}
+
+template <class T>
+int list_non_zero(KernelContext& context)
 {
     const tensor* input = context.input(0);
-    return dispatch_type(AllTypes{}, input->data_type, [&](auto type) -> int {
-        using T = typename decltype(type)::type;
-        const T* from = static_cast<const T*>(input->data);
-        const int64_t count = std::count_if(from, from + input->elem_num, is_non_zero<T>);
-        const int64_t dims[] = {input->dim_num, count};
-        TENGINE_RETURN_IF_ERROR(allocate_output(context, 0, TENGINE_DT_INT64, dims, 2));
-        if (count == 0) return TENGINE_OK;
-        int64_t* to = context.output(0)->i64;
-        // No more than were counted: the values may lie in a mapped file.
-        int64_t found = 0;
-        for (int64_t i = 0; i < input->elem_num && found < count; ++i) {
-            if (!is_non_zero(from[i])) continue;
-            int64_t rest = i;
-            for (int axis = input->dim_num - 1; axis >= 0; --axis) {
-                to[axis * count + found] = rest % input->dims[axis];
-                rest /= input->dims[axis];
-            }
-            ++found;
+    const T* from = static_cast<const T*>(input->data);
+    const int64_t count = std::count_if(from, from + input->elem_num,
+                                        [](const T& value) { return is_non_zero(value); });
+    const int64_t dims[] = {input->dim_num, count};
+    TENGINE_RETURN_IF_ERROR(allocate_output(context, 0, TENGINE_DT_INT64, dims, 2));
+    if (count == 0) return TENGINE_OK;
+    int64_t* to = context.output(0)->i64;
+    // No more than were counted: the values may lie in a mapped file.
+    int64_t found = 0;
+    for (int64_t i = 0; i < input->elem_num && found < count; ++i) {
+        if (!is_non_zero(from[i])) continue;
+        int64_t rest = i;
+        for (int axis = input->dim_num - 1; axis >= 0; --axis) {
+            to[axis * count + found] = rest % input->dims[axis];
+            rest /= input->dims[axis];
         }
-        return TENGINE_OK;
+        ++found;
+    }
+    return TENGINE_OK;
+}
+
+int run_non_zero(KernelContext& context)
+{
+    const int data_type = context.input(0)->data_type;
+#ifndef TENGINE_MINIMAL
+    if (data_type == TENGINE_DT_COMPLEX64) return list_non_zero<std::array<float, 2>>(context);
+    if (data_type == TENGINE_DT_COMPLEX128) return list_non_zero<std::array<double, 2>>(context);
+#endif
+    return dispatch_type(AllTypes{}, data_type, [&](auto type) {
+        return list_non_zero<typename decltype(type)::type>(context);
     });
 }
 
@@ -246,11 +272,13 @@ int run_unique(KernelContext& context)
     if (input->data_type == TENGINE_DT_STRING)
         group_items(static_cast<const char* const*>(input->data), items, groups);
     else
-        TENGINE_RETURN_IF_ERROR(dispatch_type(AllTypes{}, input->data_type, [&](auto type) {
-            using T = typename decltype(type)::type;
-            group_items(static_cast<const T*>(input->data), items, groups);
-            return TENGINE_OK;
-        }));
+        TENGINE_RETURN_IF_ERROR(
+            dispatch_type(AllTypes{}, get_ir_part_type(input->data_type), [&](auto type) {
+                using T = typename decltype(type)::type;
+                group_items(static_cast<const T*>(input->data), Items::compared(input, items),
+                            groups);
+                return TENGINE_OK;
+            }));
     place_groups(items, param.sorted != 0, groups);
     TENGINE_RETURN_IF_ERROR(allocate_unique_outputs(context, items, groups.num));
     write_unique_items(context, items, groups);
@@ -288,7 +316,7 @@ int run_one_hot(KernelContext& context)
     const int64_t depth = output->dims[axis];
     const int64_t inner = multiply_dims(output, axis + 1, output->dim_num);
     if (output->elem_num == 0) return TENGINE_OK;
-    return dispatch_size(output->elem_size, [&](auto type) {
+    return dispatch_moved_size(output->elem_size, [&](auto type) {
         using T = typename decltype(type)::type;
         const T* values = static_cast<const T*>(context.input(2)->data);
         T* to = static_cast<T*>(output->data);

@@ -8,7 +8,7 @@
 #include "device/cpu/reference/small_elements.h"
 #include "device/cpu/reference/texts.h"
 #include "device/cpu/strided_copy.h"
-#include "device/cpu/types.h"
+#include "device/cpu/wide_element.h"
 #include "operator/onnx/slice_param.h"
 
 namespace tengine::cpu {
@@ -53,9 +53,9 @@ struct Interior
 
 void fill(const tensor* output, const tensor* value)
 {
-    (void)dispatch_size(output->elem_size, [&](auto type) {
+    (void)dispatch_moved_size(output->elem_size, [&](auto type) {
         using T = typename decltype(type)::type;
-        T element = 0;
+        T element{};
         if (value) std::memcpy(&element, value->data, sizeof(T));
         std::fill_n(static_cast<T*>(output->data), output->elem_num, element);
         return TENGINE_OK;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernel of Where (operator/binary_ops.c): data movement, by element size.
 #include "device/cpu/reference/elementwise.h"
+#include "device/cpu/wide_element.h"
 
 namespace tengine::cpu {
 namespace {
 
 int run_where(KernelContext& context)
 {
-    return dispatch_size(context.output(0)->elem_size, [&](auto type) {
+    return dispatch_moved_size(context.output(0)->elem_size, [&](auto type) {
         using T = typename decltype(type)::type;
         const uint8_t* condition = static_cast<const uint8_t*>(context.input(0)->data);
         const T* chosen = static_cast<const T*>(context.input(1)->data);

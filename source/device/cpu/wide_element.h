@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements of 16 bytes, complex128, which kernels move as they move others (types.h). Minimal
+// builds have none.
+#pragma once
+
+#include "device/cpu/types.h"
+
+namespace tengine::cpu {
+
+struct WideElement
+{
+    uint64_t halves[2];
+};
+
+// dispatch_size(), or body(Type<WideElement>{}).
+template <class Body>
+int dispatch_moved_size(int element_size, Body&& body)
+{
+#ifndef TENGINE_MINIMAL
+    if (element_size == sizeof(WideElement)) return body(Type<WideElement>{});
+#endif
+    return dispatch_size(element_size, body);
+}
+
+}  // namespace tengine::cpu

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Complex numbers as elements: a real and an imaginary part, one after the other. Minimal builds
+// have none (operator/type_set.h).
+#pragma once
+
+#include <stdbool.h>
+
+#include "tengine/defines.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+static inline bool is_ir_complex(int data_type)
+{
+#ifdef TENGINE_MINIMAL
+    (void)data_type;
+    return false;
+#else
+    return data_type == TENGINE_DT_COMPLEX64 || data_type == TENGINE_DT_COMPLEX128;
+#endif
+}
+
+// The type of the two parts; other types are their own.
+static inline int get_ir_part_type(int data_type)
+{
+    if (!is_ir_complex(data_type)) return data_type;
+    return data_type == TENGINE_DT_COMPLEX64 ? TENGINE_DT_FP32 : TENGINE_DT_FP64;
+}
+
+// What addresses of elements are multiples of, by the size of one.
+static inline int get_ir_alignment(int elem_size)
+{
+    return elem_size > 8 ? 8 : elem_size;
+}
+
+#ifdef __cplusplus
+}
+#endif
