@@ -404,12 +404,12 @@ TENGINE_API int set_ir_subgraph_nodes(struct subgraph* subgraph, const int32_t n
 TENGINE_API int apply_ir_precision(struct graph* graph, struct device* device, int precision);
 // For optimize_graph: float nodes whose operands and results are quantised become integer nodes
 // that give the same bytes (docs/precision.md): QLinearConv, QLinearMatMul, com.microsoft.QGemm,
-// .QLinearAdd, .QLinearMul, .QLinearAveragePool, .QLinearGlobalAveragePool, tengine.Lookup, and
-// what moves values on bytes. Each candidate is built, and stays when the device takes it:
-// describe, inspect, and the user's affinity. Tensors are quantised by QuantizeLinear and
-// DequantizeLinear, or by calibration: then `data_type`, TENGINE_DT_INT8 or TENGINE_DT_UINT8, is
-// that of their bytes. Names stay; indices change. TENGINE_ENOENT: the graph does not have the
-// device.
+// .QLinearAdd, .QLinearMul, .QLinearAveragePool, .QLinearGlobalAveragePool, .QLinearSoftmax,
+// tengine.QLinearLayerNormalization, .Lookup, and what moves values on bytes. Each candidate is
+// built, and stays when the device takes it: describe, inspect, and the user's affinity. Tensors
+// are quantised by QuantizeLinear and DequantizeLinear, or by calibration: then `data_type`,
+// TENGINE_DT_INT8 or TENGINE_DT_UINT8, is that of their bytes. Names stay; indices change.
+// TENGINE_ENOENT: the graph does not have the device.
 TENGINE_API int quantize_ir_graph(struct graph* graph, struct device* device, int data_type);
 // The same for floats: fp32 nodes that the device takes in `data_type`, TENGINE_DT_FP16 or
 // TENGINE_DT_BF16, become such, with one Cast for each tensor where others read or write it.

@@ -45,6 +45,15 @@ TEST(VerifyCommand, PassesSeveralThreads)
     EXPECT_EQ(report["threads"], 2);
 }
 
+TEST(VerifyCommand, HasRowsOfBytes)
+{
+    for (const char* only : {"com.microsoft.QLinearSoftmax", "tengine.QLinearLayerNormalization"}) {
+        const nlohmann::json report = report_of({"--device", "CPU", "--only", only});
+        EXPECT_TRUE(report["passed"]) << only;
+        EXPECT_EQ(report["checks"]["values"]["passed"], 10) << only;
+    }
+}
+
 TEST(VerifyCommand, PassesTheTpu)
 {
     if (!has_device("TPU")) GTEST_SKIP() << "this build has no TPU";

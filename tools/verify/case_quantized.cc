@@ -165,6 +165,28 @@ void add_pools(std::vector<Case>* cases)
     }
 }
 
+// Inputs and results of a row: normalised ones are mostly within 4 deviations.
+void add_rows(std::vector<Case>* cases)
+{
+    for (const std::vector<int>& shape :
+         std::vector<std::vector<int>>{{1, 1}, {9, 7}, {3, 5, 64}, {2, 197}, {1, 1000}}) {
+        Case softmax = {"com.microsoft.QLinearSoftmax",
+                        {fed_bytes(shape), scales({0.043}), zero_points({117}), scales({0.0041}),
+                         zero_points({0})},
+                        {},
+                        {{"axis", -1}, {"opset", 13}}};
+        softmax.types = byte_types();
+        cases->push_back(softmax);
+        const int length = shape.back();
+        const std::vector<double> factors = spread(0.7, length), addends = spread(0.11, length);
+        Case norm = {"tengine.QLinearLayerNormalization",
+                     {fed_bytes(shape), scales({0.043}), zero_points({117}), scales(factors),
+                      scales({0.031}), zero_points({120}), scales(addends)}};
+        norm.types = byte_types();
+        cases->push_back(norm);
+    }
+}
+
 void add_conversions(std::vector<Case>* cases)
 {
     for (const std::vector<int>& shape :
@@ -201,6 +223,7 @@ void add_quantized_cases(std::vector<Case>* cases)
     add_products(cases);
     add_pairs(cases);
     add_pools(cases);
+    add_rows(cases);
     add_conversions(cases);
 }
 

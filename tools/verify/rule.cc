@@ -105,7 +105,9 @@ constexpr const char* kStepped[] = {"DynamicQuantizeLinear",
                                     "com.microsoft.QLinearAdd",
                                     "com.microsoft.QLinearAveragePool",
                                     "com.microsoft.QLinearGlobalAveragePool",
-                                    "com.microsoft.QLinearMul"};
+                                    "com.microsoft.QLinearMul",
+                                    "com.microsoft.QLinearSoftmax",
+                                    "tengine.QLinearLayerNormalization"};
 
 constexpr const char* kRandomOnes[] = {"Bernoulli",        "Multinomial",   "RandomNormal",
                                        "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
