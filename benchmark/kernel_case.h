@@ -101,6 +101,10 @@ inline void add_conv_cases(std::vector<KernelCase>& cases)
         {{300000000, 300000000},
          {1000000000, 1000000000, 1000000000, 1000000000},
          {500000000, 500000000}});
+    // Where the window lies beyond the input: a part of it, all but its middle, all.
+    add({1, 37, 9, 13}, {70, 37, 3, 3}, {{}, {6, 6, 6, 6}, {6, 6}});
+    add({2, 8, 5, 7}, {10, 4, 3, 3}, {{}, {7, 7, 7, 7}, {7, 7}, 2});
+    add({1, 6, 3, 4}, {7, 6, 3, 3}, {{}, {5, 4, 6, 5}});
     // More columns than a block has.
     add({1, 33, 61, 67}, {5, 33, 7, 7}, {{}, {3, 3, 3, 3}});
     // 1-d and 3-d.

@@ -11,7 +11,7 @@ namespace tengine::cpu {
 // reference, which accepts everything, last.
 struct Implementations
 {
-    static constexpr int kMost = 11;
+    static constexpr int kMost = 12;
     const char* op;            // as Kernel::op
     const char* names[kMost];  // null beyond the last; a build may lack some
 };

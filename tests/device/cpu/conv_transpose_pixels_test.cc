@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConvTranspose as phases: which taps meet the input at each position, and the same bits for every
-// number of threads. How near its results are to the reference's: kernel_test.cc.
+// Convolutions as phases: which taps meet the input at each position, and the same bits for every
+// number of threads. How near their results are to the reference's: kernel_test.cc.
 #include <cstring>
 #include <gtest/gtest.h>
 
-#include "device/cpu/kernel/conv_transpose_phase.h"
+#include "device/cpu/kernel/conv_phase.h"
 #include "device/cpu/kernel/vector_target.h"
 #include "device/cpu/kernel_runner.h"
 
@@ -68,22 +68,25 @@ TEST(ConvTransposePhase, HasTheTapsOfItsPositions)
                     }
 }
 
-const Kernel* find_pixels(const KernelRunner& runner)
+const Kernel* find_phased(const KernelRunner& runner)
 {
     for (const Kernel* kernel : runner.kernels())
-        if (!std::strcmp(kernel->name, "conv_transpose.pixels")) return kernel;
+        for (const char* name : {"conv_transpose.pixels", "conv.border_pixels"})
+            if (!std::strcmp(kernel->name, name)) return kernel;
     return nullptr;
 }
 
-TEST(ConvTransposePixels, HasTheSameBitsForEveryNumberOfThreads)
+TEST(PhasedConv, HasTheSameBitsForEveryNumberOfThreads)
 {
     if (get_vector_target_num() == 0) GTEST_SKIP() << "the build has no vectors";
     for (const KernelCase& node_case :
          {conv_case("ConvTranspose", {2, 70, 9, 14}, {70, 100, 2, 2}, {{2, 2}}),
           conv_case("ConvTranspose", {1, 33, 13, 8}, {33, 40, 4, 5}, {{2, 3}, {1, 1, 1, 1}}),
-          conv_case("ConvTranspose", {1, 300, 3, 3}, {300, 200, 3, 3}, {{2, 2}, {1, 1, 0, 0}})}) {
+          conv_case("ConvTranspose", {1, 300, 3, 3}, {300, 200, 3, 3}, {{2, 2}, {1, 1, 0, 0}}),
+          conv_case("Conv", {2, 40, 9, 14}, {100, 40, 3, 3}, {{}, {6, 6, 6, 6}, {6, 6}}),
+          conv_case("Conv", {1, 300, 9, 4}, {200, 300, 3, 3}, {{}, {4, 4, 4, 4}, {4, 4}})}) {
         KernelRunner runner(node_case);
-        const Kernel* kernel = find_pixels(runner);
+        const Kernel* kernel = find_phased(runner);
         if (!kernel) GTEST_SKIP() << "the build leaves the kernel out";
         for (size_t i = 0; i < runner.input_num(); ++i) {
             std::vector<float> values(runner.input_size(static_cast<int>(i)));

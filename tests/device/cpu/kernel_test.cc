@@ -387,6 +387,11 @@ TEST(KernelChoice, TakesTheFastKernel)
     // Few tiles.
     EXPECT_EQ(usual(conv_case("Conv", {1, 16, 9, 9}, {16, 16, 3, 3})),
               fast("conv.pixels", "conv.im2col_gemm"));
+    // Most of the window lies beyond the input; tiles of one pixel would take longer.
+    EXPECT_EQ(usual(conv_case("Conv", {1, 16, 9, 9}, {16, 16, 3, 3}, {{}, {5, 5, 5, 5}, {5, 5}})),
+              fast("conv.border_pixels", "conv.im2col_gemm"));
+    EXPECT_EQ(usual(conv_case("Conv", {1, 16, 3, 3}, {16, 16, 3, 3}, {{}, {1, 1, 1, 1}})),
+              fast("conv.pixels", "conv.im2col_gemm"));
     const auto product = [](const char* name) { return has_products() ? name : "reference"; };
     EXPECT_EQ(usual(conv_case("ConvTranspose", {1, 4, 9, 9}, {4, 1, 3, 3})),
               product("conv_transpose.gemm_col2im"));

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "device/cpu/kernel/conv_pack.h"
 #include "device/cpu/kernel/packed_problem.h"
 #include "device/cpu/kernel/pixel_conv.h"
 #include "device/cpu/kernel_table.h"
@@ -60,24 +61,6 @@ int describe(const KernelContext& context, int64_t workers, PixelConv* out_conv)
     return TENGINE_OK;
 }
 
-void pack(const PixelConv& conv, const float* weight, const float* bias, float* packed)
-{
-    const int64_t depth = conv.depth(), taps = conv.taps;
-    const auto fill = [&](int64_t channel, int64_t present, int64_t width, float* panel) {
-        const float* from = weight + channel * depth;
-        for (int64_t input = 0; input < conv.input_channels; ++input) {
-            for (int64_t tap = 0; tap < taps; ++tap) {
-                float* to = panel + (tap * conv.input_channels + input) * width;
-                const float* source = from + input * taps + tap;
-                for (int64_t i = 0; i < present; ++i)
-                    to[i] = source[i * depth];
-                std::fill(to + present, to + width, 0.0f);
-            }
-        }
-    };
-    pack_panels(conv, bias, fill, packed);
-}
-
 int prepare(KernelContext& context)
 {
     const int64_t workers = get_thread_pool_size(context.pool);
@@ -93,8 +76,8 @@ int prepare(KernelContext& context)
         context, conv, &kind, weight, {bias},
         {conv.panel_lanes, conv.stretch_num, conv.stretch_length, conv.groups},
         count_packed_floats(conv) * sizeof(float), [&](void* memory, const void* values) {
-            pack(conv, static_cast<const float*>(values), bias ? bias->f32 : nullptr,
-                 static_cast<float*>(memory));
+            pack_conv(conv, static_cast<const float*>(values), bias ? bias->f32 : nullptr,
+                      static_cast<float*>(memory));
         });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An axis of a ConvTranspose as phases: output positions a stride apart, which meet the same taps.
-// For conv_transpose_pixels.cc.
+// A Conv without strides is one phase, whose taps are counted from its first. For phased_conv.h.
 #pragma once
 
 #include <algorithm>
@@ -79,6 +79,11 @@ inline void describe_phases(const window_axis& axis, PhasedAxis* out_phased)
         before += phase.taps;
         phased.phases[i] = phase;
     }
+}
+
+inline void describe_single_phase(const window_axis& axis, PhasedAxis* out_phased)
+{
+    *out_phased = {1, axis.dilation, 1, {{axis.output, axis.kernel, 0, 0, -axis.pad_begin}}};
 }
 
 // Positions begin..end-1 of a phase that meet the input with the same of its taps, counted in the
