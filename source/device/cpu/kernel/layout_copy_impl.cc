@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "device/cpu/kernel/layout_copy.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/plan/layout.h"
 
@@ -199,6 +200,18 @@ int run_view(KernelContext& context)
 
 }  // namespace
 
+void copy_pixels_last(const float* planar, int64_t plane, int64_t channels, int64_t begin,
+                      int64_t end, float* last)
+{
+    HWY_DYNAMIC_DISPATCH(interleave_floats)(planar, plane, channels, begin, end, last);
+}
+
+void copy_pixels_planar(const float* last, int64_t plane, int64_t channels, int64_t begin,
+                        int64_t end, float* planar)
+{
+    HWY_DYNAMIC_DISPATCH(separate_floats)(last, plane, channels, begin, end, planar);
+}
+
 const Kernel* find_view_kernel()
 {
     static constexpr Kernel kView = {"", "layout.view", nullptr, run_view, nullptr, 0};
@@ -221,6 +234,18 @@ namespace tengine::cpu {
 const Kernel* find_layout_kernel(Layout)
 {
     return nullptr;
+}
+
+void copy_pixels_last(const float* planar, int64_t plane, int64_t channels, int64_t begin,
+                      int64_t end, float* last)
+{
+    HWY_DYNAMIC_DISPATCH(interleave_floats)(planar, plane, channels, begin, end, last);
+}
+
+void copy_pixels_planar(const float* last, int64_t plane, int64_t channels, int64_t begin,
+                        int64_t end, float* planar)
+{
+    HWY_DYNAMIC_DISPATCH(separate_floats)(last, plane, channels, begin, end, planar);
 }
 
 const Kernel* find_view_kernel()

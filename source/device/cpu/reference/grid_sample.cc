@@ -2,13 +2,10 @@
 // GridSample: every output position reads the input where the grid points to. The taps of a
 // position are found once and used for all channels.
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 
-#include "base/float_to_index.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/sample.h"
+#include "device/cpu/reference/grid_taps.h"
 #include "device/cpu/strided_copy.h"
 #include "device/cpu/types.h"
 #include "operator/onnx/resize_param.h"
@@ -16,136 +13,21 @@
 namespace tengine::cpu {
 namespace {
 
-constexpr int kMostTaps = 4;  // of one dimension, in mode cubic
 constexpr int kMostDims = MAX_SHAPE_DIM_NUM - 2;
-// PyTorch's and ONNX's choice for GridSample.
-constexpr double kCubicSlope = -0.75;
-
-enum class Mode
-{
-    kNearest,
-    kLinear,
-    kCubic
-};
-enum class Padding
-{
-    kZeros,
-    kBorder,
-    kReflection
-};
-
-struct Settings
-{
-    Mode mode;
-    Padding padding;
-    bool align_corners;
-
-    explicit Settings(const grid_sample_param& param)
-        : mode(std::strcmp(param.mode, "cubic") == 0    ? Mode::kCubic
-               : std::strcmp(param.mode, "linear") == 0 ? Mode::kLinear
-                                                        : Mode::kNearest),
-          padding(std::strcmp(param.padding_mode, "border") == 0       ? Padding::kBorder
-                  : std::strcmp(param.padding_mode, "reflection") == 0 ? Padding::kReflection
-                                                                       : Padding::kZeros),
-          align_corners(param.align_corners != 0)
-    {
-    }
-
-    // The image's edges in elements: centres or outer sides of the border elements.
-    double low() const { return align_corners ? 0.0 : -0.5; }
-    double high(int size) const { return align_corners ? size - 1.0 : size - 0.5; }
-};
-
-// Folds x into [low, high] as between two mirrors.
-double reflect(double x, double low, double high)
-{
-    const double range = high - low;
-    if (range <= 0) return low;
-    const double folded = std::fmod(std::fabs(x - low), 2 * range);
-    return low + std::min(folded, 2 * range - folded);
-}
-
-// The grid's value, -1 to 1 between the edges, as a coordinate of an axis. Never a NaN or
-// too large for an integer.
-double find_coordinate(const Settings& settings, double value, int size)
-{
-    const double low = settings.low();
-    const double high = settings.high(size);
-    double x = (value + 1) / 2 * (high - low) + low;
-    if (settings.mode == Mode::kNearest) x = std::nearbyint(x);
-    if (x < low || x > high) {
-        if (settings.padding == Padding::kBorder) x = std::clamp(x, 0.0, size - 1.0);
-        if (settings.padding == Padding::kReflection) x = reflect(x, low, high);
-    }
-    const double far = 2.0 * size + 8;
-    return x > -far ? std::min(x, far) : -far;
-}
-
-// The taps of one axis; position -1 reads as 0.
-struct AxisTaps
-{
-    int num;
-    int64_t positions[kMostTaps];
-    double weights[kMostTaps];
-};
-
-int64_t find_position(const Settings& settings, double x, int size)
-{
-    if (x >= 0 && x < size) return float_to_index(x, 0, size - 1);
-    if (settings.padding == Padding::kZeros) return -1;
-    if (settings.padding == Padding::kReflection)
-        x = reflect(x, settings.low(), settings.high(size));
-    return float_to_index(x, 0, size - 1);
-}
-
-AxisTaps find_taps(const Settings& settings, double value, int size)
-{
-    const double x = find_coordinate(settings, value, size);
-    AxisTaps taps;
-    if (settings.mode == Mode::kNearest) {
-        taps.num = 1;
-        taps.positions[0] = find_position(settings, std::nearbyint(x), size);
-        taps.weights[0] = 1;
-        return taps;
-    }
-    const bool cubic = settings.mode == Mode::kCubic;
-    taps.num = cubic ? 4 : 2;
-    const double first = std::floor(x) - (cubic ? 1 : 0);
-    for (int t = 0; t < taps.num; ++t) {
-        const double distance = std::fabs(first + t - x);
-        taps.positions[t] = find_position(settings, first + t, size);
-        taps.weights[t] = cubic ? cubic_weight(distance, kCubicSlope) : 1 - distance;
-    }
-    return taps;
-}
-
-double read_grid(const tensor* grid, int64_t position)
-{
-    switch (grid->data_type) {
-        case TENGINE_DT_FP16:
-            return static_cast<const Half*>(grid->data)[position];
-        case TENGINE_DT_BF16:
-            return static_cast<const BFloat16*>(grid->data)[position];
-        case TENGINE_DT_FP64:
-            return static_cast<const double*>(grid->data)[position];
-        default:
-            return grid->f32[position];
-    }
-}
 
 // The taps of one output position in all dimensions: their product.
 class Sampler
 {
   public:
     // `position` counts the points of the grid.
-    Sampler(const Settings& settings, const tensor* input, const tensor* grid, int64_t position)
+    Sampler(const GridSettings& settings, const tensor* input, const tensor* grid, int64_t position)
         : dim_num_(input->dim_num - 2)
     {
         fill_dense_strides(input->dims + 2, dim_num_, strides_);
         for (int i = 0; i < dim_num_; ++i) {
             // The grid's last value is for the first spatial dimension.
             const double value = read_grid(grid, position * dim_num_ + dim_num_ - 1 - i);
-            axes_[i] = find_taps(settings, value, input->dims[i + 2]);
+            axes_[i] = find_grid_taps(settings, value, input->dims[i + 2]);
             tap_num_ *= axes_[i].num;
         }
     }
@@ -159,7 +41,7 @@ class Sampler
             int64_t offset = 0;
             double weight = 1;
             for (int i = dim_num_ - 1, rest = tap; i >= 0; --i) {
-                const AxisTaps& axis = axes_[i];
+                const GridTaps& axis = axes_[i];
                 const int chosen = rest % axis.num;
                 rest /= axis.num;
                 if (axis.positions[chosen] < 0) weight = 0;
@@ -186,7 +68,7 @@ class Sampler
 
     int dim_num_;
     int tap_num_ = 1;
-    AxisTaps axes_[kMostDims];
+    GridTaps axes_[kMostDims];
     int64_t strides_[kMostDims];
 };
 
@@ -196,7 +78,7 @@ void sample_all(KernelContext& context)
     const tensor* input = context.input(0);
     const tensor* grid = context.input(1);
     const tensor* output = context.output(0);
-    const Settings settings(context.param<grid_sample_param>());
+    const GridSettings settings(context.param<grid_sample_param>());
     const int64_t channel_num = input->dims[1];
     const int64_t image_size = multiply_dims(input, 2, input->dim_num);
     const int64_t point_num = multiply_dims(output, 2, output->dim_num);

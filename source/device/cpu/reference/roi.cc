@@ -9,6 +9,7 @@
 #include "base/float_to_index.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
+#include "device/cpu/reference/roi_samples.h"
 #include "device/cpu/types.h"
 #include "operator/onnx/roi_param.h"
 
@@ -53,15 +54,6 @@ T max_of_bin(const Plane<T>& plane, const Bounds& rows, const Bounds& columns)
     return static_cast<T>(maximum);
 }
 
-int check_image(const KernelContext& context, int64_t region, double image)
-{
-    const int images = context.input(0)->dims[0];
-    if (image >= 0 && image < images) return TENGINE_OK;
-    return fail_node(context.node, TENGINE_ERANGE,
-                     "region %lld is in image %g, expected an index below %d",
-                     static_cast<long long>(region), image, images);
-}
-
 template <class T>
 int run_roi_pool_of(KernelContext& context)
 {
@@ -70,7 +62,7 @@ int run_roi_pool_of(KernelContext& context)
     const tensor* output = context.output(0);
     const T* regions = static_cast<const T*>(context.input(1)->data);
     for (int r = 0; r < output->dims[0]; ++r)
-        TENGINE_RETURN_IF_ERROR(check_image(context, r, regions[r * int64_t{5}]));
+        TENGINE_RETURN_IF_ERROR(check_roi_image(context, r, regions[r * int64_t{5}]));
 
     const int channels = input->dims[1], height = input->dims[2], width = input->dims[3];
     const int bin_rows = output->dims[2], bin_columns = output->dims[3];
@@ -104,73 +96,6 @@ int run_roi_pool(KernelContext& context)
     });
 }
 
-// The four pixels that a sample is interpolated from, and their weights: both of the upper row,
-// then both of the lower one.
-struct Taps
-{
-    int64_t offsets[4];
-    double weights[4];
-};
-
-// False beyond one pixel outside of the plane, where a sample is 0.
-bool find_taps(int height, int width, double y, double x, Taps& out_taps)
-{
-    if (height == 0 || width == 0) return false;
-    if (!(y >= -1 && y <= height && x >= -1 && x <= width)) return false;
-    y = std::clamp<double>(y, 0, height - 1);
-    x = std::clamp<double>(x, 0, width - 1);
-    const int top = static_cast<int>(y), left = static_cast<int>(x);
-    const int bottom = std::min(top + 1, height - 1);
-    const int right = std::min(left + 1, width - 1);
-    const double down = y - top, across = x - left;
-    const int64_t upper = int64_t{top} * width, lower = int64_t{bottom} * width;
-    out_taps = {
-        {upper + left, upper + right, lower + left, lower + right},
-        {(1 - down) * (1 - across), (1 - down) * across, down * (1 - across), down * across}};
-    return true;
-}
-
-// Samples begin..end-1 of a bin along one axis.
-struct Samples
-{
-    int64_t begin, end;
-
-    double number() const { return static_cast<double>(end - begin); }
-};
-
-// A region cut into bins, and the samples taken of each bin along one axis.
-struct Grid
-{
-    double start, bin_size;
-    int64_t samples;
-
-    Grid(double begin, double end, int bins, int sampling_ratio, bool at_least_one) : start(begin)
-    {
-        const double size = at_least_one ? std::max(end - begin, 1.0) : end - begin;
-        bin_size = size / bins;
-        samples =
-            sampling_ratio > 0 ? sampling_ratio : float_to_index(std::ceil(bin_size), 0, INT32_MAX);
-    }
-
-    double position(int bin, int64_t sample_index) const
-    {
-        return start + (bin + (static_cast<double>(sample_index) + 0.5) / samples) * bin_size;
-    }
-
-    // Those of a bin that may lie in a plane of `size` pixels; all others sample 0. Two more at
-    // either end, for the rounding of positions.
-    Samples find_inside(int bin, int size) const
-    {
-        if (bin_size == 0) return {0, samples};  // all in one place
-        const auto find_index = [&](double at) {
-            const double index = ((at - start) / bin_size - bin) * static_cast<double>(samples);
-            return float_to_index(index, 0, samples);
-        };
-        const auto [first, last] = std::minmax({find_index(-1), find_index(size)});
-        return {std::max<int64_t>(first - 2, 0), std::min(last + 2, samples)};
-    }
-};
-
 // Channels that are sampled together: where the samples lie is found once for all of them.
 constexpr int kChannels = 16;
 
@@ -185,7 +110,7 @@ struct Planes
 };
 
 template <class T>
-void add_sample(const Planes<T>& planes, const Taps& taps, double* sums)
+void add_sample(const Planes<T>& planes, const RoiTaps& taps, double* sums)
 {
     for (int c = 0; c < planes.count; ++c) {
         const T* plane = planes.data + c * planes.size();
@@ -197,7 +122,7 @@ void add_sample(const Planes<T>& planes, const Taps& taps, double* sums)
 
 // ONNX takes the maximum of a bin over the weighted pixels, not over their sums.
 template <class T>
-void raise_to_sample(const Planes<T>& planes, const Taps& taps, double* largest)
+void raise_to_sample(const Planes<T>& planes, const RoiTaps& taps, double* largest)
 {
     for (int c = 0; c < planes.count; ++c)
         for (int i = 0; i < 4; ++i) {
@@ -210,21 +135,21 @@ void raise_to_sample(const Planes<T>& planes, const Taps& taps, double* largest)
 // samples in the image are taken, which are about two a pixel at most when their number follows
 // from the region's size.
 template <class T>
-void align_bin(const Planes<T>& planes, const Grid& rows, const Grid& columns, int y, int x,
-               bool maximum, double* values)
+void align_bin(const Planes<T>& planes, const RoiGrids& grids, int y, int x, bool maximum,
+               double* values)
 {
     std::fill_n(values, planes.count, 0.0);
-    const double count = static_cast<double>(rows.samples) * static_cast<double>(columns.samples);
+    const double count = grids.count();
     if (count == 0) return;
-    const Samples inside_y = rows.find_inside(y, planes.height);
-    const Samples inside_x = columns.find_inside(x, planes.width);
+    const RoiSamples inside_y = grids.rows.find_inside(y, planes.height);
+    const RoiSamples inside_x = grids.columns.find_inside(x, planes.width);
     bool has_zero = inside_y.number() * inside_x.number() < count;
     if (maximum) std::fill_n(values, planes.count, -std::numeric_limits<double>::infinity());
     for (int64_t i = inside_y.begin; i < inside_y.end; ++i)
         for (int64_t j = inside_x.begin; j < inside_x.end; ++j) {
-            Taps taps;
-            if (!find_taps(planes.height, planes.width, rows.position(y, i), columns.position(x, j),
-                           taps))
+            RoiTaps taps;
+            if (!find_roi_taps(planes.height, planes.width, grids.rows.position(y, i),
+                               grids.columns.position(x, j), taps))
                 has_zero = true;
             else if (maximum)
                 raise_to_sample(planes, taps, values);
@@ -243,13 +168,12 @@ int run_roi_align_of(KernelContext& context)
 {
     const roi_align_param& param = context.param<roi_align_param>();
     const bool maximum = std::strcmp(param.mode, "max") == 0;
-    const bool half_pixel = std::strcmp(param.coordinate_transformation_mode, "half_pixel") == 0;
     const tensor* input = context.input(0);
     const T* regions = static_cast<const T*>(context.input(1)->data);
     const int64_t* images = context.input(2)->i64;
     const tensor* output = context.output(0);
     for (int r = 0; r < output->dims[0]; ++r)
-        TENGINE_RETURN_IF_ERROR(check_image(context, r, static_cast<double>(images[r])));
+        TENGINE_RETURN_IF_ERROR(check_roi_image(context, r, static_cast<double>(images[r])));
 
     const int channels = input->dims[1], height = input->dims[2], width = input->dims[3];
     const int bin_rows = output->dims[2], bin_columns = output->dims[3];
@@ -260,18 +184,16 @@ int run_roi_align_of(KernelContext& context)
         for (int64_t i = begin; i < end; ++i) {
             const int64_t r = i / groups;
             const int channel = static_cast<int>(i % groups) * kChannels;
-            const auto edge = [&](int index) {
-                return double{regions[r * 4 + index]} * param.spatial_scale -
-                       (half_pixel ? 0.5 : 0);
-            };
-            const Grid columns(edge(0), edge(2), bin_columns, param.sampling_ratio, !half_pixel);
-            const Grid rows(edge(1), edge(3), bin_rows, param.sampling_ratio, !half_pixel);
+            const T* region = regions + r * 4;
+            const double edges[] = {double{region[0]}, double{region[1]}, double{region[2]},
+                                    double{region[3]}};
+            const RoiGrids grids = find_roi_grids(param, edges, bin_rows, bin_columns);
             const T* data = static_cast<const T*>(input->data) +
                             (images[r] * channels + channel) * height * width;
             const Planes<T> planes = {data, std::min(kChannels, channels - channel), height, width};
             for (int64_t bin = 0; bin < bins; ++bin) {
                 double values[kChannels];
-                align_bin(planes, rows, columns, static_cast<int>(bin / bin_columns),
+                align_bin(planes, grids, static_cast<int>(bin / bin_columns),
                           static_cast<int>(bin % bin_columns), maximum, values);
                 for (int c = 0; c < planes.count; ++c)
                     results[(r * channels + channel + c) * bins + bin] = static_cast<T>(values[c]);

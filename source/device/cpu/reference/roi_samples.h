@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where RoiAlign takes its samples. Positions are computed in double, in one place for all kernels:
+// a sample counts or does not, and rounded differently it could lie beyond the border.
+#pragma once
+
+#include <cstdint>
+
+#include "device/cpu/kernel_table.h"
+#include "operator/onnx/roi_param.h"
+
+namespace tengine::cpu {
+
+// ERANGE, with the node's name, for a region that is in none of the images.
+int check_roi_image(const KernelContext& context, int64_t region, double image);
+
+// The four pixels that a sample is interpolated from, and their weights: both of the upper row,
+// then both of the lower one.
+struct RoiTaps
+{
+    int64_t offsets[4];
+    double weights[4];
+};
+
+// False beyond one pixel outside of the plane, where a sample is 0.
+bool find_roi_taps(int height, int width, double y, double x, RoiTaps& out_taps);
+
+// Samples begin..end-1 of a bin along one axis.
+struct RoiSamples
+{
+    int64_t begin, end;
+
+    double number() const { return static_cast<double>(end - begin); }
+};
+
+// A region cut into bins, and the samples taken of each bin along one axis.
+struct RoiGrid
+{
+    double start, bin_size;
+    int64_t samples;
+
+    double position(int bin, int64_t sample_index) const;
+
+    // Those of a bin that may lie in a plane of `size` pixels; all others sample 0.
+    RoiSamples find_inside(int bin, int size) const;
+};
+
+struct RoiGrids
+{
+    RoiGrid rows, columns;
+
+    // Samples of each bin.
+    double count() const
+    {
+        return static_cast<double>(rows.samples) * static_cast<double>(columns.samples);
+    }
+};
+
+// For the region with these edges: x and y where it begins, x and y where it ends.
+RoiGrids find_roi_grids(const roi_align_param& param, const double edges[4], int bin_rows,
+                        int bin_columns);
+
+}  // namespace tengine::cpu
