@@ -34,6 +34,61 @@ int allocate_result(const node& node, tensor& result)
     return allocate_ir_tensor(&result);
 }
 
+#ifndef TENGINE_MINIMAL
+// What a kernel keeps, until another preparation has found there what both share: packed weights.
+class HeldState
+{
+  public:
+    explicit HeldState(KernelContext& context)
+        : state_(context.state), free_state_(context.free_state)
+    {
+        context.state = nullptr;
+        context.free_state = nullptr;
+    }
+    ~HeldState()
+    {
+        if (free_state_) free_state_(state_);
+    }
+    HeldState(const HeldState&) = delete;
+    HeldState& operator=(const HeldState&) = delete;
+
+  private:
+    void* state_;
+    void (*free_state_)(void* state);
+};
+
+Vector<int> list_shapes(const node& node)
+{
+    Vector<int> shapes;
+    const auto add = [&](const tensor* value) {
+        shapes.push_back(value ? value->dim_num : -1);
+        if (value) shapes.insert(shapes.end(), value->dims, value->dims + value->dim_num);
+    };
+    for (int i = 0; i < node.input_num; ++i)
+        add(get_ir_node_input(&node, i));
+    for (int i = 0; i < node.output_num; ++i)
+        add(get_ir_node_output(&node, i));
+    return shapes;
+}
+#endif
+
+// Chooses and prepares the kernel of a dynamic step for its shapes. Where they are those of the run
+// before, a kernel with packed weights is ready: it depends on nothing else but constants.
+int prepare_kernel(const KernelList& kernels, Step& step)
+{
+#ifndef TENGINE_MINIMAL
+    if (!has_elements(*step.context.node)) return TENGINE_OK;  // it will not run
+    Vector<int> shapes = list_shapes(*step.context.node);
+    if (step.context.packed.data && shapes == step.shapes) return TENGINE_OK;
+    step.shapes.swap(shapes);
+    const HeldState before(step.context);
+#endif
+    step.kernel = nullptr;  // that of other shapes may not accept these
+    step.context.scratch_size = 0;
+    TENGINE_RETURN_IF_ERROR(choose_kernel(kernels, step));
+    return pack_weights(step);
+}
+
 }  // namespace
 
 int Plan::run()
@@ -79,9 +134,7 @@ int Plan::run_dynamic(Step& step)
     for (int i = 0; i < node.output_num && !self_shaped; ++i)
         if (tensor* output = get_ir_node_output(&node, i))
             TENGINE_RETURN_IF_ERROR(allocate_result(node, *output));
-    step.context.scratch_size = 0;
-    TENGINE_RETURN_IF_ERROR(choose_kernel(kernels_, step));
-    TENGINE_RETURN_IF_ERROR(pack_weights(step));
+    TENGINE_RETURN_IF_ERROR(prepare_kernel(kernels_, step));
     const std::unique_ptr<void, void (*)(void*)> scratch(alloc_memory64(step.context.scratch_size),
                                                          free_memory);
     if (!scratch) return fail_node(&node, TENGINE_ENOMEM, "no memory for scratch");

@@ -23,6 +23,7 @@ Step::Step(Step&& other) noexcept
       attention(std::move(other.attention)),
       times(std::move(other.times)),
       untimed(other.untimed),
+      shapes(std::move(other.shapes)),
 #endif
       shown_(std::move(other.shown_))
 {

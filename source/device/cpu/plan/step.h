@@ -48,6 +48,7 @@ struct Step
     Vector<Attention> attention;    // the context's, or none
     KernelTimes times;              // by which the kernel was chosen; empty: it was not timed
     const char* untimed = nullptr;  // and why not, where there was a choice
+    Vector<int> shapes;             // of a dynamic step: those its kernel is prepared for
 #endif
 
     Step() = default;
