@@ -96,6 +96,69 @@ void pack_values(const AttentionBlocks& blocks, const T* values, int64_t count, 
     }
 }
 
+// The products of `count` keys, where they lie, with one query.
+template <class T>
+void score_keys(const AttentionBlocks& blocks, const T* keys, int64_t count, const float* query,
+                float* scores)
+{
+    constexpr int kAtOnce = 4;
+    const Floats d;
+    const int64_t step = blocks.key.row_step, depth = blocks.depth;
+    for (int64_t first = 0; first < count; first += kAtOnce, keys += kAtOnce * step) {
+        const int64_t last = count - first - 1;  // of the keys from here on
+        const T *key0 = keys, *key1 = keys + std::min<int64_t>(last, 1) * step;
+        const T* key2 = keys + std::min<int64_t>(last, 2) * step;
+        const T* key3 = keys + std::min<int64_t>(last, 3) * step;
+        Vector sum0 = hn::Zero(d), sum1 = sum0, sum2 = sum0, sum3 = sum0;
+        for (int64_t k = 0; k < depth; k += count_lanes()) {
+            const int64_t left = depth - k;
+            const Vector factor = load_lanes(query + k, left);
+            sum0 = hn::MulAdd(load_lanes(key0 + k, left), factor, sum0);
+            sum1 = hn::MulAdd(load_lanes(key1 + k, left), factor, sum1);
+            sum2 = hn::MulAdd(load_lanes(key2 + k, left), factor, sum2);
+            sum3 = hn::MulAdd(load_lanes(key3 + k, left), factor, sum3);
+        }
+        const float sums[kAtOnce] = {
+            hn::GetLane(hn::SumOfLanes(d, sum0)), hn::GetLane(hn::SumOfLanes(d, sum1)),
+            hn::GetLane(hn::SumOfLanes(d, sum2)), hn::GetLane(hn::SumOfLanes(d, sum3))};
+        std::copy_n(sums, std::min<int64_t>(last + 1, kAtOnce), scores + first);
+    }
+}
+
+// The values of `count` keys, where they lie, times the powers of one query, plus what the result
+// has unless `is_first`.
+template <class T>
+void mix_values(const AttentionBlocks& blocks, const T* values, int64_t count, const float* powers,
+                bool is_first, float* result)
+{
+    const Floats d;
+    const int64_t lanes = count_lanes(), step = blocks.value.row_step, width = blocks.width;
+    for (int64_t j = 0; j < width; j += 4 * lanes) {
+        const auto left = [&](int64_t vector) { return width - j - vector * lanes; };
+        const auto start = [&](int64_t vector) HWY_ATTR {
+            return is_first || left(vector) <= 0
+                       ? hn::Zero(d)
+                       : load_lanes(result + j + vector * lanes, left(vector));
+        };
+        Vector sum0 = start(0), sum1 = start(1), sum2 = start(2), sum3 = start(3);
+        const T* from = values + j;
+        for (int64_t i = 0; i < count; ++i, from += step) {
+            const Vector power = hn::Set(d, powers[i]);
+            const auto value = [&](int64_t vector) HWY_ATTR {
+                return load_lanes(from + vector * lanes, left(vector));
+            };
+            sum0 = hn::MulAdd(power, value(0), sum0);
+            if (left(1) > 0) sum1 = hn::MulAdd(power, value(1), sum1);
+            if (left(2) > 0) sum2 = hn::MulAdd(power, value(2), sum2);
+            if (left(3) > 0) sum3 = hn::MulAdd(power, value(3), sum3);
+        }
+        store_lanes(sum0, result + j, left(0));
+        if (left(1) > 0) store_lanes(sum1, result + j + lanes, left(1));
+        if (left(2) > 0) store_lanes(sum2, result + j + 2 * lanes, left(2));
+        if (left(3) > 0) store_lanes(sum3, result + j + 3 * lanes, left(3));
+    }
+}
+
 template <class From, class To>
 HWY_INLINE void scale_row(const From* from, int64_t count, float factor, To* to)
 {

@@ -42,6 +42,7 @@ struct AttentionBlocks : Attention
     int64_t query_step, score_step;
     int64_t sum_step;  // of results that a worker has as sums in fp32; 0: they are sums
     int64_t item_queries, items_of_head;
+    bool reads_in_place;  // keys and values are not packed: too few queries use them
     int64_t items() const { return batch * heads * items_of_head; }
     // What a worker has.
     uint64_t key_floats, value_floats, query_floats, score_floats, sum_floats, state_floats;

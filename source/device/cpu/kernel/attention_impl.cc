@@ -4,11 +4,13 @@
 // keys, their scores become powers, and those are multiplied with the values, while the scores stay
 // in L1. Where there are more keys than one block has, each query has its largest score and its sum
 // so far, and its result is made smaller when a larger score comes (M. Milakov, N. Gimelshein,
-// Online normalizer calculation for softmax, 2018). Both products are those of pixel_conv.h.
+// Online normalizer calculation for softmax, 2018). Both products are those of pixel_conv.h. Of one
+// or two queries, as a decoder has in each step, they are vectors times keys and values where these
+// lie, which are read once then.
 //
 // Heads, and blocks of queries where there are few heads, are spread over the workers; the keys are
 // cut into the same blocks for any number of them.
-// Limits: multiply-adds; the exponential.
+// Limits: multiply-adds; the exponential; of few queries the memory of keys and values.
 // Accuracy: scores within (depth + 3) * eps * scale * sum |q| |k|, which is a relative error of
 // their powers; results within (keys + 8) * eps * the largest |value| beside that.
 #include <algorithm>
@@ -70,7 +72,7 @@ template <class T>
 struct QueryTile
 {
     int64_t rows, first_key, keys;
-    const T *query, *mask;
+    const T *query, *mask, *key, *value;
     T* result;
     float* sums;  // of which the result is made: itself, or a worker's
     int64_t sum_step;
@@ -103,7 +105,12 @@ void attend_tile(const AttentionBlocks& blocks, const QueryTile<T>& queries, con
     tile.bias = kZeros;
     tile.output = work.scores;
     tile.output_step = blocks.score_step;
-    multiply_rows(blocks, tile, queries.rows, pad_columns(blocks, queries.keys), work.keys);
+    if (blocks.reads_in_place)
+        for (int64_t i = 0; i < queries.rows; ++i)
+            score_keys(blocks, queries.key, queries.keys, work.queries + i * blocks.query_step,
+                       work.scores + i * blocks.score_step);
+    else
+        multiply_rows(blocks, tile, queries.rows, pad_columns(blocks, queries.keys), work.keys);
 
     const bool is_first = queries.first_key == 0;
     for (int64_t i = 0; i < queries.rows; ++i)
@@ -117,7 +124,12 @@ void attend_tile(const AttentionBlocks& blocks, const QueryTile<T>& queries, con
     tile.bias = is_first ? kZeros : nullptr;
     tile.output = queries.sums;
     tile.output_step = queries.sum_step;
-    multiply_rows(blocks, tile, queries.rows, blocks.width, work.values);
+    if (blocks.reads_in_place)
+        for (int64_t i = 0; i < queries.rows; ++i)
+            mix_values(blocks, queries.value, queries.keys, work.scores + i * blocks.score_step,
+                       is_first, queries.sums + i * queries.sum_step);
+    else
+        multiply_rows(blocks, tile, queries.rows, blocks.width, work.values);
     if (queries.first_key + queries.keys < blocks.keys) return;
     for (int64_t i = 0; i < queries.rows; ++i)
         scale_row(queries.sums + i * queries.sum_step, blocks.width, 1.0f / queries.states[i].sum,
@@ -147,14 +159,18 @@ void attend_queries(const AttentionBlocks& blocks, const AttentionData& data, in
     std::fill_n(work.states, end - begin, QueryState{kLowest, 0});
     for (int64_t key = 0; key < blocks.keys; key += blocks.block_keys) {
         const int64_t count = std::min(blocks.block_keys, blocks.keys - key);
-        pack_keys(blocks, keys + key * blocks.key.row_step, count, work.keys);
-        pack_values(blocks, values + key * blocks.value.row_step, count, work.values);
+        if (!blocks.reads_in_place) {
+            pack_keys(blocks, keys + key * blocks.key.row_step, count, work.keys);
+            pack_values(blocks, values + key * blocks.value.row_step, count, work.values);
+        }
         for (int64_t query = begin; query < end; query += blocks.tile_queries) {
             QueryTile<T> tile = {};
             tile.rows = std::min(blocks.tile_queries, end - query);
             tile.first_key = key;
             tile.keys = count;
             tile.query = query_rows + query * blocks.query.row_step;
+            tile.key = keys + key * blocks.key.row_step;
+            tile.value = values + key * blocks.value.row_step;
             if (data.mask)
                 tile.mask = matrix_at<T>(data.mask, blocks.mask, batch, head) +
                             query * blocks.mask.row_step + key;
@@ -228,6 +244,9 @@ AttentionBlocks cut(const Attention& attention, int64_t workers, bool has_halves
     blocks.query_step = choose_step(blocks.depth);
     blocks.tile_queries = std::clamp(l1 / blocks.score_step, rows, kMostQueries) / rows * rows;
 
+    constexpr int64_t kMostInPlace = 2;
+    blocks.reads_in_place = blocks.queries <= kMostInPlace && blocks.key.column_step == 1;
+
     const int64_t tiles = divide_up(blocks.queries, blocks.tile_queries);
     const int64_t all_heads = blocks.batch * blocks.heads;
     const int64_t wanted = workers > 1 ? divide_up(workers * kItemsPerWorker, all_heads) : 1;
@@ -235,9 +254,11 @@ AttentionBlocks cut(const Attention& attention, int64_t workers, bool has_halves
     blocks.item_queries = item_tiles * blocks.tile_queries;
     blocks.items_of_head = divide_up(blocks.queries, blocks.item_queries);
 
-    blocks.key_floats = round_up(blocks.block_keys * blocks.depth, kLineFloats);
-    blocks.value_floats =
-        static_cast<uint64_t>(blocks.block_keys) * round_up(blocks.width, blocks.panel_lanes);
+    if (!blocks.reads_in_place) {
+        blocks.key_floats = round_up(blocks.block_keys * blocks.depth, kLineFloats);
+        blocks.value_floats =
+            static_cast<uint64_t>(blocks.block_keys) * round_up(blocks.width, blocks.panel_lanes);
+    }
     blocks.query_floats = static_cast<uint64_t>(blocks.tile_queries * blocks.query_step);
     blocks.score_floats = static_cast<uint64_t>(blocks.tile_queries * blocks.score_step);
     blocks.sum_step = has_halves ? choose_step(blocks.width) : 0;
