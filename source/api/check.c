@@ -96,6 +96,7 @@ int check_layout(int layout, const char* function)
                              layout, TENGINE_LAYOUT_NCHW, TENGINE_LAYOUT_NHWC);
 }
 
+#ifndef TENGINE_MINIMAL
 int add_declared_shape(const struct tensor* tensor, int status)
 {
     if (!is_ir_shape_declared(tensor)) return status;
@@ -106,6 +107,7 @@ int add_declared_shape(const struct tensor* tensor, int status)
                              print_ir_declared_shape(tensor, declared), is_known ? ", given " : "",
                              is_known ? print_ir_shape(tensor, given) : "");
 }
+#endif
 
 int check_shape_known(const struct tensor* tensor, const char* function)
 {

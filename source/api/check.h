@@ -44,7 +44,15 @@ TENGINE_MUST_USE int check_layout(int layout, const char* function);
 TENGINE_MUST_USE int check_shape_known(const struct tensor* tensor, const char* function);
 // After a failure, whose status is also returned: the sentence goes on with what the model declares
 // of the tensor's shape, if it does, and what the program has set.
+#ifdef TENGINE_MINIMAL
+static inline int add_declared_shape(const struct tensor* tensor, int status)
+{
+    (void)tensor;
+    return status;
+}
+#else
 int add_declared_shape(const struct tensor* tensor, int status);
+#endif
 
 // TENGINE_ESTATE in a hook and while runs are under way.
 TENGINE_MUST_USE int check_idle(const api_graph_t* graph, const char* function);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // For files of Tengine's dialect: a clamp becomes the field `activation` of the Convolution before
 // it, as the original converter has it. Lowering makes a node of it again.
+#include <algorithm>
 #include <limits>
 
 #include "base/containers.hpp"
@@ -31,6 +32,15 @@ int find_activation(const node& clamp)
     return is_relu ? kRelu : kNone;
 }
 
+// Of the same type, with the same scales and zero points or none.
+bool are_quantized_alike(const struct tensor& a, const struct tensor& b)
+{
+    const int number = a.quant_param_num;
+    return a.data_type == b.data_type && b.quant_param_num == number &&
+           std::equal(scales_of(a), scales_of(a) + number, scales_of(b)) &&
+           std::equal(zero_points_of(a), zero_points_of(a) + number, zero_points_of(b));
+}
+
 // An output of the graph keeps its node, which programs know by name. A convolution that is rounded
 // to other steps than its clamp's stays one that is rounded twice.
 int fold_activation(graph& graph, node& clamp)
@@ -42,7 +52,7 @@ int fold_activation(graph& graph, node& clamp)
     struct tensor* result = get_ir_node_output(&clamp, 0);
     if (activation == kNone || String(get_ir_node_op(conv)) != "Convolution" ||
         get_ir_node_int(conv, "activation", kNone) != kNone ||
-        is_ir_graph_output(&graph, result->index) || !have_same_quantization(*clamped, *result))
+        is_ir_graph_output(&graph, result->index) || !are_quantized_alike(*clamped, *result))
         return TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(set_node_int(conv, "activation", activation));
     destroy_ir_node(&graph, &clamp);

@@ -68,11 +68,17 @@ int fill_zero_points(const struct tensor& tensor, struct tensor& constant)
     }
 }
 
+bool is_same_quantization(const struct tensor& a, const struct tensor& b)
+{
+    return a.data_type == b.data_type && a.quant_param_num == 1 && b.quant_param_num == 1 &&
+           a.scale == b.scale && a.zero_point == b.zero_point;
+}
+
 int free_clamped(const node& clamp)
 {
     struct tensor* tensor = find_clamped(clamp);
     const struct tensor* result = get_ir_node_output(&clamp, 0);
-    if (!tensor || !result || !is_quantized(*result) || !have_same_quantization(*tensor, *result))
+    if (!tensor || !result || !is_quantized(*result) || !is_same_quantization(*tensor, *result))
         return TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(set_ir_tensor_data_type(tensor, TENGINE_DT_FP32));
     return set_ir_tensor_quantization_parameter(tensor, &result->scale, &result->zero_point, 0);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optimizer/dialect/quantized_tensors.h"
 
-#include <algorithm>
-
 #include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/operator.h"
@@ -40,14 +38,6 @@ const float* scales_of(const struct tensor& tensor)
 const int* zero_points_of(const struct tensor& tensor)
 {
     return tensor.quant_param_num == 1 ? &tensor.zero_point : tensor.zp_list;
-}
-
-bool have_same_quantization(const struct tensor& a, const struct tensor& b)
-{
-    const int number = a.quant_param_num;
-    return a.data_type == b.data_type && b.quant_param_num == number &&
-           std::equal(scales_of(a), scales_of(a) + number, scales_of(b)) &&
-           std::equal(zero_points_of(a), zero_points_of(a) + number, zero_points_of(b));
 }
 
 struct tensor* find_clamped(const node& node)

@@ -25,8 +25,6 @@ bool speaks_tengine(const node* node);
 bool is_quantized(const struct tensor& tensor);
 const float* scales_of(const struct tensor& tensor);
 const int* zero_points_of(const struct tensor& tensor);
-// Whether both have the same type and the same scales and zero points, or none.
-bool have_same_quantization(const struct tensor& a, const struct tensor& b);
 
 // What a clamp (ReLU, ReLU6, ReLU1, Clip) reads, when a Tengine node computes it and nothing else
 // reads it; null otherwise. Before a clamp, rounding to the steps of its result changes nothing,

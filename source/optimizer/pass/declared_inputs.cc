@@ -100,14 +100,20 @@ bool is_mistake(int status)
 {
     return status == TENGINE_EINVAL || status == TENGINE_ERANGE;
 }
-#endif
 
-// The source graph's tensor.
-const struct tensor* find_source_input(const graph& graph, const struct tensor& input)
+int fail_as_declared(const graph& graph, const struct tensor& input)
 {
-    return graph.core->source ? get_ir_graph_tensor(graph.core->source, input.core->source_index)
-                              : nullptr;
+    const struct tensor* source =
+        graph.core->source ? get_ir_graph_tensor(graph.core->source, input.core->source_index)
+                           : nullptr;
+    if (!source || !is_ir_shape_declared(source)) return TENGINE_OK;
+    char text[IR_SHAPE_TEXT_SIZE];
+    return tengine_error_set(TENGINE_EINVAL,
+                             "input '%s' is declared as %s; set its shape with set_tensor_shape "
+                             "before prerun",
+                             input.name, print_ir_declared_shape(source, text));
 }
+#endif
 
 }  // namespace
 
@@ -116,17 +122,13 @@ int require_input_shapes(const graph& graph)
     for (int i = 0; i < graph.input_tensor_num; ++i) {
         const struct tensor& input = *graph.tensor_list[graph.input_tensors[i]];
         if (is_ir_tensor_shape_known(&input)) continue;
-        const struct tensor* source = find_source_input(graph, input);
-        if (!source || !is_ir_shape_declared(source))
-            return tengine_error_set(
-                TENGINE_EINVAL,
-                "input '%s' has no complete shape; set it with set_tensor_shape before prerun",
-                input.name);
-        char text[IR_SHAPE_TEXT_SIZE];
-        return tengine_error_set(TENGINE_EINVAL,
-                                 "input '%s' is declared as %s; set its shape with "
-                                 "set_tensor_shape before prerun",
-                                 input.name, print_ir_declared_shape(source, text));
+#ifndef TENGINE_MINIMAL
+        TENGINE_RETURN_IF_ERROR(fail_as_declared(graph, input));
+#endif
+        return tengine_error_set(
+            TENGINE_EINVAL,
+            "input '%s' has no complete shape; set it with set_tensor_shape before prerun",
+            input.name);
     }
     return TENGINE_OK;
 }
