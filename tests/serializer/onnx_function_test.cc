@@ -540,5 +540,25 @@ TEST_F(OnnxFunctionTest, SparseInitializersThatContradictThemselvesAreRefused)
     EXPECT_LT(Loaded(type).status, 0);
 }
 
+TEST_F(OnnxFunctionTest, SparseInitializersAreLargeTogether)
+{
+    OnnxBuilder many = sparse_model({2}, {1, 5});
+    many.graph().mutable_sparse_initializer(0)->set_dims(0, 13 << 20);  // 156 MiB
+    *many.graph().add_sparse_initializer() = many.graph().sparse_initializer(0);
+    many.graph().mutable_sparse_initializer(1)->mutable_values()->set_name("v");
+    expect_failure(Loaded(many), TENGINE_ELIMIT, {"'v'", "268435456 bytes"});
+}
+
+// Elements that share bytes.
+TEST_F(OnnxFunctionTest, SparseInitializersOfFewBitsAreRefused)
+{
+    OnnxBuilder small = sparse_model({2}, {1, 5});
+    auto* values = small.graph().mutable_sparse_initializer(0)->mutable_values();
+    values->set_data_type(22);  // int4
+    values->clear_float_data();
+    values->add_int32_data(0x57);
+    expect_failure(Loaded(small), TENGINE_ENOTSUP, {"'w'", "int4"});
+}
+
 }  // namespace
 }  // namespace tengine::test

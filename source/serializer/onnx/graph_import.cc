@@ -16,7 +16,6 @@
 #include "operator/plain_data.h"
 #include "serializer/onnx/attribute.h"
 #include "serializer/onnx/message.h"
-#include "serializer/onnx/sparse.h"
 #include "serializer/onnx/tensor.h"
 #include "serializer/onnx/value_info.h"
 
@@ -178,7 +177,7 @@ int GraphImport::add_initializer(const ::onnx::TensorProto& proto, Bytes raw, Mo
 int GraphImport::add_sparse_initializer(const ::onnx::SparseTensorProto& proto)
 {
     const std::string owner = "sparse initializer " + quote_name(proto.values().name());
-    SparseReader reader(proto, owner, external_);
+    SparseReader reader(proto, owner, external_, &model_->sparse_left);
     TENGINE_RETURN_IF_ERROR(reader.describe());
     struct tensor* tensor = nullptr;
     TENGINE_RETURN_IF_ERROR(declare(proto.values().name(), reader.data_type(), owner, &tensor));

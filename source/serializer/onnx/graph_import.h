@@ -11,6 +11,7 @@
 #include "serializer/onnx/external_data.h"
 #include "serializer/onnx/model_files.h"
 #include "serializer/onnx/opset.h"
+#include "serializer/onnx/sparse.h"
 #include "serializer/onnx/wire.h"
 #include "tengine/ir.h"
 
@@ -25,6 +26,7 @@ struct OnnxModel
     ::onnx::GraphProto& graph = *make_message<::onnx::GraphProto>(&arena);   // no initializers
     std::vector<Encoded> initializers;
     Imports imports;
+    size_t sparse_left = SparseReader::kMostBytes;
 };
 
 class GraphImport

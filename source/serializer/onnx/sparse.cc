@@ -9,28 +9,23 @@
 #include "tengine/ir.h"
 
 namespace tengine {
-namespace {
-
-// A few bytes of a file can stand for any number of zeros.
-constexpr size_t kMostBytes = size_t{256} << 20;
-
-}  // namespace
 
 SparseReader::SparseReader(const ::onnx::SparseTensorProto& proto, const std::string& owner,
-                           ExternalData* external)
+                           ExternalData* external, size_t* left)
     : proto_(proto),
       owner_(owner),
       values_(proto.values(), proto.values().raw_data(), owner + ": its values", external),
-      indices_(proto.indices(), proto.indices().raw_data(), owner + ": its indices", external)
+      indices_(proto.indices(), proto.indices().raw_data(), owner + ": its indices", external),
+      left_(*left)
 {
 }
 
 int SparseReader::describe()
 {
     TENGINE_RETURN_IF_ERROR(values_.describe());
-    if (values_.data_type() == TENGINE_DT_STRING)
-        return tengine_error_set(TENGINE_ENOTSUP, "%s: sparse tensors of strings are not supported",
-                                 owner_.c_str());
+    if (values_.data_type() == TENGINE_DT_STRING || get_data_type_bits(values_.data_type()) < 8)
+        return tengine_error_set(TENGINE_ENOTSUP, "%s: sparse tensors of %s are not supported",
+                                 owner_.c_str(), get_data_type_name(values_.data_type()));
     TENGINE_RETURN_IF_ERROR(measure());
     if (values_.dim_num() != 1)
         return tengine_error_set(TENGINE_EFORMAT, "%s: its values have %d dimensions, expected 1",
@@ -62,11 +57,13 @@ int SparseReader::measure()
             return tengine_error_set(TENGINE_EFORMAT, "%s: dimension %d is %lld, expected 0 to %d",
                                      owner_.c_str(), i, static_cast<long long>(dim), INT_MAX);
         dims_[i] = static_cast<int>(dim);
-        if (!checked_multiply(bytes_, static_cast<size_t>(dim), &bytes_) || bytes_ > kMostBytes)
-            return tengine_error_set(TENGINE_ELIMIT,
-                                     "%s: as a dense tensor it would have more than %zu bytes",
-                                     owner_.c_str(), kMostBytes);
+        if (!checked_multiply(bytes_, static_cast<size_t>(dim), &bytes_) || bytes_ > left_)
+            return tengine_error_set(
+                TENGINE_ELIMIT,
+                "%s: the model's sparse tensors would have more than %zu bytes as dense ones",
+                owner_.c_str(), kMostBytes);
     }
+    left_ -= bytes_;
     return TENGINE_OK;
 }
 

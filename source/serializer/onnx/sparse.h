@@ -9,11 +9,16 @@ namespace tengine {
 class SparseReader
 {
   public:
-    // All but `owner`, which names the tensor in error sentences, must outlive the reader.
-    SparseReader(const ::onnx::SparseTensorProto& proto, const std::string& owner,
-                 ExternalData* external);
+    // A few bytes of a file can stand for any number of zeros: the dense tensors of a model have at
+    // most so many bytes.
+    static constexpr size_t kMostBytes = size_t{256} << 20;
 
-    // Checks type and shape, and that there is an index for each value.
+    // All but `owner`, which names the tensor in error sentences, must outlive the reader. `*left`:
+    // bytes that the model's others leave, from which describe() takes those of this one.
+    SparseReader(const ::onnx::SparseTensorProto& proto, const std::string& owner,
+                 ExternalData* external, size_t* left);
+
+    // Checks type and shape, and that there is an index for each value; TENGINE_ELIMIT.
     TENGINE_MUST_USE int describe();
 
     // The rest is valid after describe().
@@ -33,6 +38,7 @@ class SparseReader
     std::string owner_;
     TensorReader values_;
     TensorReader indices_;
+    size_t& left_;
     int dim_num_ = 0;
     int dims_[MAX_SHAPE_DIM_NUM] = {};
     size_t bytes_ = 0;     // of all elements
