@@ -257,6 +257,9 @@ int infer_loop(node& node)
     TENGINE_RETURN_IF_ERROR(check_number(node, "inputs", count_own_inputs(body), carried_num + 2));
     TENGINE_RETURN_IF_ERROR(
         check_number(node, "outputs", body.graph->output_tensor_num, node.output_num + 1));
+    if (node.output_num < carried_num)
+        return fail_node(&node, TENGINE_EGRAPH, "it has %d outputs for %d values that go round",
+                         node.output_num, carried_num);
     Values inputs = {Value::of(TENGINE_DT_INT64, {}), Value::of(TENGINE_DT_BOOL, {})};
     for (int i = 0; i < carried_num; ++i)
         inputs.push_back(input_of(node, i + 2));
