@@ -2,6 +2,7 @@
 // Scan: it runs its body for each slice of what it scans, and stacks what that computes.
 #include "device/cpu/reference/body_run.h"
 #include "device/cpu/reference/small_elements.h"
+#include "graph/string_pool.h"
 #include "operator/onnx/control_param.h"
 
 namespace tengine::cpu {
@@ -101,8 +102,8 @@ class Scan
         TENGINE_RETURN_IF_ERROR(find_length());
         for (int item = 0; item < items; ++item)
             TENGINE_RETURN_IF_ERROR(run_item(item));
-        if (length_ > 0 && items > 0) return TENGINE_OK;
-        for (int i = 0; i < context_.output_num(); ++i)
+        const int given_num = length_ > 0 && items > 0 ? form_.state_num : 0;
+        for (int i = given_num; !has_run_ && i < context_.output_num(); ++i)
             TENGINE_RETURN_IF_ERROR(finish_empty(i));
         return TENGINE_OK;
     }
@@ -172,8 +173,6 @@ class Scan
             TENGINE_RETURN_IF_ERROR(run_round(item, round));
         for (int i = 0; i < form_.state_num && length_ > 0; ++i)
             TENGINE_RETURN_IF_ERROR(finish_state(i, item, length));
-        for (int round = length; round < length_; ++round)
-            TENGINE_RETURN_IF_ERROR(fill_with_zeros(item, round));
         return TENGINE_OK;
     }
 
@@ -197,6 +196,7 @@ class Scan
             TENGINE_RETURN_IF_ERROR(take_state(i, round));
         for (int i = 0; i < form_.gathered_num; ++i)
             TENGINE_RETURN_IF_ERROR(gather(i, item, round));
+        has_run_ = true;
         return TENGINE_OK;
     }
 
@@ -264,43 +264,49 @@ class Scan
         bool reverse;
         TENGINE_RETURN_IF_ERROR(
             get_scan_output_axis(context_.node, index, element.dim_num + 1, &axis, &reverse));
-        if (round == 0 && item == 0)
+        if (!has_run_) {
             TENGINE_RETURN_IF_ERROR(shape_output(output_index, element, axis));
+            if (form_.has_batch || is_packed(&element))  // of a packed one the last byte
+                TENGINE_RETURN_IF_ERROR(fill_with_nothing(*output));
+        }
         const tensor whole = view_item(*output, form_.has_batch, item);
-        const Slices slices = Slices::along(whole, axis);
-        const bool packed = is_packed(&element);
-        const size_t bytes = static_cast<size_t>(slices.before) * slices.bytes;
-        if ((packed ? static_cast<size_t>(element.elem_num) : get_ir_tensor_bytes(&element)) !=
-            bytes)
+        if (!is_slice(element, whole, axis))
             return fail_node(context_.node, TENGINE_EINVAL,
                              "output %d of its body has another shape in round %d", output_index,
                              round);
+        const Slices slices = Slices::along(whole, axis);
+        const size_t bytes = static_cast<size_t>(slices.before) * slices.bytes;
         const int place = reverse ? length_ - 1 - round : round;
-        if (!packed) {
+        if (!is_packed(&element)) {
             slices.put(element.data, place, whole.data);
             return TENGINE_OK;
         }
         TENGINE_RETURN_IF_ERROR(rounds_.unpacked.reserve(context_, bytes, false));
         unpack_bits(element.data, 0, element.elem_num, get_data_type_bits(element.data_type),
                     unpacked());
-        if (round == 0 && whole.elem_num > 0)  // the rest of the last byte is 0
-            whole.u8[get_ir_tensor_bytes(&whole) - 1] = 0;
         slices.pack(unpacked(), place, whole);
         return TENGINE_OK;
     }
 
     uint8_t* unpacked() const { return static_cast<uint8_t*>(rounds_.unpacked.memory.get()); }
 
-    int fill_with_zeros(int64_t item, int round)
+    // Whether these are the extents of the whole without the axis.
+    static bool is_slice(const tensor& element, const tensor& whole, int axis)
     {
-        for (int i = 0; i < form_.gathered_num; ++i) {
-            tensor* output = context_.output(form_.state_num + i);
-            if (!output || !output->data) continue;
-            const tensor whole = view_item(*output, form_.has_batch, item);
-            const Slices slices = Slices::along(whole, 0);
-            std::memset(static_cast<char*>(whole.data) + static_cast<size_t>(round) * slices.bytes,
-                        0, slices.bytes);
-        }
+        return element.dim_num + 1 == whole.dim_num &&
+               std::equal(element.dims, element.dims + axis, whole.dims) &&
+               std::equal(element.dims + axis, element.dims + element.dim_num,
+                          whole.dims + axis + 1);
+    }
+
+    // What sequences that end earlier leave: zeros, or texts without a letter.
+    int fill_with_nothing(const tensor& output) const
+    {
+        if (output.elem_num == 0) return TENGINE_OK;
+        std::memset(output.data, 0, get_ir_tensor_bytes(&output));
+        for (int64_t i = 0; output.data_type == TENGINE_DT_STRING && i < output.elem_num; ++i)
+            TENGINE_RETURN_IF_ERROR(intern_ir_string(context_.node->graph, "", 0,
+                                                     &static_cast<const char**>(output.data)[i]));
         return TENGINE_OK;
     }
 
@@ -314,7 +320,7 @@ class Scan
         return TENGINE_OK;
     }
 
-    // There is nothing to scan: states stay, and what would be gathered has no elements.
+    // No round has run: states stay, and what would be gathered is as without a sequence.
     int finish_empty(int index)
     {
         if (!context_.output(index)) return TENGINE_OK;
@@ -326,7 +332,8 @@ class Scan
         bool reverse;
         TENGINE_RETURN_IF_ERROR(get_scan_output_axis(context_.node, index - form_.state_num,
                                                      element.dim_num + 1, &axis, &reverse));
-        return shape_output(index, element, axis);
+        TENGINE_RETURN_IF_ERROR(shape_output(index, element, axis));
+        return fill_with_nothing(*context_.output(index));
     }
 
     KernelContext& context_;
@@ -334,6 +341,7 @@ class Scan
     Rounds& rounds_;
     const scan_form_t form_;
     int length_ = 0;
+    bool has_run_ = false;  // a round
 };
 
 int run_scan(KernelContext& context)

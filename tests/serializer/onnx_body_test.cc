@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bodies whose results have shapes or types that files seldom have.
+#include "graph/core.h"
+#include "scheduler/scheduler.h"
+#include "serializer/onnx_builder.h"
+#include "serializer/onnx_text.h"
+
+namespace tengine::test {
+namespace {
+
+class OnnxBodyTest : public SerializerTest
+{
+  protected:
+    void load(const std::string& text, int opset)
+    {
+        onnx::ModelProto model = parse_onnx_text(text);
+        model.mutable_opset_import(0)->set_version(opset);
+        loaded_ = std::make_unique<Loaded>(model.SerializeAsString());
+        ASSERT_EQ(loaded_->status, 0) << loaded_->message;
+        ir_run_options_t options = {};
+        options.num_thread = 1;
+        ASSERT_EQ(prerun_ir_graph(loaded_->graph, &options), 0) << tengine_error_message();
+    }
+    void TearDown() override
+    {
+        if (loaded_) {
+            EXPECT_EQ(postrun_ir_graph(loaded_->graph), 0) << tengine_error_message();
+        }
+        loaded_.reset();
+    }
+    int run() { return run_ir_graph(loaded_->graph, 1); }
+    const struct tensor& output() const { return *loaded_->tensor("y"); }
+
+    std::unique_ptr<Loaded> loaded_;
+};
+
+// w for each true element of c, v for any other.
+std::string choosing_body(const char* attributes, const char* inputs)
+{
+    return std::string("Scan ") + inputs + " -> y : num_scan_inputs=1 " + attributes +
+           "\nbody body\nin e bool -\nIf e -> r\nbody then_branch\nout w\nend\n"
+           "body else_branch\nout v\nend\nout r\nend\nout y\n";
+}
+
+// As many bytes as the slice of an axis that is last in both.
+TEST_F(OnnxBodyTest, ScanRefusesAnElementOfAnotherRank)
+{
+    load(
+        "const c bool 6 = 1 0 0 0 0 0\nconst w float 2,4 = 1 2 3 4 5 6 7 8\n"
+        "const v float 12 = 1 2 3 4 5 6 7 8 9 10 11 12\n" +
+            choosing_body("scan_output_axes=-1,", "c"),
+        16);
+    EXPECT_EQ(run(), TENGINE_EINVAL);
+    EXPECT_NE(std::string(tengine_error_message()).find("another shape in round 1"),
+              std::string::npos)
+        << tengine_error_message();
+}
+
+TEST_F(OnnxBodyTest, TheFirstSequenceOfAScanMayBeEmpty)
+{
+    load(
+        "const n int64 2 = 0 2\nconst c bool 2,2 = 1 1 1 1\nconst w float 2 = 5 6\n"
+        "const v float 3 = 1 2 3\n" +
+            choosing_body("", "n c"),
+        8);
+    ASSERT_EQ(run(), 0) << tengine_error_message();
+    ASSERT_EQ(output().elem_num, 8);
+    EXPECT_EQ(std::vector<float>(output().f32, output().f32 + 8),
+              (std::vector<float>{0, 0, 0, 0, 5, 6, 5, 6}));
+}
+
+TEST_F(OnnxBodyTest, TextsAreEmptyAfterTheEndOfASequence)
+{
+    load(
+        "const n int64 2 = 1 2\nconst s string 2,2 = a b c d\n"
+        "Scan n s -> y : num_scan_inputs=1\nbody body\nin e string -\nIdentity e -> r\nout r\n"
+        "end\nout y\n",
+        8);
+    ASSERT_EQ(run(), 0) << tengine_error_message();
+    const char* expected[] = {"a", "", "c", "d"};
+    for (int i = 0; i < 4; ++i)
+        EXPECT_STREQ(static_cast<const char* const*>(output().data)[i], expected[i]);
+}
+
+}  // namespace
+}  // namespace tengine::test
