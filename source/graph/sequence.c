@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "graph/core.h"
 
 #define VALUE_ALIGNMENT 64
@@ -41,10 +42,14 @@ ir_element_t get_ir_element_of(const struct tensor* tensor)
 
 size_t get_ir_element_bytes(const ir_element_t* element)
 {
-    size_t bytes = (size_t)get_data_type_size(element->data_type);
+    const size_t bits = (size_t)get_data_type_bits(element->data_type);
+    size_t number = 1, bytes = 0;
     for (int i = 0; i < element->dim_num; ++i)
-        bytes *= (size_t)element->dims[i];
-    return bytes;
+        if (element->dims[i] == 0) return 0;
+    for (int i = 0; i < element->dim_num; ++i)
+        if (!checked_multiply(number, (size_t)element->dims[i], &number)) return SIZE_MAX;
+    if (bits < 8) return number / 8 * bits + (number % 8 * bits + 7) / 8;
+    return checked_multiply(number, bits / 8, &bytes) ? bytes : SIZE_MAX;
 }
 
 static int64_t align_value(int64_t offset)

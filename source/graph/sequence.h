@@ -18,7 +18,7 @@ typedef struct ir_element
     int data_type;
     int dim_num;
     int dims[MAX_SHAPE_DIM_NUM];
-    const void* data;  // dense
+    const void* data;  // dense, or packed as in a tensor
 } ir_element_t;
 
 // What kind of value a data type is, TENGINE_DT_SEQUENCE and so on, 0: a tensor; and the type of
@@ -27,6 +27,7 @@ int get_ir_container(int data_type);
 int get_ir_element_type(int data_type);
 
 ir_element_t get_ir_element_of(const struct tensor* tensor);
+// SIZE_MAX: more than a size_t holds.
 size_t get_ir_element_bytes(const ir_element_t* element);
 
 // Bytes of a sequence of these elements; TENGINE_ERANGE when they are more than a tensor has.

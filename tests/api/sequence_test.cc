@@ -2,6 +2,8 @@
 // sequence.h: sequences and optional values as inputs and results.
 #include "tengine/sequence.h"
 
+#include <algorithm>
+
 #include "fixture.h"
 #include "onnx_bytes.h"
 
@@ -124,6 +126,12 @@ TEST_F(SequenceTest, WrongElementsAreRefused)
     EXPECT_TRUE(failed_with(TENGINE_EDTYPE));
     wrong = pair_;
     wrong.dim_number = 9;
+    EXPECT_EQ(tengine_sequence_set(x_, &wrong, 1), -1);
+    EXPECT_TRUE(failed_with(TENGINE_ERANGE));
+    // Their product is a multiple of 2^64.
+    wrong = pair_;
+    wrong.dim_number = 4;
+    std::fill_n(wrong.dims, 4, 65536);
     EXPECT_EQ(tengine_sequence_set(x_, &wrong, 1), -1);
     EXPECT_TRUE(failed_with(TENGINE_ERANGE));
     wrong = pair_;

@@ -82,5 +82,20 @@ TEST_F(OnnxBodyTest, TextsAreEmptyAfterTheEndOfASequence)
         EXPECT_STREQ(static_cast<const char* const*>(output().data)[i], expected[i]);
 }
 
+// Elements that share bytes do so in a sequence too.
+TEST_F(OnnxBodyTest, SequencesHavePackedElements)
+{
+    load(
+        "const x float 5 = 1 2 -3 4 -5\nconst at int64 - = 1\nSequenceConstruct x x -> s\n"
+        "SequenceMap s -> t\nbody body\nin e float\nCast e -> r : to=22\nout r\nend\n"
+        "SequenceMap t -> u\nbody body\nin e int4\nCast e -> r : to=1\nout r\nend\n"
+        "SequenceAt u at -> y\nout y\n",
+        21);
+    ASSERT_EQ(run(), 0) << tengine_error_message();
+    ASSERT_EQ(output().elem_num, 5);
+    EXPECT_EQ(std::vector<float>(output().f32, output().f32 + 5),
+              (std::vector<float>{1, 2, -3, 4, -5}));
+}
+
 }  // namespace
 }  // namespace tengine::test
