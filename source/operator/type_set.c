@@ -22,6 +22,15 @@ int require_type(const struct node* node, int index, uint32_t types)
                      tensor->name, get_data_type_name(tensor->data_type), names);
 }
 
+// Bit 31: sequences and optional values.
+#define TYPE_BIT_VALUES (UINT32_C(1) << 31)
+
+static uint32_t get_type_bit(int data_type)
+{
+    if (data_type == TENGINE_DT_UNKNOWN) return 0;
+    return data_type < TENGINE_DT_SEQUENCE ? UINT32_C(1) << data_type : TYPE_BIT_VALUES;
+}
+
 static int refuse_types(const struct node* node, uint32_t types)
 {
     for (int i = 0; i < node->input_num + node->output_num; ++i) {
@@ -29,7 +38,7 @@ static int refuse_types(const struct node* node, uint32_t types)
         const int index = is_input ? i : i - node->input_num;
         const struct tensor* tensor =
             is_input ? get_ir_node_input(node, index) : get_ir_node_output(node, index);
-        if (tensor && tensor->data_type < 32 && (types >> tensor->data_type & 1u))
+        if (tensor && (types & get_type_bit(tensor->data_type)))
             return fail_node(node, TENGINE_EDTYPE, "%s %d '%s' is %s, which it does not take",
                              is_input ? "input" : "output", index, tensor->name,
                              get_data_type_name(tensor->data_type));
@@ -39,11 +48,12 @@ static int refuse_types(const struct node* node, uint32_t types)
 
 int check_small_types(const struct node* node)
 {
-#ifdef TENGINE_MINIMAL
-    return refuse_small_types(node);
-#else
     const uint32_t traits = node->op.method->traits;
-    return refuse_types(node, (traits & OP_TAKES_SMALL ? 0 : TYPES_SMALL) |
+    const uint32_t values = traits & OP_TAKES_VALUES ? 0 : TYPE_BIT_VALUES;
+#ifdef TENGINE_MINIMAL
+    return refuse_types(node, TYPES_SMALL | TYPES_COMPLEX | TYPE_BIT(STRING) | values);
+#else
+    return refuse_types(node, values | (traits & OP_TAKES_SMALL ? 0 : TYPES_SMALL) |
                                   (traits & OP_TAKES_STRINGS ? 0 : TYPE_BIT(STRING)) |
                                   (traits & OP_TAKES_COMPLEX ? 0 : TYPES_COMPLEX));
 #endif

@@ -30,12 +30,14 @@ extern "C" {
 // Input `index` is absent or of a type in `types`; EDTYPE otherwise.
 TENGINE_MUST_USE int require_type(const struct node* node, int index, uint32_t types);
 
-// No input or output is of TYPES_SMALL, of TYPES_COMPLEX or a string, unless the operator takes
-// these; EDTYPE otherwise. Elements of the first do not lie as others do, those of the second are
-// two numbers and strings are pointers, so that every node must pass, the types of whose outputs
-// are known.
+// No input or output is of TYPES_SMALL, of TYPES_COMPLEX, a string, or a sequence or optional
+// value, unless the operator takes these; EDTYPE otherwise. Elements of the first do not lie as
+// others do, those of the second are two numbers, strings are pointers, and the bytes of the last
+// tell where their elements are, so that every node must pass, the types of whose outputs are
+// known.
 TENGINE_MUST_USE int check_small_types(const struct node* node);
-// Whatever the operator takes: for nodes whose kernel is not the library's, and for minimal builds.
+// No small types and strings, whatever the operator takes: for nodes whose kernel is not the
+// library's.
 TENGINE_MUST_USE int refuse_small_types(const struct node* node);
 
 #ifdef __cplusplus

@@ -97,5 +97,34 @@ TEST_F(OnnxBodyTest, SequencesHavePackedElements)
               (std::vector<float>{1, 2, -3, 4, -5}));
 }
 
+// The bytes of a sequence tell where its elements are: whoever moves bytes could make others.
+TEST_F(OnnxBodyTest, SequencesAreNotTakenForTensors)
+{
+    const char* const ends[] = {
+        "Slice s at end -> t\n",
+        "Gather s at -> t : axis=0\n",
+        "Reshape s end -> t\n",
+        "Concat s s -> t : axis=0\n",
+        "Size s -> t\n",
+        "Loop at _ -> t\nbody body\nin i int64 -\nin on bool -\nIdentity s -> r\nout on r\nend\n",
+        "Scan s -> t : num_scan_inputs=1\nbody body\nin e seq:float\nSequenceLength e -> r\n"
+        "out r\nend\n",
+        "Scan x -> t : num_scan_inputs=1\nbody body\nin e float 3\nSequenceConstruct e -> r\n"
+        "out r\nend\n",
+        "SequenceMap s -> t\nbody body\nin e float\nSequenceConstruct e -> r\nout r\nend\n",
+    };
+    for (const char* end : ends) {
+        const Loaded loaded(
+            parse_onnx_text(std::string("in x float 2,3\nconst at int64 1 = 8\n"
+                                        "const end int64 1 = 16\nSequenceConstruct x x -> s\n") +
+                            end + "out t\n")
+                .SerializeAsString());
+        ASSERT_EQ(loaded.status, 0) << loaded.message;
+        ir_run_options_t options = {};
+        options.num_thread = 1;
+        EXPECT_EQ(prerun_ir_graph(loaded.graph, &options), TENGINE_EDTYPE) << end;
+    }
+}
+
 }  // namespace
 }  // namespace tengine::test

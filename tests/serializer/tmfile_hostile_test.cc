@@ -214,11 +214,13 @@ TEST_F(TmfileHostileTest, TensorsThatContradictThemselves)
     model.tensors[2].buffer = 0;
     model.tensors[2].data_type = 99;
     expect_failure(LoadedTmfile(model), TENGINE_EDTYPE, {"99"});
-    for (const bool has_dims : {true, false}) {
-        model.tensors[2].data_type = TENGINE_DT_UNKNOWN;
-        model.tensors[2].has_dims = has_dims;
-        expect_failure(LoadedTmfile(model), TENGINE_EDTYPE, {"'w' has no data type"});
-    }
+    for (const int data_type : {TENGINE_DT_UNKNOWN, TENGINE_DT_SEQUENCE + TENGINE_DT_STRING,
+                                TENGINE_DT_OPTIONAL + TENGINE_DT_FP32})
+        for (const bool has_dims : {true, false}) {
+            model.tensors[2].data_type = data_type;
+            model.tensors[2].has_dims = has_dims;
+            expect_failure(LoadedTmfile(model), TENGINE_EDTYPE, {"'w' has no data type"});
+        }
     // Of 4 bits, 8 bytes are 15 or 16 elements.
     model.tensors[2].has_dims = true;
     model.tensors[2].data_type = TENGINE_DT_INT4;

@@ -35,7 +35,8 @@ static const op_field_t split_fields[] = {
 
 #define LATER(least, most, rule)                                                            \
     .min_input = least, .max_input = most, .min_output = 1, .max_output = 1, .types = rule, \
-    .infer_shape = infer_later, .traits = OP_SELF_SHAPED | OP_TAKES_STRINGS | OP_TAKES_COMPLEX
+    .infer_shape = infer_later,                                                             \
+    .traits = OP_SELF_SHAPED | OP_TAKES_STRINGS | OP_TAKES_COMPLEX | OP_TAKES_VALUES
 
 static const ir_method_t* const rows[] = {
     OP_ROW(ConcatFromSequence, .version = 11, LATER(1, 1, "element:0"), OP_FIELDS(concat_fields),

@@ -223,7 +223,7 @@ static const ir_method_t* const rows[] = {
            .traits = OP_TAKES_SMALL | OP_TAKES_STRINGS | OP_TAKES_COMPLEX,
            .infer_shape = infer_unsqueeze),
     OP_ROW(Identity, .version = 1, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1,
-           .traits = OP_TAKES_SMALL | OP_TAKES_STRINGS | OP_TAKES_COMPLEX),
+           .traits = OP_TAKES_SMALL | OP_TAKES_STRINGS | OP_TAKES_COMPLEX | OP_TAKES_VALUES),
     OP_ROW(Dropout, .version = 7, .min_input = 1, .max_input = 3, .min_output = 1, .max_output = 2,
            OP_FIELDS(dropout_fields), .param_size = sizeof(struct dropout_param),
            .traits = OP_TAKES_SMALL, .infer_shape = infer_dropout, .types = "0 bool"),

@@ -137,6 +137,14 @@ int check_type(const node& node, const char* what, int index, int data_type, int
                      get_data_type_name(data_type), get_data_type_name(expected));
 }
 
+// What has slices, or becomes one of a stack or of a sequence.
+int require_tensor(const node& node, const char* what, int index, int data_type)
+{
+    if (get_ir_container(data_type) == 0) return TENGINE_OK;
+    return fail_node(&node, TENGINE_EDTYPE, "%s %d is a %s, expected a tensor", what, index,
+                     get_data_type_name(data_type));
+}
+
 // Of an input of the node, which may be absent.
 int check_input_type(const node& node, int index, int expected)
 {
@@ -235,6 +243,7 @@ int give_loop_outputs(node& node, const Values& inputs, const Values& results, i
         const auto place = static_cast<size_t>(i);
         const Value& result = results[place + 1];
         if (i >= carried_num) {
+            TENGINE_RETURN_IF_ERROR(require_tensor(node, "output", i + 1, result.data_type));
             TENGINE_RETURN_IF_ERROR(give_output(node, i, stack(result, find_trip_count(node))));
             continue;
         }
@@ -286,7 +295,9 @@ struct ScanShape
 // The shape that the body sees of a scanned input, and the common length.
 int describe_scanned(const node& node, int index, ScanShape* shape, Value* value)
 {
-    *value = input_of(node, shape->form.first_input + shape->form.state_num + index);
+    const int place = shape->form.first_input + shape->form.state_num + index;
+    *value = input_of(node, place);
+    TENGINE_RETURN_IF_ERROR(require_tensor(node, "input", place, value->data_type));
     if (!value->is_shape_known) return TENGINE_OK;
     if (shape->form.has_batch && !value->dims.empty()) value->dims.erase(value->dims.begin());
     int axis;
@@ -296,8 +307,7 @@ int describe_scanned(const node& node, int index, ScanShape* shape, Value* value
     const int length = value->dims[static_cast<size_t>(axis)];
     if (shape->length >= 0 && shape->length != length)
         return fail_node(&node, TENGINE_EINVAL, "input %d has %d elements to scan, others have %d",
-                         shape->form.first_input + shape->form.state_num + index, length,
-                         shape->length);
+                         place, length, shape->length);
     shape->length = length;
     value->dims.erase(value->dims.begin() + axis);
     return TENGINE_OK;
@@ -308,6 +318,8 @@ int describe_scan_inputs(const node& node, ScanShape* shape, Values* out_inputs)
     for (int i = 0; i < shape->form.state_num; ++i) {
         out_inputs->push_back(input_of(node, shape->form.first_input + i));
         Value& state = out_inputs->back();
+        TENGINE_RETURN_IF_ERROR(
+            require_tensor(node, "input", shape->form.first_input + i, state.data_type));
         if (!shape->form.has_batch || state.dims.empty()) continue;
         shape->batch = state.dims.front();
         state.dims.erase(state.dims.begin());
@@ -355,6 +367,7 @@ int infer_scan(node& node)
     for (int i = 0; i < node.output_num; ++i) {
         Value& result = results[static_cast<size_t>(i)];
         const int gathered = i - shape.form.state_num;
+        TENGINE_RETURN_IF_ERROR(require_tensor(node, "output", i, result.data_type));
         if (gathered >= 0)
             TENGINE_RETURN_IF_ERROR(gather_scan_output(node, gathered, shape, &result));
         else
@@ -391,6 +404,7 @@ int infer_map(node& node)
     TENGINE_RETURN_IF_ERROR(infer_body(node, body, inputs, &results));
     for (int i = 0; i < node.output_num; ++i) {
         Value& result = results[static_cast<size_t>(i)];
+        TENGINE_RETURN_IF_ERROR(require_tensor(node, "output", i, result.data_type));
         result.data_type += TENGINE_DT_SEQUENCE;
         result.forget_shape();
         TENGINE_RETURN_IF_ERROR(give_output(node, i, result));

@@ -69,8 +69,9 @@ int TensorReader::add_tensor(uint32_t index)
     TENGINE_RETURN_IF_ERROR(set_shape(tensor, record));
     TENGINE_RETURN_IF_ERROR(set_quantisation(tensor, record));
     if (tensor->tensor_type != TENSOR_TYPE_CONST) return TENGINE_OK;
-    if (tensor->data_type == TENGINE_DT_UNKNOWN)
-        return tengine_error_set(TENGINE_EDTYPE, "the constant %s has no data type",
+    // The bytes of a sequence tell where its elements are, so none come from a file.
+    if (tensor->data_type >= TENGINE_DT_SEQUENCE)
+        return tengine_error_set(TENGINE_EDTYPE, "the constant %s has no data type of a tensor",
                                  label(tensor).c_str());
     return set_values(tensor, record);
 }
