@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "graph/core.h"
+#include "graph/preparation.h"
 #include "graph/sequence.h"
 
 enum
@@ -33,6 +34,7 @@ struct ir_strings
     pthread_mutex_t mutex;
     int holder_num;  // graphs
     size_t num;
+    size_t bytes;  // of the entries
     size_t bucket_num;
     entry_t** by_text;
     entry_t** by_address;  // the second half of the same block
@@ -206,20 +208,31 @@ static int make_room(struct ir_strings* strings)
     return TENGINE_OK;
 }
 
-// NULL when memory runs out.
-static entry_t* find_or_add(struct ir_strings* strings, const char* text, size_t length)
+static size_t measure_entry(size_t length)
 {
+    return sizeof(entry_t) + length + 1;
+}
+
+// NULL after setting the error. The graph's limit holds for the strings of all that share them.
+static entry_t* find_or_add(const struct graph* graph, const char* text, size_t length)
+{
+    struct ir_strings* strings = graph->core->strings;
     const uint64_t hash = hash_text(text, length);
     entry_t* entry = find_text(strings, text, length, hash);
     if (entry) return entry;
-    if (make_room(strings) < 0) return NULL;
-    entry = alloc_small_memory(sizeof *entry + length + 1);
-    if (!entry) return NULL;
+    const size_t bytes = measure_entry(length);
+    if (check_ir_memory(graph, (int64_t)(strings->bytes + bytes), "its strings") < 0) return NULL;
+    if (make_room(strings) == TENGINE_OK) entry = alloc_small_memory(bytes);
+    if (!entry) {
+        tengine_error_set(TENGINE_ENOMEM, "no memory for a string of %zu bytes", length);
+        return NULL;
+    }
     if (length > 0) memcpy(entry->text, text, length);
     entry->hash = hash;
     entry->length = length;
     link_entry(strings, entry);
     ++strings->num;
+    strings->bytes += bytes;
     return entry;
 }
 
@@ -232,11 +245,10 @@ static int intern(const struct graph* graph, const char* text, size_t length, bo
     struct ir_strings* strings = find_or_create(graph);
     if (!strings) return TENGINE_ENOMEM;
     pthread_mutex_lock(&strings->mutex);
-    entry_t* entry = find_or_add(strings, text, length);
+    entry_t* entry = find_or_add(graph, text, length);
     if (entry) entry->kept |= kept;
     pthread_mutex_unlock(&strings->mutex);
-    if (!entry)
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for a string of %zu bytes", length);
+    if (!entry) return tengine_error_code();
     *out_string = entry->text;
     return TENGINE_OK;
 }
@@ -312,6 +324,7 @@ void forget_ir_strings(const struct graph* source)
             link_entry(strings, entry);
         } else {
             --strings->num;
+            strings->bytes -= measure_entry(entry->length);
             free_memory(entry);
         }
         entry = next;

@@ -77,7 +77,8 @@ void forget_ir_strings(const struct graph* source);
 TENGINE_MUST_USE int check_ir_text(const char* text, size_t length, const char* owner,
                                    int64_t index);
 
-// The pool's pointer to a text that passes the check. TENGINE_ERANGE for more than 2^30 bytes.
+// The pool's pointer to a text that passes the check. TENGINE_ERANGE for more than 2^30 bytes;
+// TENGINE_ELIMIT when the strings would exceed what the graph may hold (preparation.h).
 TENGINE_MUST_USE int intern_ir_string(const struct graph* graph, const char* text, size_t length,
                                       const char** out_string);
 TENGINE_MUST_USE int keep_ir_string(const struct graph* graph, const char* text, size_t length,

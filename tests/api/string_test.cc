@@ -38,6 +38,7 @@ class StringTest : public ApiTest
     void TearDown() override
     {
         if (graph_) destroy_graph(graph_);
+        if (context_) destroy_context(context_);
         ApiTest::TearDown();
     }
 
@@ -58,7 +59,7 @@ class StringTest : public ApiTest
         const std::string opset = Message().bytes(1, "").number(2, 20).text();
         const std::string model =
             Message().number(1, 9).bytes(8, opset).bytes(7, graph.text()).text();
-        graph_ = create_graph(nullptr, "onnx:m", model.data(), static_cast<int>(model.size()));
+        graph_ = create_graph(context_, "onnx:m", model.data(), static_cast<int>(model.size()));
         if (!graph_) return;
         x_ = tengine_graph_get_input(graph_, 0);
         y_ = tengine_graph_get_output(graph_, 0);
@@ -77,6 +78,7 @@ class StringTest : public ApiTest
         ASSERT_EQ(run_graph(graph_, 1), 0) << get_tengine_error();
     }
 
+    context_t context_ = nullptr;
     graph_t graph_ = nullptr;
     tensor_t x_ = nullptr;
     tensor_t y_ = nullptr;
@@ -128,6 +130,18 @@ TEST_F(StringTest, LastUntilTheNextRunBegins)
     ASSERT_EQ(run_graph(graph_, 1), 0);
     EXPECT_STREQ(tengine_string_get(y_, 0), "second");
     EXPECT_STREQ(tengine_string_get(x_, 0), "second");
+}
+
+TEST_F(StringTest, AreHeldWithinTheLimitOfMemory)
+{
+    context_ = create_context("small", 1);
+    ASSERT_EQ(tengine_context_set_option(context_, "memory.limit_mb", "1"), 0);
+    make("StringConcat", kString, {std::string(600000, 'b')});
+    ASSERT_NE(graph_, nullptr) << get_tengine_error();
+    feed({"a"});
+    ASSERT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
+    EXPECT_LT(run_graph(graph_, 1), 0);
+    EXPECT_TRUE(failed_with(TENGINE_ELIMIT));
 }
 
 TEST_F(StringTest, AreNotThereBeforeARun)

@@ -208,6 +208,16 @@ int64_t find_trip_count(const node& node)
     return std::max<int64_t>(0, *most->i64);
 }
 
+// Rounds that may tell shapes, fewer for a Loop in other bodies, for each round of one infers the
+// others again: what is not settled after them has no shapes.
+int most_rounds(const node& node)
+{
+    int rounds = 16;
+    for (const graph* at = node.graph; at && at->core->source; at = at->core->source->core->outer)
+        rounds = std::max(1, rounds / 2);
+    return rounds;
+}
+
 // Whether shapes are those of each round; inputs whose shapes are not lose them.
 bool settle_loop(const Values& results, int carried_num, Values* inputs)
 {
@@ -274,9 +284,12 @@ int infer_loop(node& node)
         inputs.push_back(input_of(node, i + 2));
     const Values first = inputs;
     Values results;
-    do
+    for (int left = most_rounds(node);; --left) {
         TENGINE_RETURN_IF_ERROR(infer_body(node, body, inputs, &results));
-    while (!settle_loop(results, carried_num, &inputs));
+        if (settle_loop(results, carried_num, &inputs)) break;
+        for (int i = 0; left == 1 && i < carried_num; ++i)
+            inputs[static_cast<size_t>(i) + 2].forget_shape();
+    }
     TENGINE_RETURN_IF_ERROR(check_type(node, "output", 0, results[0].data_type, TENGINE_DT_BOOL));
     for (size_t i = 0; i < first.size(); ++i)  // what the first round of a run has
         TENGINE_RETURN_IF_ERROR(give_value(input_of(body, static_cast<int>(i)), first[i]));

@@ -7,12 +7,14 @@
 #include "operator/infer.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/containers.hpp"
 #include "graph/graph.h"
 #include "graph/option.h"
 #include "graph/preparation.h"
 #include "graph/sequence.h"
+#include "graph/string_pool.h"
 #include "operator/param.h"
 #include "operator/shaped.h"
 #include "optimizer/pass.h"
@@ -55,8 +57,14 @@ bool makes_container(const node& node)
 
 constexpr int64_t kMegabyte = int64_t{1} << 20;
 
+bool is_body(const graph& graph)
+{
+    return graph.core->source && graph.core->source->core->outer;
+}
+
 // What folding may compute for one graph; beyond it nodes stay for the run. A few bytes of a
-// hostile file must not claim all memory.
+// hostile file must not claim all memory, nor all time: it can have many bodies, which are also
+// inferred more often.
 int64_t measure_fold_budget(const graph& graph)
 {
     const double wanted = get_ir_context_number(graph.attribute->context, "memory.fold_mb");
@@ -67,12 +75,28 @@ int64_t measure_fold_budget(const graph& graph)
             constants += static_cast<int64_t>(get_ir_tensor_bytes(graph.tensor_list[i]));
     for (int i = 0; i < graph.node_num; ++i)
         constants += static_cast<int64_t>(get_node_tensor_bytes(graph.node_list[i]));
-    return 16 * constants + 64 * kMegabyte;
+    return 16 * constants + (is_body(graph) ? kMegabyte / 16 : 64 * kMegabyte);
+}
+
+// Texts that a StringConcat of constants makes, at most.
+int64_t count_joined_bytes(const node& node)
+{
+    int64_t longest = 0;
+    for (int i = 0; i < node.input_num; ++i) {
+        const struct tensor& input = *get_ir_node_input(&node, i);
+        const auto* texts = static_cast<const char* const*>(input.data);
+        size_t length = 0;
+        for (int64_t k = 0; k < input.elem_num; ++k)
+            length = std::max(length, std::strlen(texts[k]));
+        longest += static_cast<int64_t>(length);
+    }
+    return longest * get_ir_node_output(&node, 0)->elem_num;
 }
 
 int64_t count_output_bytes(const node& node)
 {
     int64_t bytes = 0;
+    if (IR_HAS_STRINGS && is_op(&node, "StringConcat")) bytes += count_joined_bytes(node);
     for (int i = 0; i < node.output_num; ++i)
         if (const struct tensor* tensor = get_ir_node_output(&node, i))
             bytes += static_cast<int64_t>(get_ir_tensor_bytes(tensor));
