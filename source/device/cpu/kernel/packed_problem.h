@@ -25,10 +25,12 @@ struct PackedProblem
     const void* pack;
 };
 
-// A constant with memory of its own is this part's alone, and another may come to lie there.
+// A constant with memory of its own is this part's alone, and another may come to lie there; so may
+// other values of what is none.
 inline bool is_shared_constant(const tensor* constant)
 {
-    return !constant || constant->free_host_mem == 0;
+    return !constant ||
+           (constant->tensor_type == TENSOR_TYPE_CONST && constant->free_host_mem == 0);
 }
 
 // As below, with the pack that was saved. EFORMAT when it has another size.

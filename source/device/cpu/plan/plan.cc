@@ -113,6 +113,9 @@ size_t Plan::compiled_bytes() const
     size_t bytes = sizeof(*this) + sizeof(Step) * steps_.capacity() +
                    sizeof(int64_t) * times_.capacity() + sizeof(tensor*) * planned_.capacity() +
                    constants_.bytes();
+#ifndef TENGINE_MINIMAL
+    bytes += static_cast<size_t>(dynamic_scratch_bytes_);
+#endif
     for (const Step& step : steps_)
         bytes += step.state_bytes();
     return bytes;

@@ -56,6 +56,10 @@ class Plan : public Allocated
     int allocate_arena(const subgraph& part);
     int run_step(Step& step);
     int run_dynamic(Step& step);
+#ifndef TENGINE_MINIMAL
+    int plan_dynamic(Step& step);
+    int reserve_scratch(const Step& step);
+#endif
     int run_profiled();
 
     const KernelList& kernels_;
@@ -66,6 +70,11 @@ class Plan : public Allocated
     Vector<int64_t> times_;    // one for each step with run_options.profile, else empty
     Vector<tensor*> planned_;  // tensors whose data lies in the arena
     GraphPool pool_;
+#ifndef TENGINE_MINIMAL
+    // Of steps whose shapes depend on data, which run one after the other; it only grows.
+    std::unique_ptr<void, void (*)(void*)> dynamic_scratch_{nullptr, free_memory};
+    uint64_t dynamic_scratch_bytes_ = 0;
+#endif
     void* arena_ = nullptr;  // begins at its first multiple of ALLOC_ALIGNMENT
     size_t arena_bytes_ = 0;
     size_t node_num_ = 0;  // of the part

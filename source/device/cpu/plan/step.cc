@@ -23,7 +23,9 @@ Step::Step(Step&& other) noexcept
       attention(std::move(other.attention)),
       times(std::move(other.times)),
       untimed(other.untimed),
-      shapes(std::move(other.shapes)),
+      is_by_values(other.is_by_values),
+      prepared_for(std::move(other.prepared_for)),
+      result_bytes(std::move(other.result_bytes)),
 #endif
       shown_(std::move(other.shown_))
 {

@@ -7,7 +7,7 @@
 //     join.cc    results that a Concat would copy are written where it has them
 //     pack.cc    kernels prepare: they pack weights and say how much scratch they need
 //     arena.cc   memory of everything that lives and dies inside the part
-// run.cc walks them.
+// run.cc walks them; dynamic.cc does those whose shapes depend on data.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ struct Step
 {
     const Kernel* kernel = nullptr;  // null until run time for a dynamic step
     KernelContext context;
-    // Shapes depend on data: inferred, kernel chosen and outputs allocated at each run.
+    // Shapes depend on data: runs infer them, choose the kernel and allocate outputs (dynamic.cc).
     bool dynamic = false;
     int position = 0;  // in the part, of the node whose time its time is
     // What it reads and writes. Null: absent.
@@ -48,7 +48,12 @@ struct Step
     Vector<Attention> attention;    // the context's, or none
     KernelTimes times;              // by which the kernel was chosen; empty: it was not timed
     const char* untimed = nullptr;  // and why not, where there was a choice
-    Vector<int> shapes;             // of a dynamic step: those its kernel is prepared for
+    // Of a dynamic step (dynamic.cc): whether shapes depend on the values of inputs, and not on
+    // their shapes alone; what the kernel was prepared for, or empty: every run prepares it; the
+    // bytes of the outputs in the last run.
+    bool is_by_values = false;
+    Vector<int> prepared_for;
+    Vector<size_t> result_bytes;
 #endif
 
     Step() = default;
@@ -121,6 +126,9 @@ struct Joins
 // join.cc: with channels last, the inputs of a Concat of channels lie in its result where their
 // writers and all their readers can do with that; and its result in that of a later one.
 void join_channels(const subgraph& part, Vector<Step>& steps, Joins* out_joins);
+
+// run.cc: the kernel's run, where there is anything to compute.
+int run_kernel(Step& step);
 
 // pack.cc: what the kernel keeps, as its prepare() leaves it; what it kept before is freed.
 int pack_weights(Step& step);
