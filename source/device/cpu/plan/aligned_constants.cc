@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cpu/plan/aligned_constants.h"
 
+#include <algorithm>
 #include <new>
 
 #include "graph/graph.h"
@@ -28,6 +29,14 @@ bool wants_copy(const Step& step, int input)
            !(step.kernel && step.kernel->unaligned_input == input);
 }
 
+// Whether a kernel of the operator may pack the input.
+bool may_be_packed(const KernelList& kernels, const Step& step, int input)
+{
+    const Vector<const Kernel*>& all = kernels.of_operator(step.context.node->op.type);
+    return std::any_of(all.begin(), all.end(),
+                       [input](const Kernel* kernel) { return kernel->unaligned_input == input; });
+}
+
 }  // namespace
 
 AlignedConstants::~AlignedConstants()
@@ -40,14 +49,18 @@ AlignedConstants::~AlignedConstants()
 
 int AlignedConstants::align(Step& step)
 {
-    graph& graph = *step.context.node->graph;
-    for (int i = 0; i < static_cast<int>(step.inputs.size()); ++i) {
-        tensor** input = &step.inputs[static_cast<size_t>(i)];
-        if (!wants_copy(step, i)) continue;
-        // What the shapes of a dynamic step depend on is read from the node's own tensors.
-        TENGINE_RETURN_IF_ERROR(step.dynamic ? align_ir_constant(&graph, *input)
-                                             : find(*step.context.node, input));
-    }
+    for (int i = 0; i < static_cast<int>(step.inputs.size()); ++i)
+        if (wants_copy(step, i))
+            TENGINE_RETURN_IF_ERROR(find(*step.context.node, &step.inputs[static_cast<size_t>(i)]));
+    return TENGINE_OK;
+}
+
+int AlignedConstants::align_dynamic(const KernelList& kernels, const Step& step)
+{
+    for (int i = 0; i < static_cast<int>(step.inputs.size()); ++i)
+        if (wants_copy(step, i) && !may_be_packed(kernels, step, i))
+            TENGINE_RETURN_IF_ERROR(
+                align_ir_constant(step.context.node->graph, step.inputs[static_cast<size_t>(i)]));
     return TENGINE_OK;
 }
 

@@ -104,20 +104,6 @@ bool infer_by_shapes(const Step& step)
     return status == TENGINE_OK || (status == OP_SHAPE_LATER && allocates_outputs(node));
 }
 
-int choose_and_pack(const KernelList& kernels, Step& step)
-{
-    if (!has_elements(*step.context.node)) return TENGINE_OK;  // it will not run
-    step.kernel = nullptr;
-    step.context.scratch_size = 0;
-    TENGINE_RETURN_IF_ERROR(choose_kernel(kernels, step));
-    // What it has packed for other shapes is found while it is held.
-    const std::unique_ptr<void, void (*)(void*)> former(step.context.state,
-                                                        step.context.free_state);
-    step.context.state = nullptr;
-    step.context.free_state = nullptr;
-    return pack_weights(step);
-}
-
 // Those of the last run stay, unless they have gone out or are of another size.
 int allocate_results(Step& step)
 {
@@ -157,16 +143,32 @@ int Plan::run_dynamic(Step& step)
     return run_kernel(step);
 }
 #else
+int Plan::choose_and_pack(Step& step)
+{
+    if (!has_elements(*step.context.node)) return TENGINE_OK;  // it will not run
+    step.kernel = nullptr;
+    step.context.scratch_size = 0;
+    TENGINE_RETURN_IF_ERROR(choose_kernel(kernels_, step));
+    TENGINE_RETURN_IF_ERROR(constants_.align(step));
+    step.bind();
+    // What it has packed for other shapes is found while it is held.
+    const std::unique_ptr<void, void (*)(void*)> former(step.context.state,
+                                                        step.context.free_state);
+    step.context.state = nullptr;
+    step.context.free_state = nullptr;
+    return pack_weights(step);
+}
+
 int Plan::plan_dynamic(Step& step)
 {
     step.prepared_for.clear();
     step.is_by_values = step.is_by_values || !infer_by_shapes(step);
     if (step.is_by_values) {
         TENGINE_RETURN_IF_ERROR(infer_now(*step.context.node));
-        return choose_and_pack(kernels_, step);
+        return choose_and_pack(step);
     }
     const HiddenValues hidden(step);
-    TENGINE_RETURN_IF_ERROR(choose_and_pack(kernels_, step));
+    TENGINE_RETURN_IF_ERROR(choose_and_pack(step));
     for_input_numbers(*step.context.node, [&](int number) { step.prepared_for.push_back(number); });
     return TENGINE_OK;
 }

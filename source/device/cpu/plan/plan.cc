@@ -30,7 +30,8 @@ int Plan::prepare(subgraph& part)
 {
 #ifndef TENGINE_MINIMAL  // see is_ir_tensor_aligned()
     for (Step& step : steps_)
-        TENGINE_RETURN_IF_ERROR(constants_.align(step));
+        TENGINE_RETURN_IF_ERROR(step.dynamic ? AlignedConstants::align_dynamic(kernels_, step)
+                                             : constants_.align(step));
     join_channels(part, steps_, &joins_);
 #endif
     for (Step& step : steps_)

@@ -58,6 +58,7 @@ class Plan : public Allocated
     int run_dynamic(Step& step);
 #ifndef TENGINE_MINIMAL
     int plan_dynamic(Step& step);
+    int choose_and_pack(Step& step);
     int reserve_scratch(const Step& step);
 #endif
     int run_profiled();
