@@ -443,6 +443,40 @@ TEST_F(ControlFlowTest, RoundsAllocateNothing)
     EXPECT_EQ(count(6), count(2));
 }
 
+// The places where x is not 0, negated in each round.
+std::string make_loop_of_places()
+{
+    const std::string body =
+        graph({node("Neg", {"v"}, {"w"}), node("Identity", {"c"}, {"d"})},
+              {value("i", kInt64), value("c", kBool), value("v", kInt64, {1, -1})},
+              {value("d", kBool), value("w", kInt64, {1, -1})});
+    return graph({node("NonZero", {"x"}, {"places"}),
+                  node("Loop", {"rounds", "", "places"}, {"y"}, {graph_attribute("body", body)})},
+                 {value("x", kFloat, {4}), value("rounds", kInt64)}, {value("y", kInt64, {1, -1})});
+}
+
+// A body is prepared for a shape that depends on data once, and not in every round or run.
+TEST_F(ControlFlowTest, RoundsOfAFoundSizeAllocateNothing)
+{
+    if (!can_count_allocations()) GTEST_SKIP() << "allocations cannot be counted here";
+    const graph_t graph = own(load(make_loop_of_places()));
+    feed<float>(graph, "x", {4}, {});
+    feed<int64_t>(graph, "rounds", {}, {});
+    ASSERT_EQ(prerun_graph(graph), 0) << get_tengine_error();
+    const auto count = [&](int64_t rounds, const std::vector<float>& x) {
+        feed<float>(graph, "x", {4}, x);
+        feed<int64_t>(graph, "rounds", {}, {rounds});
+        const long before = count_allocations();
+        EXPECT_EQ(run_graph(graph, 1), 0) << get_tengine_error();
+        return count_allocations() - before;
+    };
+    count(6, {1, 0, 1, 1});
+    const long same = count(6, {1, 1, 0, 1});
+    EXPECT_EQ(count(2, {0, 1, 1, 1}), same);
+    EXPECT_LT(same, 10);
+    EXPECT_GT(count(2, {0, 1, 0, 1}), same + 10) << "another size is prepared";
+}
+
 TEST_F(ControlFlowTest, ThreadsGiveTheSame)
 {
     const graph_t graph = own(load(make_nested()));
