@@ -13,6 +13,7 @@
 #include "graph/graph_pool.h"
 #include "graph/option.h"
 #include "graph/preparation.h"
+#include "graph/sequence.h"
 #include "operator/custom/op.h"
 #include "operator/onnx_form.h"
 #include "operator/operator.h"
@@ -314,26 +315,47 @@ int asked_opset(const graph& graph)
     return static_cast<int>(get_ir_context_number(graph.attribute->context, "model.opset"));
 }
 
-// Of a graph that is not to be in one opset, or whose nodes already are, there is no copy. Where
-// the usual opset is not asked for, an older one of the model's own does as well.
+bool has_open_results(const graph& source)
+{
+    return std::any_of(source.output_tensors, source.output_tensors + source.output_tensor_num,
+                       [&](int index) {
+                           const struct tensor& result = *source.tensor_list[index];
+                           const bool is_list = get_ir_container(result.data_type) != 0;
+                           return result.data_type == TENGINE_DT_UNKNOWN ||
+                                  (!is_list && !is_ir_tensor_shape_known(&result));
+                       });
+}
+
+// Readers ask for the shapes of results. Where they follow from those of the inputs, a copy has
+// them; what cannot be copied is written as it is.
+int complete_results(const graph& source, const ir_run_options_t& options, int opset,
+                     graph** out_graph)
+{
+    if (!has_open_results(source)) return TENGINE_OK;
+    GraphPointer copy;
+    if (copy_for_opset(source, options, opset, &copy) == TENGINE_OK) *out_graph = copy.release();
+    tengine_error_clear();
+    return TENGINE_OK;
+}
+
+// Where the usual opset is not asked for, an older one of the model's own does as well.
 int create_for_opset(const graph& source, const ir_run_options_t& options, graph** out_graph)
 {
     const int asked = asked_opset(source);
     const int present = choose_onnx_opset(&source, asked);
-    if (present >= (asked ? asked : USUAL_OPSET)) return TENGINE_OK;
+    const int first = asked ? asked : USUAL_OPSET;
+    if (present >= first) return complete_results(source, options, present, out_graph);
     GraphPointer copy;
-    int status = TENGINE_ENOTSUP;
-    for (int opset = asked ? asked : USUAL_OPSET; status != TENGINE_OK; ++opset) {
-        status = copy_for_opset(source, options, opset, &copy);
-        if (status != TENGINE_ENOTSUP || asked || opset == NEWEST_KNOWN_OPSET) break;
-    }
+    int status = copy_for_opset(source, options, first, &copy);
+    const String cause = tengine_error_message();
+    for (int opset = first; status == TENGINE_ENOTSUP && !asked && opset < NEWEST_KNOWN_OPSET;)
+        status = copy_for_opset(source, options, ++opset, &copy);
     if (status == TENGINE_OK) {
         *out_graph = copy.release();
         return TENGINE_OK;
     }
-    if (asked || !present) return status;
-    TLOG_WARNING("graph '%s' is written in opset %d: %s", source.name, present,
-                 tengine_error_message());
+    if (asked || !present) return tengine_error_set(status, "%s", cause.c_str());
+    TLOG_WARNING("graph '%s' is written for opset %d: %s", source.name, present, cause.c_str());
     tengine_error_clear();
     return TENGINE_OK;
 }

@@ -53,7 +53,7 @@ TEST_F(OnnxWriterTest, AnOlderOpsetWhereTheUsualOneCannotBe)
     const Written written(builder, 0);
     EXPECT_EQ(written.opset(), 20);
     const std::string log = testing::internal::GetCapturedStderr();
-    EXPECT_NE(log.find("is written in opset 20: GroupNormalization 'norm': input 1 is computed"),
+    EXPECT_NE(log.find("is written for opset 20: GroupNormalization 'norm': input 1 is computed"),
               std::string::npos)
         << log;
     EXPECT_EQ(Written(builder, 21).status, TENGINE_ENOTSUP);
@@ -71,6 +71,53 @@ TEST_F(OnnxWriterTest, WhatIsNotGivenIsNotWritten)
     EXPECT_EQ(written.node("Constant").attribute_size(), 1);
     EXPECT_EQ(ints_of(written.node("Constant"), "value_ints"), (Dims{1, 2}));
     EXPECT_EQ(written.node("RandomNormal").attribute_size(), 1);
+}
+
+// The sentence is about the opset that was wanted, not the last one that was tried.
+TEST_F(OnnxWriterTest, ANodeThatNoNewerOpsetHas)
+{
+    OnnxBuilder builder = model_of(8, {1, 2, 3});
+    NodeProto* scan = builder.add_node("Scan", {"", "x", "x"}, {"y", "z"}, "scan");
+    add_int(scan, "num_scan_inputs", 1);
+    onnx::AttributeProto* body = scan->add_attribute();
+    body->set_name("body");
+    body->set_type(onnx::AttributeProto::GRAPH);
+    for (const char* input : {"a", "b"})
+        body->mutable_g()->add_input()->set_name(input);
+    for (const char* output : {"a", "b"})
+        body->mutable_g()->add_output()->set_name(output);
+    const std::string sentence =
+        "Scan 'scan': the operator in this form ended with opset 8, the file is for opset 21";
+    testing::internal::CaptureStderr();
+    const Written written(builder, 0);
+    const std::string log = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(written.opset(), 8);
+    EXPECT_NE(log.find("is written for opset 8: " + sentence), std::string::npos) << log;
+    EXPECT_EQ(Written(builder, 21).message, sentence);
+}
+
+// The model declares neither type nor shape of y.
+TEST_F(OnnxWriterTest, ResultsHaveTheShapesThatFollow)
+{
+    for (const int opset : {12, 13, 28}) {
+        OnnxBuilder builder = model_of(13, {2, 3});
+        add_list(&builder, "axes", {1});
+        builder.add_node("Unsqueeze", {"x", "axes"}, {"y"});
+        const Written written(builder, opset);
+        ASSERT_EQ(written.status, 0) << written.message;
+        const auto& type = written.model.graph().output(0).type().tensor_type();
+        EXPECT_EQ(type.elem_type(), TensorProto::FLOAT);
+        ASSERT_EQ(type.shape().dim_size(), 3) << opset;
+        EXPECT_EQ(type.shape().dim(0).dim_value(), 2);
+        EXPECT_EQ(type.shape().dim(1).dim_value(), 1);
+        EXPECT_EQ(type.shape().dim(2).dim_value(), 3);
+    }
+    // It depends on data.
+    OnnxBuilder builder = model_of(13, {2, 3});
+    builder.add_node("NonZero", {"x"}, {"y"});
+    const Written open(builder, 0);
+    ASSERT_EQ(open.status, 0) << open.message;
+    EXPECT_FALSE(open.model.graph().output(0).type().tensor_type().has_shape());
 }
 
 TEST_F(OnnxWriterTest, EveryOpsetThatIsReadCanBeAskedFor)
