@@ -402,6 +402,7 @@ void expect_first(const char* op, int type, const char* name, int first)
 TEST_F(OnnxFormTest, TypesCameWithOpsets)
 {
     expect_first("Flatten", TensorProto::INT32, "int32", 9);
+    expect_first("Flatten", TensorProto::COMPLEX64, "complex64", 9);
     expect_first("Max", TensorProto::INT64, "int64", 12);
     expect_first("Abs", TensorProto::BFLOAT16, "bf16", 13);
     expect_first("Add", TensorProto::INT8, "int8", 14);
