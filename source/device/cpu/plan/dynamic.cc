@@ -154,8 +154,8 @@ int Plan::choose_and_pack(Step& step)
     // What it has packed for other shapes is found while it is held.
     const std::unique_ptr<void, void (*)(void*)> former(step.context.state,
                                                         step.context.free_state);
-    step.context.state = nullptr;
     step.context.free_state = nullptr;
+    step.release_state();  // nothing of it is freed, or counted, twice
     return pack_weights(step);
 }
 
