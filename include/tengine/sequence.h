@@ -18,8 +18,8 @@ struct tengine_element
     int data_type;   // TENGINE_DT_* of a tensor
     int dim_number;  // of dims, 0: a scalar
     int dims[MAX_SHAPE_DIM_NUM];
-    const void* data;  // dense, row-major; may be NULL where there are no elements; of strings
-                       // pointers to them, as tengine/string.h has them
+    const void* data;  // dense, row-major, packed as in a tensor; may be NULL where there are no
+                       // elements; of strings pointers to them, as tengine/string.h has them
 };
 
 // Gives an input its elements, which are copied; `number` -1: an optional value that is not there.
