@@ -556,16 +556,6 @@ TEST_F(ControlFlowTest, WrongInputsOfLoopsAreRefused)
     expect_refusal(make({"n", "n", "x"}), "input 1, 'n', is int64, expected bool");
     expect_refusal(make({"n", "c", ""}), "input 2 is missing");
     expect_refusal(make({"n", "c"}), "its body has 3 inputs, expected 2");
-
-    const std::string drops_one = graph(
-        {node("Identity", {"on"}, {"goes_on"}), node("Neg", {"v"}, {"w"})},
-        {value("i", kInt64), value("on", kBool), value("v", kFloat, {2}), value("u", kFloat, {2})},
-        {value("goes_on", kBool), value("w", kFloat, {2})});
-    expect_refusal(
-        graph({node("Loop", {"n", "c", "x", "x"}, {"y"}, {graph_attribute("body", drops_one)})},
-              {value("x", kFloat, {2}), value("n", kInt64), value("c", kBool)},
-              {value("y", kFloat, {2})}),
-        "it has 1 outputs for 2 values that go round");
 }
 
 TEST_F(ControlFlowTest, NestingIsBounded)

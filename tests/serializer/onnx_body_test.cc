@@ -42,6 +42,22 @@ std::string choosing_body(const char* attributes, const char* inputs)
            "body else_branch\nout v\nend\nout r\nend\nout y\n";
 }
 
+TEST_F(OnnxBodyTest, ALoopHasAnOutputForEachValueThatGoesRound)
+{
+    const Loaded loaded(
+        parse_onnx_text(
+            "in x float 2\nin n int64 -\nLoop n _ x x -> y\nbody body\nin i int64 -\n"
+            "in on bool -\nin v float 2\nin u float 2\nNeg v -> w\nout on w\nend\nout y\n")
+            .SerializeAsString());
+    ASSERT_EQ(loaded.status, 0) << loaded.message;
+    ir_run_options_t options = {};
+    options.num_thread = 1;
+    EXPECT_EQ(prerun_ir_graph(loaded.graph, &options), TENGINE_EGRAPH);
+    EXPECT_NE(std::string(tengine_error_message()).find("1 outputs for 2 values that go round"),
+              std::string::npos)
+        << tengine_error_message();
+}
+
 // As many bytes as the slice of an axis that is last in both.
 TEST_F(OnnxBodyTest, ScanRefusesAnElementOfAnotherRank)
 {
