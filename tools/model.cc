@@ -131,6 +131,49 @@ Tensor describe_tensor(tensor_t tensor)
     return result;
 }
 
+Tensor copy_tensor(tensor_t tensor, const std::string& subject)
+{
+    const Tensor described = describe_tensor(tensor);
+    Tensor copy =
+        make_tensor(described.data_type, {described.shape.begin(), described.shape.end()});
+    copy.name = described.name;
+    for (size_t i = 0; i < copy.texts.size(); ++i) {
+        const char* text = tengine_string_get(tensor, static_cast<int>(i));
+        if (!text) fail_api(subject);
+        copy.texts[i] = text;
+    }
+    if (!copy.bytes.empty() &&
+        get_tensor_data(tensor, copy.bytes.data(), static_cast<int>(copy.bytes.size())) < 0)
+        fail_api(subject);
+    return copy;
+}
+
+static int lend_texts(tensor_t tensor, const Tensor& value, const std::string& subject)
+{
+    std::vector<const char*> texts;
+    for (const std::string& text : value.texts) {
+        if (text.find('\0') != std::string::npos)
+            throw Failure(subject + ": a string has a NUL, which none may");
+        texts.push_back(text.c_str());
+    }
+    return tengine_string_set(tensor, texts.data(), static_cast<int>(texts.size()));
+}
+
+static int lend_bytes(tensor_t tensor, const Tensor& value)
+{
+    alignas(8) static char nothing;
+    void* data = value.bytes.empty() ? static_cast<void*>(&nothing)
+                                     : const_cast<std::byte*>(value.bytes.data());
+    return set_tensor_buffer(tensor, data, static_cast<int>(value.bytes.size()));
+}
+
+void lend_tensor(tensor_t tensor, const Tensor& value, const std::string& subject)
+{
+    const bool has_texts = value.data_type == TENGINE_DT_STRING;
+    if ((has_texts ? lend_texts(tensor, value, subject) : lend_bytes(tensor, value)) < 0)
+        fail_api(subject);
+}
+
 Model::Model(const std::string& path, const ModelOptions& options) : path_(path), options_(options)
 {
     context_.reset(create_context("tengine", options.devices.empty() ? 0 : 1));
@@ -244,21 +287,6 @@ Tensor Model::make_input(tensor_t input, const DeclaredShape& declared)
     return quantise(input, tensor);
 }
 
-static int lend(tensor_t input, Tensor* tensor)
-{
-    if (tensor->data_type == TENGINE_DT_STRING) {
-        std::vector<const char*> texts;
-        for (const std::string& text : tensor->texts) {
-            if (text.find('\0') != std::string::npos)
-                throw Failure("input '" + tensor->name + "': a string has a NUL, which none may");
-            texts.push_back(text.c_str());
-        }
-        return tengine_string_set(input, texts.data(), static_cast<int>(texts.size()));
-    }
-    if (tensor->bytes.empty()) tensor->bytes.reserve(1);
-    return set_tensor_buffer(input, tensor->bytes.data(), static_cast<int>(tensor->bytes.size()));
-}
-
 void Model::set_inputs()
 {
     inputs_.clear();
@@ -277,10 +305,10 @@ void Model::set_inputs()
                           tengine_data_type_get_name(tensor.data_type) + ", the model takes " +
                           tengine_data_type_get_name(data_type));
         inputs_.push_back(std::move(tensor));
-        Tensor& lent = inputs_.back();
-        if (set_tensor_shape(input, lent.shape.data(), static_cast<int>(lent.shape.size())) < 0 ||
-            lend(input, &lent) < 0)
+        const Tensor& lent = inputs_.back();
+        if (set_tensor_shape(input, lent.shape.data(), static_cast<int>(lent.shape.size())) < 0)
             fail_api(subject);
+        lend_tensor(input, lent, subject);
     }
 }
 
@@ -335,15 +363,6 @@ static void add_elements(tensor_t sequence, std::vector<Tensor>* outputs)
     }
 }
 
-static void read_texts(tensor_t output, Tensor* tensor)
-{
-    for (size_t i = 0; i < tensor->texts.size(); ++i) {
-        const char* text = tengine_string_get(output, static_cast<int>(i));
-        if (!text) fail_api("output '" + tensor->name + "'");
-        tensor->texts[i] = text;
-    }
-}
-
 std::vector<Tensor> Model::outputs() const
 {
     std::vector<Tensor> outputs;
@@ -353,15 +372,8 @@ std::vector<Tensor> Model::outputs() const
             add_elements(output, &outputs);
             continue;
         }
-        const Tensor described = describe_tensor(output);
-        Tensor tensor =
-            make_tensor(described.data_type, {described.shape.begin(), described.shape.end()});
-        tensor.name = described.name;
-        read_texts(output, &tensor);
-        if (!tensor.bytes.empty() &&
-            get_tensor_data(output, tensor.bytes.data(), static_cast<int>(tensor.bytes.size())) < 0)
-            fail_api("output '" + tensor.name + "'");
-        outputs.push_back(std::move(tensor));
+        outputs.push_back(
+            copy_tensor(output, std::string("output '") + get_tensor_name(output) + "'"));
     }
     return outputs;
 }

@@ -71,6 +71,13 @@ std::string format_endings(const std::string& conjunction);
 // Type, shape and name of a tensor of a graph, without its data.
 Tensor describe_tensor(tensor_t tensor);
 
+// With its data. Throws Failure, which names it as `subject`.
+Tensor copy_tensor(tensor_t tensor, const std::string& subject);
+
+// The library reads the value where it lies until it gets another, and copies strings. Throws
+// Failure that names it as `subject`.
+void lend_tensor(tensor_t tensor, const Tensor& value, const std::string& subject);
+
 class Model
 {
   public:

@@ -11,6 +11,31 @@
 namespace tengine::tools {
 namespace {
 
+Agreement compare_moved(const Tensor& got, const Tensor& wanted)
+{
+    Expected expected;
+    expected.outputs = {wanted};
+    return compare({"Identity", {}}, got.data_type, 1, expected, {got});
+}
+
+TEST(MovedBound, StringsAndComplexNumbersStayTheSame)
+{
+    Tensor texts = make_tensor(TENGINE_DT_STRING, {2});
+    texts.texts = {"a", "b"};
+    EXPECT_TRUE(compare_moved(texts, texts).agrees);
+    Tensor others = texts;
+    others.texts[1] = "c";
+    EXPECT_EQ(compare_moved(texts, others).detail, "output 0 at [1] is 'b', expected 'c'");
+    for (const int type : {TENGINE_DT_COMPLEX64, TENGINE_DT_COMPLEX128}) {
+        Tensor numbers = make_tensor(type, {2, 2});
+        set_element(&numbers, 3, 1.5);
+        EXPECT_TRUE(compare_moved(numbers, numbers).agrees);
+        const Agreement differing = compare_moved(numbers, make_tensor(type, {2, 2}));
+        EXPECT_FALSE(differing.agrees);
+        EXPECT_EQ(differing.detail, "output 0 at [1,1] is 1.5+0i, expected 0+0i");
+    }
+}
+
 // Sums of products: what a device makes of them, and what is exact.
 struct Sums
 {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "../api/onnx_bytes.h"
 #include "tools/program.h"
 
 namespace tengine::program {
@@ -74,6 +75,32 @@ TEST(VerifyCommand, PassesAcl)
         const nlohmann::json report = report_of({"--device", "ACL", "--only", only});
         EXPECT_TRUE(report["passed"]) << only;
         EXPECT_GT(report["checks"]["values"]["passed"], 3) << only;
+    }
+}
+
+// y = Identity(Concat(x, x)) of strings or complex numbers.
+TEST(VerifyCommand, LayersMayHaveNoNumbers)
+{
+    constexpr uint64_t kString = 8, kComplex64 = 14;  // of ONNX
+    for (const uint64_t type : {kString, kComplex64}) {
+        const auto value = [type](const char* name, uint64_t length) {
+            const std::string shape = Message().bytes(1, Message().number(1, length).text()).text();
+            const std::string tensor = Message().number(1, type).bytes(2, shape).text();
+            return Message().bytes(1, name).bytes(2, Message().bytes(1, tensor).text()).text();
+        };
+        const std::string axis = Message().bytes(1, "axis").number(3, 0).number(20, 2).text();
+        Message concat, identity, graph;
+        concat.bytes(1, "x").bytes(1, "x").bytes(2, "t").bytes(4, "Concat").bytes(5, axis);
+        identity.bytes(1, "t").bytes(2, "y").bytes(4, "Identity");
+        graph.bytes(1, concat.text()).bytes(1, identity.text()).bytes(2, "g");
+        graph.bytes(11, value("x", 2)).bytes(12, value("y", 4));
+        const std::string opset = Message().bytes(1, "").number(2, 20).text();
+        const std::string file = scratch_folder() + "/model.onnx";
+        std::ofstream(file, std::ios::binary)
+            << Message().number(1, 9).bytes(8, opset).bytes(7, graph.text()).text();
+        const nlohmann::json report = report_of({"--device", "CPU", "--model", file});
+        EXPECT_TRUE(report["passed"]) << type;
+        EXPECT_EQ(report["checks"]["layers"]["passed"], 2) << type;
     }
 }
 

@@ -76,28 +76,6 @@ tensor_t find_tensor(graph_t graph, const std::string& name)
     return tensor;
 }
 
-// The value stays the caller's; the library only reads it.
-void lend_buffer(tensor_t tensor, const Tensor& value)
-{
-    static char nothing;
-    void* data = value.bytes.empty() ? static_cast<void*>(&nothing)
-                                     : const_cast<std::byte*>(value.bytes.data());
-    if (set_tensor_buffer(tensor, data, static_cast<int>(value.bytes.size())) < 0)
-        fail_api(get_tensor_name(tensor));
-}
-
-Tensor read_constant(tensor_t tensor)
-{
-    const Tensor described = describe_tensor(tensor);
-    Tensor value =
-        make_tensor(described.data_type, {described.shape.begin(), described.shape.end()});
-    value.name = described.name;
-    if (!value.bytes.empty() &&
-        get_tensor_data(tensor, value.bytes.data(), static_cast<int>(value.bytes.size())) < 0)
-        fail_api(value.name);
-    return value;
-}
-
 void add_values(const std::vector<Tensor>& tensors, Values* values)
 {
     for (const Tensor& tensor : tensors)
@@ -178,7 +156,7 @@ Values compute_values(const std::string& path, const ModelOptions& inputs)
     for (int i = 0; i < tengine_graph_get_tensor_number(model.graph()); ++i) {
         tensor_t tensor = tengine_graph_get_tensor(model.graph(), i);
         if (tengine_tensor_get_type(tensor) == TENSOR_TYPE_CONST)
-            add_values({read_constant(tensor)}, &values);
+            add_values({copy_tensor(tensor, get_tensor_name(tensor))}, &values);
     }
     return values;
 }
@@ -204,13 +182,13 @@ void LayerGraph::lend(const std::string& name, const Values& changed)
     if (set_tensor_data_type(tensor, value.data_type) < 0 ||
         set_tensor_shape(tensor, value.shape.data(), static_cast<int>(value.shape.size())) < 0)
         fail_api(name);
-    lend_buffer(tensor, value);
+    lend_tensor(tensor, value, name);
 }
 
 void LayerGraph::restore()
 {
     for (const std::string& name : lent_constants_)
-        lend_buffer(find_tensor(model_.graph(), name), value_of(name, {}));
+        lend_tensor(find_tensor(model_.graph(), name), value_of(name, {}), name);
     lent_constants_.clear();
 }
 
@@ -220,7 +198,8 @@ void LayerGraph::cut(const Layer& layer, const Values& changed)
     Names producers, fed;
     for (const LayerInput& input : layer.inputs) {
         if (input.is_initializer && changed.count(input.name) != 0) {
-            lend_buffer(find_tensor(model_.graph(), input.name), changed.at(input.name));
+            lend_tensor(find_tensor(model_.graph(), input.name), changed.at(input.name),
+                        input.name);
             lent_constants_.push_back(input.name);
         }
         if (input.is_initializer || (!input.is_variable && changed.count(input.name) == 0))
