@@ -523,6 +523,21 @@ TEST_F(OnnxFunctionTest, SparseInitializersBecomeDense)
     }
 }
 
+TEST_F(OnnxFunctionTest, SparseInitializersMayBeComplex)
+{
+    OnnxBuilder builder = sparse_model({2}, {1, 5});
+    auto* values = builder.graph().mutable_sparse_initializer(0)->mutable_values();
+    values->set_data_type(onnx::TensorProto::COMPLEX64);
+    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"2 values of type complex64", "needs 4"});
+    values->add_float_data(-1);
+    values->add_float_data(-2);
+    const Loaded loaded(builder);
+    ASSERT_EQ(loaded.status, 0) << loaded.message;
+    const float* parts = loaded.tensor("w")->f32;
+    EXPECT_EQ(std::vector<float>(parts, parts + 12),
+              (std::vector<float>{0, 0, 5, 7, 0, 0, 0, 0, 0, 0, -1, -2}));
+}
+
 TEST_F(OnnxFunctionTest, SparseInitializersThatContradictThemselvesAreRefused)
 {
     expect_failure(Loaded(sparse_model({2}, {1, 6})), TENGINE_EFORMAT, {"'w'", "6", "0 to 5"});
