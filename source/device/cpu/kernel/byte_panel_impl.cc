@@ -113,6 +113,22 @@ class Packer
         }
         for (int64_t i = 0; i < panel.width; ++i)
             finish(panel, i, i < columns.count ? columns.first + i : -1, totals[i]);
+        if (conv_.crosses) take_off_crossed(panel);
+    }
+
+    // What crossed products have too much for each column, of pairs of int16.
+    void take_off_crossed(const BytePanel& panel) const
+    {
+        const auto* weights = reinterpret_cast<const int16_t*>(panel.weights());
+        const int64_t step = 2 * panel.width, twos = conv_.whole_groups() / 2;
+        for (int64_t stretch = 0; stretch < conv_.stretch_num; ++stretch) {
+            const int16_t* at = weights + stretch * conv_.stretch_groups() * step;
+            for (int64_t i = 0; i < twos; ++i, at += 2 * step)
+                for (int64_t j = 0; j < step; ++j)
+                    panel.start()[j / 2] =
+                        static_cast<int32_t>(static_cast<uint32_t>(panel.start()[j / 2]) -
+                                             static_cast<uint32_t>(at[j] * at[j + step]));
+        }
     }
 
     // The weights of an element of the stretches, less their zero points.
@@ -230,8 +246,9 @@ int keep_byte_pixels(KernelContext& context, const BytePixels& conv, const ByteO
                              conv.stretch_num << 32 | conv.stretch_length,
                              join_bits(operands.input_scale, operands.output_scale),
                              steps.output_channel << 16 | (operands.input_zero_point & 0xff) << 8 |
-                                 conv.format.group << 4 | int64_t{conv.has_words} << 2 |
-                                 int64_t{conv.flips} << 1 | is_signed(operands.input_type)};
+                                 conv.format.group << 4 | int64_t{conv.crosses} << 3 |
+                                 int64_t{conv.has_words} << 2 | int64_t{conv.flips} << 1 |
+                                 is_signed(operands.input_type)};
     return keep_packed_problem(
         context, conv, &kind, operands.weights,
         {operands.weight_zero_points, operands.weight_scales, operands.bias}, sizes,

@@ -58,16 +58,26 @@ struct BytePixels : ConvProblem
     bool is_pointwise;
     bool gathers;    // a block's copy has only the pixels that are read
     bool has_words;  // as results: see ByteWords
+    bool crosses;    // its products (byte_tile_crossed-inl.h)
 
     int64_t items() const { return batch * groups * blocks * panel_parts; }
     int64_t whole_groups() const { return stretch_length / format.group; }
     int64_t left_elements() const { return stretch_length % format.group; }
     int64_t stretch_groups() const { return whole_groups() + (left_elements() > 0); }
+    int64_t most_rows() const { return crosses ? format.most_crossed_rows : format.most_rows; }
+    // What a row of a block has too much with crossed products lies behind the copy.
+    int64_t excess_at() const
+    {
+        return round_up(copy_lines * copy_pixels * input_channels * format.element_size);
+    }
     uint64_t copy_bytes() const
     {
-        const int64_t bytes = copy_lines * copy_pixels * input_channels * format.element_size;
-        return static_cast<uint64_t>((bytes + 63) / 64 * 64);
+        const int64_t rows = crosses ? block_lines * block_pixels : 0;
+        return static_cast<uint64_t>(excess_at() + round_up(rows * int64_t{sizeof(int32_t)}));
     }
+
+  private:
+    static int64_t round_up(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 };
 
 // Of a node whose input 0 is followed by its scale and zero point, input 3, the weights, by theirs,

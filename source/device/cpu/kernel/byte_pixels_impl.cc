@@ -32,6 +32,7 @@ struct ByteBlock
     const int64_t* stretches;
     int64_t lines, pixels;
     uint32_t flip;
+    int32_t* excess;     // room for that of each pixel, with crossed products
     const char* packed;  // weights of the group
     int64_t output;      // the element of the first line, pixel and channel
 };
@@ -167,15 +168,36 @@ struct Set
 
 #include "device/cpu/kernel/byte_tile-inl.h"
 
-void multiply_pairs(const ByteTile& tile, int64_t rows)
-{
-    multiply_byte_tile<Set>(tile, rows);
-}
+#if HWY_TARGET == HWY_AVX2
+#include "device/cpu/kernel/byte_tile_crossed-inl.h"
+#endif
 
 void describe_pairs(ByteFormat* out_format)
 {
-    *out_format = {0,     sizeof(int16_t), 2, Set::kRows, static_cast<int>(2 * Set::lanes()),
-                   false, nullptr};
+    *out_format = {0,     sizeof(int16_t),        2, Set::kRows, static_cast<int>(2 * Set::lanes()),
+                   false, multiply_byte_tile<Set>};
+#if HWY_TARGET == HWY_AVX2
+    out_format->multiply_crossed = multiply_crossed_tile<Set>;
+    out_format->most_crossed_rows = kMostCrossedRows;
+#endif
+}
+
+// Of all pixels of a block.
+HWY_INLINE void find_excess(const BytePixels& conv, const ByteBlock& block)
+{
+#if HWY_TARGET == HWY_AVX2
+    if (!conv.crosses) return;
+    const int64_t step = conv.input_step * conv.format.element_size;
+    int32_t* to = block.excess;
+    for (int64_t line = 0; line < block.lines; ++line) {
+        const char* row = block.input + line * block.line_step;
+        for (int64_t pixel = 0; pixel < block.pixels; ++pixel, row += step)
+            *to++ = sum_excess(row, block.stretches, conv.stretch_num, conv.whole_groups());
+    }
+#else
+    static_cast<void>(conv);
+    static_cast<void>(block);
+#endif
 }
 
 // Bytes as they are multiplied.
@@ -322,14 +344,15 @@ HWY_INLINE void multiply_line(const BytePixels& conv, const ByteTile& first, con
     tile.sums = sums;
     while (pixels > 0) {
         // As equal as may be: low tiles wait for their sums.
-        const int64_t tiles = divide_up(pixels, conv.format.most_rows);
+        const int64_t tiles = divide_up(pixels, conv.most_rows());
         const int64_t rows = divide_up(pixels, tiles);
-        conv.format.multiply(tile, rows);
+        conv.crosses ? conv.format.multiply_crossed(tile, rows) : conv.format.multiply(tile, rows);
         if (run.words)
             store_words(conv, panel, run, sums, rows, column, columns, at);
         else
             bytes.store(sums, rows, columns, at);
         tile.input += rows * tile.input_step;
+        if (conv.crosses) tile.excess += rows;
         at += rows * conv.output_step;
         pixels -= rows;
     }
@@ -341,6 +364,7 @@ void multiply_block(const BytePixels& conv, const ByteRun& run, const ByteBlock&
 {
     static const int32_t kZeros[64] = {};
     const int64_t size = conv.format.element_size;
+    find_excess(conv, block);
     for (int64_t i = first; i < last; ++i) {
         const BytePanel panel = find_byte_panel(conv, block.packed, i);
         const TileBytes bytes(conv, panel, run);
@@ -359,6 +383,7 @@ void multiply_block(const BytePixels& conv, const ByteRun& run, const ByteBlock&
         const int64_t columns = std::min(panel.width, conv.output_channels - column);
         for (int64_t line = 0; line < block.lines; ++line) {
             tile.input = block.input + line * block.line_step;
+            if (conv.crosses) tile.excess = block.excess + line * block.pixels;
             multiply_line(conv, tile, panel, bytes, run, block.pixels, column, columns,
                           block.output + line * conv.line_pixels * conv.output_step + column);
         }
@@ -380,7 +405,6 @@ HWY_AFTER_NAMESPACE();
 namespace tengine::cpu {
 namespace {
 
-HWY_EXPORT(multiply_pairs);
 HWY_EXPORT(describe_pairs);
 HWY_EXPORT(copy_block);
 HWY_EXPORT(multiply_block);
@@ -391,9 +415,6 @@ ByteFormat find_pair_format()
 {
     ByteFormat format;
     HWY_DYNAMIC_DISPATCH(describe_pairs)(&format);
-    format.multiply = [](const ByteTile& tile, int64_t rows) {
-        HWY_DYNAMIC_DISPATCH(multiply_pairs)(tile, rows);
-    };
     return format;
 }
 
@@ -428,6 +449,7 @@ void run_block(const BytePixels& conv, const ByteRun& run, int64_t number, int64
         (conv, input, conv.is_pointwise ? pixel : line,
          conv.is_pointwise ? block.pixels : block.lines, copy);
         block.input = copy;
+        block.excess = reinterpret_cast<int32_t*>(copy + conv.excess_at());
     } else {
         block.input =
             reinterpret_cast<const char*>(input) + line * block.line_step + pixel * conv.input_step;
@@ -463,6 +485,7 @@ BytePixels describe_byte_rows(int64_t rows, int64_t depth, int64_t columns)
 
 void plan_byte_pixels(BytePixels& conv, const ByteOperands& operands, int64_t workers)
 {
+    constexpr int64_t kFewestPanels = 8, kFewestProducts = 32768;
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
     const ByteFormat& format = conv.format;
     conv.range = find_byte_range(operands.output_type, operands.output_zero_point);
@@ -481,13 +504,18 @@ void plan_byte_pixels(BytePixels& conv, const ByteOperands& operands, int64_t wo
     conv.line_pixels = conv.is_pointwise ? conv.batch * conv.output_plane : x.output;
     if (conv.is_pointwise) conv.batch = 1;
     conv.panels = divide_up(conv.output_channels, format.columns);
+    // Of few columns, or few elements of a stretch, what crossing saves is less than the excess of
+    // rows costs.
+    conv.crosses = format.multiply_crossed && !conv.has_words && conv.panels >= kFewestPanels &&
+                   conv.stretch_length * conv.output_channels >= kFewestProducts;
     conv.group_bytes = (conv.panels - 1) * find_panel_bytes(conv, format.columns) +
                        find_panel_bytes(conv, find_byte_panel_width(conv, conv.panels - 1));
 
     PixelWork work = {};
-    work.units = conv.is_pointwise ? divide_up(conv.line_pixels, format.most_rows) : conv.lines;
+    const int64_t most_rows = conv.most_rows();
+    work.units = conv.is_pointwise ? divide_up(conv.line_pixels, most_rows) : conv.lines;
     work.unit_size =
-        (conv.is_pointwise ? format.most_rows * conv.stretch_length
+        (conv.is_pointwise ? most_rows * conv.stretch_length
                            : std::max(x.input, x.output) * conv.input_channels * y.stride) *
         format.element_size;
     const int64_t halo =
@@ -500,7 +528,7 @@ void plan_byte_pixels(BytePixels& conv, const ByteOperands& operands, int64_t wo
     conv.panel_parts = cut.panel_parts;
     conv.blocks = cut.blocks;
     conv.block_lines = conv.is_pointwise ? 1 : cut.units;
-    conv.block_pixels = conv.is_pointwise ? cut.units * format.most_rows : conv.line_pixels;
+    conv.block_pixels = conv.is_pointwise ? cut.units * most_rows : conv.line_pixels;
     if (!copies) return;
     conv.copy_lines =
         conv.is_pointwise || conv.block_lines == 0 ? 1 : lines_for(y, conv.block_lines);

@@ -30,7 +30,8 @@ struct ByteTile
     const int32_t* start;  // for each column what the products are added to, modulo 2^32
     int64_t start_step;    // from a row's to the next row's; 0 of formats with groups of many rows
     const char* weights;
-    int32_t* sums;  // rows of the panel's columns
+    int32_t* sums;          // rows of the panel's columns
+    const int32_t* excess;  // of each row, with crossed products (byte_tile_crossed-inl.h)
 };
 
 // Sums of a tile in bf16, which become results: plus what is added, clipped and rounded. A NaN
@@ -58,6 +59,9 @@ struct ByteFormat
                      int64_t rows);  // null: the compiler has no such instructions
     // Where the instructions also round to bf16; null: vectors do.
     void (*finish)(const HalfResults& results) = nullptr;
+    // With crossed products, of no more than so many rows; null: they are no faster.
+    void (*multiply_crossed)(const ByteTile& tile, int64_t rows) = nullptr;
+    int most_crossed_rows = 0;
 };
 
 extern const ByteFormat avx512_vnni_format;
