@@ -383,6 +383,33 @@ TEST_F(OnnxFormTest, ARefusalNamesTheOpsetThatTheModelNeeds)
                    "opset 7");
 }
 
+TEST_F(OnnxFormTest, WhatMeansNothingIsRefused)
+{
+    OnnxBuilder split = model_of(13, {4});
+    split.add_node("Split", {"x"}, {}, "split");
+    split.add_node("Relu", {"x"}, {"y"});
+    EXPECT_EQ(Written(split, 21).status, 0);  // no part is read
+    split.model.mutable_opset_import(0)->set_version(18);
+    EXPECT_EQ(Written(split, 13).status, TENGINE_ENOTSUP);
+
+    OnnxBuilder norm = model_of(18, {1, 4, 2});
+    norm.add_initializer("scale", {3});
+    NodeProto* node = norm.add_node("GroupNormalization", {"x", "scale", "scale"}, {"y"}, "norm");
+    expect_refusal(Written(norm, 21),
+                   "GroupNormalization 'norm': it has 4 channels (-1: not known) in 0 groups, and "
+                   "opset 21, other than opset 18, has scales of channels");
+    add_int(node, "num_groups", 2);
+    EXPECT_EQ(Written(norm, 21).message,
+              "GroupNormalization 'norm': input 1 has 3 elements for 2 groups");
+    norm.graph().mutable_initializer(0)->set_data_type(TensorProto::INT32);
+    EXPECT_EQ(Written(norm, 21).status, TENGINE_EDTYPE);
+
+    OnnxBuilder gemm = model_of(13, {2, 3}, TensorProto::STRING);
+    gemm.add_node("Gemm", {"x", "x"}, {"y"}, "gemm");
+    expect_refusal(Written(gemm, 9),
+                   "Gemm 'gemm': an absent bias came with opset 11, the file is for opset 9");
+}
+
 // What opset 13 has of `op` on inputs of `type` is not in the opset before `first`.
 void expect_first(const char* op, int type, const char* name, int first)
 {

@@ -12,6 +12,7 @@
 #include "operator/onnx_form.h"
 #include "operator/param.h"
 #include "operator/registry.h"
+#include "operator/type_set.h"
 #include "optimizer/pass.h"
 
 namespace tengine {
@@ -115,7 +116,7 @@ int split_equally(node& node, int opset)
                          "opset 18 has num_outputs, opset %d needs an input of known shape", opset);
     TENGINE_RETURN_IF_ERROR(
         normalize_axis(&node, get_ir_node_int(&node, "axis", 0), input->dim_num, &axis));
-    if (input->dims[axis] % node.output_num != 0)
+    if (node.output_num < 1 || input->dims[axis] % node.output_num != 0)
         return fail_node(&node, TENGINE_ENOTSUP,
                          "opset 18 has parts of different sizes by num_outputs, opset %d does not",
                          opset);
@@ -187,8 +188,9 @@ int fill_resize(node& node, int)
 int fill_bias(node& node, int)
 {
     const struct tensor* input = get_ir_node_input(&node, 0);
-    const bool is_known = input && input->data_type != TENGINE_DT_UNKNOWN;
-    return is_known ? fill_input(node, 2, "bias", input->data_type, 1) : TENGINE_OK;
+    const int type = input ? input->data_type : TENGINE_DT_UNKNOWN;
+    const bool is_number = type < 32 && ((TYPES_FLOAT | TYPES_WORD) >> type & 1u);
+    return is_number ? fill_input(node, 2, "bias", type, 1) : TENGINE_OK;
 }
 
 // Before opset 14 a 0 in the shape is a dimension of the input. The shape of what has elements has
@@ -260,24 +262,28 @@ int take_down(node& node, int opset)
 
 // ---- up ----
 
-// Scale and bias of a group become those of its channels.
-int repeat_for_channels(node& node, int index, int repeats)
+// The elements of a group become those of its channels.
+int repeat_for_channels(node& node, int index, int groups, int channels)
 {
     const struct tensor* given = get_ir_node_input(&node, index);
-    if (!given || given->tensor_type != TENSOR_TYPE_CONST || given->dim_num != 1)
+    if (!given || given->tensor_type != TENSOR_TYPE_CONST)
         return fail_node(&node, TENGINE_ENOTSUP,
                          "input %d is computed and has an element for each group, which opset 18 "
                          "has and opset 21 does not",
                          index);
+    TENGINE_RETURN_IF_ERROR(require_type(&node, index, TYPES_FLOAT));
+    if (given->elem_num != groups)
+        return fail_node(&node, TENGINE_EINVAL, "input %d has %lld elements for %d groups", index,
+                         static_cast<long long>(given->elem_num), groups);
     const String name = String(given->name) + "_channels";
     struct tensor* made = create_ir_tensor(node.graph, name.c_str(), given->data_type);
     if (!made) return tengine_error_code();
-    const int count = given->dims[0] * repeats;
     made->tensor_type = TENSOR_TYPE_CONST;
-    TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(made, &count, 1));
+    TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(made, &channels, 1));
     TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(made));
     const auto size = static_cast<size_t>(get_data_type_size(given->data_type));
-    for (int i = 0; i < count; ++i)
+    const int repeats = channels / groups;
+    for (int i = 0; i < channels; ++i)
         std::memcpy(static_cast<char*>(made->data) + size * static_cast<size_t>(i),
                     static_cast<const char*>(given->data) + size * static_cast<size_t>(i / repeats),
                     size);
@@ -288,15 +294,18 @@ int repeat_for_channels(node& node, int index, int repeats)
 int raise_group_norm(node& node)
 {
     const struct tensor* input = get_ir_node_input(&node, 0);
-    const auto groups = static_cast<int>(get_ir_node_int(&node, "num_groups", 1));
-    if (!input || input->dim_num < 2 || input->dims[1] < 1 || input->dims[1] % groups != 0)
-        return fail_node(&node, TENGINE_ENOTSUP,
-                         "the number of its channels is not known, which its form in opset 21 "
-                         "needs and opset 18 does not");
+    const auto groups = static_cast<int>(get_ir_node_int(&node, "num_groups", 0));
+    const int channels = input && input->dim_num >= 2 ? input->dims[1] : -1;
+    if (channels < 1 || groups < 1 || channels % groups != 0)
+        return fail_node(
+            &node, TENGINE_ENOTSUP,
+            "it has %d channels (-1: not known) in %d groups, and opset 21, other than "
+            "opset 18, has scales of channels",
+            channels, groups);
     for (int index = 1; index <= 2; ++index) {
         const struct tensor* list = get_ir_node_input(&node, index);
-        if (list && list->dim_num == 1 && list->dims[0] == input->dims[1]) continue;
-        TENGINE_RETURN_IF_ERROR(repeat_for_channels(node, index, input->dims[1] / groups));
+        if (list && list->dim_num == 1 && list->dims[0] == channels) continue;
+        TENGINE_RETURN_IF_ERROR(repeat_for_channels(node, index, groups, channels));
     }
     node.op.version = NEWEST_KNOWN_OPSET;
     return TENGINE_OK;
