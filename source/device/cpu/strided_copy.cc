@@ -117,6 +117,7 @@ void copy_rows(thread_pool_t* pool, const Dimension* outer, int outer_rank, cons
     });
 }
 
+#ifndef TENGINE_MINIMAL
 // Elements of 16 bytes as rows of two of 8; dense ones make one longer row.
 void copy_wide(thread_pool_t* pool, const Dimension* dims, int rank, const uint64_t* source,
                uint64_t* target)
@@ -129,6 +130,7 @@ void copy_wide(thread_pool_t* pool, const Dimension* dims, int rank, const uint6
         outer[i] = {dims[i].size, 2 * dims[i].source_stride, 2 * dims[i].target_stride};
     copy_rows(pool, outer, rank, row, source, target);
 }
+#endif
 
 // `outer` has room for one dimension more, which counts the strips of `column`.
 template <class T>
