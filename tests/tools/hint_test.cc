@@ -45,12 +45,14 @@ TEST(Hint, AnUnknownPassToDumpListsThoseThereAre)
     EXPECT_EQ(run(words).errors, "");
 }
 
-// Those of a run in a run, those of a file in a conversion, those of a quantised model there.
+// Those of a run in a run, those of a file in a conversion to its format, those of a quantised
+// model there.
 TEST(Hint, EveryListedPassCanBeDumped)
 {
     const std::string model = data_file("digits.onnx");
     const std::string list = run_dumping("?", {"inspect", model}).errors;
     const std::string file = scratch_folder() + "/digits.tmfile";
+    const std::string older = scratch_folder() + "/digits.onnx";
     const std::vector<std::string> quantize = {"quantize", model, "--random", "1", "-o", file};
     std::istringstream names(list.substr(list.find("expected one of ") + 16));
     int number = 0;
@@ -59,6 +61,7 @@ TEST(Hint, EveryListedPassCanBeDumped)
         if (name.compare(0, 3, "or ") == 0) break;
         const std::string shown = run_dumping(name, {"inspect", model}).errors +
                                   run_dumping(name, {"convert", model, file}).errors +
+                                  run_dumping(name, {"convert", file, older}).errors +
                                   run_dumping(name, quantize).errors;
         EXPECT_THAT(shown, HasSubstr("before pass '" + name + "'"));
         EXPECT_THAT(shown, Not(HasSubstr("invalid pass"))) << name;
