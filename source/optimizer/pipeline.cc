@@ -269,20 +269,29 @@ constexpr auto kTengineNames = names_of(kTenginePasses);
 constexpr auto kOnnxNames = names_of(kOnnxPasses);
 constexpr auto kFloatOnnxNames = names_of(kFloatOnnxPasses);
 
+struct Names
+{
+    const char* const* first;
+    size_t number;
+};
+
+template <class List>
+constexpr Names all_of(const List& list)
+{
+    return {std::data(list), std::size(list)};
+}
+
 // Each once, in the order in which they first come.
 Vector<String> list_pass_names()
 {
+    constexpr Names kLists[] = {all_of(kFloatNames), all_of(kDeviceNames),
+                                all_of(kSplitSteps), all_of(kTengineNames),
+                                all_of(kOnnxNames),  all_of(kFloatOnnxNames)};
     Vector<String> names;
-    const auto add_list = [&names](const auto& list) {
-        for (const char* name : list)
-            if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    };
-    add_list(kFloatNames);
-    add_list(kDeviceNames);
-    add_list(kSplitSteps);
-    add_list(kTengineNames);
-    add_list(kOnnxNames);
-    add_list(kFloatOnnxNames);
+    for (const Names& list : kLists)
+        for (size_t i = 0; i < list.number; ++i)
+            if (std::find(names.begin(), names.end(), list.first[i]) == names.end())
+                names.push_back(list.first[i]);
     return names;
 }
 
