@@ -258,12 +258,13 @@ int list_lengths(const KernelContext& context, int64_t whole, Vector<int64_t>* o
     };
     if (split && split->dim_num == 1) {
         int64_t sum = 0;
+        bool is_possible = true;
         for (int64_t i = 0; i < split->elem_num; ++i) {
             out_lengths->push_back(value_of(i));
-            if (value_of(i) < 0 || value_of(i) > whole) sum = whole + 1;
-            sum += std::min(value_of(i), whole - sum + 1);
+            is_possible = is_possible && value_of(i) >= 0 && value_of(i) <= whole - sum;
+            if (is_possible) sum += value_of(i);
         }
-        if (sum == whole) return TENGINE_OK;
+        if (is_possible && sum == whole) return TENGINE_OK;
         return fail_node(context.node, TENGINE_EINVAL,
                          "its lengths do not sum up to the %lld of the axis",
                          static_cast<long long>(whole));
