@@ -20,7 +20,7 @@ static int split_bias(struct graph* graph, struct node* node)
         TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, 0, get_ir_node_output(sum, 0)));
         TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, 1, NULL));
     }
-    node->input_num = 1;
+    if (node->input_num > 1) node->input_num = 1;  // with none it is refused later
     return TENGINE_OK;
 }
 
