@@ -67,7 +67,7 @@ class BodyReader
         if (record_.capture_num > list.count())
             return fail_node(node_, TENGINE_EFORMAT, "%u of the %u inputs of its body are captured",
                              record_.capture_num, list.count());
-        Vector<int32_t> inputs;
+        Vector<char> is_listed(static_cast<size_t>(body_.graph->tensor_num));
         for (uint32_t i = 0; i < list.count(); ++i) {
             const struct tensor* tensor =
                 get_ir_graph_tensor(body_.graph, static_cast<int>(list[i]));
@@ -75,10 +75,16 @@ class BodyReader
             if (tensor->tensor_type != TENSOR_TYPE_INPUT)
                 return tengine_error_set(TENGINE_EGRAPH, "graph '%s': tensor '%s' is not an input",
                                          body_.graph->name, tensor->name);
+            is_listed[list[i]] = 1;
             TENGINE_RETURN_IF_ERROR(reading.budget.charge(2 * sizeof(int32_t)));
             const bool captured = i >= list.count() - record_.capture_num;
             TENGINE_RETURN_IF_ERROR(add_ir_body_input(&body_, tensor, captured));
         }
+        for (size_t i = 0; i < is_listed.size(); ++i)
+            if (body_.graph->tensor_list[i]->tensor_type == TENSOR_TYPE_INPUT && !is_listed[i])
+                return tengine_error_set(TENGINE_EGRAPH,
+                                         "graph '%s': tensor '%s' is not in its list of inputs",
+                                         body_.graph->name, body_.graph->tensor_list[i]->name);
         return set_ir_graph_input_tensor(body_.graph, body_.inputs, body_.input_num);
     }
 
