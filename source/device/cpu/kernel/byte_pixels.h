@@ -56,9 +56,10 @@ struct BytePixels : ConvProblem
     int64_t block_pixels;             // of a line
     int64_t copy_lines, copy_pixels;  // of a block's copy; 0 pixels: it is read in place
     bool is_pointwise;
-    bool gathers;    // a block's copy has only the pixels that are read
-    bool has_words;  // as results: see ByteWords
-    bool crosses;    // its products (byte_tile_crossed-inl.h)
+    bool gathers;      // a block's copy has only the pixels that are read
+    bool has_words;    // as results: see ByteWords
+    bool crosses;      // its products (byte_tile_crossed-inl.h)
+    bool reads_ahead;  // weights that do not stay in the L2 cache
 
     int64_t items() const { return batch * groups * blocks * panel_parts; }
     int64_t whole_groups() const { return stretch_length / format.group; }

@@ -166,6 +166,9 @@ struct Set
 
 #endif  // HWY_TARGET == HWY_SCALAR
 
+#if HWY_ARCH_X86
+#define TENGINE_CPU_BYTE_AHEAD
+#endif
 #include "device/cpu/kernel/byte_tile-inl.h"
 
 #if HWY_TARGET == HWY_AVX2
@@ -179,24 +182,6 @@ void describe_pairs(ByteFormat* out_format)
 #if HWY_TARGET == HWY_AVX2
     out_format->multiply_crossed = multiply_crossed_tile<Set>;
     out_format->most_crossed_rows = kMostCrossedRows;
-#endif
-}
-
-// Of all pixels of a block.
-HWY_INLINE void find_excess(const BytePixels& conv, const ByteBlock& block)
-{
-#if HWY_TARGET == HWY_AVX2
-    if (!conv.crosses) return;
-    const int64_t step = conv.input_step * conv.format.element_size;
-    int32_t* to = block.excess;
-    for (int64_t line = 0; line < block.lines; ++line) {
-        const char* row = block.input + line * block.line_step;
-        for (int64_t pixel = 0; pixel < block.pixels; ++pixel, row += step)
-            *to++ = sum_excess(row, block.stretches, conv.stretch_num, conv.whole_groups());
-    }
-#else
-    static_cast<void>(conv);
-    static_cast<void>(block);
 #endif
 }
 
@@ -352,10 +337,25 @@ HWY_INLINE void multiply_line(const BytePixels& conv, const ByteTile& first, con
         else
             bytes.store(sums, rows, columns, at);
         tile.input += rows * tile.input_step;
+        tile.ahead += tile.ahead_step * conv.stretch_num * tile.groups;
         if (conv.crosses) tile.excess += rows;
         at += rows * conv.output_step;
         pixels -= rows;
     }
+}
+
+// Where weights do not stay in the L2 cache, the tiles of a block together ask for the next panel.
+// How many groups the tiles of a line have.
+HWY_INLINE int64_t look_ahead(const BytePixels& conv, const ByteBlock& block,
+                              const BytePanel& panel, ByteTile& tile)
+{
+    const int64_t asks = divide_up(block.pixels, conv.most_rows()) * conv.stretch_num * tile.groups;
+    if (conv.reads_ahead && asks * block.lines > 0) {
+        const int64_t bytes = find_panel_bytes(conv, panel.width);
+        tile.ahead = panel.data + bytes;
+        tile.ahead_step = divide_up(bytes, asks * block.lines);
+    }
+    return asks;
 }
 
 // The panels from `first` to before `last` on a block.
@@ -364,7 +364,9 @@ void multiply_block(const BytePixels& conv, const ByteRun& run, const ByteBlock&
 {
     static const int32_t kZeros[64] = {};
     const int64_t size = conv.format.element_size;
-    find_excess(conv, block);
+#if HWY_TARGET == HWY_AVX2
+    if (conv.crosses) find_excess(conv, block);
+#endif
     for (int64_t i = first; i < last; ++i) {
         const BytePanel panel = find_byte_panel(conv, block.packed, i);
         const TileBytes bytes(conv, panel, run);
@@ -381,11 +383,13 @@ void multiply_block(const BytePixels& conv, const ByteRun& run, const ByteBlock&
         tile.start = run.words ? kZeros : panel.start();
         tile.weights = panel.weights();
         const int64_t columns = std::min(panel.width, conv.output_channels - column);
+        const int64_t asks = look_ahead(conv, block, panel, tile);
         for (int64_t line = 0; line < block.lines; ++line) {
             tile.input = block.input + line * block.line_step;
             if (conv.crosses) tile.excess = block.excess + line * block.pixels;
             multiply_line(conv, tile, panel, bytes, run, block.pixels, column, columns,
                           block.output + line * conv.line_pixels * conv.output_step + column);
+            tile.ahead += asks * tile.ahead_step;
         }
     }
     if constexpr (kActivatesWords) {
@@ -510,6 +514,8 @@ void plan_byte_pixels(BytePixels& conv, const ByteOperands& operands, int64_t wo
                    conv.stretch_length * conv.output_channels >= kFewestProducts;
     conv.group_bytes = (conv.panels - 1) * find_panel_bytes(conv, format.columns) +
                        find_panel_bytes(conv, find_byte_panel_width(conv, conv.panels - 1));
+    const auto room = static_cast<int64_t>(get_cpu_cache_size().l2 / 2);
+    conv.reads_ahead = conv.group_bytes > room;
 
     PixelWork work = {};
     const int64_t most_rows = conv.most_rows();
@@ -520,7 +526,7 @@ void plan_byte_pixels(BytePixels& conv, const ByteOperands& operands, int64_t wo
         format.element_size;
     const int64_t halo =
         conv.is_pointwise ? 0 : (lines_for(y, 1) - y.stride) * work.unit_size / y.stride;
-    work.room = static_cast<int64_t>(get_cpu_cache_size().l2 / 2) - halo;
+    work.room = room - halo;
     work.others = conv.batch * conv.groups;
     work.panels = conv.panels;
     work.has_large_weights = conv.group_bytes > conv.input_plane * conv.input_channels;

@@ -7,7 +7,7 @@
 // (ByteTile::excess). All is modulo 2^32. Numbers within 255, and so sums of two, leave room in an
 // int16. For processors that have more units for sums than for products: of x86 with vectors of 256
 // bits four and two. To be included, after byte_tile-inl.h, in a namespace of the instruction set's
-// own, with hn, for a Set of Highway's vectors.
+// own, with hn, for a Set of Highway's vectors, in byte_pixels_impl.cc.
 // Limits: of two groups and two vectors eight sums and products in four units, and the order in
 // which these take them: a Zen 4 does 28 products a cycle, and 26 without crossing.
 #pragma once
@@ -55,6 +55,7 @@ __attribute__((noinline)) void multiply_crossed_rows(const ByteTile& tile)
     take_off(tile.excess, sums);
     const char* weights = tile.weights;
     const int64_t step = tile.input_step;
+    ByteAhead ahead(tile);
     for (int64_t i = 0; i < tile.stretch_num; ++i) {
         const char* begin = tile.input + tile.stretches[i];
         ByteRowsAt rows = {begin, begin + 3 * step, nullptr, nullptr, nullptr, step};
@@ -66,10 +67,12 @@ __attribute__((noinline)) void multiply_crossed_rows(const ByteTile& tile)
                 both.y = Set::load(weights + Set::kVectorBytes);
                 both.second_y = Set::load(weights + kStep + Set::kVectorBytes);
             }
+            ahead.ask();
+            ahead.ask();
             add_crossed(rows, both, sums);
             rows.template advance<kRows>(2 * kGroupBytes);
         }
-        add_groups(rows, tile.groups % 2, 0, weights, sums);
+        add_groups(rows, tile.groups % 2, 0, weights, ahead, sums);
         if (tile.last_shift == 0) continue;
         rows.template advance<kRows>(tile.last_shift);
         add_group<false>(rows, 0, weights, sums);
@@ -109,4 +112,16 @@ TENGINE_INLINE int32_t sum_excess(const char* row, const int64_t* stretches, int
             add(hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(twos - i)), d, from + i));
     }
     return hn::GetLane(hn::SumOfLanes(Integers(), sum));
+}
+
+// Of all pixels of a block.
+TENGINE_INLINE void find_excess(const BytePixels& conv, const ByteBlock& block)
+{
+    const int64_t step = conv.input_step * conv.format.element_size;
+    int32_t* to = block.excess;
+    for (int64_t line = 0; line < block.lines; ++line) {
+        const char* row = block.input + line * block.line_step;
+        for (int64_t pixel = 0; pixel < block.pixels; ++pixel, row += step)
+            *to++ = sum_excess(row, block.stretches, conv.stretch_num, conv.whole_groups());
+    }
 }

@@ -230,13 +230,16 @@ HWY_INLINE void multiply_positions(const ByteWinograd& conv, const BytePanel& pa
     tile.is_wide = panel.width == conv.format.columns;
     tile.start = kZeros;
     for (int64_t position = 0; position < ByteWinograd::kPositions; ++position) {
-        tile.weights = panel.weights() + position * conv.groups_of_two() * panel.width * 2 * kSize;
+        const int64_t bytes = conv.groups_of_two() * panel.width * 2 * kSize;
+        tile.weights = panel.weights() + position * bytes;
         for (int64_t done = 0; done < tiles;) {
             // As equal as may be: low tiles wait for their sums.
             const int64_t left = tiles - done;
             const int64_t rows = divide_up(left, divide_up(left, conv.format.most_rows));
             const int16_t* from = inputs + position * conv.input_step() + done * conv.tile_step();
             tile.input = reinterpret_cast<const char*>(from);
+            tile.ahead = tile.weights + bytes + bytes * done / tiles;
+            tile.ahead_step = divide_up(bytes * rows / tiles, std::max<int64_t>(tile.groups, 1));
             tile.sums = products + position * conv.product_step() + done * panel.width;
             conv.format.multiply(tile, rows);
             done += rows;
