@@ -161,6 +161,7 @@ TEST(AttentionKernel, HasLayoutsAndHeads)
     compare({"tokens first", 2, 7, 6, 2, 13, 20, 0, 19, true});
     compare({"tiles and blocks", 1, 61, 4, 2, 32, 24, 0, 300, true});
     compare({"one token", 2, 1, 14, 2, 64, 64, 0, 530});
+    compare({"one token of few heads", 2, 1, 6, 2, 19, 36, 0, 530});
     compare({"past", 2, 3, 4, 2, 16, 12, 290, 3, true});
     compare({"past of heads", 1, 50, 3, 3, 16, 12, 9, 50});
 }

@@ -52,6 +52,9 @@ struct AttentionBlocks : Attention
     }
 };
 
+// So many queries at most take keys and values where they lie: packing them would take longer.
+constexpr int64_t kMostInPlace = 3;
+
 struct QueryState
 {
     float largest, sum;

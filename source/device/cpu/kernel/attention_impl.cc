@@ -4,9 +4,8 @@
 // keys, their scores become powers, and those are multiplied with the values, while the scores stay
 // in L1. Where there are more keys than one block has, each query has its largest score and its sum
 // so far, and its result is made smaller when a larger score comes (M. Milakov, N. Gimelshein,
-// Online normalizer calculation for softmax, 2018). Both products are those of pixel_conv.h. Of one
-// or two queries, as a decoder has in each step, they are vectors times keys and values where these
-// lie, which are read once then.
+// Online normalizer calculation for softmax, 2018). Both products are those of pixel_conv.h. Of few
+// queries, as a decoder has in each step, they are vectors times keys and values where these lie.
 //
 // Heads, and blocks of queries where there are few heads, are spread over the workers; the keys are
 // cut into the same blocks for any number of them.
@@ -244,7 +243,6 @@ AttentionBlocks cut(const Attention& attention, int64_t workers, bool has_halves
     blocks.query_step = choose_step(blocks.depth);
     blocks.tile_queries = std::clamp(l1 / blocks.score_step, rows, kMostQueries) / rows * rows;
 
-    constexpr int64_t kMostInPlace = 2;
     blocks.reads_in_place = blocks.queries <= kMostInPlace && blocks.key.column_step == 1;
 
     const int64_t tiles = divide_up(blocks.queries, blocks.tile_queries);

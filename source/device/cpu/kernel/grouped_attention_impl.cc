@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contract is in grouped_attention.h. The heads of the query that share keys and values, for a
-// few tokens, are the rows of a tile: a block of keys and values is packed once for all of them, as
-// in attention_impl.cc, whose products, powers and growing maximum these are. Blocks begin at
+// few tokens, are the rows of a tile: a block of keys and values is packed once for all of them, or
+// read in place by few, as in attention_impl.cc, whose products, powers and growing maximum these
+// are. Blocks begin at
 // multiples of kBlockKeys, and those that a tile does not see are passed over.
 //
 // Items are tiles of heads. Where all tokens are one tile, as in every step of a decoder, items are
@@ -108,9 +109,14 @@ void attend_block(const GroupBlocks& blocks, const GroupSource& source, const Gr
     static constexpr int64_t kBegin = 0;
     HWY_ALIGN static constexpr float kZeros[2 * HWY_MAX_BYTES / sizeof(float)] = {};
     const int64_t keys = tile.end_key - tile.first_key;
-    pack_keys(blocks, source.key(tile.b, tile.key_head, tile.first_key), keys, work.keys);
-    pack_values(blocks, source.value(tile.b, tile.key_head, tile.first_key), keys, work.values);
     const int64_t rows = (tile.end_token - tile.first_token) * blocks.group;
+    const bool is_in_place = rows <= kMostInPlace;
+    const float* key = source.key(tile.b, tile.key_head, tile.first_key);
+    const float* value = source.value(tile.b, tile.key_head, tile.first_key);
+    if (!is_in_place) {
+        pack_keys(blocks, key, keys, work.keys);
+        pack_values(blocks, value, keys, work.values);
+    }
     PixelTile product = {};
     product.input = work.queries;
     product.input_step = blocks.query_step;
@@ -121,7 +127,10 @@ void attend_block(const GroupBlocks& blocks, const GroupSource& source, const Gr
     product.output = work.scores;
     product.output_step = blocks.score_step;
     product.fusion = &kNothing;
-    multiply_panels(blocks, product, rows, pad_columns(blocks, keys), work.keys);
+    if (!is_in_place) multiply_panels(blocks, product, rows, pad_columns(blocks, keys), work.keys);
+    for (int64_t row = 0; is_in_place && row < rows; ++row)
+        score_keys(blocks, key, keys, work.queries + row * blocks.query_step,
+                   work.scores + row * blocks.score_step);
     for (int64_t row = 0; row < rows; ++row)
         raise_row(blocks, source, tile, tile.key_head * blocks.group + row % blocks.group,
                   tile.first_token + row / blocks.group, work.scores + row * blocks.score_step,
@@ -133,7 +142,10 @@ void attend_block(const GroupBlocks& blocks, const GroupSource& source, const Gr
     product.bias = is_first ? kZeros : nullptr;
     product.output = blocks.results(part);
     product.output_step = blocks.width;
-    multiply_panels(blocks, product, rows, blocks.width, work.values);
+    if (!is_in_place) multiply_panels(blocks, product, rows, blocks.width, work.values);
+    for (int64_t row = 0; is_in_place && row < rows; ++row)
+        mix_values(blocks, value, keys, work.scores + row * blocks.score_step, is_first,
+                   blocks.results(part) + row * blocks.width);
 }
 
 // What is known of a row in several parts, which follow each other, and its sink, become its
