@@ -48,6 +48,33 @@ std::vector<ByteCount> count_bytes(const Report& report)
     return bytes;
 }
 
+tengine_execution_node execution_node(graph_t graph, int index)
+{
+    tengine_execution_node node;
+    if (tengine_graph_get_execution_node(graph, index, &node) < 0) fail_api("profile");
+    return node;
+}
+
+bool begins_with(const std::string& text, const std::string& begin)
+{
+    return text.compare(0, begin.size(), begin) == 0;
+}
+
+// Of each node the innermost that it is in a body of: "If_3" of "If_3/else_branch/Conv_1".
+std::vector<int> find_owners(const std::vector<std::string>& names,
+                             const std::vector<std::string>& operators)
+{
+    static const std::set<std::string> kOwners = {"If", "Loop", "Scan", "SequenceMap"};
+    std::vector<int> owners(names.size(), -1);
+    for (size_t i = 0; i < names.size(); ++i) {
+        if (kOwners.count(operators[i]) == 0) continue;
+        for (size_t k = i + 1; k < names.size(); ++k)  // bodies come after what owns them
+            for (const char* body : {"/then_branch/", "/else_branch/", "/body/"})
+                if (begins_with(names[k], names[i] + body)) owners[k] = static_cast<int>(i);
+    }
+    return owners;
+}
+
 void sort_by_time(std::vector<ProfileRow>* rows)
 {
     std::stable_sort(rows->begin(), rows->end(),
@@ -187,16 +214,25 @@ Profiler::Profiler(graph_t graph) : graph_(graph)
     const int number = tengine_graph_get_execution_node_number(graph);
     if (number < 0) fail_api("profile");
     times_.resize(static_cast<size_t>(number));
+    std::vector<std::string> names, operators;
+    for (int i = 0; i < number; ++i) {
+        const tengine_execution_node node = execution_node(graph, i);
+        names.emplace_back(node.name);
+        operators.emplace_back(node.op);
+    }
+    owners_ = find_owners(names, operators);
 }
 
 void Profiler::add_run()
 {
-    for (size_t i = 0; i < times_.size(); ++i) {
-        tengine_execution_node node;
-        if (tengine_graph_get_execution_node(graph_, static_cast<int>(i), &node) < 0)
-            fail_api("profile");
-        if (node.measured_ms >= 0) times_[i].push_back(node.measured_ms);
-    }
+    std::vector<double> run(times_.size());
+    for (size_t i = 0; i < times_.size(); ++i)
+        run[i] = execution_node(graph_, static_cast<int>(i)).measured_ms;
+    std::vector<double> own = run;
+    for (size_t i = 0; i < times_.size(); ++i)
+        if (owners_[i] >= 0 && run[i] > 0) own[static_cast<size_t>(owners_[i])] -= run[i];
+    for (size_t i = 0; i < times_.size(); ++i)
+        if (run[i] >= 0) times_[i].push_back(std::max(own[i], 0.0));
 }
 
 Profile Profiler::result() const

@@ -50,6 +50,7 @@ class Profiler
   private:
     graph_t graph_;
     std::vector<std::vector<double>> times_;  // of each node
+    std::vector<int> owners_;  // in whose body it is; -1: it is a node of the graph itself
 };
 
 Json to_json(const Profile& profile);

@@ -4,11 +4,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "tensor_file/tensor_file.h"
 #include "tools/accelerated_run.h"
 #include "tools/program.h"
+#include "tools/quantize_model.h"
 
 namespace tengine::program {
 namespace {
@@ -190,6 +192,45 @@ TEST(BenchProfile, BytesAreThoseReadAndWritten)
     for (const json& row : profile["nodes"])
         if (row["op"] == "Gemm") bytes += row["bytes"].get<int64_t>();
     EXPECT_EQ(bytes, 4 * (40 + 400 + 10 + 10));
+}
+
+// y = x * x, since the largest number is not 0, or else the sum.
+std::string write_choice()
+{
+    ModelMaker maker({256, 256});
+    maker.node("ReduceMax", {"x"}, "largest");
+    set_int(maker.node("Cast", {"largest"}, "positive"), "to", 9);
+    ::onnx::NodeProto* choice = maker.node("If", {"positive"}, "y");
+    for (const char* branch : {"then_branch", "else_branch"}) {
+        ::onnx::AttributeProto* attribute = choice->add_attribute();
+        attribute->set_name(branch);
+        attribute->set_type(::onnx::AttributeProto::GRAPH);
+        ::onnx::GraphProto* body = attribute->mutable_g();
+        body->set_name(branch);
+        ::onnx::NodeProto* node = body->add_node();
+        node->set_op_type(branch == std::string("then_branch") ? "MatMul" : "Add");
+        node->set_name("inner");
+        node->add_input("x");
+        node->add_input("x");
+        node->add_output(branch);
+        body->add_output()->set_name(branch);
+    }
+    return maker.write(scratch_folder());
+}
+
+// What the If itself does is to copy, which takes less time than 256 products for each number.
+TEST(BenchProfile, TheTimeOfABodyIsThatOfItsNodes)
+{
+    const Finished finished =
+        run({"bench", write_choice(), "--profile", "--runs", "5", "--json", "-"});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    const json profile = json::parse(finished.output)["results"][0]["profile"];
+    std::map<std::string, double> times;
+    for (const json& row : profile["nodes"])
+        times[row["name"]] = row["median_ms"];
+    ASSERT_EQ(times.count("y/then_branch/inner"), 1u) << profile;
+    EXPECT_LT(times["y"], times["y/then_branch/inner"]) << profile;
+    EXPECT_NEAR(sum(profile["nodes"], "median_ms"), profile["total_ms"].get<double>(), 1e-9);
 }
 
 TEST(BenchProfile, PrintsTheSlowestNodesAndTheRest)
