@@ -9,10 +9,13 @@
 #include <sys/resource.h>
 #include <vector>
 
+#include "fuzz/bounded_bodies.h"
 #include "fuzz/refusal.h"
 #include "graph/graph.h"
 #include "support/run_cost.h"
 #include "tengine/inspect.h"
+#include "tengine/sequence.h"
+#include "tengine/string.h"
 
 // Where addresses are sanitised they cannot be bounded, but single blocks can.
 extern "C" const char* __asan_default_options()
@@ -23,8 +26,6 @@ extern "C" const char* __asan_default_options()
 namespace tengine::test {
 namespace {
 
-// As measure_run() counts: a millisecond or two.
-constexpr int64_t kLargestRun = 1 << 20;
 constexpr rlim_t kMostMemory = rlim_t{4} << 30;
 constexpr int kRuns = 2;
 
@@ -36,7 +37,22 @@ constexpr bool kIsSanitised = __has_feature(address_sanitizer) || __has_feature(
 constexpr bool kIsSanitised = false;
 #endif
 
+// A value other than a tensor has so many tensors of so many bytes and fewer elements.
+constexpr int kMostElements = 3;
+constexpr size_t kElementBytes = 256;
+constexpr const char* kTexts[] = {"", "a", "b", "ab c", "-7", "1e40", "\xc3\xa9"};
+
 using Buffers = std::vector<std::vector<char>>;
+
+bool is_container(int data_type)
+{
+    return data_type >= TENGINE_DT_SEQUENCE;
+}
+
+const char* some_text(std::mt19937* engine)
+{
+    return kTexts[(*engine)() % std::size(kTexts)];
+}
 
 void fix_shape(tensor_t input, std::mt19937* engine)
 {
@@ -82,14 +98,60 @@ void fill_input(int data_type, std::mt19937* engine, std::vector<char>* bytes)
     }
 }
 
+// A sequence or an optional value; the shapes of its elements are part of the model's shapes.
+void fix_value(tensor_t input, std::mt19937* engine)
+{
+    const int container = get_tensor_data_type(input) / TENGINE_DT_SEQUENCE * TENGINE_DT_SEQUENCE;
+    const int data_type = get_tensor_data_type(input) - container;
+    const bool is_absent = container != TENGINE_DT_SEQUENCE && (*engine)() % 2 == 0;
+    const int number = is_absent ? -1
+                       : container == TENGINE_DT_OPTIONAL
+                           ? 1
+                           : static_cast<int>((*engine)() % (kMostElements + 1));
+    std::vector<char> bytes(kElementBytes);
+    std::vector<const char*> texts(kElementBytes, some_text(engine));
+    fill_input(data_type, engine, &bytes);
+    tengine_element elements[kMostElements] = {};
+    for (tengine_element& element : elements) {
+        element.data_type = data_type;
+        element.dim_number = static_cast<int>((*engine)() % 3);
+        for (int i = 0; i < element.dim_number; ++i)
+            element.dims[i] = static_cast<int>((*engine)() % 4);
+        element.data =
+            data_type == TENGINE_DT_STRING ? static_cast<const void*>(texts.data()) : bytes.data();
+    }
+    if (tengine_sequence_set(input, elements, number) != 0) note_refusal();
+}
+
+int feed_texts(tensor_t input, std::mt19937* engine)
+{
+    int dims[MAX_SHAPE_DIM_NUM];
+    const int number = get_tensor_shape(input, dims, MAX_SHAPE_DIM_NUM);
+    size_t elements = 1;
+    for (int i = 0; i < number; ++i)
+        elements *= static_cast<size_t>(dims[i]);
+    std::vector<const char*> texts(elements);
+    for (const char*& text : texts)
+        text = some_text(engine);
+    return tengine_string_set(input, texts.data(), static_cast<int>(elements));
+}
+
+int feed_input(tensor_t input, std::mt19937* engine, Buffers* buffers)
+{
+    const int data_type = get_tensor_data_type(input);
+    if (is_container(data_type)) return 0;
+    if (data_type == TENGINE_DT_STRING) return feed_texts(input, engine);
+    buffers->emplace_back(static_cast<size_t>(get_tensor_buffer_size(input)));
+    fill_input(data_type, engine, &buffers->back());
+    return set_tensor_buffer(input, buffers->back().data(),
+                             static_cast<int>(buffers->back().size()));
+}
+
 bool feed_inputs(graph_t graph, std::mt19937* engine, Buffers* buffers)
 {
     for (int i = 0; i < tengine_graph_get_input_number(graph); ++i) {
         tensor_t input = tengine_graph_get_input(graph, i);
-        buffers->emplace_back(static_cast<size_t>(get_tensor_buffer_size(input)));
-        fill_input(get_tensor_data_type(input), engine, &buffers->back());
-        const int status = set_tensor_buffer(input, buffers->back().data(),
-                                             static_cast<int>(buffers->back().size()));
+        const int status = feed_input(input, engine, buffers);
         release_graph_tensor(input);
         if (status != 0) return false;
     }
@@ -97,16 +159,57 @@ bool feed_inputs(graph_t graph, std::mt19937* engine, Buffers* buffers)
 }
 
 // Every byte, so that a sanitizer sees whether there are as many.
+void read_bytes(const void* memory, size_t size)
+{
+    volatile unsigned char last = 0;
+    for (size_t at = 0; memory && at < size; ++at)
+        last = static_cast<const unsigned char*>(memory)[at];
+    (void)last;
+}
+
+void read_texts(const char* const* texts, size_t number)
+{
+    for (size_t i = 0; i < number; ++i)
+        read_bytes(texts[i], std::strlen(texts[i]));
+}
+
+void read_value(tensor_t output)
+{
+    for (int i = 0; i < tengine_sequence_get_number(output); ++i) {
+        tengine_element element;
+        if (tengine_sequence_get(output, i, &element) != 0) return note_refusal();
+        size_t number = 1;
+        for (int k = 0; k < element.dim_number; ++k)
+            number *= static_cast<size_t>(element.dims[k]);
+        if (element.data_type == TENGINE_DT_STRING)
+            read_texts(static_cast<const char* const*>(element.data), number);
+        else if (get_data_type_bits(element.data_type) >= 8)
+            read_bytes(element.data,
+                       number * static_cast<size_t>(get_data_type_size(element.data_type)));
+    }
+}
+
+void read_output(tensor_t output)
+{
+    const int data_type = get_tensor_data_type(output);
+    if (is_container(data_type)) return read_value(output);
+    if (data_type != TENGINE_DT_STRING)
+        return read_bytes(get_tensor_buffer(output),
+                          static_cast<size_t>(get_tensor_buffer_size(output)));
+    int dims[MAX_SHAPE_DIM_NUM];
+    size_t elements = 1;
+    for (int i = get_tensor_shape(output, dims, MAX_SHAPE_DIM_NUM); i > 0; --i)
+        elements *= static_cast<size_t>(dims[i - 1]);
+    for (size_t i = 0; i < elements; ++i)
+        if (const char* text = tengine_string_get(output, static_cast<int>(i)))
+            read_bytes(text, std::strlen(text));
+}
+
 void read_outputs(graph_t graph)
 {
     for (int i = 0; i < tengine_graph_get_output_number(graph); ++i) {
         tensor_t output = tengine_graph_get_output(graph, i);
-        const auto* bytes = static_cast<const unsigned char*>(get_tensor_buffer(output));
-        const int size = get_tensor_buffer_size(output);
-        volatile unsigned char last = 0;
-        for (int at = 0; bytes && at < size; ++at)
-            last = bytes[at];
-        (void)last;
+        read_output(output);
         release_graph_tensor(output);
     }
 }
@@ -176,20 +279,27 @@ void run_model(graph_t graph, uint32_t seed)
     std::mt19937 engine(seed);
     for (int i = 0; i < tengine_graph_get_input_number(graph); ++i) {
         tensor_t input = tengine_graph_get_input(graph, i);
-        fix_shape(input, &engine);
+        if (is_container(get_tensor_data_type(input)))
+            fix_value(input, &engine);
+        else
+            fix_shape(input, &engine);
         release_graph_tensor(input);
     }
     const int64_t cost = measure_run(static_cast<struct graph*>(graph));
     if (cost < 0) return note_refusal();
     if (cost > kLargestRun) return;
     if (prerun_graph_multithread(graph, make_options(&engine)) != 0) return note_refusal();
+    bound_bodies(static_cast<struct graph*>(graph));
     Buffers buffers;
     bool is_running = feed_inputs(graph, &engine, &buffers);
     for (int i = 0; is_running && i < kRuns; ++i) {
         is_running = run_graph(graph, 1) == 0;
         if (is_running) read_outputs(graph);
     }
-    if (!is_running) note_refusal();
+    if (is_running)
+        ++run_inputs;
+    else
+        note_refusal();
     postrun_graph(graph);
 }
 

@@ -10,6 +10,9 @@
 
 namespace tengine::test {
 
+// As measure_run() counts: a millisecond or two.
+constexpr int64_t kLargestRun = 1 << 20;
+
 // LLVMFuzzerInitialize of a target: starts the library, has the system refuse memory beyond what
 // any small model needs, and has what the target starts from written where libFuzzer and replay.cc
 // take it: into the first folder among the arguments, unless inputs are only chosen, for the

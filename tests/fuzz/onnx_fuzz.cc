@@ -6,15 +6,19 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <random>
 #include <string>
 
 #include "fuzz/model_run.h"
 #include "fuzz/onnx_mutation.h"
+#include "fuzz/onnx_seeds.h"
 #include "fuzz/refusal.h"
 #include "operator/registry.h"
 #include "tengine/c_api.h"
+#include "tengine/error.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
@@ -56,6 +60,11 @@ void add_attribute(const op_field_t& field, ::onnx::NodeProto* node)
     }
 }
 
+bool has_domain(const ir_method_t& method)
+{
+    return method.domain && method.domain[0] != '\0';
+}
+
 // x of 1x2x4x4 → the operator → y; its further inputs are `other`.
 ::onnx::ModelProto make_seed(const ir_method_t& method, const char* other)
 {
@@ -73,6 +82,11 @@ void add_attribute(const op_field_t& field, ::onnx::NodeProto* node)
     add_constant(graph, "i", ::onnx::TensorProto::INT64, 1);
     ::onnx::NodeProto* node = graph->add_node();
     node->set_op_type(method.name);
+    if (has_domain(method)) {
+        node->set_domain(method.domain);
+        model.add_opset_import()->set_domain(method.domain);
+        model.mutable_opset_import(1)->set_version(std::max(method.version, method.until));
+    }
     node->add_input("x");
     for (int i = 1; i < method.min_input || (i == 1 && method.max_input != 1); ++i)
         node->add_input(other);
@@ -85,16 +99,40 @@ void add_attribute(const op_field_t& field, ::onnx::NodeProto* node)
     return model;
 }
 
+// Not in every precision, and not with every input.
+void check_seed(const tengine::test::OnnxSeed& seed)
+{
+    constexpr uint32_t kMostTries = 32;
+    const size_t before = tengine::test::run_inputs;
+    for (uint32_t i = 0; i < kMostTries && tengine::test::run_inputs == before; ++i) {
+        graph_t graph =
+            create_graph(nullptr, "onnx:m", seed.bytes.data(), static_cast<int>(seed.bytes.size()));
+        if (!graph) break;
+        tengine::test::run_model(graph, i);
+        destroy_graph(graph);
+    }
+    if (tengine::test::run_inputs > before) return;
+    std::fprintf(stderr, "the seed '%s' cannot be run: %s\n", seed.name, tengine_error_message());
+    std::abort();
+}
+
 void write_seeds(const std::string& folder)
 {
     for (int i = 0; i < get_op_method_count(); ++i) {
         const ir_method_t* method = find_op_method_via_index(i);
-        const bool is_onnx = !method->domain || method->domain[0] == '\0';
-        if (!is_onnx || method->tengine || method->until != 0) continue;
+        if (method->tengine || (method->until != 0 && !has_domain(*method))) continue;
+        const bool has_others = method->min_input > 1 || method->max_input != 1;
         for (const char* other : {"x", "w", "i"}) {
-            std::ofstream file(folder + "/seed_" + method->name + "_" + other, std::ios::binary);
+            if (!has_others && other[0] != 'x') continue;
+            const std::string domain = has_domain(*method) ? method->domain : "";
+            std::ofstream file(folder + "/seed_" + domain + method->name + "_" + other,
+                               std::ios::binary);
             file << make_seed(*method, other).SerializeAsString();
         }
+    }
+    for (const tengine::test::OnnxSeed& seed : tengine::test::make_onnx_seeds()) {
+        check_seed(seed);
+        std::ofstream(folder + "/seed_" + seed.name, std::ios::binary) << seed.bytes;
     }
 }
 

@@ -2,20 +2,19 @@
 // The contract is in onnx_mutation.h. Attributes come from the operators' own tables.
 #include "fuzz/onnx_mutation.h"
 
-#include <cfloat>
-#include <climits>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <string>
 #include <vector>
 
-#include "operator/registry.h"
+#include "fuzz/onnx_structure.h"
+#include "fuzz/onnx_values.h"
 
 namespace tengine::test {
 namespace {
 
 using ::onnx::AttributeProto;
+using ::onnx::FunctionProto;
 using ::onnx::GraphProto;
 using ::onnx::ModelProto;
 using ::onnx::NodeProto;
@@ -23,11 +22,11 @@ using ::onnx::TensorProto;
 
 constexpr int kMostNodes = 24;
 
-class Mutation
+class Mutation : private OnnxValues
 {
   public:
-    Mutation(std::mt19937* engine, ModelProto* model)
-        : engine_(*engine), model_(*model), graph_(*model->mutable_graph())
+    Mutation(std::mt19937* engine, ModelProto* model, GraphProto* graph)
+        : OnnxValues(engine), model_(*model), graph_(*graph)
     {
     }
 
@@ -36,29 +35,13 @@ class Mutation
   private:
     using Step = void (Mutation::*)();
 
-    int draw(int below)
-    {
-        return static_cast<int>(engine_() % static_cast<unsigned>(below < 1 ? 1 : below));
-    }
-    template <class List>
-    int draw_from(const List& list)
-    {
-        return draw(list.size());
-    }
     NodeProto* some_node() { return graph_.mutable_node(draw_from(graph_.node())); }
     TensorProto* some_constant()
     {
         return graph_.mutable_initializer(draw_from(graph_.initializer()));
     }
 
-    int64_t some_integer();
-    float some_float();
-    std::string some_word(const char* choices);
     std::string some_value();
-    std::string new_name() { return "made" + std::to_string(engine_() % 100000); }
-    const ir_method_t* some_operator();
-    void fill_attribute(const op_field_t& field, AttributeProto* attribute);
-    void fill_constant(TensorProto* constant);
 
     void change_operator();
     void change_attribute();
@@ -79,38 +62,9 @@ class Mutation
     void change_outputs();
     void change_opset();
 
-    std::mt19937& engine_;
     ModelProto& model_;
     GraphProto& graph_;
 };
-
-int64_t Mutation::some_integer()
-{
-    constexpr int64_t kExtremes[] = {INT64_MIN, INT64_MAX, INT_MIN, INT_MAX, 0,  65536,
-                                     1 << 30,   -2,        -1,      7,       16, 1000};
-    // Mostly what makes sense as an axis, an extent or a pad.
-    if (draw(4) != 0) return draw(6) - 1;
-    return kExtremes[draw(static_cast<int>(std::size(kExtremes)))];
-}
-
-float Mutation::some_float()
-{
-    const float extremes[] = {NAN, INFINITY, -INFINITY, FLT_MAX, -FLT_MAX, FLT_MIN, 0.0f, -0.0f};
-    if (draw(8) == 0) return extremes[draw(static_cast<int>(std::size(extremes)))];
-    return static_cast<float>(draw(4001) - 2000) / 500.0f;
-}
-
-std::string Mutation::some_word(const char* choices)
-{
-    std::vector<std::string> words = {"", "linear", "NOTSET"};
-    const std::string list = choices && draw(8) != 0 ? choices : "";
-    for (size_t begin = 0; begin < list.size();) {
-        const size_t end = std::min(list.find('|', begin), list.size());
-        words.push_back(list.substr(begin, end - begin));
-        begin = end + 1;
-    }
-    return words[list.empty() ? draw(3) : 3 + draw(static_cast<int>(words.size()) - 3)];
-}
 
 // The name of a tensor that the graph has, or of none.
 std::string Mutation::some_value()
@@ -123,77 +77,6 @@ std::string Mutation::some_value()
     for (const auto& node : graph_.node())
         names.insert(names.end(), node.output().begin(), node.output().end());
     return names[draw(static_cast<int>(names.size()))];
-}
-
-const ir_method_t* Mutation::some_operator()
-{
-    for (int tries = 0; tries < 20; ++tries) {
-        const ir_method_t* method = find_op_method_via_index(draw(get_op_method_count()));
-        if (!method->tengine) return method;
-    }
-    return find_op_method_via_index(0);
-}
-
-void Mutation::fill_attribute(const op_field_t& field, AttributeProto* attribute)
-{
-    attribute->Clear();
-    attribute->set_name(field.name);
-    const int number = draw(5);
-    switch (field.kind) {
-        case OP_FIELD_INT:
-            attribute->set_type(AttributeProto::INT);
-            attribute->set_i(some_integer());
-            return;
-        case OP_FIELD_FLOAT:
-            attribute->set_type(AttributeProto::FLOAT);
-            attribute->set_f(some_float());
-            return;
-        case OP_FIELD_STRING:
-            attribute->set_type(AttributeProto::STRING);
-            attribute->set_s(some_word(field.choices));
-            return;
-        case OP_FIELD_INTS:
-            attribute->set_type(AttributeProto::INTS);
-            for (int i = 0; i < number; ++i)
-                attribute->add_ints(some_integer());
-            return;
-        case OP_FIELD_FLOATS:
-            attribute->set_type(AttributeProto::FLOATS);
-            for (int i = 0; i < number; ++i)
-                attribute->add_floats(some_float());
-            return;
-        case OP_FIELD_STRINGS:
-            attribute->set_type(AttributeProto::STRINGS);
-            for (int i = 0; i < number; ++i)
-                attribute->add_strings(some_word(nullptr));
-            return;
-        default:
-            attribute->set_type(AttributeProto::TENSOR);
-            fill_constant(attribute->mutable_t());
-    }
-}
-
-// Of few elements, so that what they decide, as extents, stays small.
-void Mutation::fill_constant(TensorProto* constant)
-{
-    const std::string name = constant->name();
-    constant->Clear();
-    constant->set_name(name);
-    int number = 1;
-    for (int i = draw(4); i > 0; --i) {
-        const int extent = draw(8) == 0 ? 0 : draw(4) + 1;
-        constant->add_dims(extent);
-        number *= extent;
-    }
-    if (draw(2) == 0) {
-        constant->set_data_type(TensorProto::INT64);
-        for (int i = 0; i < number; ++i)
-            constant->add_int64_data(some_integer());
-    } else {
-        constant->set_data_type(TensorProto::FLOAT);
-        for (int i = 0; i < number; ++i)
-            constant->add_float_data(some_float());
-    }
 }
 
 void Mutation::change_operator()
@@ -423,7 +306,22 @@ void Mutation::apply()
 
 void mutate_model(std::mt19937* engine, ModelProto* model)
 {
-    Mutation(engine, model).apply();
+    OnnxValues values(engine);
+    const std::vector<GraphProto*> graphs = list_graphs(model);
+    const int place = values.draw(static_cast<int>(graphs.size()) + model->functions_size());
+    GraphProto nodes;  // of a function
+    GraphProto* graph = &nodes;
+    FunctionProto* function = nullptr;
+    if (place < static_cast<int>(graphs.size()))
+        graph = graphs[static_cast<size_t>(place)];
+    else
+        function = model->mutable_functions(place - static_cast<int>(graphs.size()));
+    if (function) nodes.mutable_node()->Swap(function->mutable_node());
+    if (values.draw(3) == 0)
+        mutate_structure(engine, model, graph);
+    else
+        Mutation(engine, model, graph).apply();
+    if (function) nodes.mutable_node()->Swap(function->mutable_node());
 }
 
 }  // namespace tengine::test

@@ -9,8 +9,9 @@
 
 namespace tengine::test {
 
-// One change somewhere in the main graph: an operator, an attribute, which tensors a node reads,
-// the order and number of nodes, a constant, an input, an output, the opset.
+// One change in one of the model's graphs or functions: an operator, an attribute, which tensors a
+// node reads, the order and number of nodes, a constant, an input, an output, an opset; or one of
+// onnx_structure.h.
 void mutate_model(std::mt19937* engine, ::onnx::ModelProto* model);
 
 }  // namespace tengine::test

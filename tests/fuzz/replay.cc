@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The main() of a fuzz target without libFuzzer: on every compiler and processor.
-//     <target> <folder of inputs>…
+//     <target> <folder of inputs>… [--seconds=<number> [--seed=<number>]]
 // Feeds each file, and each that the target starts from, and what becomes of it by damage that is
 // the same in every run and on every machine. The file that was last named is the one that ended
 // the program; a folder with that file alone repeats it.
+//
+// With --seconds it searches for so long instead: what could be run is damaged further. The input
+// that ends it, or takes more than half a minute, stays in the file that it names.
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -108,18 +112,18 @@ class Room
     size_t inputs_ = 0;
 };
 
-void feed_mutation(Bytes bytes, Room* room)
+Bytes mutate(Bytes bytes)
 {
     const size_t size = bytes.size();
     const auto seed = static_cast<unsigned int>(engine());
-    const auto mutate = [](uint8_t* data, size_t length, size_t max_length, unsigned int) {
+    const auto spoil = [](uint8_t* data, size_t length, size_t max_length, unsigned int) {
         return LLVMFuzzerMutate(data, length, max_length);
     };
     bytes.resize(size + kGrowth);
-    const size_t left = (LLVMFuzzerCustomMutator ? LLVMFuzzerCustomMutator : +mutate)(
+    const size_t left = (LLVMFuzzerCustomMutator ? LLVMFuzzerCustomMutator : +spoil)(
         bytes.data(), size, bytes.size(), seed);
     bytes.resize(left);
-    room->feed(bytes);
+    return bytes;
 }
 
 void feed_damaged(const Bytes& bytes, Room* room)
@@ -130,7 +134,7 @@ void feed_damaged(const Bytes& bytes, Room* room)
     }
     if (!bytes.empty()) room->feed(Bytes(bytes.begin(), bytes.end() - 1));
     for (uint32_t i = 0; i < kMutations; ++i)
-        feed_mutation(bytes, room);
+        room->feed(mutate(bytes));
 }
 
 Bytes read_file(const fs::path& path)
@@ -139,14 +143,20 @@ Bytes read_file(const fs::path& path)
     return Bytes(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
 }
 
-// Whether the target takes any of the files as they are: a corpus of another version of a format
-// tests little.
-bool replay(const fs::path& folder)
+std::vector<fs::path> list_files(const fs::path& folder)
 {
     std::vector<fs::path> files;
     for (const auto& entry : fs::directory_iterator(folder))
         files.push_back(entry.path());
     std::sort(files.begin(), files.end());
+    return files;
+}
+
+// Whether the target takes any of the files as they are: a corpus of another version of a format
+// tests little.
+bool replay(const fs::path& folder)
+{
+    const std::vector<fs::path> files = list_files(folder);
     size_t accepted_files = 0;
     for (const fs::path& file : files) {
         std::printf("%s\n", file.c_str());
@@ -165,6 +175,72 @@ bool replay(const fs::path& folder)
         "%s: %zu of %zu files, each damaged in %u ways, and %zu inputs in all are accepted\n",
         folder.c_str(), accepted_files, files.size(), kMutations, tengine::test::accepted_inputs);
     return accepted_files > 0;
+}
+
+// Some inputs of a folder's, and what has been found from there.
+class Search
+{
+  public:
+    explicit Search(uint32_t seed) { engine.seed(seed); }
+
+    void add(const fs::path& folder)
+    {
+        for (const fs::path& file : list_files(folder))
+            inputs_.push_back(read_file(file));
+    }
+
+    void run(long seconds, const fs::path& last)
+    {
+        std::printf("searching for %ld seconds from %zu inputs; the last is in %s\n", seconds,
+                    inputs_.size(), last.c_str());
+        std::fflush(stdout);
+        const size_t given = inputs_.size();
+        const size_t accepted = tengine::test::accepted_inputs;
+        const size_t ran = tengine::test::run_inputs;
+        size_t fed = 0;
+        const time_t end = time(nullptr) + seconds;
+        for (; time(nullptr) < end; ++fed) {
+            const size_t before = tengine::test::run_inputs;
+            const Bytes bytes = mutate(inputs_[draw(inputs_.size())]);
+            feed(bytes, last);
+            if (tengine::test::run_inputs > before) keep(bytes, given);
+        }
+        std::printf("%zu inputs were fed, %zu accepted, %zu of these run\n", fed,
+                    tengine::test::accepted_inputs - accepted, tengine::test::run_inputs - ran);
+    }
+
+  private:
+    static constexpr size_t kMostKept = 4096;
+    static constexpr size_t kLargestKept = 4096;
+    static constexpr unsigned kMostSeconds = 30;
+
+    static void feed(const Bytes& bytes, const fs::path& last)
+    {
+        std::ofstream(last, std::ios::binary)
+            .write(reinterpret_cast<const char*>(bytes.data()),
+                   static_cast<std::streamsize>(bytes.size()));
+        Room room(bytes.size());
+        alarm(kMostSeconds);
+        room.feed(bytes);
+        alarm(0);
+    }
+
+    void keep(const Bytes& bytes, size_t given)
+    {
+        if (bytes.size() > kLargestKept) return;
+        if (inputs_.size() < given + kMostKept)
+            inputs_.push_back(bytes);
+        else
+            inputs_[given + draw(kMostKept)] = bytes;
+    }
+
+    std::vector<Bytes> inputs_;
+};
+
+long read_option(const char* argument, const char* name)
+{
+    const size_t length = std::strlen(name);
+    return std::strncmp(argument, name, length) == 0 ? std::atol(argument + length) : -1;
 }
 
 }  // namespace
@@ -192,7 +268,19 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size)
 
 int main(int argument_num, char** arguments)
 {
-    if (argument_num < 2) return 1;
+    std::vector<fs::path> folders;
+    long seconds = 0, seed = 0;
+    for (int i = 1; i < argument_num; ++i) {
+        if (arguments[i][0] != '-')
+            folders.emplace_back(arguments[i]);
+        else if (const long given = read_option(arguments[i], "--seconds="); given > 0)
+            seconds = given;
+        else if (const long number = read_option(arguments[i], "--seed="); number >= 0)
+            seed = number;
+        else
+            return 1;
+    }
+    if (folders.empty()) return 1;
     // What a target starts from, such as what today's writer writes, it puts into the first folder.
     const fs::path seeds = fs::temp_directory_path() / ("replay_" + std::to_string(getpid()));
     fs::create_directory(seeds);
@@ -201,9 +289,15 @@ int main(int argument_num, char** arguments)
     char** given = words;
     int number = 2;
     bool is_good = !LLVMFuzzerInitialize || LLVMFuzzerInitialize(&number, &given) == 0;
-    for (int i = 1; is_good && i < argument_num; ++i)
-        is_good = replay(arguments[i]);
-    if (is_good && !fs::is_empty(seeds)) is_good = replay(seeds);
+    if (!fs::is_empty(seeds)) folders.push_back(seeds);
+    for (size_t i = 0; is_good && seconds == 0 && i < folders.size(); ++i)
+        is_good = replay(folders[i]);
+    if (is_good && seconds > 0) {
+        Search search(static_cast<uint32_t>(seed));
+        for (const fs::path& each : folders)
+            search.add(each);
+        search.run(seconds, fs::temp_directory_path() / ("last_" + std::to_string(getpid())));
+    }
     fs::remove_all(seeds);
     return is_good ? 0 : 1;
 }

@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzz target: any bytes as a tmfile, through the public API. It starts from models that our
-// writer makes: every operator of Tengine's once, and an extension record. What is accepted and
-// small is prepared and run.
+// writer makes: every operator of Tengine's once, an extension record, and those of onnx_seeds.h
+// where ONNX models can be read. What is accepted and small is prepared and run.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "fuzz/model_run.h"
+#include "fuzz/onnx_seeds.h"
 #include "fuzz/refusal.h"
 #include "graph/graph.h"
 #include "operator/registry.h"
 #include "serializer/tmfile/tmfile.h"
 #include "tengine/c_api.h"
+
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
+
+namespace tengine::test {
+__attribute__((weak)) std::vector<OnnxSeed> make_onnx_seeds();
+}
 
 namespace {
 
@@ -48,11 +57,24 @@ tengine::Vector<char> make_seed(int type)
     return bytes;
 }
 
-void write_seed(const std::string& folder, const char* name, int type)
+void write_seed(const std::string& folder, const char* name, const tengine::Vector<char>& bytes)
 {
-    const tengine::Vector<char> bytes = make_seed(type);
     std::ofstream(folder + "/seed_" + name, std::ios::binary)
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+// The format has no place for some, such as an input that is a sequence.
+void write_onnx_seeds(const std::string& folder)
+{
+    for (const tengine::test::OnnxSeed& seed : tengine::test::make_onnx_seeds()) {
+        graph_t graph =
+            create_graph(nullptr, "onnx:m", seed.bytes.data(), static_cast<int>(seed.bytes.size()));
+        tengine::Vector<char> bytes;
+        if (!graph) std::abort();
+        if (encode_tmfile(static_cast<struct graph*>(graph), &bytes) == 0)
+            write_seed(folder, seed.name, bytes);
+        destroy_graph(graph);
+    }
 }
 
 void write_seeds(const std::string& folder)
@@ -60,9 +82,37 @@ void write_seeds(const std::string& folder)
     for (int i = 0; i < get_op_method_count(); ++i) {
         const ir_method_t* method = find_op_method_via_index(i);
         if (method->tengine && method->tengine->id >= 0 && method->max_output != 0)
-            write_seed(folder, method->name, get_op_type("tengine", method->name));
+            write_seed(folder, method->name, make_seed(get_op_type("tengine", method->name)));
     }
-    write_seed(folder, "extension", get_op_type_by_name("Einsum"));
+    write_seed(folder, "extension", make_seed(get_op_type_by_name("Einsum")));
+    if (tengine::test::make_onnx_seeds) write_onnx_seeds(folder);
+}
+
+// A word of four bytes at an offset that is a multiple of four, as the writer places them: mostly
+// an offset, an index, a count or a size.
+using Word = uint32_t;
+
+Word spoil_word(std::mt19937* engine, const uint8_t* data, size_t words, size_t at)
+{
+    const auto read = [data](size_t index) {
+        Word word;
+        std::memcpy(&word, data + index * sizeof word, sizeof word);
+        return word;
+    };
+    switch ((*engine)() % 6) {
+        case 0:  // what another record refers to, or counts
+            return read((*engine)() % words);
+        case 1:  // a record near by, or the record itself
+            return static_cast<Word>((at - (*engine)() % 8) * sizeof(Word));
+        case 2:
+            return (*engine)() % 16;
+        case 3:
+            return read(at) + (*engine)() % 9 - 4;
+        case 4:
+            return (Word{1} << (*engine)() % 32) - (*engine)() % 2;
+        default:
+            return static_cast<Word>(((*engine)() % words) * sizeof(Word));
+    }
 }
 
 }  // namespace
@@ -72,13 +122,31 @@ extern "C" int LLVMFuzzerInitialize(int* argument_num, char*** arguments)
     return tengine::test::start_target(*argument_num, *arguments, write_seeds);
 }
 
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
+                                          unsigned int seed)
+{
+    std::mt19937 engine(seed);
+    const size_t words = size / sizeof(Word);
+    if (words == 0 || engine() % 3 == 0) return LLVMFuzzerMutate(data, size, max_size);
+    for (auto steps = engine() % 3 + 1; steps > 0; --steps) {
+        const size_t at = engine() % words;
+        const Word word = spoil_word(&engine, data, words, at);
+        std::memcpy(data + at * sizeof word, &word, sizeof word);
+    }
+    return size;
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {
-    graph_t graph = create_graph(nullptr, "tengine:view", reinterpret_cast<const char*>(data),
+    const uint32_t seed = tengine::test::seed_of(data, size);
+    context_t context = tengine::test::make_context(seed);
+    graph_t graph = create_graph(context, "tengine:view", reinterpret_cast<const char*>(data),
                                  static_cast<int>(size));
     tengine::test::note_input(graph != nullptr);
-    if (!graph) return 0;
-    tengine::test::run_model(graph, tengine::test::seed_of(data, size));
-    destroy_graph(graph);
+    if (graph) {
+        tengine::test::run_model(graph, seed);
+        destroy_graph(graph);
+    }
+    destroy_context(context);
     return 0;
 }

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small ONNX models from which fuzz targets start: those of what an operator alone does not reach,
+// such as functions, bodies, sequences, strings and packed weights.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tengine::test {
+
+struct OnnxSeed
+{
+    const char* name;
+    std::string bytes;
+};
+
+// All can be run.
+std::vector<OnnxSeed> make_onnx_seeds();
+
+}  // namespace tengine::test
