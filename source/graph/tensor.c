@@ -8,6 +8,7 @@
 #include "base/packed_bits.h"
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
+#include "graph/late_constant.h"
 #include "graph/sequence.h"
 
 // More than any address space of ours: sizes fit size_t, and sums and products with a few of them
@@ -145,8 +146,9 @@ out_of_memory:
 void release_ir_tensor_data(struct tensor* tensor)
 {
     if (tensor->free_host_mem) free_memory(tensor->data);
-    if (tensor->core->pack) release_graph_pack(tensor->core->pack_pool, tensor->core->pack);
+    if (tensor->core->pack_pool) release_graph_pack(tensor->core->pack_pool, tensor->core->pack);
     tensor->core->pack = NULL;
+    tensor->core->pack_pool = NULL;
     tensor->data = NULL;
     tensor->free_host_mem = 0;
     tensor->internal_allocated = 0;
@@ -175,6 +177,8 @@ bool is_ir_model_constant(const struct tensor* tensor)
 const struct tensor* find_ir_origin(const struct graph* graph, const struct tensor* constant)
 {
     const struct tensor* origin = constant;
+    const ir_late_values_t* late = find_ir_late_values(constant);
+    if (late) return late->origin->core->lent ? NULL : late->origin;
     if (graph->core->whole) {
         graph = graph->core->whole;
         origin = graph->tensor_list[origin->core->source_index];
@@ -188,24 +192,28 @@ const struct tensor* find_ir_origin(const struct graph* graph, const struct tens
     return same && !origin->core->lent ? origin : NULL;
 }
 
-static bool is_in_file(const struct graph* graph, const struct tensor* constant)
+// The source graph's constant whose values lie in the file and cannot change unnoticed; or NULL.
+static const struct tensor* find_in_file(const struct graph* graph, const struct tensor* constant)
 {
     const struct tensor* origin = find_ir_origin(graph, constant);
-    return origin && origin->core->is_file;
+    return origin && origin->core->is_file ? origin : NULL;
 }
 
 #ifndef TENGINE_MINIMAL
 void drop_ir_constant(const struct graph* graph, const struct tensor* constant)
 {
-    if (is_in_file(graph, constant))
-        drop_mapped_bytes(constant->data, get_ir_tensor_bytes(constant));
+    const struct tensor* origin = find_in_file(graph, constant);
+    if (origin) drop_mapped_bytes(origin->data, get_ir_tensor_bytes(origin));
 }
 #endif
 
 void copy_ir_constant(const struct graph* graph, const struct tensor* constant, void* out_bytes)
 {
     const size_t bytes = get_ir_tensor_bytes(constant);
-    if (is_in_file(graph, constant))
+    const ir_late_values_t* late = find_ir_late_values(constant);
+    if (late)
+        late->make(late, constant, out_bytes);
+    else if (find_in_file(graph, constant))
         copy_mapped_bytes(out_bytes, constant->data, bytes);
     else if (bytes > 0)
         memcpy(out_bytes, constant->data, bytes);
@@ -213,7 +221,7 @@ void copy_ir_constant(const struct graph* graph, const struct tensor* constant, 
 
 int align_ir_constant(struct graph* graph, struct tensor* constant)
 {
-    if (is_ir_tensor_aligned(constant)) return TENGINE_OK;
+    if (is_ir_constant_readable(constant)) return TENGINE_OK;
     void* copy = alloc_raw_memory(get_ir_tensor_bytes(constant));
     if (!copy)
         return tengine_error_set(TENGINE_ENOMEM, "no memory for a copy of constant '%s', %zu bytes",

@@ -146,14 +146,15 @@ int create_float(const graph& source, const ir_run_options_t& options, GraphPoin
 }
 
 // Whoever reads large constants takes them at any address, or they are aligned first: the CPU does,
-// and what merges them; other devices, custom kernels and what converts them for another precision
-// do not. In minimal builds all are aligned.
+// and what merges them or converts them for most precisions; other devices, custom kernels and what
+// makes bytes of them with the scales of a model or a table do not. In minimal builds all are
+// aligned.
 int align_constants(graph& source, const ir_run_options_t& options)
 {
 #ifndef TENGINE_MINIMAL
-    if (options.precision != TENGINE_MODE_FP32 || count_willing_kernels(source) > 0 ||
-        list_graph_devices(source).size() > 1)
-        return align_ir_constants(&source);
+    const bool is_integer =
+        options.precision == TENGINE_MODE_INT8 || options.precision == TENGINE_MODE_UINT8;
+    if (is_integer || !has_default_device_alone(source)) return align_ir_constants(&source);
 #endif
     (void)source;
     (void)options;

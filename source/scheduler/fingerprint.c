@@ -8,6 +8,7 @@
 #include "graph/context.h"
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
+#include "graph/late_constant.h"
 #include "operator/param.h"
 #include "scheduler/failure.h"
 
@@ -37,7 +38,7 @@ static void hash_data(const digest_t* digest, const struct tensor* tensor,
 // what passes have made of such. NULL: nowhere, for the values are those of this preparation alone.
 static ir_digest_t* find_lasting_digest(const struct graph* graph, const struct tensor* tensor)
 {
-    if (tensor->core->pack)
+    if (tensor->core->pack && !find_ir_late_values(tensor))
         return get_graph_pack_digest(tensor->core->pack, get_ir_tensor_bytes(tensor));
     const struct tensor* origin = find_ir_origin(graph, tensor);
     if (!origin) return NULL;
@@ -45,18 +46,22 @@ static ir_digest_t* find_lasting_digest(const struct graph* graph, const struct 
     return origin->core->digest;
 }
 
+// A late constant counts as what it is made of, and how; its type is hashed, too.
 static void add_constant(digest_t* digest, const struct graph* graph, const struct tensor* tensor)
 {
+    const ir_late_values_t* late = find_ir_late_values(tensor);
     const uint64_t revision = graph->core->source ? graph->core->source->core->revision : 0;
     ir_digest_t made = {0};  // not kept
     ir_digest_t* known = find_lasting_digest(graph, tensor);
     if (!known) known = &made;
     if (!known->found || known->revision != revision) {
-        hash_data(digest, tensor, known->bytes);
+        hash_data(digest, late ? late->origin : tensor, known->bytes);
         known->found = true;
         known->revision = revision;
     }
     update_sha256(&digest->hash, known->bytes, sizeof known->bytes);
+    for (int i = 0; late && i < 2; ++i)
+        add_number(digest, late->sizes[i]);
 }
 
 // ---- the graph ----

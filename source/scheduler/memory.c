@@ -27,7 +27,7 @@ static int64_t count_own_tensors(const struct graph* graph)
     for (int i = 0; i < graph->tensor_num; ++i) {
         const struct tensor* tensor = graph->tensor_list[i];
         if (tensor->free_host_mem) bytes += (int64_t)get_ir_tensor_bytes(tensor);
-        if (tensor->core->pack)
+        if (tensor->core->pack_pool)
             bytes += (int64_t)get_graph_pack_share(tensor->core->pack_pool, tensor->core->pack);
     }
     return bytes;

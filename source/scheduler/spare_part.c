@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "graph/graph.h"
+#include "graph/late_constant.h"
 #include "operator/param.h"
 #include "scheduler/exchange.h"
 
@@ -31,6 +32,8 @@ static bool has_same_quantisation(const struct tensor* a, const struct tensor* b
 static bool is_same_constant(const struct tensor* a, const struct tensor* b)
 {
     if (!has_same_ir_shape(a, b)) return false;
+    if (find_ir_late_values(a) || find_ir_late_values(b))
+        return find_ir_constant_place(a) == find_ir_constant_place(b);
     const size_t bytes = get_ir_tensor_bytes(a);
     return a->data == b->data || bytes == 0 || memcmp(a->data, b->data, bytes) == 0;
 }

@@ -13,6 +13,7 @@
 
 #include "fixture.h"
 #include "onnx_bytes.h"
+#include "support/test_device.h"
 #include "tengine/inspect.h"
 
 namespace tengine {
@@ -194,10 +195,13 @@ class UnalignedConstantTest : public ApiTest, public testing::WithParamInterface
         EXPECT_TRUE(write_floats(x, values));
     }
 
-    static std::vector<float> run(graph_t graph)
+    static std::vector<float> run(graph_t graph, int precision = TENGINE_MODE_FP32)
     {
+        options how = {};
+        how.num_thread = 1;
+        how.precision = precision;
         set_input(graph);
-        if (prerun_graph(graph) < 0 || run_graph(graph, 1) < 0) {
+        if (prerun_graph_multithread(graph, how) < 0 || run_graph(graph, 1) < 0) {
             ADD_FAILURE() << get_tengine_error();
             return {};
         }
@@ -301,24 +305,38 @@ TEST_P(UnalignedConstantTest, IsSavedInBothFormats)
     });
 }
 
-// Whoever converts them gets copies.
+// They are converted where they are.
 TEST_P(UnalignedConstantTest, ComputesInEveryPrecision)
 {
     for_each_shift([](graph_t graph, const std::vector<float>& expected) {
-        for (int precision : {TENGINE_MODE_BF16, TENGINE_MODE_FP16}) {
-            set_input(graph);
-            options how = {};
-            how.num_thread = 1;
-            how.precision = precision;
-            ASSERT_EQ(prerun_graph_multithread(graph, how), 0) << get_tengine_error();
-            ASSERT_EQ(run_graph(graph, 1), 0) << get_tengine_error();
-            const std::vector<float> results = read_floats(get_graph_output_tensor(graph, 0, 0));
+        const int64_t mapped = count_mapped(graph);
+        for (int precision : {TENGINE_MODE_BF16, TENGINE_MODE_FP16, TENGINE_MODE_HYBRID_INT8}) {
+            const std::vector<float> results = run(graph, precision);
+            EXPECT_EQ(count_mapped(graph), mapped) << "nothing was copied for good";
             ASSERT_EQ(results.size(), expected.size());
-            // Sums of up to 576 products of at most 0.06, of which each has an error of 2^-8.
+            // Sums of up to 576 products of at most 0.06, of which each has an error of 2^-8; with
+            // bytes, of two factors, it is 2^-7.
             for (size_t i = 0; i < results.size(); ++i)
-                EXPECT_NEAR(results[i], expected[i], 576 * 0.0625 / 256) << i;
+                EXPECT_NEAR(results[i], expected[i], 576 * 0.0625 / 128) << i;
         }
     });
+}
+
+// As when a device that takes nothing stands beside the CPU, so that all is converted at once.
+TEST_P(UnalignedConstantTest, IsConvertedToTheSameBits)
+{
+    const test::TestDevice idle("IDLE", {"Sin"});
+    const context_t context = create_context("two devices", 0);
+    ASSERT_EQ(add_context_device(context, "IDLE"), 0) << get_tengine_error();
+    const std::string path = write(1);
+    for (int precision : {TENGINE_MODE_BF16, TENGINE_MODE_FP16, TENGINE_MODE_HYBRID_INT8}) {
+        const graph_t late = create_graph(nullptr, "onnx", path.c_str());
+        const graph_t early = create_graph(context, "onnx", path.c_str());
+        EXPECT_EQ(run(late, precision), run(early, precision));
+        for (const graph_t graph : {late, early})
+            EXPECT_EQ(destroy_graph(graph), 0);
+    }
+    destroy_context(context);
 }
 
 // Which is not known to take constants at any address, so that it gets copies.

@@ -4,7 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/half.h"
-#include "graph/graph.h"
+#include "graph/late_constant.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/precision_fixture.h"
 
 namespace {
@@ -60,6 +61,52 @@ TEST(PrecisionConvert, ConstantsAreConvertedOnceForAllReaders)
         EXPECT_FALSE(graph.execution()->tensor_list[i]->tensor_type == TENSOR_TYPE_CONST &&
                      graph.execution()->tensor_list[i]->data_type == TENGINE_DT_FP32)
             << "no node reads the originals";
+}
+
+// x 1x128 * w 128x128, whose values `w` are made where they are packed.
+Floats add_large_product(PrecisionGraph& graph)
+{
+    const Floats weights = ramp(128 * 128, -1, 0.0001f);
+    graph.input("x", {1, 128}, ramp(128, -1, 0.01f));
+    graph.builder().floats("w", {128, 128}, weights);
+    graph.builder().add("MatMul", {"x", "w"}, {"y"});
+    graph.builder().outputs({"y"});
+    return weights;
+}
+
+TEST(PrecisionConvert, LargeConstantsHaveNoData)
+{
+    PrecisionGraph graph;
+    add_large_product(graph);
+    graph.run(kBf16);
+    const tensor* weight = get_ir_node_input(graph.find("y"), 1);
+    EXPECT_EQ(weight->data_type, TENGINE_DT_BF16);
+    EXPECT_NE(find_ir_late_values(weight), nullptr);
+    EXPECT_EQ(weight->data, nullptr);
+    // The option is read at the next prerun; nodes that stay in float read the original.
+    graph.option("precision.keep_float", "y");
+    graph.run(kBf16);
+    EXPECT_EQ(get_ir_node_input(graph.find("y"), 1)->data, graph.builder().find("w")->data);
+}
+
+TEST(PrecisionConvert, CopiesOfPartsMakeLateConstants)
+{
+    PrecisionGraph graph;
+    const Floats weights = add_large_product(graph);
+    graph.run(kBf16);
+    const subgraph* part = get_ir_graph_subgraph(graph.execution(), 0);
+    for (const bool copies : {false, true}) {
+        subgraph* detached = nullptr;
+        ASSERT_EQ(detach_ir_subgraph(part, part->device, copies, &detached), TENGINE_OK);
+        const node* product = find_node(detached->graph, "y");
+        const tensor* weight = get_ir_node_input(product, 1);
+        EXPECT_EQ(!find_ir_late_values(weight), copies);
+        std::vector<uint16_t> halves(weights.size());
+        copy_ir_constant(detached->graph, weight, halves.data());
+        for (size_t i = 0; i < weights.size(); ++i)
+            ASSERT_EQ(halves[i], fp32_to_bf16(weights[i])) << i;
+        destroy_ir_graph(detached->graph);
+    }
 }
 
 TEST(PrecisionConvert, WhatTheUserKeepsStaysBetweenCasts)

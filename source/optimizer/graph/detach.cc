@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // One part of an execution graph as a graph of its own, which devices compile and run.
-#include <cstring>
-
 #include "base/guard.hpp"
 #include "base/maps.hpp"
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
+#include "graph/late_constant.h"
 #include "graph/string_pool.h"
 #include "graph/subgraph.h"
 #include "operator/custom/custom_kernel.h"
@@ -112,12 +111,14 @@ class Detacher
 
     int give_constant(const tensor& from, tensor* to)
     {
-        if (!copy_constants_ || !from.data) {
+        const bool is_late = find_ir_late_values(&from) != nullptr;
+        if (!copy_constants_ || (!from.data && !is_late)) {
             set_ir_tensor_data(to, from.data, false);
+            if (is_late) share_ir_late_constant(to, &from);
             return TENGINE_OK;
         }
         TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(to));
-        std::memcpy(to->data, from.data, get_ir_tensor_bytes(to));
+        copy_ir_constant(&source_, &from, to->data);
         return TENGINE_OK;
     }
 

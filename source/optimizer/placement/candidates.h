@@ -20,6 +20,9 @@ using IntVector = std::unique_ptr<vector_t, VectorDeleter>;  // of int
 // The devices of a graph, each once: set_graph_device()'s choice, the context's list, the default
 // device.
 Vector<device*> list_graph_devices(const graph& graph);
+// Whether only the default device, with its own kernels, can read the constants of a source graph
+// or an execution graph: it takes them at any address, and late ones (graph/late_constant.h).
+bool has_default_device_alone(const graph& graph);
 
 // What these devices take.
 class Candidates : public Allocated

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optimizer/precision/converter.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "base/containers.hpp"
-#include "base/half.h"
 #include "graph/graph.h"
 #include "operator/operator.h"
 #include "optimizer/pass.h"
+#include "optimizer/precision/halves.h"
 #include "optimizer/precision/quantization.h"
 
 namespace tengine {
@@ -100,24 +99,24 @@ tensor* Converter::find_copy(const tensor& value) const
 tensor* Converter::narrow_constant(const tensor& value)
 {
     if (tensor* known = find_copy(value)) return known;
-    static const char kind = 0;
+    static const char kinds[2] = {};  // made at once, late
+    const tensor* origin = rewriter_.find_late_origin(value);
     ir_pack_key_t key = {};
-    key.kind = is_ir_model_constant(&value) ? &kind : nullptr;
+    key.kind = is_ir_model_constant(&value) ? &kinds[origin ? 1 : 0] : nullptr;
     key.constants[0] = value.data;
     key.sizes[0] = data_type_;
     key.sizes[1] = value.elem_num;
     const auto fill = [&](void* memory) {
-        auto* halves = static_cast<uint16_t*>(memory);
-        if (data_type_ == TENGINE_DT_FP16)
-            std::transform(value.f32, value.f32 + value.elem_num, halves, fp32_to_fp16);
-        else
-            std::transform(value.f32, value.f32 + value.elem_num, halves, fp32_to_bf16);
+        narrow_floats(value.data, value.elem_num, data_type_, static_cast<uint16_t*>(memory));
     };
     using Fill = decltype(fill);
     const auto call = [](void* memory, void* argument) { (*static_cast<Fill*>(argument))(memory); };
-    tensor* made = rewriter_.add_shared_constant(
-        name_of(value), data_type_, {value.dims, value.dims + value.dim_num}, key, call,
-        const_cast<void*>(static_cast<const void*>(&fill)));
+    const Vector<int> dims(value.dims, value.dims + value.dim_num);
+    tensor* made =
+        origin ? rewriter_.add_late_constant(name_of(value), data_type_, dims, key,
+                                             {origin, {}, make_halves})
+               : rewriter_.add_shared_constant(name_of(value), data_type_, dims, key, call,
+                                               const_cast<void*>(static_cast<const void*>(&fill)));
     if (made) made->core->source_index = value.core->source_index;
     return made;
 }

@@ -2,15 +2,13 @@
 #include "optimizer/precision/hybrid.h"
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
 
 #include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/operator.h"
 #include "optimizer/pass.h"
+#include "optimizer/precision/late_bytes.h"
 #include "optimizer/precision/product_bias.h"
-#include "optimizer/precision/weights.h"
 
 namespace tengine {
 
@@ -39,37 +37,8 @@ bool is_weight(const tensor* value)
 {
     return value && value->tensor_type == TENSOR_TYPE_CONST &&
            value->data_type == TENGINE_DT_FP32 && value->dim_num == 2 && value->elem_num > 0 &&
-           std::all_of(value->f32, value->f32 + value->elem_num,
-                       [](float element) { return std::isfinite(element); });
+           is_finite(*value);
 }
-
-// The values of a weight as bytes, found when they are first asked for.
-class LateBytes
-{
-  public:
-    // `has_columns_last`: the bytes are wanted as depth x columns, else in their order.
-    LateBytes(const tensor& weight, int axis, bool has_columns_last)
-        : weight_(weight), axis_(axis), has_columns_last_(has_columns_last)
-    {
-    }
-
-    const WeightBytes& get()
-    {
-        if (!bytes_) bytes_ = quantize_weight_values(weight_, axis_, nullptr, 1);
-        return *bytes_;
-    }
-    void copy_bytes(int8_t* to)
-    {
-        if (has_columns_last_) return copy_columns(get(), weight_, axis_, to);
-        std::copy(get().bytes.begin(), get().bytes.end(), to);
-    }
-
-  private:
-    const tensor& weight_;
-    const int axis_;
-    const bool has_columns_last_;
-    std::optional<WeightBytes> bytes_;
-};
 
 }  // namespace
 
@@ -101,28 +70,34 @@ bool Hybrid::find_product(node& node, Product* out_product) const
 Hybrid::Matrix Hybrid::make_matrix(const tensor& weight, int axis, const Vector<int>& dims,
                                    const Vector<int>& scale_dims)
 {
-    const bool has_columns_last = static_cast<int>(dims.size()) == weight.dim_num;
-    LateBytes late(weight, axis, has_columns_last);
-    static const char kinds[2] = {};  // of the bytes, of the scales
+    static const char kinds[3] = {};  // of the bytes, of late ones, of the scales
+    const String name = weight.name;
+    const tensor* origin = rewriter_.find_late_origin(weight);
+    ir_late_values_t late =
+        describe_bytes(weight, axis, static_cast<int>(dims.size()) == weight.dim_num);
     ir_pack_key_t key = {};
     key.constants[0] = weight.data;
-    key.sizes[0] = axis;
-    key.sizes[1] = has_columns_last;
+    std::copy_n(late.sizes, 2, key.sizes);
     const auto add = [&](const char* suffix, int data_type, const Vector<int>& of, int kind,
                          void (*fill)(void*, void*)) {
         key.kind = is_ir_model_constant(&weight) ? &kinds[kind] : nullptr;
-        return rewriter_.add_shared_constant(String(weight.name) + suffix, data_type, of, key, fill,
-                                             &late);
+        return rewriter_.add_shared_constant(name + suffix, data_type, of, key, fill, &late);
     };
     Matrix made;
-    made.bytes = add("_bytes", data_type_, dims, 0, [](void* memory, void* bytes) {
-        static_cast<LateBytes*>(bytes)->copy_bytes(static_cast<int8_t*>(memory));
+    made.scales = add("_scale", TENGINE_DT_FP32, scale_dims, 2, [](void* memory, void* values) {
+        find_scales(*static_cast<ir_late_values_t*>(values), static_cast<float*>(memory));
     });
-    if (!made.bytes) return {};
-    made.scales = add("_scale", TENGINE_DT_FP32, scale_dims, 1, [](void* memory, void* bytes) {
-        const Vector<float>& scales = static_cast<LateBytes*>(bytes)->get().scales;
-        std::copy(scales.begin(), scales.end(), static_cast<float*>(memory));
-    });
+    if (!made.scales) return {};
+    if (!origin) {
+        made.bytes = add("_bytes", data_type_, dims, 0, [](void* memory, void* values) {
+            make_bytes(static_cast<ir_late_values_t*>(values), nullptr, memory);
+        });
+        return made;
+    }
+    late.origin = origin;
+    key.kind = &kinds[1];
+    made.bytes = rewriter_.add_late_constant(name + "_bytes", data_type_, dims, key, late);
+    drop_ir_constant(&rewriter_.graph(), &weight);
     return made;
 }
 
@@ -137,7 +112,7 @@ bool Hybrid::rewrite(const Product& product, const Form& form)
     const int depth = static_cast<int>(product.weight->elem_num) / columns;
     const Matrix matrix =
         make_matrix(*product.weight, product.is_transposed ? 0 : 1, {depth, columns}, {columns});
-    if (!matrix.scales) return false;
+    if (!matrix.bytes) return false;
     // int8 has no zero points.
     draft.inputs = {get_ir_node_input(product.first, 0), matrix.bytes, matrix.scales, nullptr,
                     product.bias};
@@ -156,8 +131,7 @@ bool is_matrix_of_gates(const tensor* value)
 {
     return value && value->tensor_type == TENSOR_TYPE_CONST &&
            value->data_type == TENGINE_DT_FP32 && value->dim_num == 3 && value->elem_num > 0 &&
-           std::all_of(value->f32, value->f32 + value->elem_num,
-                       [](float element) { return std::isfinite(element); });
+           is_finite(*value);
 }
 
 // Its rows, of all directions.
@@ -189,7 +163,7 @@ bool Hybrid::rewrite_lstm(node& lstm)
         const tensor& weight = *get_ir_node_input(&lstm, 1 + i);
         matrices[i] = make_matrix(list_rows(weight), 0, {weight.dims, weight.dims + weight.dim_num},
                                   {weight.dims[0], weight.dims[1]});
-        if (!matrices[i].scales) return false;
+        if (!matrices[i].bytes) return false;
     }
     for (int i = 0; i < 8; ++i)
         draft.inputs.push_back(get_ir_node_input(&lstm, i));

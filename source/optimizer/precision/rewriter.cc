@@ -12,6 +12,15 @@
 #include "optimizer/pass.h"
 
 namespace tengine {
+#ifndef TENGINE_MINIMAL
+namespace {
+
+// Below it another copy matters less than making the values again for each reader. The values of
+// smaller constants are also what passes and kernels look at.
+constexpr size_t kFewestLateBytes = 64 << 10;
+
+}  // namespace
+#endif
 
 void Rewriter::begin()
 {
@@ -59,6 +68,28 @@ tensor* Rewriter::add_shared_constant(const String& name, int data_type, const V
     if (!made) return nullptr;
     int status = set_ir_tensor_shape(made, dims.data(), static_cast<int>(dims.size()));
     if (status >= 0) status = share_constant(graph_, *made, key, fill, argument);
+    fail(status);
+    return status < 0 ? nullptr : made;
+}
+
+const tensor* Rewriter::find_late_origin(const tensor& constant) const
+{
+#ifndef TENGINE_MINIMAL
+    if (graph_.core->source && constant.dim_num >= 2 &&
+        get_ir_tensor_bytes(&constant) >= kFewestLateBytes && has_default_device_alone(graph_))
+        return find_ir_origin(&graph_, &constant);
+#endif
+    (void)constant;
+    return nullptr;
+}
+
+tensor* Rewriter::add_late_constant(const String& name, int data_type, const Vector<int>& dims,
+                                    const ir_pack_key_t& key, const ir_late_values_t& values)
+{
+    tensor* made = add_tensor(name, data_type);
+    if (!made) return nullptr;
+    int status = set_ir_tensor_shape(made, dims.data(), static_cast<int>(dims.size()));
+    if (status >= 0) status = make_ir_constant_late(&graph_, made, &key, &values);
     fail(status);
     return status < 0 ? nullptr : made;
 }

@@ -8,6 +8,7 @@
 
 #include "base/containers.hpp"
 #include "graph/graph_pool.h"
+#include "graph/late_constant.h"
 #include "optimizer/placement/candidates.h"
 
 namespace tengine {
@@ -53,6 +54,12 @@ class Rewriter
     tensor* add_shared_constant(const String& name, int data_type, const Vector<int>& dims,
                                 const ir_pack_key_t& key, void (*fill)(void*, void*),
                                 void* argument);
+    // The constant of the source graph that a late one (graph/late_constant.h) can be made of in
+    // the place of this; null: what is made has data, for it is small or `constant` does not last,
+    // or devices beside the default one may read it.
+    const tensor* find_late_origin(const tensor& constant) const;
+    tensor* add_late_constant(const String& name, int data_type, const Vector<int>& dims,
+                              const ir_pack_key_t& key, const ir_late_values_t& values);
 
     // Null when an input is null or the operator does not take them. Types and shapes of the
     // outputs are inferred.

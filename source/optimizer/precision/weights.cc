@@ -13,7 +13,6 @@
 namespace tengine {
 namespace {
 
-constexpr int kLargestWeight = 127;
 // A factor of two below the limit of int32 leaves room for the products.
 constexpr double kLargestBias = 1 << 30;
 
@@ -66,6 +65,12 @@ struct Slices
     }
 };
 
+float narrow_scale(double scale)
+{
+    const auto value = static_cast<float>(scale);
+    return std::isnormal(value) ? value : 1.0f;
+}
+
 Vector<float> choose_scales(const tensor& weight, const Slices& slices, const tensor* bias,
                             double unit)
 {
@@ -81,10 +86,8 @@ Vector<float> choose_scales(const tensor& weight, const Slices& slices, const te
         scale = std::max(scale, std::fabs(double{bias->f32[i]}) / (kLargestBias * unit));
     }
     Vector<float> narrowed;
-    for (const double scale : scales) {
-        const auto value = static_cast<float>(scale);
-        narrowed.push_back(std::isnormal(value) ? value : 1.0f);
-    }
+    for (const double scale : scales)
+        narrowed.push_back(narrow_scale(scale));
     return narrowed;
 }
 
@@ -138,17 +141,18 @@ int find_weight_axis(const node& node)
     return matrix && matrix->dim_num == 2 ? 1 : -1;
 }
 
+float choose_weight_scale(float largest)
+{
+    return narrow_scale(double{largest} / kLargestWeight);
+}
+
 WeightBytes quantize_weight_values(const tensor& weight, int axis, const tensor* bias, double unit)
 {
     const Slices slices(weight, axis);
     WeightBytes quantized = {choose_scales(weight, slices, bias, unit), {}};
     quantized.bytes.resize(static_cast<size_t>(weight.elem_num));
-    // Where a step of floats is 1, sums are rounded to integers, halves to even.
-    constexpr float kLarge = 3 << 22;
     slices.for_each(weight.elem_num, [&](size_t slice, size_t i) {
-        const float quotient = std::clamp<float>(weight.f32[i] / quantized.scales[slice],
-                                                 -kLargestWeight, kLargestWeight);
-        quantized.bytes[i] = static_cast<int8_t>(quotient + kLarge - kLarge);
+        quantized.bytes[i] = quantize_weight_value(weight.f32[i], quantized.scales[slice]);
     });
     return quantized;
 }

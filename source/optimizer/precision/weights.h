@@ -2,6 +2,9 @@
 // Weights and biases of integer nodes.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+
 #include "optimizer/precision/fuser.h"
 
 namespace tengine {
@@ -22,6 +25,18 @@ struct WeightBytes
 // large as `bias` (may be null; one value, or one for each slice) needs to fit int32 in units of
 // `unit` times the scale; 1 where everything is zero. The values must be finite.
 WeightBytes quantize_weight_values(const tensor& weight, int axis, const tensor* bias, double unit);
+
+constexpr int kLargestWeight = 127;
+
+// The scale of weights with this largest magnitude, and one of them as a byte.
+float choose_weight_scale(float largest);
+inline int8_t quantize_weight_value(float value, float scale)
+{
+    // Where a step of floats is 1, sums are rounded to integers, halves to even.
+    constexpr float kLarge = 3 << 22;
+    const float quotient = std::clamp<float>(value / scale, -kLargestWeight, kLargestWeight);
+    return static_cast<int8_t>(quotient + kLarge - kLarge);
+}
 
 // The bytes of a matrix that has a scale for each slice of `axis`, as depth x columns.
 void copy_columns(const WeightBytes& quantized, const tensor& weight, int axis, int8_t* to);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <new>
 
-#include "graph/graph.h"
+#include "graph/late_constant.h"
 #include "operator/infer.h"
 
 namespace tengine::cpu {
@@ -25,8 +25,11 @@ void fill(void* memory, void* argument)
 bool wants_copy(const Step& step, int input)
 {
     const tensor* value = step.inputs[static_cast<size_t>(input)];
-    return value && value->tensor_type == TENSOR_TYPE_CONST && !is_ir_tensor_aligned(value) &&
-           !(step.kernel && step.kernel->unaligned_input == input);
+    if (!value || value->tensor_type != TENSOR_TYPE_CONST || is_ir_constant_readable(value))
+        return false;
+    const bool is_unaligned_input = step.kernel && step.kernel->unaligned_input == input;
+    // A late constant has no bytes that a kernel without prepare() could copy.
+    return !is_unaligned_input || (find_ir_late_values(value) && !step.kernel->prepare);
 }
 
 // Whether a kernel of the operator may pack the input.
@@ -79,7 +82,8 @@ int AlignedConstants::add(const node& node, tensor** constant)
     static const char kind = 0;
     const tensor& original = **constant;
     const size_t bytes = get_ir_tensor_bytes(&original);
-    const ir_pack_key_t key = {&kind, {original.data}, {static_cast<int64_t>(bytes)}};
+    const ir_pack_key_t key = {
+        &kind, {find_ir_constant_place(&original)}, {static_cast<int64_t>(bytes)}};
     graph_pool* shared = node.graph->core->pool;
     Source source = {*node.graph, original};
     entries_.reserve(entries_.size() + 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants that lie in a file at an address that is not a multiple of their element's size, as
-// kernels read them: in copies that all preparations of a graph share.
+// Constants that lie in a file at an address that is not a multiple of their element's size, and
+// late ones (graph/late_constant.h), as kernels read them: in copies that all preparations of a
+// graph share.
 #pragma once
 
 #include <cstddef>

@@ -17,6 +17,7 @@
 #include "device/cpu/estimate.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/plan/aligned_constants.h"
+#include "graph/late_constant.h"
 #include "graph/preparation.h"
 #include "operator/param.h"
 #include "tengine/device.h"
@@ -106,7 +107,7 @@ class StandIns
         const bool is_constant = original && original->tensor_type == TENSOR_TYPE_CONST;
         if (!original || is_constant) {
             list.push_back(original);
-            return !is_constant || original->data;
+            return !is_constant || find_ir_constant_place(original);
         }
         const size_t bytes = get_ir_tensor_bytes(original);
         memory_.emplace_back(alloc_memory(bytes), free_memory);

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Late constants: a constant of the model in another type that has no data. Who reads it has the
+// values made (copy_ir_constant()), and they are gone when its kernel has packed them. In its
+// tensor `pack` is how they are made; a part's tensor refers to the execution graph's, and has no
+// `pack_pool`. Minimal builds have none.
+#pragma once
+
+#include "graph/graph.h"
+#include "graph/graph_pool.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ir_late_values
+{
+    const struct tensor* origin;  // of the source graph; at any address
+    int64_t sizes[2];             // what else make() needs
+    // Writes all values of `constant`. Any thread.
+    void (*make)(const struct ir_late_values* late, const struct tensor* constant,
+                 void* out_values);
+} ir_late_values_t;
+
+// How the values of a late constant are made; NULL for any other.
+static inline const ir_late_values_t* find_ir_late_values(const struct tensor* constant)
+{
+#ifdef TENGINE_MINIMAL
+    (void)constant;
+    return NULL;
+#else
+    return constant->data ? NULL : (const ir_late_values_t*)constant->core->pack;
+#endif
+}
+
+// Whether values can be read where `data` points.
+static inline bool is_ir_constant_readable(const struct tensor* constant)
+{
+    return is_ir_tensor_aligned(constant) && !find_ir_late_values(constant);
+}
+
+// An address that tells a constant from all others of the preparations that share it: that of its
+// data, or what stands for them.
+static inline const void* find_ir_constant_place(const struct tensor* constant)
+{
+    return constant->data ? constant->data : (const void*)find_ir_late_values(constant);
+}
+
+// `constant`, whose type and shape are set, becomes one. All preparations find the same by this
+// key. ENOMEM.
+TENGINE_MUST_USE int make_ir_constant_late(struct graph* graph, struct tensor* constant,
+                                           const ir_pack_key_t* key,
+                                           const ir_late_values_t* values);
+
+// The tensor of a part, without data, becomes what `constant` of the execution graph is.
+void share_ir_late_constant(struct tensor* of_part, const struct tensor* constant);
+
+#ifdef __cplusplus
+}
+#endif
