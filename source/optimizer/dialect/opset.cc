@@ -383,9 +383,17 @@ int take_types(const graph& source, graph& copy)
     return TENGINE_OK;
 }
 
-// What can be known of shapes. A graph that cannot be prepared may still be written.
+bool has_functions_of_programs(const graph& graph)
+{
+    return std::any_of(graph.node_list, graph.node_list + graph.node_num,
+                       [](const struct node* node) { return node->core->custom_kernel; });
+}
+
+// What can be known of shapes without functions of the program, which may fail. A graph that cannot
+// be prepared may still be written.
 void learn_shapes(const graph& source, graph& copy)
 {
+    if (has_functions_of_programs(source)) return;
     GraphPointer prepared;
     if (copy_to_execution_graph(source, &prepared) != TENGINE_OK) return;
     prepared->core->run_options = copy.core->run_options;

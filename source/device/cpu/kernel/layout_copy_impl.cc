@@ -236,18 +236,6 @@ const Kernel* find_layout_kernel(Layout)
     return nullptr;
 }
 
-void copy_pixels_last(const float* planar, int64_t plane, int64_t channels, int64_t begin,
-                      int64_t end, float* last)
-{
-    HWY_DYNAMIC_DISPATCH(interleave_floats)(planar, plane, channels, begin, end, last);
-}
-
-void copy_pixels_planar(const float* last, int64_t plane, int64_t channels, int64_t begin,
-                        int64_t end, float* planar)
-{
-    HWY_DYNAMIC_DISPATCH(separate_floats)(last, plane, channels, begin, end, planar);
-}
-
 const Kernel* find_view_kernel()
 {
     return nullptr;
