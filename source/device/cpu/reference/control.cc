@@ -83,11 +83,10 @@ class Loop
 
     int run_round()
     {
-        bool is_on = true;
         const tensor number = make_scalar(TENGINE_DT_INT64, &round_);
-        const tensor condition = make_scalar(TENGINE_DT_BOOL, &is_on);
+        const tensor condition = make_scalar(TENGINE_DT_BOOL, &is_on_);
         TENGINE_RETURN_IF_ERROR(feed_ir_body(&body_, 0, &number, &round_));
-        TENGINE_RETURN_IF_ERROR(feed_ir_body(&body_, 1, &condition, &is_on));
+        TENGINE_RETURN_IF_ERROR(feed_ir_body(&body_, 1, &condition, &is_on_));
         for (int i = 0; i < carried_num_; ++i)
             TENGINE_RETURN_IF_ERROR(feed_ir_body(&body_, i + 2, &carried(i), carried(i).data));
         return run_body(context_, body_);
@@ -172,7 +171,9 @@ class Loop
     ir_body_t& body_;
     Rounds& rounds_;
     const int carried_num_, gathered_num_;
+    // What the body is given, and may hand through as a result.
     int64_t round_ = 0;
+    bool is_on_ = true;
 };
 
 int run_loop(KernelContext& context)
