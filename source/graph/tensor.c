@@ -192,6 +192,7 @@ const struct tensor* find_ir_origin(const struct graph* graph, const struct tens
     return same && !origin->core->lent ? origin : NULL;
 }
 
+#ifndef TENGINE_MINIMAL
 // The source graph's constant whose values lie in the file and cannot change unnoticed; or NULL.
 static const struct tensor* find_in_file(const struct graph* graph, const struct tensor* constant)
 {
@@ -199,7 +200,6 @@ static const struct tensor* find_in_file(const struct graph* graph, const struct
     return origin && origin->core->is_file ? origin : NULL;
 }
 
-#ifndef TENGINE_MINIMAL
 void drop_ir_constant(const struct graph* graph, const struct tensor* constant)
 {
     const struct tensor* origin = find_in_file(graph, constant);
@@ -210,13 +210,19 @@ void drop_ir_constant(const struct graph* graph, const struct tensor* constant)
 void copy_ir_constant(const struct graph* graph, const struct tensor* constant, void* out_bytes)
 {
     const size_t bytes = get_ir_tensor_bytes(constant);
+#ifndef TENGINE_MINIMAL
     const ir_late_values_t* late = find_ir_late_values(constant);
-    if (late)
+    if (late) {
         late->make(late, constant, out_bytes);
-    else if (find_in_file(graph, constant))
+        return;
+    }
+    if (find_in_file(graph, constant)) {
         copy_mapped_bytes(out_bytes, constant->data, bytes);
-    else if (bytes > 0)
-        memcpy(out_bytes, constant->data, bytes);
+        return;
+    }
+#endif
+    (void)graph;
+    if (bytes > 0) memcpy(out_bytes, constant->data, bytes);
 }
 
 int align_ir_constant(struct graph* graph, struct tensor* constant)

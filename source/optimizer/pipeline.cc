@@ -239,11 +239,16 @@ bool is_operator_of_tengine(const node* node)
 
 // ---- TG_DUMP ----
 
-// The pass that the environment wants to see, or "all"; null when it wants none.
+// The pass that the environment wants to see, or "all"; null when it wants none. Minimal builds do
+// without.
 const char* wanted_dump()
 {
+#ifdef TENGINE_MINIMAL
+    return nullptr;
+#else
     const char* wanted = std::getenv("TG_DUMP");
     return wanted && *wanted ? wanted : nullptr;
+#endif
 }
 
 template <class Body>
