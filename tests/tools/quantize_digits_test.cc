@@ -3,6 +3,7 @@
 // when it is misused.
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -223,7 +224,36 @@ TEST_F(QuantizeMisuse, TheModelIsWrong)
     infinite.constant("zero", {1}, {0.0f});
     infinite.node("Div", {"x", "zero"}, "d");
     infinite.node("Add", {"d", "d"}, "y");
-    expect_error({infinite.write(folder_), "--random", "1"}, 1, "values that are not finite");
+    expect_error({infinite.write(folder_), "--random", "1"}, 1,
+                 "there is nothing to quantise: tensor 'y' has values that are not finite");
+}
+
+// As in the buckets of T5's distances: log(0) before a choice that does not take it.
+TEST_F(QuantizeMisuse, WhatIsNotFiniteStaysInFloat)
+{
+    ModelMaker maker({1, 4});
+    maker.constant("zero", {4}, {0.0f, 0.0f, 0.0f, 0.0f});
+    maker.constant("two", {4}, {2.0f, 3.0f, 4.0f, 5.0f});
+    maker.node("Add", {"x", "two"}, "sum");
+    maker.node("Mul", {"sum", "two"}, "product");
+    maker.node("Mul", {"product", "zero"}, "nothing");
+    maker.node("Log", {"nothing"}, "log");
+    maker.node("Add", {"log", "two"}, "lowest");
+    maker.node("Max", {"product", "lowest"}, "y");
+    const std::string model = maker.write(folder_), out = folder_ + "/out.onnx";
+    const std::string table = folder_ + "/table.txt", report = folder_ + "/report.json";
+    const Finished finished =
+        run({"quantize", model, "--random", "2", "-o", out, "--table", table, "--json", report});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(finished.output, HasSubstr("\nin float    what reads or computes tensors with "
+                                           "values that are not finite: log and 1 more\n"));
+    const json told = json::parse(std::ifstream(report));
+    EXPECT_EQ(told["not_finite"], json({"log", "lowest"}));
+    EXPECT_EQ(told["quantized_nodes"], 3);
+    EXPECT_EQ(producer(load_model(out), "lowest").input(0), "log");
+    const Finished by_table =
+        run({"run", model, "--precision", "int8", "--option", "precision.table=" + table});
+    EXPECT_EQ(by_table.status, 0) << by_table.errors;
 }
 
 // Cancellation: what is left of the difference is smaller than a step of int8.

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,11 +16,15 @@ namespace tengine::tools {
 
 using ShowProgress = std::function<void(int done, int total)>;
 
-// The histograms of those of `tensors`, inputs of the graph or results of its nodes, that are fp32
-// and not empty; the results become outputs of the graph. Throws Failure: the model does not run,
-// or computes what is not finite.
-std::map<std::string, Histogram> calibrate(graph_t graph, const std::vector<std::string>& tensors,
-                                           const SampleSet& samples, int threads,
-                                           const ShowProgress& show);
+struct Calibration
+{
+    std::map<std::string, Histogram> histograms;
+    std::set<std::string> not_finite;  // with an infinite value or NaN in a sample: without a range
+};
+
+// Looks at those of `tensors`, inputs of the graph or results of its nodes, that are fp32 and not
+// empty; the results become outputs of the graph. Throws Failure: the model does not run.
+Calibration calibrate(graph_t graph, const std::vector<std::string>& tensors,
+                      const SampleSet& samples, int threads, const ShowProgress& show);
 
 }  // namespace tengine::tools

@@ -114,6 +114,7 @@ QuantizeReport work(const CommandOptions& options)
     report.quantized_nodes = count_quantized_nodes(quantized);
     report.layers = describe_layers(quantized, report.comparison);
     report.chosen = quantizer.chosen();
+    report.not_finite = quantizer.not_finite();
     if (!options.table.empty())
         write_file(options.table, calibration_table(quantized, quantizer.float_nodes()));
     // The comparison has made outputs of tensors inside the other one.

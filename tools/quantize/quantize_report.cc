@@ -54,6 +54,14 @@ void print_chosen(const std::vector<ChosenNode>& chosen)
     std::printf("\n%s", table_text(rows).c_str());
 }
 
+void print_not_finite(const std::set<std::string>& tensors)
+{
+    std::printf(
+        "\nin float    what reads or computes tensors with values that are not finite: %s%s\n",
+        tensors.begin()->c_str(),
+        tensors.size() > 1 ? (" and " + std::to_string(tensors.size() - 1) + " more").c_str() : "");
+}
+
 }  // namespace
 
 std::vector<ReportedLayer> describe_layers(const QuantizedModel& quantized,
@@ -83,6 +91,7 @@ void print_report(const QuantizeReport& report)
                         std::to_string(layer.quantization.zero_point), layer.tensor, layer.name});
     std::printf("%s", table_text(rows).c_str());
     if (!report.chosen.empty()) print_chosen(report.chosen);
+    if (!report.not_finite.empty()) print_not_finite(report.not_finite);
     std::printf("\n");
     for (const auto& [name, noise] : report.comparison.outputs)
         std::printf("output      %s  %s dB\n", name.c_str(),
@@ -122,6 +131,9 @@ Json to_json(const QuantizeReport& report)
                           {"operator", node.op},
                           {"precision", node.is_float ? "float" : "int8"},
                           {"alone_snr_db", decibel_json(node.decibels)}});
+    Json not_finite = Json::array();
+    for (const std::string& tensor : report.not_finite)
+        not_finite.push_back(tensor);
     const Decisions& decisions = report.comparison.decisions;
     return {{"version", 1},
             {"model", report.model},
@@ -141,7 +153,8 @@ Json to_json(const QuantizeReport& report)
             {"same_decisions", decisions.same},
             {"drop_percent", decisions.drop()},
             {"accuracy", accuracy_json(report.comparison.accuracy)},
-            {"chosen", chosen}};
+            {"chosen", chosen},
+            {"not_finite", not_finite}};
 }
 
 }  // namespace tengine::tools

@@ -3,6 +3,7 @@
 // it.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct QuantizeReport
     int quantized_nodes = 0;
     std::vector<ReportedLayer> layers;
     std::vector<ChosenNode> chosen;
+    std::set<std::string> not_finite;
     Comparison comparison;
 };
 

@@ -18,16 +18,21 @@ Quantizer::Quantizer(const FloatModel& model, const SampleSet& samples,
     request_.keep_float = options.keep_float;
     const std::vector<std::string> tensors = model.tensors_to_calibrate(request_);
     const GraphPointer in_float = model.in_float();
-    for (const auto& [tensor, histogram] :
-         calibrate(in_float.get(), tensors, samples, options.threads, show))
+    Calibration calibration = calibrate(in_float.get(), tensors, samples, options.threads, show);
+    for (const auto& [tensor, histogram] : calibration.histograms)
         request_.ranges[tensor] = choose_range(histogram, options.method, options.percentile);
+    not_finite_ = std::move(calibration.not_finite);
     QuantizedModel quantized = model.quantize(request_);
     kept_ = std::move(quantized.kept);
     layers_ = std::move(quantized.layers);
-    if (layers_.empty())
-        throw Failure("there is nothing to quantise: " +
-                      std::string(kept_.empty() ? "no node has an int8 form"
-                                                : "--keep-float keeps every node in float"));
+    if (layers_.empty()) throw Failure("there is nothing to quantise: " + find_cause());
+}
+
+std::string Quantizer::find_cause() const
+{
+    if (!kept_.empty()) return "--keep-float keeps every node in float";
+    if (not_finite_.empty()) return "no node has an int8 form";
+    return "tensor '" + *not_finite_.begin() + "' has values that are not finite";
 }
 
 std::set<std::string> Quantizer::float_nodes() const

@@ -54,10 +54,13 @@ class Quantizer
     const std::vector<ChosenNode>& chosen() const { return chosen_; }  // empty without a bound
     // Names of the nodes that were asked to stay in float, or have to for the bound.
     std::set<std::string> float_nodes() const;
+    // Of tensors with values that are not finite. Nodes that read or compute them stay in float.
+    const std::set<std::string>& not_finite() const { return not_finite_; }
 
     static constexpr size_t kOrderSamples = 8;
 
   private:
+    std::string find_cause() const;  // why no node is quantised
     void order_nodes(const Reference& reference, const ShowProgress& show);
     double measure_drop(const Reference& reference) const;
     void bisect(const Reference& reference);
@@ -67,7 +70,7 @@ class Quantizer
     const SampleSet& samples_;
     QuantizeOptions options_;
     QuantizationRequest request_;
-    std::set<std::string> kept_;
+    std::set<std::string> kept_, not_finite_;
     std::vector<QuantizedLayer> layers_;  // that could be quantised
     std::vector<ChosenNode> chosen_;      // the most harmful first
 };
