@@ -74,6 +74,8 @@ int infer_graph(graph& graph);
 int infer_nodes(graph& graph);
 // What infer_graph() left to devices: weights that no device took as bytes.
 int fold_graph(graph& graph);
+// Whether it is made of a body of a control-flow node.
+bool is_body(const graph& graph);
 // Whether the run's precision is TENGINE_MODE_INT8 or TENGINE_MODE_UINT8.
 bool is_integer_run(const graph& graph);
 

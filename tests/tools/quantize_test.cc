@@ -100,6 +100,44 @@ TEST(Quantize, ScalesOfAConvAreThoseOfTheFormulas)
                 ElementsAre(std::lround(1 / bias_scale), std::lround(-2 / bias_scale)));
 }
 
+// y = twice conv(x) if its largest element is above 1, else itself.
+TEST(Quantize, BodiesStayInFloatInARunInIntegers)
+{
+    ModelMaker maker({1, 2, 1, 2});
+    maker.constant("w", {2, 2, 1, 1}, {1.0f, -0.5f, 0.0f, 0.25f});
+    maker.constant("one", {1}, {1.0f});
+    maker.node("Conv", {"x", "w"}, "conv");
+    set_int(maker.node("ReduceMax", {"conv"}, "largest"), "keepdims", 0);
+    maker.node("Greater", {"largest", "one"}, "is_large");
+    NodeProto* choice = maker.node("If", {"is_large"}, "y");
+    for (const std::string branch : {"then_branch", "else_branch"}) {
+        ::onnx::AttributeProto* attribute = choice->add_attribute();
+        attribute->set_name(branch);
+        attribute->set_type(::onnx::AttributeProto::GRAPH);
+        ::onnx::GraphProto* body = attribute->mutable_g();
+        body->set_name(branch);
+        NodeProto* add = body->add_node();
+        add->set_op_type(branch == "then_branch" ? "Add" : "Identity");
+        for (int i = 0; i < (branch == "then_branch" ? 2 : 1); ++i)
+            add->add_input("conv");
+        add->add_output(branch + "_y");
+        body->add_output()->set_name(branch + "_y");
+        body->mutable_output(0)->mutable_type()->mutable_tensor_type()->set_elem_type(1);
+    }
+    const Quantized quantized = quantize(maker, conv_sample());
+    EXPECT_EQ(quantized.report["quantized_nodes"], 1);
+    const std::string folder = std::filesystem::path(quantized.path).parent_path();
+    const std::string input = folder + "/data/0.npy";
+    const Finished finished =
+        run({"run", quantized.path, "--precision", "int8", "--input", input, "--output", folder});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_EQ(finished.errors, "");
+    const tools::Tensor y = tools::read_tensor(folder + "/y.npy");
+    const double expected[] = {11, -8, -0.5, 1};  // 5.5, -4, -0.25, 0.5 twice
+    for (size_t i = 0; i < 4; ++i)
+        EXPECT_NEAR(tools::get_element(y, i), expected[i], 2 * 9.5 / 255) << i;
+}
+
 // The same scales; zero points are 128 lower.
 TEST(Quantize, ActivationsCanBeInt8)
 {

@@ -57,11 +57,6 @@ bool makes_container(const node& node)
 
 constexpr int64_t kMegabyte = int64_t{1} << 20;
 
-bool is_body(const graph& graph)
-{
-    return graph.core->source && graph.core->source->core->outer;
-}
-
 // What folding may compute for one graph; beyond it nodes stay for the run. A few bytes of a
 // hostile file must not claim all memory, nor all time: it can have many bodies, which are also
 // inferred more often.
@@ -253,6 +248,11 @@ int check_declared_types(const graph& graph)
 int infer_nodes(graph& graph)
 {
     return Walk(is_integer_run(graph)).run(graph);
+}
+
+bool is_body(const graph& graph)
+{
+    return graph.core->source && graph.core->source->core->outer;
 }
 
 bool is_integer_run(const graph& graph)

@@ -3,6 +3,7 @@
 // results alone do not show it.
 #include <cstring>
 
+#include "graph/body.h"
 #include "graph/graph.h"
 #include "graph/option.h"
 #include "optimizer/pass.h"
@@ -76,6 +77,19 @@ Outcome count(const graph& graph)
 const char* name_of_type(const graph& graph)
 {
     return graph.run_options->precision == TENGINE_MODE_INT8 ? "int8" : "uint8";
+}
+
+// A model may have its scales in some of its graphs alone.
+bool has_scales_in_bodies(const graph& graph)
+{
+    for (int i = 0; i < graph.node_num; ++i) {
+        const ir_bodies_t* bodies = graph.node_list[i]->core->bodies;
+        for (int k = 0; bodies && k < bodies->num; ++k) {
+            const struct graph& body = *bodies->list[k].graph;
+            if (count(body).scales > 0 || has_scales_in_bodies(body)) return true;
+        }
+    }
+    return false;
 }
 
 // A model that says nowhere how its values stand in bytes.
@@ -152,7 +166,9 @@ int check_precision(graph& graph)
     if (!is_integer_run(graph)) return hint_at_integer_run(graph);
     const Outcome outcome = count(graph);
     if (outcome.integer_nodes > 0 || outcome.float_nodes == 0) return TENGINE_OK;
-    if (outcome.scales == 0) return refuse_float_model(graph);
+    if (outcome.scales == 0)
+        return is_body(graph) || has_scales_in_bodies(graph) ? TENGINE_OK
+                                                             : refuse_float_model(graph);
     warn_of_float_run(graph, outcome);
     return TENGINE_OK;
 }
