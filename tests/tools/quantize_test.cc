@@ -138,6 +138,21 @@ TEST(Quantize, BodiesStayInFloatInARunInIntegers)
         EXPECT_NEAR(tools::get_element(y, i), expected[i], 2 * 9.5 / 255) << i;
 }
 
+// Half a step of int8 is rounded to 0, so that fewer elements are left.
+TEST(Quantize, AnOutputOfAnotherShapeIsWrong)
+{
+    ModelMaker maker({1, 4});
+    maker.constant("zeros", {4}, {0.0f, 0.0f, 0.0f, 0.0f});
+    maker.node("Add", {"x", "zeros"}, "sum");
+    maker.node("NonZero", {"sum"}, "places");
+    set_int(maker.node("Cast", {"places"}, "y"), "to", ::onnx::TensorProto::FLOAT);
+    const Quantized quantized = quantize(maker, tensor_of({1, 4}, {10, 0.001, -5, 3}));
+    EXPECT_EQ(quantized.report["output_snr_db"]["y"], 0.0);
+    EXPECT_EQ(quantized.report["same_decisions"], 0);
+    EXPECT_EQ(quantized.report["decisions"], 2);  // rows
+    EXPECT_GT(quantized.report["tensor_snr_db"]["sum"], 30.0);
+}
+
 // The same scales; zero points are 128 lower.
 TEST(Quantize, ActivationsCanBeInt8)
 {

@@ -18,6 +18,7 @@ struct Noise
     double signal = 0;  // sum of squares of the float values
     double noise = 0;   // of the differences
 
+    // Of what has another shape, all is noise.
     void add(const FloatView& expected, const FloatView& actual);
 
     // Signal-to-noise ratio; infinity without any noise.
@@ -27,7 +28,7 @@ struct Noise
 // What the samples decide. An output of shape [N, K], K > 1 (further dimensions of 1 aside), is
 // scores: each of its N rows decides for its greatest element, the first of equal ones. Any other
 // output is one decision, the same unless the root mean square of the differences is above 1/128 of
-// the largest magnitude in float.
+// the largest magnitude in float. None is the same where the shape is another.
 struct Decisions
 {
     size_t number = 0;
