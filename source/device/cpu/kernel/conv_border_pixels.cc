@@ -39,14 +39,6 @@ int prepare(KernelContext& context)
         });
 }
 
-int run(KernelContext& context)
-{
-    const auto& conv = packed_problem<PhasedConv>(context);
-    multiply_phases(context, conv,
-                    reinterpret_cast<const float*>(shared_weights<PhasedConv>(context)));
-    return TENGINE_OK;
-}
-
 // Calls visit(range) for the positions of an axis that have the same taps, of each such range.
 template <class Visit>
 void for_each_range(const window_axis& axis, const Visit& visit)
@@ -106,8 +98,9 @@ bool pays(const node& node)
     return time < p.taps * p.axes[1].output * count_tile_rows(p.axes[2].output, most);
 }
 
-constexpr Kernel rows[] = {{"Conv", "conv.border_pixels", accepts, run, prepare, -1, take_addend,
-                            Layout::kChannelsLast, true, false, true, 1, kTakesSteps, pays}};
+constexpr Kernel rows[] = {{"Conv", "conv.border_pixels", accepts, run_phases, prepare, -1,
+                            take_addend, Layout::kChannelsLast, true, false, true, 1, kTakesSteps,
+                            pays}};
 
 }  // namespace
 

@@ -84,14 +84,6 @@ int prepare(KernelContext& context)
                                });
 }
 
-int run(KernelContext& context)
-{
-    const auto& conv = packed_problem<PhasedConv>(context);
-    multiply_phases(context, conv,
-                    reinterpret_cast<const float*>(shared_weights<PhasedConv>(context)));
-    return TENGINE_OK;
-}
-
 bool accepts(const node& node)
 {
     ConvProblem p;
@@ -112,9 +104,9 @@ bool pays(const node& node)
     return describe_conv(node, true, &p) == TENGINE_OK && p.output_channels * 4 >= lanes * 3;
 }
 
-constexpr Kernel rows[] = {{"ConvTranspose", "conv_transpose.pixels", accepts, run, prepare, -1,
-                            take_addend, Layout::kChannelsLast, true, false, true, 1, kTakesSteps,
-                            pays}};
+constexpr Kernel rows[] = {{"ConvTranspose", "conv_transpose.pixels", accepts, run_phases, prepare,
+                            -1, take_addend, Layout::kChannelsLast, true, false, true, 1,
+                            kTakesSteps, pays}};
 
 }  // namespace
 

@@ -52,7 +52,8 @@ PixelConv describe_panels(const PhasedConv& conv, int64_t taps);
 // workers. What comes before `panel_lanes` in the structure is given.
 void plan_phases(PhasedConv& conv, int64_t workers);
 
-// The whole of it, on input 0 and output 0, with what the context has to fuse.
-void multiply_phases(const KernelContext& context, const PhasedConv& conv, const float* weights);
+// A kernel's run(): input 0 to output 0, with what the context has to fuse and what prepare() has
+// kept, a PhasedConv and its packed weights.
+TENGINE_MUST_USE int run_phases(KernelContext& context);
 
 }  // namespace tengine::cpu

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/cpu.h"
+#include "device/cpu/kernel/packed_problem.h"
 #include "device/cpu/kernel/phased_conv.h"
 #include "device/cpu/parallel.h"
 
@@ -239,8 +240,10 @@ void plan_phases(PhasedConv& conv, int64_t workers)
     choose_blocks(conv, workers);
 }
 
-void multiply_phases(const KernelContext& context, const PhasedConv& conv, const float* weights)
+int run_phases(KernelContext& context)
 {
+    const auto& conv = packed_problem<PhasedConv>(context);
+    const auto* weights = reinterpret_cast<const float*>(shared_weights<PhasedConv>(context));
     const tensor* addend = find_addend(context);
     const PixelOperands operands = {context.input(0)->f32, addend ? addend->f32 : nullptr,
                                     context.output(0)->f32, weights, &context.fusion};
@@ -248,6 +251,7 @@ void multiply_phases(const KernelContext& context, const PhasedConv& conv, const
         for (int64_t item = first; item < last; ++item)
             run_item(conv, operands, item);
     });
+    return TENGINE_OK;
 }
 
 }  // namespace tengine::cpu
