@@ -3,6 +3,7 @@
 #include "constant_graph.h"
 
 #include "graph/string_pool.h"
+#include "operator/registry.h"
 
 namespace tengine::test {
 
@@ -77,6 +78,19 @@ std::vector<std::string> texts_of(const tensor* value)
     EXPECT_EQ(value->data_type, TENGINE_DT_STRING);
     const auto* texts = static_cast<const char* const*>(value->data);
     return {texts, texts + value->elem_num};
+}
+
+std::set<std::string> list_operators(uint32_t trait)
+{
+    const ConstantGraph registries;
+    std::set<std::string> names;
+    for (int i = 0; i < get_op_method_count(); ++i) {
+        const method& row = *find_op_method_via_index(i);
+        if (!(row.traits & trait)) continue;
+        EXPECT_EQ(row.domain, nullptr) << row.name;
+        names.insert(row.name);
+    }
+    return names;
 }
 
 }  // namespace tengine::test

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -71,5 +72,8 @@ std::vector<std::string> texts_of(const tensor* value);
 
 // The elements of any float type, or the bytes of a bool tensor, as numbers.
 std::vector<float> numbers_of(const tensor* value);
+
+// The names of all operators with this trait, which must be of ONNX's own domain.
+std::set<std::string> list_operators(uint32_t trait);
 
 }  // namespace tengine::test
