@@ -33,6 +33,18 @@ TEST_F(FusionTest, DepthwiseConvolutionsOfHalvesWithASum)
     compare_halves(2 * 8);
 }
 
+// Each of 20 products of numbers below 1 is rounded once more where nothing is fused.
+TEST_F(FusionTest, FactorsOfChannelsOfHalves)
+{
+    const tensor_t x = conv(input("x", {1, 20, 9, 11}), 20, 20, 20);
+    const tensor_t gates = node("Sigmoid", {input("factors", {1, 20, 1, 1})});
+    node("HardSwish", {conv(node("Mul", {x, gates}), 20, 37, 1, 1)});
+    compare_halves(20 * 10 / 2 + 2 * 8);
+    const tensor_t few = node("Mul", {gates, x});
+    node("HardSwish", {conv(few, 20, 3, 1, 1)});
+    compare_halves(20 * 10 / 2 + 2 * 8);
+}
+
 TEST_F(FusionTest, LinearLayersOfHalves)
 {
     const tensor_t x = input("x", {2, 7, 12});

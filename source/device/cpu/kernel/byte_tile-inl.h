@@ -23,6 +23,12 @@
 //         static Input flip(Input input);  // if so
 //         template <int kQuarter>
 //         static void add_quarter(Input input, Operand weights, Sum& sum);
+// Where TENGINE_CPU_BYTE_ROUNDS is defined, the format rounds, and Set has
+//         struct Results
+//         {
+//             explicit Results(const HalfResults& results);
+//             void take(const Sum& sum, int64_t row, int64_t column) const;
+//         };
 
 // clang-format off
 #if defined(TENGINE_CPU_BYTE_TILE) == defined(HWY_TARGET_TOGGLE)
@@ -185,6 +191,14 @@ struct ByteSums
         Set::store(x, values);
         if constexpr (kVectors > 1) Set::store(y, values + Set::lanes());
     }
+#ifdef TENGINE_CPU_BYTE_ROUNDS
+    TENGINE_INLINE void round(const typename Set::Results& results) const
+    {
+        before.round(results);
+        results.take(x, kRows - 1, 0);
+        if constexpr (kVectors > 1) results.take(y, kRows - 1, Set::lanes());
+    }
+#endif
 
   private:
     template <bool kIsHalf>
@@ -215,6 +229,9 @@ struct ByteSums<Set, 0, kVectors>
     }
 #endif
     TENGINE_INLINE void store(int32_t*, int64_t) const {}
+#ifdef TENGINE_CPU_BYTE_ROUNDS
+    TENGINE_INLINE void round(const typename Set::Results&) const {}
+#endif
 };
 
 constexpr int64_t kGroupBytes = 4;
@@ -303,6 +320,9 @@ __attribute__((noinline)) void multiply_byte_rows(const ByteTile& tile)
             add_group<false>(rows, tile.flip, weights, sums);
         }
     }
+#ifdef TENGINE_CPU_BYTE_ROUNDS
+    if (tile.results) return sums.round(typename Set::Results(*tile.results));
+#endif
     sums.store(tile.sums, kVectors * Set::lanes());
 }
 

@@ -12,6 +12,18 @@
 
 namespace tengine::cpu {
 
+// Sums of a tile in fp16 or bf16, which become results: plus what is added, clipped and rounded. A
+// NaN stays one.
+struct HalfResults
+{
+    const float* sums;       // `width` for each row
+    const uint16_t* addend;  // or null
+    uint16_t* output;
+    int64_t width, rows, columns;
+    int64_t step;  // from a row of the output, and of what is added, to the next
+    float low, high;
+};
+
 // Rows by the columns of a panel. What a row is the sum over: stretches of the input, which are
 // read in groups of ByteFormat::group elements.
 struct ByteTile
@@ -35,18 +47,9 @@ struct ByteTile
     const char* ahead;
     int64_t ahead_step;
     const int32_t* excess;  // of each row, with crossed products (byte_tile_crossed-inl.h)
-};
-
-// Sums of a tile in bf16, which become results: plus what is added, clipped and rounded. A NaN
-// stays one.
-struct HalfResults
-{
-    const float* sums;       // `width` for each row
-    const uint16_t* addend;  // or null
-    uint16_t* output;
-    int64_t width, rows, columns;
-    int64_t step;  // from a row of the output, and of what is added, to the next
-    float low, high;
+    // Of formats that round, what all columns become in place of `sums`, which are not stored; or
+    // null.
+    const HalfResults* results;
 };
 
 // How the operands of a tile are laid out, and by what it is computed. A group of each column's
@@ -65,6 +68,7 @@ struct ByteFormat
     // With crossed products, of no more than so many rows; null: they are no faster.
     void (*multiply_crossed)(const ByteTile& tile, int64_t rows) = nullptr;
     int most_crossed_rows = 0;
+    bool rounds = false;  // multiply does what ByteTile::results says
 };
 
 extern const ByteFormat avx512_vnni_format;

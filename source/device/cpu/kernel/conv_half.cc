@@ -27,6 +27,7 @@ int prepare(KernelContext& context)
     conv.data_type = context.input(0)->data_type;
     conv.is_pointwise = conv.taps == 1 && conv.groups == 1 &&
                         y.pad_begin + y.pad_end + x.pad_begin + x.pad_end == 0;
+    conv.has_factors = context.fusion.scale >= 0;
     conv.stretch_num = count_stretches(conv);
     conv.stretch_length = conv.input_channels * conv.taps / conv.stretch_num;
     conv.image_step = context.input_step(0);
@@ -54,7 +55,7 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel rows[] = {{"Conv", "conv.half_pixels", accepts, run, prepare, -1, take_addend,
-                            Layout::kChannelsLast, true, false, true, 1, kTakesSteps}};
+                            Layout::kChannelsLast, true, true, true, 1, kTakesSteps}};
 
 }  // namespace
 

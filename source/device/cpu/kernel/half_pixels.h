@@ -12,6 +12,7 @@
 namespace tengine::cpu {
 
 inline constexpr int64_t kMostHalfStretches = 128;
+inline constexpr int64_t kHalfHeaderBytes = 64;  // of a copy: the number of its block
 
 // Steps, counts and lengths in pixels and elements unless it says bytes. Channels are those of a
 // group.
@@ -32,6 +33,7 @@ struct HalfPixels : ConvProblem
     int64_t copy_lines, copy_pixels;  // of a block's copy; 0 pixels: it is read in place
     int64_t part_elements;            // of the depth that is widened at once; 0: none is
     bool is_pointwise;
+    bool has_factors;  // of the channels of the input, where it is pointwise and has no strides
 
     int64_t items() const { return batch * groups * blocks * panel_parts; }
     int64_t whole_groups() const { return stretch_length / format.group; }
@@ -39,12 +41,13 @@ struct HalfPixels : ConvProblem
     int64_t stretch_groups() const { return whole_groups() + (left_elements() > 0); }
     uint64_t packed_bytes() const { return static_cast<uint64_t>(groups * group_bytes); }
     int64_t depth() const { return stretch_num * stretch_length; }
-    // Scratch of a worker: a block's copy, a part of the weights of a panel, widened, and the sums
-    // of a block where there are several parts.
+    // Scratch of a worker: a block's copy and which block that is, a part of the weights of a
+    // panel, widened, and the sums of a block where there are several parts.
     uint64_t copy_bytes() const
     {
+        if (copy_pixels == 0) return 0;
         const int64_t bytes = copy_lines * copy_pixels * pixel_step * format.element_size;
-        return static_cast<uint64_t>((bytes + 63) / 64 * 64);
+        return static_cast<uint64_t>(kHalfHeaderBytes + (bytes + 63) / 64 * 64);
     }
     uint64_t part_bytes() const
     {
@@ -61,15 +64,16 @@ struct HalfPixels : ConvProblem
 // Of this type of 16 bits, what this processor multiplies it with.
 ByteFormat find_half_format(int data_type);
 
-// The format for processors that only convert: input and weights are widened to fp32 in copies.
-ByteFormat find_widened_format();
+// Of this type, the format for processors that only convert: input and weights are widened to fp32
+// in copies.
+ByteFormat find_widened_format(int data_type);
 
 // Rows of it that are multiplied with weights as they lie, one tile of them at most.
 inline constexpr int kFewHalfRows = 4;
 void multiply_few_halves(int data_type, const ByteTile& tile, int64_t rows);
 
 // Cuts the work into blocks and items, for so many workers. Given are the ConvProblem, the type,
-// the stretches, image_step, output_step and is_pointwise.
+// the stretches, image_step, output_step, is_pointwise and has_factors.
 void plan_half_pixels(HalfPixels& conv, int64_t workers);
 
 // A matrix of `rows` x `depth` times one of `depth` x `columns`; to be planned.
@@ -100,6 +104,7 @@ struct HalfRun
     const uint16_t* addend;  // or null; it lies as the output does
     uint16_t* output;
     const Fusion* fusion;
+    const uint16_t* factors = nullptr;  // of input channels, where the problem has them
 };
 
 // All of it on the calling thread; `scratch` has worker_bytes().

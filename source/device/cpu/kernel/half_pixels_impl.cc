@@ -72,7 +72,8 @@ HWY_INLINE void widen_halves(const T* from, int64_t count, float* to)
         to[i] = from[i];
 }
 
-HWY_INLINE void convert_halves(const uint16_t* from, int64_t count, uint16_t* to)
+template <class T>
+HWY_INLINE void convert_halves(const T* from, int64_t count, T* to)
 {
     std::copy_n(from, count, to);
 }
@@ -81,6 +82,17 @@ template <class T>
 HWY_INLINE void convert_halves(const T* from, int64_t count, float* to)
 {
     widen_halves(from, count, to);
+}
+
+// Times the factor of each; halves are rounded again.
+template <class From, class To>
+HWY_INLINE void scale_halves(const From* from, const From* factors, int64_t count, To* to)
+{
+    const Floats d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    for (int64_t i = 0; i < count; i += lanes)
+        store_lanes(hn::Mul(load_lanes(from + i, count - i), load_lanes(factors + i, count - i)),
+                    to + i, count - i);
 }
 
 // `count` pixels that lie `step` apart.
@@ -108,22 +120,27 @@ HWY_INLINE void copy_half_lines(const HalfPixels& conv, const From* image, int64
         const int64_t line = first * y.stride - y.pad_begin + i;
         const bool exists = line >= 0 && line < y.input;
         To* to = copy + (exists ? before * channels : 0);
-        std::fill(copy, to, To{0});
+        std::fill(copy, to, To{});
         if (exists) {
             convert_half_pixels(conv, image + line * x.input * conv.image_step, conv.image_step,
                                 present, to);
             to += present * channels;
         }
-        std::fill(to, copy + conv.copy_pixels * channels, To{0});
+        std::fill(to, copy + conv.copy_pixels * channels, To{});
     }
 }
 
 // Output pixels first..first+count-1 of all images, as a pointwise convolution reads them.
 template <class From, class To>
-HWY_INLINE void gather_half_pixels(const HalfPixels& conv, const From* images, int64_t first,
-                                   int64_t count, To* copy)
+HWY_INLINE void gather_half_pixels(const HalfPixels& conv, const From* images, const From* factors,
+                                   int64_t first, int64_t count, To* copy)
 {
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
+    if (conv.has_factors) {
+        for (int64_t i = first; i < first + count; ++i, copy += conv.pixel_step)
+            scale_halves(images + i * conv.image_step, factors, conv.input_channels, copy);
+        return;
+    }
     if (y.stride == 1 && x.stride == 1)
         return convert_half_pixels(conv, images + first * conv.image_step, conv.image_step, count,
                                    copy);
@@ -136,27 +153,28 @@ HWY_INLINE void gather_half_pixels(const HalfPixels& conv, const From* images, i
 }
 
 template <class From, class To>
-HWY_INLINE void fill_half_copy(const HalfPixels& conv, const uint16_t* input, int64_t first,
-                               int64_t count, char* copy)
+HWY_INLINE void fill_half_copy(const HalfPixels& conv, const uint16_t* input,
+                               const uint16_t* factors, int64_t first, int64_t count, char* copy)
 {
     const auto* from = reinterpret_cast<const From*>(input);
     To* to = reinterpret_cast<To*>(copy);
     if (conv.is_pointwise)
-        gather_half_pixels(conv, from, first, count, to);
+        gather_half_pixels(conv, from, reinterpret_cast<const From*>(factors), first, count, to);
     else
         copy_half_lines(conv, from, first, count, to);
 }
 
 // Of pointwise convolutions `count` pixels from `first` on, of others lines.
-void copy_half_block(const HalfPixels& conv, const uint16_t* input, int64_t first, int64_t count,
-                     char* copy)
+void copy_half_block(const HalfPixels& conv, const uint16_t* input, const uint16_t* factors,
+                     int64_t first, int64_t count, char* copy)
 {
+    const bool is_fp16 = conv.data_type == TENGINE_DT_FP16;
     if (conv.format.element_size == 2)
-        fill_half_copy<uint16_t, uint16_t>(conv, input, first, count, copy);
-    else if (conv.data_type == TENGINE_DT_FP16)
-        fill_half_copy<Half, float>(conv, input, first, count, copy);
+        (is_fp16 ? fill_half_copy<Half, Half>
+                 : fill_half_copy<BFloat16, BFloat16>)(conv, input, factors, first, count, copy);
     else
-        fill_half_copy<BFloat16, float>(conv, input, first, count, copy);
+        (is_fp16 ? fill_half_copy<Half, float>
+                 : fill_half_copy<BFloat16, float>)(conv, input, factors, first, count, copy);
 }
 
 // The sums of a tile, `width` for each row.
@@ -180,20 +198,33 @@ HWY_INLINE void add_halves(const HalfSums& sums, const T* addend, int64_t step)
         }
 }
 
-// By what the format has for it.
-void finish_half_sums(const HalfPixels& conv, const HalfRun& run, const HalfSums& sums, int64_t at)
+// What the sums of a tile become by what the format has for it.
+HWY_INLINE HalfResults describe_half_results(const HalfPixels& conv, const HalfRun& run,
+                                             const HalfSums& sums, int64_t at)
 {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     const bool clips = run.fusion->activation == Activation::kClip;
-    const uint16_t* addend = run.addend ? run.addend + at : nullptr;
+    return {sums.values,
+            run.addend ? run.addend + at : nullptr,
+            run.output + at,
+            sums.width,
+            sums.rows,
+            sums.columns,
+            conv.output_step,
+            clips ? run.fusion->parameters[0] : -kInfinity,
+            clips ? run.fusion->parameters[1] : kInfinity};
+}
+
+void finish_half_sums(const HalfPixels& conv, const HalfRun& run, const HalfSums& sums, int64_t at)
+{
+    HalfResults results = describe_half_results(conv, run, sums, at);
     if (needs_activation_pass(*run.fusion)) {
-        if (addend) add_halves(sums, reinterpret_cast<const BFloat16*>(addend), conv.output_step);
-        addend = nullptr;
+        if (results.addend)
+            add_halves(sums, reinterpret_cast<const BFloat16*>(results.addend), conv.output_step);
+        results.addend = nullptr;
         activate(*run.fusion, sums.values, sums.rows, sums.width, sums.columns);
     }
-    conv.format.finish({sums.values, addend, run.output + at, sums.width, sums.rows, sums.columns,
-                        conv.output_step, clips ? run.fusion->parameters[0] : -kInfinity,
-                        clips ? run.fusion->parameters[1] : kInfinity});
+    conv.format.finish(results);
 }
 
 // The results of a tile, of which the first is the element `at` of the output.
@@ -221,6 +252,7 @@ struct HalfProduct
     ByteTile tile;
     bool is_few;   // of the rows that multiply_few_halves() takes
     bool is_last;  // sums become results
+    bool rounds;   // then they do in the tile
     float* sums;   // for the part after it, and from that before; null: there is one part
     int64_t width, columns;
     int64_t at;  // the first result, an element of the output
@@ -239,17 +271,22 @@ HWY_INLINE void multiply_half_line(const HalfPixels& conv, const HalfProduct& pr
         // As equal as may be: low tiles wait for their sums.
         const int64_t tiles = divide_up(pixels, conv.format.most_rows);
         const int64_t rows = divide_up(pixels, tiles);
+        const HalfSums sums = {reinterpret_cast<float*>(tile.sums), product.width, rows,
+                               product.columns};
+        HalfResults results;
+        if (product.is_last && product.rounds) {
+            results = describe_half_results(conv, run, sums, at);
+            tile.results = &results;
+        }
         if (product.is_few)
             multiply_few_halves(conv.data_type, tile, rows);
         else
             conv.format.multiply(tile, rows);
-        if (product.is_last)
-            store_half_sums<T>(
-                conv, run,
-                {reinterpret_cast<float*>(tile.sums), product.width, rows, product.columns}, at);
+        if (product.is_last && !product.rounds) store_half_sums<T>(conv, run, sums, at);
         tile.input += rows * tile.input_step;
         tile.start += rows * tile.start_step;
         if (product.sums) tile.sums += rows * product.width;
+        tile.ahead = nullptr;
         at += rows * conv.output_step;
         pixels -= rows;
     }
@@ -267,6 +304,7 @@ HWY_INLINE void multiply_half_lines(const HalfPixels& conv, HalfProduct& product
         if (product.tile.start_step > 0) product.tile.start = product.tile.sums;
         multiply_half_line<T>(conv, product, run, block.pixels,
                               product.at + line * conv.line_pixels * conv.output_step);
+        product.tile.ahead = nullptr;
     }
 }
 
@@ -305,6 +343,8 @@ HWY_INLINE void multiply_widened_panel(const HalfPixels& conv, HalfProduct& prod
         const int64_t elements = part.count * part.length;
         widen_halves(weights, elements * product.width, widened);
         weights += elements * product.width;
+        product.tile.ahead = reinterpret_cast<const char*>(weights);
+        product.tile.ahead_step = product.width * int64_t{sizeof(T)};
         product.tile.input = input + part.offset * int64_t{sizeof(float)};
         product.tile.stretches = block.stretches + part.first;
         product.tile.stretch_num = part.count;
@@ -339,6 +379,8 @@ HWY_INLINE void multiply_half_panels(const HalfPixels& conv, const HalfRun& run,
         product.is_last = true;
         product.width = panel.width;
         product.columns = std::min(panel.width, conv.output_channels - column);
+        product.rounds = conv.format.rounds && product.columns == product.width &&
+                         !needs_activation_pass(*run.fusion);
         product.at = block.output + column;
         const bool widens = conv.part_elements > 0;
         product.is_few = widens && block.lines == 1 && block.pixels <= kFewHalfRows;
@@ -368,6 +410,17 @@ namespace {
 HWY_EXPORT(copy_half_block);
 HWY_EXPORT(multiply_half_block);
 
+// The block whose copy a worker's scratch has.
+int64_t& held_block(char* scratch)
+{
+    return *reinterpret_cast<int64_t*>(scratch);
+}
+
+void forget_block(const HalfPixels& conv, char* scratch)
+{
+    if (conv.copy_pixels > 0) held_block(scratch) = -1;
+}
+
 // Block `number` of all groups and images, its panels from `first` to before `last`; `scratch` has
 // worker_bytes().
 void run_block(const HalfPixels& conv, const HalfRun& run, int64_t number, int64_t first,
@@ -393,10 +446,12 @@ void run_block(const HalfPixels& conv, const HalfRun& run, int64_t number, int64
     const int64_t pixels = copies && !conv.is_pointwise ? conv.copy_pixels : x.input;
     block.line_step = int64_t{y.stride} * pixels * conv.pixel_step * size;
     if (copies) {
-        HWY_DYNAMIC_DISPATCH(copy_half_block)
-        (conv, input, conv.is_pointwise ? pixel : line,
-         conv.is_pointwise ? block.pixels : block.lines, scratch);
-        block.input = scratch;
+        char* copy = scratch + kHalfHeaderBytes;
+        if (held_block(scratch) != number) HWY_DYNAMIC_DISPATCH(copy_half_block)
+        (conv, input, run.factors, conv.is_pointwise ? pixel : line,
+         conv.is_pointwise ? block.pixels : block.lines, copy);
+        held_block(scratch) = number;
+        block.input = copy;
     } else {
         block.input =
             reinterpret_cast<const char*>(input + pixel * conv.input_step) + line * block.line_step;
@@ -412,113 +467,11 @@ void run_block(const HalfPixels& conv, const HalfRun& run, int64_t number, int64
     HWY_DYNAMIC_DISPATCH(multiply_half_block)(conv, run, block, first, last);
 }
 
-// Rows of a tile that are a multiple of so many bytes apart fall into few sets of an L1 cache. A
-// copy of pixels has a line of the cache between them.
-constexpr int64_t kCollidingBytes = 2048, kCacheLineBytes = 64;
-
-bool collides(const HalfPixels& conv)
-{
-    return conv.image_step * int64_t{sizeof(uint16_t)} % kCollidingBytes == 0;
-}
-
-// Of widened weights of a panel, which an L1 cache holds.
-constexpr int64_t kPartBytes = 32768;
-
-// As in pixel_conv_impl.cc: larger weights come from beyond the L2 cache for each block, and only a
-// panel of them needs room.
-int64_t bytes_of_a_block(const HalfPixels& conv)
-{
-    const auto cache = static_cast<int64_t>(get_cpu_cache_size().l2);
-    if (conv.group_bytes <= cache / 2) return cache / 2;
-    return std::max(cache / 2, cache / 8 * 7 - find_half_panel_bytes(conv, conv.format.columns));
-}
-
-// Blocks whose input fits into its share of the L2 cache, and enough items for all workers.
-void choose_blocks(HalfPixels& conv, int64_t workers)
-{
-    const window_axis &y = conv.axes[1], &x = conv.axes[2];
-    const int64_t most_rows = conv.format.most_rows;
-    PixelWork work = {};
-    work.units = conv.is_pointwise ? divide_up(conv.line_pixels, most_rows) : conv.lines;
-    work.unit_size =
-        (conv.is_pointwise ? most_rows * conv.stretch_length
-                           : std::max(x.input, x.output) * conv.input_channels * y.stride) *
-        conv.format.element_size;
-    const int64_t halo =
-        conv.is_pointwise ? 0 : (lines_for(y, 1) - y.stride) * work.unit_size / y.stride;
-    work.room = bytes_of_a_block(conv) - halo;
-    work.others = conv.batch * conv.groups;
-    work.panels = conv.panels;
-    work.has_large_weights =
-        conv.group_bytes > conv.input_plane * conv.input_channels * int64_t{sizeof(uint16_t)};
-    const PixelCut cut = cut_pixels(work, workers);
-    conv.panel_parts = cut.panel_parts;
-    conv.blocks = cut.blocks;
-    conv.block_lines = conv.is_pointwise ? 1 : cut.units;
-    conv.block_pixels = conv.is_pointwise ? cut.units * most_rows : conv.line_pixels;
-}
-
 }  // namespace
-
-ByteFormat find_half_format(int data_type)
-{
-    const auto runs = [](const ByteFormat& format) {
-        return format.multiply && (get_cpu_features() & format.features) == format.features;
-    };
-    if (data_type == TENGINE_DT_FP16 && runs(fhm_format)) return fhm_format;
-    if (data_type == TENGINE_DT_BF16)
-        for (const ByteFormat& format : {avx512_bf16_format, bfmmla_format})
-            if (runs(format)) return format;
-    return find_widened_format();
-}
-
-HalfPixels describe_half_rows(int data_type, int64_t rows, int64_t depth, int64_t columns)
-{
-    HalfPixels conv = {};
-    std::fill_n(conv.axes, kConvAxes, window_axis{1, 1, 1, 1, 1, 0, 0});
-    conv.data_type = data_type;
-    conv.batch = conv.groups = conv.taps = 1;
-    conv.input_channels = depth;
-    conv.output_channels = columns;
-    conv.input_plane = conv.output_plane = rows;
-    conv.image_step = depth;
-    conv.output_step = columns;
-    conv.stretch_num = 1;
-    conv.stretch_length = depth;
-    conv.is_pointwise = true;
-    return conv;
-}
-
-void plan_half_pixels(HalfPixels& conv, int64_t workers)
-{
-    const window_axis &y = conv.axes[1], &x = conv.axes[2];
-    conv.format = find_half_format(conv.data_type);
-    if (conv.format.element_size > 2)
-        conv.part_elements =
-            std::min(kPartBytes / (conv.format.columns * int64_t{sizeof(float)}), conv.depth());
-    const bool has_padding = y.pad_begin > 0 || x.pad_begin > 0 ||
-                             lines_for(y, y.output) > y.input || lines_for(x, x.output) > x.input;
-    const bool copies = conv.format.element_size > 2 || has_padding ||
-                        (conv.is_pointwise && (x.stride > 1 || y.stride > 1 || collides(conv)));
-    conv.pixel_step = copies ? conv.input_channels : conv.image_step;
-    if (copies && conv.is_pointwise) conv.pixel_step += kCacheLineBytes / conv.format.element_size;
-    conv.input_step = conv.pixel_step * (conv.is_pointwise ? 1 : x.stride);
-    conv.lines = conv.is_pointwise ? 1 : y.output;
-    conv.line_pixels = conv.is_pointwise ? conv.batch * conv.output_plane : x.output;
-    if (conv.is_pointwise) conv.batch = 1;
-    conv.panels = divide_up(conv.output_channels, conv.format.columns);
-    conv.group_bytes = (conv.panels - 1) * find_half_panel_bytes(conv, conv.format.columns) +
-                       find_half_panel_bytes(conv, find_half_panel_width(conv, conv.panels - 1));
-    choose_blocks(conv, workers);
-    if (!copies) return;
-    conv.copy_lines =
-        conv.is_pointwise || conv.block_lines == 0 ? 1 : lines_for(y, conv.block_lines);
-    conv.copy_pixels =
-        conv.is_pointwise ? std::min(conv.block_pixels, conv.line_pixels) : lines_for(x, x.output);
-}
 
 void multiply_halves_here(const HalfPixels& conv, const HalfRun& run, char* scratch)
 {
+    forget_block(conv, scratch);
     for (int64_t item = 0; item < conv.items(); ++item)
         run_block(conv, run, item, 0, conv.panels, scratch);
 }
@@ -527,16 +480,24 @@ void multiply_half_pixels(const KernelContext& context)
 {
     const auto& conv = packed_problem<HalfPixels>(context);
     const tensor* addend = find_addend(context);
-    const HalfRun run = {context.input(0)->f16, shared_weights<HalfPixels>(context),
-                         addend ? addend->f16 : nullptr, context.output(0)->f16, &context.fusion};
+    const HalfRun run = {context.input(0)->f16,
+                         shared_weights<HalfPixels>(context),
+                         addend ? addend->f16 : nullptr,
+                         context.output(0)->f16,
+                         &context.fusion,
+                         conv.has_factors ? context.input(context.fusion.scale)->f16 : nullptr};
+    const auto scratch_of = [&](int worker) {
+        return static_cast<char*>(context.scratch) +
+               conv.worker_bytes() * static_cast<uint64_t>(worker);
+    };
+    for (int worker = 0; worker < get_thread_pool_size(context.pool); ++worker)
+        forget_block(conv, scratch_of(worker));
     const int64_t parts = conv.panel_parts;
     parallel_for(context.pool, conv.items(), 1, [&](int64_t first, int64_t last, int worker) {
-        char* scratch = static_cast<char*>(context.scratch) +
-                        conv.worker_bytes() * static_cast<uint64_t>(worker);
         for (int64_t item = first; item < last; ++item) {
             const int64_t part = item % parts;
             run_block(conv, run, item / parts, conv.panels * part / parts,
-                      conv.panels * (part + 1) / parts, scratch);
+                      conv.panels * (part + 1) / parts, scratch_of(worker));
         }
     });
 }

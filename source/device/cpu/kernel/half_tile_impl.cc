@@ -25,15 +25,20 @@ namespace hn = hwy::HWY_NAMESPACE;
 #define TENGINE_CPU_BYTE_QUARTERS
 #endif
 
-// A group is one float of the input; T is what weights are.
-template <class T>
+#if HWY_ARCH_X86
+#define TENGINE_CPU_BYTE_AHEAD
+#endif
+#define TENGINE_CPU_BYTE_ROUNDS
+
+// A group is one float of the input; T is what results are, Weight what weights are.
+template <class T, class Weight = T>
 struct WidenedHalves
 {
     using Operand = Vector;
     using Input = Vector;
     using Sum = Vector;
     static constexpr int64_t kLanes = HWY_TARGET == HWY_SCALAR ? 1 : HWY_MAX_BYTES / 4;
-    static constexpr int64_t kVectorBytes = kLanes * sizeof(T);
+    static constexpr int64_t kVectorBytes = kLanes * sizeof(Weight);
     static constexpr bool kHasHalves = false, kFlips = false;
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
     static constexpr int kRows = 14;
@@ -47,7 +52,7 @@ struct WidenedHalves
 
     static HWY_INLINE Operand load(const char* weights)
     {
-        return load_elements(Floats(), reinterpret_cast<const T*>(weights));
+        return load_elements(Floats(), reinterpret_cast<const Weight*>(weights));
     }
     static HWY_INLINE Input spread(const char* group, uint32_t)
     {
@@ -83,13 +88,38 @@ struct WidenedHalves
     {
         return kLanes;
     }
+    struct Results
+    {
+        HWY_INLINE explicit Results(const HalfResults& to)
+            : clip(to.low, to.high),
+              addend(reinterpret_cast<const T*>(to.addend)),
+              output(reinterpret_cast<T*>(to.output)),
+              step(to.step)
+        {
+        }
+        HWY_INLINE void take(Sum sum, int64_t row, int64_t column) const
+        {
+            const int64_t at = row * step + column;
+            if (addend) sum = hn::Add(sum, load_elements(Floats(), addend + at));
+            store_elements(Floats(), clip(sum), output + at);
+        }
+        Bounds clip;
+        const T* addend;
+        T* output;
+        int64_t step;
+    };
 };
 
 #include "device/cpu/kernel/byte_tile-inl.h"
 
-void multiply_widened(const ByteTile& tile, int64_t rows)
+void multiply_widened_fp16(const ByteTile& tile, int64_t rows)
 {
-    multiply_byte_tile<WidenedHalves<float>>(tile, rows);
+    multiply_byte_tile<WidenedHalves<Half, float>>(tile, rows);
+}
+
+void multiply_widened_bf16(const ByteTile& tile, int64_t rows)
+{
+    multiply_byte_tile<WidenedHalves<BFloat16, float>>(tile, rows);
 }
 
 void multiply_few_fp16(const ByteTile& tile, int64_t rows)
@@ -102,11 +132,17 @@ void multiply_few_bf16(const ByteTile& tile, int64_t rows)
     multiply_byte_tile<WidenedHalves<BFloat16>, kFewHalfRows>(tile, rows);
 }
 
-void describe_widened(ByteFormat* out_format)
+void describe_widened(int data_type, ByteFormat* out_format)
 {
-    using Set = WidenedHalves<float>;
-    *out_format = {0,     sizeof(float), 1, Set::kRows, static_cast<int>(2 * Set::lanes()),
-                   false, nullptr};
+    using Set = WidenedHalves<Half, float>;
+    *out_format = {};
+    out_format->element_size = sizeof(float);
+    out_format->group = 1;
+    out_format->most_rows = Set::kRows;
+    out_format->columns = static_cast<int>(2 * Set::lanes());
+    out_format->multiply =
+        data_type == TENGINE_DT_FP16 ? multiply_widened_fp16 : multiply_widened_bf16;
+    out_format->rounds = true;
 }
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
@@ -116,20 +152,16 @@ HWY_AFTER_NAMESPACE();
 namespace tengine::cpu {
 namespace {
 
-HWY_EXPORT(multiply_widened);
 HWY_EXPORT(multiply_few_fp16);
 HWY_EXPORT(multiply_few_bf16);
 HWY_EXPORT(describe_widened);
 
 }  // namespace
 
-ByteFormat find_widened_format()
+ByteFormat find_widened_format(int data_type)
 {
     ByteFormat format;
-    HWY_DYNAMIC_DISPATCH(describe_widened)(&format);
-    format.multiply = [](const ByteTile& tile, int64_t rows) {
-        HWY_DYNAMIC_DISPATCH(multiply_widened)(tile, rows);
-    };
+    HWY_DYNAMIC_DISPATCH(describe_widened)(data_type, &format);
     return format;
 }
 

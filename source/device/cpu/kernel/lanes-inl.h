@@ -64,6 +64,11 @@ struct Bounds
         low = hn::Set(Floats(), clips ? fusion.parameters[0] : -kInfinity);
         high = hn::Set(Floats(), clips ? fusion.parameters[1] : kInfinity);
     }
+    HWY_INLINE Bounds(float lowest, float highest)
+    {
+        low = hn::Set(Floats(), lowest);
+        high = hn::Set(Floats(), highest);
+    }
     // The order of operands lets NaN pass on x86. Highway's of 64-bit Arm would pass over it.
     HWY_INLINE Vector operator()(Vector x) const
     {
