@@ -348,6 +348,22 @@ void choose_blocks(PixelConv& conv, int64_t workers)
     conv.block_tiles = conv.is_pointwise ? cut.units : conv.tiles;
 }
 
+// Units of the worker that has most of them, where blocks of so many are dealt out.
+int64_t find_longest(int64_t units, int64_t size, int64_t workers)
+{
+    const int64_t whole = units / size, each = whole / workers * size;
+    return whole % workers > 0 ? each + size : each + units % size;
+}
+
+// Blocks of up to so many units, down to half of that, which workers share most evenly.
+int64_t find_even_size(int64_t units, int64_t most, int64_t workers)
+{
+    int64_t best = most;
+    for (int64_t size = most - 1; size > most / 2; --size)
+        if (find_longest(units, size, workers) < find_longest(units, best, workers)) best = size;
+    return best;
+}
+
 }  // namespace
 
 void describe_pixel_tile(int64_t* out_rows, int64_t* out_lanes)
@@ -383,7 +399,8 @@ PixelCut cut_pixels(const PixelWork& work, int64_t workers)
     parts =
         std::clamp<int64_t>(std::max(parts, wanted / std::max<int64_t>(work.others * blocks, 1)), 1,
                             std::max<int64_t>(work.panels, 1));
-    const int64_t size = divide_up(work.units, std::max<int64_t>(blocks, 1));
+    int64_t size = divide_up(work.units, std::max<int64_t>(blocks, 1));
+    if (parts == 1 && work.others == 1) size = find_even_size(work.units, size, workers);
     return {size > 0 ? divide_up(work.units, size) : 0, size, parts};
 }
 
