@@ -6,7 +6,9 @@
 #include <numeric>
 
 #include "device/cpu/kernel_table.h"
+#include "device/cpu/parallel.h"
 #include "device/cpu/reference/class_labels.h"
+#include "device/cpu/reference/grain.h"
 #include "device/cpu/reference/ml_transform.h"
 #include "device/cpu/types.h"
 #include "operator/onnx/ml_linear_param.h"
@@ -22,29 +24,47 @@ int feature_num(const KernelContext& context)
     return input->dims[input->dim_num - 1];
 }
 
-// Calls finish(row number, features) for each row. Scratch begins with room for one.
+// Calls finish(row number, features) for each row, of several workers for different rows. The
+// features lie at the begin of the worker's scratch, which has `worker_bytes`; a row takes about
+// `work` multiplications.
 template <class Finish>
-int for_each_row(const KernelContext& context, const Finish& finish)
+int for_each_row(const KernelContext& context, int64_t worker_bytes, int64_t work,
+                 const Finish& finish)
 {
     const tensor* input = context.input(0);
     const int features = feature_num(context);
     const int64_t rows = input->dim_num == 1 ? 1 : input->dims[0];
-    auto* const row = static_cast<float*>(context.scratch);
     return dispatch_type(FeatureTypes{}, input->data_type, [&](auto type) {
         using T = typename decltype(type)::type;
-        const T* from = static_cast<const T*>(input->data);
-        for (int64_t i = 0; i < rows; ++i, from += features) {
-            std::transform(from, from + features, row,
-                           [](T value) { return static_cast<float>(value); });
-            finish(i, row);
-        }
+        const auto body = [&](int64_t begin, int64_t end, int worker) {
+            auto* const row = reinterpret_cast<float*>(static_cast<char*>(context.scratch) +
+                                                       worker * worker_bytes);
+            for (int64_t i = begin; i < end; ++i) {
+                const T* from = static_cast<const T*>(input->data) + i * features;
+                std::transform(from, from + features, row,
+                               [](T value) { return static_cast<float>(value); });
+                finish(i, row);
+            }
+        };
+        parallel_for(context.pool, rows, grain_for(work), body);
         return TENGINE_OK;
     });
 }
 
+void ask_for_scratch(KernelContext& context, int64_t worker_bytes)
+{
+    context.scratch_size = static_cast<uint64_t>(get_thread_pool_size(context.pool)) *
+                           static_cast<uint64_t>(worker_bytes);
+}
+
+int64_t row_bytes(const KernelContext& context)
+{
+    return feature_num(context) * int64_t{sizeof(float)};
+}
+
 int prepare_row(KernelContext& context)
 {
-    context.scratch_size = static_cast<uint64_t>(feature_num(context)) * sizeof(float);
+    ask_for_scratch(context, row_bytes(context));
     return TENGINE_OK;
 }
 
@@ -68,7 +88,8 @@ int run_linear_regressor(KernelContext& context)
     const auto& param = context.param<ml_linear_param>();
     const int features = feature_num(context);
     const ml_transform transform = find_ml_transform(param.post_transform);
-    return for_each_row(context, [&](int64_t row, const float* values) {
+    const int64_t work = int64_t{features} * param.targets;
+    return for_each_row(context, row_bytes(context), work, [&](int64_t row, const float* values) {
         float* to = context.output(0)->f32 + row * param.targets;
         for (int i = 0; i < param.targets; ++i)
             to[i] = linear_score(param, i, values, features);
@@ -98,7 +119,7 @@ int run_linear_classifier(KernelContext& context)
     const ClassLabels names(context, param.classlabels_ints, param.classlabels_strings);
     const bool is_single = labels == 2 && param.coefficients.num == features;
     const ml_transform transform = find_ml_transform(param.post_transform);
-    TENGINE_RETURN_IF_ERROR(for_each_row(context, [&](int64_t row, const float* values) {
+    const auto judge = [&](int64_t row, const float* values) {
         float* to = context.output(1)->f32 + row * labels;
         int label;
         if (is_single) {
@@ -110,44 +131,77 @@ int run_linear_classifier(KernelContext& context)
             apply_ml_transform(transform, to, labels);
         }
         names.put(row, label);
-    }));
+    };
+    TENGINE_RETURN_IF_ERROR(
+        for_each_row(context, row_bytes(context), param.coefficients.num, judge));
     return names.finish();
 }
 
 // ---- support vectors ----
 
-float evaluate_kernel(const ml_svm_param& param, const float* x, const float* vector, int num)
+// Of x and a vector, each of `num` numbers.
+class VectorKernel
 {
-    const bool is_given = param.kernel_params.num == 3;
-    const float gamma = is_given ? param.kernel_params.values[0] : 0;
-    const float coefficient = is_given ? param.kernel_params.values[1] : 0;
-    const float degree = is_given ? param.kernel_params.values[2] : 0;
-    if (std::strcmp(param.kernel_type, "RBF") == 0) {
-        float sum = 0;
-        for (int i = 0; i < num; ++i)
-            sum += (x[i] - vector[i]) * (x[i] - vector[i]);
-        return std::exp(-gamma * sum);
+  public:
+    VectorKernel(const ml_svm_param& param, int num) : num_(num)
+    {
+        if (param.kernel_params.num == 3) {
+            gamma_ = param.kernel_params.values[0];
+            coefficient_ = param.kernel_params.values[1];
+            degree_ = param.kernel_params.values[2];
+        }
+        for (const auto& [name, kind] : {std::pair("RBF", Kind::kRbf),
+                                         {"POLY", Kind::kPolynomial},
+                                         {"SIGMOID", Kind::kSigmoid}})
+            if (!std::strcmp(param.kernel_type, name)) kind_ = kind;
     }
-    const float product = dot(x, vector, num);
-    if (std::strcmp(param.kernel_type, "POLY") == 0)
-        return std::pow(gamma * product + coefficient, degree);
-    if (std::strcmp(param.kernel_type, "SIGMOID") == 0)
-        return std::tanh(gamma * product + coefficient);
-    return product;
-}
+
+    float operator()(const float* x, const float* vector) const
+    {
+        if (kind_ == Kind::kRbf) {
+            float sum = 0;
+            for (int i = 0; i < num_; ++i)
+                sum += (x[i] - vector[i]) * (x[i] - vector[i]);
+            return std::exp(-gamma_ * sum);
+        }
+        const float product = dot(x, vector, num_);
+        if (kind_ == Kind::kPolynomial) return std::pow(gamma_ * product + coefficient_, degree_);
+        if (kind_ == Kind::kSigmoid) return std::tanh(gamma_ * product + coefficient_);
+        return product;
+    }
+
+    // Multiplications for a value.
+    int64_t work() const
+    {
+        constexpr int kFunction = 16;
+        return num_ + (kind_ == Kind::kLinear ? 0 : kFunction);
+    }
+
+  private:
+    enum class Kind
+    {
+        kLinear,
+        kPolynomial,
+        kRbf,
+        kSigmoid,
+    };
+    Kind kind_ = Kind::kLinear;
+    int num_;
+    float gamma_ = 0, coefficient_ = 0, degree_ = 0;
+};
 
 int run_svm_regressor(KernelContext& context)
 {
     const auto& param = context.param<ml_svm_param>();
     const int features = feature_num(context);
-    return for_each_row(context, [&](int64_t row, const float* values) {
+    const VectorKernel kernel(param, features);
+    const int64_t work = kernel.work() * std::max<int64_t>(param.n_supports, 1);
+    return for_each_row(context, row_bytes(context), work, [&](int64_t row, const float* values) {
         float sum = 0;
         for (int64_t i = 0; i < param.n_supports; ++i)
             sum += param.coefficients.values[i] *
-                   evaluate_kernel(param, values, param.support_vectors.values + i * features,
-                                   features);
-        if (param.n_supports == 0)
-            sum = evaluate_kernel(param, values, param.coefficients.values, features);
+                   kernel(values, param.support_vectors.values + i * features);
+        if (param.n_supports == 0) sum = kernel(values, param.coefficients.values);
         sum += param.rho.values[0];
         if (param.one_class) sum = sum > 0 ? 1.0f : -1.0f;
         context.output(0)->f32[row] = sum;
@@ -159,8 +213,8 @@ int64_t vector_num(const ml_svm_param& param)
     return param.coefficients.num / (get_svm_label_num(&param) - 1);
 }
 
-// Scratch of the classifier: a row, the kernel of each vector, votes, and a score for each pair;
-// then what couple() needs. An even number of floats, so that its doubles are aligned.
+// Scratch of a worker of the classifier: a row, the kernel of each vector, votes, and a score for
+// each pair; then what couple() needs. An even number of floats, so that its doubles are aligned.
 struct SvmSpace
 {
     float *kernels, *votes, *pairs;
@@ -191,8 +245,7 @@ struct SvmSpace
 
 int prepare_svm_classifier(KernelContext& context)
 {
-    context.scratch_size =
-        static_cast<uint64_t>(SvmSpace::size(context.param<ml_svm_param>(), feature_num(context)));
+    ask_for_scratch(context, SvmSpace::size(context.param<ml_svm_param>(), feature_num(context)));
     return TENGINE_OK;
 }
 
@@ -292,22 +345,21 @@ void find_probabilities(const ml_svm_param& param, const float* pair_scores, dou
                    [](double value) { return static_cast<float>(value); });
 }
 
-int judge_linear_svm(const ml_svm_param& param, const float* row, int features, float* out_scores)
+int judge_linear_svm(const ml_svm_param& param, const VectorKernel& kernel, const float* row,
+                     int features, float* out_scores)
 {
     const int labels = get_svm_label_num(&param);
     for (int i = 0; i < labels; ++i)
         out_scores[i] =
-            param.rho.values[0] + evaluate_kernel(param, row,
-                                                  param.coefficients.values + int64_t{i} * features,
-                                                  features);
+            param.rho.values[0] + kernel(row, param.coefficients.values + int64_t{i} * features);
     return place_of_greatest(out_scores, labels);
 }
 
-int judge_vectors(const ml_svm_param& param, const float* row, int features, const SvmSpace& space)
+int judge_vectors(const ml_svm_param& param, const VectorKernel& kernel, const float* row,
+                  int features, const SvmSpace& space)
 {
     for (int64_t i = 0; i < vector_num(param); ++i)
-        space.kernels[i] =
-            evaluate_kernel(param, row, param.support_vectors.values + i * features, features);
+        space.kernels[i] = kernel(row, param.support_vectors.values + i * features);
     return judge_pairs(param, space);
 }
 
@@ -317,16 +369,17 @@ int run_svm_classifier(KernelContext& context)
     const tensor* scores = context.output(1);
     const int features = feature_num(context);
     const int width = scores->dims[1];
-    const SvmSpace space(param, features, context.scratch);
     const ClassLabels names(context, param.classlabels_ints, param.classlabels_strings);
     const ml_transform transform = find_ml_transform(param.post_transform);
-    TENGINE_RETURN_IF_ERROR(for_each_row(context, [&](int64_t row, const float* values) {
+    const VectorKernel kernel(param, features);
+    const auto judge = [&](int64_t row, float* values) {
         float* to = scores->f32 + row * width;
         int label;
         if (param.vectors_per_class.num == 0) {
-            label = judge_linear_svm(param, values, features, to);
+            label = judge_linear_svm(param, kernel, values, features, to);
         } else {
-            label = judge_vectors(param, values, features, space);
+            const SvmSpace space(param, features, values);
+            label = judge_vectors(param, kernel, values, features, space);
             if (param.prob_a.num > 0)
                 find_probabilities(param, space.pairs, space.coupling, to);
             else
@@ -334,7 +387,11 @@ int run_svm_classifier(KernelContext& context)
         }
         apply_ml_transform(transform, to, width);
         names.put(row, label);
-    }));
+    };
+    const int64_t vectors =
+        param.vectors_per_class.num == 0 ? get_svm_label_num(&param) : vector_num(param);
+    TENGINE_RETURN_IF_ERROR(
+        for_each_row(context, SvmSpace::size(param, features), kernel.work() * vectors, judge));
     return names.finish();
 }
 
