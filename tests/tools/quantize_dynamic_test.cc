@@ -43,7 +43,7 @@ Finished quantize(const ModelMaker& maker, const std::string& to,
 TEST(QuantizeDynamic, WritesTheNodesOfOnnxRuntime)
 {
     const std::string path = scratch_folder() + "/dynamic.onnx";
-    const Finished finished = quantize(make_products(), path);
+    const Finished finished = quantize(make_products(10), path);  // which has none of them
     ASSERT_EQ(finished.status, 0) << finished.errors;
     const ModelProto model = load_model(path);
     EXPECT_EQ(count_nodes(model, "DynamicQuantizeLinear"), 1) << "x is quantised once";
@@ -106,8 +106,6 @@ TEST(QuantizeDynamic, RefusesWhatItCannotDo)
         expect_refusal(quantize(make_products(), path, more), 2, more[0].c_str());
     expect_refusal(quantize(make_products(), scratch_folder() + "/dynamic.tmfile"), 2,
                    "must not end in .tmfile");
-    expect_refusal(quantize(make_products(10), path), 1,
-                   "the model is of opset 10, DynamicQuantizeLinear came with 11");
     expect_refusal(quantize(make_products(), path, {"--keep-float", "op:*"}), 1,
                    "no MatMul or Gemm that --keep-float leaves multiplies by a constant matrix");
 }

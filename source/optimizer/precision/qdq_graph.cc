@@ -28,20 +28,14 @@ int opset_of(const graph& graph)
     return 0;
 }
 
-int check_opset(int opset, const tengine_quantization& how)
+// Of what is written between the nodes of the base, which keep their own.
+int find_written_opset(const graph& base, const tengine_quantization& how)
 {
-    if (opset == 0) return TENGINE_OK;
-    const int first = how.dynamic ? kFirstDynamicOpset : kFirstOpset;
-    if (opset < first)
-        return tengine_error_set(TENGINE_ENOTSUP,
-                                 "the model is of opset %d, %sQuantizeLinear came with %d; convert "
-                                 "the model first",
-                                 opset, how.dynamic ? "Dynamic" : "", first);
-    if (how.per_channel && opset < kFirstPerChannelOpset)
-        return tengine_error_set(TENGINE_ENOTSUP,
-                                 "scales per channel need opset %d, the model is of opset %d",
-                                 kFirstPerChannelOpset, opset);
-    return TENGINE_OK;
+    const int opset = opset_of(base);
+    const int first = how.per_channel ? kFirstPerChannelOpset
+                      : how.dynamic   ? kFirstDynamicOpset
+                                      : kFirstOpset;
+    return opset == 0 ? 0 : std::max(opset, first);
 }
 
 bool is_constant(const tensor* value)
@@ -81,7 +75,7 @@ class Writer
     Writer(const graph& base, graph& target, const Vector<TensorQuantization>& quantizations,
            const tengine_quantization& how)
         : base_(base),
-          builder_(target, opset_of(base)),
+          builder_(target, find_written_opset(base, how)),
           dynamic_(builder_),
           quantizations_(quantizations),
           how_(how),
@@ -92,7 +86,6 @@ class Writer
 
     int run(const Vector<QuantizedUnit>& units)
     {
-        TENGINE_RETURN_IF_ERROR(check_opset(opset_of(base_), how_));
         for (const QuantizedUnit& unit : units)
             mark(unit);
         copy_tensors();
