@@ -38,6 +38,8 @@ struct node* append_ir_node(struct graph* graph, const char* name);
 
 // Disconnects and frees a node (a tensor that nothing uses any more); its list entry becomes NULL.
 void destroy_ir_node(struct graph* ir_graph, struct node* ir_node);
+// Takes all inputs but the first `number` off the node, which may have fewer.
+void keep_ir_node_inputs(struct node* node, int number);
 void destroy_ir_tensor(struct graph* ir_graph, struct tensor* ir_tensor);
 
 // Every consumer of `from`, and the graph's outputs, read `to` instead.

@@ -124,6 +124,12 @@ int set_ir_node_input_tensor(struct node* node, int input_idx, struct tensor* te
     return TENGINE_OK;
 }
 
+void keep_ir_node_inputs(struct node* node, int number)
+{
+    for (; node->input_num > number; --node->input_num)
+        remove_consumer(node, node->input_num - 1);
+}
+
 int set_ir_node_output_tensor(struct node* node, int output_idx, struct tensor* tensor)
 {
     if (tensor && tensor->producer >= 0 && tensor->producer != node->index)

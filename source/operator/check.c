@@ -54,16 +54,21 @@ static bool is_default_possible(const op_field_t* field)
     return field->number >= field->minimum || (field->minimum == 0 && field->maximum == 0);
 }
 
+int check_node_counts(const struct node* node)
+{
+    const ir_method_t* method = node->op.method;
+    TENGINE_RETURN_IF_ERROR(
+        check_count(node, "inputs", node->input_num, method->min_input, method->max_input));
+    return check_count(node, "outputs", node->output_num, method->min_output, method->max_output);
+}
+
 int check_node(const struct node* node)
 {
     const ir_method_t* method = node->op.method;
     if (method->bodies && !node->core->bodies)
         return fail_node(node, TENGINE_EGRAPH,
                          "it has no graphs; nodes of control flow come from model files");
-    TENGINE_RETURN_IF_ERROR(
-        check_count(node, "inputs", node->input_num, method->min_input, method->max_input));
-    TENGINE_RETURN_IF_ERROR(
-        check_count(node, "outputs", node->output_num, method->min_output, method->max_output));
+    TENGINE_RETURN_IF_ERROR(check_node_counts(node));
     // None of a variadic operator's inputs is optional, unless it has bodies.
     const bool needs_all = method->max_input < 0 && !method->bodies;
     const int needed = needs_all ? node->input_num : method->min_input;

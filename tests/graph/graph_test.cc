@@ -67,6 +67,20 @@ TEST_F(GraphTest, ReplacingAnInputMovesTheConsumer)
     EXPECT_EQ(b->consumer_num, 0);
 }
 
+TEST_F(GraphTest, InputsThatANodeLosesAreReadNoMore)
+{
+    struct tensor *a = tensor("a"), *b = tensor("b");
+    struct node* first = node("first", {a, b, a}, {});
+    keep_ir_node_inputs(first, 4);
+    EXPECT_EQ(first->input_num, 3);
+    keep_ir_node_inputs(first, 1);
+    EXPECT_EQ(first->input_num, 1);
+    EXPECT_EQ(a->consumer_num, 1);
+    EXPECT_EQ(b->consumer_num, 0);
+    destroy_ir_node(graph_, first);
+    EXPECT_EQ(a->consumer_num, 0);
+}
+
 TEST_F(GraphTest, ATensorHasOneProducer)
 {
     struct tensor* a = tensor("a");

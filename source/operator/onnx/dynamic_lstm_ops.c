@@ -4,6 +4,7 @@
 // zero points it is tengine.RowQuantizeLSTM (recurrent_ops.c), which finds a range for each row,
 // where ONNX Runtime finds one for all: results are nearer to those in float. With other weights it
 // is an LSTM in float.
+#include "graph/graph.h"
 #include "operator/infer.h"
 #include "operator/onnx/legacy.h"
 #include "operator/onnx/recurrent_param.h"
@@ -152,9 +153,7 @@ static int lower_lstm(struct graph* graph, struct node* node)
         TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, places[i].matrix, matrices[i]));
         TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, 8 + i, scales[i]));
     }
-    for (int i = 10; i < node->input_num; ++i)
-        TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, i, NULL));
-    node->input_num = has_bytes ? 10 : 8;
+    keep_ir_node_inputs(node, has_bytes ? 10 : 8);
     return change_node_method(node, has_bytes ? "tengine.RowQuantizeLSTM" : "LSTM");
 }
 

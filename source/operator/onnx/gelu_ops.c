@@ -4,6 +4,7 @@
 // name.
 #include <string.h>
 
+#include "graph/graph.h"
 #include "operator/infer.h"
 #include "operator/onnx/activation_param.h"
 #include "operator/onnx/legacy.h"
@@ -18,9 +19,8 @@ static int split_bias(struct graph* graph, struct node* node)
         struct node* sum = append_lowered_node(graph, node, "Add", inputs, 2);
         if (!sum) return tengine_error_code();
         TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, 0, get_ir_node_output(sum, 0)));
-        TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, 1, NULL));
     }
-    if (node->input_num > 1) node->input_num = 1;  // with none it is refused later
+    keep_ir_node_inputs(node, 1);
     return TENGINE_OK;
 }
 

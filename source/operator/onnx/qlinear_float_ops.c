@@ -2,6 +2,7 @@
 // Integer operators of the domain com.microsoft that have no kernels of their own: they are
 // lowered to DequantizeLinear, the float operator of ONNX and QuantizeLinear. The node itself
 // becomes the float operator, so it keeps its name. Neighbour: qlinear_ops.c.
+#include "graph/graph.h"
 #include "operator/infer.h"
 #include "operator/onnx/activation_param.h"
 #include "operator/onnx/join_param.h"
@@ -69,9 +70,9 @@ static int append_quantize(struct graph* graph, struct node* node, int index, in
 
 static int replace_inputs(struct node* node, struct tensor* const inputs[], int number)
 {
-    for (int i = 0; i < node->input_num; ++i)
-        TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, i, i < number ? inputs[i] : NULL));
-    node->input_num = number;
+    for (int i = 0; i < number; ++i)
+        TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, i, inputs[i]));
+    keep_ir_node_inputs(node, number);
     return TENGINE_OK;
 }
 
@@ -122,9 +123,7 @@ static int lower_concat(struct graph* graph, struct node* node)
         TENGINE_RETURN_IF_ERROR(append_dequantize(graph, node, 2 + 3 * i, &part));
         TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, i, part));
     }
-    for (int i = number; i < node->input_num; ++i)
-        TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, i, NULL));
-    node->input_num = number;
+    keep_ir_node_inputs(node, number);
     return change_node_method(node, "Concat");
 }
 

@@ -130,7 +130,9 @@ int settle_moved_inputs(node& node)
 int lower_node(graph& graph, node& node)
 {
     const method* method = node.op.method;
-    return method->lower ? method->lower(&graph, &node) : move_attributes(node);
+    if (!method->lower) return move_attributes(node);
+    TENGINE_RETURN_IF_ERROR(check_node_counts(&node));
+    return method->lower(&graph, &node);
 }
 
 int lower_graph(graph& graph)

@@ -77,6 +77,15 @@ TEST(Activation, GeluWithABiasAndApproximations)
     expect_near(apply("com.microsoft.QuickGelu", {-1, 1}, "alpha", 2), {-0.11920292f, 0.88079708f});
 }
 
+// Counted before the operator becomes others, which take fewer.
+TEST(Activation, GeluWithABiasTooManyIsRefused)
+{
+    ConstantGraph graph;
+    graph.input<float>("x", {2}, {-2, 0});
+    graph.add("com.microsoft.BiasGelu", {"x", "x", "x"});
+    graph.expect_failure(TENGINE_EGRAPH, ": 3 inputs, expected 2 to 2 in opset 1");
+}
+
 TEST(Activation, ShrinkOfIntegers)
 {
     ConstantGraph graph;
