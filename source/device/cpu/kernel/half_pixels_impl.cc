@@ -447,9 +447,10 @@ void run_block(const HalfPixels& conv, const HalfRun& run, int64_t number, int64
     block.line_step = int64_t{y.stride} * pixels * conv.pixel_step * size;
     if (copies) {
         char* copy = scratch + kHalfHeaderBytes;
-        if (held_block(scratch) != number) HWY_DYNAMIC_DISPATCH(copy_half_block)
-        (conv, input, run.factors, conv.is_pointwise ? pixel : line,
-         conv.is_pointwise ? block.pixels : block.lines, copy);
+        const auto fill = HWY_DYNAMIC_DISPATCH(copy_half_block);
+        if (held_block(scratch) != number)
+            fill(conv, input, run.factors, conv.is_pointwise ? pixel : line,
+                 conv.is_pointwise ? block.pixels : block.lines, copy);
         held_block(scratch) = number;
         block.input = copy;
     } else {
