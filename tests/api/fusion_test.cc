@@ -23,6 +23,17 @@ TEST_F(FusionTest, ActivationsAfterAConvolution)
     compare();
 }
 
+// Those of one axis are products of matrices.
+TEST_F(FusionTest, ConvolutionsOfLines)
+{
+    tensor_t x = input("x", {2, 5, 300});
+    for (const char* op : {"Relu", "Gelu", "HardSwish", "Tanh"})
+        x = node(op, {node("Conv", {x, constant({5, 5, 1}), constant({5})})});
+    const tensor_t y = node("Conv", {x, constant({7, 5, 4})});
+    node("Sigmoid", {node("Add", {node("Conv", {x, constant({7, 5, 4})}), y})});
+    compare();
+}
+
 TEST_F(FusionTest, SumsBeforeAndAfter)
 {
     const tensor_t x = input("x", {1, 20, 6, 11});

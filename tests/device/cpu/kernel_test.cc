@@ -306,22 +306,26 @@ TEST_P(OtherKernelTest, IsWithinTheErrorOfTheSum)
 
 INSTANTIATE_TEST_SUITE_P(
     Kernel, OtherKernelTest,
-    testing::Values(pool_case("MaxPool", {2, 5, 9, 8}, {3, 3}, {2, 2}, {1, 1, 1, 1}),
-                    pool_case("MaxPool", {1, 40, 7, 7}, {2, 3}, {1, 2}, {0, 2, 1, 0}, {2, 1}),
-                    pool_case("MaxPool", {1, 3, 4, 5}, {3, 3}, {700000000, 700000000},
-                              {900000000, 900000000, 900000000, 900000000}, {900000000, 900000000}),
-                    pool_case("AveragePool", {2, 33, 9, 8}, {3, 3}, {1, 1}, {1, 1, 1, 1}),
-                    pool_case("AveragePool", {1, 16, 8, 8}, {2, 2}, {2, 2}),
-                    KernelCase{"GlobalAveragePool", {{2, 70, 30, 30}}},
-                    KernelCase{"GlobalMaxPool", {{2, 70, 5, 6}}},
-                    KernelCase{"BatchNormalization", {{2, 5, 3, 7}, {5}, {5}, {5}, {5}}},
-                    KernelCase{"BatchNormalization", {{2, 67, 40}, {67}, {67}, {67}, {67}}},
-                    KernelCase{"BatchNormalization", {{3, 9}, {9}, {9}, {9}, {9}}},
-                    KernelCase{"LayerNormalization", {{3, 5, 37}, {37}, {37}}},
-                    KernelCase{"LayerNormalization", {{2, 64}, {64}}},
-                    KernelCase{
-                        "LayerNormalization", {{4, 3, 10}, {3, 10}, {3, 10}}, {}, {{"axis", 1}}},
-                    KernelCase{"Softmax", {{3, 4, 37}}}, KernelCase{"Softmax", {{5, 1}}}),
+    testing::Values(
+        pool_case("MaxPool", {2, 5, 9, 8}, {3, 3}, {2, 2}, {1, 1, 1, 1}),
+        pool_case("MaxPool", {1, 40, 7, 7}, {2, 3}, {1, 2}, {0, 2, 1, 0}, {2, 1}),
+        pool_case("MaxPool", {1, 3, 4, 5}, {3, 3}, {700000000, 700000000},
+                  {900000000, 900000000, 900000000, 900000000}, {900000000, 900000000}),
+        pool_case("AveragePool", {2, 33, 9, 8}, {3, 3}, {1, 1}, {1, 1, 1, 1}),
+        pool_case("AveragePool", {1, 16, 8, 8}, {2, 2}, {2, 2}),
+        KernelCase{"GlobalAveragePool", {{2, 70, 30, 30}}},
+        KernelCase{"GlobalMaxPool", {{2, 70, 5, 6}}},
+        KernelCase{"BatchNormalization", {{2, 5, 3, 7}, {5}, {5}, {5}, {5}}},
+        KernelCase{"BatchNormalization", {{2, 67, 40}, {67}, {67}, {67}, {67}}},
+        KernelCase{"BatchNormalization", {{3, 9}, {9}, {9}, {9}, {9}}},
+        KernelCase{"LayerNormalization", {{3, 5, 37}, {37}, {37}}},
+        KernelCase{"LayerNormalization", {{2, 64}, {64}}},
+        KernelCase{"LayerNormalization", {{4, 3, 10}, {3, 10}, {3, 10}}, {}, {{"axis", 1}}},
+        KernelCase{"InstanceNormalization", {{2, 3, 5, 7}, {3}, {3}}},
+        KernelCase{"InstanceNormalization", {{1, 2, 9001}, {2}, {2}}},
+        KernelCase{"GroupNormalization", {{2, 6, 5, 7}, {6}, {6}}, {}, {{"num_groups", 3}}},
+        KernelCase{"GroupNormalization", {{1, 4, 50, 90}, {4}, {4}}, {}, {{"num_groups", 1}}},
+        KernelCase{"Softmax", {{3, 4, 37}}}, KernelCase{"Softmax", {{5, 1}}}),
     [](const auto& test) { return test.param.op + std::to_string(test.index); });
 
 // ---- the case table ----

@@ -13,9 +13,11 @@
 #include <algorithm>
 
 #include "base/cpu.h"
+#include "device/cpu/kernel/activation.h"
 #include "device/cpu/kernel/conv_problem.h"
 #include "device/cpu/kernel/im2col.h"
 #include "device/cpu/kernel/matrix_product.h"
+#include "device/cpu/kernel/pixel_conv.h"
 #include "device/cpu/kernel/tile.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
@@ -35,7 +37,9 @@ struct ConvGemm : ConvProblem
     bool reads_in_place;  // the input is the matrix
     uint64_t workspace;   // floats of the product of a block
     const float *input, *weight, *bias;
+    const float* addend;  // or null
     float* output;
+    const Fusion* fusion;
 
     int64_t tile_num() const { return batch * groups * block_num; }
     uint64_t workspace_size() const { return workspace; }
@@ -51,7 +55,9 @@ struct ConvGemm : ConvProblem
         input = context.input(0)->f32;
         weight = context.input(1)->f32;
         bias = context.input(2) ? context.input(2)->f32 : nullptr;
+        addend = find_addend(context) ? find_addend(context)->f32 : nullptr;
         output = context.output(0)->f32;
+        fusion = &context.fusion;
     }
 };
 
@@ -101,6 +107,22 @@ void gather(const ConvGemm& conv, thread_pool_t* pool, const float* input, int64
     });
 }
 
+// What is fused, for `columns` positions of the channels whose results begin at the element `at`.
+void finish(const ConvGemm& conv, thread_pool_t* pool, int64_t at, int64_t columns)
+{
+    if (!conv.addend && conv.fusion->activation == Activation::kNone) return;
+    const auto finish_channels = [&](int64_t first, int64_t last, int) {
+        for (int64_t channel = first; channel < last; ++channel) {
+            const int64_t begin = at + channel * conv.output_plane;
+            float* output = conv.output + begin;
+            for (int64_t i = 0; conv.addend && i < columns; ++i)
+                output[i] += conv.addend[begin + i];
+            activate(*conv.fusion, output, 1, columns, columns);
+        }
+    };
+    parallel_for(pool, conv.output_channels, grain_for(columns), finish_channels);
+}
+
 // One block of one group of one image.
 void run_tile(const ConvGemm& conv, thread_pool_t* pool, int64_t tile, float* matrix)
 {
@@ -109,7 +131,8 @@ void run_tile(const ConvGemm& conv, thread_pool_t* pool, int64_t tile, float* ma
     const int64_t slice = tile / conv.block_num;  // of batch x groups
     const int64_t group = slice % conv.groups;
     const float* input = conv.input + slice * conv.input_channels * conv.input_plane;
-    float* output = conv.output + slice * conv.output_channels * conv.output_plane + begin;
+    const int64_t at = slice * conv.output_channels * conv.output_plane + begin;
+    float* output = conv.output + at;
 
     Product product = make_product(conv, end - begin);
     product.a.data = conv.weight + group * conv.output_channels * conv.depth;
@@ -123,6 +146,7 @@ void run_tile(const ConvGemm& conv, thread_pool_t* pool, int64_t tile, float* ma
         product.beta = 1;
     }
     multiply(pool, product, matrix + conv.gathered_size());
+    finish(conv, pool, at, end - begin);
 }
 
 bool accepts(const node& node)
@@ -133,7 +157,7 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel rows[] = {{"Conv", "conv.im2col_gemm", accepts, run_tiled<ConvGemm, run_tile>,
-                            prepare_tiled<ConvGemm, describe>}};
+                            prepare_tiled<ConvGemm, describe>, -1, nullptr, Layout::kPlanar, true}};
 
 }  // namespace
 
