@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // GroupNormalization and InstanceNormalization of floats, whose groups have one channel: the mean
-// of a group, that of the squares of what is left, the results; three passes over channels that lie
-// one after the other. Groups are spread over the workers. Limits: additions; for groups beyond the
-// cache the bandwidth of the memory. Accuracy: of the mean and the variance as normalize-inl.h has
-// it for rows of kMostTogether numbers; longer groups are summed in such pieces, whose sums are
-// added in fp64.
+// of a group, what it is off by, the mean of the squares of what is left, the results; four passes
+// over channels that lie one after the other. Groups are spread over the workers.
+// Limits: additions; for groups beyond the cache the bandwidth of the memory.
+// Accuracy: numbers are taken relative to one near the mean, so that a group may lie far from zero;
+// sums as in normalize-inl.h, of kMostTogether numbers at once, then in fp64.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -71,7 +71,8 @@ void normalize_group(const NormGroup& group)
         const Vector left = hn::Sub(v, near);
         return hn::Mul(left, left);
     });
-    const double inverse = 1 / std::sqrt(squares - rest * rest + double{group.epsilon});
+    const double variance = std::max(squares - rest * rest, 0.0);
+    const double inverse = 1 / std::sqrt(variance + double{group.epsilon});
     const Vector far = hn::Set(d, static_cast<float>(rest));
     for (int64_t c = 0; c < group.channels; ++c) {
         const float* x = group.x + c * group.extent;
