@@ -107,6 +107,9 @@ void gather(const ConvGemm& conv, thread_pool_t* pool, const float* input, int64
     });
 }
 
+#ifdef TENGINE_HAVE_HIGHWAY
+constexpr bool kFuses = true;
+
 // What is fused, for `columns` positions of the channels whose results begin at the element `at`.
 void finish(const ConvGemm& conv, thread_pool_t* pool, int64_t at, int64_t columns)
 {
@@ -122,6 +125,11 @@ void finish(const ConvGemm& conv, thread_pool_t* pool, int64_t at, int64_t colum
     };
     parallel_for(pool, conv.output_channels, grain_for(columns), finish_channels);
 }
+#else
+constexpr bool kFuses = false;
+
+void finish(const ConvGemm&, thread_pool_t*, int64_t, int64_t) {}
+#endif
 
 // One block of one group of one image.
 void run_tile(const ConvGemm& conv, thread_pool_t* pool, int64_t tile, float* matrix)
@@ -157,7 +165,8 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel rows[] = {{"Conv", "conv.im2col_gemm", accepts, run_tiled<ConvGemm, run_tile>,
-                            prepare_tiled<ConvGemm, describe>, -1, nullptr, Layout::kPlanar, true}};
+                            prepare_tiled<ConvGemm, describe>, -1, nullptr, Layout::kPlanar,
+                            kFuses}};
 
 }  // namespace
 
