@@ -473,18 +473,7 @@ void run_block(const BytePixels& conv, const ByteRun& run, int64_t number, int64
 
 BytePixels describe_byte_rows(int64_t rows, int64_t depth, int64_t columns)
 {
-    BytePixels conv = {};
-    std::fill_n(conv.axes, kConvAxes, window_axis{1, 1, 1, 1, 1, 0, 0});
-    conv.batch = conv.groups = conv.taps = 1;
-    conv.input_channels = depth;
-    conv.output_channels = columns;
-    conv.input_plane = conv.output_plane = rows;
-    conv.image_step = depth;
-    conv.output_step = columns;
-    conv.stretch_num = 1;
-    conv.stretch_length = depth;
-    conv.is_pointwise = true;
-    return conv;
+    return describe_pointwise_rows<BytePixels>(rows, depth, columns);
 }
 
 void plan_byte_pixels(BytePixels& conv, const ByteOperands& operands, int64_t workers)

@@ -76,18 +76,8 @@ ByteFormat find_half_format(int data_type)
 
 HalfPixels describe_half_rows(int data_type, int64_t rows, int64_t depth, int64_t columns)
 {
-    HalfPixels conv = {};
-    std::fill_n(conv.axes, kConvAxes, window_axis{1, 1, 1, 1, 1, 0, 0});
+    auto conv = describe_pointwise_rows<HalfPixels>(rows, depth, columns);
     conv.data_type = data_type;
-    conv.batch = conv.groups = conv.taps = 1;
-    conv.input_channels = depth;
-    conv.output_channels = columns;
-    conv.input_plane = conv.output_plane = rows;
-    conv.image_step = depth;
-    conv.output_step = columns;
-    conv.stretch_num = 1;
-    conv.stretch_length = depth;
-    conv.is_pointwise = true;
     return conv;
 }
 

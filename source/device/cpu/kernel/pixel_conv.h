@@ -4,6 +4,8 @@
 // The product itself is in pixel_product-inl.h.
 #pragma once
 
+#include <algorithm>
+
 #include "device/cpu/kernel/conv_problem.h"
 #include "device/cpu/kernel_table.h"
 #include "operator/onnx/gemm_param.h"
@@ -43,6 +45,24 @@ struct PixelConv : ConvProblem
 // A matrix of `rows` x `depth`, whose rows are pixels, times one of `depth` x `columns`; to be
 // planned.
 PixelConv describe_rows(int64_t rows, int64_t depth, int64_t columns);
+
+// The part of it that pixels of every type have, of bytes and halves too.
+template <class Pixels>
+Pixels describe_pointwise_rows(int64_t rows, int64_t depth, int64_t columns)
+{
+    Pixels conv = {};
+    std::fill_n(conv.axes, kConvAxes, window_axis{1, 1, 1, 1, 1, 0, 0});
+    conv.batch = conv.groups = conv.taps = 1;
+    conv.input_channels = depth;
+    conv.output_channels = columns;
+    conv.input_plane = conv.output_plane = rows;
+    conv.image_step = depth;
+    conv.output_step = columns;
+    conv.stretch_num = 1;
+    conv.stretch_length = depth;
+    conv.is_pointwise = true;
+    return conv;
+}
 
 // Rows of a tile and lanes of a vector.
 void describe_pixel_tile(int64_t* out_rows, int64_t* out_lanes);

@@ -406,18 +406,10 @@ PixelCut cut_pixels(const PixelWork& work, int64_t workers)
 
 PixelConv describe_rows(int64_t rows, int64_t depth, int64_t columns)
 {
-    PixelConv conv = {};
-    std::fill_n(conv.axes, kConvAxes, window_axis{1, 1, 1, 1, 1, 0, 0});
-    conv.batch = conv.groups = conv.taps = 1;
-    conv.input_channels = depth;
-    conv.output_channels = columns;
-    conv.input_plane = conv.output_plane = conv.line_pixels = rows;
+    auto conv = describe_pointwise_rows<PixelConv>(rows, depth, columns);
     conv.lines = 1;
-    conv.input_step = conv.image_step = conv.pixel_step = depth;
-    conv.output_step = columns;
-    conv.stretch_num = 1;
-    conv.stretch_length = depth;
-    conv.is_pointwise = true;
+    conv.line_pixels = rows;
+    conv.input_step = conv.pixel_step = depth;
     return conv;
 }
 
