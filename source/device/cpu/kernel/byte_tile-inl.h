@@ -29,6 +29,9 @@
 //             explicit Results(const HalfResults& results);
 //             void take(const Sum& sum, int64_t row, int64_t column) const;
 //         };
+// Where TENGINE_CPU_BYTE_KEEPS is, it has
+//         static constexpr bool kKeeps;  // what it loads, at ByteTile::kept
+//         static void keep(Operand weights, float* to);  // if so
 
 // clang-format off
 #if defined(TENGINE_CPU_BYTE_TILE) == defined(HWY_TARGET_TOGGLE)
@@ -96,6 +99,33 @@ struct ByteAhead
         __builtin_prefetch(at, 0, 2);
         at += step;
 #endif
+    }
+};
+
+// Where the next weights are, and where those that are widened are kept.
+template <class Set>
+struct ByteWeightsAt
+{
+    const char* at;
+#ifdef TENGINE_CPU_BYTE_KEEPS
+    static constexpr bool kKeeps = Set::kKeeps;
+#else
+    static constexpr bool kKeeps = false;
+#endif
+    float* kept;
+
+    TENGINE_INLINE explicit ByteWeightsAt(const ByteTile& tile) : at(tile.weights), kept(tile.kept)
+    {
+    }
+    TENGINE_INLINE typename Set::Operand load()
+    {
+        const typename Set::Operand weights = Set::load(at);
+        at += Set::kVectorBytes;
+        if constexpr (kKeeps) {
+            Set::keep(weights, kept);
+            kept += Set::lanes();
+        }
+        return weights;
     }
 };
 
@@ -270,28 +300,27 @@ TENGINE_INLINE void add_four_groups(ByteRowsAt& rows, int64_t times, const char*
 #endif
 
 template <bool kIsHalf, class Set, int kRows, int kVectors>
-TENGINE_INLINE void add_group(ByteRowsAt& rows, uint32_t flip, const char*& weights,
+TENGINE_INLINE void add_group(ByteRowsAt& rows, uint32_t flip, ByteWeightsAt<Set>& weights,
                               ByteSums<Set, kRows, kVectors>& sums)
 {
-    const typename Set::Operand x = Set::load(weights);
-    const typename Set::Operand y = kVectors > 1 ? Set::load(weights + Set::kVectorBytes) : x;
+    const typename Set::Operand x = weights.load();
+    const typename Set::Operand y = kVectors > 1 ? weights.load() : x;
     sums.template add<kIsHalf>(rows, flip, x, y);
-    weights += kVectors * Set::kVectorBytes;
     rows.template advance<kRows>(kGroupBytes);
 }
 
 template <class Set, int kRows, int kVectors>
 TENGINE_INLINE void add_groups(ByteRowsAt& rows, int64_t groups, uint32_t flip,
-                               const char*& weights, ByteAhead& ahead,
+                               ByteWeightsAt<Set>& weights, ByteAhead& ahead,
                                ByteSums<Set, kRows, kVectors>& sums)
 {
 #ifdef TENGINE_CPU_BYTE_QUARTERS
-    const int64_t times = groups / 4;
-    groups %= 4;
+    const int64_t times = ByteWeightsAt<Set>::kKeeps ? 0 : groups / 4;
+    groups -= 4 * times;
     if (times > 0 && (!Set::kFlips || flip == 0))
-        add_four_groups<Set, false>(rows, times, weights, sums);
+        add_four_groups<Set, false>(rows, times, weights.at, sums);
     else if (times > 0)
-        add_four_groups<Set, Set::kFlips>(rows, times, weights, sums);
+        add_four_groups<Set, Set::kFlips>(rows, times, weights.at, sums);
 #endif
     for (; groups > 0; --groups) {
         ahead.ask();
@@ -304,7 +333,7 @@ __attribute__((noinline)) void multiply_byte_rows(const ByteTile& tile)
 {
     ByteSums<Set, kRows, kVectors> sums;
     sums.start(tile.start, tile.start_step);
-    const char* weights = tile.weights;
+    ByteWeightsAt<Set> weights(tile);
     const int64_t step = tile.input_step;
     ByteAhead ahead(tile);
     for (int64_t i = 0; i < tile.stretch_num; ++i) {

@@ -42,6 +42,8 @@ struct ByteTile
     const int32_t* start;  // for each column what the products are added to, modulo 2^32
     int64_t start_step;    // from a row's to the next row's; 0 of formats with groups of many rows
     const char* weights;
+    // Of weights that are widened as they are loaded, where they are kept for other rows; or null.
+    float* kept;
     int32_t* sums;  // rows of the panel's columns
     // What is read after these weights, or null: asked for with each group, so many bytes on.
     const char* ahead;

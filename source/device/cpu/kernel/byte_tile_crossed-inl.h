@@ -49,24 +49,21 @@ TENGINE_INLINE void take_off(const int32_t* excess, ByteSums<Set, kRows, kVector
 template <class Set, int kRows, int kVectors>
 __attribute__((noinline)) void multiply_crossed_rows(const ByteTile& tile)
 {
-    constexpr int64_t kStep = kVectors * Set::kVectorBytes;
     ByteSums<Set, kRows, kVectors> sums;
     sums.start(tile.start, 0);
     take_off(tile.excess, sums);
-    const char* weights = tile.weights;
+    ByteWeightsAt<Set> weights(tile);
     const int64_t step = tile.input_step;
     ByteAhead ahead(tile);
     for (int64_t i = 0; i < tile.stretch_num; ++i) {
         const char* begin = tile.input + tile.stretches[i];
         ByteRowsAt rows = {begin, begin + 3 * step, nullptr, nullptr, nullptr, step};
-        for (int64_t twos = tile.groups / 2; twos > 0; --twos, weights += 2 * kStep) {
+        for (int64_t twos = tile.groups / 2; twos > 0; --twos) {
             CrossedWeights<Set> both;
-            both.x = Set::load(weights);
-            both.second_x = Set::load(weights + kStep);
-            if constexpr (kVectors > 1) {
-                both.y = Set::load(weights + Set::kVectorBytes);
-                both.second_y = Set::load(weights + kStep + Set::kVectorBytes);
-            }
+            both.x = weights.load();
+            if constexpr (kVectors > 1) both.y = weights.load();
+            both.second_x = weights.load();
+            if constexpr (kVectors > 1) both.second_y = weights.load();
             ahead.ask();
             ahead.ask();
             add_crossed(rows, both, sums);

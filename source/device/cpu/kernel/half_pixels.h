@@ -68,9 +68,10 @@ ByteFormat find_half_format(int data_type);
 // in copies.
 ByteFormat find_widened_format(int data_type);
 
-// Rows of it that are multiplied with weights as they lie, one tile of them at most.
+// The same with weights of 16 bits, which a tile widens as it loads them; where it keeps none, of
+// so many rows at most.
 inline constexpr int kFewHalfRows = 4;
-void multiply_few_halves(int data_type, const ByteTile& tile, int64_t rows);
+void widen_and_multiply_halves(int data_type, const ByteTile& tile, int64_t rows);
 
 // Cuts the work into blocks and items, for so many workers. Given are the ConvProblem, the type,
 // the stretches, image_step, output_step, is_pointwise and has_factors.

@@ -258,6 +258,14 @@ struct HalfProduct
     int64_t at;  // the first result, an element of the output
 };
 
+// What only the first tile of a block does: to ask for the next weights, and to widen its own.
+HWY_INLINE void forget_first_tile(ByteTile& tile)
+{
+    tile.ahead = nullptr;
+    if (tile.kept) tile.weights = reinterpret_cast<const char*>(tile.kept);
+    tile.kept = nullptr;
+}
+
 // A line of a block, its first result `at`.
 template <class T>
 HWY_INLINE void multiply_half_line(const HalfPixels& conv, const HalfProduct& product,
@@ -278,15 +286,15 @@ HWY_INLINE void multiply_half_line(const HalfPixels& conv, const HalfProduct& pr
             results = describe_half_results(conv, run, sums, at);
             tile.results = &results;
         }
-        if (product.is_few)
-            multiply_few_halves(conv.data_type, tile, rows);
+        if (product.is_few || tile.kept)
+            widen_and_multiply_halves(conv.data_type, tile, rows);
         else
             conv.format.multiply(tile, rows);
         if (product.is_last && !product.rounds) store_half_sums<T>(conv, run, sums, at);
         tile.input += rows * tile.input_step;
         tile.start += rows * tile.start_step;
         if (product.sums) tile.sums += rows * product.width;
-        tile.ahead = nullptr;
+        forget_first_tile(tile);
         at += rows * conv.output_step;
         pixels -= rows;
     }
@@ -304,7 +312,7 @@ HWY_INLINE void multiply_half_lines(const HalfPixels& conv, HalfProduct& product
         if (product.tile.start_step > 0) product.tile.start = product.tile.sums;
         multiply_half_line<T>(conv, product, run, block.pixels,
                               product.at + line * conv.line_pixels * conv.output_step);
-        product.tile.ahead = nullptr;
+        forget_first_tile(product.tile);
     }
 }
 
@@ -326,25 +334,22 @@ HWY_INLINE bool find_next_part(const HalfPixels& conv, HalfPart* part)
     return true;
 }
 
-// The same for each part of the depth, where weights are widened.
+// The same for each part of the depth, whose weights are widened.
 template <class T>
 HWY_INLINE void multiply_widened_panel(const HalfPixels& conv, HalfProduct& product,
                                        const HalfRun& run, const HalfBlock& block)
 {
-    float* widened = reinterpret_cast<float*>(block.scratch);
-    const char* input = product.tile.input;
-    const T* weights = reinterpret_cast<const T*>(product.tile.weights);
-    product.tile.weights = block.scratch;
+    const char *input = product.tile.input, *weights = product.tile.weights;
     if (conv.sum_bytes() > 0)
         product.sums = reinterpret_cast<float*>(block.scratch + conv.part_bytes());
     HalfPart part = {};
     part.is_first = true;
     while (find_next_part(conv, &part)) {
-        const int64_t elements = part.count * part.length;
-        widen_halves(weights, elements * product.width, widened);
-        weights += elements * product.width;
-        product.tile.ahead = reinterpret_cast<const char*>(weights);
+        product.tile.weights = weights;
+        product.tile.kept = reinterpret_cast<float*>(block.scratch);
         product.tile.ahead_step = product.width * int64_t{sizeof(T)};
+        weights += part.count * part.length * product.tile.ahead_step;
+        product.tile.ahead = weights;
         product.tile.input = input + part.offset * int64_t{sizeof(float)};
         product.tile.stretches = block.stretches + part.first;
         product.tile.stretch_num = part.count;

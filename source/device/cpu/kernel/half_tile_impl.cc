@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of fp16 or bf16 where the processor has no instructions for their sums: the input has
-// been widened to fp32. So have the weights, a part at a time, for all rows of a block; for the few
-// rows of a decoder they are when they are loaded, at half the bandwidth of the memory.
+// been widened to fp32. Weights are when the first rows of a block load them, a part at a time, and
+// are kept for the other rows; for the few rows of a decoder, which are at half the bandwidth of
+// the memory, there are no others.
 // Limits: multiply-adds; of few rows the memory, or conversions.
 #include "device/cpu/kernel/fixed_vectors.h"
 #include "device/cpu/kernel/half_pixels.h"
@@ -29,9 +30,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 #define TENGINE_CPU_BYTE_AHEAD
 #endif
 #define TENGINE_CPU_BYTE_ROUNDS
+#define TENGINE_CPU_BYTE_KEEPS
 
 // A group is one float of the input; T is what results are, Weight what weights are.
-template <class T, class Weight = T>
+template <class T, class Weight, bool kKeepsWeights>
 struct WidenedHalves
 {
     using Operand = Vector;
@@ -39,7 +41,7 @@ struct WidenedHalves
     using Sum = Vector;
     static constexpr int64_t kLanes = HWY_TARGET == HWY_SCALAR ? 1 : HWY_MAX_BYTES / 4;
     static constexpr int64_t kVectorBytes = kLanes * sizeof(Weight);
-    static constexpr bool kHasHalves = false, kFlips = false;
+    static constexpr bool kHasHalves = false, kFlips = false, kKeeps = kKeepsWeights;
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
     static constexpr int kRows = 14;
 #elif HWY_ARCH_ARM_A64
@@ -53,6 +55,10 @@ struct WidenedHalves
     static HWY_INLINE Operand load(const char* weights)
     {
         return load_elements(Floats(), reinterpret_cast<const Weight*>(weights));
+    }
+    static HWY_INLINE void keep(Operand weights, float* to)
+    {
+        hn::StoreU(weights, Floats(), to);
     }
     static HWY_INLINE Input spread(const char* group, uint32_t)
     {
@@ -112,29 +118,44 @@ struct WidenedHalves
 
 #include "device/cpu/kernel/byte_tile-inl.h"
 
+template <class T>
+HWY_INLINE void multiply_widened(const ByteTile& tile, int64_t rows)
+{
+    multiply_byte_tile<WidenedHalves<T, float, false>>(tile, rows);
+}
+
 void multiply_widened_fp16(const ByteTile& tile, int64_t rows)
 {
-    multiply_byte_tile<WidenedHalves<Half, float>>(tile, rows);
+    multiply_widened<Half>(tile, rows);
 }
 
 void multiply_widened_bf16(const ByteTile& tile, int64_t rows)
 {
-    multiply_byte_tile<WidenedHalves<BFloat16, float>>(tile, rows);
+    multiply_widened<BFloat16>(tile, rows);
 }
 
-void multiply_few_fp16(const ByteTile& tile, int64_t rows)
+template <class T>
+HWY_INLINE void widen_and_multiply(const ByteTile& tile, int64_t rows)
 {
-    multiply_byte_tile<WidenedHalves<Half>, kFewHalfRows>(tile, rows);
+    if (tile.kept)
+        multiply_byte_tile<WidenedHalves<T, T, true>>(tile, rows);
+    else
+        multiply_byte_tile<WidenedHalves<T, T, false>, kFewHalfRows>(tile, rows);
 }
 
-void multiply_few_bf16(const ByteTile& tile, int64_t rows)
+void widen_and_multiply_fp16(const ByteTile& tile, int64_t rows)
 {
-    multiply_byte_tile<WidenedHalves<BFloat16>, kFewHalfRows>(tile, rows);
+    widen_and_multiply<Half>(tile, rows);
+}
+
+void widen_and_multiply_bf16(const ByteTile& tile, int64_t rows)
+{
+    widen_and_multiply<BFloat16>(tile, rows);
 }
 
 void describe_widened(int data_type, ByteFormat* out_format)
 {
-    using Set = WidenedHalves<Half, float>;
+    using Set = WidenedHalves<Half, float, false>;
     *out_format = {};
     out_format->element_size = sizeof(float);
     out_format->group = 1;
@@ -152,8 +173,8 @@ HWY_AFTER_NAMESPACE();
 namespace tengine::cpu {
 namespace {
 
-HWY_EXPORT(multiply_few_fp16);
-HWY_EXPORT(multiply_few_bf16);
+HWY_EXPORT(widen_and_multiply_fp16);
+HWY_EXPORT(widen_and_multiply_bf16);
 HWY_EXPORT(describe_widened);
 
 }  // namespace
@@ -165,12 +186,12 @@ ByteFormat find_widened_format(int data_type)
     return format;
 }
 
-void multiply_few_halves(int data_type, const ByteTile& tile, int64_t rows)
+void widen_and_multiply_halves(int data_type, const ByteTile& tile, int64_t rows)
 {
     if (data_type == TENGINE_DT_FP16)
-        HWY_DYNAMIC_DISPATCH(multiply_few_fp16)(tile, rows);
+        HWY_DYNAMIC_DISPATCH(widen_and_multiply_fp16)(tile, rows);
     else
-        HWY_DYNAMIC_DISPATCH(multiply_few_bf16)(tile, rows);
+        HWY_DYNAMIC_DISPATCH(widen_and_multiply_bf16)(tile, rows);
 }
 
 }  // namespace tengine::cpu
