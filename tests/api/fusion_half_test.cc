@@ -33,6 +33,15 @@ TEST_F(FusionTest, DepthwiseConvolutionsOfHalvesWithASum)
     compare_halves(2 * 8);
 }
 
+TEST_F(FusionTest, DepthwiseConvolutionsOfHalvesWithASumAndAnActivation)
+{
+    const tensor_t x = input("x", {2, 77, 6, 11});
+    for (const int kernel : {3, 5}) {
+        node("HardSwish", {node("Add", {conv(x, 77, 77, 77, kernel), x})});
+        compare_halves(3 * 8);
+    }
+}
+
 // Each of 20 products of numbers below 1 is rounded once more where nothing is fused.
 TEST_F(FusionTest, FactorsOfChannelsOfHalves)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise Conv in fp32 with channels last and constant weights: as many output as input channels,
-// each with a filter of its own.
+// Depthwise Conv in fp32, fp16 and bf16 with channels last and constant weights: as many output as
+// input channels, each with a filter of its own.
 //
 // Vectors run along the channels, so that they are full whatever the width, stride and dilation
 // are. Channels that fill two vectors go through several lines before the next, so that what lines
@@ -13,8 +13,14 @@
 // of 3 that are 1 apart. Of small images with much edge the channels of a pair of vectors are
 // copied first, with zeros at their sides; that also frees them from the distance between pixels,
 // whose multiples fall into few sets of the cache.
+//
+// Elements of 16 bits are widened to fp32 as they are loaded, also those of a copy: half the
+// bandwidth is worth more than the conversions, of which there are as many as loads. Results are
+// rounded once, when they are stored; activations other than a clip pass over the sums of a line
+// before that.
 // Limits: loads (3 to 5 for 4 multiply-adds); the bandwidth of the L2 cache.
-// Accuracy: |error| <= (taps + 1) * eps * (sum |weight| |input| + |bias|), before the activation.
+// Accuracy: |error| <= (taps + 2) * eps32 * (sum |weight| |input| + |bias|), before the activation,
+// and half a unit of the type of the result.
 #include <algorithm>
 #include <cstdint>
 
@@ -22,6 +28,7 @@
 #include "device/cpu/kernel/activation.h"
 #include "device/cpu/kernel/depthwise_pixels.h"
 #include "device/cpu/kernel/fixed_vectors.h"
+#include "device/cpu/kernel/float_rows.h"
 #include "device/cpu/kernel/packed_problem.h"
 #include "device/cpu/kernel/pixel_conv.h"
 #include "device/cpu/kernel_table.h"
@@ -42,8 +49,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 
 // A line of the output.
-template <int kVectors, bool kPartial, int kKernel = 0, int kStride = 0>
-HWY_INLINE void convolve_line(const DepthwisePixels& conv, const DepthwiseLine& line)
+template <class T, int kVectors, bool kPartial, int kKernel = 0, int kStride = 0>
+HWY_INLINE void convolve_line(const DepthwisePixels& conv, const DepthwiseLine<T>& line)
 {
     const window_axis& width = conv.axes[2];
     Taps rows = {};
@@ -75,7 +82,8 @@ HWY_INLINE void convolve_line(const DepthwisePixels& conv, const DepthwiseLine& 
 #ifndef TENGINE_MINIMAL
 // A line whose input has its padding, vector by vector: more pixels side by side take fewer loads,
 // which count in wide windows.
-HWY_INLINE void convolve_padded_line(const DepthwisePixels& conv, const DepthwiseLine& line)
+template <class T>
+HWY_INLINE void convolve_padded_line(const DepthwisePixels& conv, const DepthwiseLine<T>& line)
 {
     using W = Windows<kCopiedKernel, 1>;
     const int64_t pixels = conv.axes[2].output;
@@ -95,8 +103,22 @@ HWY_INLINE void convolve_padded_line(const DepthwisePixels& conv, const Depthwis
 }
 #endif
 
+// A line of sums becomes results of 16 bits.
+template <class T>
+HWY_INLINE void activate_sums(const DepthwisePixels& conv, const DepthwiseLine<T>& line)
+{
+    const int64_t pixels = conv.axes[2].output, channels = conv.channels();
+    const int64_t count = std::min(line.width, line.count);
+    activate(*line.fusion, line.sums, 1, 0, pixels * line.width);
+    for (int64_t x = 0; x < pixels; ++x)
+        for (int64_t i = 0; i < count; i += conv.lanes)
+            store_lanes(hn::LoadU(Floats(), line.sums + x * line.width + i),
+                        line.output + x * channels + i, count - i);
+}
+
 // Goes on to the next channels.
-HWY_INLINE void skip_channels(const DepthwisePixels& conv, DepthwiseLine& line)
+template <class T>
+HWY_INLINE void skip_channels(const DepthwisePixels& conv, DepthwiseLine<T>& line)
 {
     line.image += line.width;
     line.weights += line.width * (conv.taps + 1);
@@ -105,20 +127,23 @@ HWY_INLINE void skip_channels(const DepthwisePixels& conv, DepthwiseLine& line)
     line.count -= line.width;
 }
 
-using ConvolveLines = void (*)(const DepthwisePixels& conv, DepthwiseLine line, int64_t lines,
+template <class T>
+using ConvolveLines = void (*)(const DepthwisePixels& conv, DepthwiseLine<T> line, int64_t lines,
                                int64_t blocks);
 
 // So many lines of an image, from one on, of the channels that it has and of those of the next
 // blocks, each of as many. That `line` is a copy lets its members stay in registers.
-template <void (*kConvolve)(const DepthwisePixels&, const DepthwiseLine&)>
-HWY_NOINLINE void repeat_line(const DepthwisePixels& conv, DepthwiseLine line, int64_t lines,
+template <class T, void (*kConvolve)(const DepthwisePixels&, const DepthwiseLine<T>&)>
+HWY_NOINLINE void repeat_line(const DepthwisePixels& conv, DepthwiseLine<T> line, int64_t lines,
                               int64_t blocks)
 {
     const int64_t step = conv.axes[2].output * conv.channels();
     for (; blocks > 0; --blocks, skip_channels(conv, line)) {
-        DepthwiseLine next = line;
+        DepthwiseLine<T> next = line;
         for (int64_t i = 0; i < lines; ++i) {
             kConvolve(conv, next);
+            if constexpr (is_half<T>)
+                if (line.sums) activate_sums(conv, next);
             ++next.line;
             next.output += step;
             if (next.addend) next.addend += step;
@@ -127,7 +152,8 @@ HWY_NOINLINE void repeat_line(const DepthwisePixels& conv, DepthwiseLine line, i
 }
 
 // For a pair of vectors, or for one; minimal builds go vector by vector.
-ConvolveLines find_convolve_lines(const DepthwisePixels& conv, const DepthwiseLine& line)
+template <class T>
+ConvolveLines<T> find_convolve_lines(const DepthwisePixels& conv, const DepthwiseLine<T>& line)
 {
 #ifndef TENGINE_MINIMAL
     const bool is_pair = line.width > conv.lanes;
@@ -136,79 +162,114 @@ ConvolveLines find_convolve_lines(const DepthwisePixels& conv, const DepthwiseLi
         return width.kernel == kernel && width.stride == stride && width.dilation == 1;
     };
     if (is_pair) {
-        if (conv.copy_pixels > 0) return repeat_line<convolve_padded_line>;
-        if (is(3, 1)) return repeat_line<convolve_line<2, false, 3, 1>>;
-        if (is(3, 2)) return repeat_line<convolve_line<2, false, 3, 2>>;
-        if (is(5, 1)) return repeat_line<convolve_line<2, false, 5, 1>>;
-        if (is(5, 2)) return repeat_line<convolve_line<2, false, 5, 2>>;
-        return repeat_line<convolve_line<2, false>>;
+        if (conv.copy_pixels > 0) return repeat_line<T, convolve_padded_line<T>>;
+        if (is(3, 1)) return repeat_line<T, convolve_line<T, 2, false, 3, 1>>;
+        if (is(3, 2)) return repeat_line<T, convolve_line<T, 2, false, 3, 2>>;
+        if (is(5, 1)) return repeat_line<T, convolve_line<T, 2, false, 5, 1>>;
+        if (is(5, 2)) return repeat_line<T, convolve_line<T, 2, false, 5, 2>>;
+        return repeat_line<T, convolve_line<T, 2, false>>;
     }
 #else
     (void)conv;
     (void)line;
 #endif
-    return repeat_line<convolve_line<1, true>>;
+    return repeat_line<T, convolve_line<T, 1, true>>;
 }
 
 // Channels from `channel` on of a line of the output, `line` in all images.
-DepthwiseLine find_line(const DepthwisePixels& conv, const DepthwiseOperands& operands,
-                        int64_t line, int64_t channel)
+template <class T>
+DepthwiseLine<T> find_line(const DepthwisePixels& conv, const DepthwiseOperands& operands,
+                           int64_t line, int64_t channel, const DepthwiseScratch& scratch)
 {
     const int64_t channels = conv.channels(), lines = conv.axes[1].output;
     const int64_t at = line * conv.axes[2].output * channels + channel;
-    DepthwiseLine found = {};
-    found.image = operands.input + line / lines * conv.input_plane * channels + channel;
+    DepthwiseLine<T> found = {};
+    found.image = static_cast<const T*>(operands.input) +
+                  line / lines * conv.input_plane * channels + channel;
     found.pixel_step = channels;
     found.weights = operands.weights + channel * (conv.taps + 1);
     found.width = conv.width(channel);
-    found.addend = operands.addend ? operands.addend + at : nullptr;
-    found.output = operands.output + at;
+    found.addend = operands.addend ? static_cast<const T*>(operands.addend) + at : nullptr;
+    found.output = static_cast<T*>(operands.output) + at;
+    if (is_half<T> && needs_activation_pass(*operands.fusion)) found.sums = scratch.line;
     found.count = channels - channel;
     found.line = static_cast<int>(line % lines);
     found.fusion = operands.fusion;
     return found;
 }
 
-// All channels of `count` lines of an image, from `first` in all images on.
+template <class T>
 void convolve_lines(const DepthwisePixels& conv, const DepthwiseOperands& operands, int64_t first,
-                    int64_t count)
+                    int64_t count, const DepthwiseScratch& scratch)
 {
     const int64_t pairs = conv.pair_num, others = conv.vectors() - 2 * pairs;
     const auto convolve = [&](int64_t channel, int64_t blocks) {
         if (blocks == 0) return;
-        const DepthwiseLine line = find_line(conv, operands, first, channel);
+        const auto line = find_line<T>(conv, operands, first, channel, scratch);
         find_convolve_lines(conv, line)(conv, line, count, blocks);
     };
     convolve(0, pairs);
     convolve(2 * pairs * conv.lanes, others);
-    if (!needs_activation_pass(*operands.fusion)) return;
-    const int64_t size = conv.axes[2].output * conv.channels();
-    activate(*operands.fusion, operands.output + first * size, 1, 0, count * size);
+    if constexpr (!is_half<T>) {
+        if (!needs_activation_pass(*operands.fusion)) return;
+        const int64_t size = conv.axes[2].output * conv.channels();
+        activate(*operands.fusion, static_cast<T*>(operands.output) + first * size, 1, 0,
+                 count * size);
+    }
 }
 
-// Channels from `channel` on of a whole image, by way of a copy with zeros at the sides.
-void convolve_copied(const DepthwisePixels& conv, const DepthwiseOperands& operands, int64_t image,
-                     int64_t channel, float* copy)
+// The channels of the input that a line has, with zeros at the sides.
+template <class T>
+HWY_INLINE void copy_channels(const DepthwisePixels& conv, const DepthwiseLine<T>& line, T* copy)
 {
-    const Floats d;
-    const int64_t lanes = conv.lanes, lines = conv.axes[1].input;
-    const int64_t pixels = conv.input_plane / lines;
-    DepthwiseLine line = find_line(conv, operands, image * conv.axes[1].output, channel);
-    std::fill_n(copy, lines * conv.copy_pixels * line.width, 0.0f);
-    const float* from = line.image;
+    const int64_t lines = conv.axes[1].input, pixels = conv.input_plane / lines;
+    const int64_t pair = 2 * static_cast<int64_t>(hn::Lanes(Floats()));
+    std::fill_n(copy, lines * conv.copy_pixels * line.width, T{});
+    const T* from = line.image;
     for (int64_t y = 0; y < lines; ++y) {
-        float* to = copy + (y * conv.copy_pixels + conv.padding) * line.width;
-        for (int64_t x = 0; x < pixels; ++x, from += line.pixel_step, to += line.width) {
-            hn::StoreU(load_lanes(from, line.count), d, to);
-            if (line.width > lanes) hn::StoreU(hn::LoadU(d, from + lanes), d, to + lanes);
-        }
+        T* to = copy + (y * conv.copy_pixels + conv.padding) * line.width;
+        for (int64_t x = 0; x < pixels; ++x, from += line.pixel_step, to += line.width)
+            if (line.width == pair)
+                std::copy_n(from, pair, to);
+            else
+                std::copy_n(from, std::min(line.count, line.width), to);
     }
+}
+
+template <class T>
+void convolve_copied(const DepthwisePixels& conv, const DepthwiseOperands& operands, int64_t image,
+                     int64_t channel, const DepthwiseScratch& scratch)
+{
+    auto line = find_line<T>(conv, operands, image * conv.axes[1].output, channel, scratch);
+    T* copy = reinterpret_cast<T*>(scratch.copy);
+    copy_channels(conv, line, copy);
     line.image = copy;
     line.pixel_step = line.width;
     find_convolve_lines(conv, line)(conv, line, conv.axes[1].output, 1);
-    if (needs_activation_pass(*operands.fusion))
-        activate(*operands.fusion, line.output, conv.output_plane, conv.channels(),
-                 std::min(line.width, line.count));
+    if constexpr (!is_half<T>)
+        if (needs_activation_pass(*operands.fusion))
+            activate(*operands.fusion, line.output, conv.output_plane, conv.channels(),
+                     std::min(line.width, line.count));
+}
+
+// All channels of `count` lines of an image, from `first` in all images on.
+void convolve_typed_lines(const DepthwisePixels& conv, const DepthwiseOperands& operands,
+                          int64_t first, int64_t count, const DepthwiseScratch& scratch)
+{
+    const auto convolve = conv.data_type == TENGINE_DT_FP32   ? convolve_lines<float>
+                          : conv.data_type == TENGINE_DT_FP16 ? convolve_lines<Half>
+                                                              : convolve_lines<BFloat16>;
+    convolve(conv, operands, first, count, scratch);
+}
+
+// Channels from `channel` on of a whole image, by way of a copy.
+void convolve_typed_copy(const DepthwisePixels& conv, const DepthwiseOperands& operands,
+                         int64_t image, int64_t channel, const DepthwiseScratch& scratch)
+{
+    const auto convolve = conv.data_type == TENGINE_DT_FP32   ? convolve_copied<float>
+                          : conv.data_type == TENGINE_DT_FP16 ? convolve_copied<Half>
+                                                              : convolve_copied<BFloat16>;
+    convolve(conv, operands, image, channel, scratch);
 }
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
@@ -224,8 +285,13 @@ const KernelTable conv_depthwise_pixels_kernels = {nullptr, 0};
 namespace tengine::cpu {
 namespace {
 
-HWY_EXPORT(convolve_lines);
-HWY_EXPORT(convolve_copied);
+HWY_EXPORT(convolve_typed_lines);
+HWY_EXPORT(convolve_typed_copy);
+
+int64_t element_bytes(const DepthwisePixels& conv)
+{
+    return conv.data_type == TENGINE_DT_FP32 ? sizeof(float) : sizeof(uint16_t);
+}
 
 // Whether windows are such that it pays to copy channels with their padding, and the image so small
 // that a copy stays in the L1 cache, or nearly so. With AVX-512 7x7 pixels take 0.75 of the time
@@ -236,7 +302,7 @@ bool pays_to_copy(const DepthwisePixels& conv)
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
     const int64_t pixels = int64_t{y.input} * (x.input + x.pad_begin + x.pad_end);
     return conv.pair_num > 0 && x.kernel == kCopiedKernel && x.dilation == 1 && x.stride == 1 &&
-           x.output >= kFew && pixels * 2 * conv.lanes * int64_t{sizeof(float)} <= kMostBytes;
+           x.output >= kFew && pixels * 2 * conv.lanes * element_bytes(conv) <= kMostBytes;
 }
 
 void plan_copies(DepthwisePixels& conv)
@@ -248,28 +314,63 @@ void plan_copies(DepthwisePixels& conv)
     x.pad_begin = x.pad_end = 0;
 }
 
+void plan_channels(DepthwisePixels& conv)
+{
+    int64_t rows;
+    describe_pixel_tile(&rows, &conv.lanes);
+#ifndef TENGINE_MINIMAL
+    conv.pair_num = conv.channels() / (2 * conv.lanes);
+#endif
+}
+
+// Which windows have all columns on the input.
+void find_inside(DepthwisePixels& conv)
+{
+    const window_axis& x = conv.axes[2];
+    const int64_t room = x.input - 1 - (int64_t{x.kernel - 1} * x.dilation - x.pad_begin);
+    conv.first_inside = std::min<int64_t>((x.pad_begin + x.stride - 1) / x.stride, x.output);
+    conv.last_inside =
+        std::clamp<int64_t>(room < 0 ? 0 : room / x.stride + 1, conv.first_inside, x.output);
+}
+
+int64_t worker_bytes(const DepthwisePixels& conv)
+{
+    const int64_t line = conv.line_floats() * int64_t{sizeof(float)};
+    const int64_t copy = conv.copy_elements() * element_bytes(conv);
+    return (line + copy + 63) / 64 * 64;
+}
+
+DepthwiseScratch find_scratch(const KernelContext& context, const DepthwisePixels& conv, int worker)
+{
+    char* memory = static_cast<char*>(context.scratch) + worker_bytes(conv) * worker;
+    auto* line = reinterpret_cast<float*>(memory);
+    return {line, memory + conv.line_floats() * int64_t{sizeof(float)}};
+}
+
 int prepare(KernelContext& context)
 {
     DepthwisePixels conv = {};
     TENGINE_RETURN_IF_ERROR(describe_conv(*context.node, false, &conv));
-    plan_depthwise_channels(conv);
-    if (pays_to_copy(conv)) {
-        plan_copies(conv);
-        context.scratch_size = static_cast<uint64_t>(conv.copy_floats()) * sizeof(float) *
-                               static_cast<uint64_t>(get_thread_pool_size(context.pool));
-    }
+    conv.data_type = context.input(0)->data_type;
+    plan_channels(conv);
+    if (pays_to_copy(conv)) plan_copies(conv);
     find_inside(conv);
+    context.scratch_size = static_cast<uint64_t>(worker_bytes(conv)) *
+                           static_cast<uint64_t>(get_thread_pool_size(context.pool));
     static const char kind = 0;
     const tensor* weight = context.input(1);
     const tensor* bias = context.input(2);
     return keep_packed_problem(
-        context, conv, &kind, weight, {bias}, {conv.taps, conv.channels(), conv.lanes},
+        context, conv, &kind, weight, {bias},
+        {conv.taps, conv.channels(), conv.lanes, conv.data_type},
         static_cast<uint64_t>(conv.packed_floats()) * sizeof(float),
         [&](void* memory, const void* values) {
-            const auto* weights = static_cast<const float*>(values);
+            tensor aligned = *weight;
+            aligned.data = const_cast<void*>(values);
             pack_depthwise(
-                conv, [&](int64_t i) { return weights[i]; },
-                [&](int64_t i) { return bias ? bias->f32[i] : 0.0f; }, static_cast<float*>(memory));
+                conv, [&](int64_t i) { return read_float(aligned, i); },
+                [&](int64_t i) { return bias ? read_float(*bias, i) : 0.0f; },
+                static_cast<float*>(memory));
         });
 }
 
@@ -279,10 +380,10 @@ int prepare(KernelContext& context)
 int64_t count_block_lines(const DepthwisePixels& conv)
 {
     constexpr int64_t kMostPixelBytes = 3072;
-    if (conv.channels() * int64_t{sizeof(float)} > kMostPixelBytes) return 1;
+    if (conv.channels() * element_bytes(conv) > kMostPixelBytes) return 1;
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
     const int64_t line = (int64_t{x.input} * y.stride + x.output) * conv.channels();
-    const int64_t room = static_cast<int64_t>(get_cpu_cache_size().l2 / 2 / sizeof(float));
+    const int64_t room = static_cast<int64_t>(get_cpu_cache_size().l2) / 2 / element_bytes(conv);
     return std::max<int64_t>(room / line, 1);
 }
 
@@ -292,11 +393,13 @@ void run_lines(KernelContext& context, const DepthwisePixels& conv,
     const int64_t lines = conv.axes[1].output;
     const int64_t most = count_block_lines(conv);
     const int64_t work = conv.axes[2].output * conv.channels() * conv.taps;
+    const auto convolve = HWY_DYNAMIC_DISPATCH(convolve_typed_lines);
     parallel_for(context.pool, conv.batch * lines, grain_for(work),
-                 [&](int64_t begin, int64_t end, int) {
+                 [&](int64_t begin, int64_t end, int worker) {
+                     const DepthwiseScratch scratch = find_scratch(context, conv, worker);
                      for (int64_t i = begin; i < end;) {
                          const int64_t count = std::min({most, end - i, lines - i % lines});
-                         convolve_depthwise_lines(conv, operands, i, count);
+                         convolve(conv, operands, i, count, scratch);
                          i += count;
                      }
                  });
@@ -306,17 +409,16 @@ void run_lines(KernelContext& context, const DepthwisePixels& conv,
 void run_copied(KernelContext& context, const DepthwisePixels& conv,
                 const DepthwiseOperands& operands)
 {
-    const auto convolve = HWY_DYNAMIC_DISPATCH(convolve_copied);
+    const auto convolve = HWY_DYNAMIC_DISPATCH(convolve_typed_copy);
     const int64_t parts = conv.vectors() - conv.pair_num;
     const int64_t work = conv.output_plane * conv.taps * 2 * conv.lanes;
     parallel_for(context.pool, conv.batch * parts, grain_for(work),
                  [&](int64_t begin, int64_t end, int worker) {
-                     float* copy =
-                         static_cast<float*>(context.scratch) + worker * conv.copy_floats();
+                     const DepthwiseScratch scratch = find_scratch(context, conv, worker);
                      for (int64_t i = begin; i < end; ++i) {
                          const int64_t part = i % parts;
                          const int64_t vector = part + std::min(part, conv.pair_num);
-                         convolve(conv, operands, i / parts, vector * conv.lanes, copy);
+                         convolve(conv, operands, i / parts, vector * conv.lanes, scratch);
                      }
                  });
 }
@@ -326,9 +428,9 @@ int run(KernelContext& context)
     const auto& conv = packed_problem<DepthwisePixels>(context);
     const tensor* addend = find_addend(context);
     const DepthwiseOperands operands = {
-        context.input(0)->f32,
+        context.input(0)->data,
         reinterpret_cast<const float*>(shared_weights<DepthwisePixels>(context)),
-        addend ? addend->f32 : nullptr, context.output(0)->f32, &context.fusion};
+        addend ? addend->data : nullptr, context.output(0)->data, &context.fusion};
     if (conv.copy_pixels > 0)
         run_copied(context, conv, operands);
     else
@@ -339,37 +441,14 @@ int run(KernelContext& context)
 bool accepts(const node& node)
 {
     ConvProblem p;
-    return is_pixel_conv(node) && describe_conv(node, false, &p) == TENGINE_OK && is_depthwise(p);
+    return (is_pixel_conv(node) || is_half_conv(node)) &&
+           describe_conv(node, false, &p) == TENGINE_OK && is_depthwise(p);
 }
 
 constexpr Kernel rows[] = {{"Conv", "conv.depthwise_pixels", accepts, run, prepare, -1, take_addend,
                             Layout::kChannelsLast, true, false, true}};
 
 }  // namespace
-
-void plan_depthwise_channels(DepthwisePixels& conv)
-{
-    int64_t rows;
-    describe_pixel_tile(&rows, &conv.lanes);
-#ifndef TENGINE_MINIMAL
-    conv.pair_num = conv.channels() / (2 * conv.lanes);
-#endif
-}
-
-void find_inside(DepthwisePixels& conv)
-{
-    const window_axis& x = conv.axes[2];
-    const int64_t room = x.input - 1 - (int64_t{x.kernel - 1} * x.dilation - x.pad_begin);
-    conv.first_inside = std::min<int64_t>((x.pad_begin + x.stride - 1) / x.stride, x.output);
-    conv.last_inside =
-        std::clamp<int64_t>(room < 0 ? 0 : room / x.stride + 1, conv.first_inside, x.output);
-}
-
-void convolve_depthwise_lines(const DepthwisePixels& conv, const DepthwiseOperands& operands,
-                              int64_t first, int64_t count)
-{
-    HWY_DYNAMIC_DISPATCH(convolve_lines)(conv, operands, first, count);
-}
 
 extern const KernelTable conv_depthwise_pixels_kernels;
 const KernelTable conv_depthwise_pixels_kernels = make_table<rows>();

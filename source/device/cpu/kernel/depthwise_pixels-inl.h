@@ -16,7 +16,7 @@
 
 #include <hwy/highway.h>
 
-#include "device/cpu/kernel/lanes-inl.h"
+#include "device/cpu/kernel/elements-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
@@ -29,11 +29,11 @@ struct Taps
 };
 
 // A vector of inputs; of the last channels there may be fewer than lanes.
-template <bool kPartial>
-HWY_INLINE Vector load_input(const float* input, int64_t count)
+template <bool kPartial, class T>
+HWY_INLINE Vector load_input(const T* input, int64_t count)
 {
     if constexpr (kPartial) return load_lanes(input, count);
-    return hn::LoadU(Floats(), input);
+    return load_elements(Floats(), input);
 }
 
 // Of kPixels pixels; `last` is that of the last.
@@ -92,16 +92,19 @@ struct DepthwiseSums<0>
     }
 };
 
-// Finishes a vector of results, or `count` lanes of it.
-template <bool kPartial>
-HWY_INLINE void finish(const DepthwiseLine& line, const Bounds& clip, Vector sum, int64_t at,
-                       int64_t count)
+// Finishes a vector of results, or `count` lanes of it: channels from `channel` of the line's on.
+template <bool kPartial, class T>
+HWY_INLINE void finish(const DepthwiseLine<T>& line, const Bounds& clip, Vector sum, int64_t pixel,
+                       int64_t channels, int64_t channel)
 {
+    const int64_t at = pixel * channels + channel, count = line.count - channel;
     if (line.addend) sum = hn::Add(sum, load_input<kPartial>(line.addend + at, count));
-    if constexpr (kPartial)
+    if (is_half<T> && line.sums)
+        hn::StoreU(sum, Floats(), line.sums + pixel * line.width + channel);
+    else if constexpr (kPartial)
         store_lanes(clip(sum), line.output + at, count);
     else
-        hn::StoreU(clip(sum), Floats(), line.output + at);
+        store_elements(Floats(), clip(sum), line.output + at);
 }
 
 // Where windows side by side reach: kKernel wide, kStride apart, or any where kKernel is 0.
@@ -119,21 +122,22 @@ struct Columns
     int64_t first, last;
 };
 
-// Input kAt and those after it, `step` floats apart, of a line of windows: to the sums of the
+// Input kAt and those after it, `step` elements apart, of a line of windows: to the sums of the
 // pixels whose windows they are in.
-template <class W, int kPixels, int kAt = 0>
-HWY_INLINE void add_inputs(const Vector* weights, const float* input, int64_t step,
+template <class W, int kPixels, int kAt = 0, class T>
+HWY_INLINE void add_inputs(const Vector* weights, const T* input, int64_t step,
                            const Columns& columns, DepthwiseSums<kPixels>* sums)
 {
     if (!W::kAtEdge || (kAt >= columns.first && kAt < columns.last))
-        sums->template add_input<kAt, W::kKernel, W::kStride>(weights, hn::LoadU(Floats(), input));
+        sums->template add_input<kAt, W::kKernel, W::kStride>(weights,
+                                                              load_elements(Floats(), input));
     if constexpr (kAt + 1 < (kPixels - 1) * W::kStride + W::kKernel)
         add_inputs<W, kPixels, kAt + 1>(weights, input + step, step, columns, sums);
 }
 
 // A line of kPixels windows.
-template <class W, int kPixels>
-HWY_INLINE void add_line(const float* weights, int64_t width, const float* input, int64_t step,
+template <class W, int kPixels, class T>
+HWY_INLINE void add_line(const float* weights, int64_t width, const T* input, int64_t step,
                          const Columns& columns, DepthwiseSums<kPixels>* sums)
 {
     Vector taps[W::kKernel];
@@ -143,9 +147,9 @@ HWY_INLINE void add_line(const float* weights, int64_t width, const float* input
 }
 
 // A line of windows, of one vector of channels.
-template <bool kPartial, class W, int kPixels>
-HWY_INLINE void add_window_line(const DepthwisePixels& conv, const DepthwiseLine& line,
-                                const Taps& taps, const float* weights, const float* input,
+template <bool kPartial, class W, int kPixels, class T>
+HWY_INLINE void add_window_line(const DepthwisePixels& conv, const DepthwiseLine<T>& line,
+                                const Taps& taps, const float* weights, const T* input,
                                 const Columns& columns, int64_t count, DepthwiseSums<kPixels>* sums)
 {
     const int64_t step = line.pixel_step;
@@ -153,7 +157,7 @@ HWY_INLINE void add_window_line(const DepthwisePixels& conv, const DepthwiseLine
         return add_line<W>(weights, line.width, input, step, columns, sums);
     const window_axis& width = conv.axes[2];
     for (int64_t kx = taps.first_x; kx < taps.last_x; ++kx) {
-        const float* from = input + kx * width.dilation * step;
+        const T* from = input + kx * width.dilation * step;
         sums->add_tap(hn::LoadU(Floats(), weights + kx * line.width), [&](int pixel) {
             return load_input<kPartial>(from + int64_t{pixel} * width.stride * step, count);
         });
@@ -162,8 +166,8 @@ HWY_INLINE void add_window_line(const DepthwisePixels& conv, const DepthwiseLine
 
 // kPixels pixels from `x` on, of one or two vectors of channels from `channel` of the line's on;
 // the first `known` pixels have been computed already.
-template <int kPixels, int kVectors, bool kPartial, class W = Windows<>>
-HWY_INLINE void convolve_pixels(const DepthwisePixels& conv, const DepthwiseLine& line,
+template <int kPixels, int kVectors, bool kPartial, class W = Windows<>, class T>
+HWY_INLINE void convolve_pixels(const DepthwisePixels& conv, const DepthwiseLine<T>& line,
                                 const Taps& taps, int64_t x, int64_t known, int64_t channel)
 {
     const window_axis &height = conv.axes[1], &width = conv.axes[2];
@@ -177,9 +181,9 @@ HWY_INLINE void convolve_pixels(const DepthwisePixels& conv, const DepthwiseLine
     if constexpr (kVectors > 1) others.start(hn::LoadU(Floats(), weights + lanes));
     const Columns columns = {-left, width.input - left};
     for (int64_t ky = taps.first_y; ky < taps.last_y; ++ky) {
-        const float* input = line.image +
-                             ((top + ky * height.dilation) * width.input + left) * line.pixel_step +
-                             channel;
+        const T* input = line.image +
+                         ((top + ky * height.dilation) * width.input + left) * line.pixel_step +
+                         channel;
         const float* row = weights + (1 + ky * width.kernel) * line.width;
         add_window_line<kPartial, W>(conv, line, taps, row, input, columns, count, &sums);
         if constexpr (kVectors > 1)
@@ -187,14 +191,13 @@ HWY_INLINE void convolve_pixels(const DepthwisePixels& conv, const DepthwiseLine
                                          count - lanes, &others);
     }
     const Bounds clip(*line.fusion);
-    const int64_t at = x * channels + channel;
     sums.store([&](int pixel, Vector sum) {
-        if (pixel >= known) finish<kPartial>(line, clip, sum, at + pixel * channels, count);
+        if (pixel >= known) finish<kPartial>(line, clip, sum, x + pixel, channels, channel);
     });
     if constexpr (kVectors > 1)
         others.store([&](int pixel, Vector sum) {
             if (pixel >= known)
-                finish<kPartial>(line, clip, sum, at + pixel * channels + lanes, count - lanes);
+                finish<kPartial>(line, clip, sum, x + pixel, channels, channel + lanes);
         });
 }
 

@@ -25,6 +25,7 @@ struct DepthwisePixels : ConvProblem
     int64_t copy_pixels;
     int64_t padding;          // before a copied line
     int64_t lanes, pair_num;  // of a vector; pairs of vectors
+    int data_type;            // TENGINE_DT_FP32, _FP16 or _BF16
 
     int64_t channels() const { return groups; }
     int64_t vectors() const { return (channels() + lanes - 1) / lanes; }
@@ -34,18 +35,23 @@ struct DepthwisePixels : ConvProblem
     {
         return channel < 2 * pair_num * lanes ? 2 * lanes : lanes;
     }
-    int64_t copy_floats() const { return axes[1].input * copy_pixels * 2 * lanes; }
+    // Of the channels of a pair.
+    int64_t copy_elements() const { return axes[1].input * copy_pixels * 2 * lanes; }
+    int64_t line_floats() const { return axes[2].output * 2 * lanes; }
 };
 
-// A line of the output, and the channels of it that a pair of vectors has, or one.
+// A line of the output, and the channels of it that a pair of vectors has, or one. T is Half,
+// BFloat16 or float.
+template <class T>
 struct DepthwiseLine
 {
-    const float* image;    // of the input, at the first of the channels
+    const T* image;        // of the input, at the first of the channels
     int64_t pixel_step;    // of the input
     const float* weights;  // biases, then weights tap by tap, `width` floats each
     int64_t width;
-    const float* addend;  // or null; at the first channel, as the output is
-    float* output;
+    const T* addend;  // or null; at the first channel, as the output is
+    T* output;
+    float* sums;    // of 16 bits, instead of the output: `width` a pixel, for a pass; or null
     int64_t count;  // of channels, from the first on
     int line;
     const Fusion* fusion;
@@ -53,11 +59,18 @@ struct DepthwiseLine
 
 struct DepthwiseOperands
 {
-    const float* input;
+    const void* input;
     const float* weights;  // packed
-    const float* addend;   // or null
-    float* output;
+    const void* addend;    // or null
+    void* output;
     const Fusion* fusion;
+};
+
+// Of a worker, where they are needed.
+struct DepthwiseScratch
+{
+    float* line;  // the sums of a pair's line
+    char* copy;   // the input of a pair
 };
 
 // Whether such kernels can compute it, of a convolution that describe_conv() has described.
@@ -66,12 +79,6 @@ inline bool is_depthwise(const ConvProblem& p)
     return p.input_channels == 1 && p.output_channels == 1 && p.groups > 1 && p.input_plane > 0 &&
            p.output_plane > 0 && p.batch > 0;
 }
-
-// Cuts the channels of a convolution that describe_conv() has described into vectors.
-void plan_depthwise_channels(DepthwisePixels& conv);
-
-// Which windows have all columns on the input.
-void find_inside(DepthwisePixels& conv);
 
 // For each pair of vectors, and each other, the biases and then the weights, tap by tap: those that
 // read_bias(channel) and read_weight(channel * taps + tap) give.
@@ -89,9 +96,5 @@ void pack_depthwise(const DepthwisePixels& conv, const Weight& read_weight, cons
                                           : read_weight(i * conv.taps + tap);
     }
 }
-
-// All channels of `count` lines of an image, from `first` in all images on.
-void convolve_depthwise_lines(const DepthwisePixels& conv, const DepthwiseOperands& operands,
-                              int64_t first, int64_t count);
 
 }  // namespace tengine::cpu

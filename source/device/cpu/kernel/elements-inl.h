@@ -144,14 +144,20 @@ HWY_INLINE void store_pair(Vector low, Vector high, BFloat16* to)
 }
 #endif
 
-// The first `count` elements, at least one.
+// The first `count` elements, of 16 bits, at least one.
 template <class T>
 HWY_INLINE Vector load_lanes(const T* from, int64_t count)
 {
     const Floats d;
     if (count >= static_cast<int64_t>(hn::Lanes(d))) return load_elements(d, from);
     uint16_t lanes[HWY_MAX_BYTES / sizeof(float)] = {};
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+    const hn::Rebind<uint16_t, Floats> d16;
+    const auto present = hn::FirstN(d16, static_cast<size_t>(count));
+    hn::StoreU(hn::MaskedLoad(present, d16, &from->bits), d16, lanes);
+#else
     std::memcpy(lanes, from, static_cast<size_t>(count) * sizeof(T));
+#endif
     return load_elements(d, reinterpret_cast<const T*>(lanes));
 }
 
@@ -162,7 +168,13 @@ HWY_INLINE void store_lanes(Vector value, T* to, int64_t count)
     if (count >= static_cast<int64_t>(hn::Lanes(d))) return store_elements(d, value, to);
     uint16_t lanes[HWY_MAX_BYTES / sizeof(float)];
     store_elements(d, value, reinterpret_cast<T*>(lanes));
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+    const hn::Rebind<uint16_t, Floats> d16;
+    const auto present = hn::FirstN(d16, static_cast<size_t>(count));
+    hn::BlendedStore(hn::LoadU(d16, lanes), present, d16, &to->bits);
+#else
     std::memcpy(to, lanes, static_cast<size_t>(count) * sizeof(T));
+#endif
 }
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
