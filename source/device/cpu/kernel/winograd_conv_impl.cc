@@ -302,23 +302,34 @@ void compute_panel_of(const Winograd& conv, const WinogradOperands& operands,
     finish(conv, operands, panel, begin, tiles, products);
 }
 
+// Calls body with the constants kFirst to before kLast.
+template <int kFirst, int kLast, class Body>
+HWY_INLINE void repeat(const Body& body)
+{
+    if constexpr (kFirst < kLast) {
+        body(std::integral_constant<int, kFirst>());
+        repeat<kFirst + 1, kLast>(body);
+    }
+}
+
 // A vector of filters of an input channel: nine taps, `width` apart, to positions, `step` floats
-// apart.
+// apart. With constant indices what is between the two transforms stays in registers.
 template <int kTile, class T>
 HWY_INLINE void transform_filter_vector(const T* taps, int64_t width, float* to, int64_t step)
 {
     constexpr int kPatch = kTile + 2;
     const Floats d;
-    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-    HWY_ALIGN float rows[kPatch * 3 * HWY_MAX_BYTES / sizeof(float)];
-    for (int j = 0; j < 3; ++j)
+    Vector rows[kPatch][3];
+    repeat<0, 3>([&](auto j) {
         WinogradPoints<kTile>::transform_filter(
             [&](int i) { return load_elements(d, taps + (i * 3 + j) * width); },
-            [&](int i, Vector value) { hn::Store(value, d, rows + (i * 3 + j) * lanes); });
-    for (int i = 0; i < kPatch; ++i)
+            [&](int i, Vector value) { rows[i][j] = value; });
+    });
+    repeat<0, kPatch>([&](auto i) {
         WinogradPoints<kTile>::transform_filter(
-            [&](int j) { return hn::Load(d, rows + (i * 3 + j) * lanes); },
+            [&](int j) { return rows[i][j]; },
             [&](int j, Vector value) { hn::StoreU(value, d, to + (i * kPatch + j) * step); });
+    });
 }
 
 template <int kTile, class T>
@@ -328,9 +339,13 @@ void transform_filters_of(const Winograd& conv, const uint16_t* filters, int64_t
     const int64_t step = width * (conv.input_channels + 1);
     for (int64_t i = 0; i < conv.positions(); ++i)
         std::fill_n(to + i * step, width, 0.0f);
+    constexpr int64_t kAheadChannels = 8, kCacheLine = 64 / sizeof(T);
     const T* taps = reinterpret_cast<const T*>(filters);
     for (int64_t channel = 0; channel < conv.input_channels; ++channel, taps += 9 * width) {
         to += width;
+        // They come from memory, and the processor itself looks ahead too late.
+        for (int64_t i = 0; i < 9 * width; i += kCacheLine)
+            __builtin_prefetch(taps + kAheadChannels * 9 * width + i);
         for (int64_t i = 0; i < width; i += lanes)
             transform_filter_vector<kTile>(taps + i, width, to + i, step);
     }
