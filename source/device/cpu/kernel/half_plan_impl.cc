@@ -11,13 +11,13 @@
 namespace tengine::cpu {
 namespace {
 
-// Rows of a tile that are a multiple of so many bytes apart fall into few sets of an L1 cache. A
-// copy of pixels has a line of the cache between them.
+// Rows of a tile that are a multiple of so many bytes apart fall into few sets of an L1 cache. Then
+// pixels are copied, or their copy has a line of the cache between them.
 constexpr int64_t kCollidingBytes = 2048, kCacheLineBytes = 64;
 
-bool collides(const HalfPixels& conv)
+bool collides(int64_t bytes)
 {
-    return conv.image_step * int64_t{sizeof(uint16_t)} % kCollidingBytes == 0;
+    return bytes % kCollidingBytes == 0;
 }
 
 // Of widened weights of a panel, which an L1 cache holds.
@@ -90,10 +90,13 @@ void plan_half_pixels(HalfPixels& conv, int64_t workers)
             std::min(kPartBytes / (conv.format.columns * int64_t{sizeof(float)}), conv.depth());
     const bool has_padding = y.pad_begin > 0 || x.pad_begin > 0 ||
                              lines_for(y, y.output) > y.input || lines_for(x, x.output) > x.input;
-    const bool copies = conv.format.element_size > 2 || has_padding || conv.has_factors ||
-                        (conv.is_pointwise && (x.stride > 1 || y.stride > 1 || collides(conv)));
+    const bool copies =
+        conv.format.element_size > 2 || has_padding || conv.has_factors ||
+        (conv.is_pointwise &&
+         (x.stride > 1 || y.stride > 1 || collides(conv.image_step * int64_t{sizeof(uint16_t)})));
     conv.pixel_step = copies ? conv.input_channels : conv.image_step;
-    if (copies && conv.is_pointwise) conv.pixel_step += kCacheLineBytes / conv.format.element_size;
+    if (copies && conv.is_pointwise && collides(conv.pixel_step * conv.format.element_size))
+        conv.pixel_step += kCacheLineBytes / conv.format.element_size;
     conv.input_step = conv.pixel_step * (conv.is_pointwise ? 1 : x.stride);
     conv.lines = conv.is_pointwise ? 1 : y.output;
     conv.line_pixels = conv.is_pointwise ? conv.batch * conv.output_plane : x.output;
