@@ -48,7 +48,9 @@ HWY_INLINE void copy_byte_rows(const uint8_t* from, int64_t from_step, int64_t r
             copy_ends<32>(from, count, to);
         else if (count == 32)
             std::memcpy(to, from, 32);
-        else if (count >= 16)
+        else if (count == 16)
+            std::memcpy(to, from, 16);
+        else if (count > 16)
             copy_ends<16>(from, count, to);
         else if (count >= 8)
             copy_ends<8>(from, count, to);
@@ -128,7 +130,8 @@ class TileBytes
         HWY_ALIGN uint8_t bytes[kMostTileSums];
         const int64_t step = conv_.output_step, width = panel_.width;
         if (run_.addend) {
-            HWY_ALIGN uint8_t others[kMostTileSums] = {};
+            HWY_ALIGN uint8_t others[kMostTileSums];
+            fill_gaps(rows, columns, others);
             copy_byte_rows(run_.addend + at, step, rows, columns, others, width);
             requantize<true>(sums, others, rows, bytes);
         } else {
@@ -139,6 +142,13 @@ class TileBytes
     }
 
   private:
+    // Zeros where no bytes of rows will be: vectors are whole. Most tiles have no such places.
+    HWY_INLINE void fill_gaps(int64_t rows, int64_t columns, uint8_t* bytes) const
+    {
+        if (columns < panel_.width || rows * panel_.width % HWY_MAX_BYTES != 0)
+            std::fill_n(bytes, kMostTileSums, uint8_t{0});
+    }
+
     // Of the column where this place of the row is.
     HWY_INLINE uint8_t make_exactly(int32_t sum, int64_t place, const uint8_t* others) const
     {
