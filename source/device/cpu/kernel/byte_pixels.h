@@ -11,6 +11,7 @@
 // bit, which adds 128 to their zero point, or takes it off.
 #pragma once
 
+#include "device/cpu/kernel/block_copy.h"
 #include "device/cpu/kernel/byte_addition.h"
 #include "device/cpu/kernel/byte_tile.h"
 #include "device/cpu/kernel/conv_problem.h"
@@ -71,10 +72,13 @@ struct BytePixels : ConvProblem
     {
         return round_up(copy_lines * copy_pixels * input_channels * format.element_size);
     }
+    // Of a worker: block_copy.h.
     uint64_t copy_bytes() const
     {
+        if (copy_pixels == 0) return 0;
         const int64_t rows = crosses ? block_lines * block_pixels : 0;
-        return static_cast<uint64_t>(excess_at() + round_up(rows * int64_t{sizeof(int32_t)}));
+        return static_cast<uint64_t>(kBlockHeaderBytes + excess_at() +
+                                     round_up(rows * int64_t{sizeof(int32_t)}));
     }
 
   private:

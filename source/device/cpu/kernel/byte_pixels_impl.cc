@@ -33,6 +33,7 @@ struct ByteBlock
     int64_t lines, pixels;
     uint32_t flip;
     int32_t* excess;     // room for that of each pixel, with crossed products
+    bool is_held;        // a copy that has been made before, with its excess
     const char* packed;  // weights of the group
     int64_t output;      // the element of the first line, pixel and channel
 };
@@ -365,7 +366,7 @@ void multiply_block(const BytePixels& conv, const ByteRun& run, const ByteBlock&
     static const int32_t kZeros[64] = {};
     const int64_t size = conv.format.element_size;
 #if HWY_TARGET == HWY_AVX2
-    if (conv.crosses) find_excess(conv, block);
+    if (conv.crosses && !block.is_held) find_excess(conv, block);
 #endif
     for (int64_t i = first; i < last; ++i) {
         const BytePanel panel = find_byte_panel(conv, block.packed, i);
@@ -449,11 +450,13 @@ void run_block(const BytePixels& conv, const ByteRun& run, int64_t number, int64
     const int64_t pixels = copies && !conv.is_pointwise ? conv.copy_pixels : x.input;
     block.line_step = int64_t{y.stride} * pixels * conv.pixel_step * size;
     if (copies) {
-        HWY_DYNAMIC_DISPATCH(copy_block)
+        char* elements = find_block_elements(copy);
+        block.is_held = holds_block(copy, number);
+        if (!block.is_held) HWY_DYNAMIC_DISPATCH(copy_block)
         (conv, input, conv.is_pointwise ? pixel : line,
-         conv.is_pointwise ? block.pixels : block.lines, copy);
-        block.input = copy;
-        block.excess = reinterpret_cast<int32_t*>(copy + conv.excess_at());
+         conv.is_pointwise ? block.pixels : block.lines, elements);
+        block.input = elements;
+        block.excess = reinterpret_cast<int32_t*>(elements + conv.excess_at());
     } else {
         block.input =
             reinterpret_cast<const char*>(input) + line * block.line_step + pixel * conv.input_step;
@@ -533,6 +536,7 @@ void plan_byte_pixels(BytePixels& conv, const ByteOperands& operands, int64_t wo
 
 void multiply_bytes_here(const BytePixels& conv, const ByteRun& run, char* copy)
 {
+    if (conv.copy_pixels > 0) forget_block(copy);
     for (int64_t item = 0; item < conv.items(); ++item)
         run_block(conv, run, item, 0, conv.panels, copy);
 }
@@ -540,6 +544,7 @@ void multiply_bytes_here(const BytePixels& conv, const ByteRun& run, char* copy)
 void multiply_byte_panels(const BytePixels& conv, const ByteRun& run, int64_t first, int64_t last,
                           char* copy)
 {
+    if (conv.copy_pixels > 0) forget_block(copy);
     for (int64_t block = 0; block < conv.blocks; ++block)
         run_block(conv, run, block, first, last, copy);
 }
@@ -547,12 +552,16 @@ void multiply_byte_panels(const BytePixels& conv, const ByteRun& run, int64_t fi
 void multiply_bytes(thread_pool_t* pool, const BytePixels& conv, const ByteRun& run, char* copies)
 {
     const int64_t parts = conv.panel_parts;
+    const auto copy_of = [&](int worker) {
+        return copies + conv.copy_bytes() * static_cast<uint64_t>(worker);
+    };
+    for (int worker = 0; conv.copy_pixels > 0 && worker < get_thread_pool_size(pool); ++worker)
+        forget_block(copy_of(worker));
     parallel_for(pool, conv.items(), 1, [&](int64_t first, int64_t last, int worker) {
-        char* copy = copies + conv.copy_bytes() * static_cast<uint64_t>(worker);
         for (int64_t item = first; item < last; ++item) {
             const int64_t part = item % parts;
             run_block(conv, run, item / parts, conv.panels * part / parts,
-                      conv.panels * (part + 1) / parts, copy);
+                      conv.panels * (part + 1) / parts, copy_of(worker));
         }
     });
 }

@@ -5,6 +5,7 @@
 // after the bias, what is added and the activation. Weights have 16 bits wherever they lie.
 #pragma once
 
+#include "device/cpu/kernel/block_copy.h"
 #include "device/cpu/kernel/byte_tile.h"
 #include "device/cpu/kernel/conv_problem.h"
 #include "device/cpu/kernel_table.h"
@@ -12,7 +13,6 @@
 namespace tengine::cpu {
 
 inline constexpr int64_t kMostHalfStretches = 128;
-inline constexpr int64_t kHalfHeaderBytes = 64;  // of a copy: the number of its block
 
 // Steps, counts and lengths in pixels and elements unless it says bytes. Channels are those of a
 // group.
@@ -41,13 +41,13 @@ struct HalfPixels : ConvProblem
     int64_t stretch_groups() const { return whole_groups() + (left_elements() > 0); }
     uint64_t packed_bytes() const { return static_cast<uint64_t>(groups * group_bytes); }
     int64_t depth() const { return stretch_num * stretch_length; }
-    // Scratch of a worker: a block's copy and which block that is, a part of the weights of a
-    // panel, widened, and the sums of a block where there are several parts.
+    // Scratch of a worker: a block's copy (block_copy.h), a part of the weights of a panel,
+    // widened, and the sums of a block where there are several parts.
     uint64_t copy_bytes() const
     {
         if (copy_pixels == 0) return 0;
         const int64_t bytes = copy_lines * copy_pixels * pixel_step * format.element_size;
-        return static_cast<uint64_t>(kHalfHeaderBytes + (bytes + 63) / 64 * 64);
+        return static_cast<uint64_t>(kBlockHeaderBytes + (bytes + 63) / 64 * 64);
     }
     uint64_t part_bytes() const
     {

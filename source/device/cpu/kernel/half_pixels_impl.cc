@@ -415,17 +415,6 @@ namespace {
 HWY_EXPORT(copy_half_block);
 HWY_EXPORT(multiply_half_block);
 
-// The block whose copy a worker's scratch has.
-int64_t& held_block(char* scratch)
-{
-    return *reinterpret_cast<int64_t*>(scratch);
-}
-
-void forget_block(const HalfPixels& conv, char* scratch)
-{
-    if (conv.copy_pixels > 0) held_block(scratch) = -1;
-}
-
 // Block `number` of all groups and images, its panels from `first` to before `last`; `scratch` has
 // worker_bytes().
 void run_block(const HalfPixels& conv, const HalfRun& run, int64_t number, int64_t first,
@@ -451,12 +440,11 @@ void run_block(const HalfPixels& conv, const HalfRun& run, int64_t number, int64
     const int64_t pixels = copies && !conv.is_pointwise ? conv.copy_pixels : x.input;
     block.line_step = int64_t{y.stride} * pixels * conv.pixel_step * size;
     if (copies) {
-        char* copy = scratch + kHalfHeaderBytes;
+        char* copy = find_block_elements(scratch);
         const auto fill = HWY_DYNAMIC_DISPATCH(copy_half_block);
-        if (held_block(scratch) != number)
+        if (!holds_block(scratch, number))
             fill(conv, input, run.factors, conv.is_pointwise ? pixel : line,
                  conv.is_pointwise ? block.pixels : block.lines, copy);
-        held_block(scratch) = number;
         block.input = copy;
     } else {
         block.input =
@@ -477,7 +465,7 @@ void run_block(const HalfPixels& conv, const HalfRun& run, int64_t number, int64
 
 void multiply_halves_here(const HalfPixels& conv, const HalfRun& run, char* scratch)
 {
-    forget_block(conv, scratch);
+    if (conv.copy_pixels > 0) forget_block(scratch);
     for (int64_t item = 0; item < conv.items(); ++item)
         run_block(conv, run, item, 0, conv.panels, scratch);
 }
@@ -496,8 +484,9 @@ void multiply_half_pixels(const KernelContext& context)
         return static_cast<char*>(context.scratch) +
                conv.worker_bytes() * static_cast<uint64_t>(worker);
     };
-    for (int worker = 0; worker < get_thread_pool_size(context.pool); ++worker)
-        forget_block(conv, scratch_of(worker));
+    for (int worker = 0; conv.copy_pixels > 0 && worker < get_thread_pool_size(context.pool);
+         ++worker)
+        forget_block(scratch_of(worker));
     const int64_t parts = conv.panel_parts;
     parallel_for(context.pool, conv.items(), 1, [&](int64_t first, int64_t last, int worker) {
         for (int64_t item = first; item < last; ++item) {
