@@ -400,9 +400,12 @@ void pack(const ByteWinograd& conv, const ByteOperands& operands, const uint8_t*
     }
 }
 
-// Blocks whose transformed inputs and products fit into half of the L2 cache.
+// Blocks whose transformed inputs and products fit into half of the L2 cache. Of few blocks workers
+// take as many each, if these have tiles enough for the weights, which all then read; else they
+// share the panels of a block, whose inputs the others have transformed.
 void choose_block(ByteWinograd& conv, int64_t workers)
 {
+    constexpr int64_t kFewestTiles = 24;
     const auto room = static_cast<int64_t>(get_cpu_cache_size().l2 / 2);
     const int64_t rows = conv.format.most_rows;
     const int64_t tile_bytes =
@@ -411,9 +414,12 @@ void choose_block(ByteWinograd& conv, int64_t workers)
     const int64_t most = std::clamp<int64_t>(room / tile_bytes / rows * rows, rows,
                                              divide_up(conv.tiles, rows) * rows);
     conv.blocks = divide_up(conv.tiles, most);
+    const bool has_few = workers > 1 && conv.batch * conv.blocks < 2 * workers;
+    const int64_t even = divide_up(conv.blocks, workers) * workers;
+    conv.spreads_panels = has_few && conv.tiles < even * kFewestTiles;
+    if (has_few && !conv.spreads_panels) conv.blocks = even;
     conv.block = divide_up(divide_up(conv.tiles, conv.blocks), rows) * rows;
     conv.blocks = divide_up(conv.tiles, conv.block);
-    conv.spreads_panels = workers > 1 && conv.batch * conv.blocks < 2 * workers;
 }
 
 int64_t count_tiles(const ConvProblem& problem)
