@@ -27,7 +27,8 @@
 //         struct Results
 //         {
 //             explicit Results(const HalfResults& results);
-//             void take(const Sum& sum, int64_t row, int64_t column) const;
+//             void take(const Sum& sum, int64_t row) const;
+//             void take(const Sum& x, const Sum& y, int64_t row) const;
 //         };
 // Where TENGINE_CPU_BYTE_KEEPS is, it has
 //         static constexpr bool kKeeps;  // what it loads, at ByteTile::kept
@@ -225,8 +226,10 @@ struct ByteSums
     TENGINE_INLINE void round(const typename Set::Results& results) const
     {
         before.round(results);
-        results.take(x, kRows - 1, 0);
-        if constexpr (kVectors > 1) results.take(y, kRows - 1, Set::lanes());
+        if constexpr (kVectors > 1)
+            results.take(x, y, kRows - 1);
+        else
+            results.take(x, kRows - 1);
     }
 #endif
 

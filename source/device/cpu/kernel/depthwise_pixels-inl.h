@@ -71,6 +71,13 @@ struct DepthwiseSums
         before.store(store);
         store(kPixels - 1, last);
     }
+    // Together with those of the next channels.
+    template <class Store>
+    HWY_INLINE void store_with(const DepthwiseSums& others, const Store& store) const
+    {
+        before.store_with(others.before, store);
+        store(kPixels - 1, last, others.last);
+    }
 };
 
 template <>
@@ -90,6 +97,10 @@ struct DepthwiseSums<0>
     HWY_INLINE void store(const Store&) const
     {
     }
+    template <class Store>
+    HWY_INLINE void store_with(const DepthwiseSums&, const Store&) const
+    {
+    }
 };
 
 // Finishes a vector of results, or `count` lanes of it: channels from `channel` of the line's on.
@@ -105,6 +116,24 @@ HWY_INLINE void finish(const DepthwiseLine<T>& line, const Bounds& clip, Vector 
         store_lanes(clip(sum), line.output + at, count);
     else
         store_elements(Floats(), clip(sum), line.output + at);
+}
+
+// The same of two whole vectors.
+template <class T>
+HWY_INLINE void finish_pair(const DepthwiseLine<T>& line, const Bounds& clip, Vector sum,
+                            Vector next, int64_t pixel, int64_t channels, int64_t channel)
+{
+    const Floats d;
+    const int64_t at = pixel * channels + channel;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    if (line.addend) {
+        sum = hn::Add(sum, load_elements(d, line.addend + at));
+        next = hn::Add(next, load_elements(d, line.addend + at + lanes));
+    }
+    if (is_half<T> && line.sums)
+        store_pair(sum, next, line.sums + pixel * line.width + channel);
+    else
+        store_pair(clip(sum), clip(next), line.output + at);
 }
 
 // Where windows side by side reach: kKernel wide, kStride apart, or any where kKernel is 0.
@@ -191,13 +220,14 @@ HWY_INLINE void convolve_pixels(const DepthwisePixels& conv, const DepthwiseLine
                                          count - lanes, &others);
     }
     const Bounds clip(*line.fusion);
-    sums.store([&](int pixel, Vector sum) {
-        if (pixel >= known) finish<kPartial>(line, clip, sum, x + pixel, channels, channel);
-    });
+    static_assert(kVectors == 1 || !kPartial, "pairs are whole");
     if constexpr (kVectors > 1)
-        others.store([&](int pixel, Vector sum) {
-            if (pixel >= known)
-                finish<kPartial>(line, clip, sum, x + pixel, channels, channel + lanes);
+        sums.store_with(others, [&](int pixel, Vector sum, Vector next) {
+            if (pixel >= known) finish_pair(line, clip, sum, next, x + pixel, channels, channel);
+        });
+    else
+        sums.store([&](int pixel, Vector sum) {
+            if (pixel >= known) finish<kPartial>(line, clip, sum, x + pixel, channels, channel);
         });
 }
 

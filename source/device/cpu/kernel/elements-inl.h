@@ -134,7 +134,28 @@ HWY_INLINE void store_pair(Vector low, Vector high, T* to)
     store_elements(d, high, to + hn::Lanes(d));
 }
 
-#if HWY_TARGET != HWY_SCALAR
+#if HWY_TARGET == HWY_AVX2
+// Upper and lower halves in vectors of their own: a sum of two halves is rounded up where the lower
+// one, less one if the upper is even, has its highest bit.
+HWY_INLINE void store_pair(Vector low, Vector high, BFloat16* to)
+{
+    const Floats d;
+    if (HWY_UNLIKELY(_mm256_movemask_ps(_mm256_cmp_ps(low.raw, high.raw, _CMP_UNORD_Q)) != 0)) {
+        store_elements(d, low, to);
+        return store_elements(d, high, to + hn::Lanes(d));
+    }
+    const __m256i a = _mm256_castps_si256(low.raw), b = _mm256_castps_si256(high.raw);
+    const __m256i zero = _mm256_setzero_si256();
+    const __m256i upper = _mm256_packus_epi32(_mm256_srli_epi32(a, 16), _mm256_srli_epi32(b, 16));
+    const __m256i lower =
+        _mm256_packus_epi32(_mm256_blend_epi16(a, zero, 0xaa), _mm256_blend_epi16(b, zero, 0xaa));
+    const __m256i even = _mm256_andnot_si256(upper, _mm256_set1_epi16(1));
+    const __m256i up = _mm256_srai_epi16(_mm256_subs_epu16(lower, even), 15);
+    const __m256i rounded = _mm256_sub_epi16(upper, up);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(&to->bits),
+                        _mm256_permute4x64_epi64(rounded, 0xd8));
+}
+#elif HWY_TARGET != HWY_SCALAR
 HWY_INLINE void store_pair(Vector low, Vector high, BFloat16* to)
 {
     const hn::Repartition<uint16_t, Floats> d16;

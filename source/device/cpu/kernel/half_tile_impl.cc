@@ -103,11 +103,18 @@ struct WidenedHalves
               step(to.step)
         {
         }
-        HWY_INLINE void take(Sum sum, int64_t row, int64_t column) const
+        HWY_INLINE void take(const Sum& sum, int64_t row) const
         {
-            const int64_t at = row * step + column;
+            store_elements(Floats(), finish(sum, row * step), output + row * step);
+        }
+        HWY_INLINE void take(const Sum& x, const Sum& y, int64_t row) const
+        {
+            store_pair(finish(x, row * step), finish(y, row * step + lanes()), output + row * step);
+        }
+        HWY_INLINE Vector finish(Vector sum, int64_t at) const
+        {
             if (addend) sum = hn::Add(sum, load_elements(Floats(), addend + at));
-            store_elements(Floats(), clip(sum), output + at);
+            return clip(sum);
         }
         Bounds clip;
         const T* addend;
