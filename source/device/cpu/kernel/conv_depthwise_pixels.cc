@@ -111,9 +111,7 @@ HWY_INLINE void activate_sums(const DepthwisePixels& conv, const DepthwiseLine<T
     const int64_t count = std::min(line.width, line.count);
     activate(*line.fusion, line.sums, 1, 0, pixels * line.width);
     for (int64_t x = 0; x < pixels; ++x)
-        for (int64_t i = 0; i < count; i += conv.lanes)
-            store_lanes(hn::LoadU(Floats(), line.sums + x * line.width + i),
-                        line.output + x * channels + i, count - i);
+        store_floats(line.sums + x * line.width, count, line.output + x * channels);
 }
 
 // Goes on to the next channels.

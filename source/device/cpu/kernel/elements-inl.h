@@ -198,6 +198,26 @@ HWY_INLINE void store_lanes(Vector value, T* to, int64_t count)
 #endif
 }
 
+// `count` floats, each of which finish(vector) has made a result.
+template <class T, class Finish>
+HWY_INLINE void store_floats(const float* from, int64_t count, const Finish& finish, T* to)
+{
+    const Floats d;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    int64_t i = 0;
+    for (; i + 2 * lanes <= count; i += 2 * lanes)
+        store_pair(finish(hn::LoadU(d, from + i)), finish(hn::LoadU(d, from + i + lanes)), to + i);
+    for (; i < count; i += lanes)
+        store_lanes(finish(load_lanes(from + i, count - i)), to + i, count - i);
+}
+
+template <class T>
+HWY_INLINE void store_floats(const float* from, int64_t count, T* to)
+{
+    store_floats(
+        from, count, [](Vector value) { return value; }, to);
+}
+
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif  // TENGINE_CPU_ELEMENTS

@@ -29,20 +29,6 @@ HWY_INLINE void widen(const void* from, int64_t count, float* to)
     if (i < count) store_lanes(load_lanes(elements + i, count - i), to + i, count - i);
 }
 
-template <class T>
-HWY_INLINE void narrow(const float* from, int64_t count, void* to)
-{
-    const Floats d;
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-    T* elements = static_cast<T*>(to);
-    int64_t i = 0;
-    for (; i + 2 * lanes <= count; i += 2 * lanes)
-        store_pair(hn::LoadU(d, from + i), hn::LoadU(d, from + i + lanes), elements + i);
-    for (; i + lanes <= count; i += lanes)
-        store_elements(d, hn::LoadU(d, from + i), elements + i);
-    if (i < count) store_lanes(load_lanes(from + i, count - i), elements + i, count - i);
-}
-
 void widen_fp16(const void* from, int64_t count, float* to)
 {
     widen<Half>(from, count, to);
@@ -55,12 +41,12 @@ void widen_bf16(const void* from, int64_t count, float* to)
 
 void narrow_fp16(const float* from, int64_t count, void* to)
 {
-    narrow<Half>(from, count, to);
+    store_floats(from, count, static_cast<Half*>(to));
 }
 
 void narrow_bf16(const float* from, int64_t count, void* to)
 {
-    narrow<BFloat16>(from, count, to);
+    store_floats(from, count, static_cast<BFloat16*>(to));
 }
 
 }  // namespace tengine::cpu::HWY_NAMESPACE

@@ -233,17 +233,14 @@ HWY_INLINE void store_half_sums(const HalfPixels& conv, const HalfRun& run, cons
                                 int64_t at)
 {
     if (conv.format.finish) return finish_half_sums(conv, run, sums, at);
-    const Floats d;
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), step = conv.output_step;
+    const int64_t step = conv.output_step;
     const Bounds clip(*run.fusion);
     T* output = reinterpret_cast<T*>(run.output) + at;
     if (run.addend) add_halves(sums, reinterpret_cast<const T*>(run.addend) + at, step);
     if (needs_activation_pass(*run.fusion))
         activate(*run.fusion, sums.values, sums.rows, sums.width, sums.columns);
     for (int64_t row = 0; row < sums.rows; ++row)
-        for (int64_t i = 0; i < sums.columns; i += lanes)
-            store_lanes(clip(hn::LoadU(d, sums.values + row * sums.width + i)),
-                        output + row * step + i, sums.columns - i);
+        store_floats(sums.values + row * sums.width, sums.columns, clip, output + row * step);
 }
 
 // A panel, or a part of its depth, on all rows of a block.

@@ -243,15 +243,10 @@ HWY_INLINE void finish_tile(const WinogradOperands& operands, const float* bias,
 template <class T>
 HWY_INLINE void round_results(const TilePlace<T>& place, int64_t channels, T* output)
 {
-    const Floats d;
-    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
     for (int64_t i = 0; i < place.rows; ++i)
-        for (int64_t j = 0; j < place.columns; ++j) {
-            const float* from = place.results + i * place.result_line_step + j * place.result_step;
-            T* to = output + i * place.line_step + j * place.pixel_step;
-            for (int64_t k = 0; k < channels; k += lanes)
-                store_lanes(hn::LoadU(d, from + k), to + k, channels - k);
-        }
+        for (int64_t j = 0; j < place.columns; ++j)
+            store_floats(place.results + i * place.result_line_step + j * place.result_step,
+                         channels, output + i * place.line_step + j * place.pixel_step);
 }
 
 // `products` are those of the first tile of the block, which is tile `begin` of the image.
