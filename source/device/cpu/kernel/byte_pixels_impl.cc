@@ -452,9 +452,10 @@ void run_block(const BytePixels& conv, const ByteRun& run, int64_t number, int64
     if (copies) {
         char* elements = find_block_elements(copy);
         block.is_held = holds_block(copy, number);
-        if (!block.is_held) HWY_DYNAMIC_DISPATCH(copy_block)
-        (conv, input, conv.is_pointwise ? pixel : line,
-         conv.is_pointwise ? block.pixels : block.lines, elements);
+        const auto fill = HWY_DYNAMIC_DISPATCH(copy_block);
+        if (!block.is_held)
+            fill(conv, input, conv.is_pointwise ? pixel : line,
+                 conv.is_pointwise ? block.pixels : block.lines, elements);
         block.input = elements;
         block.excess = reinterpret_cast<int32_t*>(elements + conv.excess_at());
     } else {

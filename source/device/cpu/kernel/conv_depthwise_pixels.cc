@@ -288,7 +288,7 @@ HWY_EXPORT(convolve_typed_copy);
 
 int64_t element_bytes(const DepthwisePixels& conv)
 {
-    return conv.data_type == TENGINE_DT_FP32 ? sizeof(float) : sizeof(uint16_t);
+    return conv.is_narrow() ? sizeof(uint16_t) : sizeof(float);
 }
 
 // Whether windows are such that it pays to copy channels with their padding, and the image so small

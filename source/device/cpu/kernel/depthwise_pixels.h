@@ -35,9 +35,10 @@ struct DepthwisePixels : ConvProblem
     {
         return channel < 2 * pair_num * lanes ? 2 * lanes : lanes;
     }
-    // Of the channels of a pair.
+    bool is_narrow() const { return data_type != TENGINE_DT_FP32; }
+    // Of the channels of a pair: a copy, and the sums of a line of 16 bits.
     int64_t copy_elements() const { return axes[1].input * copy_pixels * 2 * lanes; }
-    int64_t line_floats() const { return axes[2].output * 2 * lanes; }
+    int64_t line_floats() const { return is_narrow() ? axes[2].output * 2 * lanes : 0; }
 };
 
 // A line of the output, and the channels of it that a pair of vectors has, or one. T is Half,
