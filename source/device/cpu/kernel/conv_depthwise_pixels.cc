@@ -250,24 +250,33 @@ void convolve_copied(const DepthwisePixels& conv, const DepthwiseOperands& opera
                      std::min(line.width, line.count));
 }
 
+// Calls body with the type of the elements.
+template <class Body>
+HWY_INLINE void with_type(const DepthwisePixels& conv, const Body& body)
+{
+    if constexpr (kHasHalves) {
+        if (conv.data_type == TENGINE_DT_FP16) return body(Type<Half>());
+        if (conv.data_type == TENGINE_DT_BF16) return body(Type<BFloat16>());
+    }
+    body(Type<float>());
+}
+
 // All channels of `count` lines of an image, from `first` in all images on.
 void convolve_typed_lines(const DepthwisePixels& conv, const DepthwiseOperands& operands,
                           int64_t first, int64_t count, const DepthwiseScratch& scratch)
 {
-    const auto convolve = conv.data_type == TENGINE_DT_FP32   ? convolve_lines<float>
-                          : conv.data_type == TENGINE_DT_FP16 ? convolve_lines<Half>
-                                                              : convolve_lines<BFloat16>;
-    convolve(conv, operands, first, count, scratch);
+    with_type(conv, [&](auto type) {
+        convolve_lines<typename decltype(type)::type>(conv, operands, first, count, scratch);
+    });
 }
 
 // Channels from `channel` on of a whole image, by way of a copy.
 void convolve_typed_copy(const DepthwisePixels& conv, const DepthwiseOperands& operands,
                          int64_t image, int64_t channel, const DepthwiseScratch& scratch)
 {
-    const auto convolve = conv.data_type == TENGINE_DT_FP32   ? convolve_copied<float>
-                          : conv.data_type == TENGINE_DT_FP16 ? convolve_copied<Half>
-                                                              : convolve_copied<BFloat16>;
-    convolve(conv, operands, image, channel, scratch);
+    with_type(conv, [&](auto type) {
+        convolve_copied<typename decltype(type)::type>(conv, operands, image, channel, scratch);
+    });
 }
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
@@ -439,7 +448,7 @@ int run(KernelContext& context)
 bool accepts(const node& node)
 {
     ConvProblem p;
-    return (is_pixel_conv(node) || is_half_conv(node)) &&
+    return (is_pixel_conv(node) || (kHasHalves && is_half_conv(node))) &&
            describe_conv(node, false, &p) == TENGINE_OK && is_depthwise(p);
 }
 
