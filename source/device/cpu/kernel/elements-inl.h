@@ -198,6 +198,18 @@ HWY_INLINE void store_lanes(Vector value, T* to, int64_t count)
 #endif
 }
 
+// `count` elements of 16 bits as floats.
+template <class T>
+HWY_INLINE void load_floats(const T* from, int64_t count, float* to)
+{
+    const Floats d;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    int64_t i = 0;
+    for (; i + lanes <= count; i += lanes)
+        hn::StoreU(load_elements(d, from + i), d, to + i);
+    if (i < count) store_lanes(load_lanes(from + i, count - i), to + i, count - i);
+}
+
 // `count` floats, each of which finish(vector) has made a result.
 template <class T, class Finish>
 HWY_INLINE void store_floats(const float* from, int64_t count, const Finish& finish, T* to)

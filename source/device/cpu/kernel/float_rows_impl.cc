@@ -17,26 +17,14 @@
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 
-template <class T>
-HWY_INLINE void widen(const void* from, int64_t count, float* to)
-{
-    const Floats d;
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-    const T* elements = static_cast<const T*>(from);
-    int64_t i = 0;
-    for (; i + lanes <= count; i += lanes)
-        hn::StoreU(load_elements(d, elements + i), d, to + i);
-    if (i < count) store_lanes(load_lanes(elements + i, count - i), to + i, count - i);
-}
-
 void widen_fp16(const void* from, int64_t count, float* to)
 {
-    widen<Half>(from, count, to);
+    load_floats(static_cast<const Half*>(from), count, to);
 }
 
 void widen_bf16(const void* from, int64_t count, float* to)
 {
-    widen<BFloat16>(from, count, to);
+    load_floats(static_cast<const BFloat16*>(from), count, to);
 }
 
 void narrow_fp16(const float* from, int64_t count, void* to)

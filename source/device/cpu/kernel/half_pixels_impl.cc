@@ -59,19 +59,6 @@ HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// `count` numbers as floats.
-template <class T>
-HWY_INLINE void widen_halves(const T* from, int64_t count, float* to)
-{
-    const Floats d;
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-    int64_t i = 0;
-    for (; i + lanes <= count; i += lanes)
-        hn::StoreU(load_elements(d, from + i), d, to + i);
-    for (; i < count; ++i)
-        to[i] = from[i];
-}
-
 template <class T>
 HWY_INLINE void convert_halves(const T* from, int64_t count, T* to)
 {
@@ -81,7 +68,7 @@ HWY_INLINE void convert_halves(const T* from, int64_t count, T* to)
 template <class T>
 HWY_INLINE void convert_halves(const T* from, int64_t count, float* to)
 {
-    widen_halves(from, count, to);
+    load_floats(from, count, to);
 }
 
 // Times the factor of each; halves are rounded again.

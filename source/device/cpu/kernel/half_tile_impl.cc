@@ -125,20 +125,14 @@ struct WidenedHalves
 
 #include "device/cpu/kernel/byte_tile-inl.h"
 
-template <class T>
-HWY_INLINE void multiply_widened(const ByteTile& tile, int64_t rows)
-{
-    multiply_byte_tile<WidenedHalves<T, float, false>>(tile, rows);
-}
-
 void multiply_widened_fp16(const ByteTile& tile, int64_t rows)
 {
-    multiply_widened<Half>(tile, rows);
+    multiply_byte_tile<WidenedHalves<Half, float, false>>(tile, rows);
 }
 
 void multiply_widened_bf16(const ByteTile& tile, int64_t rows)
 {
-    multiply_widened<BFloat16>(tile, rows);
+    multiply_byte_tile<WidenedHalves<BFloat16, float, false>>(tile, rows);
 }
 
 template <class T>
