@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plug-in that brings the custom operator com.example.Mask of layout_test.cc.
+#include "../mask.h"
+#include "tengine/custom_op.h"
+#include "tengine/plugin.h"
+
+static int invoke(void* user_data, tengine_op_context_t* context)
+{
+    const tengine_op_tensor_t* input = tengine_op_input(context, 0);
+    const int64_t number = tengine_op_tensor_elements(input);
+    (void)user_data;
+    mask_elements(tengine_op_tensor_data(input),
+                  tengine_op_tensor_mutable_data(tengine_op_output(context, 0)), number,
+                  tengine_op_tensor_bytes(input) / (size_t)number);
+    return 0;
+}
+
+static int init(void)
+{
+    tengine_op_t* op = tengine_op_create("com.example", "Mask", 1, 1);
+    if (!op || tengine_op_set_outputs_like(op, 0) < 0 || tengine_op_set_invoke(op, invoke) < 0)
+        return -1;
+    const int status = tengine_op_register(NULL, op);
+    tengine_op_destroy(op);
+    return status;
+}
+
+TENGINE_PLUGIN("mask", "1.0", init, NULL);
