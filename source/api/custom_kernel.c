@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/check.h"
+#include "graph/body.h"
 #include "graph/core.h"
 #include "operator/custom/node_kernel.h"
 #include "scheduler/failure.h"
@@ -26,10 +27,15 @@ int finish_graph_kernels(const struct graph* graph)
 
 void release_graph_kernels(const struct graph* graph)
 {
-    for (int i = 0; i < graph->node_num; ++i)
-        if (graph->node_list[i]->core->custom_kernel &&
-            remove_node_kernels(graph->node_list[i]) < 0)
+    for (int i = 0; i < graph->node_num; ++i) {
+        struct node* node = graph->node_list[i];
+        const ir_bodies_t* bodies = node->core->bodies;
+        if (node->core->custom_kernel && remove_node_kernels(node) < 0)
             TLOG_WARNING("destroy_graph: %s", tengine_error_message());
+        for (int k = 0; bodies && k < bodies->num; ++k)
+            if (bodies->list[k].graph)  // a model that failed to load may lack it
+                release_graph_kernels(bodies->list[k].graph);
+    }
 }
 
 // The kernels that programs bring run where every operator can.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "graph/body.h"
 #include "graph/core.h"
 #include "graph/graph.h"
 #include "graph/preparation.h"
@@ -393,9 +394,9 @@ static tengine_op_t* hold_named_op(const struct context* context, const char* fu
     return hold_custom_op(context, domain, dot ? dot + 1 : full_name, version, last);
 }
 
-static tengine_op_t* hold_op_for(const struct node* node, const tengine_op_t* last)
+static tengine_op_t* hold_op_for(const struct context* context, const struct node* node,
+                                 const tengine_op_t* last)
 {
-    const struct context* context = node->graph->attribute->context;
     if (!is_open_node(node))
         return hold_custom_op(context, get_ir_node_domain(node), get_ir_node_op(node),
                               node->op.version, last);
@@ -413,13 +414,13 @@ static void leave_to_library(struct node* node)
 }
 
 // All devices' or none.
-static int give_ops(struct node* node)
+static int give_ops(const struct context* context, struct node* node)
 {
     int status = TENGINE_OK;
-    tengine_op_t* op = hold_op_for(node, NULL);
+    tengine_op_t* op = hold_op_for(context, node, NULL);
     while (op && status == TENGINE_OK) {
         status = give_op(node, op);
-        if (status == TENGINE_OK) op = hold_op_for(node, op);
+        if (status == TENGINE_OK) op = hold_op_for(context, node, op);
     }
     if (status < 0)
         remove_node_kernels(node);
@@ -429,13 +430,22 @@ static int give_ops(struct node* node)
     return status;
 }
 
-int give_custom_ops(const struct graph* source, bool only_unknown)
+// Bodies have the context of the graph that they are in.
+static int give_ops_in(const struct context* context, const struct graph* source, bool only_unknown)
 {
     for (int i = 0; i < source->node_num; ++i) {
         struct node* node = source->node_list[i];
+        const ir_bodies_t* bodies = node->core->bodies;
+        for (int k = 0; bodies && k < bodies->num; ++k)
+            TENGINE_RETURN_IF_ERROR(give_ops_in(context, bodies->list[k].graph, only_unknown));
         if (node->core->custom_kernel || !computes_something(node)) continue;
         if (only_unknown && !is_open_node(node)) continue;
-        TENGINE_RETURN_IF_ERROR(give_ops(node));
+        TENGINE_RETURN_IF_ERROR(give_ops(context, node));
     }
     return TENGINE_OK;
+}
+
+int give_custom_ops(const struct graph* source, bool only_unknown)
+{
+    return give_ops_in(source->attribute->context, source, only_unknown);
 }

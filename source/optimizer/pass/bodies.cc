@@ -7,7 +7,6 @@
 #include "graph/body.h"
 #include "graph/graph.h"
 #include "graph/sequence.h"
-#include "operator/custom/op.h"
 #include "operator/infer.h"
 #include "operator/onnx/control_param.h"
 #include "operator/registry.h"
@@ -110,7 +109,6 @@ int infer_body(const node& node, ir_body_t& body, const Values& inputs, Values* 
     for (size_t i = 0; i < inputs.size(); ++i)
         TENGINE_RETURN_IF_ERROR(give_value(input_of(body, static_cast<int>(i)), inputs[i]));
     GraphPointer copy;
-    TENGINE_RETURN_IF_ERROR(resolve_custom_ops(body.graph, false));
     TENGINE_RETURN_IF_ERROR(copy_to_execution_graph(*body.graph, &copy));
     copy->core->run_options = *node.graph->run_options;
     TENGINE_RETURN_IF_ERROR(sort_ir_graph(copy.get()));
@@ -507,6 +505,15 @@ int hand_over_others(const node& node, const graph& branch, const Stand& stand,
     return TENGINE_OK;
 }
 
+// The nodes of the model's body own them.
+void share_kernels(const graph& source, graph& copy)
+{
+    for (int i = 0; i < copy.node_num; ++i) {
+        ir_node_core_t& core = *copy.node_list[i]->core;
+        core.custom_kernel = source.node_list[core.source_index]->core->custom_kernel;
+    }
+}
+
 }  // namespace
 
 int copy_bodies(node& node)
@@ -524,6 +531,7 @@ int copy_bodies(node& node)
         TENGINE_RETURN_IF_ERROR(copy_to_execution_graph(*given.graph, &copy));
         copy->core->source = nullptr;
         copy->core->outer = node.graph;
+        share_kernels(*given.graph, *copy);
         body.graph = copy.release();
         body.first_capture = given.first_capture;
         for (int k = 0; k < given.input_num; ++k)
@@ -558,7 +566,6 @@ int take_branch(graph& graph, node& node)
     TENGINE_RETURN_IF_ERROR(check_number(node, "inputs", count_own_inputs(body), 0));
     TENGINE_RETURN_IF_ERROR(
         check_number(node, "outputs", body.graph->output_tensor_num, node.output_num));
-    TENGINE_RETURN_IF_ERROR(resolve_custom_ops(body.graph, false));
     GraphPointer branch;
     TENGINE_RETURN_IF_ERROR(copy_to_execution_graph(*body.graph, &branch));
     TENGINE_RETURN_IF_ERROR(lower_graph(*branch));
