@@ -89,7 +89,7 @@ typedef struct tengine_compiler
 // What an invocation asks of a buffer.
 typedef struct tengine_buffer_requirement
 {
-    size_t alignment;  // of its address, a power of two; 0: any
+    size_t alignment;  // of its address, a power of two of at most 2^30; 0: any
     int data_type;     // TENGINE_DT_* that the byte code was compiled for
 } tengine_buffer_requirement_t;
 

@@ -132,7 +132,7 @@ void fill_tables(VendorDevice& vendor)
     vendor.interface.features = features;
     vendor.interface.check_option = check_option;
     vendor.interface.option = get_option;
-    vendor.interface.compatibility = tell_compatibility;
+    vendor.interface.compatibility = guarded_entry<tell_compatibility>;
     vendor.interface.pre_run_parts = compile_parts;
     vendor.allocator.describe = describe;
     vendor.allocator.survey = survey_graph;

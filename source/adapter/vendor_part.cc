@@ -10,6 +10,8 @@
 namespace tengine::adapter {
 namespace {
 
+constexpr size_t kMostAlignment = size_t{1} << 30;
+
 // A tensor at the border of the part.
 struct Port
 {
@@ -230,10 +232,12 @@ class Part : public Allocated
                 return tengine_error_set(TENGINE_EDTYPE, "'%s' is %s: the byte code expects %s",
                                          tensor->name, get_data_type_name(tensor->data_type),
                                          get_data_type_name(wanted.data_type));
-            if ((wanted.alignment & (wanted.alignment - 1)) != 0)
-                return tengine_error_set(TENGINE_EDEVICE,
-                                         "'%s': invalid alignment %zu: expected a power of two",
-                                         tensor->name, wanted.alignment);
+            if ((wanted.alignment & (wanted.alignment - 1)) != 0 ||
+                wanted.alignment > kMostAlignment)
+                return tengine_error_set(
+                    TENGINE_EDEVICE,
+                    "'%s': invalid alignment %zu: expected a power of two, at most %zu",
+                    tensor->name, wanted.alignment, kMostAlignment);
             Port& port = ports.emplace_back();
             port.tensor = tensor;
             port.alignment = std::max<size_t>(wanted.alignment, 1);
@@ -320,8 +324,9 @@ void fill_part_entries(struct interface& interface)
         return with_part(device, subgraph, [&](Part& part) { return part.wait(try_wait); });
     };
     interface.cancel = cancel_run;
-    interface.count = [](struct device*, struct subgraph* subgraph, struct vector* out_counters) {
-        return part_of(subgraph).count(out_counters);
+    interface.count = [](struct device* device, struct subgraph* subgraph,
+                         struct vector* out_counters) {
+        return with_part(device, subgraph, [&](Part& part) { return part.count(out_counters); });
     };
     interface.memory = [](struct device*, struct subgraph* subgraph, ir_part_memory_t* out_memory) {
         out_memory->compiled = part_of(subgraph).bytes();

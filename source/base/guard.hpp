@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <stdexcept>
 
 #include "tengine/error.h"
 
@@ -22,8 +23,16 @@ inline Sentence print_sentence(const char* format, va_list values)
     return sentence;
 }
 
-// What work() returns; TENGINE_ENOMEM with this sentence when it throws std::bad_alloc. The
-// sentence is printed after the failure: what its values point to must outlive `work`.
+// For what nothing in the library throws, but code that it calls may.
+inline int fail_unexpected(const char* what)
+{
+    return tengine_error_set(TENGINE_EINTERNAL, "unexpected exception: %s", what);
+}
+
+// What work() returns; TENGINE_ENOMEM with this sentence when it throws std::bad_alloc, or
+// std::length_error, a container's word for a size that no memory has; TENGINE_EINTERNAL when it
+// throws anything else. The sentence is printed after the failure: what its values point to must
+// outlive `work`.
 template <class Work>
 TENGINE_PRINTF(2, 3)
 int guarded(const Work& work, const char* no_memory, ...)
@@ -31,16 +40,37 @@ int guarded(const Work& work, const char* no_memory, ...)
     try {
         return work();
     } catch (const std::bad_alloc&) {
-        va_list values;
-        va_start(values, no_memory);
-        const Sentence sentence = print_sentence(no_memory, values);
-        va_end(values);
-        return tengine_error_set(TENGINE_ENOMEM, "%s", sentence.data());
+    } catch (const std::length_error&) {
+    } catch (const std::exception& failure) {
+        return fail_unexpected(failure.what());
+    } catch (...) {
+        return fail_unexpected("not a std::exception");
     }
+    va_list values;
+    va_start(values, no_memory);
+    const Sentence sentence = print_sentence(no_memory, values);
+    va_end(values);
+    return tengine_error_set(TENGINE_ENOMEM, "%s", sentence.data());
 }
 
+template <auto function, class Type = decltype(function)>
+struct GuardedEntry;
+
+template <auto function, class... Arguments>
+struct GuardedEntry<function, int (*)(Arguments...)>
+{
+    static int call(Arguments... arguments)
+    {
+        return guarded([&] { return function(arguments...); }, "no memory");
+    }
+};
+
+// `function` with guarded() around it, for tables of functions that C calls.
+template <auto function>
+constexpr auto guarded_entry = GuardedEntry<function>::call;
+
 // The same for what a library throws: `code` with this sentence, a colon, and what the library
-// says. std::bad_alloc is left to guarded().
+// says. std::bad_alloc, and what is no std::exception, are left to guarded().
 template <class Work>
 TENGINE_PRINTF(3, 4)
 int guarded_library(const Work& work, int code, const char* failed, ...)

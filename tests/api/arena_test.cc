@@ -12,6 +12,7 @@
 
 #include "allocation_count.h"
 #include "fixture.h"
+#include "onnx_graph.h"
 #include "support/emulated.h"
 
 namespace tengine {
@@ -31,13 +32,42 @@ Use arena_use()
     return use;
 }
 
-// y = NonZero(x): its shape and memory are known at the run only.
+// The elements of x that are not 0, twice: shape and memory are known at the run only.
 graph_t create_dynamic_network()
 {
     const graph_t graph = create_graph(nullptr, nullptr, nullptr);
     const tensor_t x = add_input(graph, "x", {1, 3, 13, 17});
-    add_node(graph, "y", "NonZero", {x}, TENGINE_DT_INT64);
-    return set_borders(graph, {"x"}, {"y"}) ? graph : nullptr;
+    const tensor_t found = add_node(graph, "found", "NonZero", {x}, TENGINE_DT_INT64);
+    const tensor_t places =
+        add_node(graph, "places", "ai.onnx.Transpose", {found}, TENGINE_DT_INT64);
+    const tensor_t twice =
+        add_node(graph, "twice", "ai.onnx.Concat", {places, places}, TENGINE_DT_INT64);
+    const int axis = 0;
+    const node_t concat = get_graph_node(graph, "twice");
+    const bool has_axis = set_node_attr_int(concat, "axis", &axis) == 0;
+    release_graph_node(concat);
+    add_node(graph, "y", "ai.onnx.GatherND", {x, twice});
+    return has_axis && set_borders(graph, {"x"}, {"y"}) ? graph : nullptr;
+}
+
+// The same in a branch of an If, through a sequence.
+graph_t create_network_with_bodies()
+{
+    using namespace onnx;
+    const std::string many =
+        graph({node("SequenceConstruct", {"some", "some"}, {"list"}),
+               node("ConcatFromSequence", {"list"}, {"both"}, {number_attribute("axis", 0)})},
+              {}, {value("both", kFloat, {-1})});
+    const std::string few =
+        graph({node("Neg", {"some"}, {"less"})}, {}, {value("less", kFloat, {-1})});
+    return load(
+        graph({node("NonZero", {"x"}, {"found"}), node("Transpose", {"found"}, {"places"}),
+               node("GatherND", {"x", "places"}, {"some"}), node("Size", {"some"}, {"number"}),
+               node("Greater", {"number", "limit"}, {"is_many"}),
+               node("If", {"is_many"}, {"y"},
+                    {graph_attribute("then_branch", many), graph_attribute("else_branch", few)})},
+              {value("x", kFloat, {1, 3, 13, 17})}, {value("y", kFloat, {-1})},
+              {constant<int64_t>("limit", kInt64, {}, {700})}));
 }
 
 class ArenaTest : public testing::Test
@@ -265,6 +295,13 @@ TEST_F(ArenaSizeTest, EverySizeWorksOrFailsCleanlyWithTwoThreads)
 TEST_F(ArenaSizeTest, EverySizeWorksOrFailsCleanlyAtTheRun)
 {
     ASSERT_TRUE(save(create_dynamic_network));
+    EXPECT_GT(find_least(4096, kAmple, 64, 1), 0u);
+}
+
+// The bodies are prepared again in runs.
+TEST_F(ArenaSizeTest, EverySizeWorksOrFailsCleanlyWithBodies)
+{
+    ASSERT_TRUE(save(create_network_with_bodies)) << get_tengine_error();
     EXPECT_GT(find_least(4096, kAmple, 64, 1), 0u);
 }
 

@@ -9,90 +9,14 @@
 
 #include "allocation_count.h"
 #include "fixture.h"
-#include "onnx_bytes.h"
+#include "onnx_graph.h"
 #include "support/test_device.h"
 #include "tengine/inspect.h"
 
 namespace tengine {
 namespace {
 
-using Names = std::vector<std::string>;
-
-constexpr int kFloat = 1, kInt64 = 7, kBool = 9, kInt4 = 22;  // of ONNX
-
-// ---- ONNX, as far as it is needed ----
-
-// A dimension below 0 is free. Without dimensions a scalar.
-std::string value(const std::string& name, int type = kFloat, const std::vector<int>& dims = {})
-{
-    Message shape;
-    for (const int dim : dims)
-        shape.bytes(1, dim < 0 ? Message().bytes(2, "n").text()
-                               : Message().number(1, static_cast<uint64_t>(dim)).text());
-    const std::string tensor =
-        Message().number(1, static_cast<uint64_t>(type)).bytes(2, shape.text()).text();
-    return Message().bytes(1, name).bytes(2, Message().bytes(1, tensor).text()).text();
-}
-
-template <class T>
-std::string constant(const std::string& name, int type, const std::vector<int>& dims,
-                     const std::vector<T>& values)
-{
-    Message tensor;
-    for (const int dim : dims)
-        tensor.number(1, static_cast<uint64_t>(dim));
-    const std::string bytes(reinterpret_cast<const char*>(values.data()),
-                            values.size() * sizeof(T));
-    return tensor.number(2, static_cast<uint64_t>(type)).bytes(8, name).bytes(9, bytes).text();
-}
-
-std::string number_attribute(const std::string& name, int64_t number)
-{
-    return Message().bytes(1, name).number(3, static_cast<uint64_t>(number)).number(20, 2).text();
-}
-
-std::string graph_attribute(const std::string& name, const std::string& graph)
-{
-    return Message().bytes(1, name).bytes(6, graph).number(20, 5).text();
-}
-
-std::string node(const std::string& op, const Names& inputs, const Names& outputs,
-                 const Names& attributes = {})
-{
-    Message node;
-    for (const std::string& input : inputs)
-        node.bytes(1, input);
-    for (const std::string& output : outputs)
-        node.bytes(2, output);
-    node.bytes(4, op);
-    for (const std::string& attribute : attributes)
-        node.bytes(5, attribute);
-    return node.text();
-}
-
-std::string graph(const Names& nodes, const Names& inputs, const Names& outputs,
-                  const Names& constants = {})
-{
-    Message graph;
-    for (const std::string& node : nodes)
-        graph.bytes(1, node);
-    graph.bytes(2, "g");
-    for (const std::string& constant : constants)
-        graph.bytes(5, constant);
-    for (const std::string& input : inputs)
-        graph.bytes(11, input);
-    for (const std::string& output : outputs)
-        graph.bytes(12, output);
-    return graph.text();
-}
-
-graph_t load(const std::string& contents, context_t context = nullptr, int opset = 16)
-{
-    const std::string import =
-        Message().bytes(1, "").number(2, static_cast<uint64_t>(opset)).text();
-    const std::string model = Message().number(1, 8).bytes(8, import).bytes(7, contents).text();
-    return create_graph(context, "onnx:m", model.data(), static_cast<int>(model.size()));
-}
+using namespace onnx;
 
 // ---- models ----
 

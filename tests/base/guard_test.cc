@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <stdexcept>
+#include <vector>
 
 namespace tengine {
 namespace {
@@ -55,9 +56,37 @@ TEST_F(Guard, LeavesMissingMemoryOfALibraryToTheGuardAroundIt)
     EXPECT_STREQ(tengine_error_message(), "no memory to read");
 }
 
-TEST_F(Guard, LetsOtherExceptionsPass)
+TEST_F(Guard, TurnsASizeThatNoMemoryHasIntoAStatus)
 {
-    EXPECT_THROW(guarded(break_library, "no memory"), std::runtime_error);
+    const auto reserve = [] {
+        std::vector<char>().reserve(size_t{1} << 63);
+        return 0;
+    };
+    EXPECT_EQ(guarded(reserve, "no memory for a part"), TENGINE_ENOMEM);
+    EXPECT_STREQ(tengine_error_message(), "no memory for a part");
+}
+
+TEST_F(Guard, TurnsAnyExceptionIntoAStatus)
+{
+    EXPECT_EQ(guarded(break_library, "no memory"), TENGINE_EINTERNAL);
+    EXPECT_STREQ(tengine_error_message(), "unexpected exception: bad wire type");
+    EXPECT_EQ(guarded([]() -> int { throw 4; }, "no memory"), TENGINE_EINTERNAL);
+    EXPECT_STREQ(tengine_error_message(), "unexpected exception: not a std::exception");
+}
+
+int divide(int dividend, const int* divisor)
+{
+    if (*divisor == 0) throw std::bad_alloc();
+    return dividend / *divisor;
+}
+
+TEST_F(Guard, GuardsEntriesOfTables)
+{
+    int (*const entry)(int, const int*) = guarded_entry<divide>;
+    const int four = 4, zero = 0;
+    EXPECT_EQ(entry(12, &four), 3);
+    EXPECT_EQ(entry(12, &zero), TENGINE_ENOMEM);
+    EXPECT_STREQ(tengine_error_message(), "no memory");
 }
 
 }  // namespace

@@ -3,10 +3,11 @@
 // (a compiled part). docs/acl.md says what it takes.
 #include "tengine/compat/tengine/acl_device.h"
 
+#include <array>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <new>
-#include <string>
 #include <vector>
 
 #include "base/guard.hpp"
@@ -100,14 +101,14 @@ int memory(device*, subgraph* part, ir_part_memory_t* out_memory)
 // "20.08; fp16 dotprod": the version, and what of the processor it uses.
 const char* features(device*)
 {
-    static const std::string text = [] {
+    static const auto text = [] {
         const auto& cpu = arm_compute::Scheduler::get().cpu_info();
-        std::string line = ACL_VERSION_TEXT "; NEON";
-        if (cpu.has_fp16()) line += " fp16";
-        if (cpu.has_dotprod()) line += " dotprod";
+        std::array<char, 64> line = {};
+        std::snprintf(line.data(), line.size(), ACL_VERSION_TEXT "; NEON%s%s",
+                      cpu.has_fp16() ? " fp16" : "", cpu.has_dotprod() ? " dotprod" : "");
         return line;
     }();
-    return text.c_str();
+    return text.data();
 }
 
 int check_option(device*, const char* key, const char* value)
@@ -197,8 +198,8 @@ struct interface make_interface()
     table.features = features;
     table.check_option = check_option;
     table.option = option;
-    table.measure = measure;
-    if (count_heap() > 0) table.memory = memory;
+    table.measure = guarded_entry<measure>;
+    if (count_heap() > 0) table.memory = guarded_entry<memory>;
     return table;
 }
 
@@ -212,7 +213,7 @@ struct allocator make_allocator()
 
 struct interface acl_interface = make_interface();
 struct allocator acl_allocator = make_allocator();
-ir_optimizer_t acl_optimizer = {nullptr, optimize_graph};
+ir_optimizer_t acl_optimizer = {nullptr, guarded_entry<optimize_graph>};
 struct device acl_device = {"ACL",          &acl_interface, &acl_allocator,
                             &acl_optimizer, nullptr,        nullptr};
 

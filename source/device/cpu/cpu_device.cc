@@ -81,7 +81,8 @@ int pre_run(struct device* device, subgraph* part, void*)
 
 int run(struct device*, subgraph* part)
 {
-    return static_cast<Plan*>(part->device_graph)->run();
+    return guarded([&] { return static_cast<Plan*>(part->device_graph)->run(); },
+                   "no memory for a run of part %d", part->index);
 }
 
 int measure(struct device*, subgraph* part, int64_t* out_node_ns)
@@ -199,7 +200,7 @@ int optimize_graph(graph* graph, int precision)
     return apply_ir_precision(graph, &cpu_device, precision);
 }
 
-ir_optimizer_t cpu_optimizer = {nullptr, optimize_graph};
+ir_optimizer_t cpu_optimizer = {nullptr, guarded_entry<optimize_graph>};
 #endif
 
 struct Option
@@ -259,16 +260,16 @@ struct interface make_interface()
     table.init = init;
     table.pre_run = pre_run;
     table.run = run;
-    table.post_run = post_run;
+    table.post_run = guarded_entry<post_run>;
     table.release_graph = release_graph;
     table.release_device = release_device;
     table.features = features;
-    table.measure = measure;
-    table.memory = memory;
+    table.measure = guarded_entry<measure>;
+    table.memory = guarded_entry<memory>;
 #ifndef TENGINE_MINIMAL
-    table.kernel = kernel;
+    table.kernel = guarded_entry<kernel>;
 #endif
-    table.check_option = check_option;
+    table.check_option = guarded_entry<check_option>;
     table.option = get_option;
 #ifdef TENGINE_KEEPS_PARTS
     add_keeping(table);
@@ -280,8 +281,8 @@ struct allocator make_allocator()
 {
     struct allocator table = {};
     table.describe = describe;
-    table.inspect = inspect;
-    table.estimate = estimate;
+    table.inspect = guarded_entry<inspect>;
+    table.estimate = guarded_entry<estimate>;
     return table;
 }
 

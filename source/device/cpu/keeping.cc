@@ -239,7 +239,7 @@ void add_keeping(struct interface& table)
 {
     table.save = save;
     table.load = load;
-    table.compatibility = compatibility;
+    table.compatibility = guarded_entry<compatibility>;
 }
 
 }  // namespace tengine::cpu

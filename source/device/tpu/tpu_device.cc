@@ -223,10 +223,10 @@ struct interface make_interface()
     table.release_device = release_device;
     table.features = features;
     table.check_option = check_option;
-    table.measure = measure;
+    table.measure = guarded_entry<measure>;
     table.count = count;
     table.cancel = cancel;
-    table.memory = memory;
+    table.memory = guarded_entry<memory>;
     table.option = option;
     table.save = save;
     table.load = load;

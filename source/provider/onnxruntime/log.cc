@@ -37,11 +37,11 @@ void close_log()
     default_logger = nullptr;
 }
 
-void log_line(const OrtLogger* logger, OrtLoggingLevel level, const std::string& line)
+void log_line(const OrtLogger* logger, OrtLoggingLevel level, const char* line)
 {
     if (!logger) return;
-    OrtStatus* status = runtime().api->Logger_LogMessage(logger, level, line.c_str(), __FILE__,
-                                                         __LINE__, "tengine");
+    OrtStatus* status =
+        runtime().api->Logger_LogMessage(logger, level, line, __FILE__, __LINE__, "tengine");
     if (status) runtime().api->ReleaseStatus(status);  // a line that is lost
 }
 

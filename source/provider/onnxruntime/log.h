@@ -2,8 +2,6 @@
 // Lines of the library and of the provider, in the log of ONNX Runtime.
 #pragma once
 
-#include <string>
-
 #include "runtime.h"
 
 namespace tengine::provider {
@@ -13,7 +11,7 @@ void open_log(const OrtLogger* logger);
 // And to standard error again.
 void close_log();
 
-void log_line(const OrtLogger* logger, OrtLoggingLevel level, const std::string& line);
+void log_line(const OrtLogger* logger, OrtLoggingLevel level, const char* line);
 
 // While it lives, the library logs nothing on this thread: for questions whose answer may be no.
 class QuietScope

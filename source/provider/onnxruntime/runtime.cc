@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime.h"
 
+#include <memory>
+
 #include "tengine/c_api.h"
 
 namespace tengine::provider {
@@ -30,9 +32,9 @@ void fail_library(const std::string& what)
 void check(OrtStatus* status)
 {
     if (!status) return;
-    const Failure failure(present.api->GetErrorMessage(status), present.api->GetErrorCode(status));
-    present.api->ReleaseStatus(status);
-    throw failure;
+    const std::unique_ptr<OrtStatus, void (*)(OrtStatus*)> owned(status,
+                                                                 present.api->ReleaseStatus);
+    throw Failure(present.api->GetErrorMessage(status), present.api->GetErrorCode(status));
 }
 
 OrtStatus* make_status(OrtErrorCode code, const char* sentence) noexcept

@@ -56,6 +56,8 @@ OrtStatus* guarded(const Work& work) noexcept
     } catch (const std::exception& failure) {
         const bool is_memory = dynamic_cast<const std::bad_alloc*>(&failure) != nullptr;
         return make_status(ORT_EP_FAIL, is_memory ? "no memory" : failure.what());
+    } catch (...) {
+        return make_status(ORT_EP_FAIL, "unexpected exception: not a std::exception");
     }
 }
 

@@ -82,7 +82,7 @@ void tell(SessionProvider& self, const GraphView& view, const Placement& placeme
     const bool has_all = std::count(placement.parts.begin(), placement.parts.end(), kNoPart) == 0;
     self.summary = describe_placement(view, placement, self.settings);
     log_line(self.logger, has_all ? ORT_LOGGING_LEVEL_INFO : ORT_LOGGING_LEVEL_WARNING,
-             self.summary);
+             self.summary.c_str());
     if (self.settings.report.empty() || view.is_nested) return;
     const std::string report = report_placement(view, placement, self.settings);
     if (tengine_file_replace(self.settings.report.c_str(), report.data(), report.size()) < 0)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <exception>
+#include <new>
 
 #include "tengine/compat/litert/graph.hpp"
 
@@ -23,8 +24,12 @@ int guard(const char* name, const Function& function)
 {
     try {
         return function();
+    } catch (const std::bad_alloc&) {
+        return tengine_error_set(TENGINE_ENOMEM, "%s: out of memory", name);
     } catch (const std::exception& error) {
         return tengine_error_set(TENGINE_EDEVICE, "%s: exception: %s", name, error.what());
+    } catch (...) {
+        return tengine_error_set(TENGINE_EDEVICE, "%s: exception", name);
     }
 }
 

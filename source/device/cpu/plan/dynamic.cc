@@ -67,6 +67,8 @@ class HiddenValues
     explicit HiddenValues(const Step& step)
     {
         const node& node = *step.context.node;
+        // Nothing is hidden when there is no memory for the list.
+        values_.reserve(static_cast<size_t>(node.input_num) + step.inputs.size());
         for (int i = 0; i < node.input_num; ++i)
             hide(get_ir_node_input(&node, i));
         for (tensor* input : step.inputs)
