@@ -213,6 +213,15 @@ static int fail_for_good(ir_runner_t* runner)
     return runner->cause.code;
 }
 
+// In place of a device that was given up. It may lack memory for that, and have it another time.
+static int run_on_default(ir_runner_t* runner, ir_frame_t* frame)
+{
+    if (compile_for_default(runner) < 0)
+        return tengine_error_set(runner->cause.code, "%s; then: %s", runner->cause.message,
+                                 tengine_error_message());
+    return attempt(runner, frame);
+}
+
 // After a failure that has been recorded: the default device does the run, and those to come.
 static int take_over(ir_runner_t* runner, ir_frame_t* frame)
 {
@@ -224,16 +233,14 @@ static int take_over(ir_runner_t* runner, ir_frame_t* frame)
     TLOG_WARNING("%s; %s runs the part from now on", runner->cause.message,
                  find_default_device()->name);
     give_up_device(runner);
-    if (compile_for_default(runner) < 0)
-        return tengine_error_set(runner->cause.code, "%s; then: %s", runner->cause.message,
-                                 tengine_error_message());
-    return attempt(runner, frame);
+    return run_on_default(runner, frame);
 }
 
 int run_ir_part(struct subgraph* part, ir_frame_t* frame)
 {
     ir_runner_t* runner = part->core->runner;
-    if (!runner->compiled) return raise_ir_failure(&runner->cause);
+    if (!runner->compiled)
+        return runner->given_up ? run_on_default(runner, frame) : raise_ir_failure(&runner->cause);
     return attempt(runner, frame) < 0 ? take_over(runner, frame) : TENGINE_OK;
 }
 

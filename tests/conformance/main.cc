@@ -12,6 +12,8 @@
 //                                       the same on a device, of a plug-in in TENGINE_PLUGIN_PATH
 //                                       too, with options of the context; nodes that it refuses run
 //                                       on the CPU, and the summary says how many do not
+//     conformance_test --shortage FOLDER…
+//                                       the same, and memory runs out in preparations and runs
 //     conformance_test --stamps HISTORY FOLDER…
 //                                       the same with the stamps of other opsets, see stamps.h
 //     conformance_test --list ROOT      checks that the lists of what is not supported are in order
@@ -22,7 +24,9 @@
 #include <string>
 #include <vector>
 
+#include "api/allocation_count.h"
 #include "conformance/not_supported.h"
+#include "conformance/shortage.h"
 #include "conformance/stamps.h"
 #include "conformance/summary.h"
 #include "conformance/test_folder.h"
@@ -78,6 +82,19 @@ int run_on_device(const std::vector<std::string>& arguments, const NotSupportedL
     return run_all({first, arguments.end()}, settings, list) == 0 ? 0 : 1;
 }
 
+// --shortage FOLDER...
+int run_short_of_memory(const std::vector<std::string>& folders, const NotSupportedList& list)
+{
+    if (!can_count_allocations()) {
+        std::printf("skipped: a sanitizer has its own allocator\n");
+        return 0;
+    }
+    RunSettings settings;
+    settings.also = check_shortages;
+    set_log_level(LOG_EMERG);  // each failure is an error
+    return run_all(folders, settings, list);
+}
+
 int run(const std::vector<std::string>& arguments)
 {
     const NotSupportedList list =
@@ -91,6 +108,8 @@ int run(const std::vector<std::string>& arguments)
         return run_all({arguments.begin() + 2, arguments.end()}, {arguments[1]}, list) == 0 ? 0 : 1;
     if (arguments.size() >= 3 && arguments[0] == "--opset") return run_in_opset(arguments, list);
     if (arguments.size() >= 3 && arguments[0] == "--device") return run_on_device(arguments, list);
+    if (arguments.size() >= 2 && arguments[0] == "--shortage")
+        return run_short_of_memory({arguments.begin() + 1, arguments.end()}, list) == 0 ? 0 : 1;
 #ifdef TENGINE_HAVE_JSON
     if (arguments.size() >= 3 && arguments[0] == "--stamps")
         return run_stamps(arguments[1], {arguments.begin() + 2, arguments.end()}, list) == 0 ? 0
@@ -98,9 +117,9 @@ int run(const std::vector<std::string>& arguments)
 #endif
     throw tools::Failure(
         "usage: conformance_test FOLDER | --all FOLDER... | --through FORMAT FOLDER... | "
-        "--opset N FOLDER... | --device NAME [--option KEY=VALUE]... FOLDER... | --stamps HISTORY "
-        "FOLDER... | --list "
-        "ROOT");
+        "--opset N FOLDER... | --device NAME [--option KEY=VALUE]... FOLDER... | --shortage "
+        "FOLDER... "
+        "| --stamps HISTORY FOLDER... | --list ROOT");
 }
 
 }  // namespace

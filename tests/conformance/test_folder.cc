@@ -350,6 +350,7 @@ void run_data_set(context_t context, graph_t graph, const fs::path& folder,
     if (outcome->nodes == 0) count_nodes(graph, settings.device, outcome);
     check(run_graph(graph, 1), "run");
     compare_outputs(graph, folder);
+    if (settings.also) settings.also(graph, [&] { compare_outputs(graph, folder); });
 }
 
 std::vector<fs::path> data_sets(const fs::path& folder)

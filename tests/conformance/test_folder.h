@@ -4,9 +4,11 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "tengine/c_api.h"
 #include "tensor_file/tensor.h"
 
 namespace tengine::conformance {
@@ -38,6 +40,8 @@ struct RunSettings
     // Asked for every node before the CPU is; "": none.
     std::string device = {};
     std::vector<std::string> options = {};  // KEY=VALUE, of the context with the device
+    // Called once the results are right, with what throws where they are not.
+    std::function<void(graph_t, const std::function<void()>& compare)> also = {};
 };
 
 // The library must be initialised.
