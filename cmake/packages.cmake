@@ -56,8 +56,10 @@ function(tengine_wrap_highway target out_found out_version)
     # Better targets have lower bits. One of them is AVX3_DL, where TruncateTo() of Highway 1.0.3 makes
     # wrong bytes of words; the compiler's options for a recent processor choose it. Kernels use no
     # instructions for AES: a processor named without them, as x86-64-v3 is, has the others all the same.
-    target_compile_definitions(${target} INTERFACE
-        "HWY_DISABLED_TARGETS=(HWY_AVX3-1)" HWY_DISABLE_PCLMUL_AES)
+    if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|i.86)$")
+        target_compile_definitions(${target} INTERFACE
+            "HWY_DISABLED_TARGETS=(HWY_AVX3-1)" HWY_DISABLE_PCLMUL_AES)
+    endif()
     if((TENGINE_MINIMAL OR TENGINE_NATIVE_OPTION) AND hwy_FOUND)
         # Its library chooses the instruction set at run time. Without it kernels are compiled for
         # the one that the compiler's options name.

@@ -4,4 +4,6 @@
 // which is NEON on AArch64.
 #pragma once
 
+#ifndef HWY_DISABLED_TARGETS  // which the build sets on x86
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#endif
