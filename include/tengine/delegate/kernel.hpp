@@ -40,10 +40,14 @@ class Context
     int32_t GetThreadNum() const { return thread_num_; }
     // May stay empty: the CPU is always there.
     std::vector<std::shared_ptr<CPUDeviceInfo>>& MutableDeviceInfo() { return device_info_; }
-    // Appends a delegate. Those that were set first choose first.
+    // Appends a delegate. Those that were set first choose first. nullptr takes all of them away:
+    // Tengine's own inference.
     void SetDelegate(std::shared_ptr<Delegate> delegate)
     {
-        delegates_.push_back(std::move(delegate));
+        if (delegate)
+            delegates_.push_back(std::move(delegate));
+        else
+            delegates_.clear();
     }
     // The first, or nullptr.
     std::shared_ptr<Delegate> GetDelegate() const

@@ -19,6 +19,24 @@ TEST_F(DelegateTest, ComputesRunsTheLastOneAndSingleNodes)
     EXPECT_EQ(calls().deaths, 3);
 }
 
+// As the guide of MindSpore Lite says of SetDelegate.
+TEST_F(DelegateTest, NullptrIsTenginesOwnInference)
+{
+    const std::string path = save({"Relu", "Neg", "Add"});
+    auto context = std::make_shared<delegate::Context>();
+    context->SetDelegate(nullptr);
+    ASSERT_TRUE(model_->Build(path, delegate::kONNX, context)) << get_tengine_error();
+    EXPECT_EQ(places(), (Names{kLeft, kLeft, kLeft}));
+    EXPECT_TRUE(computes());
+    context->SetDelegate(delegates[0]);
+    ASSERT_TRUE(model_->Build(path, delegate::kONNX, context));
+    EXPECT_EQ(places(), (Names{"TEST", kLeft, "TEST"}));
+    context->set_delegate(nullptr);
+    EXPECT_EQ(context->GetDelegate(), nullptr);
+    ASSERT_TRUE(model_->Build(path, delegate::kONNX, context));
+    EXPECT_EQ(places(), (Names{kLeft, kLeft, kLeft}));
+}
+
 TEST_F(DelegateTest, AModelMayBeAllItsOwn)
 {
     ASSERT_TRUE(build({"Relu", "Add", "Mul"}));
