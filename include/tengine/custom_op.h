@@ -156,6 +156,13 @@ TENGINE_API const float* tengine_op_floats(const tengine_op_context_t* context, 
 TENGINE_API const char* const* tengine_op_texts(const tengine_op_context_t* context,
                                                 const char* name, int* out_num);
 
+// All of them as a FlexBuffer (flatbuffers.dev), which is how TensorFlow Lite hands over the
+// options of a custom operator: a map from names to integers, floats, texts and vectors of these.
+// Attributes that are tensors are not in it. Of an operator of the library, those that the model
+// does not state have the values they start with. The bytes live as long as the node. NULL fails
+// with TENGINE_EINVAL (NULL) and TENGINE_ENOMEM.
+TENGINE_API const void* tengine_op_attributes(tengine_op_context_t* context, size_t* out_size);
+
 // Records a failure and returns `code`, which is negative: `return tengine_op_report(...)`. The
 // sentence says what was wrong, the values, and what would be accepted; it need not name the node.
 TENGINE_API int tengine_op_report(tengine_op_context_t* context, int code, const char* format, ...)

@@ -120,3 +120,10 @@ int copy_added_fields(struct node* target, const struct node* origin)
     }
     return TENGINE_OK;
 }
+
+int get_first_attribute(const struct node* node)
+{
+    const ir_method_t* method = node->op.method;
+    if (has_own_method(node)) return ((const own_method_t*)method)->row_field_num;
+    return method->traits & OP_OPEN ? method->field_num : 0;
+}

@@ -210,6 +210,7 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_op_ints),
     SYMBOL(tengine_op_floats),
     SYMBOL(tengine_op_texts),
+    SYMBOL(tengine_op_attributes),
     SYMBOL(tengine_op_report),
     SYMBOL(tengine_op_input_number),
     SYMBOL(tengine_op_output_number),

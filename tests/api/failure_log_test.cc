@@ -53,6 +53,7 @@ const std::set<std::string> kOthers = {
     "tengine_op_ints",
     "tengine_op_floats",
     "tengine_op_texts",
+    "tengine_op_attributes",
     "tengine_op_report",
     "tengine_op_input_number",
     "tengine_op_output_number",

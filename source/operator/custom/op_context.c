@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "graph/graph.h"
 #include "graph/preparation.h"
+#include "operator/custom/attribute_map.h"
 #include "operator/custom/op_node.h"
 #include "operator/param.h"
 
@@ -83,6 +84,21 @@ const char* const* tengine_op_texts(const tengine_op_context_t* context, const c
     const struct op_strings* list = context && name ? find_texts(context->kernel.node, name) : NULL;
     if (out_num) *out_num = list ? list->num : 0;
     return list ? (const char* const*)list->values : NULL;
+}
+
+const void* tengine_op_attributes(tengine_op_context_t* context, size_t* out_size)
+{
+    if (out_size) *out_size = 0;
+    if (!context || !out_size) {
+        tengine_error_set(TENGINE_EINVAL, "%s: %s is NULL", __func__,
+                          context ? "out_size" : "context");
+        return NULL;
+    }
+    if (!context->attribute_map && make_attribute_map(context->kernel.node, &context->attribute_map,
+                                                      &context->attribute_map_size) < 0)
+        return NULL;
+    *out_size = context->attribute_map_size;
+    return context->attribute_map;
 }
 
 int tengine_op_report(tengine_op_context_t* context, int code, const char* format, ...)

@@ -327,6 +327,7 @@ static void free_context(tengine_op_context_t* context)
 {
     release_custom_op(context->op);
     release_vector(context->temporaries);
+    free_memory(context->attribute_map);
     free_memory(context->tensors);
     free_memory(context);
 }

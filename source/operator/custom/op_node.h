@@ -53,7 +53,9 @@ struct tengine_op_context
     int tensor_num;
     struct vector* temporaries;  // of op_temporary_t
     uint64_t temporary_bytes;
-    char* scratch;  // in invoke: where the temporaries are
+    char* scratch;           // in invoke: where the temporaries are
+    uint8_t* attribute_map;  // of tengine_op_attributes(); NULL: nothing has asked for it
+    size_t attribute_map_size;
 };
 
 // resolve_custom_ops() where operators are registered.

@@ -61,8 +61,8 @@ int temporary_num;
 static void* init_sum(void* user_data, TfLiteOpaqueContext* context, const char* buffer,
                       size_t length)
 {
-    (void)context, (void)buffer;
-    if (user_data != &live_states || length != 0) return NULL;
+    (void)context;
+    if (user_data != &live_states || !buffer || length == 0) return NULL;
     ++live_states;
     return calloc(1, sizeof(struct sum_state));
 }

@@ -34,6 +34,72 @@ TEST_F(TfliteTest, TheGuidesOperatorRuns)
                         std::atan(i > 0 ? static_cast<float>(i) : 0.5f));
 }
 
+// The guide's number, whatever the model imports: opset 13 of ONNX, version 3 of com.example.
+TEST_F(TfliteTest, VersionOneIsForAllVersions)
+{
+    TfLiteOperator* op = TfLiteOperatorCreate(kTfLiteBuiltinCustom, "Relu", /*version=*/1);
+    TfLiteOperatorSetInvoke(op, [](TfLiteOpaqueContext* context, TfLiteOpaqueNode* node) {
+        auto* y = static_cast<float*>(
+            TfLiteOpaqueTensorData(TfLiteOpaqueNodeGetOutput(context, node, 0)));
+        std::fill_n(y, 4, 7.0f);
+        return kTfLiteOk;
+    });
+    TfLiteOperator* shift = TfLiteOperatorCreate(kTfLiteBuiltinCustom, "Shift", /*version=*/1);
+    TfLiteOperatorSetInvoke(shift,
+                            [](TfLiteOpaqueContext*, TfLiteOpaqueNode*) { return kTfLiteOk; });
+    ASSERT_EQ(tengine_tflite_register(nullptr, "com.example", shift), 0);
+    ASSERT_EQ(tengine_tflite_register(nullptr, "", op), 0);
+    const graph_t graph = load_op_model({});
+    ASSERT_TRUE(run(graph, {1, 2, 3, 4})) << get_tengine_error();
+    EXPECT_EQ(result(graph), (std::vector<float>{7, 7, 7, 7}));
+    destroy_graph(graph);
+    release_tengine();
+    TfLiteOperatorDelete(op);
+    TfLiteOperatorDelete(shift);
+}
+
+// Another number is that version of the domain and no other.
+TEST_F(TfliteTest, OtherVersionsAreThemselves)
+{
+    TfLiteOperator* op = TfLiteOperatorCreate(kTfLiteBuiltinCustom, "Shift", /*version=*/2);
+    TfLiteOperatorSetInvoke(op, [](TfLiteOpaqueContext*, TfLiteOpaqueNode*) { return kTfLiteOk; });
+    ASSERT_EQ(tengine_tflite_register(nullptr, "com.example", op), 0);
+    const graph_t graph = load_op_model({});
+    EXPECT_EQ(prerun_graph(graph), -1);
+    EXPECT_TRUE(failed_with(TENGINE_EOPERATOR));
+    destroy_graph(graph);
+    release_tengine();
+    TfLiteOperatorDelete(op);
+}
+
+TEST_F(TfliteTest, InitGetsTheAttributes)
+{
+    static std::string given, kept;
+    TfLiteOperator* op = TfLiteOperatorCreate(kTfLiteBuiltinCustom, "Shift", 3);
+    TfLiteOperatorSetInit(
+        op, [](TfLiteOpaqueContext* context, const char* buffer, size_t length) -> void* {
+            size_t size = 0;
+            const void* same = tengine_op_attributes(context->op, &size);
+            if (same == buffer && size == length) given.assign(buffer, length);
+            return nullptr;
+        });
+    TfLiteOperatorSetInvoke(op, [](TfLiteOpaqueContext*, TfLiteOpaqueNode* node) {
+        const void* data = nullptr;
+        int size = 0;
+        TfLiteOpaqueNodeGetCustomInitialData(node, &data, &size);
+        kept.assign(static_cast<const char*>(data), static_cast<size_t>(size));
+        return kTfLiteOk;
+    });
+    ASSERT_EQ(tengine_tflite_register(nullptr, "com.example", op), 0);
+    const graph_t graph = load_op_model({});
+    ASSERT_TRUE(run(graph, {1, 2, 3, 4})) << get_tengine_error();
+    EXPECT_NE(given.find("offset"), std::string::npos);
+    EXPECT_EQ(kept, given);
+    destroy_graph(graph);
+    release_tengine();
+    TfLiteOperatorDelete(op);
+}
+
 TEST_F(TfliteTest, TemporariesDoNotAddUp)
 {
     ASSERT_EQ(tengine_tflite_register(nullptr, "com.example", get_sum_op()), 0);
@@ -188,8 +254,7 @@ TEST_F(TfliteTest, AnAsyncKernelIsKeptAndNotCalled)
         const void* data;
         int size;
         TfLiteOpaqueNodeGetCustomInitialData(node, &data, &size);
-        TF_LITE_OPAQUE_ENSURE_EQ(context, size, 0);
-        TF_LITE_OPAQUE_ENSURE(context, !data && !TfLiteOpaqueNodeGetBuiltinData(node));
+        TF_LITE_OPAQUE_ENSURE(context, data && size > 0 && !TfLiteOpaqueNodeGetBuiltinData(node));
         memset(TfLiteOpaqueTensorData(TfLiteOpaqueNodeGetOutput(context, node, 0)), 0, 16);
         return kTfLiteOk;
     });

@@ -126,17 +126,16 @@ static inline TfLiteStatus TfLiteOpaqueNodeOutputs(const TfLiteOpaqueNode* node,
     return kTfLiteOk;
 }
 
-// Attributes are not in a flexbuffer, and built-in operators are not made in this way: there is
-// nothing.
+// What Init gets. *size is 0 before.
 static inline TfLiteStatus TfLiteOpaqueNodeGetCustomInitialData(const TfLiteOpaqueNode* node,
                                                                 const void** init_data, int* size)
 {
-    (void)node;
-    *init_data = NULL;
-    *size = 0;
+    *init_data = node->init_data;
+    *size = (int)node->init_size;
     return kTfLiteOk;
 }
 
+// Built-in operators are not made in this way: there is nothing.
 static inline void* TfLiteOpaqueNodeGetBuiltinData(const TfLiteOpaqueNode* node)
 {
     (void)node;

@@ -143,7 +143,8 @@ static inline void tengine_tflite_free_node(TfLiteOpaqueNode* node)
     free(node);
 }
 
-// Attributes are read with the functions of custom_op.h, from context->op: there is no flexbuffer.
+// Init gets the node's attributes as a flexbuffer, as of a model of TensorFlow Lite. The functions
+// of custom_op.h read them by name, from context->op.
 static inline int tengine_tflite_init(void* user_data, tengine_op_context_t* op_context,
                                       void** out_state)
 {
@@ -160,10 +161,16 @@ static inline int tengine_tflite_init(void* user_data, tengine_op_context_t* op_
         tengine_tflite_free_node(node);
         return tengine_op_report(op_context, TENGINE_ENOMEM, "no memory for tensors");
     }
+    node->init_data = (const char*)tengine_op_attributes(op_context, &node->init_size);
+    if (!node->init_data) {
+        tengine_tflite_free_node(node);
+        return TENGINE_ENOMEM;  // with its sentence
+    }
     if (op->init_with_data)
-        node->user_data = op->init_with_data(op->user_data, &context, "", 0);
+        node->user_data =
+            op->init_with_data(op->user_data, &context, node->init_data, node->init_size);
     else if (op->init)
-        node->user_data = op->init(&context, "", 0);
+        node->user_data = op->init(&context, node->init_data, node->init_size);
     *out_state = node;
     return 0;
 }
@@ -282,10 +289,10 @@ static inline int tengine_tflite_invoke(void* user_data, tengine_op_context_t* o
 // ---- registration ----
 
 // Registers the operator as <domain>.<name> for all graphs of `context`, or with NULL of the
-// process, for this version of the domain. The domain is that of the model, which
-// TensorFlow Lite does not have. Without Prepare, outputs are like input 0. Fails with
-// TENGINE_EINVAL (op is NULL, or has no Invoke) and as tengine_op_create and tengine_op_register
-// do.
+// process, for this version of the domain. The domain and its version are those that the model
+// imports, which TensorFlow Lite does not have; version 1, which its guide writes, stands for any.
+// Without Prepare, outputs are like input 0. Fails with TENGINE_EINVAL (op is NULL, or has no
+// Invoke) and as tengine_op_create and tengine_op_register do.
 static inline int tengine_tflite_register(context_t context, const char* domain,
                                           const TfLiteOperator* op)
 {
@@ -294,7 +301,8 @@ static inline int tengine_tflite_register(context_t context, const char* domain,
                           op ? "the operator has no Invoke" : "op is NULL");
         return -1;
     }
-    tengine_op_t* made = tengine_op_create(domain, op->name, op->version, op->version);
+    const int last = op->version == 1 ? INT_MAX : op->version;
+    tengine_op_t* made = tengine_op_create(domain, op->name, op->version, last);
     if (!made) return -1;
     tengine_op_set_init(made, tengine_tflite_init);
     tengine_op_set_free(made, tengine_tflite_free);

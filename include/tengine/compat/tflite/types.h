@@ -3,6 +3,7 @@
 // what they are for.
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -123,7 +124,9 @@ typedef struct TfLiteOpaqueTensor
 // What is kept of a node from init to free.
 typedef struct TfLiteOpaqueNode
 {
-    void* user_data;  // what init has returned
+    void* user_data;        // what init has returned
+    const char* init_data;  // what it got
+    size_t init_size;
     TfLiteOpaqueTensor* tensors;
     int* indices;  // of inputs, then outputs, in `tensors`; kTfLiteOptionalTensor: absent
     int input_num;

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// A node's attributes as one FlexBuffer, which is how TensorFlow Lite stores those of a custom
+// operator. https://flatbuffers.dev/internals (FlexBuffers) describes the bytes.
+#pragma once
+
+#include <stddef.h>
+
+#include "operator/operator.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A map from names to integers, floats, strings and vectors of these; tensors and strings without a
+// value are left out. Of an operator of the library: also what the model does not state.
+// *out_bytes is to be freed. TENGINE_ENOMEM.
+int make_attribute_map(const struct node* node, uint8_t** out_bytes, size_t* out_size);
+
+#ifdef __cplusplus
+}
+#endif
