@@ -4,6 +4,7 @@
 #include "op_model.h"
 
 #if __has_include(<flatbuffers/flexbuffers.h>)
+#define FLATBUFFERS_LOCALE_INDEPENDENT 0  // which would need its library
 #include <flatbuffers/flexbuffers.h>
 #define HAS_READER 1
 #else
