@@ -206,13 +206,19 @@ function(tengine_build_part kind name directory)
     endif()
     target_include_directories(${target} PRIVATE ${HEADER_PATH})
     # Last, what device folders of Tengine Lite include.
-    if(NOT in_tree)
+    file(STRINGS ${entry} original_header REGEX "\"device/device[.]h\"")
+    if(original_header OR NOT in_tree)
         set(compat ${PROJECT_SOURCE_DIR}/include/tengine/compat)
         target_include_directories(${target} PRIVATE ${compat} ${compat}/inside)
-        # Tables are filled by designated initialisers, in C++ as well, and members that were added
-        # to their end are left out.
-        target_compile_options(${target} PRIVATE -Wno-missing-field-initializers
-                               $<$<COMPILE_LANGUAGE:CXX>:-Wno-c++20-extensions>)
+    endif()
+    # Tables are filled by designated initialisers, in C++ as well, and members that were added to their
+    # end are left out. In the tree they are in the file that registers the part.
+    set(table_options -Wno-missing-field-initializers
+                      $<$<COMPILE_LANGUAGE:CXX>:-Wno-c++20-extensions>)
+    if(in_tree)
+        set_property(SOURCE ${entry} APPEND PROPERTY COMPILE_OPTIONS ${table_options})
+    else()
+        target_compile_options(${target} PRIVATE ${table_options})
     endif()
     target_compile_definitions(${target} PRIVATE ${COMPILER_DEFINES})
     target_compile_options(${target} PRIVATE ${COMPILER_OPTIONS})
