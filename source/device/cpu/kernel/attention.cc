@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "device/cpu/attention_problem.h"
 #include "device/cpu/kernel/grouped_attention.h"
 #include "device/cpu/kernel/kept_problem.h"
+#include "device/cpu/shared/attention_problem.h"
 
 #if !defined(TENGINE_HAVE_HIGHWAY) || defined(TENGINE_MINIMAL)
 namespace tengine::cpu {

@@ -14,7 +14,7 @@
 #include "device/cpu/kernel/kept_problem.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/grain.h"
+#include "device/cpu/shared/grain.h"
 #include "operator/onnx/norm_param.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY

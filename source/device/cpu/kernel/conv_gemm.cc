@@ -21,7 +21,7 @@
 #include "device/cpu/kernel/tile.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/grain.h"
+#include "device/cpu/shared/grain.h"
 
 namespace tengine::cpu {
 namespace {

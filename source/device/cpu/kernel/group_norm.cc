@@ -12,7 +12,7 @@
 #include "device/cpu/kernel/fixed_vectors.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/grain.h"
+#include "device/cpu/shared/grain.h"
 #include "operator/onnx/norm_param.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY

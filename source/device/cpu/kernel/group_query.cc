@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // GroupQueryAttention in fp32, by grouped_attention.h. The cache has the reference's bytes.
-#include "device/cpu/group_query.h"
+#include "device/cpu/shared/group_query.h"
 
 #include "device/cpu/kernel/grouped_attention.h"
 #include "device/cpu/kernel/kept_problem.h"

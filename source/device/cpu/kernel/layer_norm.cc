@@ -12,7 +12,7 @@
 #include "device/cpu/kernel/float_rows.h"
 #include "device/cpu/kernel/row_norm.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/grain.h"
+#include "device/cpu/shared/grain.h"
 #include "operator/onnx/norm_param.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY

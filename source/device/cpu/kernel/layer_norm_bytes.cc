@@ -12,7 +12,7 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/byte_layer_norm.h"
-#include "device/cpu/reference/grain.h"
+#include "device/cpu/shared/grain.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY
 #ifndef TENGINE_CPU_LAYER_NORM_BYTES

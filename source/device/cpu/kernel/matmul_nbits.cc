@@ -20,7 +20,7 @@
 #include "device/cpu/kernel/packed_problem.h"
 #include "device/cpu/kernel/pixel_conv.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/grain.h"
+#include "device/cpu/shared/grain.h"
 #include "operator/onnx/quantized_product_param.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY

@@ -12,7 +12,7 @@
 #include "device/cpu/kernel/packed_problem.h"
 #include "device/cpu/kernel/pixel_conv.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/grain.h"
+#include "device/cpu/shared/grain.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY
 namespace tengine::cpu {

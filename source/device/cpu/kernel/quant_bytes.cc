@@ -13,8 +13,8 @@
 #include "device/cpu/kernel/requantization.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/grain.h"
 #include "device/cpu/reference/quantize.h"
+#include "device/cpu/shared/grain.h"
 #include "operator/onnx/quant_param.h"
 #include "operator/onnx_type.h"
 

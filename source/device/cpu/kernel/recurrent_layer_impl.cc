@@ -8,7 +8,7 @@
 #include "device/cpu/kernel/recurrent_bytes.h"
 #include "device/cpu/kernel/recurrent_layer.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/grain.h"
+#include "device/cpu/shared/grain.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY
 namespace tengine::cpu {

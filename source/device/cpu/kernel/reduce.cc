@@ -18,7 +18,7 @@
 #include "device/cpu/kernel/float_rows.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/grain.h"
+#include "device/cpu/shared/grain.h"
 #include "operator/onnx/reduce_param.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY

@@ -10,7 +10,7 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/byte_resize.h"
-#include "device/cpu/reference/grain.h"
+#include "device/cpu/shared/grain.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY
 #ifndef TENGINE_CPU_RESIZE_PIXELS

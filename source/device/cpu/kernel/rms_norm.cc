@@ -9,7 +9,7 @@
 #include "device/cpu/kernel/fixed_vectors.h"
 #include "device/cpu/kernel/row_norm.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/grain.h"
+#include "device/cpu/shared/grain.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY
 // clang-format off

@@ -8,8 +8,8 @@
 
 #include "device/cpu/kernel/fixed_vectors.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/grain.h"
-#include "device/cpu/rotary_table.h"
+#include "device/cpu/shared/grain.h"
+#include "device/cpu/shared/rotary_table.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY
 // clang-format off

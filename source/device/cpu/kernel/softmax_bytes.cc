@@ -13,7 +13,7 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/byte_softmax.h"
-#include "device/cpu/reference/grain.h"
+#include "device/cpu/shared/grain.h"
 #include "operator/onnx/qlinear_param.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY

@@ -2,7 +2,7 @@
 // Reference kernel of AffineGrid (operator/onnx/grid_ops.c). Coordinates are in double.
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/grain.h"
+#include "device/cpu/shared/grain.h"
 #include "device/cpu/types.h"
 #include "operator/onnx/resize_param.h"
 

@@ -3,8 +3,8 @@
 // whatever the types of the tensors are.
 #include <limits>
 
-#include "device/cpu/attention_problem.h"
 #include "device/cpu/reference/float_rows.h"
+#include "device/cpu/shared/attention_problem.h"
 
 namespace tengine::cpu {
 namespace {

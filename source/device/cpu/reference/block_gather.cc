@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernel of GatherBlockQuantized (operator/onnx/block_gather_ops.c).
-#include "device/cpu/index_input.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/grain.h"
+#include "device/cpu/reference/index_input.h"
+#include "device/cpu/shared/grain.h"
 #include "device/cpu/types.h"
 #include "operator/onnx/block_gather_param.h"
 #include "operator/onnx/quantized_product_param.h"

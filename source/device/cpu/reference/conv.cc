@@ -5,9 +5,9 @@
 // the input is found, then all input channels are added to it with one loop over that part.
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/grain.h"
 #include "device/cpu/reference/qlinear.h"
 #include "device/cpu/reference/window_rows.h"
+#include "device/cpu/shared/grain.h"
 #include "device/cpu/types.h"
 #include "operator/onnx/conv_param.h"
 

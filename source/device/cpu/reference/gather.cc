@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "device/cpu/index_input.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
+#include "device/cpu/reference/index_input.h"
+#include "device/cpu/reference/wide_element.h"
 #include "device/cpu/strided_copy.h"
-#include "device/cpu/wide_element.h"
 #include "operator/onnx/gather_param.h"
 
 namespace tengine::cpu {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernel of GroupQueryAttention (operator/onnx/group_query_ops.c). Sums are in double.
-#include "device/cpu/group_query.h"
+#include "device/cpu/shared/group_query.h"
 
 namespace tengine::cpu {
 namespace {

@@ -2,7 +2,7 @@
 // Lookup: each byte is replaced by an entry of a table of 256.
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/grain.h"
+#include "device/cpu/shared/grain.h"
 
 namespace tengine::cpu {
 namespace {

@@ -8,8 +8,8 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/class_labels.h"
-#include "device/cpu/reference/grain.h"
 #include "device/cpu/reference/ml_transform.h"
+#include "device/cpu/shared/grain.h"
 #include "device/cpu/types.h"
 #include "operator/onnx/ml_linear_param.h"
 

@@ -2,7 +2,7 @@
 // tengine.QLinearLayerNormalization: two sums of a row, then its bytes one by one.
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/byte_layer_norm.h"
-#include "device/cpu/reference/grain.h"
+#include "device/cpu/shared/grain.h"
 #include "device/cpu/types.h"
 
 namespace tengine::cpu {

@@ -2,7 +2,7 @@
 // QLinearSoftmax: powers of the distances to the largest byte, and what each is of their sum.
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/byte_softmax.h"
-#include "device/cpu/reference/grain.h"
+#include "device/cpu/shared/grain.h"
 #include "device/cpu/types.h"
 #include "operator/onnx/qlinear_param.h"
 

@@ -5,11 +5,11 @@
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/grain.h"
 #include "device/cpu/reference/quant_slices.h"
 #include "device/cpu/reference/quant_small.h"
 #include "device/cpu/reference/quantize.h"
 #include "device/cpu/reference/small_elements.h"
+#include "device/cpu/shared/grain.h"
 #include "device/cpu/types.h"
 
 namespace tengine::cpu {

@@ -6,8 +6,8 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/byte_resize.h"
-#include "device/cpu/reference/grain.h"
 #include "device/cpu/reference/qlinear.h"
+#include "device/cpu/shared/grain.h"
 
 namespace tengine::cpu {
 namespace {

@@ -8,8 +8,8 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/resize_coordinate.h"
 #include "device/cpu/reference/sample.h"
+#include "device/cpu/reference/wide_element.h"
 #include "device/cpu/strided_copy.h"
-#include "device/cpu/wide_element.h"
 #include "graph/complex.h"
 
 namespace tengine::cpu {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernel of operator/onnx/rotary_ops.c.
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/grain.h"
-#include "device/cpu/rotary_table.h"
+#include "device/cpu/shared/grain.h"
+#include "device/cpu/shared/rotary_table.h"
 #include "device/cpu/types.h"
 
 namespace tengine::cpu {

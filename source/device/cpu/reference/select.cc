@@ -10,7 +10,7 @@
 
 #include "base/alloc.h"
 #include "device/cpu/kernel_table.h"
-#include "device/cpu/wide_element.h"
+#include "device/cpu/reference/wide_element.h"
 #include "graph/complex.h"
 #include "operator/onnx/select_param.h"
 

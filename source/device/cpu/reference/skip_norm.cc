@@ -5,7 +5,7 @@
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/grain.h"
+#include "device/cpu/shared/grain.h"
 #include "device/cpu/types.h"
 #include "operator/onnx/skip_norm_param.h"
 

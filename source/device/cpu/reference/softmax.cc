@@ -8,9 +8,9 @@
 #include <cmath>
 #include <limits>
 
-#include "device/cpu/exponential.h"
 #include "device/cpu/reference/arithmetic.h"
 #include "device/cpu/reference/elementwise.h"
+#include "device/cpu/reference/exponential.h"
 #include "operator/onnx/softmax_param.h"
 
 namespace tengine::cpu {

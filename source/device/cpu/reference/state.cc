@@ -6,8 +6,8 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/float_rows.h"
-#include "device/cpu/reference/grain.h"
 #include "device/cpu/reference/small_elements.h"
+#include "device/cpu/shared/grain.h"
 #include "operator/onnx/state_param.h"
 
 namespace tengine::cpu {

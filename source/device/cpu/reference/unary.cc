@@ -2,9 +2,9 @@
 // Reference kernels of element-wise operators with one input (operator/unary_ops.c).
 #include <cmath>
 
-#include "device/cpu/exponential.h"
 #include "device/cpu/reference/arithmetic.h"
 #include "device/cpu/reference/elementwise.h"
+#include "device/cpu/reference/exponential.h"
 #include "device/cpu/reference/small_elements.h"
 #include "operator/onnx/unary_param.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernel of Where (operator/binary_ops.c): data movement, by element size.
 #include "device/cpu/reference/elementwise.h"
-#include "device/cpu/wide_element.h"
+#include "device/cpu/reference/wide_element.h"
 
 namespace tengine::cpu {
 namespace {

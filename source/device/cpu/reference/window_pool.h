@@ -14,8 +14,8 @@
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/grain.h"
 #include "device/cpu/reference/window_rows.h"
+#include "device/cpu/shared/grain.h"
 #include "device/cpu/types.h"
 #include "operator/onnx/pool_param.h"
 

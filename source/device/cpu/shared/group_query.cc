@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contract is in group_query.h.
-#include "device/cpu/group_query.h"
+#include "device/cpu/shared/group_query.h"
 
 namespace tengine::cpu {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How finely the reference kernels cut their parallel loops.
+// How finely kernels cut their parallel loops.
 #pragma once
 
 #include <algorithm>

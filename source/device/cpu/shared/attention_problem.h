@@ -10,7 +10,7 @@
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/grain.h"
+#include "device/cpu/shared/grain.h"
 #include "operator/onnx/attention_param.h"
 
 namespace tengine::cpu {

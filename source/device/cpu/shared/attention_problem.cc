@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contract is in attention_problem.h.
-#include "device/cpu/attention_problem.h"
+#include "device/cpu/shared/attention_problem.h"
 
 namespace tengine::cpu {
 
