@@ -17,7 +17,7 @@
 #include "device/cpu/kernel/matrix_product.h"
 #include "device/cpu/kernel/tile.h"
 #include "device/cpu/kernel_table.h"
-#include "device/cpu/reference/window_rows.h"
+#include "device/cpu/shared/window_range.h"
 
 namespace tengine::cpu {
 namespace {

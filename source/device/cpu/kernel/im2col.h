@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "device/cpu/kernel/conv_problem.h"
-#include "device/cpu/reference/window_rows.h"
+#include "device/cpu/shared/window_range.h"
 
 namespace tengine::cpu {
 

@@ -12,7 +12,7 @@
 #include "device/cpu/kernel/packed_problem.h"
 #include "device/cpu/kernel/pixel_conv.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/product.h"
+#include "device/cpu/shared/matrix_stack.h"
 #include "operator/onnx/gemm_param.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY

@@ -12,7 +12,9 @@
 #include "device/cpu/kernel/kept_problem.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/window_pool.h"
+#include "device/cpu/shared/grain.h"
+#include "device/cpu/shared/window_range.h"
+#include "operator/onnx/pool_param.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY
 #ifndef TENGINE_CPU_POOL_PIXELS

@@ -11,7 +11,7 @@
 #include "device/cpu/kernel/kept_problem.h"
 #include "device/cpu/kernel/packed_problem.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/product.h"
+#include "device/cpu/shared/matrix_stack.h"
 #include "operator/onnx/gemm_param.h"
 #include "operator/onnx/qlinear_param.h"
 

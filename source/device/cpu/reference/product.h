@@ -12,6 +12,7 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/quantize.h"
 #include "device/cpu/shared/grain.h"
+#include "device/cpu/shared/matrix_stack.h"
 #include "device/cpu/types.h"
 #include "operator/onnx/gemm_param.h"
 
@@ -73,21 +74,6 @@ void multiply_block(int depth, int columns, Matrix<A> a, Sum a_zero, Matrix<B> b
         sums[j] = sum;
     }
 }
-
-// Which matrices of a and b make matrix `index` of the output's stack.
-struct StackPosition
-{
-    int64_t a = 0, b = 0;
-
-    StackPosition(const matmul_shape& shape, int64_t index)
-    {
-        for (int i = shape.batch_rank - 1; i >= 0; --i) {
-            a += index % shape.batch_dims[i] * shape.a_strides[i];
-            b += index % shape.batch_dims[i] * shape.b_strides[i];
-            index /= shape.batch_dims[i];
-        }
-    }
-};
 
 struct Element
 {

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
@@ -20,19 +19,6 @@
 #include "operator/onnx/pool_param.h"
 
 namespace tengine::cpu {
-
-// Taps at output `position` that fall on the input, or on input and padding.
-inline int64_t count_taps(const window_axis& axis, int position, bool with_padding)
-{
-    int first = 0, last;
-    if (with_padding) {
-        const int64_t room =
-            int64_t{axis.pad_begin} + axis.input + axis.pad_end - int64_t{position} * axis.stride;
-        return std::min<int64_t>(axis.kernel, (room + axis.dilation - 1) / axis.dilation);
-    }
-    clip_window_taps(&axis, position, &first, &last);
-    return last - first;
-}
 
 // Calls body(o, input position) for the outputs of [begin, end) whose tap k falls on the input.
 template <class Body>
@@ -70,13 +56,6 @@ void for_each_meeting(const window_axis& axis, int begin, int end, const Body& b
     }
 }
 
-// Of more values than int64 can count the mean is as good as that of INT64_MAX.
-inline int64_t multiply_counts(int64_t a, int64_t b)
-{
-    int64_t product;
-    return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<int64_t>::max() : product;
-}
-
 // The reduction is a copy of its own, so that it may remember what it needs for a count.
 template <class In, class Out, class Reduction>
 void pool_plane(const window& shape, bool count_padding, Reduction reduction, const In* input,
@@ -110,12 +89,6 @@ void pool_plane(const window& shape, bool count_padding, Reduction reduction, co
                     sums[o - begin], multiply_counts(row_count, counts[o - begin])));
         }
     }
-}
-
-// Elements that one window can meet: no more than there are.
-inline int64_t most_taps(const window& shape)
-{
-    return std::min(multiply_window_kernel(&shape), input_plane_size(shape));
 }
 
 struct Planes

@@ -4,9 +4,9 @@
 // checks.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
+#include "device/cpu/shared/window_range.h"
 #include "operator/onnx/window.h"
 
 namespace tengine::cpu {
@@ -14,15 +14,7 @@ namespace tengine::cpu {
 // Outputs of the last axis that are computed at once, with sums on the stack.
 constexpr int kRowBlock = 128;
 
-// Elements of the input and output of one channel, and rows of the output.
-inline int64_t input_plane_size(const window& window)
-{
-    int64_t size = 1;
-    for (int i = 0; i < window.axis_num; ++i)
-        size *= window.axes[i].input;
-    return size;
-}
-
+// Rows of the output of one channel.
 inline int64_t output_row_num(const window& window)
 {
     int64_t size = 1;
@@ -73,21 +65,6 @@ void for_each_kernel_row(const window& window, const int* position, const Body& 
         for (int k = first; k < last; ++k)
             descend(start + int64_t{k} * axis.dilation, k);
     }
-}
-
-struct Range
-{
-    int64_t begin, end;
-};
-
-// The x in [0, limit) with begin <= x * stride + shift < end.
-inline Range positions_within(int64_t begin, int64_t end, int64_t shift, int64_t stride,
-                              int64_t limit)
-{
-    const auto first_from = [&](int64_t bound) {
-        return bound <= shift ? 0 : (bound - shift + stride - 1) / stride;
-    };
-    return {std::min(first_from(begin), limit), std::min(first_from(end), limit)};
 }
 
 }  // namespace tengine::cpu
