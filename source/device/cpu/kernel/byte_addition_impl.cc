@@ -52,8 +52,8 @@ uint8_t add_bytes_exactly(const ByteAddition& addition, uint8_t x, uint8_t y)
 {
     const int64_t sum = int64_t{addition.a.factor} * (x - addition.a_zero) +
                         int64_t{addition.b.factor} * (y - addition.b_zero);
-    return Requantizer(TENGINE_DT_UINT8, addition.zero)
-        .saturate(round_ir_shift(sum, addition.a.shift));
+    return saturate_byte(find_byte_range(TENGINE_DT_UINT8, addition.zero),
+                         round_ir_shift(sum, addition.a.shift));
 }
 
 }  // namespace tengine::cpu

@@ -34,7 +34,7 @@ bool has_narrow_sums(const ByteOperands& operands, int64_t depth)
     int64_t largest = 0;
     for (int64_t i = 0; operands.bias && i < operands.bias->elem_num; ++i)
         largest = std::max(largest, std::abs(int64_t{operands.bias->i32[i]}));
-    return depth <= kMostNarrowProducts && depth * 255 * 255 + largest <= INT32_MAX;
+    return depth <= (INT32_MAX - largest) / (255 * 255);
 }
 
 bool has_one_scale(const ByteOperands& operands)

@@ -10,10 +10,12 @@
 
 #include "device/cpu/kernel/fixed_vectors.h"
 #include "device/cpu/kernel/kept_problem.h"
+#include "device/cpu/kernel/requantization.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/qlinear.h"
-#include "device/cpu/reference/window_pool.h"
+#include "device/cpu/shared/grain.h"
+#include "device/cpu/shared/window_range.h"
+#include "operator/onnx/pool_param.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY
 #ifndef TENGINE_CPU_POOL_BYTES
@@ -232,15 +234,15 @@ class Mean
   public:
     Mean() = default;
     explicit Mean(const KernelContext& context)
-        : scale_(Quantization(context, 1).scale), output_scale_(Quantization(context, 3).scale)
+        : scale_(context.input(1)->f32[0]), output_scale_(context.input(3)->f32[0])
     {
         const auto find_flip = [](const tensor* tensor) {
             return static_cast<uint8_t>(tensor->data_type == TENGINE_DT_INT8 ? 0x80 : 0);
         };
         window_.input_flip = find_flip(context.input(0));
         window_.output_flip = find_flip(context.output(0));
-        window_.input_zero = Quantization(context, 1).zero_point + window_.input_flip;
-        window_.output_zero = Quantization(context, 3).zero_point + window_.output_flip;
+        window_.input_zero = read_zero_point(context.input(2), 0) + window_.input_flip;
+        window_.output_zero = read_zero_point(context.input(4), 0) + window_.output_flip;
     }
 
     const ByteWindow& window() const { return window_; }
@@ -261,7 +263,7 @@ class Mean
     {
         const double largest = find_factor(1);
         ir_multiplier_t multiplier = {};
-        return make_multipliers(context, &largest, 1, &multiplier);
+        return find_multipliers(context, &largest, 1, &multiplier);
     }
 
   private:
@@ -397,8 +399,9 @@ constexpr Kernel rows[] = {
 uint8_t finish_mean(const ByteWindow& window, uint32_t sum)
 {
     const auto zero = static_cast<uint32_t>(window.input_zero * window.lines * window.pixels);
-    const Requantizer requantize(TENGINE_DT_UINT8, window.output_zero);
-    return requantize(static_cast<int32_t>(sum - zero), window.multiplier) ^ window.output_flip;
+    const int32_t mean = requantize_ir_sum(static_cast<int32_t>(sum - zero), window.multiplier,
+                                           window.output_zero, 0, UINT8_MAX);
+    return static_cast<uint8_t>(mean) ^ window.output_flip;
 }
 
 void find_mean_exactly(const ByteWindow& window, int64_t first, int64_t last)

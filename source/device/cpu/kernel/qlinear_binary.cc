@@ -17,7 +17,6 @@
 #include "device/cpu/kernel/fixed_vectors.h"
 #include "device/cpu/kernel/requantization.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/qlinear.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY
 #ifndef TENGINE_CPU_QLINEAR_BINARY
@@ -398,20 +397,30 @@ int16_t find_zero(int data_type, int zero_point)
     return static_cast<int16_t>(zero_point + find_flip(data_type));
 }
 
+struct Scales
+{
+    double a, b, y;
+
+    explicit Scales(const KernelContext& context)
+        : a(context.input(1)->f32[0]), b(context.input(4)->f32[0]), y(context.input(6)->f32[0])
+    {
+    }
+};
+
 // All but factors and shift.
 ByteFunction describe(const KernelContext& context)
 {
     const auto describe_input = [&](int index) {
         const int type = context.input(index)->data_type;
         return ByteInput{find_flip(type),
-                         find_zero(type, Quantization(context, index + 1).zero_point), 0};
+                         find_zero(type, read_zero_point(context.input(index + 2), 0)), 0};
     };
     ByteFunction function = {};
     function.a = describe_input(0);
     function.b = describe_input(3);
     const int type = context.output(0)->data_type;
     function.flip = find_flip(type);
-    function.zero = find_zero(type, Quantization(context, 6).zero_point);
+    function.zero = find_zero(type, read_zero_point(context.input(7), 0));
     return function;
 }
 
@@ -430,10 +439,10 @@ int combine_bytes(const KernelContext& context, const ByteFunction& function, Co
 
 int run_add(KernelContext& context)
 {
-    const Quantization a(context, 1), b(context, 4), y(context, 6);
-    const double reals[] = {a.scale / y.scale, b.scale / y.scale};
+    const Scales scales(context);
+    const double reals[] = {scales.a / scales.y, scales.b / scales.y};
     ir_multiplier_t multipliers[2] = {};
-    TENGINE_RETURN_IF_ERROR(make_multipliers(context, reals, 2, multipliers));
+    TENGINE_RETURN_IF_ERROR(find_multipliers(context, reals, 2, multipliers));
     ByteFunction function = describe(context);
     function.a.factor = multipliers[0].factor;
     function.b.factor = multipliers[1].factor;
@@ -507,10 +516,10 @@ void multiply_images(const KernelContext& context, const ByteFunction& function,
 
 int run_mul(KernelContext& context)
 {
-    const Quantization a(context, 1), b(context, 4), y(context, 6);
-    const double real = a.scale * b.scale / y.scale;
+    const Scales scales(context);
+    const double real = scales.a * scales.b / scales.y;
     ir_multiplier_t multiplier = {};
-    TENGINE_RETURN_IF_ERROR(make_multipliers(context, &real, 1, &multiplier));
+    TENGINE_RETURN_IF_ERROR(find_multipliers(context, &real, 1, &multiplier));
     ByteFunction function = describe(context);
     function.b.factor = multiplier.factor;
     function.shift = multiplier.shift;
@@ -539,10 +548,10 @@ void combine_exactly(const ByteFunction& function, ByteOperand a, ByteOperand b,
     const auto centre = [](const ByteInput& input, ByteOperand operand, int64_t i) {
         return (operand.data[operand.advances ? i : 0] ^ input.flip) - input.zero;
     };
-    const Requantizer requantize(TENGINE_DT_UINT8, function.zero);
+    const ByteRange range = find_byte_range(TENGINE_DT_UINT8, function.zero);
     for (int64_t i = 0; i < count; ++i) {
         const int64_t exact = sum(centre(function.a, a, i), centre(function.b, b, i));
-        output[i] = requantize.saturate(round_ir_shift(exact, function.shift)) ^ function.flip;
+        output[i] = saturate_byte(range, round_ir_shift(exact, function.shift)) ^ function.flip;
     }
 }
 

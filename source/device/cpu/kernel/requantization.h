@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the vectors of requantize-inl.h share with plain code.
+// What the vectors of requantize-inl.h share with plain code. The arithmetic is that of
+// tengine/fixed_point.h; the reference has its own of the same bits.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 
-#include "device/cpu/reference/qlinear.h"
+#include "device/cpu/kernel_table.h"
+#include "device/cpu/shared/zero_point.h"
 #include "tengine/fixed_point.h"
 
 namespace tengine::cpu {
@@ -29,6 +31,17 @@ inline constexpr float kLowestByteFloat = 256;
 inline float round_multiplier(ir_multiplier_t multiplier)
 {
     return std::ldexp(static_cast<float>(multiplier.factor), -multiplier.shift);
+}
+
+// make_ir_multipliers(), with the node in the sentence.
+TENGINE_MUST_USE int find_multipliers(const KernelContext& context, const double* reals, int count,
+                                      ir_multiplier_t* out_multipliers);
+
+// A value of any size in the range's scale as a byte.
+inline uint8_t saturate_byte(const ByteRange& range, int64_t value)
+{
+    return static_cast<uint8_t>(
+        clamp_ir_integer(value + range.zero_point, range.lowest, range.highest));
 }
 
 // One multiplier for each sum. Not inline, since files for other instruction sets call it.

@@ -3,6 +3,17 @@
 
 namespace tengine::cpu {
 
+int find_multipliers(const KernelContext& context, const double* reals, int count,
+                     ir_multiplier_t* out_multipliers)
+{
+    if (make_ir_multipliers(reals, count, out_multipliers) == TENGINE_OK) return TENGINE_OK;
+    int wrong = 0;
+    while (wrong < count - 1 && reals[wrong] >= 0 && reals[wrong] < 2147483647.0)
+        ++wrong;
+    return fail_node(context.node, TENGINE_ERANGE,
+                     "its scales make a factor of %g, expected 0 to 2^31", reals[wrong]);
+}
+
 void requantize_exactly(const ByteRange& range, const int32_t* sums,
                         const ir_multiplier_t* multipliers, int64_t count, uint8_t* to)
 {

@@ -10,7 +10,6 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/qlinear.h"
 #include "operator/onnx/norm_param.h"
-#include "tengine/fixed_point.h"
 
 namespace tengine::cpu {
 
@@ -65,9 +64,9 @@ inline uint8_t finish_norm(const ByteNorm& norm, int32_t distance, float factor,
                            int32_t bias)
 {
     const int32_t value = round_norm(static_cast<float>(distance) * factor * scale) + bias;
-    const int64_t rounded = round_ir_shift(value, kNormBits);
+    const int64_t rounded = divide_by_power(value, kNormBits);
     return static_cast<uint8_t>(
-        clamp_ir_integer(rounded + norm.y_zero_point, norm.lowest, norm.highest));
+        std::clamp<int64_t>(rounded + norm.y_zero_point, norm.lowest, norm.highest));
 }
 
 }  // namespace tengine::cpu

@@ -8,9 +8,6 @@
 #include <cstdint>
 
 #include "device/cpu/reference/resize_coordinate.h"
-#include "device/cpu/types.h"
-#include "operator/infer.h"
-#include "tengine/fixed_point.h"
 
 namespace tengine::cpu {
 
@@ -37,47 +34,6 @@ inline ByteTap find_byte_tap(const resize_param& param, const resize_axis& axis,
 inline int32_t mix_bytes(int32_t before, int32_t after, const ByteTap& tap)
 {
     return before * ((1 << kByteTapBits) - tap.weight) + after * tap.weight;
-}
-
-// The resized axes as [outer][rows][middle][columns][inner]: of one axis the rows are one.
-struct ByteResize
-{
-    int64_t outer, middle, inner;
-    int64_t rows[2], columns[2];  // of the input, of the output
-    int row_axis, column_axis;    // -1: none
-};
-
-// Whether a Resize of known shapes is of bytes, linear, and along no more than two axes.
-inline bool describe_byte_resize(const node& node, resize_axis axes[MAX_SHAPE_DIM_NUM],
-                                 ByteResize* out_resize)
-{
-    const auto& param = *static_cast<const resize_param*>(node.op.param_mem);
-    const tensor& x = *get_ir_node_input(&node, 0);
-    const tensor& y = *get_ir_node_output(&node, 0);
-    if ((x.data_type != TENGINE_DT_INT8 && x.data_type != TENGINE_DT_UINT8) ||
-        !is(param.mode, "linear") || param.antialias || param.exclude_outside ||
-        is(param.coordinate_transformation_mode, "tf_crop_and_resize") ||
-        resolve_resize(&node, axes) != TENGINE_OK)
-        return false;
-    ByteResize& resize = *out_resize;
-    resize = {1, 1, 1, {1, 1}, {1, 1}, -1, -1};
-    for (int i = 0; i < x.dim_num; ++i) {
-        if (axes[i].identity) continue;
-        if (resize.row_axis >= 0) return false;
-        resize.row_axis = resize.column_axis;
-        resize.column_axis = i;
-    }
-    if (resize.column_axis < 0) return false;
-    const int first = resize.row_axis < 0 ? resize.column_axis : resize.row_axis;
-    resize.outer = multiply_dims(&x, 0, first);
-    resize.inner = multiply_dims(&x, resize.column_axis + 1, x.dim_num);
-    resize.columns[0] = x.dims[resize.column_axis];
-    resize.columns[1] = y.dims[resize.column_axis];
-    if (resize.row_axis < 0) return true;
-    resize.middle = multiply_dims(&x, resize.row_axis + 1, resize.column_axis);
-    resize.rows[0] = x.dims[resize.row_axis];
-    resize.rows[1] = y.dims[resize.row_axis];
-    return true;
 }
 
 }  // namespace tengine::cpu

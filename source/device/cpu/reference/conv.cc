@@ -210,8 +210,7 @@ int run_integer(KernelContext& context)
 
 int prepare_qlinear(KernelContext& context)
 {
-    context.scratch_size =
-        sizeof(ir_multiplier_t) * static_cast<uint64_t>(context.input(4)->elem_num);
+    context.scratch_size = sizeof(Multiplier) * static_cast<uint64_t>(context.input(4)->elem_num);
     return TENGINE_OK;
 }
 
@@ -220,7 +219,7 @@ int run_qlinear(KernelContext& context)
     const tensor* weight_scale = context.input(4);
     const tensor* bias = context.input(8);
     const Quantization y(context, 6);
-    auto* multipliers = static_cast<ir_multiplier_t*>(context.scratch);
+    auto* multipliers = static_cast<Multiplier*>(context.scratch);
     TENGINE_RETURN_IF_ERROR(make_weight_multipliers(context, 1, 6, multipliers));
     const Requantizer requantize(context.output(0)->data_type, y.zero_point);
     uint8_t* output = context.output(0)->u8;  // int8 has the same bits

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the kernels of the integer operators share: scales and zero points become multipliers at
-// run time, sums become bytes. The arithmetic is that of tengine/fixed_point.h, so a device that
-// follows it gives the same bits.
+// run time, sums become bytes (requantize.h).
 #pragma once
 
 #include <cstdint>
@@ -9,8 +8,9 @@
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/quantize.h"
+#include "device/cpu/reference/requantize.h"
+#include "device/cpu/shared/zero_point.h"
 #include "device/cpu/types.h"
-#include "tengine/fixed_point.h"
 
 namespace tengine::cpu {
 
@@ -32,22 +32,10 @@ struct Quantization
     }
 };
 
-// make_ir_multipliers(), with the node in the sentence.
-inline int make_multipliers(const KernelContext& context, const double* reals, int number,
-                            ir_multiplier_t* out_multipliers)
-{
-    if (make_ir_multipliers(reals, number, out_multipliers) == TENGINE_OK) return TENGINE_OK;
-    int wrong = 0;
-    while (wrong < number - 1 && reals[wrong] >= 0 && reals[wrong] < 2147483647.0)
-        ++wrong;
-    return fail_node(context.node, TENGINE_ERANGE,
-                     "its scales make a factor of %g, expected 0 to 2^31", reals[wrong]);
-}
-
 // Multipliers of a product of x, its scale at input `x_index`, with weights, theirs at input 4,
 // whose result has the scale at input `y_index`: one for each scale of the weights.
 inline int make_weight_multipliers(const KernelContext& context, int x_index, int y_index,
-                                   ir_multiplier_t* out_multipliers, double alpha = 1)
+                                   Multiplier* out_multipliers, double alpha = 1)
 {
     const double x_scale = context.input(x_index)->f32[0], y_scale = context.input(y_index)->f32[0];
     const tensor* weight_scale = context.input(4);
@@ -57,34 +45,5 @@ inline int make_weight_multipliers(const KernelContext& context, int x_index, in
     }
     return TENGINE_OK;
 }
-
-// Makes bytes of sums for a tensor of `data_type`; int8 and uint8 have the same bits. A sum beyond
-// int32 is taken as the nearest int32.
-class Requantizer
-{
-  public:
-    Requantizer(int data_type, int zero_point)
-        : zero_point_(zero_point),
-          lowest_(data_type == TENGINE_DT_INT8 ? INT8_MIN : 0),
-          highest_(data_type == TENGINE_DT_INT8 ? INT8_MAX : UINT8_MAX)
-    {
-    }
-
-    uint8_t operator()(int64_t sum, ir_multiplier_t multiplier) const
-    {
-        const int32_t narrow = clamp_ir_integer(sum, std::numeric_limits<int32_t>::min(),
-                                                std::numeric_limits<int32_t>::max());
-        return static_cast<uint8_t>(
-            requantize_ir_sum(narrow, multiplier, zero_point_, lowest_, highest_));
-    }
-    // Of a value already in the result's scale.
-    uint8_t saturate(int64_t rounded) const
-    {
-        return static_cast<uint8_t>(clamp_ir_integer(rounded + zero_point_, lowest_, highest_));
-    }
-
-  private:
-    int32_t zero_point_, lowest_, highest_;
-};
 
 }  // namespace tengine::cpu

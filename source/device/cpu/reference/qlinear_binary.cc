@@ -40,13 +40,13 @@ int run_add(KernelContext& context)
 {
     const Quantization a(context, 1), b(context, 4), y(context, 6);
     const double reals[] = {a.scale / y.scale, b.scale / y.scale};
-    ir_multiplier_t multipliers[2] = {};
+    Multiplier multipliers[2] = {};
     TENGINE_RETURN_IF_ERROR(make_multipliers(context, reals, 2, multipliers));
     const int64_t a_factor = multipliers[0].factor, b_factor = multipliers[1].factor;
     const int shift = multipliers[0].shift;
     const Requantizer requantize(context.output(0)->data_type, y.zero_point);
     return combine_bytes(context, [=](int left, int right) {
-        return requantize.saturate(round_ir_shift(left * a_factor + right * b_factor, shift));
+        return requantize.saturate(divide_by_power(left * a_factor + right * b_factor, shift));
     });
 }
 
@@ -54,7 +54,7 @@ int run_mul(KernelContext& context)
 {
     const Quantization a(context, 1), b(context, 4), y(context, 6);
     const double real = a.scale * b.scale / y.scale;
-    ir_multiplier_t multiplier = {};
+    Multiplier multiplier = {};
     TENGINE_RETURN_IF_ERROR(make_multipliers(context, &real, 1, &multiplier));
     const Requantizer requantize(context.output(0)->data_type, y.zero_point);
     return combine_bytes(context, [=](int left, int right) {

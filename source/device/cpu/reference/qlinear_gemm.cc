@@ -60,10 +60,10 @@ int run_matmul_integer(KernelContext& context)
 struct Multipliers
 {
     int64_t rows, columns;
-    ir_multiplier_t* values;
+    Multiplier* values;
 
     int64_t number() const { return rows * columns; }
-    ir_multiplier_t at(int64_t row, int64_t column) const
+    Multiplier at(int64_t row, int64_t column) const
     {
         return values[(rows == 1 ? 0 : row) * columns + (columns == 1 ? 0 : column)];
     }
@@ -76,7 +76,7 @@ Multipliers shape_matmul_multipliers(const KernelContext& context, const matmul_
     const bool by_row =
         context.input(1)->elem_num > 1 || context.input(6)->elem_num > 1 || b_scales > shape.n;
     return {by_row ? shape.batch * shape.m : 1, b_scales > 1 ? shape.n : 1,
-            static_cast<ir_multiplier_t*>(context.scratch)};
+            static_cast<Multiplier*>(context.scratch)};
 }
 
 // Floats of 8 bits: their numbers, multiplied as doubles, which sums of such products mostly fit.
@@ -115,7 +115,7 @@ int prepare_qlinear_matmul(KernelContext& context)
     }
     matmul_shape shape;
     TENGINE_RETURN_IF_ERROR(resolve_matmul_shape(context.node, 0, 3, &shape));
-    context.scratch_size = sizeof(ir_multiplier_t) *
+    context.scratch_size = sizeof(Multiplier) *
                            static_cast<uint64_t>(shape_matmul_multipliers(context, shape).number());
     return TENGINE_OK;
 }
@@ -162,8 +162,7 @@ int run_qlinear_matmul(KernelContext& context)
 
 int prepare_qgemm(KernelContext& context)
 {
-    context.scratch_size =
-        sizeof(ir_multiplier_t) * static_cast<uint64_t>(context.input(4)->elem_num);
+    context.scratch_size = sizeof(Multiplier) * static_cast<uint64_t>(context.input(4)->elem_num);
     return TENGINE_OK;
 }
 
@@ -180,7 +179,7 @@ int run_qgemm(KernelContext& context)
     shape.batch = 1;
     const Quantization y(context, 7);
     const Multipliers multipliers = {1, context.input(4)->elem_num,
-                                     static_cast<ir_multiplier_t*>(context.scratch)};
+                                     static_cast<Multiplier*>(context.scratch)};
     TENGINE_RETURN_IF_ERROR(
         make_weight_multipliers(context, 1, 7, multipliers.values, param.alpha));
     const Operand a = {context.input(0), param.transA ? 1 : shape.k, param.transA ? shape.m : 1,

@@ -27,9 +27,8 @@ class QuantizedMean
     {
         if (count <= 0) return requantize_.saturate(0);
         if (count != count_) {
-            const double factor = real(count);
-            // Cannot fail: the kernel has made that of count 1, which is the largest.
-            if (make_ir_multipliers(&factor, 1, &multiplier_) == TENGINE_OK) count_ = count;
+            multiplier_ = make_multiplier(real(count), find_shift(real(count)));
+            count_ = count;
         }
         return requantize_(sum, multiplier_);
     }
@@ -38,7 +37,7 @@ class QuantizedMean
     Quantization x_, y_;
     Requantizer requantize_;
     int64_t count_ = 0;  // that multiplier_ is for
-    ir_multiplier_t multiplier_ = {};
+    Multiplier multiplier_ = {};
 };
 
 // Calls body(Type of x, the mean).
@@ -48,7 +47,7 @@ int run_mean(const KernelContext& context, const Body& body)
     const QuantizedMean mean(Quantization(context, 1), Quantization(context, 3),
                              context.output(0)->data_type);
     const double largest = mean.real(1);
-    ir_multiplier_t multiplier = {};
+    Multiplier multiplier = {};
     TENGINE_RETURN_IF_ERROR(make_multipliers(context, &largest, 1, &multiplier));
     return dispatch_type(ByteTypes{}, context.input(0)->data_type, [&](auto type) {
         body(type, mean);

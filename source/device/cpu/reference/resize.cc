@@ -10,9 +10,9 @@
 #include "base/float_to_index.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/byte_resize.h"
 #include "device/cpu/reference/resize_coordinate.h"
 #include "device/cpu/reference/sample.h"
+#include "device/cpu/shared/byte_resize.h"
 #include "device/cpu/types.h"
 
 namespace tengine::cpu {

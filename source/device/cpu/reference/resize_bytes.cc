@@ -7,6 +7,7 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/byte_resize.h"
 #include "device/cpu/reference/qlinear.h"
+#include "device/cpu/shared/byte_resize.h"
 #include "device/cpu/shared/grain.h"
 
 namespace tengine::cpu {
@@ -31,7 +32,7 @@ void resize_line(const ByteResize& resize, const ByteTap* taps, const ByteTap& r
             const int32_t value =
                 mix_bytes(mix_bytes(before[left + k], after[left + k], row),
                           mix_bytes(before[right + k], after[right + k], row), tap);
-            *to++ = static_cast<T>(round_ir_shift(value, 2 * kByteTapBits));
+            *to++ = static_cast<T>(divide_by_power(value, 2 * kByteTapBits));
         }
     }
 }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// How sums of integers become bytes: the definition of tengine/fixed_point.h, written out. The fast
+// kernels compute the same bits in their own way.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "device/cpu/kernel_table.h"
+
+namespace tengine::cpu {
+
+// A real number as factor / 2^shift.
+struct Multiplier
+{
+    int64_t factor;
+    int shift;
+};
+
+constexpr int kMostShift = 62;
+constexpr double kFactorLimit = 0x1p31;
+
+inline bool is_factor(double real)
+{
+    return real >= 0 && real < 2147483647.0;
+}
+
+// The largest, up to kMostShift, with which a factor is rounded to less than 2^31.
+inline int find_shift(double real)
+{
+    int shift = 0;
+    while (shift < kMostShift && std::nearbyint(std::ldexp(real, shift + 1)) < kFactorLimit)
+        ++shift;
+    return shift;
+}
+
+inline Multiplier make_multiplier(double real, int shift)
+{
+    return {static_cast<int64_t>(std::nearbyint(std::ldexp(real, shift))), shift};
+}
+
+// Multipliers with one shift, that of the largest. ERANGE, with the node's name, for reals that no
+// factor has.
+inline int make_multipliers(const KernelContext& context, const double* reals, int number,
+                            Multiplier* out_multipliers)
+{
+    double largest = 0;
+    for (int i = 0; i < number; ++i) {
+        if (!is_factor(reals[i]))
+            return fail_node(context.node, TENGINE_ERANGE,
+                             "its scales make a factor of %g, expected 0 to 2^31", reals[i]);
+        largest = std::max(largest, reals[i]);
+    }
+    for (int i = 0; i < number; ++i)
+        out_multipliers[i] = make_multiplier(reals[i], find_shift(largest));
+    return TENGINE_OK;
+}
+
+// value / 2^shift, halves to even; the shift is below 63.
+inline int64_t divide_by_power(int64_t value, int shift)
+{
+    const int64_t unit = int64_t{1} << shift;
+    int64_t quotient = value / unit, rest = value % unit;
+    if (rest < 0) {
+        rest += unit;
+        --quotient;
+    }
+    const bool is_tie = rest == unit - rest;
+    if (rest > unit - rest || (is_tie && quotient % 2 != 0)) ++quotient;
+    return quotient;
+}
+
+// Makes bytes of sums for a tensor of `data_type`; int8 and uint8 have the same bits. A sum beyond
+// int32 is taken as the nearest int32.
+class Requantizer
+{
+  public:
+    Requantizer(int data_type, int zero_point)
+        : zero_point_(zero_point),
+          lowest_(data_type == TENGINE_DT_INT8 ? INT8_MIN : 0),
+          highest_(data_type == TENGINE_DT_INT8 ? INT8_MAX : UINT8_MAX)
+    {
+    }
+
+    uint8_t operator()(int64_t sum, const Multiplier& multiplier) const
+    {
+        const int64_t narrow = std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX);
+        return saturate(divide_by_power(narrow * multiplier.factor, multiplier.shift));
+    }
+    // Of a value already in the result's scale.
+    uint8_t saturate(int64_t rounded) const
+    {
+        return static_cast<uint8_t>(std::clamp(rounded + zero_point_, lowest_, highest_));
+    }
+
+  private:
+    int64_t zero_point_, lowest_, highest_;
+};
+
+}  // namespace tengine::cpu
