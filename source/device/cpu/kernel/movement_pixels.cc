@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <cstring>
 
+#include "device/cpu/kernel/resize_source.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/resize_coordinate.h"
 #include "device/cpu/shared/grain.h"
 #include "device/cpu/strided_copy.h"
 #include "operator/onnx/slice_param.h"
@@ -69,8 +69,8 @@ bool resizes_pixels(const node& node)
 {
     const auto& param = *static_cast<const resize_param*>(node.op.param_mem);
     resize_axis axes[MAX_SHAPE_DIM_NUM];
-    return is_picture(node) && is(param.mode, "nearest") &&
-           !is(param.coordinate_transformation_mode, "tf_crop_and_resize") &&
+    return is_picture(node) && std::strcmp(param.mode, "nearest") == 0 &&
+           std::strcmp(param.coordinate_transformation_mode, "tf_crop_and_resize") != 0 &&
            resolve_resize(&node, axes) == TENGINE_OK && axes[0].identity && axes[1].identity;
 }
 
@@ -94,8 +94,8 @@ int run_resize(KernelContext& context)
     const int64_t pixel = int64_t{x.dims[1]} * x.elem_size, line = x.dims[3] * pixel;
     auto* const line_offsets = static_cast<int64_t*>(context.scratch);
     auto* const offsets = line_offsets + lines;
-    fill_nearest_offsets(param, axes[2], x.dims[2], line, line_offsets);
-    fill_nearest_offsets(param, axes[3], x.dims[3], pixel, offsets);
+    find_nearest_offsets(param, axes[2], x.dims[2], line, line_offsets);
+    find_nearest_offsets(param, axes[3], x.dims[3], pixel, offsets);
     parallel_for(context.pool, y.dims[0] * lines, grain_for(pixels * pixel),
                  [&](int64_t begin, int64_t end, int) {
                      for (int64_t i = begin; i < end; ++i) {

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resize (linear) of bytes with channels last, along lines and columns: two lines are mixed to one
-// of words, which is as wide as the input, then its pixels, two by two. The sums of
-// reference/byte_resize.h are exact, so the bits are those of the reference.
+// of words, which is as wide as the input, then its pixels, two by two. Weights have 11 bits, so
+// that the sums are exact and rounded once, and the bits are those of the reference.
 // Limits: two multiplications for each result, and two for each element of a line; pixels of fewer
 // channels than a vector has words leave lanes idle.
 #include <cstdint>
 
 #include "device/cpu/kernel/fixed_vectors.h"
+#include "device/cpu/kernel/resize_source.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/byte_resize.h"
+#include "device/cpu/shared/byte_resize.h"
 #include "device/cpu/shared/grain.h"
+#include "tengine/fixed_point.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY
 #ifndef TENGINE_CPU_RESIZE_PIXELS
@@ -21,8 +23,8 @@ namespace tengine::cpu {
 struct ByteLine
 {
     const uint8_t *before, *after;
-    ByteTap row;
-    const ByteTap* taps;
+    PixelTap row;
+    const PixelTap* taps;
     int64_t input_pixels, output_pixels, channels;
     uint8_t flip;    // makes unsigned bytes
     int32_t* words;  // room for a line of the input
@@ -52,8 +54,8 @@ struct Weights
 {
     WordVector before, after;
 
-    HWY_INLINE explicit Weights(const ByteTap& tap)
-        : before(hn::Set(Words(), (1 << kByteTapBits) - tap.weight)),
+    HWY_INLINE explicit Weights(const PixelTap& tap)
+        : before(hn::Set(Words(), (1 << kPixelTapBits) - tap.weight)),
           after(hn::Set(Words(), tap.weight))
     {
     }
@@ -62,6 +64,11 @@ struct Weights
         return hn::Add(hn::Mul(a, before), hn::Mul(b, after));
     }
 };
+
+HWY_INLINE int32_t mix(int32_t before, int32_t after, const PixelTap& tap)
+{
+    return (before << kPixelTapBits) + (after - before) * tap.weight;
+}
 
 HWY_INLINE void mix_lines(const ByteLine& line)
 {
@@ -78,13 +85,13 @@ HWY_INLINE void mix_lines(const ByteLine& line)
         hn::StoreU(weights.mix(load(line.before + i), load(line.after + i)), Words(),
                    line.words + i);
     for (; i < count; ++i)
-        line.words[i] = mix_bytes(line.before[i] ^ line.flip, line.after[i] ^ line.flip, line.row);
+        line.words[i] = mix(line.before[i] ^ line.flip, line.after[i] ^ line.flip, line.row);
 }
 
 // As round_ir_shift().
 HWY_INLINE WordVector round_words(WordVector value)
 {
-    constexpr int kBits = 2 * kByteTapBits;
+    constexpr int kBits = 2 * kPixelTapBits;
     const Words d;
     const WordVector odd = hn::And(hn::ShiftRight<kBits>(value), hn::Set(d, 1));
     const WordVector half = hn::Set(d, (1 << (kBits - 1)) - 1);
@@ -99,7 +106,7 @@ void resize_line(const ByteLine& line)
     uint8_t* to = line.output;
     mix_lines(line);
     for (int64_t i = 0; i < line.output_pixels; ++i, to += line.channels) {
-        const ByteTap& tap = line.taps[i];
+        const PixelTap& tap = line.taps[i];
         const Weights weights(tap);
         const int32_t* left = line.words + tap.before * line.channels;
         const int32_t* right = line.words + tap.after * line.channels;
@@ -112,7 +119,7 @@ void resize_line(const ByteLine& line)
         }
         for (; k < line.channels; ++k)
             to[k] = static_cast<uint8_t>(
-                round_ir_shift(mix_bytes(left[k], right[k], tap), 2 * kByteTapBits) ^ line.flip);
+                round_ir_shift(mix(left[k], right[k], tap), 2 * kPixelTapBits) ^ line.flip);
     }
 }
 
@@ -145,20 +152,11 @@ bool accepts(const node& node)
     return describe(node, axes, &resize);
 }
 
-// Of the lines and of the pixels of a line; an axis that is not resized takes its elements.
-void find_taps(const KernelContext& context, const resize_axis axes[], int axis, ByteTap* taps)
-{
-    for (int i = 0; i < context.output(0)->dims[axis]; ++i)
-        taps[i] = axes[axis].identity ? ByteTap{i, i, 0}
-                                      : find_byte_tap(context.param<resize_param>(), axes[axis],
-                                                      context.input(0)->dims[axis], i);
-}
-
 uint64_t tap_bytes(const KernelContext& context)
 {
     const tensor& y = *context.output(0);
     const uint64_t bytes =
-        (static_cast<uint64_t>(y.dims[2]) + static_cast<uint64_t>(y.dims[3])) * sizeof(ByteTap);
+        (static_cast<uint64_t>(y.dims[2]) + static_cast<uint64_t>(y.dims[3])) * sizeof(PixelTap);
     return (bytes + 63) / 64 * 64;
 }
 
@@ -184,10 +182,11 @@ int run(KernelContext& context)
     ByteResize resize;
     resize_axis axes[MAX_SHAPE_DIM_NUM];
     describe(*context.node, axes, &resize);
-    auto* const row_taps = static_cast<ByteTap*>(context.scratch);
+    auto* const row_taps = static_cast<PixelTap*>(context.scratch);
     auto* const taps = row_taps + y.dims[2];
-    find_taps(context, axes, 2, row_taps);
-    find_taps(context, axes, 3, taps);
+    const auto& param = context.param<resize_param>();
+    find_pixel_taps(param, axes[2], x.dims[2], row_taps);
+    find_pixel_taps(param, axes[3], x.dims[3], taps);
     const int64_t lines = y.dims[2], channels = x.dims[1], step = x.dims[3] * channels;
     const auto compute = HWY_DYNAMIC_DISPATCH(resize_line);
     const uint8_t flip = x.data_type == TENGINE_DT_INT8 ? 0x80 : 0;
@@ -198,7 +197,7 @@ int run(KernelContext& context)
         [&](int64_t begin, int64_t end, int worker) {
             auto* own = reinterpret_cast<int32_t*>(words + room * static_cast<uint64_t>(worker));
             for (int64_t i = begin; i < end; ++i) {
-                const ByteTap& row = row_taps[i % lines];
+                const PixelTap& row = row_taps[i % lines];
                 const uint8_t* image = x.u8 + i / lines * x.dims[2] * step;
                 compute({image + row.before * step, image + row.after * step, row, taps, x.dims[3],
                          y.dims[3], channels, flip, own, y.u8 + i * y.dims[3] * channels});

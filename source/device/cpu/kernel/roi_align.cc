@@ -11,9 +11,10 @@
 #include <cstring>
 
 #include "device/cpu/kernel/layout_copy.h"
+#include "device/cpu/kernel/roi_axis.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/roi_samples.h"
+#include "device/cpu/shared/roi_image.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY
 #ifndef TENGINE_CPU_ROI_ALIGN
@@ -98,32 +99,62 @@ struct Image
     int height, width;
 };
 
+// The pixels of a bin's samples, with their weights, some at a time; `count` is that of the
+// samples.
+class BinSum
+{
+  public:
+    BinSum(const Image& image, double count, float* sums)
+        : image_(image), count_(count), sums_(sums)
+    {
+        std::fill_n(sums, image.channels, 0.0f);
+    }
+
+    void add(const RoiTap& row, const RoiTap& column)
+    {
+        for (int i = 0; i < 2; ++i)
+            for (int j = 0; j < 2; ++j) {
+                const int64_t pixel = row.pixels[i] * image_.width + column.pixels[j];
+                pixels_[number_++] = {
+                    image_.pixels + pixel * image_.channels,
+                    static_cast<float>(row.weights[i] * column.weights[j] / count_)};
+            }
+        if (number_ == kMost) flush();
+    }
+    void flush()
+    {
+        HWY_DYNAMIC_DISPATCH(add_pixels)(pixels_, number_, image_.channels, sums_);
+        number_ = 0;
+    }
+
+  private:
+    static constexpr int64_t kMost = 256;
+
+    const Image& image_;
+    double count_;
+    float* sums_;
+    int64_t number_ = 0;
+    WeightedPixel pixels_[kMost];
+};
+
 // The sums of a bin's samples, whose count they are divided by, in all channels. A bin may have any
 // number of samples.
-void add_bin(const Image& image, const RoiGrids& grids, int y, int x, float* sums)
+void add_bin(const Image& image, const RoiAxis& rows, const RoiAxis& columns, int y, int x,
+             float* sums)
 {
-    constexpr int64_t kMost = 256;
-    WeightedPixel pixels[kMost];
-    int64_t number = 0;
-    std::fill_n(sums, image.channels, 0.0f);
-    const auto add = HWY_DYNAMIC_DISPATCH(add_pixels);
-    const double count = grids.count();
-    const RoiSamples rows = grids.rows.find_inside(y, image.height);
-    const RoiSamples columns = grids.columns.find_inside(x, image.width);
-    for (int64_t i = rows.begin; i < rows.end; ++i)
-        for (int64_t j = columns.begin; j < columns.end; ++j) {
-            RoiTaps taps;
-            if (!find_roi_taps(image.height, image.width, grids.rows.position(y, i),
-                               grids.columns.position(x, j), taps))
-                continue;
-            for (int tap = 0; tap < 4; ++tap)
-                pixels[number++] = {image.pixels + taps.offsets[tap] * image.channels,
-                                    static_cast<float>(taps.weights[tap] / count)};
-            if (number < kMost) continue;
-            add(pixels, number, image.channels, sums);
-            number = 0;
-        }
-    add(pixels, number, image.channels, sums);
+    BinSum sum(image,
+               static_cast<double>(rows.sample_num()) * static_cast<double>(columns.sample_num()),
+               sums);
+    int64_t first_row, end_row, first_column, end_column;
+    rows.find_inside(y, &first_row, &end_row);
+    columns.find_inside(x, &first_column, &end_column);
+    RoiTap row, column;
+    for (int64_t i = first_row; i < end_row; ++i) {
+        if (!rows.find_tap(y, i, &row)) continue;
+        for (int64_t j = first_column; j < end_column; ++j)
+            if (columns.find_tap(x, j, &column)) sum.add(row, column);
+    }
+    sum.flush();
 }
 
 // Scratch: images with channels last, then for each worker the results of a region in the same way.
@@ -152,12 +183,12 @@ void align_region(const roi_align_param& param, const Image& image, const float*
                   const tensor& output, float* results, float* to)
 {
     const int rows = output.dims[2], columns = output.dims[3];
-    const double edges[] = {double{region[0]}, double{region[1]}, double{region[2]},
-                            double{region[3]}};
-    const RoiGrids grids = find_roi_grids(param, edges, rows, columns);
+    const RoiAxis row_axis(param, double{region[1]}, double{region[3]}, rows, image.height);
+    const RoiAxis column_axis(param, double{region[0]}, double{region[2]}, columns, image.width);
     for (int y = 0; y < rows; ++y)
         for (int x = 0; x < columns; ++x)
-            add_bin(image, grids, y, x, results + (int64_t{y} * columns + x) * image.channels);
+            add_bin(image, row_axis, column_axis, y, x,
+                    results + (int64_t{y} * columns + x) * image.channels);
     const int64_t bins = int64_t{rows} * columns;
     copy_pixels_planar(results, bins, image.channels, 0, bins, to);
 }

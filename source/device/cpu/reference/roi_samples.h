@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where RoiAlign takes its samples. Positions are computed in double, in one place for all kernels:
-// a sample counts or does not, and rounded differently it could lie beyond the border.
+// Where RoiAlign takes its samples. Positions are computed in double.
 #pragma once
 
 #include <cstdint>
 
-#include "device/cpu/kernel_table.h"
 #include "operator/onnx/roi_param.h"
 
 namespace tengine::cpu {
-
-// ERANGE, with the node's name, for a region that is in none of the images.
-int check_roi_image(const KernelContext& context, int64_t region, double image);
 
 // The four pixels that a sample is interpolated from, and their weights: both of the upper row,
 // then both of the lower one.

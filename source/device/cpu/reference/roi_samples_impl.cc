@@ -20,15 +20,6 @@ RoiGrid find_grid(double begin, double end, int bins, int sampling_ratio, bool a
 
 }  // namespace
 
-int check_roi_image(const KernelContext& context, int64_t region, double image)
-{
-    const int images = context.input(0)->dims[0];
-    if (image >= 0 && image < images) return TENGINE_OK;
-    return fail_node(context.node, TENGINE_ERANGE,
-                     "region %lld is in image %g, expected an index below %d",
-                     static_cast<long long>(region), image, images);
-}
-
 bool find_roi_taps(int height, int width, double y, double x, RoiTaps& out_taps)
 {
     if (height == 0 || width == 0) return false;

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where roi_align.cc takes its samples along one axis. A sample counts or does not, and rounded
+// differently it could lie beyond the border: the file is compiled without fused multiply-adds, so
+// that positions are those of the reference on every processor.
+#pragma once
+
+#include <cstdint>
+
+#include "operator/onnx/roi_param.h"
+
+namespace tengine::cpu {
+
+// The two pixels beside a sample, and how much of each counts.
+struct RoiTap
+{
+    int64_t pixels[2];
+    double weights[2];
+};
+
+// A region cut into bins along an axis of `size` pixels.
+class RoiAxis
+{
+  public:
+    // From the edges of the region, in pixels of the original image.
+    RoiAxis(const roi_align_param& param, double begin, double end, int bins, int size);
+
+    // Of each bin.
+    int64_t sample_num() const { return sample_num_; }
+    // The samples of a bin that may lie in the image; all others are 0.
+    void find_inside(int bin, int64_t* out_first, int64_t* out_end) const;
+    // False where a sample is 0: beyond one pixel outside of the image.
+    bool find_tap(int bin, int64_t sample, RoiTap* out_tap) const;
+
+  private:
+    double begin_, bin_size_;
+    int64_t sample_num_;
+    int size_;
+};
+
+}  // namespace tengine::cpu
