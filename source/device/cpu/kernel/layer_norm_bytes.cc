@@ -4,6 +4,7 @@
 // spread over the workers. All is exact or rounded as in the reference, so the bits are the same.
 // Limits: some twenty operations for a vector of words; rows of fewer than a vector.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -11,13 +12,27 @@
 #include "device/cpu/kernel/kept_problem.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/byte_layer_norm.h"
 #include "device/cpu/shared/grain.h"
+#include "device/cpu/shared/zero_point.h"
+#include "operator/onnx/norm_param.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY
 #ifndef TENGINE_CPU_LAYER_NORM_BYTES
 #define TENGINE_CPU_LAYER_NORM_BYTES
 namespace tengine::cpu {
+
+// Results in units of 2^-8, within 2^21 of 0 before the bias is added.
+constexpr float kRowUnit = 256;
+constexpr float kRowLimit = 2097152;
+
+// A node's numbers, apart from those of the elements.
+struct NormForm
+{
+    double x_scale, epsilon;
+    int64_t n;
+    int x_zero, y_zero;
+    int lowest;  // of the result's type
+};
 
 // For one byte after the other. Not inline, since code for other instruction sets calls them.
 struct ByteSums
@@ -25,7 +40,7 @@ struct ByteSums
     int64_t sum, squares;
 };
 ByteSums sum_bytes_exactly(const uint8_t* x, int64_t count, uint8_t flip);
-float find_norm_factor(const ByteNorm& norm, int64_t sum, int64_t squares);
+float find_norm_factor(const NormForm& form, int64_t sum, int64_t squares);
 
 // Has integers below 2^22 in its lowest bits when they are added.
 constexpr float kNormRound = 3 << 22;
@@ -92,21 +107,21 @@ HWY_INLINE ByteSums sum_bytes(const uint8_t* x, int64_t count, uint8_t flip)
 }
 #endif
 
-// The bits of finish_norm(). n c - sum c is below 2^24, so that floats have it. Numbers below 2^22
-// are rounded by a float that is added, whose lowest bit is 1; a bound before it keeps compilers
-// from making one operation of a product and this sum.
+// n c - sum c is below 2^24, so that floats have it. Numbers below 2^22 are rounded by a float that
+// is added, whose lowest bit is 1; a bound before it keeps compilers from making one operation of a
+// product and this sum.
 struct NormStep
 {
     hn::Vec<Reals> number, sum, factor, limit, round;
     WordVector zero_point;
 
-    HWY_INLINE NormStep(const ByteNorm& norm, int64_t row_sum, float row_factor)
-        : number(hn::Set(Reals(), static_cast<float>(norm.n))),
+    HWY_INLINE NormStep(const NormForm& form, int64_t row_sum, float row_factor)
+        : number(hn::Set(Reals(), static_cast<float>(form.n))),
           sum(hn::Set(Reals(), static_cast<float>(row_sum))),
           factor(hn::Set(Reals(), row_factor)),
-          limit(hn::Set(Reals(), kNormLimit)),
+          limit(hn::Set(Reals(), kRowLimit)),
           round(hn::Set(Reals(), kNormRound)),
-          zero_point(hn::Set(Words(), norm.y_zero_point - norm.lowest - kNormRoundBits))
+          zero_point(hn::Set(Words(), form.y_zero - form.lowest - kNormRoundBits))
     {
     }
 
@@ -120,21 +135,21 @@ struct NormStep
         const auto bound = hn::Min(hn::Max(real, hn::Neg(limit)), limit);
         const WordVector value = hn::Add(hn::BitCast(Words(), hn::Add(bound, round)), bias);
         // The product is exact.
-        const auto steps = hn::MulAdd(hn::ConvertTo(d, value), hn::Set(d, 1 / kNormUnit), round);
+        const auto steps = hn::MulAdd(hn::ConvertTo(d, value), hn::Set(d, 1 / kRowUnit), round);
         return hn::DemoteTo(WordBytes(), hn::Add(hn::BitCast(Words(), steps), zero_point));
     }
 };
 
 // Bytes become unsigned, the sum of centred ones that of these less n zero points: in n c - sum c
 // the zero point does not count.
-void normalize_row(const ByteNorm& norm, const ByteNormRow& row, const uint8_t* x, uint8_t* y)
+void normalize_row(const NormForm& form, const ByteNormRow& row, const uint8_t* x, uint8_t* y)
 {
     const WordBytes d;
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), n = norm.n;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), n = form.n;
     const ByteSums sums = sum_bytes(x, n, row.flip);
     const int64_t zero = row.zero, centred = sums.sum - n * zero;
     const int64_t squares = sums.squares - 2 * zero * sums.sum + n * zero * zero;
-    const NormStep step(norm, sums.sum, find_norm_factor(norm, centred, squares));
+    const NormStep step(form, sums.sum, find_norm_factor(form, centred, squares));
     const float* scales = row.scale;
     const int32_t* biases = row.bias;
     const auto in = hn::Set(d, row.flip), out = hn::Set(d, row.result_flip);
@@ -177,12 +192,45 @@ ByteSums sum_bytes_exactly(const uint8_t* x, int64_t count, uint8_t flip)
     return sums;
 }
 
-float find_norm_factor(const ByteNorm& norm, int64_t sum, int64_t squares)
+// The scale of x by n times the deviation, which is 0 in a row of one value without an epsilon.
+float find_norm_factor(const NormForm& form, int64_t sum, int64_t squares)
 {
-    return norm.find_factor(sum, squares);
+    const auto n = static_cast<double>(form.n);
+    const auto deviation = static_cast<double>(form.n * squares - sum * sum);
+    const double variance = deviation * form.x_scale * form.x_scale / (n * n) + form.epsilon;
+    if (!(variance > 0)) return 0;
+    return static_cast<float>(form.x_scale / (n * std::sqrt(variance)));
 }
 
 namespace {
+
+NormForm describe_norm(const KernelContext& context)
+{
+    const auto& param = context.param<layer_norm_param>();
+    const tensor& x = *context.input(0);
+    NormForm form;
+    form.x_scale = context.input(1)->f32[0];
+    form.epsilon = param.epsilon;
+    form.n = multiply_dims(&x, param.axis < 0 ? param.axis + x.dim_num : param.axis, x.dim_num);
+    form.x_zero = read_zero_point(context.input(2), 0);
+    form.y_zero = read_zero_point(context.input(5), 0);
+    form.lowest = context.output(0)->data_type == TENGINE_DT_INT8 ? INT8_MIN : 0;
+    return form;
+}
+
+// A scale or bias in the result's units, so large at most that all products with it are finite.
+float scale_number(float number, float y_scale)
+{
+    constexpr float kMost = 0x1p100f;
+    const float scaled = number * kRowUnit / y_scale;
+    if (scaled != scaled) return 0;
+    return std::min(std::max(scaled, -kMost), kMost);
+}
+
+int32_t round_number(float number)
+{
+    return static_cast<int32_t>(std::lrintf(std::min(std::max(number, -kRowLimit), kRowLimit)));
+}
 
 HWY_EXPORT(normalize_row);
 
@@ -195,20 +243,19 @@ struct KeptNorm
     int64_t padded;
 };
 
-ByteNormRow find_row(const KernelContext& context, const ByteNorm& norm)
+ByteNormRow find_row(const KernelContext& context, const NormForm& form)
 {
     const bool is_signed = context.input(0)->data_type == TENGINE_DT_INT8;
     const char* kept = packed_weights<KeptNorm>(context);
     const int64_t padded = kept_problem<KeptNorm>(context).padded;
     return {reinterpret_cast<const float*>(kept), reinterpret_cast<const int32_t*>(kept) + padded,
-            static_cast<uint8_t>(is_signed ? 0x80 : 0), static_cast<uint8_t>(norm.lowest),
-            norm.x_zero_point + (is_signed ? 128 : 0)};
+            static_cast<uint8_t>(is_signed ? 0x80 : 0), static_cast<uint8_t>(form.lowest),
+            form.x_zero + (is_signed ? 128 : 0)};
 }
 
 int prepare(KernelContext& context)
 {
-    const ByteNorm norm(context);
-    const int64_t padded = (norm.n + kPadding - 1) / kPadding * kPadding;
+    const int64_t n = describe_norm(context).n, padded = (n + kPadding - 1) / kPadding * kPadding;
     const float y_scale = context.input(4)->f32[0];
     const tensor* bias = context.input(6);
     TENGINE_RETURN_IF_ERROR(keep_problem(context, KeptNorm{padded},
@@ -216,8 +263,8 @@ int prepare(KernelContext& context)
     auto* scales = reinterpret_cast<float*>(packed_weights<KeptNorm>(context));
     auto* biases = reinterpret_cast<int32_t*>(scales + padded);
     for (int64_t i = 0; i < padded; ++i) {
-        scales[i] = i < norm.n ? scale_norm(context.input(3)->f32[i], y_scale) : 0;
-        biases[i] = (i < norm.n && bias ? round_norm(scale_norm(bias->f32[i], y_scale)) : 0) -
+        scales[i] = i < n ? scale_number(context.input(3)->f32[i], y_scale) : 0;
+        biases[i] = (i < n && bias ? round_number(scale_number(bias->f32[i], y_scale)) : 0) -
                     kNormRoundBits;
     }
     return TENGINE_OK;
@@ -225,15 +272,15 @@ int prepare(KernelContext& context)
 
 int run(KernelContext& context)
 {
-    const ByteNorm norm(context);
-    const ByteNormRow row = find_row(context, norm);
+    const NormForm form = describe_norm(context);
+    const ByteNormRow row = find_row(context, form);
     const uint8_t* x = context.input(0)->u8;
     uint8_t* y = context.output(0)->u8;
     const auto compute = HWY_DYNAMIC_DISPATCH(normalize_row);
-    parallel_for(context.pool, context.input(0)->elem_num / norm.n, grain_for(2 * norm.n),
+    parallel_for(context.pool, context.input(0)->elem_num / form.n, grain_for(2 * form.n),
                  [&](int64_t begin, int64_t end, int) {
                      for (int64_t i = begin; i < end; ++i)
-                         compute(norm, row, x + i * norm.n, y + i * norm.n);
+                         compute(form, row, x + i * form.n, y + i * form.n);
                  });
     return TENGINE_OK;
 }

@@ -5,6 +5,7 @@
 // channels last.
 // Limits: division; memory bandwidth where there is none.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -13,7 +14,6 @@
 #include "device/cpu/kernel/requantization.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/quantize.h"
 #include "device/cpu/shared/grain.h"
 #include "operator/onnx/quant_param.h"
 #include "operator/onnx_type.h"
@@ -341,10 +341,13 @@ constexpr Kernel rows[] = {
 void quantize_exactly(const float* x, int64_t count, float scale, const ByteRange& range,
                       uint8_t* y)
 {
-    const QuantizedRange bounds = {static_cast<double>(range.lowest),
-                                   static_cast<double>(range.highest)};
-    for (int64_t i = 0; i < count; ++i)
-        y[i] = static_cast<uint8_t>(quantize(x[i] / scale, range.zero_point, bounds));
+    const auto lowest = static_cast<float>(range.lowest - range.zero_point);
+    const auto highest = static_cast<float>(range.highest - range.zero_point);
+    for (int64_t i = 0; i < count; ++i) {
+        const float quotient = x[i] / scale;
+        const float bounded = quotient > lowest ? std::min(quotient, highest) : lowest;
+        y[i] = static_cast<uint8_t>(std::lrintf(bounded) + range.zero_point);
+    }
 }
 
 FloatRange find_range_exactly(const float* x, int64_t count)
@@ -363,7 +366,9 @@ FloatBytes cover_float_range(const FloatRange& range)
 {
     const float scale =
         range.highest == range.lowest ? 1.0f : (range.highest - range.lowest) / 255.0f;
-    return {scale, quantize(-range.lowest / scale, 0, range_of<uint8_t>())};
+    const float zero_point = -range.lowest / scale;
+    return {scale,
+            zero_point > 0 ? static_cast<int>(std::lrintf(std::min(zero_point, 255.0f))) : 0};
 }
 
 }  // namespace

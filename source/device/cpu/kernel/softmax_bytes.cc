@@ -7,13 +7,14 @@
 // Limits: four tables for a vector of bytes, 36 operations each without AVX-512 VBMI; of short rows
 // the table of results.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "device/cpu/kernel/kept_problem.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/byte_softmax.h"
 #include "device/cpu/shared/grain.h"
+#include "device/cpu/shared/zero_point.h"
 #include "operator/onnx/qlinear_param.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY
@@ -23,15 +24,28 @@ namespace tengine::cpu {
 
 struct ByteSoftmax
 {
-    BytePowers powers;
+    uint32_t powers[256];   // of the distances to the largest byte, in units of 2^-23
     uint8_t parts[3][256];  // of the powers, the lowest byte first
     float reals[256];       // the powers
     int64_t n;
     uint8_t flip;  // makes unsigned bytes of the input's
+    // Of the result.
+    double output_scale;
+    int output_zero, highest;
+};
+
+// What the powers of a row are multiplied by, and where they are as bytes of the result.
+struct RowScale
+{
+    float factor;
+    int zero_point, highest;
 };
 
 // Shorter rows have no table of results.
 constexpr int64_t kLeastRow = 32;
+
+// Not inline, since code for other instruction sets calls it. The sum is not 0.
+float find_row_factor(double output_scale, uint64_t sum);
 
 }  // namespace tengine::cpu
 #endif
@@ -52,16 +66,15 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr int64_t kMostLanes = HWY_MAX_BYTES / sizeof(float);
 
 // The powers, some vectors of them, as bytes.
-HWY_INLINE void share_powers(const ByteShare& share, const float* powers, int64_t count,
-                             uint8_t* to)
+HWY_INLINE void share_powers(const RowScale& scale, const float* powers, int64_t count, uint8_t* to)
 {
     const hn::ScalableTag<float> d;
     const hn::RebindToSigned<decltype(d)> integers;
     const hn::Rebind<uint8_t, decltype(d)> bytes;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-    const auto factor = hn::Set(d, share.factor);
-    const auto zero_point = hn::Set(integers, share.zero_point);
-    const auto highest = hn::Set(integers, share.highest);
+    const auto factor = hn::Set(d, scale.factor);
+    const auto zero_point = hn::Set(integers, scale.zero_point);
+    const auto highest = hn::Set(integers, scale.highest);
     for (int64_t i = 0; i < count; i += lanes) {
         const auto real = hn::Min(hn::Mul(hn::LoadU(d, powers + i), factor), hn::Set(d, 256.0f));
         const auto byte = hn::Min(hn::Add(hn::NearestInt(real), zero_point), highest);
@@ -119,24 +132,25 @@ uint64_t sum_powers(const ByteSoftmax& softmax, const uint8_t* x, uint8_t top)
     return sum;
 }
 
-void share_short_row(const ByteSoftmax& softmax, ByteShare share, const uint8_t* x, uint8_t top,
-                     uint8_t* y)
+void share_short_row(const ByteSoftmax& softmax, const RowScale& scale, const uint8_t* x,
+                     uint8_t top, uint8_t* y)
 {
     HWY_ALIGN float powers[kLeastRow + kMostLanes] = {};
     HWY_ALIGN uint8_t all[kLeastRow + kMostLanes];
     for (int64_t i = 0; i < softmax.n; ++i)
         powers[i] = softmax.reals[static_cast<uint8_t>(top - x[i])];
-    share_powers(share, powers, softmax.n, all);
+    share_powers(scale, powers, softmax.n, all);
     std::copy_n(all, softmax.n, y);
 }
 
-void share_row(const ByteSoftmax& softmax, ByteShare share, const uint8_t* x, uint8_t* y)
+void share_row(const ByteSoftmax& softmax, const uint8_t* x, uint8_t* y)
 {
     const auto top = static_cast<uint8_t>(find_largest(softmax, x) ^ softmax.flip);
-    share.set_sum(sum_powers(softmax, x, top));
-    if (softmax.n < kLeastRow) return share_short_row(softmax, share, x, top, y);
+    const RowScale scale = {find_row_factor(softmax.output_scale, sum_powers(softmax, x, top)),
+                            softmax.output_zero, softmax.highest};
+    if (softmax.n < kLeastRow) return share_short_row(softmax, scale, x, top, y);
     HWY_ALIGN uint8_t table[256];
-    share_powers(share, softmax.reals, 256, table);
+    share_powers(scale, softmax.reals, 256, table);
     int64_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
     const hn::ScalableTag<uint8_t> d;
@@ -168,10 +182,14 @@ int prepare(KernelContext& context)
 {
     const tensor& x = *context.input(0);
     ByteSoftmax softmax = {};
-    softmax.powers = find_byte_powers(context.input(1)->f32[0]);
     softmax.n = x.dims[x.dim_num - 1];
     softmax.flip = x.data_type == TENGINE_DT_INT8 ? 0x80 : 0;
-    for (size_t i = 0; i < softmax.powers.size(); ++i) {
+    softmax.output_scale = context.input(3)->f32[0];
+    softmax.output_zero = read_zero_point(context.input(4), 0);
+    softmax.highest = context.output(0)->data_type == TENGINE_DT_INT8 ? INT8_MAX : UINT8_MAX;
+    const double scale = context.input(1)->f32[0];
+    for (int i = 0; i < 256; ++i) {
+        softmax.powers[i] = static_cast<uint32_t>(std::lrint(std::ldexp(std::exp(-scale * i), 23)));
         softmax.reals[i] = static_cast<float>(softmax.powers[i]);
         for (int part = 0; part < 3; ++part)
             softmax.parts[part][i] = static_cast<uint8_t>(softmax.powers[i] >> (8 * part));
@@ -182,7 +200,6 @@ int prepare(KernelContext& context)
 int run(KernelContext& context)
 {
     const auto& softmax = kept_problem<ByteSoftmax>(context);
-    const ByteShare share(context);
     const uint8_t* x = context.input(0)->u8;
     uint8_t* y = context.output(0)->u8;
     const auto compute = HWY_DYNAMIC_DISPATCH(share_row);
@@ -190,7 +207,7 @@ int run(KernelContext& context)
     parallel_for(context.pool, context.input(0)->elem_num / n, grain_for(n),
                  [=, &softmax](int64_t begin, int64_t end, int) {
                      for (int64_t row = begin; row < end; ++row)
-                         compute(softmax, share, x + row * n, y + row * n);
+                         compute(softmax, x + row * n, y + row * n);
                  });
     return TENGINE_OK;
 }
@@ -198,16 +215,27 @@ int run(KernelContext& context)
 bool accepts(const node& node)
 {
     const tensor& x = *get_ir_node_input(&node, 0);
-    const tensor& scale = *get_ir_node_input(&node, 1);
+    const auto is_known = [&](int index) {
+        const tensor* number = get_ir_node_input(&node, index);
+        return !number || (number->tensor_type == TENSOR_TYPE_CONST && number->data);
+    };
     const int axis = static_cast<const qlinear_softmax_param*>(node.op.param_mem)->axis;
     return x.dim_num > 0 && x.elem_num > 0 && (axis == -1 || axis == x.dim_num - 1) &&
-           scale.tensor_type == TENSOR_TYPE_CONST && scale.data;
+           is_known(1) && is_known(3) && is_known(4);
 }
 
 constexpr Kernel rows[] = {
     {"com.microsoft.QLinearSoftmax", "softmax.bytes", accepts, run, prepare, 0}};
 
 }  // namespace
+
+// A power that is not 0 times the largest factor is beyond all bytes, too.
+float find_row_factor(double output_scale, uint64_t sum)
+{
+    constexpr double kLargest = 0x1p100;
+    const double factor = 1 / (static_cast<double>(sum) * output_scale);
+    return static_cast<float>(factor < kLargest ? factor : kLargest);
+}
 
 extern const KernelTable softmax_bytes_kernels;
 const KernelTable softmax_bytes_kernels = make_table<rows>();

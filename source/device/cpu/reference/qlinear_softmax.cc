@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // QLinearSoftmax: powers of the distances to the largest byte, and what each is of their sum.
+#include <limits>
+
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/byte_softmax.h"
 #include "device/cpu/shared/grain.h"
@@ -28,6 +30,16 @@ void share_row(const T* x, int64_t n, int64_t stride, const BytePowers& powers, 
         y[i * stride] = share(power(i));
 }
 
+// ERANGE for one that comes at run time and that the operator does not have.
+int check_scale(const KernelContext& context, int index)
+{
+    const float scale = context.input(index)->f32[0];
+    if (scale >= 0 && scale <= std::numeric_limits<float>::max()) return TENGINE_OK;
+    return fail_node(context.node, TENGINE_ERANGE,
+                     "scale '%s' is %g, expected a number of 0 or more", context.input(index)->name,
+                     double{scale});
+}
+
 int run_softmax(KernelContext& context)
 {
     const tensor& x = *context.input(0);
@@ -35,6 +47,8 @@ int run_softmax(KernelContext& context)
     const int at = axis < 0 ? axis + x.dim_num : axis;
     const int64_t n = x.dims[at], inner = multiply_dims(&x, at + 1, x.dim_num);
     if (x.elem_num == 0) return TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(check_scale(context, 1));
+    TENGINE_RETURN_IF_ERROR(check_scale(context, 3));
     const BytePowers powers = find_byte_powers(context.input(1)->f32[0]);
     const ByteShare share(context);
     uint8_t* output = context.output(0)->u8;
