@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention in fp32, by grouped_attention.h.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "device/cpu/kernel/grouped_attention.h"
@@ -29,7 +30,8 @@ class AttentionSource final : public GroupSource
           keys_(context, problem, true),
           values_(context, problem, false)
     {
-        scale = problem.scale;
+        scale =
+            problem.scale != 0 ? problem.scale : 1 / std::sqrt(static_cast<float>(problem.depth));
         softcap = problem.softcap;
         tokens = problem.tokens;
         total = problem.keys();

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// GroupQueryAttention in fp32, by grouped_attention.h. The cache has the reference's bytes.
+// GroupQueryAttention in fp32, by grouped_attention.h.
 #include "device/cpu/shared/group_query.h"
+
+#include <algorithm>
+#include <cmath>
 
 #include "device/cpu/kernel/grouped_attention.h"
 #include "device/cpu/kernel/kept_problem.h"
@@ -14,13 +17,27 @@ const KernelTable group_query_kernels = {nullptr, 0};
 namespace tengine::cpu {
 namespace {
 
+// The first `number` pairs of a head, whose halves lie apart or side by side, turned by their
+// angles; the elements after them are copied.
+void rotate_head(const RotaryPairs<float>& pairs, int64_t depth, const float* from, float* to)
+{
+    for (int64_t i = 0; i < pairs.number; ++i) {
+        const int64_t left = i * pairs.step, right = left + pairs.apart;
+        const float cosine = pairs.cosines[i], sine = pairs.sines[i], x = from[left],
+                    y = from[right];
+        to[left] = cosine * x - sine * y;
+        to[right] = cosine * y + sine * x;
+    }
+    std::copy(from + 2 * pairs.number, from + depth, to + 2 * pairs.number);
+}
+
 class QuerySource final : public GroupSource
 {
   public:
     QuerySource(const KernelContext& context, const GroupQuery& query)
         : context_(context), query_(query), sink_(context.input(GROUP_QUERY_SINK))
     {
-        scale = query.scale;
+        scale = query.scale != 0 ? query.scale : 1 / std::sqrt(static_cast<float>(query.depth));
         softcap = query.softcap;
         tokens = query.tokens;
         total = query.total;
@@ -34,8 +51,8 @@ class QuerySource final : public GroupSource
     int64_t end_key(int64_t b, int64_t token) const override { return query_.end_key(b, token); }
     void read_query(int64_t b, int64_t head, int64_t token, float* to) const override
     {
-        turn_head(context_, query_, query_.position(b, token),
-                  context_.input(GROUP_QUERY_QUERY)->f32 + query_.query_at(b, token, head), to);
+        rotate_head({context_, query_, query_.position(b, token)}, query_.depth,
+                    context_.input(GROUP_QUERY_QUERY)->f32 + query_.query_at(b, token, head), to);
     }
     const float* key(int64_t b, int64_t key_head, int64_t key) const override
     {
@@ -80,8 +97,11 @@ int run(KernelContext& context)
 {
     GroupQuery query;
     TENGINE_RETURN_IF_ERROR(read_group_query(context, &query));
-    fill_cache<float>(context, query, true);
-    fill_cache<float>(context, query, false);
+    const auto turn = [&](int64_t position, const float* from, float* to) {
+        rotate_head({context, query, position}, query.depth, from, to);
+    };
+    fill_cache<float>(context, query, true, turn);
+    fill_cache<float>(context, query, false, turn);
     attend_groups(kept_problem<GroupBlocks>(context), QuerySource(context, query), context.pool,
                   context.scratch);
     return TENGINE_OK;

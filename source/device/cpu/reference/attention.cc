@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernel of Attention (operator/onnx/attention_ops.c). All is computed in double,
 // whatever the types of the tensors are.
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "device/cpu/reference/float_rows.h"
 #include "device/cpu/shared/attention_problem.h"
+#include "device/cpu/shared/grain.h"
 
 namespace tengine::cpu {
 namespace {
@@ -91,13 +94,15 @@ class Attend
         functions_.load_query(context_.input(ATTENTION_QUERY)->data,
                               problem_.query_row(b, head, token) * problem_.depth, problem_.depth,
                               work.query);
+        const float scale = problem_.scale != 0 ? problem_.scale
+                                                : 1 / std::sqrt(static_cast<float>(problem_.depth));
         for (int64_t key = 0; key < problem_.keys(); ++key) {
             functions_.load_query(keys_.at(b, head / problem_.group(), key), 0, problem_.depth,
                                   work.row);
             double sum = 0;
             for (int64_t i = 0; i < problem_.depth; ++i)
                 sum += work.query[i] * work.row[i];
-            work.scores[key] = sum * problem_.scale;
+            work.scores[key] = sum * scale;
         }
     }
 

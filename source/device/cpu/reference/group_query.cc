@@ -2,8 +2,33 @@
 // Reference kernel of GroupQueryAttention (operator/onnx/group_query_ops.c). Sums are in double.
 #include "device/cpu/shared/group_query.h"
 
+#include <cmath>
+
+#include "device/cpu/shared/grain.h"
+
 namespace tengine::cpu {
 namespace {
+
+// A head of a query or a key, turned by the angles of its position. May be in place.
+template <class T>
+void turn_head(const KernelContext& context, const GroupQuery& query, int64_t position,
+               const T* from, T* to)
+{
+    using C = compute_t<T>;
+    const RotaryPairs<T> pairs(context, query, position);
+    if (from != to) std::memcpy(to, from, sizeof(T) * static_cast<size_t>(query.depth));
+    for (int64_t i = 0; i < pairs.number; ++i) {
+        T &first = to[i * pairs.step], &second = to[i * pairs.step + pairs.apart];
+        const C a = first, b = second;
+        first = static_cast<T>(a * pairs.cosines[i] - b * pairs.sines[i]);
+        second = static_cast<T>(a * pairs.sines[i] + b * pairs.cosines[i]);
+    }
+}
+
+float scale_of(const GroupQuery& query)
+{
+    return query.scale != 0 ? query.scale : 1 / std::sqrt(static_cast<float>(query.depth));
+}
 
 // Scratch of a worker: a turned query, then the scores of its keys.
 template <class T>
@@ -34,7 +59,7 @@ void score_keys(const Row<T>& row)
         double sum = 0;
         for (int64_t i = 0; i < query.depth; ++i)
             sum += static_cast<double>(row.turned[i]) * static_cast<double>(elements[i]);
-        double score = sum * query.scale;
+        double score = sum * scale_of(query);
         if (query.softcap > 0) score = query.softcap * std::tanh(score / query.softcap);
         row.scores[key] = score + (bias ? static_cast<double>(bias[key]) : 0);
     }
@@ -102,8 +127,11 @@ void attend(const Row<T>& row)
 template <class T>
 void attend_all(const KernelContext& context, const GroupQuery& query)
 {
-    fill_cache<T>(context, query, true);
-    fill_cache<T>(context, query, false);
+    const auto turn = [&](int64_t position, const T* from, T* to) {
+        turn_head(context, query, position, from, to);
+    };
+    fill_cache<T>(context, query, true, turn);
+    fill_cache<T>(context, query, false, turn);
     const int64_t work = query.total * query.depth;
     const auto attend_some = [&](int64_t begin, int64_t end, int worker) {
         auto* memory = static_cast<double*>(context.scratch) + worker * (query.depth + query.rows);

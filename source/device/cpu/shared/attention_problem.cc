@@ -10,8 +10,7 @@ int read_attention_problem(const KernelContext& context, AttentionProblem* out_p
     const tensor* lengths = context.input(ATTENTION_LENGTHS);
     AttentionProblem problem = {};
     TENGINE_RETURN_IF_ERROR(read_attention(context.node, &problem));
-    problem.scale =
-        param.scale != 0 ? param.scale : 1 / std::sqrt(static_cast<float>(problem.depth));
+    problem.scale = param.scale;
     problem.softcap = param.softcap;
     problem.causal = param.is_causal != 0;
     problem.left = param.left_window_size;

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -17,7 +16,7 @@ namespace tengine::cpu {
 
 struct AttentionProblem : attention_form
 {
-    float scale, softcap;
+    float scale, softcap;  // as the attributes have them
     bool causal;
     int64_t left, right;     // windows; -1: none
     const int64_t* lengths;  // keys of each batch that are not padding; null: all

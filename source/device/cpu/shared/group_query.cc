@@ -10,7 +10,7 @@ void describe_tensors(const KernelContext& context, GroupQuery* query)
     const auto& param = context.param<group_query_param>();
     const tensor& tokens = *context.input(GROUP_QUERY_QUERY);
     const tensor* past = context.input(GROUP_QUERY_PAST_KEY);
-    const tensor* cos = context.input(GROUP_QUERY_COS);
+    const tensor* cosines = context.input(GROUP_QUERY_COS);
     const tensor* positions = context.input(GROUP_QUERY_POSITIONS);
     const bool is_packed = !context.input(GROUP_QUERY_KEY);
     query->batch = tokens.dims[0];
@@ -20,7 +20,7 @@ void describe_tensors(const KernelContext& context, GroupQuery* query)
     query->key_heads = param.kv_num_heads;
     query->past_rows = past ? past->dims[2] : 0;
     query->rows = context.output(GROUP_QUERY_PRESENT_KEY)->dims[2];
-    query->rotary = param.do_rotary ? 2 * int64_t{cos->dims[1]} : 0;
+    query->rotary = param.do_rotary ? 2 * int64_t{cosines->dims[1]} : 0;
     query->query_step = tokens.dims[2];
     query->key_step = is_packed ? query->query_step : query->key_heads * query->depth;
     query->key_offset = query->heads * query->depth;
@@ -32,8 +32,7 @@ void describe_tensors(const KernelContext& context, GroupQuery* query)
 void describe_scores(const KernelContext& context, GroupQuery* query)
 {
     const auto& param = context.param<group_query_param>();
-    const auto depth = static_cast<float>(query->depth);
-    query->scale = param.scale != 0 ? param.scale : 1 / std::sqrt(depth);
+    query->scale = param.scale;
     query->softcap = param.softcap;
     query->window = std::max(param.local_window_size, 0);
     query->interleaved = param.rotary_interleaved != 0;

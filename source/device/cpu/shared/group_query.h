@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // GroupQueryAttention as its kernels see it: where heads, tokens and rows of the cache lie, how
-// many keys a query sees, and what is done before scores are computed: new keys and values go into
-// the cache, queries and keys are turned by their positions.
+// many keys a query sees, and how new keys and values go into the cache.
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -28,9 +26,9 @@ struct GroupQuery
     int64_t total;  // keys of the longest batch
     const int32_t* last_key;
     const int64_t* positions;  // null: those of the rows
-    float scale, softcap;
-    int64_t window;  // keys, 0: all
-    bool is_prompt;  // whose past does not count
+    float scale, softcap;      // as the attributes have them
+    int64_t window;            // keys, 0: all
+    bool is_prompt;            // whose past does not count
     bool interleaved, causal, smooth;
 
     // Of a batch: the rows that are in the cache before, and with, its tokens.
@@ -93,25 +91,6 @@ const T* bias_row(const KernelContext& context, const GroupQuery& query, int64_t
     return static_cast<const T*>(bias->data) + row * bias->dims[3];
 }
 
-// A head of a query or a key, turned by the angles of its position. May be in place.
-template <class T>
-void turn_head(const KernelContext& context, const GroupQuery& query, int64_t position,
-               const T* from, T* to)
-{
-    using C = compute_t<T>;
-    const int64_t half = query.rotary / 2;
-    const int64_t apart = query.interleaved ? 1 : half, step = query.interleaved ? 2 : 1;
-    if (from != to) std::memcpy(to, from, sizeof(T) * static_cast<size_t>(query.depth));
-    if (half == 0) return;
-    const auto* cos = static_cast<const T*>(context.input(GROUP_QUERY_COS)->data) + position * half;
-    const auto* sin = static_cast<const T*>(context.input(GROUP_QUERY_SIN)->data) + position * half;
-    for (int64_t i = 0; i < half; ++i) {
-        const C a = to[i * step], b = to[i * step + apart];
-        to[i * step] = static_cast<T>(a * cos[i] - b * sin[i]);
-        to[i * step + apart] = static_cast<T>(a * sin[i] + b * cos[i]);
-    }
-}
-
 // Where rows of keys, or of values, come from and go to.
 template <class T>
 struct CacheRows
@@ -138,10 +117,33 @@ struct CacheRows
     }
 };
 
-// The present's rows: those of the past, new ones, zeros. In the memory of the past only the new
-// ones are written.
+// The pairs of elements of a head that are turned together, and their angles.
 template <class T>
-void fill_cache(const KernelContext& context, const GroupQuery& query, bool is_key)
+struct RotaryPairs
+{
+    const T *cosines, *sines;  // of the pairs, for a position
+    int64_t number;
+    int64_t step;   // from the first element of a pair to that of the next
+    int64_t apart;  // from the first element of a pair to the second
+
+    RotaryPairs(const KernelContext& context, const GroupQuery& query, int64_t position)
+        : number(query.rotary / 2),
+          step(query.interleaved ? 2 : 1),
+          apart(query.interleaved ? 1 : query.rotary / 2)
+    {
+        const auto row_of = [&](int index) {
+            return static_cast<const T*>(context.input(index)->data) + position * number;
+        };
+        cosines = number > 0 ? row_of(GROUP_QUERY_COS) : nullptr;
+        sines = number > 0 ? row_of(GROUP_QUERY_SIN) : nullptr;
+    }
+};
+
+// The present's rows: those of the past, new ones, zeros. In the memory of the past only the new
+// ones are written. New keys are turned by turn(position, from, to).
+template <class T, class Turn>
+void fill_cache(const KernelContext& context, const GroupQuery& query, bool is_key,
+                const Turn& turn)
 {
     const CacheRows<T> cache(context, query, is_key);
     const bool in_place = cache.is_in_place();
@@ -159,8 +161,7 @@ void fill_cache(const KernelContext& context, const GroupQuery& query, bool is_k
             else if (token >= query.tokens)
                 std::memset(to, 0, row_bytes);
             else if (is_key)
-                turn_head(context, query, query.position(b, token),
-                          cache.fresh + query.key_at(b, token, head), to);
+                turn(query.position(b, token), cache.fresh + query.key_at(b, token, head), to);
             else
                 std::memcpy(to, cache.fresh + query.key_at(b, token, head), row_bytes);
         }
