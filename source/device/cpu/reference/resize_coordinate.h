@@ -61,13 +61,14 @@ F limit(F source, int64_t input_size)
 
 // ---- mode nearest ----
 
+// A half is added in double, where the sum is exact.
 inline int64_t round_source(const char* nearest_mode, float source)
 {
     if (is(nearest_mode, "floor")) return static_cast<int64_t>(std::floor(source));
     if (is(nearest_mode, "ceil")) return static_cast<int64_t>(std::ceil(source));
     if (is(nearest_mode, "round_prefer_ceil"))
-        return static_cast<int64_t>(std::floor(source + 0.5f));
-    return static_cast<int64_t>(std::ceil(source - 0.5f));
+        return static_cast<int64_t>(std::floor(double{source} + 0.5));
+    return static_cast<int64_t>(std::ceil(double{source} - 0.5));
 }
 
 inline constexpr int64_t kOutside = -1;
