@@ -14,6 +14,39 @@ namespace tengine::test {
 
 using cpu::Kernel;
 
+namespace {
+
+template <class T>
+std::vector<uint8_t> put_elements_last(const tensor& shape, const void* values)
+{
+    const auto last = cpu::put_channels_last(shape, static_cast<const T*>(values));
+    const auto* bytes = reinterpret_cast<const uint8_t*>(last.data());
+    return std::vector<uint8_t>(bytes, bytes + last.size() * sizeof(T));
+}
+
+template <class T>
+std::vector<uint8_t> put_elements_second(const tensor& shape, const void* values)
+{
+    const auto second = cpu::put_channels_second(shape, static_cast<const T*>(values));
+    const auto* bytes = reinterpret_cast<const uint8_t*>(second.data());
+    return std::vector<uint8_t>(bytes, bytes + second.size() * sizeof(T));
+}
+
+// Elements of one or four bytes.
+std::vector<uint8_t> put_last(const tensor& shape)
+{
+    return shape.elem_size == 1 ? put_elements_last<uint8_t>(shape, shape.data)
+                                : put_elements_last<uint32_t>(shape, shape.data);
+}
+
+std::vector<uint8_t> put_second(const tensor& shape)
+{
+    return shape.elem_size == 1 ? put_elements_second<uint8_t>(shape, shape.data)
+                                : put_elements_second<uint32_t>(shape, shape.data);
+}
+
+}  // namespace
+
 void ByteNode::bytes(const std::string& name, const std::vector<int>& dims, int data_type)
 {
     size_t number = 1;
@@ -67,7 +100,7 @@ std::vector<uint8_t> ByteNode::run(const Kernel& kernel, int thread_num, bool is
     std::vector<uint8_t> last;
     const bool is_last = kernel.layout == cpu::Layout::kChannelsLast;
     if (is_last) {
-        last = cpu::put_channels_last(*x, x->u8);
+        last = put_last(*x);
         x->data = last.data();
     }
     if (is_in_place) {
@@ -76,7 +109,7 @@ std::vector<uint8_t> ByteNode::run(const Kernel& kernel, int thread_num, bool is
     }
     cpu::PreparedKernel(kernel, node_, thread_num).run();
     x->data = data;
-    if (is_last) results[0] = cpu::put_channels_second(*y, y->u8);
+    if (is_last) results[0] = put_second(*y);
     std::vector<uint8_t> all;
     for (int i = 0; i < node_->output_num; ++i) {
         get_ir_node_output(node_, i)->data = nullptr;
@@ -95,6 +128,25 @@ void ByteNode::compare(const Kernel& kernel, const std::vector<int>& thread_nums
     const tensor* x = get_ir_node_input(node_, kernel.in_place_input);
     if (get_ir_tensor_bytes(x) != get_ir_tensor_bytes(get_ir_node_output(node_, 0))) return;
     EXPECT_EQ(run(kernel, 2, true), expected) << "in place";
+}
+
+void ByteNode::judge(const char* expected,
+                     const std::function<void(const std::vector<uint8_t>& outputs)>& body)
+{
+    bool has_expected = cpu::get_vector_target_num() == 0;
+    for (const Kernel* kernel : cpu::list_accepting_kernels(*node_)) {
+        has_expected = has_expected || std::string(kernel->name) == expected;
+        for (int target = 0; target < std::max(cpu::get_vector_target_num(), 1); ++target) {
+            cpu::force_vector_target(target);
+            for (const int thread_num : {1, 3}) {
+                const char* name = cpu::get_vector_target_name(target);
+                SCOPED_TRACE(std::string(kernel->name) + ", " + (name ? name : "no vectors"));
+                body(run(*kernel, thread_num));
+            }
+        }
+    }
+    cpu::force_vector_target(-1);
+    EXPECT_TRUE(has_expected) << "no kernel " << expected << " takes the node";
 }
 
 void ByteNode::compare(const char* first, const std::vector<int>& thread_nums)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -39,6 +40,11 @@ class ByteNode
     // each of these numbers of workers, and in place where they may. `expected`: the kernel that
     // comes first.
     void compare(const char* expected, const std::vector<int>& thread_nums = {1, 2, 5});
+
+    // Calls body(the bytes of all outputs) for each kernel that takes the node, the reference
+    // among them, with all vectors and one worker and several; `expected` is one of the kernels.
+    void judge(const char* expected,
+               const std::function<void(const std::vector<uint8_t>& outputs)>& body);
 
   private:
     void compare(const cpu::Kernel& kernel, const std::vector<int>& thread_nums,

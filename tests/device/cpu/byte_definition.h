@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes against the real numbers that they should be, for tests that judge kernels and the
+// reference alike.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <gtest/gtest.h>
+#include <vector>
+
+#include "tengine/ir.h"
+
+namespace tengine::test {
+
+using Bytes = std::vector<uint8_t>;
+
+inline constexpr int kByteTypes[] = {TENGINE_DT_INT8, TENGINE_DT_UINT8};
+
+inline int lowest_of(int type)
+{
+    return type == TENGINE_DT_INT8 ? -128 : 0;
+}
+
+inline int number_of(uint8_t byte, int type)
+{
+    return type == TENGINE_DT_INT8 ? static_cast<int8_t>(byte) : byte;
+}
+
+inline int element(const tensor* values, int64_t index)
+{
+    return number_of(values->u8[index], values->data_type);
+}
+
+// Halves to even, saturated. NaN is the lowest, as the operators of this library have it.
+inline double to_byte(double real, int zero_point, int type)
+{
+    const double lowest = lowest_of(type), rounded = std::nearbyint(real) + zero_point;
+    return rounded > lowest ? std::min(rounded, lowest + 255) : lowest;
+}
+
+// A result whose real number is known within `doubt`: nearer to no other byte.
+inline void expect_nearest(uint8_t byte, int type, double real, int zero_point, double doubt)
+{
+    const double lowest = lowest_of(type);
+    const double exact = std::min(std::max(real + zero_point, lowest), lowest + 255);
+    EXPECT_LE(std::fabs(number_of(byte, type) - exact), 0.5 + doubt)
+        << real << ", zero point " << zero_point;
+}
+
+// What a multiplier of 31 bits makes of a number may be so wrong (tengine/fixed_point.h).
+inline double doubt_of(double real)
+{
+    return (std::fabs(real) + 1) * 0x1p-28;
+}
+
+}  // namespace tengine::test
