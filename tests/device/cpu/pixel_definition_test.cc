@@ -318,5 +318,90 @@ TEST(PixelDefinition, RoiAlign)
             align_regions(mode, ratio);
 }
 
+// ---- GridSample ----
+
+constexpr int kGridHeight = 5, kGridWidth = 7, kGridChannels = 3;
+
+// Where a value of the grid is, and what lies there along an axis: -1 is 0.
+double find_place(double value, int size, bool aligned)
+{
+    return aligned ? (value + 1) / 2 * (size - 1) : ((value + 1) * size - 1) / 2;
+}
+
+// Walks from mirror to mirror.
+double reflect(double place, int size, bool aligned)
+{
+    const double low = aligned ? 0 : -0.5, high = aligned ? size - 1 : size - 0.5;
+    while (place < low || place > high)
+        place = place < low ? 2 * low - place : 2 * high - place;
+    return place;
+}
+
+double read_pixel(const float* plane, double row, double column)
+{
+    if (row < 0 || row >= kGridHeight || column < 0 || column >= kGridWidth) return 0;
+    return double{plane[static_cast<int>(row) * kGridWidth + static_cast<int>(column)]};
+}
+
+double sample_grid(const float* plane, double x, double y, const std::string& padding, bool aligned)
+{
+    double column = find_place(x, kGridWidth, aligned), row = find_place(y, kGridHeight, aligned);
+    if (padding == "reflection") {
+        column = reflect(column, kGridWidth, aligned);
+        row = reflect(row, kGridHeight, aligned);
+    }
+    if (padding != "zeros") {
+        column = std::min(std::max(column, 0.0), kGridWidth - 1.0);
+        row = std::min(std::max(row, 0.0), kGridHeight - 1.0);
+    }
+    const double top = std::floor(row), left = std::floor(column);
+    const double down = row - top, across = column - left;
+    return (read_pixel(plane, top, left) * (1 - across) +
+            read_pixel(plane, top, left + 1) * across) *
+               (1 - down) +
+           (read_pixel(plane, top + 1, left) * (1 - across) +
+            read_pixel(plane, top + 1, left + 1) * across) *
+               down;
+}
+
+void sample_points(const char* padding, bool aligned)
+{
+    SCOPED_TRACE(testing::Message() << padding << aligned);
+    // On the edges, on the middles of pixels, beyond the border by less and by more than an image.
+    const float values[] = {-1,    1,    0,    -0.8f, 0.6f,  1.2f,         -1.2f,
+                            -3.7f, 5.1f, 0.2f, 1e-7f, 1.01f, -1 - 1.0f / 7};
+    constexpr int kNumber = static_cast<int>(std::size(values));
+    std::vector<float> image, grid;
+    ByteNode node;
+    for (int i = 0; i < kGridChannels * kGridHeight * kGridWidth; ++i)
+        image.push_back(static_cast<float>(node.random()() % 2001) / 1000 - 1);
+    for (const float y : values)
+        for (const float x : values)
+            grid.insert(grid.end(), {x, y});
+    node.floats("x", {1, kGridChannels, kGridHeight, kGridWidth}, image);
+    node.floats("grid", {1, kNumber, kNumber, 2}, grid);
+    node.make("GridSample", {"x", "grid"});
+    set_text(node, "padding_mode", padding);
+    node.set("align_corners", aligned);
+    node.infer();
+    node.judge("grid_sample.floats", [&](const Bytes& result) {
+        for (int64_t i = 0; i < int64_t{kGridChannels} * kNumber * kNumber; ++i) {
+            const int64_t point = i % (kNumber * kNumber), channel = i / (kNumber * kNumber);
+            const double expected = sample_grid(image.data() + channel * kGridHeight * kGridWidth,
+                                                double{values[point % kNumber]},
+                                                double{values[point / kNumber]}, padding, aligned);
+            ASSERT_NEAR(double{read_float(result, i)}, expected, 1e-5)
+                << values[point % kNumber] << ", " << values[point / kNumber];
+        }
+    });
+}
+
+TEST(PixelDefinition, GridSample)
+{
+    for (const char* padding : {"zeros", "border", "reflection"})
+        for (const bool aligned : {false, true})
+            sample_points(padding, aligned);
+}
+
 }  // namespace
 }  // namespace tengine::test

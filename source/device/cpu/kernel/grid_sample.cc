@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <cstring>
 
+#include "device/cpu/kernel/grid_axis.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/reference/grid_taps.h"
 
 namespace tengine::cpu {
 namespace {
@@ -23,15 +23,16 @@ struct PointTaps
     float weights[kTaps];
 };
 
-PointTaps find_point_taps(const GridSettings& settings, const tensor& input, const float* point)
+PointTaps find_point_taps(const GridAxis& lines, const GridAxis& columns, int64_t width,
+                          const float* point)
 {
-    const GridTaps x = find_grid_taps(settings, double{point[0]}, input.dims[3]);
-    const GridTaps y = find_grid_taps(settings, double{point[1]}, input.dims[2]);
+    const GridTap x = columns.find_tap(double{point[0]});
+    const GridTap y = lines.find_tap(double{point[1]});
     PointTaps taps;
     for (int i = 0; i < kTaps; ++i) {
-        const int64_t row = y.positions[i / 2], column = x.positions[i % 2];
+        const int64_t row = y.pixels[i / 2], column = x.pixels[i % 2];
         const bool is_inside = row >= 0 && column >= 0;
-        taps.offsets[i] = is_inside ? row * input.dims[3] + column : 0;
+        taps.offsets[i] = is_inside ? row * width + column : 0;
         taps.weights[i] = is_inside ? static_cast<float>(y.weights[i / 2] * x.weights[i % 2]) : 0;
     }
     return taps;
@@ -62,7 +63,8 @@ int run(KernelContext& context)
     constexpr int64_t kMost = 64;
     const tensor &input = *context.input(0), &output = *context.output(0);
     const float* grid = context.input(1)->f32;
-    const GridSettings settings(context.param<grid_sample_param>());
+    const auto& param = context.param<grid_sample_param>();
+    const GridAxis lines(param, input.dims[2]), columns(param, input.dims[3]);
     const int64_t channels = input.dims[1], plane = int64_t{input.dims[2]} * input.dims[3];
     const int64_t points = int64_t{output.dims[2]} * output.dims[3];
     const int64_t blocks = (points + kMost - 1) / kMost;
@@ -72,7 +74,8 @@ int run(KernelContext& context)
             const int64_t image = begin / blocks, first = begin % blocks * kMost;
             const int64_t number = std::min(kMost, points - first);
             for (int64_t i = 0; i < number; ++i)
-                taps[i] = find_point_taps(settings, input, grid + (image * points + first + i) * 2);
+                taps[i] = find_point_taps(lines, columns, input.dims[3],
+                                          grid + (image * points + first + i) * 2);
             for (int64_t c = image * channels; c < (image + 1) * channels; ++c)
                 sample_plane(taps, number, input.f32 + c * plane, output.f32 + c * points + first);
         }
