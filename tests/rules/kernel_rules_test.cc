@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fast kernels of the CPU device and the reference that judges them share no arithmetic: a
+// fault in it would be in both. Neither includes the other's headers, whichever way, and what both
+// include of the device has no floating-point numbers but those that are listed here.
+#include <gtest/gtest.h>
+#include <map>
+#include <regex>
+#include <set>
+
+#include "rules/include_rules.h"
+#include "rules/source_tree.h"
+
+namespace tengine::rules {
+namespace {
+
+const std::string kDevice = "device/cpu/";
+const std::string kKernels = "source/device/cpu/kernel/";
+const std::string kReference = "source/device/cpu/reference/";
+const std::string kShared = "source/device/cpu/shared/";
+
+using Files = std::set<std::string>;
+
+// What each file of the device includes of it, as paths.
+const std::map<std::string, Files>& device_includes()
+{
+    static const std::map<std::string, Files> table = [] {
+        std::map<std::string, Files> made;
+        for (const SourceFile& file : code_below("source/device/cpu")) {
+            Files& includes = made[file.path];
+            for (const std::string& include : includes_of(join_lines(file.lines)))
+                if (starts_with(include, kDevice)) includes.insert("source/" + include);
+        }
+        return made;
+    }();
+    return table;
+}
+
+// A file, and what it includes of the device, and what that includes.
+void reach(const std::string& path, Files& reached)
+{
+    const auto found = device_includes().find(path);
+    if (found == device_includes().end() || !reached.insert(path).second) return;
+    for (const std::string& include : found->second)
+        reach(include, reached);
+}
+
+Files reach_from(const std::string& folder)
+{
+    Files reached;
+    for (const auto& [path, includes] : device_includes())
+        if (starts_with(path, folder)) reach(path, reached);
+    return reached;
+}
+
+void expect_none(const Files& files, const std::string& folder, const std::string& from)
+{
+    for (const std::string& path : files)
+        EXPECT_FALSE(starts_with(path, folder)) << from << " includes " << path;
+}
+
+TEST(KernelRules, KernelsAndTheReferenceDoNotIncludeEachOther)
+{
+    const Files kernels = reach_from(kKernels), references = reach_from(kReference);
+    ASSERT_GT(kernels.size(), 50u);
+    ASSERT_GT(references.size(), 50u);
+    expect_none(kernels, kReference, kKernels);
+    expect_none(references, kKernels, kReference);
+    expect_none(reach_from(kShared), kKernels, kShared);
+    expect_none(reach_from(kShared), kReference, kShared);
+}
+
+// Header of the integers that kernels and devices requantise with: the reference has the
+// definition in words of its own.
+TEST(KernelRules, TheReferenceRequantisesByItself)
+{
+    for (const SourceFile& file : code_below("source/device/cpu/reference"))
+        for (const std::string& include : includes_of(join_lines(file.lines)))
+            EXPECT_NE(include, "tengine/fixed_point.h") << file.path;
+}
+
+// The lines of code with floating-point numbers that a header of both sides may have, and why.
+struct Exception
+{
+    const char* path;
+    const char* line;
+};
+
+const Exception kExceptions[] = {
+    // Attributes, as the node has them: each side works out what 0 stands for.
+    {"source/device/cpu/shared/attention_problem.h", "float scale, softcap;"},
+    {"source/device/cpu/shared/group_query.h", "float scale, softcap;"},
+    // Attributes of an activation.
+    {"source/device/cpu/kernel_table.h", "float parameters[2] = {};"},
+    // An index that may come as a float, which is compared and not computed with.
+    {"source/device/cpu/shared/roi_image.h",
+     "inline int check_roi_image(const KernelContext& context, int64_t region, double image)"},
+    // Which types there are.
+    {"source/device/cpu/types.h", "using FloatTypes = TypeList<float>;"},
+    {"source/device/cpu/types.h", "using SignedTypes = TypeList<float, int32_t, int64_t>;"},
+    {"source/device/cpu/types.h", "using NumberTypes = TypeList<float, int32_t, int64_t>;"},
+    {"source/device/cpu/types.h", "using FloatTypes = TypeList<float, Half, BFloat16, double>;"},
+    {"source/device/cpu/types.h",
+     "using SignedTypes = TypeList<float, Half, BFloat16, double, int8_t, int16_t, int32_t, "
+     "int64_t>;"},
+    {"source/device/cpu/types.h",
+     "using NumberTypes = TypeList<float, Half, BFloat16, double, int8_t, uint8_t, int16_t, "
+     "uint16_t,"},
+    {"source/device/cpu/types.h",
+     "using AllTypes = TypeList<float, Half, BFloat16, double, bool, int8_t, uint8_t, int16_t, "
+     "uint16_t,"},
+    // What they convert to (base/half.h), and which ones sums have.
+    {"source/device/cpu/types.h", "Half(float value) : bits(fp32_to_fp16(value)) {}"},
+    {"source/device/cpu/types.h", "operator float() const { return fp16_to_fp32(bits); }"},
+    {"source/device/cpu/types.h", "BFloat16(float value) : bits(fp32_to_bf16(value)) {}"},
+    {"source/device/cpu/types.h", "operator float() const { return bf16_to_fp32(bits); }"},
+    {"source/device/cpu/types.h", "using compute_t = std::conditional_t<is_half<T>, float, T>;"},
+    {"source/device/cpu/types.h",
+     "using sum_t = std::conditional_t<is_float<T>, double, int64_t>;"},
+    {"source/device/cpu/types.h",
+     "if constexpr (std::is_same_v<T, float>) return TENGINE_DT_FP32;"},
+    {"source/device/cpu/types.h",
+     "if constexpr (std::is_same_v<T, double>) return TENGINE_DT_FP64;"},
+};
+
+bool is_listed(const std::string& path, const std::string& line)
+{
+    for (const Exception& exception : kExceptions)
+        if (path == exception.path && line == exception.line) return true;
+    return false;
+}
+
+// Also of <cmath>, whose functions a template could call.
+bool has_floating_point(const std::string& line)
+{
+    static const std::regex pattern(
+        "\\b(float|double|exp|log|sqrt|pow|sin|cos|tanh|floor|ceil|round|lrint|nearbyint|fma|"
+        "ldexp|compute_t|sum_t)\\b|[0-9]\\.[0-9]?|\\.[0-9]|<cmath>");
+    return std::regex_search(line, pattern);
+}
+
+std::string trim(const std::string& line)
+{
+    const size_t first = line.find_first_not_of(' '), last = line.find_last_not_of(' ');
+    return first == std::string::npos ? "" : line.substr(first, last - first + 1);
+}
+
+TEST(KernelRules, WhatBothSidesIncludeHasNoArithmeticOfFloats)
+{
+    const Files kernels = reach_from(kKernels), references = reach_from(kReference);
+    Files both = reach_from(kShared);
+    for (const std::string& path : kernels)
+        if (references.count(path) > 0) both.insert(path);
+    ASSERT_GT(both.count("source/device/cpu/types.h"), 0u);
+    ASSERT_GT(both.count(kShared + "grain.h"), 0u);
+    size_t listed = 0;
+    for (const std::string& path : both) {
+        std::string text = strip_comments(join_lines(read_lines(path)));
+        std::istringstream stream(text);
+        for (std::string line; std::getline(stream, line);) {
+            line = trim(line);
+            if (!has_floating_point(line)) continue;
+            listed += is_listed(path, line);
+            EXPECT_TRUE(is_listed(path, line)) << path << ": " << line;
+        }
+    }
+    EXPECT_EQ(listed, std::size(kExceptions)) << "some exceptions are no longer there";
+}
+
+TEST(KernelRules, KnowFloatsWhenTheySeeThem)
+{
+    for (const char* line : {"const float x = 1;", "return a / 2.5;", "y = std::exp(x);",
+                             "using C = compute_t<T>;", "#include <cmath>"})
+        EXPECT_TRUE(has_floating_point(line)) << line;
+    for (const char* line :
+         {"int64_t begin, end;", "const bool is_float = true;", "x.dims[2] + 1", "round_up(size)"})
+        EXPECT_FALSE(has_floating_point(line)) << line;
+}
+
+}  // namespace
+}  // namespace tengine::rules
