@@ -7,6 +7,7 @@
 #include "graph/string_pool.h"
 #include "operator/custom/custom_kernel.h"
 #include "operator/registry.h"
+#include "optimizer/dialect/quantized_tensors.h"
 #include "optimizer/pass.h"
 #include "optimizer/pass/bodies.h"
 #include "optimizer/pass/custom_node.h"
@@ -31,13 +32,15 @@ bool is_fed_by_user(const node& node)
 }
 
 // Shapes and types are taken over where the user or the file decides them; those that ONNX's
-// operators compute are inferred again. Custom kernels may stand where an operator has no rule, and
+// operators compute are inferred again, except for quantised ones: what Tengine's nodes read of
+// these depends on the type. Custom kernels may stand where an operator has no rule, and
 // then what the file or the user says of types is all there is.
 int copy_tensor(const graph& source, const struct tensor& from, graph& target)
 {
     struct tensor* to = nullptr;
     TENGINE_RETURN_IF_ERROR(copy_tensor_head(from, target, &to));
-    if (is_computed_by_onnx(source, from) && !has_willing_kernel(*source.node_list[from.producer]))
+    if (is_computed_by_onnx(source, from) && !is_quantized(from) &&
+        !has_willing_kernel(*source.node_list[from.producer]))
         forget_ir_tensor_type(to);
     const bool given =
         from.tensor_type == TENSOR_TYPE_CONST || from.tensor_type == TENSOR_TYPE_INPUT;
