@@ -139,6 +139,11 @@ static const ir_option_t option_table[] = {
      .choices = "0 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28",
      .help = "opset of the ONNX files that save_graph writes; 0: 21, or the first one after it "
              "that has all operators of the graph"},
+    {.key = "model.integer_io",
+     .initial = "0",
+     .choices = "0 1",
+     .help = "1: inputs and outputs of a quantised ONNX model are of integers in the tmfile that "
+             "save_graph writes, as programs for Tengine Lite expect"},
 #endif
     {.key = "model.refuse_hard_links",
      .initial = "0",

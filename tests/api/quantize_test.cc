@@ -321,7 +321,9 @@ TEST_F(QuantizeTest, DynamicOnesTakeNothingElse)
 TEST_F(QuantizeTest, OperatorsOfTengineBecomeATmfileOfBytes)
 {
     EXPECT_EQ(destroy_graph(graph_), 0);
-    graph_ = create_graph(nullptr, nullptr, nullptr);
+    const context_t context = create_context("bytes", 1);
+    EXPECT_EQ(tengine_context_set_option(context, "model.integer_io", "1"), 0);
+    graph_ = create_graph(context, nullptr, nullptr);
     const float weight = 2;
     const tensor_t x = add_input(graph_, "x", {1, 1, 1, 4});
     const tensor_t w = add_constant(graph_, "w", {1, 1, 1, 1}, &weight);

@@ -9,6 +9,7 @@
 #include "operator/param.h"
 #include "optimizer/optimizer.h"
 #include "scheduler/scheduler.h"
+#include "support/integer_borders.h"
 #include "support/ir_builder.h"
 
 namespace tengine::test {
@@ -235,7 +236,8 @@ TEST(Activations, OfTheSameStepsAreFolded)
 {
     for (const float between : {0.f, 0.25f}) {
         SCOPED_TRACE(between);
-        IrBuilder builder;
+        const IntegerBorders borders;
+        IrBuilder builder(borders.context());
         build_quantised(builder, between);
         const Graph saved = save(builder.get(), "tengine");
         EXPECT_EQ(list_ops(*saved), "Convolution(0) Unary");
@@ -248,7 +250,8 @@ TEST(Activations, OfTheSameStepsAreFolded)
 
 TEST(Activations, OfOtherStepsStayNodes)
 {
-    IrBuilder builder;
+    const IntegerBorders borders;
+    IrBuilder builder(borders.context());
     build_quantised(builder, 4.f);
     EXPECT_EQ(list_ops(*save(builder.get(), "tengine")), "Convolution ReLU Unary");
 }

@@ -9,6 +9,7 @@
 #include "operator/param.h"
 #include "optimizer/optimizer.h"
 #include "scheduler/scheduler.h"
+#include "support/integer_borders.h"
 #include "support/ir_builder.h"
 
 namespace tengine::test {
@@ -190,10 +191,11 @@ TEST(QuantizedTensors, WhatIsClampedIsQuantizedLikeTheResult)
     EXPECT_EQ(count_ops(*run, "QLinearAdd"), 1);
 }
 
-// An input that is also read in float stays what it is.
+// An input that is also read in float stays what it is, and with it what it is quantised by.
 TEST(QuantizedTensors, WhatIsAlsoReadInFloatStays)
 {
-    IrBuilder builder;
+    const IntegerBorders borders;
+    IrBuilder builder(borders.context());
     builder.input("x", {4});
     builder.floats("scale", {}, {0.5f});
     builder.constant<int8_t>("zero", {}, {3}, TENGINE_DT_INT8);
@@ -207,10 +209,10 @@ TEST(QuantizedTensors, WhatIsAlsoReadInFloatStays)
         << tengine_error_message();
     const Graph owner(made);
     EXPECT_EQ(count_ops(*made, "QuantizeLinear"), 1);
-    EXPECT_EQ(count_ops(*made, "DequantizeLinear"), 0);
+    EXPECT_EQ(count_ops(*made, "DequantizeLinear"), 1);
     EXPECT_EQ(find_tensor(made, "x")->data_type, TENGINE_DT_FP32);
     EXPECT_EQ(find_tensor(made, "q")->data_type, TENGINE_DT_INT8);
-    EXPECT_EQ(find_tensor(made, "q")->quant_param_num, 1);
+    EXPECT_EQ(find_tensor(made, "q")->quant_param_num, 0);
 }
 
 // Without absorption: nothing before or after it is Tengine's.
@@ -228,6 +230,140 @@ TEST(QuantizedTensors, NodesWithoutTengineAroundStay)
     const Graph owner(made);
     EXPECT_EQ(count_ops(*made, "QuantizeLinear"), 1);
     EXPECT_EQ(find_tensor(made, "x")->data_type, TENGINE_DT_FP32);
+}
+
+// ---- both ends of a tensor or none ----
+
+// q = QuantizeLinear(Tanh(x)) -> <around> -> y, in a context with integers at the borders.
+class BothEndsTest : public testing::Test
+{
+  protected:
+    BothEndsTest() : builder_(borders_.context())
+    {
+        builder_.input("x", {2, 3});
+        builder_.floats("scale", {}, {0.5f});
+        builder_.floats("other", {}, {0.25f});
+        builder_.constant<int8_t>("zero", {}, {3}, TENGINE_DT_INT8);
+        builder_.add("Tanh", {"x"}, {"t"});
+        quantize("t", "q");
+    }
+
+    void quantize(const char* from, const char* to)
+    {
+        builder_.add("QuantizeLinear", {from, "scale", "zero"}, {to});
+    }
+    void dequantize(const char* from, const char* to, const char* scale = "scale")
+    {
+        builder_.add("DequantizeLinear", {from, scale, "zero"}, {to});
+    }
+    void save(std::initializer_list<std::string> outputs = {"y"})
+    {
+        builder_.outputs(outputs);
+        graph* made = nullptr;
+        ASSERT_EQ(create_saved_graph(builder_.get(), "tengine", &made), TENGINE_OK)
+            << tengine_error_message();
+        saved_.reset(made);
+    }
+    int count(const char* op) const { return count_ops(*saved_, op); }
+    int count_linear() const { return count("QuantizeLinear") + count("DequantizeLinear"); }
+    bool is_quantised(const char* tensor) const
+    {
+        return find_tensor(saved_.get(), tensor)->quant_param_num == 1;
+    }
+
+    const IntegerBorders borders_;
+    IrBuilder builder_;
+    Graph saved_;
+};
+
+TEST_F(BothEndsTest, GoWhereTenginesNodesAreAround)
+{
+    dequantize("q", "d");
+    builder_.add("Sigmoid", {"d"}, {"y"});
+    save();
+    EXPECT_EQ(count_linear(), 0);
+    EXPECT_TRUE(is_quantised("q"));
+}
+
+TEST_F(BothEndsTest, StayBesideAnOperatorOnTheBytes)
+{
+    dequantize("q", "d");
+    builder_.add("Sigmoid", {"d"}, {"y"});
+    builder_.add("Neg", {"q"}, {"n"});
+    dequantize("n", "z");
+    save({"y", "z"});
+    EXPECT_EQ(count("QuantizeLinear"), 1);
+    EXPECT_EQ(count("DequantizeLinear"), 2);
+    EXPECT_EQ(count("Neg"), 1);  // of ONNX; Tengine's is Unary
+    EXPECT_FALSE(is_quantised("q"));
+    EXPECT_FALSE(is_quantised("n"));
+}
+
+TEST_F(BothEndsTest, StayBesideAnotherScale)
+{
+    dequantize("q", "d");
+    dequantize("q", "e", "other");
+    builder_.add("Add", {"d", "e"}, {"y"});
+    save();
+    EXPECT_EQ(count_linear(), 3);
+    EXPECT_FALSE(is_quantised("q"));
+}
+
+TEST_F(BothEndsTest, StayBeforeWhatTengineHasNot)
+{
+    dequantize("q", "d");
+    builder_.constant<int64_t>("axis", {}, {1}, TENGINE_DT_INT64);
+    builder_.add("CumSum", {"d", "axis"}, {"y"});
+    save();
+    EXPECT_EQ(count_linear(), 2);
+    EXPECT_FALSE(is_quantised("q"));
+}
+
+// All tensors that bytes are moved to and from have one scale, or none has.
+TEST_F(BothEndsTest, AreFoundBehindWhatMovesBytes)
+{
+    builder_.add("Transpose", {"q"}, {"m"});
+    dequantize("m", "d");
+    builder_.add("Sigmoid", {"d"}, {"y"});
+    save();
+    EXPECT_EQ(count_linear(), 0);
+    EXPECT_TRUE(is_quantised("q"));
+    EXPECT_TRUE(is_quantised("m"));
+}
+
+TEST_F(BothEndsTest, StayWhereBytesAreMovedToAnotherScale)
+{
+    builder_.add("Transpose", {"q"}, {"m"});
+    dequantize("m", "d", "other");
+    builder_.add("Sigmoid", {"d"}, {"y"});
+    save();
+    EXPECT_EQ(count_linear(), 2);
+    EXPECT_FALSE(is_quantised("q"));
+    EXPECT_FALSE(is_quantised("m"));
+}
+
+// A file of an earlier writer: the QuantizeLinear stayed, and the tensor is quantised all the same.
+TEST(QuantizedTensors, OfAnOnnxNodeAreReadByTenginesNodesAsWhatTheyStandFor)
+{
+    IrBuilder builder;
+    builder.input("x", {4});
+    builder.floats("scale", {}, {0.5f});
+    builder.constant<int8_t>("zero", {}, {3}, TENGINE_DT_INT8);
+    builder.add("QuantizeLinear", {"x", "scale", "zero"}, {"q"});
+    ASSERT_EQ(set_ir_tensor_data_type(builder.find("q"), TENGINE_DT_INT8), TENGINE_OK);
+    quantize(builder.find("q"), {0.5f}, {3});
+    builder.add("tengine.ReLU", {"q"}, {"y"});
+    builder.outputs({"y"});
+    const float x[] = {-1.3f, 0.1f, 0.8f, 100};
+    ASSERT_EQ(allocate_ir_tensor(builder.find("x")), TENGINE_OK);
+    std::copy(x, x + 4, builder.find("x")->f32);
+    ir_run_options_t options = {};
+    options.num_thread = 1;
+    ASSERT_EQ(prerun_ir_graph(builder.get(), &options), TENGINE_OK) << tengine_error_message();
+    ASSERT_EQ(run_ir_graph(builder.get(), 1), TENGINE_OK) << tengine_error_message();
+    const tensor* y = builder.find("y");
+    ASSERT_EQ(y->data_type, TENGINE_DT_FP32);
+    EXPECT_EQ(std::vector<float>(y->f32, y->f32 + 4), (std::vector<float>{0, 0, 1, 62}));
 }
 
 }  // namespace

@@ -1,89 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // DequantizeLinear and QuantizeLinear become quantised tensors, see quantized_tensors.h.
 #include <algorithm>
-#include <utility>
+#include <numeric>
 
 #include "base/alloc.h"
 #include "base/containers.hpp"
 #include "graph/graph.h"
+#include "graph/option.h"
 #include "operator/operator.h"
+#include "optimizer/dialect/kept_nodes.h"
+#include "optimizer/dialect/linear_node.h"
 #include "optimizer/dialect/quantized_tensors.h"
 
 namespace tengine {
 namespace {
 
-bool is_read_by_tengine_only(const graph& graph, const struct tensor& tensor)
+constexpr const char* kIntegerBorders = "model.integer_io";
+
+bool is_linear(const node& node)
 {
-    const auto reads = [&](int32_t index) { return speaks_tengine(graph.node_list[index]); };
-    return tensor.consumer_num > 0 && !is_ir_graph_output(&graph, tensor.index) &&
-           std::all_of(tensor.consumer, tensor.consumer + tensor.consumer_num, reads);
+    return is_op(&node, "QuantizeLinear") || is_op(&node, "DequantizeLinear");
 }
 
-int read_zero_point(const struct tensor* zero_point, int index)
+bool is_input(const graph& graph, const struct tensor& tensor)
 {
-    if (!zero_point) return 0;
-    const int i = zero_point->elem_num == 1 ? 0 : index;
-    switch (zero_point->data_type) {
-        case TENGINE_DT_INT8:
-            return zero_point->i8[i];
-        case TENGINE_DT_UINT8:
-            return zero_point->u8[i];
-        default:
-            return zero_point->i32[i];
-    }
-}
-
-struct Parameters
-{
-    Vector<float> scales;
-    Vector<int> zero_points;
-};
-
-// What a QuantizeLinear or DequantizeLinear of `bytes` says, as far as a tensor can have it:
-// constant scales for the whole or for the slices of dimension 0.
-bool read_parameters(const node& linear, const struct tensor& bytes, Parameters* out_parameters)
-{
-    const struct tensor* scale = get_ir_node_input(&linear, 1);
-    const struct tensor* zero_point = get_ir_node_input(&linear, 2);
-    const int type = bytes.data_type;
-    if (type != TENGINE_DT_INT8 && type != TENGINE_DT_UINT8 && type != TENGINE_DT_INT32)
-        return false;
-    if (!scale->data || scale->data_type != TENGINE_DT_FP32 || scale->dim_num > 1) return false;
-    if (zero_point && (!zero_point->data || zero_point->dim_num > 1)) return false;
-    const int number = static_cast<int>(scale->elem_num);
-    if (number < 1) return false;
-    if (number > 1) {
-        const int64_t axis = get_ir_node_int(&linear, "axis", 1);
-        if ((axis < 0 ? axis + bytes.dim_num : axis) != 0 || bytes.dims[0] != number) return false;
-    }
-    for (int i = 0; i < number; ++i) {
-        out_parameters->scales.push_back(scale->f32[i]);
-        out_parameters->zero_points.push_back(read_zero_point(zero_point, i));
-    }
-    return true;
-}
-
-bool has_parameters(const struct tensor& tensor, const Parameters& parameters)
-{
-    const auto number = static_cast<size_t>(tensor.quant_param_num);
-    return number == parameters.scales.size() &&
-           std::equal(parameters.scales.begin(), parameters.scales.end(), scales_of(tensor)) &&
-           std::equal(parameters.zero_points.begin(), parameters.zero_points.end(),
-                      zero_points_of(tensor));
-}
-
-int give_parameters(struct tensor& tensor, const Parameters& parameters)
-{
-    tensor.quant_axis = 0;
-    return set_ir_tensor_quantization_parameter(&tensor, parameters.scales.data(),
-                                                parameters.zero_points.data(),
-                                                static_cast<int>(parameters.scales.size()));
-}
-
-// Whether a tensor can be said to be quantised so: it is not yet, or already in this way.
-bool can_have(const struct tensor& tensor, const Parameters& parameters)
-{
-    return tensor.quant_param_num == 0 || has_parameters(tensor, parameters);
+    return tensor.tensor_type == TENSOR_TYPE_INPUT && tensor.producer < 0 &&
+           std::find(graph.input_tensors, graph.input_tensors + graph.input_tensor_num,
+                     tensor.index) != graph.input_tensors + graph.input_tensor_num;
 }
 
 int rename(struct tensor& tensor, const struct tensor& like)
@@ -95,61 +38,194 @@ int rename(struct tensor& tensor, const struct tensor& like)
     return TENGINE_OK;
 }
 
-int absorb_dequantise(graph& graph, node& linear)
+// Tensors of bytes that nodes of Tengine move from one to another, which are all quantised alike or
+// none of them. Most are alone.
+struct Group
 {
-    struct tensor* bytes = get_ir_node_input(&linear, 0);
-    struct tensor* value = get_ir_node_output(&linear, 0);
-    Parameters parameters;
-    if (!read_parameters(linear, *bytes, &parameters) || !can_have(*bytes, parameters))
+    LinearParameters parameters;
+    int members = 0;
+    bool is_told = false;   // the parameters
+    bool is_bytes = false;  // something around a member takes it for bytes, so that it stays such
+};
+
+class Absorber
+{
+  public:
+    explicit Absorber(graph& graph)
+        : graph_(graph),
+          has_integer_borders_(get_ir_context_number(graph.attribute->context, kIntegerBorders) !=
+                               0),
+          parents_(size_t(graph.tensor_num)),
+          groups_(size_t(graph.tensor_num))
+    {
+        std::iota(parents_.begin(), parents_.end(), 0);
+    }
+
+    int run()
+    {
+        const int given = graph_.tensor_num;
+        for (int i = 0; i < graph_.node_num; ++i)
+            join(*graph_.node_list[i]);
+        for (int i = 0; i < given; ++i)
+            if (const struct tensor* tensor = graph_.tensor_list[i]) judge(*tensor);
+        for (int i = 0; i < given; ++i) {
+            const Group& group = group_of(i);
+            if (graph_.tensor_list[i] && group.is_told && !group.is_bytes)
+                TENGINE_RETURN_IF_ERROR(absorb(*graph_.tensor_list[i], group.parameters));
+        }
         return TENGINE_OK;
-    // The program gets what a Tengine node computes as it is, and converts it.
-    const bool ends = is_ir_graph_output(&graph, value->index) && value->consumer_num == 0 &&
-                      speaks_tengine(get_ir_graph_node(&graph, bytes->producer)) &&
-                      !is_ir_graph_output(&graph, bytes->index);
-    if (!ends && !is_read_by_tengine_only(graph, *value)) return TENGINE_OK;
-    TENGINE_RETURN_IF_ERROR(give_parameters(*bytes, parameters));
-    if (ends) TENGINE_RETURN_IF_ERROR(rename(*bytes, *value));
-    TENGINE_RETURN_IF_ERROR(replace_ir_tensor_uses(&graph, value, bytes));
-    destroy_ir_node(&graph, &linear);
-    return TENGINE_OK;
-}
+    }
 
-bool is_input(const graph& graph, const struct tensor& tensor)
-{
-    return tensor.tensor_type == TENSOR_TYPE_INPUT && tensor.producer < 0 &&
-           std::find(graph.input_tensors, graph.input_tensors + graph.input_tensor_num,
-                     tensor.index) != graph.input_tensors + graph.input_tensor_num;
-}
+  private:
+    int root_of(int tensor)
+    {
+        int& parent = parents_[static_cast<size_t>(tensor)];
+        return parent == tensor ? tensor : parent = root_of(parent);
+    }
+    Group& group_of(int tensor) { return groups_[static_cast<size_t>(root_of(tensor))]; }
 
-// The program feeds `bytes` in the place of `value`.
-int replace_input(graph& graph, struct tensor& value, struct tensor& bytes)
-{
-    std::replace(graph.input_tensors, graph.input_tensors + graph.input_tensor_num, value.index,
-                 bytes.index);
-    bytes.tensor_type = TENSOR_TYPE_INPUT;
-    value.tensor_type = TENSOR_TYPE_VAR;
-    return rename(bytes, value);
-}
+    void join(const node& node)
+    {
+        if (!moves_bytes(&node)) return;
+        const struct tensor* first = nullptr;
+        for (int i = 0; i < node.input_num + node.output_num; ++i) {
+            const struct tensor* tensor = i < node.input_num
+                                              ? get_ir_node_input(&node, i)
+                                              : get_ir_node_output(&node, i - node.input_num);
+            if (!tensor || !is_byte_type(tensor->data_type)) continue;
+            if (!first) first = tensor;
+            parents_[static_cast<size_t>(root_of(tensor->index))] = root_of(first->index);
+        }
+    }
 
-int absorb_quantise(graph& graph, node& linear)
-{
-    struct tensor* value = get_ir_node_input(&linear, 0);
-    struct tensor* bytes = get_ir_node_output(&linear, 0);
-    Parameters parameters;
-    if (value->consumer_num != 1 || is_ir_graph_output(&graph, value->index) ||
-        !read_parameters(linear, *bytes, &parameters) || !can_have(*bytes, parameters))
+    // ---- what is around a tensor ----
+
+    void judge(const struct tensor& bytes)
+    {
+        Group& group = group_of(bytes.index);
+        ++group.members;
+        if (!is_byte_type(bytes.data_type) && bytes.data_type != TENGINE_DT_INT32) return;
+        int results = 0;  // of the graph, that are made of it
+        bool agrees = judge_writer(bytes, &group);
+        for (int i = 0; agrees && i < bytes.consumer_num; ++i)
+            agrees = judge_reader(bytes, *graph_.node_list[bytes.consumer[i]], &group, &results);
+        const bool is_one = group.members == 1 || group.parameters.scales.size() == 1;
+        if (!agrees || !is_one) group.is_bytes = true;
+    }
+
+    bool judge_writer(const struct tensor& bytes, Group* group)
+    {
+        const node* writer = get_ir_graph_node(&graph_, bytes.producer);
+        if (!writer || moves(*writer, bytes)) return true;
+        if (!is_op(writer, "QuantizeLinear")) return false;
+        const struct tensor& value = *get_ir_node_input(writer, 0);
+        if (value.consumer_num != 1 || is_ir_graph_output(&graph_, value.index)) return false;
+        const bool begins =
+            has_integer_borders_ && bytes.consumer_num > 0 && is_input(graph_, value);
+        return (begins || speaks_tengine(get_ir_graph_node(&graph_, value.producer))) &&
+               tell(*writer, bytes, value, group);
+    }
+
+    bool judge_reader(const struct tensor& bytes, const node& reader, Group* group, int* results)
+    {
+        if (moves(reader, bytes)) return true;
+        if (!is_op(&reader, "DequantizeLinear") || get_ir_node_input(&reader, 0) != &bytes)
+            return false;
+        const struct tensor& value = *get_ir_node_output(&reader, 0);
+        if (ends(bytes, value)) {
+            if (++*results > 1) return false;
+        } else if (!is_read_by_tengine_only(graph_, value)) {
+            return false;
+        }
+        return tell(reader, bytes, value, group);
+    }
+
+    static bool moves(const node& node, const struct tensor& bytes)
+    {
+        return is_byte_type(bytes.data_type) && moves_bytes(&node);
+    }
+
+    // The program gets what Tengine's nodes compute as it is, and converts it.
+    bool ends(const struct tensor& bytes, const struct tensor& value) const
+    {
+        return has_integer_borders_ && is_ir_graph_output(&graph_, value.index) &&
+               value.consumer_num == 0 && bytes.producer >= 0 &&
+               !is_ir_graph_output(&graph_, bytes.index);
+    }
+
+    // Notes what a node says of the tensor; false when that is nothing a tensor can have, or
+    // another node has said something else.
+    static bool tell(const node& linear, const struct tensor& bytes, const struct tensor& value,
+                     Group* group)
+    {
+        LinearParameters parameters;
+        if (!read_linear_parameters(linear, bytes, value, &parameters) ||
+            !can_have_parameters(bytes, parameters))
+            return false;
+        if (group->is_told) return group->parameters == parameters;
+        group->parameters = std::move(parameters);
+        group->is_told = true;
+        return true;
+    }
+
+    // ---- what is around it goes ----
+
+    int absorb(struct tensor& bytes, const LinearParameters& parameters)
+    {
+        if (!is_byte_type(bytes.data_type) && bytes.data_type != TENGINE_DT_INT32)
+            return TENGINE_OK;
+        TENGINE_RETURN_IF_ERROR(give_parameters(bytes, parameters));
+        while (node* reader = find_linear_reader(bytes))
+            TENGINE_RETURN_IF_ERROR(absorb_reader(bytes, *reader));
+        node* writer = get_ir_graph_node(&graph_, bytes.producer);
+        return writer && is_linear(*writer) ? absorb_writer(bytes, *writer) : TENGINE_OK;
+    }
+
+    node* find_linear_reader(const struct tensor& bytes)
+    {
+        for (int i = 0; i < bytes.consumer_num; ++i)
+            if (is_linear(*graph_.node_list[bytes.consumer[i]]))
+                return graph_.node_list[bytes.consumer[i]];
+        return nullptr;
+    }
+
+    int absorb_reader(struct tensor& bytes, node& linear)
+    {
+        struct tensor* value = get_ir_node_output(&linear, 0);
+        if (is_ir_graph_output(&graph_, value->index))
+            TENGINE_RETURN_IF_ERROR(rename(bytes, *value));
+        TENGINE_RETURN_IF_ERROR(replace_ir_tensor_uses(&graph_, value, &bytes));
+        destroy_ir_node(&graph_, &linear);
         return TENGINE_OK;
-    node* producer = get_ir_graph_node(&graph, value->producer);
-    const bool begins = is_input(graph, *value) && is_read_by_tengine_only(graph, *bytes);
-    if (!begins && !speaks_tengine(producer)) return TENGINE_OK;
-    TENGINE_RETURN_IF_ERROR(give_parameters(*bytes, parameters));
-    destroy_ir_node(&graph, &linear);
-    if (begins) return replace_input(graph, *value, *bytes);
-    int place = 0;
-    while (producer->output_tensors[place] != value->index)
-        ++place;
-    return set_ir_node_output_tensor(producer, place, bytes);
-}
+    }
+
+    int absorb_writer(struct tensor& bytes, node& linear)
+    {
+        struct tensor* value = get_ir_node_input(&linear, 0);
+        node* producer = get_ir_graph_node(&graph_, value->producer);
+        destroy_ir_node(&graph_, &linear);
+        if (!producer) return replace_input(*value, bytes);
+        int place = 0;
+        while (producer->output_tensors[place] != value->index)
+            ++place;
+        return set_ir_node_output_tensor(producer, place, &bytes);
+    }
+
+    // The program feeds `bytes` in the place of `value`.
+    int replace_input(struct tensor& value, struct tensor& bytes)
+    {
+        std::replace(graph_.input_tensors, graph_.input_tensors + graph_.input_tensor_num,
+                     value.index, bytes.index);
+        bytes.tensor_type = TENSOR_TYPE_INPUT;
+        value.tensor_type = TENSOR_TYPE_VAR;
+        return rename(bytes, value);
+    }
+
+    graph& graph_;
+    const bool has_integer_borders_;
+    Vector<int> parents_;   // by tensor: another one of its group, or itself
+    Vector<Group> groups_;  // by the tensor that is its own parent
+};
 
 int quantise_clamped(const node& clamp)
 {
@@ -158,27 +234,57 @@ int quantise_clamped(const node& clamp)
     if (!tensor || !result || !is_quantized(*result) || result->quant_param_num != 1 ||
         tensor->data_type != TENGINE_DT_FP32)
         return TENGINE_OK;
-    TENGINE_RETURN_IF_ERROR(set_ir_tensor_data_type(tensor, result->data_type));
-    return set_ir_tensor_quantization_parameter(tensor, &result->scale, &result->zero_point, 1);
+    return quantise_like(*tensor, *result);
+}
+
+// ---- what stays ----
+
+// Whether the program feeds what a node makes these of, or reads what one makes of them.
+bool is_border(const graph& graph, const struct tensor& bytes)
+{
+    const node* writer = get_ir_graph_node(&graph, bytes.producer);
+    if (is_op(writer, "QuantizeLinear") && is_input(graph, *get_ir_node_input(writer, 0)))
+        return true;
+    const auto ends = [&](int32_t index) {
+        const node& reader = *graph.node_list[index];
+        return is_op(&reader, "DequantizeLinear") &&
+               is_ir_graph_output(&graph, get_ir_node_output(&reader, 0)->index);
+    };
+    return std::any_of(bytes.consumer, bytes.consumer + bytes.consumer_num, ends);
+}
+
+String describe_linear(const graph& graph, const node& linear)
+{
+    const bool writes = is_op(&linear, "QuantizeLinear");
+    const struct tensor& bytes =
+        writes ? *get_ir_node_output(&linear, 0) : *get_ir_node_input(&linear, 0);
+    const String subject = String(get_ir_node_op(&linear)) + " '" + linear.name + "': ";
+    if (is_border(graph, bytes) &&
+        get_ir_context_number(graph.attribute->context, kIntegerBorders) == 0)
+        return subject + "the program feeds or reads floats; the option " + kIntegerBorders +
+               " makes them integers";
+    return subject + "not all that reads and writes '" + bytes.name +
+           "' can have the integers as a quantised tensor";
+}
+
+void warn_of_linear_nodes(const graph& graph)
+{
+    KeptNodes kept;
+    for (int i = 0; i < graph.node_num; ++i)
+        if (const node* linear = graph.node_list[i]; linear && is_linear(*linear))
+            kept.add(*linear, describe_linear(graph, *linear));
+    kept.warn();
 }
 
 }  // namespace
 
 int fold_qdq_nodes(graph& graph)
 {
-    using Absorb = int (*)(struct graph&, node&);
-    // What goes to the program comes last: it needs to be Tengine's result by then.
-    constexpr std::pair<const char*, Absorb> kSteps[] = {
-        {"DequantizeLinear", absorb_dequantise},
-        {"QuantizeLinear", absorb_quantise},
-        {"DequantizeLinear", absorb_dequantise},
-    };
-    for (const auto& [op, absorb] : kSteps)
-        for (int i = 0; i < graph.node_num; ++i)
-            if (is_op(graph.node_list[i], op))
-                TENGINE_RETURN_IF_ERROR(absorb(graph, *graph.node_list[i]));
+    TENGINE_RETURN_IF_ERROR(Absorber(graph).run());
     for (int i = 0; i < graph.node_num; ++i)
         if (graph.node_list[i]) TENGINE_RETURN_IF_ERROR(quantise_clamped(*graph.node_list[i]));
+    TENGINE_RETURN_IF_ERROR(quantise_moved_tensors(graph));
+    warn_of_linear_nodes(graph);
     return TENGINE_OK;
 }
 

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optimizer/dialect/quantized_tensors.h"
 
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
 #include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/operator.h"
 
 namespace tengine {
 namespace {
+
+constexpr const char* kMoves[] = {
+    "Concat",         "Crop",   "DepthToSpace", "Dropout",  "Expand",  "Expanddims",
+    "Flatten",        "Gather", "Noop",         "Permute",  "Reorg",   "Reshape",
+    "ShuffleChannel", "Slice",  "SpaceToDepth", "Split",    "Squeeze", "StridedSlice",
+    "SwapAxis",       "Tile",   "Transpose",    "Unsqueeze"};
 
 bool is_clamp(const node& node)
 {
@@ -23,11 +33,31 @@ bool speaks_tengine(const node* node)
     return node && node->op.method->tengine && node->op.method->lower;
 }
 
+bool is_read_by_tengine_only(const graph& graph, const struct tensor& tensor)
+{
+    const auto reads = [&](int32_t index) { return speaks_tengine(graph.node_list[index]); };
+    return tensor.consumer_num > 0 && !is_ir_graph_output(&graph, tensor.index) &&
+           std::all_of(tensor.consumer, tensor.consumer + tensor.consumer_num, reads);
+}
+
 bool is_quantized(const struct tensor& tensor)
 {
     const int type = tensor.data_type;
     return tensor.quant_param_num > 0 && (type == TENGINE_DT_INT8 || type == TENGINE_DT_UINT8 ||
                                           type == TENGINE_DT_INT16 || type == TENGINE_DT_INT32);
+}
+
+bool is_byte_type(int data_type)
+{
+    return data_type == TENGINE_DT_INT8 || data_type == TENGINE_DT_UINT8;
+}
+
+bool moves_bytes(const node* node)
+{
+    if (!speaks_tengine(node)) return false;
+    return std::any_of(
+        std::begin(kMoves), std::end(kMoves),
+        [op = get_ir_node_op(node)](const char* move) { return std::strcmp(op, move) == 0; });
 }
 
 const float* scales_of(const struct tensor& tensor)
@@ -38,6 +68,14 @@ const float* scales_of(const struct tensor& tensor)
 const int* zero_points_of(const struct tensor& tensor)
 {
     return tensor.quant_param_num == 1 ? &tensor.zero_point : tensor.zp_list;
+}
+
+int quantise_like(struct tensor& tensor, const struct tensor& like)
+{
+    TENGINE_RETURN_IF_ERROR(set_ir_tensor_data_type(&tensor, like.data_type));
+    tensor.quant_axis = like.quant_axis;
+    return set_ir_tensor_quantization_parameter(&tensor, scales_of(like), zero_points_of(like),
+                                                like.quant_param_num);
 }
 
 struct tensor* find_clamped(const node& node)

@@ -12,19 +12,35 @@ namespace tengine {
 // A run that asks for no precision of its own then has that of the model.
 int insert_qdq_nodes(graph& graph);
 
-// quantization_in_tensors.cc: ONNX's way to Tengine's, around Tengine nodes: QuantizeLinear after
-// one, or after an input of the graph without other readers; DequantizeLinear before one. Others
-// stay.
+// quantization_in_tensors.cc: ONNX's way to Tengine's. A tensor of bytes becomes a quantised one
+// where all that is around it can have it so: a QuantizeLinear after a Tengine node, or none,
+// DequantizeLinear nodes with the same scale before Tengine nodes, and Tengine nodes that only move
+// elements to and from such tensors. Then these QuantizeLinear and DequantizeLinear go; else all of
+// them stay, and nothing else of the tensor changes. So do those at the graph's inputs and outputs
+// of floats, unless the context's option model.integer_io is 1. What stays is a warning.
 int fold_qdq_nodes(graph& graph);
+
+// moved_tensors.cc: a step of it, for the tensors that raising has made.
+int quantise_moved_tensors(graph& graph);
 
 // ---- what these and activations.cc need ----
 
 // A Tengine node that is one only until it is lowered, or since it was raised.
 bool speaks_tengine(const node* node);
 
+// There are readers, all of them such, and the graph has it not as an output.
+bool is_read_by_tengine_only(const graph& graph, const struct tensor& tensor);
+
 bool is_quantized(const struct tensor& tensor);
+// int8 or uint8.
+bool is_byte_type(int data_type);
+// A Tengine node that gives elements of its inputs as they are, in other places: bytes move as what
+// they stand for does, if all its tensors are quantised alike.
+bool moves_bytes(const node* node);
 const float* scales_of(const struct tensor& tensor);
 const int* zero_points_of(const struct tensor& tensor);
+// Gives `tensor` the type, the scales and the zero points of `like`.
+int quantise_like(struct tensor& tensor, const struct tensor& like);
 
 // What a clamp (ReLU, ReLU6, ReLU1, Clip) reads, when a Tengine node computes it and nothing else
 // reads it; null otherwise. Before a clamp, rounding to the steps of its result changes nothing,

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The inverse of lowering, for saving: ONNX operators become Tengine's where these say the same.
-#include <cstring>
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include "base/containers.hpp"
-#include "base/maps.hpp"
 #include "graph/graph.h"
 #include "operator/registry.h"
 #include "operator/tengine/emit.h"
+#include "optimizer/dialect/kept_nodes.h"
+#include "optimizer/dialect/quantized_tensors.h"
 #include "optimizer/pass.h"
 #include "optimizer/pass/unknown_shape.h"
-#include "tengine/log.h"
 
 namespace tengine {
 namespace {
@@ -49,44 +50,46 @@ int try_rows(graph& graph, node& node)
     return OP_NOT_RAISED;
 }
 
-// Nodes of an operator that stay ONNX's: how many, and why the first of them does.
-struct Kept
-{
-    int number = 0;
-    String why;
-};
+// Operators that only move elements, and Cast, which reads what is there.
+constexpr const char* kByteOperators[] = {
+    "Cast",    "Concat", "DepthToSpace", "Dropout", "Expand",  "Flatten", "Gather",    "Identity",
+    "Reshape", "Slice",  "SpaceToDepth", "Split",   "Squeeze", "Tile",    "Transpose", "Unsqueeze"};
 
-using KeptByOp = Map<String, Kept>;
-
-int raise_node(graph& graph, node& node, KeptByOp& kept_by_op)
+bool may_meet_bytes(const node& node)
 {
-    tengine_error_clear();
-    const int status = try_rows(graph, node);
-    if (status != OP_NOT_RAISED) return status;
-    // The last of the rows that could have taken it says why not.
-    if (tengine_error_code() == 0) refuse_raising(&node, "Tengine has no equivalent operator");
-    Kept& kept = kept_by_op[get_ir_node_op(&node)];
-    if (++kept.number == 1) {
-        const struct tensor* unknown = find_unknown_shape(node);
-        kept.why = tengine_error_message();
-        if (unknown) kept.why += describe_origin(graph, *unknown);
+    return std::any_of(std::begin(kByteOperators), std::end(kByteOperators),
+                       [&](const char* op) { return is_op(&node, op); });
+}
+
+// Between QuantizeLinear and DequantizeLinear values are floats here; a tensor of bytes that
+// something else reads or writes is one of integers, with which Tengine's operators do not compute.
+int refuse_integers(node& node)
+{
+    for (int i = 0; i < node.input_num + node.output_num; ++i) {
+        const struct tensor* tensor = i < node.input_num
+                                          ? get_ir_node_input(&node, i)
+                                          : get_ir_node_output(&node, i - node.input_num);
+        if (tensor && is_byte_type(tensor->data_type))
+            return refuse_raising(&node,
+                                  "it computes with the integers of '%s', Tengine's operators with "
+                                  "what those of a quantised tensor stand for",
+                                  tensor->name);
     }
-    tengine_error_clear();
     return TENGINE_OK;
 }
 
-// A line for each operator: networks repeat theirs.
-void warn_of(const KeptByOp& kept_by_op)
+int raise_node(graph& graph, node& node, KeptNodes& kept)
 {
-    for (const auto& [op, kept] : kept_by_op) {
-        if (kept.number == 1)
-            TLOG_WARNING("Tengine Lite cannot load the file, it contains an ONNX node: %s",
-                         kept.why.c_str());
-        else
-            TLOG_WARNING(
-                "Tengine Lite cannot load the file, it contains %d ONNX nodes %s; the first: %s",
-                kept.number, op.c_str(), kept.why.c_str());
-    }
+    tengine_error_clear();
+    int status = may_meet_bytes(node) ? TENGINE_OK : refuse_integers(node);
+    if (status == TENGINE_OK) status = try_rows(graph, node);
+    if (status != OP_NOT_RAISED) return status;
+    // The last of the rows that could have taken it says why not.
+    if (tengine_error_code() == 0) refuse_raising(&node, "Tengine has no equivalent operator");
+    const struct tensor* unknown = find_unknown_shape(node);
+    kept.add(node, tengine_error_message() + (unknown ? describe_origin(graph, *unknown) : ""));
+    tengine_error_clear();
+    return TENGINE_OK;
 }
 
 bool is_quantization(const node& node)
@@ -99,14 +102,14 @@ bool is_quantization(const node& node)
 int raise_graph(graph& graph)
 {
     const int given = graph.node_num;
-    KeptByOp kept_by_op;
+    KeptNodes kept;
     for (int i = 0; i < given; ++i) {
         node& node = *graph.node_list[i];
         // What is quantised becomes part of the tensors later.
         if (*get_ir_node_domain(&node) || is_quantization(node)) continue;
-        TENGINE_RETURN_IF_ERROR(raise_node(graph, node, kept_by_op));
+        TENGINE_RETURN_IF_ERROR(raise_node(graph, node, kept));
     }
-    warn_of(kept_by_op);
+    kept.warn();
     return TENGINE_OK;
 }
 

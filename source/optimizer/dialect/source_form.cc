@@ -6,6 +6,7 @@
 #include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/registry.h"
+#include "optimizer/dialect/quantized_tensors.h"
 #include "optimizer/graph/namer.h"
 #include "optimizer/pass.h"
 
@@ -59,6 +60,7 @@ int give_own_node(graph& graph, Namer& namer, int place)
     node* made = create_op_node(&graph, name.c_str(), op, name.c_str());
     if (!copy || !made) return tengine_error_code();
     if (known) TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(copy, tensor.dims, tensor.dim_num));
+    if (known && is_quantized(tensor)) TENGINE_RETURN_IF_ERROR(quantise_like(*copy, tensor));
     TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(made, 0, &tensor));
     TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(made, 0, copy));
     replace_ir_graph_output(&graph, place, copy);

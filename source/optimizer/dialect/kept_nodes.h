@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The nodes that stay ONNX's in a graph for a file of Tengine's dialect: a warning for each
+// operator, since networks repeat theirs.
+#pragma once
+
+#include "base/containers.hpp"
+#include "base/maps.hpp"
+#include "tengine/ir.h"
+
+namespace tengine {
+
+class KeptNodes
+{
+  public:
+    // `why` is a sentence that names the node; the first one of an operator is said.
+    void add(const node& node, const String& why);
+    void warn() const;
+
+  private:
+    struct Kept
+    {
+        int number = 0;
+        String why;
+    };
+    Map<String, Kept> by_op_;
+};
+
+}  // namespace tengine

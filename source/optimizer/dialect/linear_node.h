@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a QuantizeLinear or DequantizeLinear says of the bytes that it writes or reads, where a
+// tensor can have it.
+#pragma once
+
+#include "base/containers.hpp"
+#include "tengine/ir.h"
+
+namespace tengine {
+
+struct LinearParameters
+{
+    Vector<float> scales;
+    Vector<int> zero_points;
+
+    bool operator==(const LinearParameters& other) const
+    {
+        return scales == other.scales && zero_points == other.zero_points;
+    }
+};
+
+// False unless `bytes` are of int8, uint8 or int32, the values of fp32, scales and zero points
+// constant, for the whole or for the slices of dimension 0, and each scale such that bytes which
+// become values become the same bytes again.
+bool read_linear_parameters(const node& linear, const struct tensor& bytes,
+                            const struct tensor& values, LinearParameters* out_parameters);
+
+// Whether the tensor can have these: it is not quantised yet, or in this way.
+bool can_have_parameters(const struct tensor& tensor, const LinearParameters& parameters);
+int give_parameters(struct tensor& tensor, const LinearParameters& parameters);
+
+}  // namespace tengine

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random quantised networks as ONNX models: layers between QuantizeLinear and DequantizeLinear, and
+// what stands between these in real files: integer operators on the bytes, several readers with
+// other scales, outputs in the middle, bodies.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tengine::test {
+
+struct QuantisedNetwork
+{
+    std::string text;  // see onnx_text.h
+    int opset;
+
+    std::string encode() const;
+};
+
+// The same network for a seed everywhere. Inputs: "image", of fp32 or of bytes, and "words", fp32.
+QuantisedNetwork make_quantised_network(unsigned seed);
+
+}  // namespace tengine::test

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantised ONNX models as tmfiles: what they compute, and of which types, is what the ONNX graph
+// itself computes, which does not go through the translation.
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "serializer/onnx_text.h"
+#include "serializer/quantised_network.h"
+#include "tengine/c_api.h"
+#include "tengine/inspect.h"
+
+namespace tengine::test {
+namespace {
+
+constexpr const char* kAccelerator = "TPU";
+
+struct Output
+{
+    int type = 0;
+    std::vector<int> shape;
+    std::string bytes;
+};
+
+// By name.
+struct Outputs
+{
+    std::map<std::string, Output> by_name;
+    std::string failure;
+};
+
+Outputs failed()
+{
+    return {{}, get_tengine_error()};
+}
+
+// The same bytes for a name and a type everywhere: floats of -4 to 4, of which one step in fp32 is
+// no step in int8.
+void fill(tensor_t input)
+{
+    std::string bytes(static_cast<size_t>(get_tensor_buffer_size(input)), '\1');
+    unsigned state = 1;
+    if (get_tensor_data_type(input) == TENGINE_DT_FP32)
+        for (size_t i = 0; i + 4 <= bytes.size(); i += 4) {
+            state = state * 1664525u + 1013904223u;
+            const float value = static_cast<float>(state >> 8) / 2097152.0f - 4;
+            std::memcpy(&bytes[i], &value, 4);
+        }
+    else if (get_tensor_data_type(input) != TENGINE_DT_BOOL)
+        for (char& byte : bytes)
+            byte = static_cast<char>((state = state * 1664525u + 1013904223u) >> 24);
+    set_tensor_data(input, bytes.data(), static_cast<int>(bytes.size()));
+}
+
+Output read(tensor_t tensor)
+{
+    Output output;
+    output.type = get_tensor_data_type(tensor);
+    int dims[8];
+    output.shape.assign(dims, dims + get_tensor_shape(tensor, dims, 8));
+    output.bytes.assign(static_cast<const char*>(get_tensor_buffer(tensor)),
+                        static_cast<size_t>(get_tensor_buffer_size(tensor)));
+    return output;
+}
+
+Outputs run(graph_t graph, int precision)
+{
+    const options_t options = {1, TENGINE_CLUSTER_ALL, precision, 0};
+    for (int i = 0; i < tengine_graph_get_input_number(graph); ++i)
+        fill(tengine_graph_get_input(graph, i));
+    if (prerun_graph_multithread(graph, options) < 0 || run_graph(graph, 1) < 0) return failed();
+    Outputs outputs;
+    for (int i = 0; i < tengine_graph_get_output_number(graph); ++i) {
+        tensor_t tensor = tengine_graph_get_output(graph, i);
+        outputs.by_name[get_tensor_name(tensor)] = read(tensor);
+    }
+    return outputs;
+}
+
+// What differs, in a line; "" if nothing does.
+std::string compare(const Outputs& expected, const Outputs& outputs)
+{
+    if (!expected.failure.empty()) return "the ONNX model fails: " + expected.failure;
+    if (!outputs.failure.empty()) return outputs.failure;
+    for (const auto& [name, output] : expected.by_name) {
+        const auto found = outputs.by_name.find(name);
+        if (found == outputs.by_name.end()) return "there is no output " + name;
+        const Output& other = found->second;
+        if (output.type != other.type) return name + " is of another type";
+        if (output.shape != other.shape) return name + " is of another shape";
+        int different = 0;
+        for (size_t i = 0; i < output.bytes.size(); ++i)
+            different += output.bytes[i] != other.bytes[i];
+        if (different > 0)
+            return name + ": " + std::to_string(different) + " of " +
+                   std::to_string(output.bytes.size()) + " bytes differ";
+    }
+    return outputs.by_name.size() == expected.by_name.size() ? "" : "there are other outputs";
+}
+
+class TmfileQuantisedTest : public testing::Test
+{
+  protected:
+    void SetUp() override { ASSERT_EQ(init_tengine(), 0); }
+    void TearDown() override
+    {
+        std::filesystem::remove(path_);
+        release_tengine();
+    }
+
+    graph_t load(const std::string& onnx)
+    {
+        return create_graph(nullptr, "onnx:m", onnx.data(), static_cast<int>(onnx.size()));
+    }
+
+    Outputs run_onnx(const std::string& onnx, int precision)
+    {
+        graph_t graph = load(onnx);
+        if (!graph) return failed();
+        const Outputs outputs = run(graph, precision);
+        destroy_graph(graph);
+        return outputs;
+    }
+
+    bool convert(const std::string& onnx)
+    {
+        graph_t graph = load(onnx);
+        const int status = graph ? save_graph(graph, "tengine", path_.c_str()) : -1;
+        if (graph) destroy_graph(graph);
+        return status == 0;
+    }
+
+    Outputs run_tmfile(const std::string& onnx, int precision)
+    {
+        if (!convert(onnx)) return failed();
+        graph_t graph = create_graph(nullptr, "tengine", path_.c_str());
+        if (!graph) return failed();
+        const Outputs outputs = run(graph, precision);
+        destroy_graph(graph);
+        return outputs;
+    }
+
+    // The ONNX model that a tmfile of this one becomes.
+    Outputs run_back(const std::string& onnx)
+    {
+        const std::string back = path_ + ".onnx";
+        if (!convert(onnx)) return failed();
+        graph_t graph = create_graph(nullptr, "tengine", path_.c_str());
+        const int status = graph ? save_graph(graph, "onnx", back.c_str()) : -1;
+        if (graph) destroy_graph(graph);
+        if (status < 0) return failed();
+        graph = create_graph(nullptr, "onnx", back.c_str());
+        const Outputs outputs = graph ? run(graph, TENGINE_MODE_INT8) : failed();
+        if (graph) destroy_graph(graph);
+        std::filesystem::remove(back);
+        return outputs;
+    }
+
+    // How many parts the device has in the file then.
+    int compile(context_t context)
+    {
+        graph_t graph = create_graph(context, "tengine", path_.c_str());
+        const options_t options = {1, TENGINE_CLUSTER_ALL, TENGINE_MODE_INT8, 0};
+        EXPECT_EQ(prerun_graph_multithread(graph, options), 0) << get_tengine_error();
+        EXPECT_EQ(save_graph(graph, "tengine", path_.c_str()), 0) << get_tengine_error();
+        const int parts = tengine_graph_get_compiled_part_number(graph);
+        destroy_graph(graph);
+        return parts;
+    }
+
+    const std::string path_ =
+        testing::TempDir() + "quantised_" + std::to_string(getpid()) + ".tmfile";
+};
+
+struct Case
+{
+    const char* name;
+    const char* text;
+};
+
+void PrintTo(const Case& each, std::ostream* stream)
+{
+    *stream << each.name;
+}
+
+std::string name_of(const testing::TestParamInfo<Case>& info)
+{
+    return info.param.name;
+}
+
+class TmfileBytesTest : public TmfileQuantisedTest, public testing::WithParamInterface<Case>
+{
+};
+
+const char* const kBytes =
+    "in x float 3,4\nconst s float - = 0.05\nconst z int8 - = 3\nconst r float - = 0.07\n"
+    "const c int8 4 = 1 -2 3 -100\nconst i int64 2 = 2 0\nconst a int64 - = 1\n"
+    "QuantizeLinear x s z -> q\n";
+
+TEST_P(TmfileBytesTest, ComputesWhatTheOnnxModelDoes)
+{
+    const std::string onnx =
+        parse_onnx_text(std::string(kBytes) + GetParam().text).SerializeAsString();
+    for (const int precision : {TENGINE_MODE_INT8, TENGINE_MODE_FP32})
+        EXPECT_EQ(compare(run_onnx(onnx, precision), run_tmfile(onnx, precision)), "");
+}
+
+#define DEQUANTISED(bytes) "DequantizeLinear " bytes " s z -> y\nout y\n"
+
+INSTANTIATE_TEST_SUITE_P(
+    Around, TmfileBytesTest,
+    testing::Values(
+        Case{"Neg", "Neg q -> n\n" DEQUANTISED("n")}, Case{"Abs", "Abs q -> n\n" DEQUANTISED("n")},
+        Case{"Add", "Add q c -> n\n" DEQUANTISED("n")},
+        Case{"Sub", "Sub c q -> n\n" DEQUANTISED("n")},
+        Case{"Mul", "Mul q c -> n\n" DEQUANTISED("n")},
+        Case{"Max", "Max q c -> n\n" DEQUANTISED("n")},
+        Case{"Relu", "Relu q -> n\n" DEQUANTISED("n")},
+        Case{"Sign", "Sign q -> n\n" DEQUANTISED("n")},
+        Case{"ReduceMax", "ReduceMax q -> n : keepdims=1\n" DEQUANTISED("n")},
+        Case{"ToFloat", "Cast q -> y : to=1\nout y\n"},
+        Case{"ToWordsAndBack",
+             "Cast q -> w : to=6\nAdd w w -> v\nCast v -> n : to=3\n" DEQUANTISED("n")},
+        Case{"FromFloat", "Cast x -> n : to=3\n" DEQUANTISED("n")},
+        Case{"Compared",
+             "Less q c -> b\nDequantizeLinear q s z -> d\nNeg d -> e\nWhere b d e -> y\nout y\n"},
+        Case{"ChosenBytes", "Less q c -> b\nWhere b q c -> n\n" DEQUANTISED("n")},
+        Case{"Moved", "Transpose q -> n : perm=1,0\n" DEQUANTISED("n")},
+        Case{"MovedThenSigmoid",
+             "Transpose q -> n : perm=1,0\nDequantizeLinear n s z -> d\nSigmoid d -> "
+             "f\nQuantizeLinear f s z -> g\nDequantizeLinear g s z -> y\nout y\n"},
+        Case{"MovedBetweenScales",
+             "DequantizeLinear q s z -> d\nSigmoid d -> f\nQuantizeLinear f s z -> g\nTranspose g "
+             "-> n : perm=1,0\nDequantizeLinear n r z -> e\nTanh e -> h\nQuantizeLinear h s z -> "
+             "k\nDequantizeLinear k s z -> y\nout y\n"},
+        Case{"Gathered", "Gather q i -> n : axis=1\n" DEQUANTISED("n")},
+        Case{"Split",
+             "Split q -> m n : axis=1 num_outputs=2\nDequantizeLinear m s z -> e\nAbs e -> f\nAdd "
+             "n n -> o\nDequantizeLinear o s z -> y\nout f y\n"},
+        Case{"Joined", "Concat q q -> n : axis=0\n" DEQUANTISED("n")},
+        Case{"JoinedWithConstants",
+             "const k int8 2,4 = 1 2 3 4 5 6 7 8\nConcat q k -> n : axis=0\n" DEQUANTISED("n")},
+        Case{"OtherScale", "DequantizeLinear q r z -> y\nout y\n"},
+        Case{"TwoScales",
+             "DequantizeLinear q s z -> d\nSigmoid d -> f\nQuantizeLinear f s z -> "
+             "g\nDequantizeLinear g s z -> m\nDequantizeLinear g r z -> n\nAdd m n -> y\nout y\n"},
+        Case{"TwoReaders",
+             "QuantizeLinear x r z -> p\nDequantizeLinear p r z -> d\nDequantizeLinear q s z -> "
+             "e\nAdd d e -> f\nQuantizeLinear f s z -> g\nDequantizeLinear g s z -> y\nout y\n"},
+        Case{"AlsoAnOutput",
+             "DequantizeLinear q s z -> d\nSigmoid d -> f\nQuantizeLinear f s z -> "
+             "g\nDequantizeLinear g s z -> e\nTanh e -> h\nout h g e\n"},
+        Case{"PartsGoOut",
+             "DequantizeLinear q s z -> d\nSplit d -> e f : axis=1 num_outputs=2\nQuantizeLinear e "
+             "s z -> m\nQuantizeLinear f s z -> n\nDequantizeLinear n s z -> y\nTanh y -> w\nout m "
+             "n w\n"},
+        Case{"WithoutTengine",
+             "CumSum x a -> w\nQuantizeLinear w s z -> g\nDequantizeLinear g s z -> d\nSigmoid d "
+             "-> y\nout y\n"},
+        Case{"BeforeWithoutTengine",
+             "DequantizeLinear q s z -> d\nSigmoid d -> f\nQuantizeLinear f s z -> "
+             "g\nDequantizeLinear g s z -> e\nCumSum e a -> y\nout y\n"},
+        Case{"ZeroScale",
+             "const t float - = 0\nDequantizeLinear q t z -> d\nSigmoid d -> f\nQuantizeLinear f s "
+             "z -> g\nDequantizeLinear g s z -> y\nout y\n"},
+        Case{"NegativeScale",
+             "const t float - = -0.05\nDequantizeLinear q t z -> d\nSigmoid d -> f\nQuantizeLinear "
+             "f s z -> g\nDequantizeLinear g s z -> y\nout y\n"},
+        Case{"ScalesAlongTheLastAxis",
+             "const t float 4 = 0.1 0.2 0.3 0.4\nconst v int8 4 = 0 0 0 0\nDequantizeLinear q s z "
+             "-> d\nSigmoid d -> f\nQuantizeLinear f t v -> g : axis=1\nDequantizeLinear g t v -> "
+             "e : axis=1\nTanh e -> y\nout y\n"},
+        Case{"ScalesAlongTheFirstAxis",
+             "const t float 3 = 0.1 0.2 0.3\nconst v int8 3 = 0 4 0\nDequantizeLinear q s z -> "
+             "d\nSigmoid d -> f\nQuantizeLinear f t v -> g : axis=0\nDequantizeLinear g t v -> e : "
+             "axis=0\nTanh e -> y\nout y\n"},
+        Case{"Blocks",
+             "const t float 3,2 = 0.1 0.2 0.3 0.4 0.5 0.6\nconst v int8 3,2 = 0 0 0 0 0 "
+             "0\nDequantizeLinear q t v -> d : axis=1 block_size=2\nSigmoid d -> y\nout y\n"},
+        Case{"Dynamic",
+             "DynamicQuantizeLinear x -> m n o\nDequantizeLinear m n o -> d\nSigmoid d -> "
+             "f\nQuantizeLinear f s z -> g\nDequantizeLinear g s z -> y\nout y\n"},
+        Case{"BodiesReadBoth",
+             "const k bool - = 1\nin flag bool -\nDequantizeLinear q s z -> d\nSigmoid d -> "
+             "f\nQuantizeLinear f s z -> g\nDequantizeLinear g s z -> e\nIf flag -> o\nbody "
+             "then_branch\nDequantizeLinear g s z -> t\nout t\nend\nbody else_branch\nNeg e -> "
+             "u\nout u\nend\nQuantizeLinear o s z -> p\nDequantizeLinear p s z -> v\nTanh v -> "
+             "y\nout y\n"}),
+    name_of);
+
+constexpr unsigned kNetworksInAShare = 75;
+
+class RandomTmfileTest : public TmfileQuantisedTest, public testing::WithParamInterface<unsigned>
+{
+};
+
+TEST_P(RandomTmfileTest, ComputesWhatTheOnnxModelDoes)
+{
+    for (unsigned i = 0; i < kNetworksInAShare; ++i) {
+        const unsigned seed = GetParam() * kNetworksInAShare + i;
+        const QuantisedNetwork network = make_quantised_network(seed);
+        const std::string onnx = network.encode();
+        const Outputs expected = run_onnx(onnx, TENGINE_MODE_INT8);
+        EXPECT_EQ(compare(expected, run_tmfile(onnx, TENGINE_MODE_INT8)), "")
+            << "seed " << seed << ", opset " << network.opset << "\n"
+            << network.text;
+        // A run that asks for no precision has that of the file, if there is one.
+        const Outputs as_it_is = run_tmfile(onnx, TENGINE_MODE_FP32);
+        const bool is_in_integers = compare(expected, as_it_is) == "";
+        EXPECT_EQ(compare(is_in_integers ? expected : run_onnx(onnx, TENGINE_MODE_FP32), as_it_is),
+                  "")
+            << "seed " << seed;
+    }
+}
+
+TEST_P(RandomTmfileTest, GoesBackToAnOnnxModelThatComputesTheSame)
+{
+    for (unsigned i = 0; i < kNetworksInAShare; i += 5) {
+        const unsigned seed = GetParam() * kNetworksInAShare + i;
+        const std::string onnx = make_quantised_network(seed).encode();
+        EXPECT_EQ(compare(run_onnx(onnx, TENGINE_MODE_INT8), run_back(onnx)), "")
+            << "seed " << seed;
+    }
+}
+
+// With what a device has compiled of it.
+TEST_P(RandomTmfileTest, ComputesTheSameCompiledAheadOfTime)
+{
+    const context_t context = create_context("compiler", 1);
+    const bool has_device = add_context_device(context, kAccelerator) == 0;
+    int compiled = 0;
+    tengine_context_set_option(context, "model.keep_parts", "1");
+    tengine_context_set_option(context, "split.prune", "0");
+    for (unsigned i = 0; has_device && i < kNetworksInAShare; i += 10) {
+        const unsigned seed = GetParam() * kNetworksInAShare + i;
+        const std::string onnx = make_quantised_network(seed).encode();
+        ASSERT_TRUE(convert(onnx)) << get_tengine_error();
+        compiled += compile(context);
+        graph_t graph = create_graph(context, "tengine", path_.c_str());
+        ASSERT_NE(graph, nullptr) << get_tengine_error();
+        EXPECT_EQ(compare(run_onnx(onnx, TENGINE_MODE_INT8), run(graph, TENGINE_MODE_INT8)), "")
+            << "seed " << seed;
+        destroy_graph(graph);
+    }
+    destroy_context(context);
+    if (!has_device) GTEST_SKIP() << "this build has no device " << kAccelerator;
+    EXPECT_GT(compiled, 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, RandomTmfileTest, testing::Range(0u, 8u));
+
+}  // namespace
+}  // namespace tengine::test
