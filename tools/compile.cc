@@ -37,6 +37,7 @@ struct CompileOptions
     std::string output;
     std::vector<std::string> targets;  // KEY=VALUE,KEY=VALUE
     bool quiet = false;
+    bool has_integer_io = false;
     ModelOptions common;
 };
 
@@ -149,7 +150,9 @@ void compile(const CompileOptions& options)
     check_output_path("--output", options.output);
     const UnfinishedFile file(options.output);
     {
-        Model model(options.model, options.common);
+        ModelOptions common = options.common;
+        if (options.has_integer_io) common.options.emplace_back(kIntegerIo);
+        Model model(options.model, common);
         model.set_inputs();
         file.write(model.graph());
     }
@@ -192,6 +195,7 @@ void add_compile_command(CommandLine* line)
         .value_name("KEY=VALUE[,KEY=VALUE]...")
         .repeatable()
         .checked_by(judge_target);
+    add_integer_io_option(&command, &options->has_integer_io);
     add_placement_options(&command, &options->common);
     command.add_flag("--quiet", &options->quiet, "Do not show progress");
     command.set_work([options] { compile(*options); });

@@ -7,6 +7,7 @@
 #include "command_line.h"
 #include "model.h"
 #include "tensor_file/failure.h"
+#include "tensor_file/tensor_file.h"
 #include "text.h"
 
 namespace tengine::tools {
@@ -20,8 +21,15 @@ struct ConvertOptions
     std::string from;
     std::string to;
     int opset = 0;
+    bool has_integer_io = false;
     ModelOptions common;
 };
+
+void require_ending(const std::string& option, const std::string& path, const std::string& ending)
+{
+    if (!has_ending(path, ending))
+        throw Failure(option + ": '" + path + "': the file name must end in " + ending);
+}
 
 void convert(const ConvertOptions& options)
 {
@@ -30,9 +38,12 @@ void convert(const ConvertOptions& options)
         throw Failure("'" + options.to + "': the file name must end in " + format_endings("or"));
     ModelOptions common = options.common;
     if (options.opset > 0) {
-        if (std::string(format) != "onnx")
-            throw Failure("--opset: '" + options.to + "': the file name must end in .onnx");
+        require_ending("--opset", options.to, ".onnx");
         common.options.push_back("model.opset=" + std::to_string(options.opset));
+    }
+    if (options.has_integer_io) {
+        require_ending("--integer-io", options.to, ".tmfile");
+        common.options.emplace_back(kIntegerIo);
     }
     Model model(options.from, common);
     model.set_inputs();
@@ -57,6 +68,7 @@ void add_convert_command(CommandLine* line)
                     "operators of the model")
         .in_range(kOldestOpset, kNewestOpset)
         .value_name("N");
+    add_integer_io_option(&command, &options->has_integer_io);
     add_shape_option(&command, &options->common);
     command.set_work([options] { convert(*options); });
 }

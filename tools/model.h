@@ -47,6 +47,10 @@ void add_core_options(Command* command, ModelOptions* options);
 // --shape
 void add_shape_option(Command* command, ModelOptions* options);
 
+// --integer-io, of commands that write tmfiles; the option of the context that it stands for.
+void add_integer_io_option(Command* command, bool* has_integer_io);
+constexpr const char* kIntegerIo = "model.integer_io=1";
+
 // --device --option --affinity --precision --shape
 void add_placement_options(Command* command, ModelOptions* options);
 

@@ -142,6 +142,13 @@ void add_placement_options(Command* command, ModelOptions* options)
     add_shape_option(command, options);
 }
 
+void add_integer_io_option(Command* command, bool* has_integer_io)
+{
+    command->add_flag("--integer-io", has_integer_io,
+                      "Write the inputs and outputs of a quantised ONNX model as int8 or uint8, as "
+                      "programs for Tengine Lite expect, instead of fp32");
+}
+
 int parse_precision(const std::string& text)
 {
     const auto precision = kPrecisions.find(text);

@@ -12,7 +12,9 @@
 
 #include "tengine/inspect.h"
 #include "tensor_file/tensor_file.h"
+#include "tools/accelerated_run.h"
 #include "tools/program.h"
+#include "tools/quantize_model.h"
 #include "tools/terminal.h"
 
 namespace tengine::program {
@@ -72,6 +74,14 @@ class Compile : public testing::Test
         return nlohmann::json::parse(finished.output);
     }
 
+    // Where the accelerator's part comes from.
+    static std::string origin(const nlohmann::json& report)
+    {
+        for (const auto& part : report["parts"])
+            if (part["device"] == kAccelerator) return part["origin"];
+        return "no part";
+    }
+
     // A model in which no kernel of the CPU packs anything.
     static void write_relu(const std::string& path)
     {
@@ -98,6 +108,37 @@ class Compile : public testing::Test
     const std::string quantised_ = folder_ + "/digits_int8.onnx";
 };
 
+// What multiplies, adds and moves is the accelerator's, ahead of time as in a run of the ONNX
+// model.
+TEST_F(Compile, AttentionReachesTheAccelerator)
+{
+    ModelMaker model({1, 6, 8});
+    std::vector<float> weights;
+    for (int i = 0; i < 64; ++i)
+        weights.push_back(static_cast<float>(i * 37 % 64 - 32) / 64);
+    model.constant("w", {8, 8}, weights);
+    for (const char* name : {"q", "k", "v"})
+        model.node("MatMul", {"x", "w"}, name);
+    set_ints(model.node("Transpose", {"k"}, "turned"), "perm", {0, 2, 1});
+    model.node("MatMul", {"q", "turned"}, "weight");
+    set_int(model.node("Softmax", {"weight"}, "share"), "axis", -1);
+    model.node("MatMul", {"share", "v"}, "mixed");
+    model.node("MatMul", {"mixed", "w"}, "y");
+    const std::string onnx = path("attention_int8.onnx");
+    ASSERT_EQ(run({"quantize", model.write(folder_), "--random", "4", "-o", onnx}).status, 0);
+    const Finished finished = compile(onnx, path("net.tmfile"));
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_EQ(origin(inspect(path("net.tmfile"))), "model");
+    const auto run_on_tpu = [&](const std::string& file) {
+        return run_model(file, folder_, on_tpu({"--seed", "3"}));
+    };
+    const ModelResult expected = run_on_tpu(onnx), result = run_on_tpu(path("net.tmfile"));
+    EXPECT_EQ(result.output.data_type, TENGINE_DT_FP32);
+    EXPECT_TRUE(result.output.bytes == expected.output.bytes) << "different bytes";
+    EXPECT_GT(expected.mac_share(kAccelerator), 0.5);
+    EXPECT_EQ(result.mac_share(kAccelerator), expected.mac_share(kAccelerator));
+}
+
 TEST_F(Compile, WhatItWritesIsLoaded)
 {
     const Finished finished = compile(quantised_, path("net.tmfile"));
@@ -106,9 +147,9 @@ TEST_F(Compile, WhatItWritesIsLoaded)
     EXPECT_THAT(finished.output, EndsWith("net.tmfile written: compiled parts: 1, new: 1\n"));
     EXPECT_THAT(files(), testing::ElementsAre("net.tmfile"));
     const nlohmann::json report = inspect(path("net.tmfile"));
-    EXPECT_EQ(report["parts"][0]["device"], "TPU");
-    EXPECT_EQ(report["parts"][0]["origin"], "model");
-    EXPECT_EQ(report["parts"][1]["origin"], "compiled");
+    EXPECT_EQ(origin(report), "model");
+    EXPECT_EQ(report["parts"][0]["device"], "CPU");
+    EXPECT_EQ(report["parts"][0]["origin"], "compiled");
     ASSERT_EQ(report["compiled_parts"].size(), 1u);
     EXPECT_EQ(report["compiled_parts"][0]["hash"].get<std::string>().size(), 64u);
     EXPECT_GT(report["compiled_parts"][0]["bytes"], 1000);
@@ -172,7 +213,7 @@ TEST_F(Compile, ResultsAreThoseOfThePlainFile)
         results[model == "net"] = tools::read_file(path(model + "/probabilities.npy"));
     }
     EXPECT_EQ(results[0], results[1]);
-    EXPECT_EQ(inspect(path("plain.tmfile"))["parts"][0]["origin"], "compiled");
+    EXPECT_EQ(origin(inspect(path("plain.tmfile"))), "compiled");
 }
 
 TEST_F(Compile, SeveralTargetsAndMoreLater)
@@ -180,13 +221,13 @@ TEST_F(Compile, SeveralTargetsAndMoreLater)
     const std::string small = "TPU.config=edge", large = "TPU.config=scale32";
     ASSERT_EQ(
         compile(quantised_, path("net.tmfile"), {"--target", small, "--target", large}).status, 0);
-    EXPECT_EQ(inspect(path("net.tmfile"), {"--option", small})["parts"][0]["origin"], "model");
-    EXPECT_EQ(inspect(path("net.tmfile"), {"--option", large})["parts"][0]["origin"], "model");
-    EXPECT_EQ(inspect(path("net.tmfile"))["parts"][0]["origin"], "compiled");
+    EXPECT_EQ(origin(inspect(path("net.tmfile"), {"--option", small})), "model");
+    EXPECT_EQ(origin(inspect(path("net.tmfile"), {"--option", large})), "model");
+    EXPECT_EQ(origin(inspect(path("net.tmfile"))), "compiled");
     const Finished finished = compile(path("net.tmfile"), path("net.tmfile"));
     ASSERT_EQ(finished.status, 0) << finished.errors;
     EXPECT_THAT(finished.output, EndsWith("written: compiled parts: 3, new: 1\n"));
-    EXPECT_EQ(inspect(path("net.tmfile"))["parts"][0]["origin"], "model");
+    EXPECT_EQ(origin(inspect(path("net.tmfile"))), "model");
 }
 
 TEST_F(Compile, OtherShapesAreAdded)
@@ -197,7 +238,7 @@ TEST_F(Compile, OtherShapesAreAdded)
     ASSERT_EQ(finished.status, 0) << finished.errors;
     EXPECT_THAT(finished.output, EndsWith("written: compiled parts: 2, new: 1\n"));
     const auto find_origin = [&](const char* shape) {
-        return inspect(file, {"--shape", shape})["parts"][0]["origin"];
+        return origin(inspect(file, {"--shape", shape}));
     };
     EXPECT_EQ(find_origin("image=1x1x8x8"), "model");
     EXPECT_EQ(find_origin("image=2x1x8x8"), "model");
@@ -253,7 +294,7 @@ TEST_F(Compile, AnAlteredFileIsCompiledAgain)
     const Finished finished = run(on_tpu({"run", path("net.tmfile")}));
     EXPECT_EQ(finished.status, 0) << finished.errors;
     EXPECT_THAT(finished.errors, HasSubstr("has been altered: its bytes have another hash"));
-    EXPECT_EQ(inspect(path("net.tmfile"))["parts"][0]["origin"], "compiled");
+    EXPECT_EQ(origin(inspect(path("net.tmfile"))), "compiled");
 }
 
 // On a board, which has the dispatch alone: the error names what is missing, and the log what was
@@ -332,7 +373,7 @@ TEST_F(Compile, TwoAtOnceIntoOneFile)
     EXPECT_EQ(finished.status, 0) << finished.errors;
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
     EXPECT_THAT(files(), testing::ElementsAre("net.tmfile"));
-    EXPECT_EQ(inspect(output)["parts"][0]["origin"], "model");
+    EXPECT_EQ(origin(inspect(output)), "model");
 }
 
 TEST_F(Compile, OtherFormatsHaveNoPlaceForIt)
@@ -343,7 +384,7 @@ TEST_F(Compile, OtherFormatsHaveNoPlaceForIt)
     EXPECT_THAT(finished.errors, HasSubstr("1 compiled parts of the model are not written"));
     finished = run({"convert", path("net.tmfile"), path("copy.tmfile")});
     EXPECT_EQ(finished.status, 0) << finished.errors;
-    EXPECT_EQ(inspect(path("copy.tmfile"))["parts"][0]["origin"], "model");
+    EXPECT_EQ(origin(inspect(path("copy.tmfile"))), "model");
 }
 
 // The program's way: parts compiled of an ONNX file's nodes would not be found in the tmfile.

@@ -90,7 +90,7 @@ class QuantizedTmfile : public testing::TestWithParam<Scheme>
         zero_point_ = zero_point_of(model, first_node(model));
         apply(GetParam(), &model);
         tools::write_file(onnx_, model.SerializeAsString());
-        expect_success({"convert", onnx_, tmfile_, "--shape", "1x1x8x8"});
+        expect_success({"convert", onnx_, tmfile_, "--shape", "1x1x8x8", "--integer-io"});
         tools::write_tensor(bytes_, quantized_images());
     }
 

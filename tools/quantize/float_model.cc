@@ -178,6 +178,12 @@ void FloatModel::refuse_quantized() const
                   "'; give the float model it was made from");
 }
 
+void FloatModel::set_option(const std::string& key, const std::string& value) const
+{
+    if (tengine_context_set_option(context_.get(), key.c_str(), value.c_str()) < 0)
+        fail_api("option " + key);
+}
+
 std::vector<std::string> FloatModel::tensors_to_calibrate(QuantizationRequest request) const
 {
     request.takes = nullptr;

@@ -76,6 +76,9 @@ class FloatModel
     // also when the model is quantised already.
     FloatModel(const std::string& path, const std::vector<Tensor>& inputs);
 
+    // An option of the context, which the graphs made of the model have too.
+    void set_option(const std::string& key, const std::string& value) const;
+
     // The tensors of which the library would like to know the range.
     std::vector<std::string> tensors_to_calibrate(QuantizationRequest request) const;
 

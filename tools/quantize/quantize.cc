@@ -32,6 +32,7 @@ struct CommandOptions
     std::string method = "minmax";
     std::string activations;
     bool dynamic = false;
+    bool has_integer_io = false;
     bool quiet = false;
     std::vector<std::string> shapes;
     DataOptions data;
@@ -97,6 +98,7 @@ QuantizeReport work(const CommandOptions& options)
 {
     const std::vector<Tensor> inputs = describe_inputs(options);
     const FloatModel model(options.model, inputs);
+    if (options.has_integer_io) model.set_option("model.integer_io", "1");
     const SampleSet samples = open_samples(options.data, inputs);
     Labels labels;
     if (!options.labels.empty()) labels = read_labels(options.labels, samples.number);
@@ -148,6 +150,9 @@ void quantize(CommandOptions options)
         throw Misuse("--output or --table is required");
     if (!options.labels.empty() && options.data.random != 0)
         throw Misuse("--labels cannot be combined with --random: random samples have no labels");
+    if (options.has_integer_io && !is_tmfile(options.output))
+        throw Misuse("--integer-io: '" + options.output +
+                     "': the name of the --output file must end in .tmfile");
     check_output_path("--output", options.output);
     check_output_path("--table", options.table);
     check_output_path("--json", options.json);
@@ -254,6 +259,7 @@ void add_quantize_command(CommandLine* line)
         .value_name("FILE");
     add_data_options(&command, options.get(), dynamic);
     add_range_options(&command, options.get(), dynamic);
+    add_integer_io_option(&command, &options->has_integer_io);
     command
         .add_option(
             "--json", &options->json,
