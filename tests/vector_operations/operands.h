@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// The numbers that vector operations are checked with, and the comparison of their results.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <type_traits>
+
+namespace tengine::vector_operations {
+
+// The longest vectors of Highway, those of SVE, have 256 bytes.
+constexpr size_t kMostLanes = 256;
+
+// Half of the integers are near an end of their range or zero. Floats are of middle size, so that
+// no result is subnormal, which 32-bit Arm takes for 0; every fifth is halfway between two
+// integers.
+template <class T>
+T draw(std::mt19937_64& engine)
+{
+    const uint64_t bits = engine();
+    if constexpr (std::is_floating_point_v<T>) {
+        const int64_t steps = static_cast<int64_t>(bits >> 40) - (1 << 23);
+        return static_cast<T>(bits % 5 ? static_cast<double>(steps) / 4096.0
+                                       : static_cast<double>(steps % 2048) + 0.5);
+    } else {
+        const T ends[] = {0, 1, static_cast<T>(-1), std::numeric_limits<T>::min(),
+                          std::numeric_limits<T>::max()};
+        return bits & 1 ? static_cast<T>(bits >> 8)
+                        : static_cast<T>(static_cast<uint64_t>(ends[bits / 2 % 5]) + bits / 32 % 3);
+    }
+}
+
+// Three vectors of numbers; the operations on floats that round to integers have `whole` ones.
+template <class T>
+struct Operands
+{
+    T a[kMostLanes], b[kMostLanes], c[kMostLanes];
+
+    explicit Operands(std::mt19937_64& engine)
+    {
+        for (size_t i = 0; i < kMostLanes; ++i) {
+            a[i] = draw<T>(engine);
+            b[i] = engine() % 4 ? draw<T>(engine) : a[i];
+            c[i] = draw<T>(engine);
+        }
+    }
+};
+
+template <class T>
+uint64_t bits_of(T value)
+{
+    uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    return bits;
+}
+
+template <class T>
+T from_bits(uint64_t bits)
+{
+    T value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+// Integers wrap around.
+template <class T>
+T add(T a, T b)
+{
+    if constexpr (std::is_floating_point_v<T>)
+        return a + b;
+    else
+        return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+
+template <class T>
+T subtract(T a, T b)
+{
+    if constexpr (std::is_floating_point_v<T>)
+        return a - b;
+    else
+        return static_cast<T>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+}
+
+template <class T>
+T multiply(T a, T b)
+{
+    if constexpr (std::is_floating_point_v<T>)
+        return a * b;
+    else
+        return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+
+// The nearest number that To has.
+template <class To, class From>
+To saturate(From value)
+{
+    const int64_t wide = static_cast<int64_t>(value);
+    const int64_t lowest = std::numeric_limits<To>::min(), highest = std::numeric_limits<To>::max();
+    return static_cast<To>(wide < lowest ? lowest : wide > highest ? highest : wide);
+}
+
+// Whether an operation gave one of two right results: with and without a rounding in between. Zeros
+// of both signs are equal, and so are all NaN.
+template <class T>
+bool is_same(T got, T expected, T other)
+{
+    if constexpr (std::is_floating_point_v<T>)
+        if (std::isnan(expected)) return std::isnan(got);
+    return got == expected || got == other;
+}
+
+// Adds a failure of the test that runs. `lanes` are those of the vector that was computed with.
+void report_lane(const char* operation, const char* target, size_t type_bytes, size_t lanes,
+                 size_t lane, double got, double expected);
+
+}  // namespace tengine::vector_operations
