@@ -8,7 +8,7 @@ function(tengine_install_library)
             DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h PATTERN *.hpp)
     install(TARGETS tengine EXPORT TengineTargets)
     # What it needs may be copied beside it, on a board without the packages.
-    set_target_properties(tengine PROPERTIES INSTALL_RPATH "$ORIGIN")
+    tengine_find_libraries_at(tengine "$ORIGIN")
     install(EXPORT TengineTargets NAMESPACE Tengine:: DESTINATION ${package_dir})
     configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/TengineConfig.cmake.in
         ${PROJECT_BINARY_DIR}/TengineConfig.cmake INSTALL_DESTINATION ${package_dir})
@@ -30,6 +30,13 @@ function(tengine_install_library)
     install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${pages} DESTINATION ${CMAKE_INSTALL_DOCDIR})
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
             FILES_MATCHING PATTERN *.md PATTERN *.svg)
+endfunction()
+
+# tengine_find_libraries_at(<target> <folder>…): where a target that is installed looks for libraries, there
+# and in the build. Where these differ, CMake ends the list of the build with an empty folder, which
+# stands for the current one, whosever that is.
+function(tengine_find_libraries_at target)
+    set_target_properties(${target} PROPERTIES INSTALL_RPATH "${ARGN}" BUILD_WITH_INSTALL_RPATH ON)
 endfunction()
 
 # A static library alone cannot be linked, so there the private libraries are part of Libs.

@@ -62,6 +62,7 @@ function(tengine_add_part_plugin plugin)
     tengine_set_language_options(${plugin})
     set_target_properties(${plugin} PROPERTIES PREFIX "" SUFFIX .so
                           LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/plugins)
+    tengine_find_libraries_at(${plugin} "$ORIGIN/..")
     # Functions with TENGINE_API that the archive brings along are exported, so that those of the
     # library, which is in the process before, are called in their place.
     target_link_libraries(${plugin} PRIVATE tengine tengine_internal ${CMAKE_DL_LIBS})
