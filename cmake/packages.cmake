@@ -66,7 +66,12 @@ function(tengine_wrap_highway target out_found out_version)
         target_compile_definitions(${target} INTERFACE HWY_COMPILE_ONLY_STATIC)
         target_include_directories(${target} SYSTEM INTERFACE
             $<TARGET_PROPERTY:hwy::hwy,INTERFACE_INCLUDE_DIRECTORIES>)
-        set(arg_LINK_NAME "" PARENT_SCOPE)
+        # Its checks end in its library; clang's address sanitizer and debug builds switch them on.
+        if(TENGINE_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
+            target_link_libraries(${target} INTERFACE hwy::hwy)
+        else()
+            set(arg_LINK_NAME "" PARENT_SCOPE)
+        endif()
     else()
         target_link_libraries(${target} INTERFACE hwy::hwy)
     endif()
