@@ -167,11 +167,11 @@ void write_manual(const CommandDescription& program, const std::string& folder)
         fs::create_directories(fs::path(folder) / part, error);
         if (error) throw Failure("'" + folder + "' cannot be created: " + error.message());
     }
-    write_file(folder + "/man1/" + page_name(program) + ".1", man_page(program, program));
+    put_file(folder + "/man1", page_name(program) + ".1", man_page(program, program));
     for (const CommandDescription& command : program.commands)
-        write_file(folder + "/man1/" + page_name(command) + ".1", man_page(program, command));
-    write_file(folder + "/bash/" + program.name, bash_completion(program));
-    write_file(folder + "/cli.md", markdown_page(program));
+        put_file(folder + "/man1", page_name(command) + ".1", man_page(program, command));
+    put_file(folder + "/bash", program.name, bash_completion(program));
+    put_file(folder, "cli.md", markdown_page(program));
 }
 
 }  // namespace

@@ -76,9 +76,7 @@ std::vector<std::string> write_outputs(const std::string& folder,
         std::string name = file_name(output.name);
         while (!taken.insert(name).second)
             name += "_";
-        const std::string path = (fs::path(folder) / (name + ".npy")).string();
-        write_tensor(path, output);
-        paths.push_back(path);
+        paths.push_back(put_tensor(folder, name + ".npy", output));
     }
     return paths;
 }

@@ -14,16 +14,25 @@ extern "C" {
 // Replaces the content of the file `path` by the `size` bytes at `bytes`, atomically: readers, also
 // after a crash or a loss of power, find the whole old content or the whole new one. The bytes go
 // to a new file in the same folder (tengine-….unfinished), then to the disk, and then that file
-// takes the old one's name. It also gets the old one's permissions; owner and further hard links
-// stay with the old. A symbolic link is followed to the file that it leads to. A file that the
-// program may not write is not replaced, and neither is anything but a regular file: a folder, a
-// pipe, a device such as /dev/null. Any thread; several may write one file at the same time, and
-// one of them is the last.
+// takes the old one's name. It also gets the old one's permissions, unless that is another user's:
+// then others cannot write it. Owner and further hard links stay with the old. A symbolic link is
+// followed to the file that it leads to. A file that the program may not write is not replaced, and
+// neither is anything but a regular file: a folder, a pipe, a device such as /dev/null. Any thread;
+// several may write one file at the same time, and one of them is the last.
 //
 // Returns 0, or -1: TENGINE_EINVAL for NULL or an empty path, TENGINE_EIO with the path and the
 // reason; the file is then unchanged, except when only the folder could not be written to the disk:
 // then it has the new content.
 TENGINE_API int tengine_file_replace(const char* path, const void* bytes, size_t size);
+
+// The same for the file `name` in `folder`, where the program and not its user picks the name, in a
+// folder that others may write: there a symbolic link may lead anywhere, and is refused. The name
+// has no '/', and is neither "." nor "..", whatever it was made of.
+//
+// Returns 0, or -1: TENGINE_EINVAL for NULL, an empty folder or such a name, TENGINE_EIO as above,
+// and for a link.
+TENGINE_API int tengine_file_put(const char* folder, const char* name, const void* bytes,
+                                 size_t size);
 
 #ifdef __cplusplus
 }

@@ -16,3 +16,17 @@ int tengine_file_replace(const char* path, const void* bytes, size_t size)
 {
     return api_result(replace(path, bytes, size, __func__));
 }
+
+static int put(const char* folder, const char* name, const void* bytes, size_t size,
+               const char* function)
+{
+    TENGINE_RETURN_IF_ERROR(check_name(folder, function, "folder"));
+    TENGINE_RETURN_IF_ERROR(check_name(name, function, "name"));
+    if (size > 0) TENGINE_RETURN_IF_ERROR(check_pointer(bytes, function, "bytes"));
+    return put_file(folder, name, bytes, size);
+}
+
+int tengine_file_put(const char* folder, const char* name, const void* bytes, size_t size)
+{
+    return api_result(put(folder, name, bytes, size, __func__));
+}

@@ -70,7 +70,7 @@ template <auto function>
 constexpr auto guarded_entry = GuardedEntry<function>::call;
 
 // The same for what a library throws: `code` with this sentence, a colon, and what the library
-// says. std::bad_alloc, and what is no std::exception, are left to guarded().
+// says. std::bad_alloc, and what is not a std::exception, are left to guarded().
 template <class Work>
 TENGINE_PRINTF(3, 4)
 int guarded_library(const Work& work, int code, const char* failed, ...)

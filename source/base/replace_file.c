@@ -20,7 +20,8 @@ enum
 {
     MOST_LINKS = 40,  // as many as Linux follows
     MOST_NAMES = 100,
-    PERMISSIONS = 0777
+    PERMISSIONS = 0777,
+    NOT_OTHERS = 0755  // group and others may not write
 };
 
 // Where the bytes go at last.
@@ -28,7 +29,7 @@ typedef struct target
 {
     char path[PATH_MAX];
     int folder_length;  // of the folder's part of `path`, with its slash; 0 without one
-    bool exists;
+    bool keeps_mode;    // whatever the umask is
     mode_t mode;
 } target_t;
 
@@ -81,24 +82,68 @@ static bool follow_links(char path[PATH_MAX], struct stat* out_info)
     return false;
 }
 
+// Who made a file that is not the user's may have meant to write to the one that takes its place.
+static void take_permissions(const struct stat* info, target_t* target)
+{
+    target->keeps_mode = info->st_uid == geteuid();
+    target->mode = info->st_mode & (target->keeps_mode ? PERMISSIONS : NOT_OTHERS);
+}
+
+// What `path` of the target is, as far as it can be replaced. `is_there`: with this `info`, else
+// errno says why not.
+static int judge_target(const char* path, bool is_there, const struct stat* info, target_t* target)
+{
+    if (!is_there && errno != ENOENT) return fail(path);
+    target->folder_length = folder_length_of(target->path);
+    target->keeps_mode = false;
+    target->mode = 0666;
+    if (!is_there) return TENGINE_OK;
+    take_permissions(info, target);
+    if (!S_ISREG(info->st_mode))
+        return tengine_error_set(TENGINE_EIO,
+                                 "cannot write '%s': it is %s, and only regular files are replaced",
+                                 path, kind_of(info->st_mode));
+    // The new name needs the right to write the folder only; who took that to the file away did not
+    // want it replaced. Another process may have removed it meanwhile.
+    const bool may_write = faccessat(AT_FDCWD, target->path, W_OK, AT_EACCESS) == 0;
+    return may_write || errno == ENOENT ? TENGINE_OK : fail(path);
+}
+
 static int find_target(const char* path, target_t* out_target)
 {
     struct stat info;
     out_target->path[0] = '\0';
     if (!step_to(out_target->path, path)) return fail(path);
-    out_target->exists = follow_links(out_target->path, &info);
-    if (!out_target->exists && errno != ENOENT) return fail(path);
-    out_target->folder_length = folder_length_of(out_target->path);
-    out_target->mode = out_target->exists ? info.st_mode & PERMISSIONS : 0666;
-    if (!out_target->exists) return TENGINE_OK;
-    if (!S_ISREG(info.st_mode))
+    const bool is_there = follow_links(out_target->path, &info);
+    return judge_target(path, is_there, &info, out_target);
+}
+
+static bool is_plain_name(const char* name)
+{
+    return *name != '\0' && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && !strchr(name, '/');
+}
+
+// A link under a name that the user did not choose may be another user's.
+static int find_target_in(const char* folder, const char* name, target_t* out_target)
+{
+    struct stat info;
+    if (!is_plain_name(name))
+        return tengine_error_set(TENGINE_EINVAL,
+                                 "invalid name '%.100s' of a file in '%.200s': expected one "
+                                 "without '/' that is not '.' or '..'",
+                                 name, folder);
+    const int length = snprintf(out_target->path, PATH_MAX, "%s/%s", folder, name);
+    if (length < 0 || length >= PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return fail(folder);
+    }
+    const bool is_there = lstat(out_target->path, &info) == 0;
+    if (is_there && S_ISLNK(info.st_mode))
         return tengine_error_set(TENGINE_EIO,
-                                 "cannot write '%s': it is %s, and only regular files are replaced",
-                                 path, kind_of(info.st_mode));
-    // The new name needs the right to write the folder only; who took that to the file away did not
-    // want it replaced. Another process may have removed it meanwhile.
-    const bool may_write = faccessat(AT_FDCWD, out_target->path, W_OK, AT_EACCESS) == 0;
-    return may_write || errno == ENOENT ? TENGINE_OK : fail(path);
+                                 "cannot write '%s': it is a symbolic link, and only those that "
+                                 "the user names are followed",
+                                 out_target->path);
+    return judge_target(out_target->path, is_there, &info, out_target);
 }
 
 // A file in the target's folder that was not there before, and that cannot be a planted link:
@@ -141,7 +186,7 @@ static bool finish(int descriptor, const target_t* target, const void* bytes, si
 {
     struct stat info;
     const bool has_mode =
-        !target->exists ||
+        !target->keeps_mode ||
         (fstat(descriptor, &info) == 0 &&
          ((info.st_mode & PERMISSIONS) == target->mode || fchmod(descriptor, target->mode) == 0));
     const bool is_written =
@@ -167,17 +212,29 @@ static bool synchronise_folder(const target_t* target)
     return is_done;
 }
 
-int replace_file(const char* path, const void* bytes, size_t size)
+static int replace_target(const char* path, const target_t* target, const void* bytes, size_t size)
 {
-    target_t target;
-    TENGINE_RETURN_IF_ERROR(find_target(path, &target));
     char unfinished[PATH_MAX + 64];
-    const int descriptor = create_unfinished(&target, unfinished);
+    const int descriptor = create_unfinished(target, unfinished);
     if (descriptor < 0) return fail(path);
-    if (!finish(descriptor, &target, bytes, size) || rename(unfinished, target.path) != 0) {
+    if (!finish(descriptor, target, bytes, size) || rename(unfinished, target->path) != 0) {
         const int status = fail(path);
         unlink(unfinished);
         return status;
     }
-    return synchronise_folder(&target) ? TENGINE_OK : fail(path);
+    return synchronise_folder(target) ? TENGINE_OK : fail(path);
+}
+
+int replace_file(const char* path, const void* bytes, size_t size)
+{
+    target_t target;
+    TENGINE_RETURN_IF_ERROR(find_target(path, &target));
+    return replace_target(path, &target, bytes, size);
+}
+
+int put_file(const char* folder, const char* name, const void* bytes, size_t size)
+{
+    target_t target;
+    TENGINE_RETURN_IF_ERROR(find_target_in(folder, name, &target));
+    return replace_target(target.path, &target, bytes, size);
 }

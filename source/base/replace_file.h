@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces a whole file atomically: a reader never sees half of it.
+// Replace a whole file atomically: a reader never sees half of it.
 #pragma once
 
 #include <stddef.h>
@@ -17,6 +17,9 @@ extern "C" {
 
 // The contract is that of tengine_file_replace() in tengine/file.h, with a status.
 TENGINE_MUST_USE int replace_file(const char* path, const void* bytes, size_t size);
+
+// And that of tengine_file_put().
+TENGINE_MUST_USE int put_file(const char* folder, const char* name, const void* bytes, size_t size);
 
 #ifdef __cplusplus
 }

@@ -51,18 +51,38 @@ const char* find_ir_part_cache(const ir_context_t* context)
     return folder && *folder != '\0' ? folder : NULL;
 }
 
-static int find_path(const char* folder, const uint8_t fingerprint[SHA256_BYTES],
-                     char out_path[PATH_MAX])
+static void find_name(const uint8_t fingerprint[SHA256_BYTES], char out_name[NAME_LENGTH + 1])
 {
-    const int length = snprintf(out_path, PATH_MAX, "%s/", folder);
-    if (length < 0 || length + NAME_LENGTH >= PATH_MAX)
-        return tengine_error_set(TENGINE_EIO, "cache.dir: the path '%.100s...' is too long",
-                                 folder);
-    char* end = out_path + length;
+    char* end = out_name;
     for (int i = 0; i < SHA256_BYTES; ++i)
         end += snprintf(end, 3, "%02x", fingerprint[i]);
     memcpy(end, PART_ENDING, sizeof PART_ENDING);
-    return TENGINE_OK;
+}
+
+static int find_path(const char* folder, const char* name, char out_path[PATH_MAX])
+{
+    const int length = snprintf(out_path, PATH_MAX, "%s/%s", folder, name);
+    if (length >= 0 && length < PATH_MAX) return TENGINE_OK;
+    return tengine_error_set(TENGINE_EIO, "cache.dir: the path '%.100s...' is too long", folder);
+}
+
+// Whoever else may rename what is in the folder could put anything in place of what is kept. In one
+// with the sticky bit, as /tmp, each can do so to his own files only. A missing one is in order.
+static int check_folder(const char* folder)
+{
+    struct stat info;
+    if (stat(folder, &info) != 0) return TENGINE_OK;
+    if (info.st_uid != geteuid() && info.st_uid != 0)
+        return tengine_error_set(TENGINE_EIO,
+                                 "cache.dir: the folder '%s' belongs to user %ld: expected %ld or "
+                                 "0",
+                                 folder, (long)info.st_uid, (long)geteuid());
+    if ((info.st_mode & (S_IWGRP | S_IWOTH)) == 0 || (info.st_mode & S_ISVTX) != 0)
+        return TENGINE_OK;
+    return tengine_error_set(TENGINE_EIO,
+                             "cache.dir: others may write the folder '%s', whose mode is %04o: "
+                             "expected one that its owner alone may write (chmod go-w)",
+                             folder, (unsigned)(info.st_mode & 07777));
 }
 
 // ---- reading ----
@@ -120,9 +140,11 @@ static int read_part(int descriptor, const char* path, const uint8_t fingerprint
 int open_ir_kept_part(const char* folder, const uint8_t fingerprint[SHA256_BYTES],
                       thread_pool_t* pool, ir_kept_part_t* out_part)
 {
-    char path[PATH_MAX];
+    char name[NAME_LENGTH + 1], path[PATH_MAX];
     *out_part = (ir_kept_part_t){.bytes = NULL};
-    TENGINE_RETURN_IF_ERROR(find_path(folder, fingerprint, path));
+    find_name(fingerprint, name);
+    TENGINE_RETURN_IF_ERROR(find_path(folder, name, path));
+    TENGINE_RETURN_IF_ERROR(check_folder(folder));
     // O_NONBLOCK: opening a pipe without a writer must not block.
     const int descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0)
@@ -152,7 +174,7 @@ typedef struct kept_file
 typedef struct tidied
 {
     const char* path;
-    const char* newest;  // the path of the part that was kept just now
+    const char* newest;  // the name of the part that was kept just now
     DIR* stream;
     vector_t* parts;  // kept_file_t: the others
     uint64_t bytes;   // of all parts
@@ -197,7 +219,7 @@ static bool look_at(tidied_t* folder, const char* name)
     memcpy(file.name, name, sizeof file.name);
     folder->bytes += file.size;
     // Clocks of file systems tick so slowly that another may have been used at the same time.
-    if (strcmp(name, strrchr(folder->newest, '/') + 1) == 0) return true;
+    if (strcmp(name, folder->newest) == 0) return true;
     return push_vector_data(folder->parts, &file) == 0;
 }
 
@@ -290,14 +312,16 @@ static void fill_head(struct ir_sink* sink, const uint8_t fingerprint[SHA256_BYT
 int keep_ir_part(const char* folder, uint64_t limit, const uint8_t fingerprint[SHA256_BYTES],
                  const char* device, struct ir_sink* sink)
 {
-    char path[PATH_MAX];
+    char name[NAME_LENGTH + 1], path[PATH_MAX];
     if (limit > 0 && sink->size > limit)
         return tengine_error_set(TENGINE_ELIMIT, "%zu bytes, but cache.limit_mb allows %llu",
                                  sink->size, (unsigned long long)limit);
-    TENGINE_RETURN_IF_ERROR(find_path(folder, fingerprint, path));
+    find_name(fingerprint, name);
+    TENGINE_RETURN_IF_ERROR(find_path(folder, name, path));
     TENGINE_RETURN_IF_ERROR(make_folder(folder));
+    TENGINE_RETURN_IF_ERROR(check_folder(folder));
     fill_head(sink, fingerprint, device);
-    TENGINE_RETURN_IF_ERROR(replace_file(path, sink->bytes, sink->size));
-    tidy_folder(folder, path, limit);
+    TENGINE_RETURN_IF_ERROR(put_file(folder, name, sink->bytes, sink->size));
+    tidy_folder(folder, name, limit);
     return TENGINE_OK;
 }

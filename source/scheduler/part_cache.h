@@ -3,6 +3,9 @@
 // fingerprint. Any number of processes may use a folder at the same time, and any of them may be
 // killed at any moment: a file has its name when it is complete.
 //
+// Only a folder that belongs to this process's user or root is used, and that others cannot write
+// unless it is sticky; and in it no symbolic link. TENGINE_EIO otherwise.
+//
 // A file is one page that says what it is, then the device's bytes.
 #pragma once
 

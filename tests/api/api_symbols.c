@@ -21,6 +21,7 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_arena_set),
     SYMBOL(tengine_arena_get_use),
     SYMBOL(tengine_file_replace),
+    SYMBOL(tengine_file_put),
     SYMBOL(get_tengine_version),
     SYMBOL(request_tengine_version),
     SYMBOL(get_tengine_hcl_version),

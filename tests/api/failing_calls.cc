@@ -240,6 +240,7 @@ const std::vector<FailingCall>& other_calls()
         CALL(tengine_device_get_option_default("no such device", 0), nullptr),
         CALL(tengine_device_get_option_help("no such device", 0), nullptr),
         CALL(tengine_file_replace("", "x", 1), -1),
+        CALL(tengine_file_put("", "name", "x", 1), -1),
         CALL(tengine_operator_get_number(), -1),
         CALL(tengine_operator_get_name(-1), nullptr),
         CALL(tengine_operator_get_domain(-1), nullptr),

@@ -44,5 +44,24 @@ TEST(FileApi, BadArgumentsAreErrors)
     EXPECT_THAT(get_tengine_error(), HasSubstr("cannot write '/': it is a folder"));
 }
 
+TEST(FileApi, AFileIsPutIntoAFolder)
+{
+    const std::string folder = testing::TempDir();
+    const std::string name = "file_test_" + std::to_string(getpid()), path = folder + "/" + name;
+    ASSERT_EQ(tengine_file_put(folder.c_str(), name.c_str(), "one", 3), 0) << get_tengine_error();
+    std::ifstream file(path);
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "one");
+    unlink(path.c_str());
+    ASSERT_EQ(symlink("/dev/null", path.c_str()), 0);
+    EXPECT_EQ(tengine_file_put(folder.c_str(), name.c_str(), "one", 3), -1);
+    EXPECT_EQ(get_tengine_errno(), TENGINE_EIO);
+    EXPECT_THAT(get_tengine_error(), HasSubstr("it is a symbolic link"));
+    unlink(path.c_str());
+    EXPECT_EQ(tengine_file_put(folder.c_str(), nullptr, "x", 1), -1);
+    EXPECT_THAT(get_tengine_error(), HasSubstr("tengine_file_put: name is NULL"));
+    EXPECT_EQ(tengine_file_put(folder.c_str(), "../x", "x", 1), -1);
+    EXPECT_EQ(get_tengine_errno(), TENGINE_EINVAL);
+}
+
 }  // namespace
 }  // namespace tengine

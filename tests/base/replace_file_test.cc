@@ -147,6 +147,46 @@ TEST_F(ReplaceFile, LinksLeadToTheFile)
     expect_refused(path("ring"), "symbolic links");
 }
 
+// Under a name that the user has not chosen.
+TEST_F(ReplaceFile, APlantedLinkIsRefused)
+{
+    const std::string file = make("victim", "old");
+    const std::string folder = folder_;
+    const auto put = [&](const char* name) { return put_file(folder.c_str(), name, "new", 3); };
+    for (const char* to : {"victim", "missing", "planted"}) {
+        fs::create_symlink(to, path("planted"));
+        EXPECT_EQ(put("planted"), TENGINE_EIO);
+        EXPECT_THAT(tengine_error_message(),
+                    AllOf(HasSubstr("'" + path("planted") + "'"), HasSubstr("a symbolic link")));
+        EXPECT_EQ(entries(), 2u) << "something is left, or the link was followed";
+        fs::remove(path("planted"));
+    }
+    EXPECT_EQ(content_of(file), "old");
+    ASSERT_EQ(link(file.c_str(), path("planted").c_str()), 0);
+    EXPECT_EQ(put("planted"), TENGINE_OK) << tengine_error_message();
+    EXPECT_EQ(content_of(path("planted")), "new");
+    EXPECT_EQ(content_of(file), "old") << "another name of the file";
+    for (const char* name : {"", ".", "..", "a/b", "../victim", "/tmp/x"}) {
+        EXPECT_EQ(put(name), TENGINE_EINVAL) << name;
+        EXPECT_THAT(tengine_error_message(), HasSubstr("without '/'")) << name;
+    }
+    EXPECT_EQ(put(std::string(300, 'n').c_str()), TENGINE_EIO);
+    EXPECT_EQ(put_file(path("none").c_str(), "file", "new", 3), TENGINE_EIO);
+}
+
+// One who made the file first does not get to write to ours.
+TEST_F(ReplaceFile, PermissionsOfAnotherUsersFileAreNotTakenOver)
+{
+    const std::string file = make("file", "old");
+    ASSERT_EQ(chmod(file.c_str(), 0666), 0);
+    if (chown(file.c_str(), 12345, 12345) != 0) GTEST_SKIP() << "only the superuser gives away";
+    const mode_t umask_before = umask(0);
+    EXPECT_EQ(replace(file, "new"), TENGINE_OK) << tengine_error_message();
+    umask(umask_before);
+    EXPECT_EQ(content_of(file), "new");
+    EXPECT_EQ(mode_of(file), 0644u);
+}
+
 // Another user with write access to the folder cannot redirect the bytes.
 TEST_F(ReplaceFile, APlantedLinkIsNotFollowed)
 {

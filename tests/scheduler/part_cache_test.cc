@@ -130,6 +130,40 @@ class PartCache : public testing::Test
     const TemporaryFolder temporary_;
 };
 
+// Whoever may make a name in the folder cannot choose the file that is written.
+TEST_F(PartCache, APlantedLinkIsRefused)
+{
+    const std::string victim = temporary_.path() + "/victim";
+    write(victim, content(9));
+    ASSERT_EQ(keep(1, content(1)), TENGINE_OK) << tengine_error_message();
+    fs::create_symlink(victim, path(2));
+    EXPECT_EQ(keep(2, content(2)), TENGINE_EIO);
+    EXPECT_TRUE(says("a symbolic link")) << tengine_error_message();
+    EXPECT_EQ(read(victim), content(9));
+    EXPECT_EQ(find(2), TENGINE_EIO) << "it would lead anywhere";
+}
+
+TEST_F(PartCache, AFolderThatOthersMayWriteIsRefused)
+{
+    ASSERT_EQ(keep(1, content(1)), TENGINE_OK) << tengine_error_message();
+    for (const mode_t mode : {0770, 0707, 0777, 0722}) {
+        ASSERT_EQ(chmod(folder().c_str(), mode), 0);
+        EXPECT_EQ(keep(2, content(2)), TENGINE_EIO);
+        EXPECT_TRUE(says("others may write the folder '" + folder() + "', whose mode is 0"))
+            << tengine_error_message();
+        EXPECT_EQ(find(1), TENGINE_EIO);
+    }
+    for (const mode_t mode : {0700, 0755, 01777}) {
+        ASSERT_EQ(chmod(folder().c_str(), mode), 0);
+        EXPECT_EQ(keep(2, content(2)), TENGINE_OK) << tengine_error_message();
+        EXPECT_EQ(find(1), TENGINE_OK) << tengine_error_message();
+    }
+    if (chown(folder().c_str(), 12345, 12345) != 0) GTEST_SKIP() << "only the superuser gives away";
+    EXPECT_EQ(keep(2, content(2)), TENGINE_EIO);
+    EXPECT_TRUE(says("belongs to user 12345: expected ")) << tengine_error_message();
+    EXPECT_EQ(find(1), TENGINE_EIO);
+}
+
 TEST_F(PartCache, WhatWasKeptIsFound)
 {
     EXPECT_EQ(find(1), TENGINE_ENOENT);

@@ -133,6 +133,35 @@ TEST(Runner, AHungCallHasItsOwnInputsWhateverTheirShape)
     EXPECT_EQ(wait_hung_calls(10000), 0);
 }
 
+// A device fails in a run, and there is no memory to compile its part for another.
+TEST(Runner, TheDefaultDeviceIsAskedAgainWhenItLackedMemory)
+{
+    const LogCapture log;
+    TestDevice device("A", {"Relu"});
+    Session session({&device});
+    session.builder().input("x", {2});
+    session.builder().add("Relu", {"x"}, {"y"});
+    session.builder().outputs({"y"});
+    session.feed("x", {-1, 2});
+    ASSERT_EQ(session.prerun(), TENGINE_OK) << tengine_error_message();
+    struct interface& interface = *find_default_device()->interface;
+    const auto pre_run = interface.pre_run;
+    device.fail_run = 1;
+    interface.pre_run = [](struct device*, subgraph*, void*) {
+        return tengine_error_set(TENGINE_ENOMEM, "no memory for a plan");
+    };
+    for (int run = 0; run < 2; ++run) {
+        EXPECT_LT(session.run(), 0);
+        EXPECT_TRUE(says("told to fail") && says("no memory for a plan"))
+            << tengine_error_message();
+    }
+    interface.pre_run = pre_run;
+    for (int run = 0; run < 2; ++run) {
+        EXPECT_EQ(session.run(), TENGINE_OK) << tengine_error_message();
+        EXPECT_EQ(session.read("y"), (Floats{0, 2}));
+    }
+}
+
 // ---- times ----
 
 int measure_as_index(device*, subgraph* part, int64_t* out_node_ns)

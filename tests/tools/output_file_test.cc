@@ -63,6 +63,34 @@ TEST(OutputFile, TensorsReplaceIt)
         expect_replaced(file, {"run", model, "--output", folder});
 }
 
+// Who may make names in a folder of results does not choose what is overwritten.
+TEST(OutputFile, LinksUnderNamesOfTheProgramAreNotFollowed)
+{
+    const std::string folder = scratch_folder(), victim = folder + "/victim";
+    const std::string model = data_file("digits.onnx");
+    tools::write_file(victim, "old");
+    const std::vector<std::pair<std::string, std::vector<std::string>>> writers = {
+        {"results", {"run", model, "--output", folder + "/results"}},
+        {"pages", {"manual", folder + "/pages"}},
+    };
+    for (const auto& [name, arguments] : writers) {
+        ASSERT_EQ(run(arguments).status, 0);
+        std::vector<fs::path> files;
+        for (const auto& entry : fs::recursive_directory_iterator(folder + "/" + name))
+            if (entry.is_regular_file()) files.push_back(entry.path());
+        ASSERT_FALSE(files.empty());
+        for (const fs::path& file : files) {
+            fs::remove(file);
+            fs::create_symlink(victim, file);
+            const Finished finished = run(arguments);
+            EXPECT_EQ(finished.status, 1) << file;
+            EXPECT_THAT(finished.errors, HasSubstr("it is a symbolic link")) << file;
+            EXPECT_EQ(tools::read_file(victim), "old") << file;
+            fs::remove(file);
+        }
+    }
+}
+
 TEST(OutputFile, WhatIsNoRegularFileStays)
 {
     const std::string pipe = scratch_folder() + "/pipe";

@@ -92,6 +92,14 @@ void write_file(const std::string& path, const std::string& content)
         throw Failure(tengine_error_message());
 }
 
+std::string put_file(const std::string& folder, const std::string& name, const std::string& content)
+{
+    const std::string place = folder.empty() ? "." : folder;
+    if (tengine_file_put(place.c_str(), name.c_str(), content.data(), content.size()) < 0)
+        throw Failure(tengine_error_message());
+    return (std::filesystem::path(folder) / name).string();
+}
+
 Tensor read_tensor(const std::string& path)
 {
     const Format& format = format_of(path);
@@ -106,6 +114,11 @@ Tensor read_tensor(const std::string& path)
 void write_tensor(const std::string& path, const Tensor& tensor)
 {
     write_file(path, format_of(path).encode(tensor));
+}
+
+std::string put_tensor(const std::string& folder, const std::string& name, const Tensor& tensor)
+{
+    return put_file(folder, name, format_of(name).encode(tensor));
 }
 
 Tensor decode_raw(const std::string& content, int data_type, const std::vector<int>& shape)

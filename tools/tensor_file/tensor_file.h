@@ -22,11 +22,17 @@ void check_is_file(const std::string& path);
 
 // Replaces the file, as tengine_file_replace() does. Throws Failure if it cannot be written.
 void write_file(const std::string& path, const std::string& content);
+// The same for a name in a folder that the user did not give, as tengine_file_put() does. Returns
+// the path.
+std::string put_file(const std::string& folder, const std::string& name,
+                     const std::string& content);
 
 // Throw Failure, which names the file, for every file that cannot be read, is damaged, or holds
 // what Tensor cannot.
 Tensor read_tensor(const std::string& path);
 void write_tensor(const std::string& path, const Tensor& tensor);
+// With put_file().
+std::string put_tensor(const std::string& folder, const std::string& name, const Tensor& tensor);
 
 // The elements as they lie in memory, without anything in front. Throws Failure if these are not
 // the bytes of the shape. One dimension may be -1: the number of bytes decides it.

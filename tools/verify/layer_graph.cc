@@ -2,6 +2,8 @@
 #include "verify/layer_graph.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <set>
 
 #include "tensor_file/failure.h"
@@ -109,6 +111,30 @@ std::string full_op(const tengine_execution_node& node)
     const std::string domain = node.domain;
     return domain.empty() ? node.op : domain + "." + node.op;
 }
+
+// A folder in another that others cannot write, gone with this. What is moved out of it takes the
+// place of a link that others may have planted, and does not follow it.
+class Aside
+{
+  public:
+    explicit Aside(const std::filesystem::path& folder)
+        : path_((folder / "tengine-XXXXXX").string())
+    {
+        if (!mkdtemp(path_.data())) throw Failure("no folder " + path_);
+    }
+    ~Aside()
+    {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    Aside(const Aside&) = delete;
+    Aside& operator=(const Aside&) = delete;
+
+    std::string path(const std::string& name) const { return path_ + "/" + name; }
+
+  private:
+    std::string path_;
+};
 
 }  // namespace
 
@@ -301,9 +327,15 @@ std::vector<Tensor> LayerGraph::run()
     return model_.outputs();
 }
 
-void LayerGraph::save(const std::string& path) const
+std::string LayerGraph::save(const std::filesystem::path& folder, const std::string& name) const
 {
-    if (save_graph(model_.graph(), "onnx", path.c_str()) < 0) fail_api(path);
+    const std::string path = (folder / name).string();
+    const Aside aside(folder);
+    if (save_graph(model_.graph(), "onnx", aside.path(name).c_str()) < 0) fail_api(path);
+    std::error_code error;
+    std::filesystem::rename(aside.path(name), path, error);
+    if (error) throw Failure("'" + path + "' cannot be written: " + error.message());
+    return path;
 }
 
 }  // namespace tengine::tools

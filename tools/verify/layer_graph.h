@@ -2,6 +2,7 @@
 // A model that is cut to one of its nodes, for layers.cc.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -76,8 +77,8 @@ class LayerGraph
     // The layer's results.
     std::vector<Tensor> run();
 
-    // Writes what the graph is now as an ONNX model.
-    void save(const std::string& path) const;
+    // Writes what the graph is now as an ONNX model into the folder. Returns the path.
+    std::string save(const std::filesystem::path& folder, const std::string& name) const;
 
   private:
     const Tensor& value_of(const std::string& name, const Values& changed) const;

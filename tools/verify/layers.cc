@@ -220,16 +220,14 @@ class LayerCheck
         if (folder == ".") folder.clear();
         const std::string stem =
             std::filesystem::path(options_.model).stem().string() + "." + file_word(layer.name);
-        const std::string model = (folder / (stem + ".onnx")).string();
-        judged_->save(model);
+        const std::string model = judged_->save(folder, stem + ".onnx");
         std::string text = target_text(target_) + " --model " + model;
         for (const LayerInput& input : layer.inputs) {
             if (!input.is_variable) continue;
-            const std::string path =
-                (folder / (stem + "." + file_word(input.name) + ".npy")).string();
             const auto changed_input = inputs_.find(input.name);
-            write_tensor(path, changed_input == inputs_.end() ? values_.at(input.name)
-                                                              : changed_input->second);
+            const std::string path = put_tensor(
+                folder.string(), stem + "." + file_word(input.name) + ".npy",
+                changed_input == inputs_.end() ? values_.at(input.name) : changed_input->second);
             const std::string argument = " --input '" + input.name + "=" + path + "'";
             if (text.find(argument) == std::string::npos) text += argument;
         }

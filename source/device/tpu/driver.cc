@@ -13,12 +13,12 @@ namespace tengine::tpu {
 namespace {
 
 // Parts of a graph differ in their first nodes, whose names may have any characters.
-std::string path_in(const std::string& folder, const subgraph& part)
+std::string file_name(const subgraph& part)
 {
     std::string name = get_ir_graph_node(part.graph, part.node_list[0])->name;
     for (char& c : name)
         if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-') c = '_';
-    return folder + "/" + name.substr(0, 200) + ".tpu";
+    return name.substr(0, 200) + ".tpu";
 }
 
 int check_bindings(const subgraph& part, const Program& program)
@@ -129,8 +129,8 @@ int Driver::try_file(const subgraph& part)
     if (flip >= 0 && flip / 8 < static_cast<int64_t>(bytes.size()))
         bytes[static_cast<size_t>(flip / 8)] ^= static_cast<uint8_t>(1u << (flip % 8));
     if (!options_.save_program.empty())
-        TENGINE_RETURN_IF_ERROR(
-            replace_file(path_in(options_.save_program, part).c_str(), bytes.data(), bytes.size()));
+        TENGINE_RETURN_IF_ERROR(put_file(options_.save_program.c_str(), file_name(part).c_str(),
+                                         bytes.data(), bytes.size()));
     Program read;
     return load_program(bytes.data(), bytes.size(), &read);
 }

@@ -26,7 +26,7 @@ constexpr const char* kDomain = "com.microsoft";
 class TemporaryFolder
 {
   public:
-    TemporaryFolder() : path_((fs::temp_directory_path() / "tengine-XXXXXX").string())
+    explicit TemporaryFolder(const fs::path& parent) : path_((parent / "tengine-XXXXXX").string())
     {
         if (!mkdtemp(path_.data())) throw Failure("no temporary folder " + path_);
     }
@@ -190,7 +190,7 @@ GraphPointer compile_for_context_node(const GraphPointer& graph, const Settings&
         throw Failure("a part with the input '" + free_input +
                       "', which has a free dimension, cannot be kept: give it a size, by "
                       "AddFreeDimensionOverrideByName for example");
-    const TemporaryFolder folder;
+    const TemporaryFolder folder(fs::temp_directory_path());
     save(graph.get(), folder.file());
     return own(create_graph(settings.context.get(), kFormat, folder.file().c_str()),
                "the part as a tmfile");
@@ -203,7 +203,7 @@ NodePointer make_context_node(const Part& part, const OrtNode* fused, const Sett
     Attributes attributes;
     const KeptParts& kept = settings.kept_parts;
     if (kept.is_embedded) {
-        const TemporaryFolder folder;
+        const TemporaryFolder folder(fs::temp_directory_path());
         save(part.graph(), folder.file());
         attributes.add("ep_cache_context", read_file(folder.file()));
     } else {
@@ -211,7 +211,10 @@ NodePointer make_context_node(const Part& part, const OrtNode* fused, const Sett
         const std::string name =
             written.stem().string() + "_part_" + std::to_string(files->size()) + ".tmfile";
         const std::string path = (written.parent_path() / name).string();
-        save(part.graph(), path);
+        // A link of that name, which others may have planted, is replaced and not followed.
+        const TemporaryFolder folder(written.parent_path());
+        save(part.graph(), folder.file());
+        fs::rename(folder.file(), path);
         files->add(path);
         attributes.add("ep_cache_context", name);
     }
