@@ -54,6 +54,7 @@ std::vector<TypedCase> choose(const std::vector<TypedCase>& taken)
     std::vector<TypedCase> chosen;
     std::map<std::pair<std::string, std::string>, size_t> places;
     for (const TypedCase& each : taken) {
+        if (each.of.is_behind_conv) continue;
         const auto [place, is_new] =
             places.emplace(std::pair(each.of.op, each.types), chosen.size());
         if (is_new)

@@ -233,7 +233,7 @@ std::string Case::name() const
         text << ' ' << key << '=' << value;
     for (const auto& [key, value] : texts)
         text << ' ' << key << '=' << value;
-    return text.str();
+    return text.str() + (is_behind_conv ? " behind=Conv" : "");
 }
 
 std::vector<Tensor> make_inputs(const Case& of, int data_type, int value_type, uint64_t seed)
@@ -261,6 +261,7 @@ std::vector<Case> list_cases()
     add_quantized_cases(&cases);
     add_recurrent_cases(&cases);
     add_other_cases(&cases);
+    add_cases_behind_conv(&cases);
     for (Case& each : cases)
         if (each.shape_class.empty()) each.shape_class = classify_shape(each);
     return cases;

@@ -58,8 +58,12 @@ struct Case
     // Of the values; integers are eight times as large.
     double low = -1, high = 1;
     std::string shape_class = {};
+    // Input 0, of rank four, comes from a convolution that leaves it as it is: kernels for channels
+    // last, which take what lies so already, are used behind one.
+    bool is_behind_conv = false;
 
-    // "Conv 1x3x7x7 #4x3x3x3 pads=1,1,1,1": constants have a #.
+    // "Conv 1x3x7x7 #4x3x3x3 pads=1,1,1,1": constants have a #. "behind=Conv" ends that of one
+    // whose input comes from a convolution.
     std::string name() const;
 };
 
@@ -89,6 +93,8 @@ void add_index_cases(std::vector<Case>* cases);
 void add_quantized_cases(std::vector<Case>* cases);
 void add_recurrent_cases(std::vector<Case>* cases);
 void add_other_cases(std::vector<Case>* cases);
+// Those that are there behind a convolution, where that may change what computes them.
+void add_cases_behind_conv(std::vector<Case>* cases);
 
 // What is special in the shapes of a case, "plain" if nothing is: "one element", "zero-sized",
 // "grouped", "dilated", "odd sizes". One that has several is of the rarest.

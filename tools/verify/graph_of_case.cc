@@ -9,6 +9,7 @@ namespace tengine::tools {
 namespace {
 
 constexpr char kNode[] = "node";
+constexpr char kConv[] = "conv";  // of a case behind one
 
 std::string input_name(int index)
 {
@@ -56,11 +57,20 @@ void set_data(tensor_t tensor, const Tensor& value)
         fail_api(get_tensor_name(tensor));
 }
 
-// The node that does the case's work, of those that `device` runs.
+// Whether the node does the case's work. What is before it is a convolution.
 bool is_work(const tengine_execution_node& node, const Case& of)
 {
     const std::string op = node.op;
+    if (of.is_behind_conv && (op == "Conv" || op == "QLinearConv")) return false;
     return op != "Cast" || of.op == "Cast";
+}
+
+// Adds what the device says of the node to those before, separated by commas.
+void add_kernel(graph_t graph, int index, std::string* kernels)
+{
+    tengine_node_kernel kernel = {};
+    if (tengine_graph_get_execution_kernel(graph, index, &kernel, sizeof kernel) < 0) return;
+    if (*kernel.name) *kernels += (kernels->empty() ? "" : ",") + std::string(kernel.name);
 }
 
 }  // namespace
@@ -123,19 +133,61 @@ CaseGraph::CaseGraph(const Case& of, int data_type, const std::vector<Tensor>& i
         fail_api(of.name());
 }
 
-void CaseGraph::add_input(int index, const Operand& operand, const Tensor& value, node_t node)
+tensor_t CaseGraph::add_tensor(const std::string& name, const Tensor& value, int role)
 {
-    const std::string name = input_name(index);
-    const bool is_constant = operand.is_constant;
+    const bool is_constant = role == TENSOR_TYPE_CONST;
     node_t source = create_graph_node(graph(), name.c_str(), is_constant ? "Const" : "InputOp");
     tensor_t tensor = create_graph_tensor(graph(), name.c_str(), value.data_type);
-    const int role = is_constant ? TENSOR_TYPE_CONST : TENSOR_TYPE_INPUT;
     if (!source || !tensor || set_node_output_tensor(source, 0, tensor, role) < 0 ||
-        set_tensor_shape(tensor, value.shape.data(), static_cast<int>(value.shape.size())) < 0 ||
-        set_node_input_tensor(node, index, tensor) < 0)
+        set_tensor_shape(tensor, value.shape.data(), static_cast<int>(value.shape.size())) < 0)
         fail_api(case_.name());
-    if (!is_constant) fed_.push_back(index);
     if (is_constant) set_data(tensor, value);
+    return tensor;
+}
+
+// A convolution whose weights are the identity, so that it gives what it takes, bit by bit.
+tensor_t CaseGraph::add_conv(tensor_t from, const Tensor& value)
+{
+    const bool is_float = is_floating(value.data_type);
+    node_t node =
+        create_graph_node(graph(), kConv, is_float ? "ai.onnx.Conv" : "ai.onnx.QLinearConv");
+    tensor_t result = create_graph_tensor(graph(), kConv, value.data_type);
+    std::vector<tensor_t> inputs = {from};
+    const auto add = [&](const char* name, const Tensor& constant) {
+        inputs.push_back(add_tensor(std::string(kConv) + name, constant, TENSOR_TYPE_CONST));
+    };
+    Tensor weights = make_tensor(is_float ? value.data_type : TENGINE_DT_INT8,
+                                 {value.shape[1], value.shape[1], 1, 1});
+    for (int i = 0; i < value.shape[1]; ++i)
+        set_element(&weights, static_cast<size_t>(i) * static_cast<size_t>(value.shape[1] + 1), 1);
+    if (is_float) {
+        add(".weights", weights);
+    } else {
+        Tensor one = make_tensor(TENGINE_DT_FP32, {});
+        set_element(&one, 0, 1);
+        const Tensor zero = make_tensor(value.data_type, {});
+        add(".scale", one);
+        add(".zero", zero);
+        add(".weights", weights);
+        add(".weight_scale", one);
+        add(".weight_zero", make_tensor(TENGINE_DT_INT8, {}));
+        add(".result_scale", one);
+        add(".result_zero", zero);
+    }
+    if (!node || !result || set_node_output_tensor(node, 0, result, TENSOR_TYPE_VAR) < 0)
+        fail_api(case_.name());
+    for (size_t i = 0; i < inputs.size(); ++i)
+        if (set_node_input_tensor(node, static_cast<int>(i), inputs[i]) < 0) fail_api(case_.name());
+    return result;
+}
+
+void CaseGraph::add_input(int index, const Operand& operand, const Tensor& value, node_t node)
+{
+    const int role = operand.is_constant ? TENSOR_TYPE_CONST : TENSOR_TYPE_INPUT;
+    tensor_t tensor = add_tensor(input_name(index), value, role);
+    if (index == 0 && case_.is_behind_conv) tensor = add_conv(tensor, value);
+    if (set_node_input_tensor(node, index, tensor) < 0) fail_api(case_.name());
+    if (!operand.is_constant) fed_.push_back(index);
 }
 
 void CaseGraph::prepare()
@@ -157,10 +209,13 @@ Placement CaseGraph::placement() const
     for (int i = 0; i < number; ++i) {
         tengine_execution_node node = {};
         if (tengine_graph_get_execution_node(graph(), i, &node) < 0) fail_api(case_.name());
-        placement.mac_number += node.mac_number;
         if (!is_work(node, case_)) continue;
+        placement.mac_number += node.mac_number;
         placement.is_removed = false;
-        if (node.device == target_.device) continue;
+        if (node.device == target_.device) {
+            add_kernel(graph(), i, &placement.kernels);
+            continue;
+        }
         placement.is_taken = false;
         for (int k = 0; k < node.refusal_number; ++k) {
             tengine_refusal refusal = {};

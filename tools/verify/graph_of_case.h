@@ -20,6 +20,7 @@ struct Placement
     bool is_removed = false;  // the preparation left nothing to run
     std::string reason;       // of the device's refusal; "" if there is none
     int64_t mac_number = 0;   // multiply-accumulates of a run
+    std::string kernels;      // what the device says that it computes it with; "" if it does not
 };
 
 // A context with the target's device in front and its options. The caller destroys it. Throws
@@ -67,6 +68,8 @@ class CaseGraph
     };
 
     void add_input(int index, const Operand& operand, const Tensor& value, node_t node);
+    tensor_t add_tensor(const std::string& name, const Tensor& value, int role);
+    tensor_t add_conv(tensor_t from, const Tensor& value);
 
     Case case_;
     Target target_;

@@ -27,6 +27,7 @@ Json finding_json(const Target& target, const Finding& finding)
         json["error"] = number_json(finding.error);
         json["bound"] = number_json(finding.bound);
     }
+    if (!finding.kernels.empty()) json["kernels"] = finding.kernels;
     if (finding.verdict == Verdict::kFailed) json["reproduce"] = reproduction_text(target, finding);
     return json;
 }

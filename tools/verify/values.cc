@@ -29,7 +29,7 @@ int64_t count_terms(const std::vector<Tensor>& inputs, const std::vector<Tensor>
 struct DeviceRun
 {
     std::vector<Tensor> outputs;
-    int64_t mac_number = 0;
+    Placement placement;
     int64_t redo_number = 0;
 };
 
@@ -39,7 +39,7 @@ DeviceRun run_on(const Target& target, const TypedCase& typed, const std::vector
     graph.prepare();
     graph.feed(inputs);
     graph.run();
-    return {graph.outputs(), graph.placement().mac_number, graph.redo_number()};
+    return {graph.outputs(), graph.placement(), graph.redo_number()};
 }
 
 Finding judge(const Target& target, const TypedCase& typed, Finding finding)
@@ -58,11 +58,12 @@ Finding judge(const Target& target, const TypedCase& typed, Finding finding)
         return end(Verdict::kSkipped, std::string("the reference fails: ") + failure.what());
     }
     const DeviceRun run = run_on(target, typed, inputs);
+    finding.kernels = run.placement.kernels;
     if (run.redo_number > 0)
         return end(Verdict::kFailed, "the device fails to run it, and the CPU did");
     const Agreement agreement =
-        compare(typed.of, typed.value_type, count_terms(inputs, run.outputs, run.mac_number),
-                expected, run.outputs);
+        compare(typed.of, typed.value_type,
+                count_terms(inputs, run.outputs, run.placement.mac_number), expected, run.outputs);
     finding.error = agreement.error;
     finding.bound = 1;
     return end(agreement.agrees ? Verdict::kPassed : Verdict::kFailed, agreement.detail);
