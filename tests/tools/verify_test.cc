@@ -3,7 +3,11 @@
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+#include <sstream>
 
 #include "../api/onnx_bytes.h"
 #include "tools/program.h"
@@ -36,6 +40,59 @@ TEST(VerifyCommand, PassesTheFastKernelsOfTheCpu)
     // Some 1,200, of every family.
     EXPECT_GT(report["checks"]["values"]["passed"], 1000);
     EXPECT_GT(report["claims"].size(), 300U);
+}
+
+// The names of the CPU's kernels, as its list of implementations has them; without plain ones.
+std::set<std::string> list_kernels()
+{
+    const std::string path =
+        std::string(TENGINE_SOURCE_DIR) + "/source/device/cpu/implementations.cc";
+    std::ifstream file(path);
+    const std::string text((std::istreambuf_iterator<char>(file)),
+                           std::istreambuf_iterator<char>());
+    const std::regex pattern("\"([a-z0-9_]+\\.[a-z0-9_]+)\"");
+    std::set<std::string> names;
+    for (std::sregex_iterator each(text.begin(), text.end(), pattern), end; each != end; ++each)
+        if ((*each)[1].str().rfind("reference.", 0) != 0) names.insert((*each)[1]);
+    return names;
+}
+
+// Kernels whose results were compared, those of which passed.
+std::set<std::string> find_verified_kernels(const std::string& only)
+{
+    std::set<std::string> names;
+    const nlohmann::json report = report_of({"--device", "CPU", "--only", only});
+    for (const nlohmann::json& finding : report["findings"]) {
+        if (finding["check"] != "values") continue;
+        EXPECT_EQ(finding["verdict"], "passed") << finding["subject"];
+        std::istringstream kernels(finding.value("kernels", ""));
+        for (std::string name; std::getline(kernels, name, ',');)
+            names.insert(name);
+    }
+    return names;
+}
+
+// What no case reaches, and why.
+const std::map<std::string, const char*> kUnreached = {
+    {"lstm.byte_pixels", "of an operator that the precision hybrid_int8 makes"},
+    {"matmul.row_byte_pixels", "of an operator that the precision hybrid_int8 makes"},
+    {"matmul_nbits.avx2", "computes with other numbers, by leave of the model's accuracy_level"},
+    {"matmul_nbits.vnni", "computes with other numbers, by leave of the model's accuracy_level"},
+};
+
+// A kernel that no case has is judged by no one: those for channels last need a convolution before.
+TEST(VerifyCommand, ReachesTheKernelsOfTheCpu)
+{
+    const std::string devices = run({"devices"}).output;
+    if (devices.find("runs on AVX") == std::string::npos)
+        GTEST_SKIP() << "kernels of bytes need instructions that this processor lacks";
+    std::set<std::string> reached;
+    for (const char* only : {"fp32", "bf16", "int8", "DynamicQuantizeLinear"})
+        reached.merge(find_verified_kernels(only));
+    const std::set<std::string> known = list_kernels();
+    ASSERT_GT(known.size(), 100U);
+    for (const std::string& name : known)
+        EXPECT_NE(reached.count(name), kUnreached.count(name)) << name;
 }
 
 TEST(VerifyCommand, PassesSeveralThreads)

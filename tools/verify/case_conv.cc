@@ -21,7 +21,11 @@ void add_conv_cases(std::vector<Case>* cases)
                       {{"pads", {1, 1, 1, 1}}}});
     cases->push_back({"Conv", {fed({1, 256, 14, 14}), constant({64, 256, 1, 1}), constant({64})}});
     cases->push_back({"Conv", {fed({1, 5, 9, 11}), fed({7, 5, 3, 3})}});
-    for (size_t i = cases->size() - 3; i < cases->size(); ++i)
+    // As many tiles of six by six results as pay for larger weights.
+    cases->push_back({"Conv",
+                      {fed({1, 16, 62, 62}), constant({17, 16, 3, 3}), constant({17})},
+                      {{"pads", {1, 1, 1, 1}}}});
+    for (size_t i = cases->size() - 4; i < cases->size(); ++i)
         (*cases)[i].types = float_types();
 }
 

@@ -143,6 +143,8 @@ void add_resizes(std::vector<Case>* cases)
             made.texts = {{"mode", mode}, {"coordinate_transformation_mode", rule}};
             if (mode[0] == 'n') made.texts.push_back({"nearest_mode", "floor"});
             made.types = mode[0] == 'n' ? number_types() : float_types();
+            if (mode[0] == 'l')
+                made.types.insert(made.types.end(), {TENGINE_DT_INT8, TENGINE_DT_UINT8});
             made.low = 0;
             cases->push_back(made);
         }

@@ -70,6 +70,32 @@ void add_rotations(std::vector<Case>* cases)
         }
 }
 
+Operand list_of_int32(std::vector<double> values)
+{
+    Operand made = constant({static_cast<int>(values.size())});
+    made.values = std::move(values);
+    made.data_type = TENGINE_DT_INT32;
+    return made;
+}
+
+// Some tokens, and one after others that are in the cache.
+void add_attention(std::vector<Case>* cases)
+{
+    for (const int tokens : {1, 9, 33}) {
+        const Operand keys = fed({2, 2, 37, 16});
+        add(cases, "Attention", {fed({2, 4, tokens, 16}), keys, keys}, float_types()).ints = {
+            {"is_causal", tokens > 1}};
+        const Operand fresh = fed({1, tokens, 2 * 16});
+        const Operand past = tokens == 1 ? fed({1, 2, 20, 16}) : absent();
+        const int last = tokens == 1 ? 19 : tokens - 1;
+        add(cases, "com.microsoft.GroupQueryAttention",
+            {fed({1, tokens, 4 * 16}), fresh, fresh, past, past, list_of_int32({last * 1.0}),
+             list_of_int32({last + 1.0})},
+            float_types(), {kCaseType, kCaseType, kCaseType})
+            .ints = {{"num_heads", 4}, {"kv_num_heads", 2}};
+    }
+}
+
 void add_losses(std::vector<Case>* cases)
 {
     const Types types = {TENGINE_DT_FP32, TENGINE_DT_FP16, TENGINE_DT_FP64};
@@ -112,6 +138,7 @@ void add_other_cases(std::vector<Case>* cases)
 {
     add_signals(cases);
     add_rotations(cases);
+    add_attention(cases);
     add_losses(cases);
     add_dynamic(cases);
     add_random(cases);

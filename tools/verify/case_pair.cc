@@ -51,6 +51,11 @@ void add_arithmetic(std::vector<Case>* cases)
     // No divisor is 0.
     add_pairs(make("Div", number_types(), 0.25, 2), cases);
     add_pairs(make("Pow", float_types(), 0.25, 2), cases);
+    for (const double exponent : {0.5, 2.0, 3.0, -1.5}) {
+        Case power = make("Pow", float_types(), 0.25, 2);
+        power.inputs = {fed({2, 5, 7, 9}), number(exponent)};
+        cases->push_back(power);
+    }
     for (const char* op : {"Sum", "Mean"})
         add_pairs(make(op, float_types()), cases);
     Case remainder = make("Mod", integer_types(), 0.25, 2);

@@ -37,6 +37,8 @@ std::vector<Window> list_windows()
             {{2, 7, 17, 9}, {13, 7, 3, 5}, {2, 1}, {0, 2, 1, 1}},
             {{1, 5, 17, 17}, {17, 5, 3, 3}, {1, 1}, {2, 2, 2, 2}, {2, 2}},
             {{1, 64, 9, 9}, {33, 64, 3, 3}, {1, 1}, {1, 1, 1, 1}},
+            {{1, 33, 14, 15}, {17, 33, 3, 3}, {1, 1}, {1, 1, 1, 1}},
+            {{2, 7, 33}, {13, 7, 3}, {1}, {1, 1}, {1}},
             {{1, 8, 9, 33}, {8, 1, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 8},
             {{1, 8, 9, 9}, {12, 4, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 2}};
 }
@@ -114,6 +116,8 @@ void add_products(std::vector<Case>* cases)
         product.inputs.push_back(zero_points({140}));
         product.types = byte_types();
         cases->push_back(product);
+        product.inputs[3] = fed_bytes({k, n});
+        cases->push_back(product);
         Case sum = {"com.microsoft.QGemm", operands};
         sum.inputs.push_back(sums({n}));
         sum.inputs.push_back(scales({0.057}));
@@ -125,6 +129,51 @@ void add_products(std::vector<Case>* cases)
         plain.outputs = {kSums};
         cases->push_back(plain);
     }
+}
+
+// Of bytes, or of floats that become bytes, with floats as results.
+void add_products_to_float(std::vector<Case>* cases)
+{
+    for (const auto& [m, k, n] :
+         std::vector<std::tuple<int, int, int>>{{1, 7, 13}, {9, 64, 17}, {33, 100, 65}}) {
+        const Operand weights = constant_bytes({k, n}), weight_zero = zero_points({128});
+        Operand bias = constant({n});
+        bias.data_type = TENGINE_DT_FP32;
+        Case made = {"com.microsoft.MatMulIntegerToFloat",
+                     {fed_bytes({m, k}), weights, scales({0.043}), scales(spread(0.011, n)),
+                      zero_points({117}), weight_zero, bias}};
+        Operand reals = fed({m, k});
+        reals.data_type = TENGINE_DT_FP32;
+        Case dynamic = {"com.microsoft.DynamicQuantizeMatMul",
+                        {reals, weights, scales({0.011}), weight_zero, bias}};
+        made.inputs[5].values.assign(static_cast<size_t>(n), 128);
+        made.inputs[5].dims = {n};
+        for (Case* each : {&made, &dynamic}) {
+            each->types = byte_types();
+            each->outputs = {TENGINE_DT_FP32};
+            cases->push_back(*each);
+        }
+    }
+}
+
+// Weights of four and eight bits in blocks.
+void add_products_of_blocks(std::vector<Case>* cases)
+{
+    constexpr int kDepth = 96, kColumns = 35, kBlock = 32, kBlocks = kDepth / kBlock;
+    for (const int bits : {4, 8})
+        for (const int rows : {1, 9}) {
+            Operand factors = constant({kColumns * kBlocks});
+            factors.low = 0.01;
+            factors.high = 0.05;
+            Case made = {
+                "com.microsoft.MatMulNBits",
+                {fed({rows, kDepth}),
+                 constant_bytes({kColumns, kBlocks, kBlock * bits / 8}, TENGINE_DT_UINT8), factors},
+                {},
+                {{"K", kDepth}, {"N", kColumns}, {"bits", bits}, {"block_size", kBlock}}};
+            made.types = {TENGINE_DT_FP32};
+            cases->push_back(made);
+        }
 }
 
 void add_pairs(std::vector<Case>* cases)
@@ -187,6 +236,20 @@ void add_rows(std::vector<Case>* cases)
     }
 }
 
+// With a scale for each channel.
+void add_channel_conversions(const Operand& reals, std::vector<Case>* cases)
+{
+    const Operand factors = scales(spread(0.0237, reals.dims[1]));
+    const Operand zeros = zero_points(std::vector<double>(static_cast<size_t>(reals.dims[1]), 121));
+    Case there = {"QuantizeLinear", {reals, factors, zeros}, {}, {{"axis", 1}}};
+    there.types = byte_types();
+    cases->push_back(there);
+    Case back = {"DequantizeLinear", {fed_bytes(reals.dims), factors, zeros}, {}, {{"axis", 1}}};
+    back.types = byte_types();
+    back.outputs = {TENGINE_DT_FP32};
+    cases->push_back(back);
+}
+
 void add_conversions(std::vector<Case>* cases)
 {
     for (const std::vector<int>& shape :
@@ -205,6 +268,7 @@ void add_conversions(std::vector<Case>* cases)
             back.outputs = {TENGINE_DT_FP32};
             cases->push_back(back);
         }
+        if (shape.size() == 4) add_channel_conversions(reals, cases);
         Case dynamic = {"DynamicQuantizeLinear", {reals}};
         dynamic.types = {TENGINE_DT_UINT8};
         dynamic.outputs = {kCaseType, TENGINE_DT_FP32, kCaseType};
@@ -221,6 +285,8 @@ void add_quantized_cases(std::vector<Case>* cases)
 {
     add_convs(cases);
     add_products(cases);
+    add_products_to_float(cases);
+    add_products_of_blocks(cases);
     add_pairs(cases);
     add_pools(cases);
     add_rows(cases);
