@@ -82,6 +82,13 @@ typedef struct tengine_compiler
     int (*get_module)(void* result, int index, const void** out_bytes, size_t* out_size);
     int (*get_call)(void* result, int part, int* out_module, const char** out_entry_point);
     void (*destroy_result)(void* result);
+    // Tables may end here, as they did at first: `size` says so.
+    // (optional) The operators whose nodes partition may choose, by the names that push_op_names()
+    // (device.h) takes, "Conv" or "com.microsoft.QGemm": what `tengine devices` lists, and all that
+    // others ask the device about. Read when the table is registered; names that the library does
+    // not know are passed over, with a warning. NULL: any operator.
+    const char* const* operators;
+    int operator_number;
 } tengine_compiler_t;
 
 // ---- dispatch ----

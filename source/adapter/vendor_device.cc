@@ -15,6 +15,12 @@ namespace {
 
 VendorDevice* vendors;  // all, in a chain
 
+struct VectorDeleter
+{
+    void operator()(vector_t* list) const { release_vector(list); }
+};
+using IntList = std::unique_ptr<vector_t, VectorDeleter>;
+
 VendorDevice* find_vendor(const char* name)
 {
     VendorDevice* vendor = vendors;
@@ -36,12 +42,27 @@ int forget(struct device* device)
     return 0;
 }
 
-int describe(struct device*, struct vector* allowed, struct vector*, struct vector* types)
+int push_all_operators(struct vector* allowed)
 {
     for (int i = 0; i < tengine_operator_get_number(); ++i) {
         const int type = get_op_type(tengine_operator_get_domain(i), tengine_operator_get_name(i));
         if (push_vector_data(allowed, &type) < 0) return TENGINE_ENOMEM;
     }
+    return 0;
+}
+
+int push_operators(const VendorDevice& vendor, struct vector* allowed)
+{
+    // A dispatch alone runs whatever was compiled ahead.
+    if (!vendor.compiler || !vendor.compiler->operators) return push_all_operators(allowed);
+    for (const int type : vendor.operators)
+        if (push_vector_data(allowed, &type) < 0) return TENGINE_ENOMEM;
+    return 0;
+}
+
+int describe(struct device* device, struct vector* allowed, struct vector*, struct vector* types)
+{
+    TENGINE_RETURN_IF_ERROR(push_operators(vendor_device(device), allowed));
     for (int type = TENGINE_DT_FP32; type <= TENGINE_DT_UINT64; ++type)
         if (push_vector_data(types, &type) < 0) return TENGINE_ENOMEM;
     return 0;
@@ -180,7 +201,8 @@ int check_byte_code(const VendorDevice& vendor, const char* version)
 int check_compiler(const tengine_compiler_t* compiler)
 {
     if (!compiler) return tengine_error_set(TENGINE_EINVAL, "the compiler is NULL");
-    TENGINE_RETURN_IF_ERROR(check_size("compiler", compiler->size, sizeof *compiler));
+    TENGINE_RETURN_IF_ERROR(
+        check_size("compiler", compiler->size, offsetof(tengine_compiler_t, operators)));
     const bool complete = compiler->device && *compiler->device && compiler->manufacturer &&
                           compiler->sdk_version && compiler->byte_code_version &&
                           compiler->partition && compiler->compile && compiler->get_module_number &&
@@ -206,6 +228,22 @@ int check_dispatch(const tengine_dispatch_t* dispatch)
     return 0;
 }
 
+// The ids of what the compiler lists.
+int read_operators(const tengine_compiler_t& compiler, Vector<int>* out_operators)
+{
+    const IntList list(create_vector(sizeof(int), nullptr));
+    if (!list) return TENGINE_ENOMEM;
+    for (int i = 0; i < compiler.operator_number; ++i) {
+        const int status = push_op_names(list.get(), &compiler.operators[i], 1);
+        if (status < 0 && status != TENGINE_EOPERATOR) return status;
+        if (status < 0)
+            TLOG_WARNING("the compiler of %s: %s", compiler.device, tengine_error_message());
+    }
+    const auto* types = static_cast<const int*>(get_vector_data(list.get(), 0));
+    out_operators->assign(types, types + get_vector_num(list.get()));
+    return 0;
+}
+
 // Puts a table into its place in the device of its name.
 template <class Table>
 int enter(const Table* table, Registered<Table> VendorDevice::*place, const char* kind)
@@ -217,6 +255,17 @@ int enter(const Table* table, Registered<Table> VendorDevice::*place, const char
                                  kind);
     TENGINE_RETURN_IF_ERROR(check_byte_code(*vendor, table->byte_code_version));
     (vendor->*place).set(table);
+    return 0;
+}
+
+int enter_compiler(const tengine_compiler_t* table)
+{
+    Registered<tengine_compiler_t> compiler;  // as long as this library's
+    compiler.set(table);
+    Vector<int> operators;
+    if (compiler->operators) TENGINE_RETURN_IF_ERROR(read_operators(*compiler, &operators));
+    TENGINE_RETURN_IF_ERROR(enter(table, &VendorDevice::compiler, "compiler"));
+    find_vendor(table->device)->operators = std::move(operators);
     return 0;
 }
 
@@ -263,7 +312,8 @@ using tengine::adapter::VendorDevice;
 int tengine_register_compiler(const tengine_compiler_t* compiler)
 {
     TENGINE_RETURN_IF_ERROR(tengine::adapter::check_compiler(compiler));
-    return tengine::adapter::enter(compiler, &VendorDevice::compiler, "compiler");
+    return tengine::guarded([&] { return tengine::adapter::enter_compiler(compiler); },
+                            "no memory for the compiler of '%s'", compiler->device);
 }
 
 int tengine_register_dispatch(const tengine_dispatch_t* dispatch)

@@ -45,6 +45,7 @@ struct VendorDevice : Allocated
     String features;
     Registered<tengine_compiler_t> compiler;
     Registered<tengine_dispatch_t> dispatch;
+    Vector<int> operators;        // that the compiler lists, by their ids
     std::atomic<int> use_num{0};  // parts and surveys that graphs have
     std::mutex mutex;             // of the two below
     Module* loaded = nullptr;     // that parts to come may share, in a chain

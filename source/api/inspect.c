@@ -3,13 +3,12 @@
 // What a graph is made of: graph_inspect.c.
 #include "tengine/inspect.h"
 
-#include <string.h>
-
 #include "api/check.h"
 #include "base/cpu.h"
 #include "base/int_list.h"
 #include "graph/option.h"
 #include "module/module.h"
+#include "operator/registry.h"
 #include "operator/usage.h"
 #include "serializer/serializer.h"
 
@@ -187,47 +186,17 @@ static const char* domain_of(const ir_method_t* method)
     return !method->domain ? "" : method->domain;
 }
 
-// An operator has a row for each range of opsets; the first one counts.
-static bool is_first_row(int row)
-{
-    const ir_method_t* method = find_op_method_via_index(row);
-    for (int i = 0; i < row; ++i) {
-        const ir_method_t* earlier = find_op_method_via_index(i);
-        if (strcmp(earlier->name, method->name) == 0 &&
-            strcmp(domain_of(earlier), domain_of(method)) == 0)
-            return false;
-    }
-    return true;
-}
-
-// The first row of operator `index`; NULL when there are not that many, *out_num of them.
-static const ir_method_t* find_operator(int index, int* out_num)
-{
-    *out_num = 0;
-    for (int row = 0; row < get_op_method_count(); ++row) {
-        if (!is_first_row(row)) continue;
-        if ((*out_num)++ == index) return find_op_method_via_index(row);
-    }
-    return NULL;
-}
-
 static const ir_method_t* require_operator(int index, const char* function)
 {
-    int number = 0;
-    if (check_initialised(function) < 0) return NULL;
-    const ir_method_t* method = find_operator(index, &number);
-    if (!method)
-        tengine_error_set(TENGINE_ERANGE, "%s: index %d is out of range: there are %d operators",
-                          function, index, number);
-    return method;
+    if (check_initialised(function) < 0 ||
+        check_index(index, get_op_count(), function, "operators") < 0)
+        return NULL;
+    return find_op_via_index(index);
 }
 
 int tengine_operator_get_number(void)
 {
-    int number = 0;
-    if (check_initialised(__func__) < 0) return api_failure();
-    find_operator(-1, &number);
-    return number;
+    return check_initialised(__func__) < 0 ? api_failure() : get_op_count();
 }
 
 const char* tengine_operator_get_name(int index)

@@ -21,6 +21,9 @@ typedef struct registered_method
 static struct vector* methods;
 static struct vector* methods_by_type;
 static struct vector* methods_by_name;
+// The first row of each operator, in the order of registration: what a number names in constant
+// time.
+static struct vector* operators;
 static int next_type = OP_BUILTIN_LAST;
 
 static const char* method_domain(const ir_method_t* method)
@@ -46,6 +49,17 @@ int get_op_method_count(void)
 const struct method* find_op_method_via_index(int index)
 {
     const registered_method_t* entry = entry_at(index);
+    return entry ? entry->method : NULL;
+}
+
+int get_op_count(void)
+{
+    return operators ? get_vector_num(operators) : 0;
+}
+
+const struct method* find_op_via_index(int index)
+{
+    const registered_method_t* entry = get_vector_data(operators, index);
     return entry ? entry->method : NULL;
 }
 
@@ -225,13 +239,20 @@ static void remove_entry(int type, const ir_method_t* method)
     erase(methods, method, type);
     erase(methods_by_type, method, type);
     erase(methods_by_name, method, type);
+    erase(operators, method, type);
+}
+
+static int push(struct vector** list, const registered_method_t* entry)
+{
+    if (!*list) *list = create_vector(sizeof(*entry), NULL);
+    return *list ? push_vector_data(*list, entry) : -1;
 }
 
 static int add_entry(int type, const ir_method_t* method)
 {
     const registered_method_t entry = {type, method_domain(method), method->name, method};
-    if (!methods) methods = create_vector(sizeof(entry), NULL);
-    if (methods && push_vector_data(methods, &entry) == 0 &&
+    const bool is_first_row = get_op_type(entry.domain, entry.name) < 0;
+    if (push(&methods, &entry) == 0 && (!is_first_row || push(&operators, &entry) == 0) &&
         insert(&methods_by_type, compare_types, &entry) == 0 &&
         insert(&methods_by_name, compare_names, &entry) == 0)
         return TENGINE_OK;
@@ -255,7 +276,8 @@ int release_op_registry(void)
     release_vector(methods);
     release_vector(methods_by_type);
     release_vector(methods_by_name);
-    methods = methods_by_type = methods_by_name = NULL;
+    release_vector(operators);
+    methods = methods_by_type = methods_by_name = operators = NULL;
     next_type = OP_BUILTIN_LAST;
     return TENGINE_OK;
 }

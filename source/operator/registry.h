@@ -27,6 +27,10 @@ int get_op_type_by_name(const char* full_name);
 const struct method* find_op_method(int type, int version);
 const struct method* find_op_method_via_index(int index);
 int get_op_method_count(void);
+// Operators, each once whatever ranges of opsets it has rows for: the first of its rows, by the
+// order of registration, in constant time. NULL after the last.
+const struct method* find_op_via_index(int index);
+int get_op_count(void);
 
 // create_ir_node() by name (as of get_op_type_by_name()), newest opset. `origin` is the name of the
 // node that needs it: when the operator is left out of this build, the error has both.

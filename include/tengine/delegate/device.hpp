@@ -235,7 +235,10 @@ class DelegateDevice
     int Init()
     {
         init_ = delegate_->Init();
-        if (init_.IsOk()) return 0;
+        if (init_.IsOk()) {
+            ListOperators();
+            return 0;
+        }
         const bool unsupported = init_ == kLiteNotSupport;
         return tengine_error_set(unsupported ? TENGINE_ENOTSUP : TENGINE_EDEVICE,
                                  "Init of delegate '%s' failed: %s", name_.c_str(),
@@ -245,18 +248,40 @@ class DelegateDevice
                                                : "no reason given");
     }
 
-    // All: Build chooses among the nodes.
-    static int Describe(struct device*, struct vector* allowed, struct vector*,
+    static int Describe(struct device* device, struct vector* allowed, struct vector*,
                         struct vector* types)
     {
-        for (int i = 0; i < tengine_operator_get_number(); ++i) {
-            const int type =
-                get_op_type(tengine_operator_get_domain(i), tengine_operator_get_name(i));
+        for (const int type : Self(device).operators_)
             if (push_vector_data(allowed, &type) < 0) return TENGINE_ENOMEM;
-        }
         for (int type = TENGINE_DT_FP32; type <= TENGINE_DT_UINT64; ++type)
             if (push_vector_data(types, &type) < 0) return TENGINE_ENOMEM;
         return 0;
+    }
+
+    // By their ids. Without a list all: Build chooses among the nodes.
+    void ListOperators()
+    {
+        operators_.clear();
+        const std::vector<std::string> names = delegate_->Operators();
+        for (const std::string& name : names)
+            AddOperator(name);
+        for (int i = 0; names.empty() && i < tengine_operator_get_number(); ++i)
+            operators_.push_back(
+                get_op_type(tengine_operator_get_domain(i), tengine_operator_get_name(i)));
+    }
+
+    // The domain ends at the last dot; ONNX's may be spelled out.
+    void AddOperator(const std::string& name)
+    {
+        const size_t dot = name.rfind('.');
+        std::string domain = dot == std::string::npos ? "" : name.substr(0, dot);
+        if (domain == "ai.onnx") domain.clear();
+        const int type =
+            get_op_type(domain.c_str(), name.c_str() + (dot == std::string::npos ? 0 : dot + 1));
+        if (type >= 0)
+            operators_.push_back(type);
+        else
+            TLOG_WARNING("%s: unknown operator '%s'", name_.c_str(), name.c_str());
     }
 
     // ---- the model ----
@@ -429,6 +454,7 @@ class DelegateDevice
     std::shared_ptr<Delegate> delegate_;
     std::string name_;
     Status init_;
+    std::vector<int> operators_;  // that it may take, by their ids
     bool registered_ = false;
     std::mutex kernel_mutex_;  // entries of kernels
     std::mutex build_mutex_;   // Build, and the plans

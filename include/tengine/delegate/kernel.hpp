@@ -523,6 +523,10 @@ class Delegate
     virtual Status Build(DelegateModel* model) = 0;
     // By which reports and options name its device. A number follows when it is taken.
     virtual std::string Name() const { return "DELEGATE"; }
+    // The operators that Build may replace, by ONNX's names as push_op_names() (tengine/device.h)
+    // takes them: what reports list, and all that others ask the device about. Asked once, after
+    // Init; names that the library does not know are passed over, with a warning. Empty: any.
+    virtual std::vector<std::string> Operators() const { return {}; }
     const std::vector<MSTensor>& inputs() const { return inputs_; }
     const std::vector<MSTensor>& outputs() const { return outputs_; }
 

@@ -89,6 +89,30 @@ void ask_inspect(struct device* device, const node& node, ir_verdict_t* out_verd
     out_verdict->message[sizeof(out_verdict->message) - 1] = '\0';
 }
 
+Vector<int> sort(const IntVector& list)
+{
+    const auto* values = static_cast<const int*>(get_vector_data(list.get(), 0));
+    Vector<int> sorted(values, values + get_vector_num(list.get()));
+    std::sort(sorted.begin(), sorted.end());
+    return sorted;
+}
+
+bool contains(const Vector<int>& sorted, int value)
+{
+    return std::binary_search(sorted.begin(), sorted.end(), value);
+}
+
+// An operator in both lists is not taken.
+Vector<int> find_difference(const IntVector& allowed, const IntVector& blocked)
+{
+    Vector<int> difference = sort(allowed);
+    const Vector<int> without = sort(blocked);
+    const auto is_blocked = [&](int type) { return contains(without, type); };
+    difference.erase(std::remove_if(difference.begin(), difference.end(), is_blocked),
+                     difference.end());
+    return difference;
+}
+
 int survey(struct device* device, const graph& graph)
 {
     if (!device->allocator->survey) return TENGINE_OK;
@@ -128,16 +152,18 @@ bool is_misplaced(const node& node)
 
 int Candidates::add(struct device* device)
 {
-    Candidate candidate = {device, make_int_vector(), make_int_vector(), make_int_vector(), {}};
-    if (!candidate.allowed || !candidate.blocked || !candidate.precision)
+    const IntVector allowed = make_int_vector(), blocked = make_int_vector();
+    Candidate candidate = {device, {}, make_int_vector(), {}};
+    if (!allowed || !blocked || !candidate.precision)
         return tengine_error_set(TENGINE_ENOMEM, "no memory to ask device '%s'", device->name);
     tengine_error_clear();
-    const int status = device->allocator->describe(
-        device, candidate.allowed.get(), candidate.blocked.get(), candidate.precision.get());
+    const int status = device->allocator->describe(device, allowed.get(), blocked.get(),
+                                                   candidate.precision.get());
     if (status != 0 && tengine_error_code() == TENGINE_ENOMEM) return TENGINE_ENOMEM;
     if (status != 0)
         refuse_ir_node(&candidate.failure, IR_REASON_DEVICE, "", "",
                        "the device cannot describe itself: %s", describe_failure(status).c_str());
+    candidate.operators = find_difference(allowed, blocked);
     candidates_.push_back(std::move(candidate));
     return TENGINE_OK;
 }
@@ -233,8 +259,7 @@ ir_verdict_t Candidates::ask(const Candidate& candidate, const node& node) const
         return verdict;
     }
     if (candidate.failure.verdict != IR_VERDICT_YES) return candidate.failure;
-    if (is_in_int_list(candidate.blocked.get(), node.op.type) ||
-        !is_in_int_list(candidate.allowed.get(), node.op.type)) {
+    if (!contains(candidate.operators, node.op.type)) {
         refuse_ir_node(&verdict, IR_REASON_OPERATOR, "", op, "the device has no %s", op);
         return verdict;
     }

@@ -57,7 +57,8 @@ class Candidates : public Allocated
     struct Candidate
     {
         struct device* device;
-        IntVector allowed, blocked, precision;
+        Vector<int> operators;  // that it takes, by their ids, in order
+        IntVector precision;
         ir_verdict_t failure;  // a refusal of everything, when describe() failed
     };
     int list(const graph& graph);

@@ -116,6 +116,16 @@ TEST_F(LiteRtTest, ThePublishedPluginCompilesAndRuns)
     }
 }
 
+TEST_F(LiteRtTest, APluginMayListItsOperators)
+{
+    load({"listed"});
+    ASSERT_EQ(tengine_device_get_operator_number("LISTED"), 3);
+    EXPECT_STREQ(tengine_device_get_operator("LISTED", 0), "Mul");
+    EXPECT_STREQ(tengine_device_get_operator("LISTED", 2), "Add");
+    load({"compiler"});
+    EXPECT_EQ(tengine_device_get_operator_number("EXAMPLE"), tengine_operator_get_number());
+}
+
 TEST_F(LiteRtTest, ChipsAreThoseOfThePlugin)
 {
     load({"compiler"});

@@ -84,8 +84,15 @@ class TestDelegate : public delegate::Delegate
         return build ? build(model) : replace_runs(model);
     }
     delegate::Status replace_runs(delegate::DelegateModel* model);
+    std::vector<std::string> Operators() const override
+    {
+        ++lists;
+        return listed;
+    }
 
     Calls calls;
+    mutable int lists = 0;            // calls of Operators
+    std::vector<std::string> listed;  // what it gives
     std::string name = "TEST";
     delegate::Status init;
     std::function<delegate::Status(delegate::DelegateModel*)> build;

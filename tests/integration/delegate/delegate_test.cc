@@ -37,6 +37,19 @@ TEST_F(DelegateTest, NullptrIsTenginesOwnInference)
     EXPECT_EQ(places(), (Names{"CPU", "CPU", "CPU"}));
 }
 
+TEST_F(DelegateTest, OnlyOperatorsThatItListsAreItsOwn)
+{
+    test().listed = {"Relu", "NoOperator", "ai.onnx.Add"};
+    ASSERT_TRUE(build({"Relu", "Neg", "Mul", "Neg", "Add"}));
+    EXPECT_EQ(tengine_device_get_operator_number("TEST"), 2);
+    EXPECT_STREQ(tengine_device_get_operator("TEST", 1), "Add");
+    const std::string unlisted = "CPU: the device has no ";
+    EXPECT_EQ(places(),
+              (Names{"TEST", unlisted + "Neg", unlisted + "Mul", unlisted + "Neg", "TEST"}));
+    EXPECT_TRUE(computes());
+    EXPECT_EQ(test().lists, 1) << "asked once";
+}
+
 TEST_F(DelegateTest, AModelMayBeAllItsOwn)
 {
     ASSERT_TRUE(build({"Relu", "Add", "Mul"}));

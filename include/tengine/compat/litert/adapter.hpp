@@ -3,6 +3,7 @@
 #pragma once
 
 #include <exception>
+#include <initializer_list>
 #include <new>
 
 #include "tengine/compat/litert/graph.hpp"
@@ -164,6 +165,7 @@ inline void destroy_result(void* result)
 struct Description
 {
     std::vector<const char*> soc_models;
+    std::vector<const char*> operators;
     std::string sdk_version;
     tengine_compiler_t table = {};
 };
@@ -235,11 +237,13 @@ inline Description& description()
     return made;
 }
 
-inline int register_plugin(const char* device, const char* sdk_version, const char* byte_code)
+inline int register_plugin(const char* device, const char* sdk_version, const char* byte_code,
+                           std::initializer_list<const char*> operators)
 {
     return guard(device, [&] {
         description() = Description();
         description().sdk_version = sdk_version;
+        description().operators = operators;
         const int status = describe(description());
         if (status < 0) return status;
         tengine_compiler_t& table = description().table;
@@ -256,6 +260,8 @@ inline int register_plugin(const char* device, const char* sdk_version, const ch
         table.get_module = get_module;
         table.get_call = get_call;
         table.destroy_result = destroy_result;
+        if (operators.size() > 0) table.operators = description().operators.data();
+        table.operator_number = static_cast<int>(operators.size());
         return tengine_register_compiler(&table);
     });
 }
@@ -270,10 +276,17 @@ TENGINE_LITERT_END
 
 // At file scope, once in the plug-in: the name of the device, and the versions of the compiler and
 // of its byte code, as texts.
-#define TENGINE_LITERT_COMPILER(device_name, sdk_version, byte_code_version)                 \
-    static int tengine_litert_init()                                                         \
-    {                                                                                        \
-        return tengine_litert::register_plugin(device_name, sdk_version, byte_code_version); \
-    }                                                                                        \
-    TENGINE_PLUGIN(device_name "_compiler", sdk_version, tengine_litert_init,                \
+#define TENGINE_LITERT_COMPILER(device_name, sdk_version, byte_code_version) \
+    TENGINE_LITERT_PLUGIN(device_name, sdk_version, byte_code_version, {})
+// The same with the operators that it may select, by ONNX's names as texts: what others ask the
+// device about (tengine_compiler_t.operators).
+#define TENGINE_LITERT_COMPILER_OF(device_name, sdk_version, byte_code_version, ...) \
+    TENGINE_LITERT_PLUGIN(device_name, sdk_version, byte_code_version, {__VA_ARGS__})
+#define TENGINE_LITERT_PLUGIN(device_name, sdk_version, byte_code_version, ...)             \
+    static int tengine_litert_init()                                                        \
+    {                                                                                       \
+        return tengine_litert::register_plugin(device_name, sdk_version, byte_code_version, \
+                                               __VA_ARGS__);                                \
+    }                                                                                       \
+    TENGINE_PLUGIN(device_name "_compiler", sdk_version, tengine_litert_init,               \
                    tengine_litert::unregister_plugin)

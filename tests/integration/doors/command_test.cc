@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every kind of device under every command takes little longer than the CPU alone, in time of the
+// processor.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "door.h"
+
+namespace tengine {
+namespace {
+
+struct Command
+{
+    std::string name;
+    std::vector<std::string> words;  // MODEL and OUTPUT are files
+    bool names_device = true;
+};
+
+const std::vector<Command> kCommands = {
+    {"run", {"run", "MODEL"}},
+    {"bench", {"bench", "MODEL", "--runs", "2", "--warmup", "0"}},
+    {"inspect", {"inspect", "MODEL"}},
+    {"devices", {"devices"}, false},
+    {"verify", {"verify", "--only", "Abs fp32", "--quiet"}},
+    {"compile", {"compile", "MODEL", "-o", "OUTPUT.tmfile", "--allow-empty", "--quiet"}},
+    {"quantize", {"quantize", "MODEL", "--random", "2", "-o", "OUTPUT.onnx", "--quiet"}, false}};
+
+struct Finished
+{
+    int status = 0;
+    double seconds = 0;  // of the processor
+    std::string output;
+};
+
+struct Case
+{
+    Door door;
+    Command command;
+};
+
+std::vector<Case> list_cases()
+{
+    std::vector<Case> cases;
+    for (const Door& door : list_doors())
+        for (const Command& command : kCommands)
+            cases.push_back({door, command});
+    return cases;
+}
+
+class DoorCommand : public testing::TestWithParam<Case>
+{
+  protected:
+    void SetUp() override
+    {
+        folder_ = testing::TempDir() + "doors_" + std::to_string(getpid());
+        std::filesystem::create_directory(folder_);
+        std::ofstream(folder_ + "/model.onnx", std::ios::binary) << make_ten_nodes();
+    }
+    void TearDown() override { std::filesystem::remove_all(folder_); }
+
+    std::vector<std::string> list_words(const Command& command, const Door& door) const
+    {
+        std::vector<std::string> words = {TENGINE_TOOL};
+        for (const std::string& word : command.words)
+            words.push_back(word == "MODEL"                ? folder_ + "/model.onnx"
+                            : word.rfind("OUTPUT", 0) == 0 ? folder_ + "/" + word
+                                                           : word);
+        for (const std::string& plugin : door.plugins)
+            words.insert(words.end(), {"--plugin", plugin});
+        if (command.names_device) words.insert(words.end(), {"--device", door.device});
+        return words;
+    }
+
+    Finished run(const std::vector<std::string>& words) const
+    {
+        std::vector<char*> arguments;
+        for (const std::string& word : words)
+            arguments.push_back(const_cast<char*>(word.c_str()));
+        arguments.push_back(nullptr);
+        const std::string output = folder_ + "/output";
+        const pid_t child = fork();
+        if (child == 0) {
+            const int file = open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+            dup2(file, STDOUT_FILENO);
+            dup2(file, STDERR_FILENO);
+            execv(arguments[0], arguments.data());
+            _exit(127);
+        }
+        Finished finished;
+        rusage usage{};
+        int status = 0;
+        EXPECT_EQ(wait4(child, &status, 0, &usage), child);
+        finished.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        for (const timeval& time : {usage.ru_utime, usage.ru_stime})
+            finished.seconds +=
+                static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+        std::ifstream file(output);
+        finished.output.assign(std::istreambuf_iterator<char>(file), {});
+        return finished;
+    }
+
+    std::string folder_;
+};
+
+// A walk over all operators for each of them was 0.1 s in every preparation, and minutes for the
+// list of devices. A machine that does other things besides makes a command slower, not all of four
+// in a row.
+TEST_P(DoorCommand, CostsLittleMoreThanTheCpu)
+{
+    const auto& [door, command] = GetParam();
+    Finished finished;
+    double allowed = 0;
+    for (int attempt = 0; attempt < 4; ++attempt) {
+        finished = run(list_words(command, door));
+        // What a device computes is not what is tested.
+        ASSERT_TRUE(finished.status == 0 || (command.name == "verify" && finished.status == 1))
+            << finished.output;
+        EXPECT_EQ(finished.output.find("no case"), std::string::npos) << finished.output;
+        allowed = 2 * run(list_words(command, {"CPU", {}})).seconds + 0.1;
+        if (finished.seconds < allowed) break;
+    }
+    RecordProperty("milliseconds", static_cast<int>(finished.seconds * 1e3));
+    EXPECT_LT(finished.seconds, allowed);
+}
+
+INSTANTIATE_TEST_SUITE_P(Doors, DoorCommand, testing::ValuesIn(list_cases()),
+                         [](const auto& tested) {
+                             return tested.param.door.device + "_" + tested.param.command.name;
+                         });
+
+}  // namespace
+}  // namespace tengine
