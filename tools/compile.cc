@@ -18,6 +18,7 @@
 #include "model.h"
 #include "output_path.h"
 #include "progress.h"
+#include "tengine/inspect.h"
 #include "tensor_file/failure.h"
 #include "tensor_file/tensor_file.h"
 #include "terminal.h"
@@ -36,6 +37,8 @@ struct CompileOptions
     std::string model;
     std::string output;
     std::vector<std::string> targets;  // KEY=VALUE,KEY=VALUE
+    bool without_host = false;
+    bool may_be_empty = false;
     bool quiet = false;
     bool has_integer_io = false;
     ModelOptions common;
@@ -112,13 +115,65 @@ std::string judge_target(const std::string& text)
     return "";
 }
 
-// The parts that `target` adds to the file.
-size_t compile_target(const CompileOptions& options, const std::string& target,
-                      const UnfinishedFile& file)
+std::vector<std::string> list_devices(const CompileOptions& options)
+{
+    if (!options.common.devices.empty()) return options.common.devices;
+    return {get_default_device()};
+}
+
+// Why a device has no node: what it says of the first.
+std::string find_refusal(graph_t graph, const std::string& device)
+{
+    tengine_execution_node node;
+    if (tengine_graph_get_execution_node(graph, 0, &node) < 0) return "";
+    tengine_refusal refusal;
+    for (int i = 0; i < node.refusal_number; ++i)
+        if (tengine_graph_get_refusal(graph, 0, i, &refusal) == 0 && device == refusal.device)
+            return std::string(": node '") + node.name + "': " + refusal.message;
+    return "";
+}
+
+bool has_part(graph_t graph, const std::string& device)
+{
+    tengine_subgraph part;
+    for (int i = 0; tengine_graph_get_subgraph(graph, i, &part) == 0; ++i)
+        if (device == part.device) return true;
+    return false;
+}
+
+// What became of a target.
+struct Outcome
+{
+    size_t added = 0;                // parts
+    std::vector<std::string> notes;  // which devices took nothing
+    bool is_empty = true;
+};
+
+Outcome judge_outcome(const CompileOptions& options, const std::string& target, graph_t graph,
+                      size_t parts_before)
+{
+    const std::vector<CompiledPart> parts = read_compiled_parts(graph);
+    Outcome outcome;
+    outcome.added = parts.size() - parts_before;
+    const std::string place = target.empty() ? "" : "target '" + target + "': ";
+    for (const std::string& device : list_devices(options)) {
+        const bool took = has_part(graph, device);
+        for (const CompiledPart& part : parts)
+            if (took && part.device == device) outcome.is_empty = false;
+        if (!took)
+            outcome.notes.push_back(place + device + " took no part of the model" +
+                                    find_refusal(graph, device));
+    }
+    return outcome;
+}
+
+Outcome compile_target(const CompileOptions& options, const std::string& target,
+                       const UnfinishedFile& file)
 {
     ModelOptions common = options.common;
     common.says_guess = false;  // the first reading did
     common.options.emplace_back("model.keep_parts=1");
+    if (options.without_host) common.options.emplace_back("model.keep_host_parts=0");
     if (!target.empty())
         for (const std::string& option : split_commas(target))
             common.options.push_back(option);
@@ -127,7 +182,7 @@ size_t compile_target(const CompileOptions& options, const std::string& target,
     model.set_inputs();
     model.prepare(1);
     file.write(model.graph());
-    return read_compiled_parts(model.graph()).size() - before;
+    return judge_outcome(options, target, model.graph(), before);
 }
 
 std::string names_text(const std::vector<std::string>& names)
@@ -135,7 +190,46 @@ std::string names_text(const std::vector<std::string>& names)
     std::string text;
     for (const std::string& name : names)
         text += (text.empty() ? "" : ", ") + name;
-    return text.empty() ? get_default_device() : text;
+    return text;
+}
+
+[[noreturn]] void refuse_empty(const CompileOptions& options, const std::string& target)
+{
+    const std::string place = target.empty() ? "" : " for target '" + target + "'";
+    throw Failure(options.output + ": not written, for there is nothing to keep" + place +
+                  ": none of " + names_text(list_devices(options)) +
+                  " took a part of the model and can save what it compiles; --allow-empty writes "
+                  "the file all the same");
+}
+
+std::vector<Outcome> compile_targets(const CompileOptions& options,
+                                     const std::vector<std::string>& targets,
+                                     const UnfinishedFile& file)
+{
+    std::vector<Outcome> outcomes;
+    Progress progress("compiling " + options.model, progress_output(options.quiet));
+    for (const std::string& target : targets) {
+        progress.show(static_cast<int>(outcomes.size()), static_cast<int>(targets.size()));
+        outcomes.push_back(compile_target(options, target, file));
+    }
+    return outcomes;
+}
+
+// Adds what every target compiles to the file. The number of parts that are new.
+size_t add_targets(const CompileOptions& options, const UnfinishedFile& file)
+{
+    const std::vector<std::string> targets =
+        options.targets.empty() ? std::vector<std::string>{""} : options.targets;
+    const std::vector<Outcome> outcomes = compile_targets(options, targets, file);
+    size_t added = 0;
+    for (const Outcome& outcome : outcomes) {
+        added += outcome.added;
+        for (const std::string& note : outcome.notes)
+            std::fprintf(stderr, "tengine: %s\n", note.c_str());
+    }
+    for (size_t i = 0; i < targets.size(); ++i)
+        if (outcomes[i].is_empty && !options.may_be_empty) refuse_empty(options, targets[i]);
+    return added;
 }
 
 std::vector<CompiledPart> list_parts(const UnfinishedFile& file)
@@ -151,26 +245,14 @@ void compile(const CompileOptions& options)
     const UnfinishedFile file(options.output);
     {
         ModelOptions common = options.common;
+        common.options.emplace_back("model.fold_activations=0");  // reports name the model's nodes
         if (options.has_integer_io) common.options.emplace_back(kIntegerIo);
         Model model(options.model, common);
         model.set_inputs();
         file.write(model.graph());
     }
-    const std::vector<std::string> targets =
-        options.targets.empty() ? std::vector<std::string>{""} : options.targets;
-    size_t added = 0;
-    {
-        Progress progress("compiling " + options.model, progress_output(options.quiet));
-        for (size_t i = 0; i < targets.size(); ++i) {
-            progress.show(static_cast<int>(i), static_cast<int>(targets.size()));
-            added += compile_target(options, targets[i], file);
-        }
-    }
+    const size_t added = add_targets(options, file);
     const std::vector<CompiledPart> parts = list_parts(file);
-    if (parts.empty())
-        throw Failure(options.output + ": not written, for there is nothing to keep: none of " +
-                      names_text(options.common.devices) +
-                      " took a part of the model and can save what it compiles");
     file.finish();
     std::printf("%s%s written: compiled parts: %zu, new: %zu\n",
                 compiled_parts_text(parts, terminal_width()).c_str(), options.output.c_str(),
@@ -196,6 +278,12 @@ void add_compile_command(CommandLine* line)
         .repeatable()
         .checked_by(judge_target);
     add_integer_io_option(&command, &options->has_integer_io);
+    command.add_flag("--no-host", &options->without_host,
+                     "Leave out what the CPU compiles, which is for processors like this "
+                     "machine's (option model.keep_host_parts)");
+    command.add_flag("--allow-empty", &options->may_be_empty,
+                     "Write the file, and exit with status 0, also where a target's devices took "
+                     "nothing");
     add_placement_options(&command, &options->common);
     command.add_flag("--quiet", &options->quiet, "Do not show progress");
     command.set_work([options] { compile(*options); });

@@ -13,12 +13,17 @@ namespace tengine::adapter {
 namespace {
 
 // By which a node is known once passes have changed indices: a node that has become another
-// operator is another node.
+// operator is another node. Several may have one name.
 String identify(const struct node& node)
 {
     String key = node.name;
     key.append(1, '\0').append(get_ir_node_domain(&node)).append(1, '\0');
-    return key.append(get_ir_node_op(&node));
+    key.append(get_ir_node_op(&node));
+    for (int i = 0; i < node.output_num; ++i) {
+        const struct tensor* output = get_ir_node_output(&node, i);
+        key.append(1, '\0').append(output ? output->name : "");
+    }
+    return key;
 }
 
 // By which a part is known: its nodes.

@@ -17,7 +17,7 @@ int tengine_graph_get_compiled_part_number(graph_t graph)
 {
     const api_graph_t* target = find_graph(graph, __func__);
     if (!target || check_idle(target, __func__) < 0) return api_failure();
-    return count_ir_model_parts(target->graph);
+    return count_ir_whole_model_parts(target->graph);
 }
 
 int tengine_graph_get_compiled_part(graph_t graph, int index,
@@ -25,15 +25,17 @@ int tengine_graph_get_compiled_part(graph_t graph, int index,
 {
     const api_graph_t* target = find_graph(graph, __func__);
     if (!target || check_struct(out_part, size, __func__, "out_part") < 0 ||
-        check_idle(target, __func__) < 0 ||
-        check_index(index, count_ir_model_parts(target->graph), __func__, "compiled parts") < 0)
+        check_idle(target, __func__) < 0)
         return api_failure();
-    const ir_model_part_t* part = get_ir_model_part(target->graph, index);
-    struct tengine_compiled_part made = {.bytes = (int64_t)part->size};
+    const ir_model_part_t* part = index < 0 ? NULL : get_ir_whole_model_part(target->graph, index);
+    if (!part)
+        return api_result(check_index(index, count_ir_whole_model_parts(target->graph), __func__,
+                                      "compiled parts"));
+    struct tengine_compiled_part made = {.bytes = (int64_t)part->bytes->size};
     snprintf(made.device, sizeof made.device, "%s", part->device);
-    snprintf(made.target, sizeof made.target, "%s", part->target);
-    write_hex(part->fingerprint, made.fingerprint);
-    write_hex(part->digest, made.hash);
+    snprintf(made.target, sizeof made.target, "%s", part->bytes->target);
+    write_hex(part->bytes->fingerprint, made.fingerprint);
+    write_hex(part->bytes->digest, made.hash);
     give_struct(&made, sizeof made, out_part, size);
     return 0;
 }

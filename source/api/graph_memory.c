@@ -68,12 +68,13 @@ static int push_span(const struct graph* graph, const void* data, size_t bytes,
 static int collect_compiled_parts(const struct graph* graph, struct vector* spans,
                                   struct tengine_graph_memory* memory)
 {
-    const ir_model_part_t* part;
-    for (int i = 0; (part = get_ir_model_part(graph, i)) != NULL; ++i)
-        if (part->owned.bytes)
-            memory->owned_bytes += (int64_t)part->owned.size;
-        else
-            TENGINE_RETURN_IF_ERROR(push_span(graph, part->bytes, part->size, spans));
+    const int number = count_ir_whole_model_parts(graph);
+    memory->owned_bytes += (int64_t)count_ir_whole_model_part_memory(graph);
+    for (int i = 0; i < number; ++i) {
+        const ir_model_bytes_t* bytes = get_ir_whole_model_part(graph, i)->bytes;
+        if (bytes->is_in_file)
+            TENGINE_RETURN_IF_ERROR(push_span(graph, bytes->data, bytes->size, spans));
+    }
     return TENGINE_OK;
 }
 

@@ -11,15 +11,16 @@
 #include "tengine/log.h"
 
 // Parts are compiled of the nodes that the model has in its own file, not of what these become in
-// another format. `translated` gets them lent.
-static int lend_compiled_parts(const struct graph* graph, const struct serializer* target,
-                               struct graph* translated)
+// another format. `translated` gets them, too.
+static int share_compiled_parts(struct graph* graph, const struct serializer* target,
+                                struct graph* translated)
 {
     const struct serializer* origin = graph->core->serializer;
-    if (count_ir_model_parts(graph) == 0) return TENGINE_OK;
+    const int number = count_ir_whole_model_parts(graph);
+    if (number == 0) return TENGINE_OK;
     if (strcmp(target->dialect, "tengine") != 0) {
         TLOG_WARNING("%d compiled parts of the model are not written: only a tmfile can have them",
-                     count_ir_model_parts(graph));
+                     number);
         return TENGINE_OK;
     }
     if (!origin || strcmp(origin->dialect, "tengine") != 0)
@@ -27,21 +28,19 @@ static int lend_compiled_parts(const struct graph* graph, const struct serialize
             TENGINE_ENOTSUP,
             "save_graph: with model.keep_parts, only a model that was loaded from a tmfile can be "
             "saved as one: save it before prerun_graph, then load, prepare and save the tmfile");
-    translated->core->model_parts = graph->core->model_parts;
-    return TENGINE_OK;
+    return share_ir_model_parts(graph, translated);
 }
 
-static int save_translated(const struct graph* graph, struct serializer* serializer,
+static int save_translated(struct graph* graph, struct serializer* serializer,
                            struct graph* translated, const char* file_name)
 {
-    int status = lend_compiled_parts(graph, serializer, translated);
+    int status = share_compiled_parts(graph, serializer, translated);
     if (status == TENGINE_OK) status = serializer->save_model(serializer, translated, file_name);
-    translated->core->model_parts = NULL;
     destroy_ir_graph(translated);
     return status;
 }
 
-static int save(const struct graph* graph, struct serializer* serializer, const char* file_name)
+static int save(struct graph* graph, struct serializer* serializer, const char* file_name)
 {
     struct graph* translated = NULL;
     TENGINE_RETURN_IF_ERROR(create_saved_graph(graph, serializer->dialect, &translated));

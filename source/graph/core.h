@@ -12,6 +12,7 @@ extern "C" {
 struct custom_kernel;
 struct graph_pool;
 struct ir_bodies;
+struct ir_model_parts;
 struct ir_refusal;
 struct ir_strings;
 struct serializer;
@@ -101,7 +102,7 @@ typedef struct ir_graph_core
     int preparation;    // source graph: see graph/preparation.h
     uint64_t revision;  // source graph: counts its changes but those of its inputs' shapes
     void* shape_cache;  // source graph: the scheduler room's own, see scheduler/shape_cache.h
-    struct vector* model_parts;  // source graph: see graph/model_part.h; NULL: none
+    struct ir_model_parts* model_parts;  // source graph: see graph/model_part.h; NULL: none
     struct graph* spare;     // execution graph, while it is prepared: see scheduler/spare_part.h
     int64_t memory_limit;    // execution graph and parts: most bytes to be held; 0: any
     int64_t memory_claimed;  // and what is held as far as it has been counted

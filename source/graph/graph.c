@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "graph/context.h"
 #include "graph/graph_pool.h"
+#include "graph/model_part.h"
 #include "graph/string_pool.h"
 #include "graph/subgraph.h"
 
@@ -83,7 +84,7 @@ void destroy_ir_graph(struct graph* graph)
     if (graph->core->candidates) graph->core->release_candidates(graph->core->candidates);
     release_vector(graph->core->surveys);
     release_vector(graph->core->announced);
-    release_vector(graph->core->model_parts);
+    release_ir_model_parts(graph->core->model_parts);
     free_memory(graph->core->plan);
     release_vector(graph->core->settled_shapes);
     release_vector(graph->core->affinity);

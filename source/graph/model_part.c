@@ -1,101 +1,435 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/model_part.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/key_map.h"
 #include "base/sort.h"
-#include "graph/core.h"
+#include "graph/body.h"
+#include "graph/context.h"
+#include "graph/graph.h"
 #include "tengine/error.h"
 #include "tengine/vector.h"
 
-static void release_part(void* item)
+// Shared by the forms of a graph: a body and its copies in execution graphs.
+struct ir_model_parts
 {
-    ir_model_part_t* part = item;
-    unmap_file(&part->owned);
-    free_memory(part->nodes);
+    int32_t holder_num;
+    struct vector* list;       // of ir_model_part_t
+    struct vector* contents;   // of ir_model_bytes_t*
+    struct vector* memory;     // of mapped_file_t: a compiled part may use bytes that were replaced
+    key_map_t by_fingerprint;  // places in `contents`
+    key_map_t by_node;         // places in `list`, by keys; without these by source nodes
+    key_map_t by_nodes;        // the same, by a hash of fingerprint and all nodes
+};
+
+// ---- hashes ----
+
+#define FNV_BASIS UINT64_C(0xcbf29ce484222325)
+#define FNV_PRIME UINT64_C(0x100000001b3)
+// Keys of nodes have it, indices have not.
+#define NODE_KEY_BIT (UINT64_C(1) << 63)
+
+// FNV-1a; of a text with its NUL.
+static uint64_t hash_text(uint64_t hash, const char* text)
+{
+    do
+        hash = (hash ^ (unsigned char)*text) * FNV_PRIME;
+    while (*text++ != '\0');
+    return hash;
 }
 
-static ir_model_part_t* at(const struct graph* graph, int index)
+uint64_t find_ir_node_key(const struct node* node)
 {
-    return get_vector_data(graph->core->model_parts, index);
-}
-
-int add_ir_model_part(struct graph* graph, const ir_model_part_t* part)
-{
-    struct vector** parts = &graph->core->model_parts;
-    if (!*parts) *parts = create_vector(sizeof(ir_model_part_t), release_part);
-    ir_model_part_t* old = (ir_model_part_t*)find_ir_model_part(graph, part->fingerprint);
-    const int old_index = old ? (int)(old - at(graph, 0)) : -1;
-    if (!*parts || push_vector_data(*parts, part) != 0) {
-        ir_model_part_t lost = *part;
-        release_part(&lost);
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for a compiled part of the model");
+    uint64_t hash = hash_text(FNV_BASIS, node->name);
+    hash = hash_text(hash, get_ir_node_domain(node));
+    hash = hash_text(hash, get_ir_node_op(node));
+    for (int i = 0; i < node->output_num; ++i) {
+        const struct tensor* output = get_ir_node_output(node, i);
+        hash = hash_text(hash, output ? output->name : "");
     }
-    if (old_index >= 0) at(graph, old_index)->is_replaced = true;
-    return TENGINE_OK;
+    return hash | NODE_KEY_BIT;
 }
 
-static int compare_numbers(const void* a, const void* b)
+uint32_t hash_ir_device_options(const struct graph* graph, const struct device* device)
+{
+    const ir_context_t* context = graph->attribute->context;
+    const ir_context_device_t* entry = context ? find_ir_context_device(context, device) : NULL;
+    uint64_t sum = 0;
+    for (int i = 0; entry && i < get_vector_num(entry->key_values); ++i) {
+        const ir_key_value_t* option = get_vector_data(entry->key_values, i);
+        sum += hash_text(hash_text(FNV_BASIS, option->key), option->value);
+    }
+    const uint32_t hash = (uint32_t)(sum ^ sum >> 32);
+    return hash ? hash : 1;
+}
+
+static uint64_t hash_bytes(uint64_t hash, const void* bytes, size_t size)
+{
+    const unsigned char* byte = bytes;
+    for (size_t i = 0; i < size; ++i)
+        hash = (hash ^ byte[i]) * FNV_PRIME;
+    return hash;
+}
+
+static uint64_t find_fingerprint_key(const uint8_t fingerprint[SHA256_BYTES])
+{
+    uint64_t key;
+    memcpy(&key, fingerprint, sizeof key);
+    return key;
+}
+
+// ---- the lists of a part ----
+
+void release_ir_model_part_lists(ir_model_part_t* part)
+{
+    free_memory(part->keys);
+    free_memory(part->nodes);
+    part->keys = NULL;
+    part->nodes = NULL;
+    part->key_num = part->node_num = 0;
+}
+
+static int compare_nodes(const void* a, const void* b)
 {
     const int32_t left = *(const int32_t*)a, right = *(const int32_t*)b;
     return (left > right) - (left < right);
 }
 
-int set_ir_model_part_nodes(ir_model_part_t* part, const int32_t* nodes, int number)
+static int compare_keys(const void* a, const void* b)
+{
+    const uint64_t left = *(const uint64_t*)a, right = *(const uint64_t*)b;
+    return (left > right) - (left < right);
+}
+
+static int copy_sorted(const void* items, int number, size_t size,
+                       int (*compare)(const void* a, const void* b), void** out_copy)
 {
     if (number == 0) return TENGINE_OK;
-    part->nodes = alloc_memory(sizeof *nodes * (size_t)number);
-    if (!part->nodes)
+    *out_copy = alloc_memory(size * (size_t)number);
+    if (!*out_copy)
         return tengine_error_set(TENGINE_ENOMEM, "no memory for a compiled part of the model");
-    memcpy(part->nodes, nodes, sizeof *nodes * (size_t)number);
-    part->node_num = number;
-    sort_items(part->nodes, (size_t)number, sizeof *nodes, compare_numbers);
+    memcpy(*out_copy, items, size * (size_t)number);
+    sort_items(*out_copy, (size_t)number, size, compare);
     return TENGINE_OK;
 }
 
-static bool has_node(const ir_model_part_t* part, int32_t node)
+int set_ir_model_part_nodes(ir_model_part_t* part, const int32_t* nodes, int number)
 {
-    return part->node_num > 0 && bsearch(&node, part->nodes, (size_t)part->node_num, sizeof node,
-                                         compare_numbers) != NULL;
+    void* copy = NULL;
+    TENGINE_RETURN_IF_ERROR(copy_sorted(nodes, number, sizeof *nodes, compare_nodes, &copy));
+    part->nodes = copy;
+    part->node_num = number;
+    return TENGINE_OK;
+}
+
+int set_ir_model_part_keys(ir_model_part_t* part, const uint64_t* keys, int number)
+{
+    void* copy = NULL;
+    TENGINE_RETURN_IF_ERROR(copy_sorted(keys, number, sizeof *keys, compare_keys, &copy));
+    part->keys = copy;
+    part->key_num = number;
+    return TENGINE_OK;
+}
+
+// ---- holders ----
+
+static void release_part(void* item)
+{
+    release_ir_model_part_lists(item);
+}
+
+static void release_content(void* item)
+{
+    free_memory(*(ir_model_bytes_t**)item);
+}
+
+static void release_memory(void* item)
+{
+    unmap_file(item);
+}
+
+void release_ir_model_parts(struct ir_model_parts* parts)
+{
+    if (!parts || --parts->holder_num > 0) return;
+    release_vector(parts->list);
+    release_vector(parts->contents);
+    release_vector(parts->memory);
+    release_key_map(&parts->by_fingerprint);
+    release_key_map(&parts->by_node);
+    release_key_map(&parts->by_nodes);
+    free_memory(parts);
+}
+
+// NULL without memory.
+static struct ir_model_parts* find_or_create(struct graph* graph)
+{
+    if (graph->core->model_parts) return graph->core->model_parts;
+    struct ir_model_parts* made = alloc_memory(sizeof *made);
+    if (!made) return NULL;
+    made->holder_num = 1;
+    made->list = create_vector(sizeof(ir_model_part_t), release_part);
+    made->contents = create_vector(sizeof(ir_model_bytes_t*), release_content);
+    made->memory = create_vector(sizeof(mapped_file_t), release_memory);
+    if (!made->list || !made->contents || !made->memory) {
+        release_ir_model_parts(made);
+        return NULL;
+    }
+    graph->core->model_parts = made;
+    return made;
+}
+
+static int fail_without_memory(void)
+{
+    return tengine_error_set(TENGINE_ENOMEM, "no memory for compiled parts of the model");
+}
+
+int share_ir_model_parts(struct graph* graph, struct graph* copy)
+{
+    struct ir_model_parts* parts = find_or_create(graph);
+    if (!parts) return fail_without_memory();
+    ++parts->holder_num;
+    copy->core->model_parts = parts;
+    return TENGINE_OK;
+}
+
+// ---- adding ----
+
+static ir_model_part_t* at(const struct ir_model_parts* parts, int index)
+{
+    return get_vector_data(parts->list, index);
+}
+
+static ir_model_bytes_t* find_content(const struct ir_model_parts* parts,
+                                      const uint8_t fingerprint[SHA256_BYTES])
+{
+    const key_entry_t* entry = find_key(&parts->by_fingerprint, find_fingerprint_key(fingerprint));
+    for (; entry; entry = find_next_key(&parts->by_fingerprint, entry)) {
+        ir_model_bytes_t* content =
+            *(ir_model_bytes_t**)get_vector_data(parts->contents, entry->value);
+        if (memcmp(content->fingerprint, fingerprint, SHA256_BYTES) == 0) return content;
+    }
+    return NULL;
+}
+
+// What there is of the fingerprint becomes `bytes`.
+static int take_content(struct ir_model_parts* parts, const ir_model_bytes_t* bytes,
+                        ir_model_bytes_t** out_content)
+{
+    *out_content = find_content(parts, bytes->fingerprint);
+    if (*out_content) {
+        **out_content = *bytes;
+        return TENGINE_OK;
+    }
+    ir_model_bytes_t* made = alloc_memory(sizeof *made);
+    if (!made || push_vector_data(parts->contents, &made) < 0) {
+        free_memory(made);
+        return fail_without_memory();
+    }
+    *made = *bytes;
+    *out_content = made;
+    return add_key(&parts->by_fingerprint, find_fingerprint_key(bytes->fingerprint),
+                   get_vector_num(parts->contents) - 1);
+}
+
+static uint64_t hash_keys(const ir_model_part_t* part)
+{
+    const uint64_t hash = find_fingerprint_key(part->bytes->fingerprint);
+    return hash_bytes(hash, part->keys, sizeof *part->keys * (size_t)part->key_num);
+}
+
+static uint64_t hash_nodes(const ir_model_part_t* part)
+{
+    const uint64_t hash = find_fingerprint_key(part->bytes->fingerprint);
+    return hash_bytes(hash, part->nodes, sizeof *part->nodes * (size_t)part->node_num);
+}
+
+static bool has_same_keys(const ir_model_part_t* a, const ir_model_part_t* b)
+{
+    return a->bytes == b->bytes && a->key_num == b->key_num &&
+           (a->key_num == 0 || memcmp(a->keys, b->keys, sizeof *a->keys * (size_t)a->key_num) == 0);
+}
+
+static bool has_same_nodes(const ir_model_part_t* a, const ir_model_part_t* b)
+{
+    return a->bytes == b->bytes && a->node_num == b->node_num &&
+           (a->node_num == 0 ||
+            memcmp(a->nodes, b->nodes, sizeof *a->nodes * (size_t)a->node_num) == 0);
+}
+
+// The part that is the same, NULL: none. One of a file of an older version knows no keys.
+static ir_model_part_t* find_same(const struct ir_model_parts* parts, const ir_model_part_t* part)
+{
+    const key_entry_t* entry =
+        part->key_num > 0 ? find_key(&parts->by_nodes, hash_keys(part)) : NULL;
+    for (; entry; entry = find_next_key(&parts->by_nodes, entry))
+        if (has_same_keys(at(parts, entry->value), part)) return at(parts, entry->value);
+    entry = find_key(&parts->by_nodes, hash_nodes(part));
+    for (; entry; entry = find_next_key(&parts->by_nodes, entry)) {
+        ir_model_part_t* other = at(parts, entry->value);
+        const bool is_open = other->key_num == 0 || part->key_num == 0;
+        if (is_open && has_same_nodes(other, part)) return other;
+    }
+    return NULL;
+}
+
+static int list_nodes(struct ir_model_parts* parts, const ir_model_part_t* part)
+{
+    const int index = (int)(part - at(parts, 0));
+    for (int i = 0; i < part->key_num; ++i)
+        TENGINE_RETURN_IF_ERROR(add_key(&parts->by_node, part->keys[i], index));
+    for (int i = 0; part->key_num == 0 && i < part->node_num; ++i)
+        TENGINE_RETURN_IF_ERROR(add_key(&parts->by_node, (uint64_t)part->nodes[i], index));
+    return add_key(&parts->by_nodes, part->key_num > 0 ? hash_keys(part) : hash_nodes(part), index);
+}
+
+// `old` is there already: it learns the keys that it does not know.
+static int renew_part(struct ir_model_parts* parts, ir_model_part_t* old, ir_model_part_t* part)
+{
+    if (old->key_num > 0 || part->key_num == 0) {
+        release_ir_model_part_lists(part);
+        return TENGINE_OK;
+    }
+    release_ir_model_part_lists(old);
+    *old = *part;
+    return list_nodes(parts, old);
+}
+
+static int add_part(struct ir_model_parts* parts, ir_model_part_t* part,
+                    const ir_model_bytes_t* bytes)
+{
+    ir_model_bytes_t* content = NULL;
+    const int status = take_content(parts, bytes, &content);
+    part->bytes = content;
+    ir_model_part_t* same = status < 0 ? NULL : find_same(parts, part);
+    if (same) return renew_part(parts, same, part);
+    if (status < 0 || push_vector_data(parts->list, part) < 0) {
+        release_ir_model_part_lists(part);
+        return fail_without_memory();
+    }
+    return list_nodes(parts, at(parts, get_vector_num(parts->list) - 1));
+}
+
+int add_ir_model_part(struct graph* graph, ir_model_part_t* part, const ir_model_bytes_t* bytes,
+                      mapped_file_t* memory)
+{
+    struct ir_model_parts* parts = find_or_create(graph);
+    if (!parts || (memory && push_vector_data(parts->memory, memory) < 0)) {
+        release_ir_model_part_lists(part);
+        if (memory) unmap_file(memory);
+        return fail_without_memory();
+    }
+    return add_part(parts, part, bytes);
+}
+
+// ---- looking up ----
+
+static int find_part_of_key(const struct ir_model_parts* parts, uint64_t key,
+                            const struct device* device, uint32_t options)
+{
+    const key_entry_t* entry = find_key(&parts->by_node, key);
+    int of_options = -1, of_others = -1;
+    for (; entry; entry = find_next_key(&parts->by_node, entry)) {
+        const ir_model_part_t* part = at(parts, entry->value);
+        if (strncmp(part->device, device->name, sizeof part->device - 1) != 0) continue;
+        *(part->options == options ? &of_options : &of_others) = entry->value;
+    }
+    return of_options >= 0 ? of_options : of_others;
 }
 
 int get_ir_node_compiled_part(const struct node* node, const struct device* device)
 {
     const struct graph* source = node->graph->core->source;
-    if (!source || node->core->source_index < 0) return 0;
-    for (int i = 0; i < get_vector_num(source->core->model_parts); ++i) {
-        const ir_model_part_t* part = at(source, i);
-        if (strncmp(part->device, device->name, sizeof part->device - 1) == 0 &&
-            has_node(part, node->core->source_index))
-            return i + 1;
-    }
-    return 0;
+    const struct ir_model_parts* parts = source ? source->core->model_parts : NULL;
+    if (!parts || get_vector_num(parts->list) == 0) return 0;
+    const uint32_t options = hash_ir_device_options(node->graph, device);
+    int found = find_part_of_key(parts, find_ir_node_key(node), device, options);
+    const int32_t index = node->core->source_index;
+    if (found < 0 && index >= 0) found = find_part_of_key(parts, (uint64_t)index, device, options);
+    return found + 1;
 }
 
 int count_ir_model_parts(const struct graph* graph)
 {
-    int number = 0;
-    for (int i = 0; i < get_vector_num(graph->core->model_parts); ++i)
-        number += !at(graph, i)->is_replaced;
-    return number;
+    const struct ir_model_parts* parts = graph->core->model_parts;
+    return parts ? get_vector_num(parts->list) : 0;
 }
 
 const ir_model_part_t* get_ir_model_part(const struct graph* graph, int index)
 {
-    for (int i = 0; i < get_vector_num(graph->core->model_parts); ++i)
-        if (!at(graph, i)->is_replaced && index-- == 0) return at(graph, i);
-    return NULL;
+    const struct ir_model_parts* parts = graph->core->model_parts;
+    return parts ? at(parts, index) : NULL;
 }
 
-const ir_model_part_t* find_ir_model_part(const struct graph* graph,
-                                          const uint8_t fingerprint[SHA256_BYTES])
+const ir_model_bytes_t* find_ir_model_bytes(const struct graph* graph,
+                                            const uint8_t fingerprint[SHA256_BYTES])
 {
-    for (int i = 0; i < get_vector_num(graph->core->model_parts); ++i) {
-        const ir_model_part_t* part = at(graph, i);
-        if (!part->is_replaced && memcmp(part->fingerprint, fingerprint, SHA256_BYTES) == 0)
-            return part;
+    const struct ir_model_parts* parts = graph->core->model_parts;
+    return parts ? find_content(parts, fingerprint) : NULL;
+}
+
+// ---- those of bodies, too ----
+
+// Calls visit() for the graph and the bodies in it until it returns false.
+typedef bool (*visit_t)(const struct graph* graph, void* data);
+
+static bool visit_graphs(const struct graph* graph, visit_t visit, void* data)
+{
+    if (!visit(graph, data)) return false;
+    for (int i = 0; i < graph->node_num; ++i) {
+        const ir_bodies_t* bodies = graph->node_list[i]->core->bodies;
+        for (int k = 0; bodies && k < bodies->num; ++k)
+            if (!visit_graphs(bodies->list[k].graph, visit, data)) return false;
     }
-    return NULL;
+    return true;
+}
+
+static bool count_parts(const struct graph* graph, void* data)
+{
+    *(int*)data += count_ir_model_parts(graph);
+    return true;
+}
+
+int count_ir_whole_model_parts(const struct graph* graph)
+{
+    int number = 0;
+    visit_graphs(graph, count_parts, &number);
+    return number;
+}
+
+typedef struct wanted_part
+{
+    int index;  // that is left
+    const ir_model_part_t* found;
+} wanted_part_t;
+
+static bool find_part(const struct graph* graph, void* data)
+{
+    wanted_part_t* wanted = data;
+    wanted->found = get_ir_model_part(graph, wanted->index);
+    wanted->index -= count_ir_model_parts(graph);
+    return !wanted->found;
+}
+
+const ir_model_part_t* get_ir_whole_model_part(const struct graph* graph, int index)
+{
+    wanted_part_t wanted = {index, NULL};
+    visit_graphs(graph, find_part, &wanted);
+    return wanted.found;
+}
+
+static bool count_memory(const struct graph* graph, void* data)
+{
+    const struct ir_model_parts* parts = graph->core->model_parts;
+    for (int i = 0; parts && i < get_vector_num(parts->memory); ++i)
+        *(size_t*)data += ((const mapped_file_t*)get_vector_data(parts->memory, i))->size;
+    return true;
+}
+
+size_t count_ir_whole_model_part_memory(const struct graph* graph)
+{
+    size_t bytes = 0;
+    visit_graphs(graph, count_memory, &bytes);
+    return bytes;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled parts that belong to a model: they came with its file, or were kept when it was prepared
-// (option model.keep_parts), and go into the tmfile that it is saved as.
+// (option model.keep_parts), and go into the tmfile that it is saved as. Each graph of a model, the
+// bodies of its nodes among them, has those of its own nodes.
 #pragma once
 
 #include <stdbool.h>
@@ -15,35 +16,76 @@
 extern "C" {
 #endif
 
-typedef struct ir_model_part
+struct ir_model_parts;  // those of a graph
+
+// What a device has saved. Parts of one fingerprint share it: any of them runs with it.
+typedef struct ir_model_bytes
 {
     uint8_t fingerprint[SHA256_BYTES];   // see scheduler/fingerprint.h
-    uint8_t digest[SHA256_BYTES];        // of the device's bytes
-    char device[64];                     // its name, for people
-    char target[IR_COMPATIBILITY_SIZE];  // what its compatibility() said, for people
-    const void* bytes;                   // of the device
+    uint8_t digest[SHA256_BYTES];        // of the bytes
+    char target[IR_COMPATIBILITY_SIZE];  // what the device's compatibility() said, for people
+    const void* data;
     size_t size;
-    mapped_file_t owned;  // the same bytes, when they are the graph's own; else the file's
-    int32_t* nodes;       // of the source graph that became it, as far as known, in order
+    bool is_in_file;  // they lie in the model's file, not in memory of the graph's
+} ir_model_bytes_t;
+
+typedef struct ir_model_part
+{
+    const ir_model_bytes_t* bytes;
+    char device[64];   // its name
+    uint32_t options;  // hash_ir_device_options(); 0: not known
+    // The nodes of the execution graph that it has, find_ir_node_key() of each, in order. Files of
+    // older versions have none: they name nodes of the source graph.
+    uint64_t* keys;
+    int32_t key_num;
+    int32_t* nodes;  // of the source graph that became it, as far as known, in order
     int32_t node_num;
-    bool is_replaced;  // by a later one, but a compiled part may still use the bytes
 } ir_model_part_t;
 
-// Adds `part` to those of a source graph; what it owns is the graph's from here on, also after a
-// failure. One of the same fingerprint is replaced. ENOMEM.
-TENGINE_MUST_USE int add_ir_model_part(struct graph* graph, const ir_model_part_t* part);
+// ---- parts ----
 
-// Before that: which nodes of the source graph it consists of, in any order. ENOMEM.
+// Adds `part` with a copy of `bytes`, whose data stay where they are, to those of a source graph.
+// The lists of the part are the graph's from here on, and `memory`, in which the data lie, or NULL
+// where the file or another part has them; also after a failure. All parts of the fingerprint have
+// these bytes from now on, and one that has the same nodes, too, is there once. ENOMEM.
+TENGINE_MUST_USE int add_ir_model_part(struct graph* graph, ir_model_part_t* part,
+                                       const ir_model_bytes_t* bytes, mapped_file_t* memory);
+
+// Before that: which nodes of the source graph it consists of, or the keys of those of the
+// execution graph, in any order. ENOMEM.
 TENGINE_MUST_USE int set_ir_model_part_nodes(ir_model_part_t* part, const int32_t* nodes,
                                              int number);
+TENGINE_MUST_USE int set_ir_model_part_keys(ir_model_part_t* part, const uint64_t* keys,
+                                            int number);
+void release_ir_model_part_lists(ir_model_part_t* part);
 
-// How many there are, without those that were replaced, and one of them. 0 for an execution graph.
+// Of a node of an execution graph: the same whenever the same model is prepared, and in the graph
+// that of no other node.
+uint64_t find_ir_node_key(const struct node* node);
+// Of the options by key that the graph's context has for the device, in any order; never 0.
+uint32_t hash_ir_device_options(const struct graph* graph, const struct device* device);
+
+// ---- those of a graph ----
+
+// How many there are, and one of them. 0 for an execution graph.
 int count_ir_model_parts(const struct graph* graph);
 const ir_model_part_t* get_ir_model_part(const struct graph* graph, int index);
 
-// NULL: none.
-const ir_model_part_t* find_ir_model_part(const struct graph* graph,
-                                          const uint8_t fingerprint[SHA256_BYTES]);
+// Those of a source graph and of the bodies of its nodes, in this order.
+int count_ir_whole_model_parts(const struct graph* graph);
+const ir_model_part_t* get_ir_whole_model_part(const struct graph* graph, int index);
+// Bytes of memory that they have for what devices saved.
+size_t count_ir_whole_model_part_memory(const struct graph* graph);
+
+// What there is of a fingerprint; NULL: nothing.
+const ir_model_bytes_t* find_ir_model_bytes(const struct graph* graph,
+                                            const uint8_t fingerprint[SHA256_BYTES]);
+
+// Lets `copy`, another form of the same graph of a model, have the parts of `graph`: what is added
+// to one of them is there in the other. ENOMEM.
+TENGINE_MUST_USE int share_ir_model_parts(struct graph* graph, struct graph* copy);
+// When a graph ends. NULL is allowed.
+void release_ir_model_parts(struct ir_model_parts* parts);
 
 #ifdef __cplusplus
 }

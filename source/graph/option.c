@@ -133,7 +133,17 @@ static const ir_option_t option_table[] = {
      .choices = "0 1",
      .help = "1: what devices compile is kept with a model that was loaded from a tmfile, and "
              "save_graph writes it into the new one, which need not be compiled again"},
+    {.key = "model.keep_host_parts",
+     .initial = "1",
+     .choices = "0 1",
+     .help = "0: model.keep_parts leaves out what the CPU compiles, which is for processors like "
+             "this machine's"},
 #ifndef TENGINE_MINIMAL  // which writes no models
+    {.key = "model.fold_activations",
+     .initial = "1",
+     .choices = "0 1",
+     .help = "0: save_graph leaves ReLU and ReLU6 of floats in a tmfile as nodes with names of "
+             "their own, not as fields of the convolutions before them"},
     {.key = "model.opset",
      .initial = "0",
      .choices = "0 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28",

@@ -24,51 +24,59 @@ typedef struct stores
     thread_pool_t* pool;  // that hashes; NULL: none
 } stores_t;
 
-static stores_t find_stores(const struct subgraph* part)
+static bool keeps_in_model(const ir_context_t* context, const struct device* device)
+{
+    if (get_ir_context_number(context, "model.keep_parts") == 0) return false;
+    return device != find_default_device() ||
+           get_ir_context_number(context, "model.keep_host_parts") != 0;
+}
+
+static stores_t find_stores(const struct subgraph* part, const struct device* device)
 {
     const ir_context_t* context = part->graph->attribute->context;
     return (stores_t){.folder = find_ir_part_cache(context),
                       .source = (struct graph*)part->graph->core->source,
-                      .keeps_in_model = get_ir_context_number(context, "model.keep_parts") != 0};
+                      .keeps_in_model = keeps_in_model(context, device)};
 }
 
 // ---- finding ----
 
-static bool is_unaltered(const ir_model_part_t* part, thread_pool_t* pool)
+static bool is_unaltered(const ir_model_bytes_t* bytes, thread_pool_t* pool)
 {
     uint8_t digest[SHA256_BYTES];
-    find_sha256_of_pieces(pool, part->bytes, part->size, digest);
-    return memcmp(digest, part->digest, SHA256_BYTES) == 0;
+    find_sha256_of_pieces(pool, bytes->data, bytes->size, digest);
+    return memcmp(digest, bytes->digest, SHA256_BYTES) == 0;
 }
 
-static int copy_bytes(const ir_model_part_t* part, ir_kept_part_t* out_found)
+static int copy_bytes(const ir_model_bytes_t* bytes, ir_kept_part_t* out_found)
 {
-    TENGINE_RETURN_IF_ERROR(map_zeroes(part->size + 1, &out_found->file));
-    memcpy(out_found->file.bytes, part->bytes, part->size);
+    TENGINE_RETURN_IF_ERROR(map_zeroes(bytes->size + 1, &out_found->file));
+    memcpy(out_found->file.bytes, bytes->data, bytes->size);
     out_found->bytes = (const uint8_t*)out_found->file.bytes;
     return TENGINE_OK;
 }
 
 // The bytes of a file in memory that the program gave are not aligned.
-static void find_in_model(const stores_t* stores, int part_index, bool isolated,
-                          ir_stored_part_t* stored)
+static void find_in_model(const stores_t* stores, const struct device* device, int part_index,
+                          bool isolated, ir_stored_part_t* stored)
 {
-    const ir_model_part_t* part = find_ir_model_part(stores->source, stored->fingerprint);
-    if (!part) return;
-    if (!is_unaltered(part, stores->pool)) {
+    const ir_model_bytes_t* bytes = find_ir_model_bytes(stores->source, stored->fingerprint);
+    if (!bytes) return;
+    if (!is_unaltered(bytes, stores->pool)) {
         TLOG_WARNING(
             "part %d: what the model's file has compiled for %s has been altered: its "
             "bytes have another hash; it is compiled again",
-            part_index, part->device);
+            part_index, device->name);
         return;
     }
-    ir_kept_part_t found = {.bytes = part->bytes, .size = part->size};
-    if ((isolated || (uintptr_t)part->bytes % IR_SINK_HEAD_BYTES != 0) &&
-        copy_bytes(part, &found) < 0) {
+    ir_kept_part_t found = {.bytes = bytes->data, .size = bytes->size};
+    if ((isolated || (uintptr_t)bytes->data % IR_SINK_HEAD_BYTES != 0) &&
+        copy_bytes(bytes, &found) < 0) {
         TLOG_WARNING("part %d: %s; it is compiled again", part_index, tengine_error_message());
         return;
     }
     stored->found = found;
+    stored->is_in_model = true;
     stored->origin = TENGINE_PART_FROM_MODEL;
 }
 
@@ -94,14 +102,14 @@ static void find_in_stores(const struct subgraph* part, struct device* device,
         return;
     }
     stored->is_kept = stores->folder || stores->keeps_in_model;
-    find_in_model(stores, part->index, isolated, stored);
+    find_in_model(stores, device, part->index, isolated, stored);
     if (!stored->found.bytes && stores->folder) find_in_folder(stores, part->index, stored);
 }
 
 void find_ir_stored_part(const struct subgraph* part, struct device* device, bool isolated,
                          ir_stored_part_t* stored)
 {
-    stores_t stores = find_stores(part);
+    stores_t stores = find_stores(part, device);
     stored->origin = TENGINE_PART_COMPILED;
     const bool keeps = stores.folder || stores.keeps_in_model;
     if (!keeps && count_ir_model_parts(stores.source) == 0) return;
@@ -126,7 +134,13 @@ static bool load_found(struct subgraph* subgraph, int part_index, const char* ne
         return true;
     }
     fail_ir_entry(device, "load", part_index, subgraph->node_num, status);
-    TLOG_WARNING("%s; %s", tengine_error_message(), next);
+    // What cannot be loaded on this machine may be right on the one that it is for.
+    if (status == TENGINE_ENOTSUP) {
+        TLOG_INFO("%s; %s", tengine_error_message(), next);
+    } else {
+        TLOG_WARNING("%s; %s", tengine_error_message(), next);
+        stored->is_in_model = false;
+    }
     close_ir_kept_part(&stored->found);
     stored->origin = TENGINE_PART_COMPILED;
     return false;
@@ -178,9 +192,11 @@ void save_ir_stored_part(struct subgraph* subgraph, int part_index, ir_stored_pa
     TLOG_WARNING("%s; the part is not kept", tengine_error_message());
 }
 
-// The source nodes that the part's nodes stand for.
+// The source nodes that the part's nodes stand for. The source of a body is a copy that may have
+// them in another order, so there are none.
 static int find_nodes(const struct subgraph* part, ir_model_part_t* made)
 {
+    if (part->graph->core->source->core->outer) return TENGINE_OK;
     int32_t* nodes = alloc_memory(sizeof *nodes * (size_t)part->node_num);
     if (!nodes) return tengine_error_set(TENGINE_ENOMEM, "no memory for a list of nodes");
     int number = 0;
@@ -193,24 +209,51 @@ static int find_nodes(const struct subgraph* part, ir_model_part_t* made)
     return status;
 }
 
-// A copy of the bytes becomes the model's.
-static int keep_in_model(struct graph* source, const struct subgraph* part, struct device* device,
-                         const ir_stored_part_t* stored, const uint8_t* bytes, size_t size)
+static int find_keys(const struct subgraph* part, ir_model_part_t* made)
 {
-    ir_model_part_t made = {.size = size};
-    TENGINE_RETURN_IF_ERROR(find_ir_compatibility(part, device, made.target));
-    memcpy(made.fingerprint, stored->fingerprint, SHA256_BYTES);
-    find_sha256_of_pieces(NULL, bytes, size, made.digest);
+    uint64_t* keys = alloc_memory(sizeof *keys * (size_t)part->node_num);
+    if (!keys) return tengine_error_set(TENGINE_ENOMEM, "no memory for a list of nodes");
+    for (int i = 0; i < part->node_num; ++i)
+        keys[i] = find_ir_node_key(part->graph->node_list[part->node_list[i]]);
+    const int status = set_ir_model_part_keys(made, keys, part->node_num);
+    free_memory(keys);
+    return status;
+}
+
+// With a copy of the bytes in `memory`.
+static int describe_bytes(const struct subgraph* part, struct device* device,
+                          const ir_stored_part_t* stored, const uint8_t* data, size_t size,
+                          mapped_file_t* memory, ir_model_bytes_t* out_bytes)
+{
+    TENGINE_RETURN_IF_ERROR(find_ir_compatibility(part, device, out_bytes->target));
+    TENGINE_RETURN_IF_ERROR(map_zeroes(size + 1, memory));  // a device may save nothing
+    memcpy(memory->bytes, data, size);
+    memcpy(out_bytes->fingerprint, stored->fingerprint, SHA256_BYTES);
+    find_sha256_of_pieces(NULL, data, size, out_bytes->digest);
+    out_bytes->data = memory->bytes;
+    out_bytes->size = size;
+    return TENGINE_OK;
+}
+
+// The bytes that the model has of such a part are this one's, too.
+static int keep_in_model(struct graph* source, const struct subgraph* part, struct device* device,
+                         const ir_stored_part_t* stored, const uint8_t* data, size_t size)
+{
+    ir_model_bytes_t bytes = {.size = 0};
+    mapped_file_t memory = {.bytes = NULL};
+    if (stored->is_in_model)
+        bytes = *find_ir_model_bytes(source, stored->fingerprint);
+    else
+        TENGINE_RETURN_IF_ERROR(describe_bytes(part, device, stored, data, size, &memory, &bytes));
+    ir_model_part_t made = {.options = hash_ir_device_options(part->graph, device)};
     snprintf(made.device, sizeof made.device, "%s", device->name);
-    TENGINE_RETURN_IF_ERROR(find_nodes(part, &made));
-    const int status = map_zeroes(size + 1, &made.owned);  // a device may save nothing
-    if (status < 0) {
-        free_memory(made.nodes);
-        return status;
-    }
-    memcpy(made.owned.bytes, bytes, size);
-    made.bytes = made.owned.bytes;
-    return add_ir_model_part(source, &made);
+    int status = find_nodes(part, &made);
+    if (status == TENGINE_OK) status = find_keys(part, &made);
+    if (status == TENGINE_OK)
+        return add_ir_model_part(source, &made, &bytes, memory.bytes ? &memory : NULL);
+    release_ir_model_part_lists(&made);
+    unmap_file(&memory);
+    return status;
 }
 
 static int keep(const struct subgraph* part, struct device* device, const stores_t* stores,
@@ -219,7 +262,7 @@ static int keep(const struct subgraph* part, struct device* device, const stores
     const bool is_new = stored->sink.bytes != NULL;
     const uint8_t* bytes = is_new ? stored->sink.bytes + IR_SINK_HEAD_BYTES : stored->found.bytes;
     const size_t size = is_new ? stored->sink.size - IR_SINK_HEAD_BYTES : stored->found.size;
-    if (stores->keeps_in_model && stored->origin != TENGINE_PART_FROM_MODEL)
+    if (stores->keeps_in_model)
         TENGINE_RETURN_IF_ERROR(keep_in_model(stores->source, part, device, stored, bytes, size));
     if (!stores->folder || !is_new) return TENGINE_OK;
     const double limit =
@@ -231,7 +274,7 @@ static int keep(const struct subgraph* part, struct device* device, const stores
 void keep_ir_stored_part(const struct subgraph* part, struct device* device,
                          ir_stored_part_t* stored)
 {
-    const stores_t stores = find_stores(part);
+    const stores_t stores = find_stores(part, device);
     part->core->origin = stored->origin;
     if (!stored->is_kept || (!stored->sink.bytes && !stored->found.bytes)) return;
     if (keep(part, device, &stores, stored) < 0)

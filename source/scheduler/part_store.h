@@ -14,7 +14,8 @@ extern "C" {
 // Of one compiled part, from before pre_run until its end. Starts as all zero bytes.
 typedef struct ir_stored_part
 {
-    bool is_kept;  // what the device compiles is to be kept: it is asked to save
+    bool is_kept;      // what the device compiles is to be kept: it is asked to save
+    bool is_in_model;  // and the model has what is the same part, which is as good
     uint8_t fingerprint[SHA256_BYTES];
     int origin;            // TENGINE_PART_*: of what has been loaded or compiled
     ir_kept_part_t found;  // what there is to load

@@ -97,14 +97,15 @@ void add_compiled_part(struct graph* graph, uint8_t mark, const std::string& dev
 {
     static const char kBytes[] = "what a device has saved";
     ir_model_part_t part = {};
-    part.fingerprint[0] = mark;
     std::snprintf(part.device, sizeof part.device, "%s", device.c_str());
-    std::snprintf(part.target, sizeof part.target, "compiler of %s", device.c_str());
-    part.bytes = kBytes;
-    part.size = sizeof kBytes;
-    find_sha256_of_pieces(nullptr, part.bytes, part.size, part.digest);
+    ir_model_bytes_t bytes = {};
+    bytes.fingerprint[0] = mark;
+    std::snprintf(bytes.target, sizeof bytes.target, "compiler of %s", device.c_str());
+    bytes.data = kBytes;
+    bytes.size = sizeof kBytes;
+    find_sha256_of_pieces(nullptr, bytes.data, bytes.size, bytes.digest);
     EXPECT_EQ(set_ir_model_part_nodes(&part, nodes.data(), static_cast<int>(nodes.size())), 0);
-    EXPECT_EQ(add_ir_model_part(graph, &part), 0);
+    EXPECT_EQ(add_ir_model_part(graph, &part, &bytes, nullptr), 0);
 }
 
 std::string make_compiled()

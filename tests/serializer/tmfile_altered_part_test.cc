@@ -63,11 +63,11 @@ TEST_F(TmfileAlteredPartTest, AlteredBitsAreNoticed)
     if (count_ir_model_parts(plain.graph) == 0) GTEST_SKIP() << "kernels pack nothing here";
     set("model.keep_parts", "0");
     const LoadedTmfile loaded(write_graph(plain.graph));
-    const ir_model_part_t& part = *get_ir_model_part(loaded.graph, 0);
+    const ir_model_bytes_t& part = *get_ir_model_part(loaded.graph, 0)->bytes;
     ASSERT_GT(part.size, 10000u);
     ASSERT_EQ(prepare(loaded), TENGINE_PART_FROM_MODEL);
     const size_t step = kEmulated ? 31 * 500 : 31;
-    char* bytes = static_cast<char*>(const_cast<void*>(part.bytes));  // the test's own copy
+    char* bytes = static_cast<char*>(const_cast<void*>(part.data));  // the test's own copy
     for (size_t i = 0; i < part.size; i += step) {
         const int bit = static_cast<int>(i / step % 8);
         warnings = 0;

@@ -69,8 +69,8 @@ class TmfileCompiledTest : public TmfileTest
 
 std::string text_of(const ir_model_part_t& part)
 {
-    return std::string(part.device) + "; " + part.target + "; " +
-           static_cast<const char*>(part.bytes);
+    return std::string(part.device) + "; " + part.bytes->target + "; " +
+           static_cast<const char*>(part.bytes->data);
 }
 
 TEST_F(TmfileCompiledTest, AreThereWhenItIsLoaded)
@@ -79,13 +79,13 @@ TEST_F(TmfileCompiledTest, AreThereWhenItIsLoaded)
     ASSERT_EQ(loaded.status, 0) << loaded.message;
     ASSERT_EQ(count_ir_model_parts(loaded.graph), 2);
     uint8_t fingerprint[SHA256_BYTES] = {9};
-    const ir_model_part_t* found = find_ir_model_part(loaded.graph, fingerprint);
+    const ir_model_part_t* found = get_ir_model_part(loaded.graph, 1);
     ASSERT_TRUE(found);
     EXPECT_EQ(text_of(*found), "DSP; compiler of DSP; what a device has saved");
-    EXPECT_EQ(found, get_ir_model_part(loaded.graph, 1));
+    EXPECT_EQ(find_ir_model_bytes(loaded.graph, fingerprint), found->bytes);
     EXPECT_FALSE(get_ir_model_part(loaded.graph, 2));
     fingerprint[0] = 8;
-    EXPECT_FALSE(find_ir_model_part(loaded.graph, fingerprint));
+    EXPECT_FALSE(find_ir_model_bytes(loaded.graph, fingerprint));
     for (const uint32_t i : {0, 1})
         EXPECT_EQ(record<CompiledPartRecord>(part_at(i)).data % kPartAlignment, 0u);
     const ir_digest_t* digest = loaded.tensor("a_weights")->core->digest;
@@ -94,19 +94,52 @@ TEST_F(TmfileCompiledTest, AreThereWhenItIsLoaded)
     EXPECT_EQ(warnings, 0);
 }
 
-TEST_F(TmfileCompiledTest, TheLastOfAFingerprintCounts)
+// What is added again in the place of the first, and a part that is like it elsewhere.
+TEST_F(TmfileCompiledTest, TheLastBytesOfAFingerprintCountForAllItsParts)
 {
     const LoadedTmfile loaded(bytes_);
-    ir_model_part_t part = *get_ir_model_part(loaded.graph, 0);
-    part.nodes = nullptr;
-    part.node_num = 0;
-    std::strcpy(part.target, "a newer compiler");
-    ASSERT_EQ(add_ir_model_part(loaded.graph, &part), 0);
-    EXPECT_EQ(count_ir_model_parts(loaded.graph), 2);
-    EXPECT_STREQ(get_ir_model_part(loaded.graph, 0)->device, "DSP");
-    EXPECT_STREQ(find_ir_model_part(loaded.graph, part.fingerprint)->target, "a newer compiler");
+    const ir_model_part_t* first = get_ir_model_part(loaded.graph, 0);
+    const std::vector<int32_t> nodes(first->nodes, first->nodes + first->node_num);
+    ir_model_bytes_t bytes = *first->bytes;
+    std::strcpy(bytes.target, "a newer compiler");
+    const auto add = [&](const std::vector<int32_t>& of) {
+        ir_model_part_t part = {};
+        std::strcpy(part.device, "NPU");
+        EXPECT_EQ(set_ir_model_part_nodes(&part, of.data(), static_cast<int>(of.size())), 0);
+        EXPECT_EQ(add_ir_model_part(loaded.graph, &part, &bytes, nullptr), 0);
+        return count_ir_model_parts(loaded.graph);
+    };
+    EXPECT_EQ(add(nodes), 2);
+    EXPECT_STREQ(get_ir_model_part(loaded.graph, 0)->bytes->target, "a newer compiler");
+    std::strcpy(bytes.target, "the newest");
+    EXPECT_EQ(add({loaded.node("c")->index}), 3);
+    EXPECT_STREQ(get_ir_model_part(loaded.graph, 0)->bytes->target, "the newest");
     const LoadedTmfile again(write_graph(loaded.graph));
-    EXPECT_EQ(count_ir_model_parts(again.graph), 2);
+    ASSERT_EQ(count_ir_model_parts(again.graph), 3);
+    for (const int i : {0, 2})
+        EXPECT_STREQ(get_ir_model_part(again.graph, i)->bytes->target, "the newest");
+}
+
+// In the order in which they come, and which options the device had.
+TEST_F(TmfileCompiledTest, KeysOfNodesAreKept)
+{
+    const LoadedTmfile loaded(bytes_);
+    ir_model_part_t part = {};
+    std::strcpy(part.device, "NPU");
+    part.options = 77;
+    const uint64_t keys[] = {UINT64_C(0xfedcba9876543210), UINT64_C(0x8000000000000001)};
+    ASSERT_EQ(set_ir_model_part_keys(&part, keys, 2), 0);
+    ASSERT_EQ(
+        add_ir_model_part(loaded.graph, &part, get_ir_model_part(loaded.graph, 0)->bytes, nullptr),
+        0);
+    const LoadedTmfile again(write_graph(loaded.graph));
+    ASSERT_EQ(count_ir_model_parts(again.graph), 3);
+    const ir_model_part_t* found = get_ir_model_part(again.graph, 2);
+    ASSERT_EQ(found->key_num, 2);
+    EXPECT_EQ(found->keys[0], keys[1]);
+    EXPECT_EQ(found->keys[1], keys[0]);
+    EXPECT_EQ(found->options, 77u);
+    EXPECT_EQ(get_ir_model_part(again.graph, 0)->key_num, 0);
 }
 
 TEST_F(TmfileCompiledTest, TheNodesOfPartsAreKnown)
@@ -162,20 +195,20 @@ TEST_F(TmfileCompiledTest, EqualBytesAreWrittenOnce)
 {
     const auto write_again = [](const char* other_bytes, uint8_t other_hash) {
         const LoadedTmfile loaded(make_own_tmfile("compiled"));
-        ir_model_part_t part = *get_ir_model_part(loaded.graph, 1);
-        part.nodes = nullptr;
-        part.node_num = 0;
-        part.fingerprint[1] = 1;  // a third
-        if (other_bytes) part.bytes = other_bytes;
-        part.digest[0] ^= other_hash;
-        EXPECT_EQ(add_ir_model_part(loaded.graph, &part), 0);
-        std::string bytes = write_graph(loaded.graph);
-        const LoadedTmfile again(bytes);
+        ir_model_part_t part = {};
+        std::strcpy(part.device, "DSP");
+        ir_model_bytes_t bytes = *get_ir_model_part(loaded.graph, 1)->bytes;
+        bytes.fingerprint[1] = 1;  // a third
+        if (other_bytes) bytes.data = other_bytes;
+        bytes.digest[0] ^= other_hash;
+        EXPECT_EQ(add_ir_model_part(loaded.graph, &part, &bytes, nullptr), 0);
+        std::string file = write_graph(loaded.graph);
+        const LoadedTmfile again(file);
         EXPECT_EQ(count_ir_model_parts(again.graph), 3);
         std::set<const void*> places;
         for (const int i : {0, 1, 2})
-            places.insert(get_ir_model_part(again.graph, i)->bytes);
-        return std::make_pair(places.size(), bytes.size());
+            places.insert(get_ir_model_part(again.graph, i)->bytes->data);
+        return std::make_pair(places.size(), file.size());
     };
     const auto first = record<CompiledPartRecord>(part_at(0));
     EXPECT_EQ(first.data, record<CompiledPartRecord>(part_at(1)).data);
@@ -227,9 +260,23 @@ TEST_F(TmfileCompiledTest, HostileRecords)
     expect_warning(with(part_at(1), part), 1);
     expect_warning(with(lists_.parts, uint32_t{1}), 0);
     expect_warning(with(lists_.constants + 4, uint32_t{4000}), 0);
-    // The first list of nodes begins after a word of zeros: its count, then the nodes.
+    // The first list of nodes begins after the place of that of keys: its count, then the nodes.
     ASSERT_EQ(record<uint32_t>(lists_.begin + 4), 2u);
     expect_warning(with(lists_.begin + 8, uint32_t{4000}), 0);
+    const auto keys = record<uint32_t>(lists_.begin);
+    ASSERT_EQ(record<uint32_t>(keys), 2u);
+    expect_warning(with(lists_.begin, static_cast<uint32_t>(bytes_.size())), 0);
+    expect_warning(with(keys, uint32_t{1}), 0);
+    expect_warning(with(keys + 4, PartNodesRecord{0xfffffffc, 0}), 0);
+}
+
+// Of a file that says nothing of keys, as older versions wrote it.
+TEST_F(TmfileCompiledTest, AFileWithoutKeysIsRead)
+{
+    const LoadedTmfile loaded(with(lists_.begin, uint32_t{0}));
+    EXPECT_EQ(warnings, 0);
+    ASSERT_EQ(count_ir_model_parts(loaded.graph), 2);
+    EXPECT_EQ(get_ir_model_part(loaded.graph, 0)->node_num, 2);
 }
 
 TEST_F(TmfileCompiledTest, AChangedGraphKeepsNoHashes)

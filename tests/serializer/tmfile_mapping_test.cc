@@ -192,7 +192,7 @@ TEST_F(TmfileMappingTest, ProcessesShareWhatDevicesLoad)
     });
     prepare(loaded);
     ASSERT_EQ(calls.size, kPages * kPageBytes);
-    EXPECT_EQ(calls.loaded, get_ir_model_part(loaded.graph, 0)->bytes);
+    EXPECT_EQ(calls.loaded, get_ir_model_part(loaded.graph, 0)->bytes->data);
     Mapping mapping = find_mapping(calls.loaded);
     end(loaded);
     if (mapping.kilobytes.empty()) GTEST_SKIP() << "/proc/self/smaps says nothing here";

@@ -179,6 +179,22 @@ TEST(CompileForTheCpu, WhatItWritesIsLoaded)
     EXPECT_EQ(results[0], results[1]);
 }
 
+TEST(CompileForTheCpu, NodesKeepTheirNames)
+{
+    const std::string file = scratch_folder() + "/net.tmfile";
+    ASSERT_EQ(run({"compile", data_file("digits.onnx"), "--allow-empty", "-o", file}).status, 0);
+    const auto list_names = [](const std::string& model) {
+        const auto report = nlohmann::json::parse(run({"inspect", model, "--json", "-"}).output);
+        std::vector<std::string> names;
+        for (const auto& node : report["nodes"])
+            names.push_back(node["name"]);
+        return names;
+    };
+    const std::vector<std::string> names = list_names(data_file("digits.onnx"));
+    EXPECT_THAT(names, testing::Contains("/Relu_1"));
+    EXPECT_EQ(list_names(file), names);
+}
+
 // Weights are packed in one way for all batches but those of one row.
 TEST(CompileForTheCpu, WhatShapesHaveInCommonIsInTheFileOnce)
 {
@@ -355,6 +371,48 @@ TEST_F(Compile, WhatCannotBeCompiledIsNotWritten)
     finished = compile(path("absent.onnx"), path("net.tmfile"));
     EXPECT_EQ(finished.status, 1);
     EXPECT_THAT(files(), IsEmpty());
+}
+
+TEST_F(Compile, WhatTheCpuCompilesMayBeLeftOut)
+{
+    const std::vector<std::string> both = {"--device", "CPU", "--affinity", "/stem/Conv=CPU"};
+    const auto list_devices = [&](std::vector<std::string> more) {
+        more.insert(more.end(), both.begin(), both.end());
+        const Finished finished = compile(quantised_, path("net.tmfile"), more);
+        EXPECT_EQ(finished.status, 0) << finished.errors;
+        std::set<std::string> devices;
+        const nlohmann::json report = inspect(path("net.tmfile"));
+        for (const auto& part : report["compiled_parts"])
+            devices.insert(part["device"]);
+        return devices;
+    };
+    EXPECT_THAT(list_devices({"--no-host"}), testing::ElementsAre("TPU"));
+    EXPECT_THAT(list_devices({"--option", "model.keep_host_parts=0"}), testing::ElementsAre("TPU"));
+    const Finished alone = run({"compile", quantised_, "--no-host", "-o", path("host.tmfile")});
+    EXPECT_EQ(alone.status, 1);
+    EXPECT_THAT(alone.errors, HasSubstr("nothing to keep: none of CPU took a part"));
+}
+
+// Floats are none of the TPU's types.
+TEST_F(Compile, ATargetThatTakesNothingIsNamed)
+{
+    const std::vector<std::string> words = {
+        "compile",  data_file("digits.onnx"), "--device", "TPU",
+        "--target", "TPU.config=edge",        "-o",       path("net.tmfile")};
+    Finished finished = run(words);
+    EXPECT_EQ(finished.status, 1);
+    EXPECT_THAT(finished.errors,
+                HasSubstr("target 'TPU.config=edge': TPU took no part of the model: node '"));
+    EXPECT_THAT(finished.errors, HasSubstr("not written, for there is nothing to keep for target "
+                                           "'TPU.config=edge': none of TPU took a part"));
+    EXPECT_THAT(files(), IsEmpty());
+    std::vector<std::string> allowed = words;
+    allowed.push_back("--allow-empty");
+    finished = run(allowed);
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(finished.errors, HasSubstr("TPU took no part of the model"));
+    EXPECT_THAT(finished.output, HasSubstr("net.tmfile written: compiled parts: "));
+    EXPECT_EQ(run({"run", path("net.tmfile")}).status, 0);
 }
 
 TEST_F(Compile, TwoAtOnceIntoOneFile)

@@ -6,6 +6,7 @@
 
 #include "base/containers.hpp"
 #include "graph/graph.h"
+#include "graph/option.h"
 #include "operator/operator.h"
 #include "operator/param.h"
 #include "optimizer/dialect/quantized_tensors.h"
@@ -41,12 +42,19 @@ bool are_quantized_alike(const struct tensor& a, const struct tensor& b)
            std::equal(zero_points_of(a), zero_points_of(a) + number, zero_points_of(b));
 }
 
+// Floats that the user wants to keep as nodes with names of their own.
+bool is_kept(const graph& graph, const struct tensor& clamped)
+{
+    return clamped.quant_param_num == 0 &&
+           get_ir_context_number(graph.attribute->context, "model.fold_activations") == 0;
+}
+
 // An output of the graph keeps its node, which programs know by name. A convolution that is rounded
 // to other steps than its clamp's stays one that is rounded twice.
 int fold_activation(graph& graph, node& clamp)
 {
     const struct tensor* clamped = find_clamped(clamp);
-    if (!clamped) return TENGINE_OK;
+    if (!clamped || is_kept(graph, *clamped)) return TENGINE_OK;
     const int activation = find_activation(clamp);
     node* conv = get_ir_graph_node(&graph, clamped->producer);
     struct tensor* result = get_ir_node_output(&clamp, 0);

@@ -6,6 +6,7 @@
 #include "base/containers.hpp"
 #include "graph/body.h"
 #include "graph/graph.h"
+#include "graph/model_part.h"
 #include "graph/sequence.h"
 #include "operator/infer.h"
 #include "operator/onnx/control_param.h"
@@ -532,6 +533,7 @@ int copy_bodies(node& node)
         copy->core->source = nullptr;
         copy->core->outer = node.graph;
         share_kernels(*given.graph, *copy);
+        TENGINE_RETURN_IF_ERROR(share_ir_model_parts(given.graph, copy.get()));
         body.graph = copy.release();
         body.first_capture = given.first_capture;
         for (int k = 0; k < given.input_num; ++k)

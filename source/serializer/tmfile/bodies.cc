@@ -9,6 +9,7 @@
 #include "graph/graph.h"
 #include "graph/string_pool.h"
 #include "operator/infer.h"
+#include "serializer/tmfile/compiled_parts.h"
 #include "serializer/tmfile/nodes.h"
 #include "serializer/tmfile/tensors.h"
 
@@ -41,13 +42,14 @@ class BodyReader
         TENGINE_RETURN_IF_ERROR(set_ir_graph_name(body_.graph, name.c_str()));
         TENGINE_RETURN_IF_ERROR(outer_.file.read(offset, "graph " + quote(name), &record_));
         Reading reading(body_.graph, outer_);
-        const int status = read_contents(reading);
+        reading.subgraph_offset = record_.subgraph;
+        const int status = read_contents(reading, offset);
         outer_.budget = reading.budget;
         return status;
     }
 
   private:
-    int read_contents(Reading& reading)
+    int read_contents(Reading& reading, uint32_t offset)
     {
         TENGINE_RETURN_IF_ERROR(
             reading.file.read(record_.subgraph, "a body's subgraph", &reading.subgraph));
@@ -56,7 +58,8 @@ class BodyReader
         Vector<struct node*> nodes;
         TENGINE_RETURN_IF_ERROR(add_nodes(reading, &nodes));
         TENGINE_RETURN_IF_ERROR(sort_ir_graph(body_.graph));
-        return read_outputs(reading);
+        TENGINE_RETURN_IF_ERROR(read_outputs(reading));
+        return read_compiled_parts(reading, offset, nodes);
     }
 
     int read_inputs(Reading& reading)

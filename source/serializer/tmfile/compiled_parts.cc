@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <tuple>
 
 #include "base/alloc.h"
+#include "base/maps.hpp"
 #include "graph/core.h"
 #include "graph/model_part.h"
 #include "serializer/tmfile/parts.h"
@@ -14,6 +16,8 @@ namespace tengine::tmfile {
 namespace {
 
 static_assert(kDigestBytes == SHA256_BYTES);
+// Of a node that a part has, in the lists and in the table that finds it.
+constexpr uint64_t kEntryBytes = 3 * sizeof(uint64_t);
 
 // ---- reading ----
 
@@ -58,45 +62,93 @@ int set_nodes(const VectorView& list, const Vector<struct node*>& nodes, ir_mode
     return set_ir_model_part_nodes(part, indices.data(), static_cast<int>(indices.size()));
 }
 
-int read_compiled_part(Reading& reading, const CompiledPartRecord& record, uint32_t part_offset,
-                       const Vector<struct node*>& nodes, const String& what)
+int set_keys(const VectorView& list, uint32_t options, ir_model_part_t* part)
 {
-    ir_model_part_t made = {};
-    const char* bytes = nullptr;
-    TENGINE_RETURN_IF_ERROR(reading.file.find_bytes(record.data, record.size, what, &bytes));
-    std::string_view target;
-    TENGINE_RETURN_IF_ERROR(reading.file.read_string(record.target, what + "'s target", &target));
-    Part part;
-    TENGINE_RETURN_IF_ERROR(read_part(reading, part_offset, what, &part));
-    TENGINE_RETURN_IF_ERROR(
-        reading.budget.charge(2 * sizeof made + sizeof(int32_t) * uint64_t{part.nodes.count()}));
-    std::copy_n(record.fingerprint, kDigestBytes, made.fingerprint);
-    std::copy_n(record.digest, kDigestBytes, made.digest);
-    std::snprintf(made.device, sizeof made.device, "%s", part.device.c_str());
-    std::snprintf(made.target, sizeof made.target, "%s", String(target).c_str());
-    made.bytes = bytes;
-    made.size = record.size;
-    TENGINE_RETURN_IF_ERROR(set_nodes(part.nodes, nodes, &made));
-    return add_ir_model_part(reading.graph, &made);
+    Vector<uint64_t> keys;
+    for (uint32_t i = 0; i < list.count(); ++i)
+        keys.push_back(list.get<uint64_t>(i));
+    part->options = options;
+    return set_ir_model_part_keys(part, keys.data(), static_cast<int>(keys.size()));
 }
 
-int read_parts(Reading& reading, uint32_t parts, const Vector<struct node*>& nodes)
+int read_bytes(const Reading& reading, const CompiledPartRecord& record, const String& what,
+               ir_model_bytes_t* out_bytes)
 {
-    VectorView records, list;
+    const char* data = nullptr;
+    TENGINE_RETURN_IF_ERROR(reading.file.find_bytes(record.data, record.size, what, &data));
+    std::string_view target;
+    TENGINE_RETURN_IF_ERROR(reading.file.read_string(record.target, what + "'s target", &target));
+    std::copy_n(record.fingerprint, kDigestBytes, out_bytes->fingerprint);
+    std::copy_n(record.digest, kDigestBytes, out_bytes->digest);
+    std::snprintf(out_bytes->target, sizeof out_bytes->target, "%s", String(target).c_str());
+    out_bytes->data = data;
+    out_bytes->size = record.size;
+    out_bytes->is_in_file = true;
+    return TENGINE_OK;
+}
+
+// What tells of a part, one entry each.
+struct PartLists
+{
+    VectorView records;
+    VectorView places;  // of PartRecord
+    VectorView nodes;   // of PartNodesRecord, none in older files
+};
+
+int read_compiled_part(Reading& reading, const PartLists& lists, uint32_t index,
+                       const Vector<struct node*>& nodes)
+{
+    const String what = "compiled part " + to_string(index);
+    ir_model_bytes_t bytes = {};
     TENGINE_RETURN_IF_ERROR(
-        reading.file.read_vector(parts, sizeof(CompiledPartRecord), "their list", &records));
+        read_bytes(reading, lists.records.get<CompiledPartRecord>(index), what, &bytes));
+    Part part;
+    TENGINE_RETURN_IF_ERROR(read_part(reading, lists.places[index], what, &part));
+    PartNodesRecord named = {};
+    if (lists.nodes.count() > 0) named = lists.nodes.get<PartNodesRecord>(index);
+    VectorView keys;
+    TENGINE_RETURN_IF_ERROR(
+        reading.file.read_vector(named.keys, sizeof(uint64_t), what + "'s keys", &keys));
+    TENGINE_RETURN_IF_ERROR(reading.budget.charge(
+        2 * sizeof bytes + kEntryBytes * (uint64_t{part.nodes.count()} + keys.count())));
+    ir_model_part_t made = {};
+    std::snprintf(made.device, sizeof made.device, "%s", part.device.c_str());
+    int status = set_nodes(part.nodes, nodes, &made);
+    if (status == TENGINE_OK) status = set_keys(keys, named.options, &made);
+    if (status == TENGINE_OK) return add_ir_model_part(reading.graph, &made, &bytes, nullptr);
+    release_ir_model_part_lists(&made);
+    return status;
+}
+
+int find_lists(const Reading& reading, const PartsRecord& record, PartLists* lists)
+{
+    const FileView& file = reading.file;
+    TENGINE_RETURN_IF_ERROR(
+        file.read_vector(record.parts, sizeof(CompiledPartRecord), "their list", &lists->records));
     SubgraphRecord subgraph;
     TENGINE_RETURN_IF_ERROR(
-        reading.file.read(reading.subgraph_offset, "the subgraph with its parts", &subgraph));
+        file.read(reading.subgraph_offset, "the subgraph with its parts", &subgraph));
     TENGINE_RETURN_IF_ERROR(
-        reading.file.read_vector(subgraph.parts, sizeof(uint32_t), "the list of parts", &list));
-    if (list.count() != records.count())
+        file.read_vector(subgraph.parts, sizeof(uint32_t), "the list of parts", &lists->places));
+    if (lists->places.count() != lists->records.count())
         return tengine_error_set(TENGINE_EFORMAT, "there are %u of them, and %u parts",
-                                 records.count(), list.count());
-    for (uint32_t i = 0; i < records.count(); ++i)
-        TENGINE_RETURN_IF_ERROR(read_compiled_part(reading, records.get<CompiledPartRecord>(i),
-                                                   list[i], nodes,
-                                                   "compiled part " + to_string(i)));
+                                 lists->records.count(), lists->places.count());
+    uint32_t nodes = 0;
+    TENGINE_RETURN_IF_ERROR(file.read(record.begin, "the place of their nodes", &nodes));
+    TENGINE_RETURN_IF_ERROR(
+        file.read_vector(nodes, sizeof(PartNodesRecord), "the list of their nodes", &lists->nodes));
+    if (lists->nodes.count() == 0 || lists->nodes.count() == lists->records.count())
+        return TENGINE_OK;
+    return tengine_error_set(TENGINE_EFORMAT, "there are %u of them, with nodes of %u",
+                             lists->records.count(), lists->nodes.count());
+}
+
+int read_parts(Reading& reading, const PartsRecord& record, const Vector<struct node*>& nodes)
+{
+    PartLists lists;
+    TENGINE_RETURN_IF_ERROR(find_lists(reading, record, &lists));
+    for (uint32_t i = 0; i < lists.records.count(); ++i)
+        TENGINE_RETURN_IF_ERROR(read_compiled_part(reading, lists, i, nodes));
     return TENGINE_OK;
 }
 
@@ -129,12 +181,12 @@ int read_lists(Reading& reading, const PartsRecord& lists, const Vector<struct n
 {
     TENGINE_RETURN_IF_ERROR(check_lists(reading, lists));
     TENGINE_RETURN_IF_ERROR(read_digests(reading, lists.constants));
-    return read_parts(reading, lists.parts, nodes);
+    return read_parts(reading, lists, nodes);
 }
 
 // ---- writing ----
 
-// A graph that was translated for this file has its nodes in another order.
+// A graph that was translated for this file, or is a body, has its nodes in another order.
 uint32_t write_nodes(FileBuilder& builder, const struct graph& graph, const ir_model_part_t& part)
 {
     if (graph.core->source) return builder.add_vector(part.nodes, 0);
@@ -149,6 +201,15 @@ uint32_t write_part(FileBuilder& builder, const struct graph& graph, uint32_t id
     record.nodes = write_nodes(builder, graph, part);
     record.device = builder.add_string(part.device);
     return builder.add(record);
+}
+
+PartNodesRecord write_keys(FileBuilder& builder, const ir_model_part_t& part)
+{
+    PartNodesRecord record = {};
+    if (part.key_num > 0)
+        record.keys = builder.add_vector(part.keys, static_cast<size_t>(part.key_num));
+    record.options = part.options;
+    return record;
 }
 
 uint32_t write_digests(FileBuilder& builder, const struct graph& graph)
@@ -176,12 +237,20 @@ ModelParts list_parts(const struct graph& graph)
 }
 
 // Who altered bytes did not change the hash that goes with them, so that alone tells nothing.
-bool has_same_bytes(const ir_model_part_t& a, const ir_model_part_t& b)
+struct SavedBytes
 {
-    const auto bytes_of = [](const ir_model_part_t& part) {
-        return std::string_view(static_cast<const char*>(part.bytes), part.size);
-    };
-    return std::memcmp(a.digest, b.digest, kDigestBytes) == 0 && bytes_of(a) == bytes_of(b);
+    std::string_view digest, data;
+    bool operator<(const SavedBytes& other) const
+    {
+        return std::tie(digest, data) < std::tie(other.digest, other.data);
+    }
+};
+
+SavedBytes bytes_of(const ir_model_part_t& part)
+{
+    const ir_model_bytes_t& bytes = *part.bytes;
+    return {{reinterpret_cast<const char*>(bytes.digest), kDigestBytes},
+            {static_cast<const char*>(bytes.data), bytes.size}};
 }
 
 // Their bytes. What parts for several shapes have in common, such as packed weights, is in the file
@@ -189,17 +258,17 @@ bool has_same_bytes(const ir_model_part_t& a, const ir_model_part_t& b)
 Vector<CompiledPartRecord> write_bytes(FileBuilder& builder, const ModelParts& parts)
 {
     Vector<CompiledPartRecord> records;
+    Map<SavedBytes, uint32_t> places;
     for (const ir_model_part_t* part : parts) {
         CompiledPartRecord record = {};
-        std::copy_n(part->fingerprint, kDigestBytes, record.fingerprint);
-        std::copy_n(part->digest, kDigestBytes, record.digest);
-        record.size = static_cast<uint32_t>(part->size);
-        size_t same = 0;
-        while (!has_same_bytes(*parts[same], *part))
-            ++same;
-        record.data = same < records.size()
-                          ? records[same].data
-                          : builder.add_aligned(part->bytes, part->size, kPartAlignment);
+        std::copy_n(part->bytes->fingerprint, kDigestBytes, record.fingerprint);
+        std::copy_n(part->bytes->digest, kDigestBytes, record.digest);
+        record.size = static_cast<uint32_t>(part->bytes->size);
+        const auto [place, is_new] = places.try_emplace(bytes_of(*part), 0);
+        if (is_new)
+            place->second =
+                builder.add_aligned(part->bytes->data, part->bytes->size, kPartAlignment);
+        record.data = place->second;
         records.push_back(record);
     }
     return records;
@@ -207,11 +276,11 @@ Vector<CompiledPartRecord> write_bytes(FileBuilder& builder, const ModelParts& p
 
 }  // namespace
 
-int read_compiled_parts(Reading& reading, uint32_t root, const Vector<struct node*>& nodes)
+int read_compiled_parts(Reading& reading, uint32_t place, const Vector<struct node*>& nodes)
 {
     PartsRecord lists;
-    if (root < sizeof lists) return TENGINE_OK;
-    std::memcpy(&lists, reading.image->bytes() + root - sizeof lists, sizeof lists);
+    if (place < sizeof lists) return TENGINE_OK;
+    std::memcpy(&lists, reading.image->bytes() + place - sizeof lists, sizeof lists);
     if (!resembles_mark(lists)) return TENGINE_OK;
     const int status = read_lists(reading, lists, nodes);
     if (status < 0)
@@ -229,13 +298,18 @@ CompiledParts write_compiled_parts(FileBuilder& builder, const struct graph& gra
     std::copy_n(kPartsMark, sizeof kPartsMark, made.record.mark);
     made.record.begin = builder.add(uint32_t{0});
     Vector<uint32_t> parts;
+    Vector<PartNodesRecord> nodes;
     for (uint32_t i = 0; i < list.size(); ++i) {
         parts.push_back(write_part(builder, graph, i, *list[i]));
-        records[i].target = builder.add_string(list[i]->target);
+        nodes.push_back(write_keys(builder, *list[i]));
+        records[i].target = builder.add_string(list[i]->bytes->target);
     }
     made.record.constants = write_digests(builder, graph);
     made.record.parts = builder.add_vector(records);
     made.parts = builder.add_vector(parts);
+    const uint32_t place = builder.add_vector(nodes);
+    if (builder.is_too_large()) return made;
+    builder.overwrite(made.record.begin, place);
     const std::string_view written = builder.view_from(made.record.begin);
     made.record.size = static_cast<uint32_t>(written.size());
     find_digest(written.data(), made.record, made.record.digest);

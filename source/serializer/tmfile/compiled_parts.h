@@ -8,14 +8,14 @@
 
 namespace tengine::tmfile {
 
-// Gives the graph the compiled parts of its file, if there are any in front of the model's record
-// at `root`. The plain graph is whole without them: what is wrong with them is logged. `nodes`: in
-// the file's order. TENGINE_ENOMEM.
-TENGINE_MUST_USE int read_compiled_parts(Reading& reading, uint32_t root,
+// Gives the graph the compiled parts of its file, if there are any in front of its record, the
+// model's or a body's, at `place`. The plain graph is whole without them: what is wrong with them
+// is logged. `nodes`: in the file's order. TENGINE_ENOMEM.
+TENGINE_MUST_USE int read_compiled_parts(Reading& reading, uint32_t place,
                                          const Vector<struct node*>& nodes);
 
 // What the writer puts elsewhere: the subgraph's vector of parts, 0 when there are none, and the
-// record for the place right in front of the model's.
+// record for the place right in front of the model's or the body's.
 struct CompiledParts
 {
     uint32_t parts = 0;

@@ -293,12 +293,12 @@ uint32_t write_operator_name(FileBuilder& builder, const struct node& node)
     return builder.add_string((domain.empty() ? "" : domain + ".") + get_ir_node_op(&node));
 }
 
-uint32_t write_body_attribute(FileBuilder& builder, std::string_view name, const BodyRecord& body)
+uint32_t write_body_attribute(FileBuilder& builder, std::string_view name, uint32_t body)
 {
     AttributeRecord record = {};
     record.name = builder.add_string(name);
     record.type = builder.add_string(kBodyType);
-    record.value = builder.add(body);
+    record.value = body;
     return builder.add(record);
 }
 

@@ -20,7 +20,8 @@
 // PartsRecord. It tells a vector of CompiledPartRecord, whose bytes start at multiples of
 // kPartAlignment, as devices and mappings like it (records may have the same bytes), and one of
 // ConstantDigestRecord. The subgraph's vector of PartRecord, which others read only where there are
-// several subgraphs, has the nodes and the device of each, in the same order.
+// several subgraphs, has the nodes and the device of each, in the same order. Of a body, what
+// devices have compiled of its nodes stands in front of its BodyRecord in the same way.
 //
 // An input or output that is absent has index kAbsentTensor. Data types of tensors go on after
 // Tengine's 0-5 with the numbers of TENGINE_DT_*.
@@ -179,7 +180,7 @@ struct PartsRecord
 {
     char mark[sizeof kPartsMark];
     uint8_t digest[kDigestBytes];  // of what follows, and of the bytes that hold the other records
-    uint32_t begin;                // where these are
+    uint32_t begin;  // where these are: at first the offset of a vector of PartNodesRecord, or 0
     uint32_t size;
     uint32_t parts;      // a vector of CompiledPartRecord
     uint32_t constants;  // a vector of ConstantDigestRecord
@@ -194,6 +195,13 @@ struct CompiledPartRecord
     uint32_t data;
 };
 
+// Which nodes of the graph that is run a part has, in the same order; older files do not say.
+struct PartNodesRecord
+{
+    uint32_t keys;     // a vector of uint64, find_ir_node_key() of each
+    uint32_t options;  // hash_ir_device_options(), 0: not known
+};
+
 // Of a constant that fingerprints depend on, so that it need not be hashed at every start.
 struct ConstantDigestRecord
 {
@@ -202,7 +210,7 @@ struct ConstantDigestRecord
 };
 
 static_assert(sizeof(PartsRecord) == 64 && sizeof(CompiledPartRecord) == 76 &&
-              sizeof(ConstantDigestRecord) == 36);
+              sizeof(PartNodesRecord) == 8 && sizeof(ConstantDigestRecord) == 36);
 static_assert(sizeof(HeaderRecord) == 12 && sizeof(ModelRecord) == 16 &&
               sizeof(SubgraphRecord) == 40 && sizeof(PartRecord) == 28 &&
               sizeof(NodeRecord) == 28 && sizeof(OperatorRecord) == 12 &&

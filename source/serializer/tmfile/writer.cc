@@ -40,7 +40,7 @@ class ModelWriter
 
   private:
     int write_contents(SubgraphRecord* out_subgraph);
-    int write_body(const ir_body_t& body, BodyRecord* out_record);
+    int write_body(const ir_body_t& body, uint32_t* out_offset);
     int write_bodies(const struct node& node, Vector<uint32_t>* out_attributes);
     int write_node(const struct node& node, uint32_t* out_offset);
     int write_operator(const struct node& node, OperatorRecord* out_record);
@@ -115,16 +115,21 @@ int ModelWriter::write_contents(SubgraphRecord* out_subgraph)
 
 // ---- bodies ----
 
-int ModelWriter::write_body(const ir_body_t& body, BodyRecord* out_record)
+int ModelWriter::write_body(const ir_body_t& body, uint32_t* out_offset)
 {
     body_ = &body;
     SubgraphRecord subgraph = {};
     TENGINE_RETURN_IF_ERROR(write_contents(&subgraph));
-    out_record->subgraph = builder_.add(subgraph);
-    out_record->inputs = builder_.add_vector(body.inputs, static_cast<size_t>(body.input_num));
-    out_record->outputs =
+    const CompiledParts compiled = write_compiled_parts(builder_, graph_);
+    subgraph.parts = compiled.parts;
+    BodyRecord record = {};
+    record.subgraph = builder_.add(subgraph);
+    record.inputs = builder_.add_vector(body.inputs, static_cast<size_t>(body.input_num));
+    record.outputs =
         builder_.add_vector(graph_.output_tensors, static_cast<size_t>(graph_.output_tensor_num));
-    out_record->capture_num = static_cast<uint32_t>(body.capture_num);
+    record.capture_num = static_cast<uint32_t>(body.capture_num);
+    if (compiled.parts != 0) builder_.add(compiled.record);
+    *out_offset = builder_.add(record);
     return TENGINE_OK;
 }
 
@@ -133,11 +138,11 @@ int ModelWriter::write_bodies(const struct node& node, Vector<uint32_t>* out_att
     const ir_bodies_t* bodies = node.core->bodies;
     const char* name = node.op.method->bodies;
     for (int i = 0; bodies && i < bodies->num; ++i) {
-        BodyRecord record = {};
+        uint32_t body = 0;
         TENGINE_RETURN_IF_ERROR(
-            ModelWriter(*bodies->list[i].graph, builder_).write_body(bodies->list[i], &record));
+            ModelWriter(*bodies->list[i].graph, builder_).write_body(bodies->list[i], &body));
         const size_t length = std::strcspn(name, "|");
-        out_attributes->push_back(write_body_attribute(builder_, {name, length}, record));
+        out_attributes->push_back(write_body_attribute(builder_, {name, length}, body));
         name += length + 1;
     }
     return TENGINE_OK;
