@@ -90,18 +90,22 @@ int tengine_node_get_version(node_t node)
 
 // ---- bodies ----
 
-typedef void (*visit_execution_t)(const struct graph* execution, void* argument);
+// False: there is no need to go on.
+typedef bool (*visit_execution_t)(const struct graph* execution, void* argument);
 
-// The execution graph, then those of the bodies in it as far as they are prepared, depth first.
-static void visit_executions(const struct graph* execution, visit_execution_t visit, void* argument)
+// The execution graph, then those of the bodies in it as far as they are prepared, depth first. Its
+// own nodes and parts, which are most, are found without a look at all nodes.
+static bool visit_executions(const struct graph* execution, visit_execution_t visit, void* argument)
 {
-    if (!execution) return;
-    visit(execution, argument);
+    if (!execution) return true;
+    if (!visit(execution, argument)) return false;
     for (int i = 0; i < execution->node_num; ++i) {
         const ir_bodies_t* bodies = execution->node_list[i]->core->bodies;
         for (int k = 0; bodies && k < bodies->num; ++k)
-            visit_executions(bodies->list[k].graph->core->execution, visit, argument);
+            if (!visit_executions(bodies->list[k].graph->core->execution, visit, argument))
+                return false;
     }
+    return true;
 }
 
 // Nodes and parts are numbered through all of them.
@@ -109,14 +113,12 @@ typedef struct place
 {
     int node;  // the number that is looked for, or -1
     int part;
-    int first_node;  // that the graph at hand begins with
+    int first_node;  // that the graph at hand begins with, or the one that was found
     int first_part;
     const struct graph* found;
-    int found_first_node;
-    int found_first_part;
 } place_t;
 
-static void look_for_place(const struct graph* execution, void* argument)
+static bool look_for_place(const struct graph* execution, void* argument)
 {
     place_t* place = argument;
     const int part_num = get_vector_num(execution->subgraph_list);
@@ -126,11 +128,11 @@ static void look_for_place(const struct graph* execution, void* argument)
         place->part >= place->first_part && place->part - place->first_part < part_num;
     if (has_node || has_part) {
         place->found = execution;
-        place->found_first_node = place->first_node;
-        place->found_first_part = place->first_part;
+        return false;
     }
     place->first_node += execution->node_num;
     place->first_part += part_num;
+    return true;
 }
 
 // ---- statistics ----
@@ -146,7 +148,7 @@ static void count_model(const struct graph* graph, struct tengine_graph_stats* s
     }
 }
 
-static void count_execution(const struct graph* execution, void* argument)
+static bool count_execution(const struct graph* execution, void* argument)
 {
     struct tengine_graph_stats* stats = argument;
     const int part_num = get_vector_num(execution->subgraph_list);
@@ -157,6 +159,7 @@ static void count_execution(const struct graph* execution, void* argument)
     stats->arena_bytes += (int64_t)execution->core->plan_bytes;
     for (int i = 0; i < part_num; ++i)
         stats->arena_bytes += (int64_t)get_ir_graph_subgraph(execution, i)->plan_bytes;
+    return true;
 }
 
 int tengine_graph_get_stats(graph_t graph, struct tengine_graph_stats* out_stats)
@@ -200,8 +203,10 @@ static struct node* find_execution_node(graph_t graph, int index, const char* fu
     if (!execution) return NULL;
     *out_place = (place_t){.node = index, .part = -1};
     visit_executions(execution, look_for_place, out_place);
-    if (check_index(index, out_place->first_node, function, "execution nodes") < 0) return NULL;
-    return out_place->found->node_list[index - out_place->found_first_node];
+    if (!out_place->found &&
+        check_index(index, out_place->first_node, function, "execution nodes") < 0)
+        return NULL;
+    return out_place->found->node_list[index - out_place->first_node];
 }
 
 static struct subgraph* find_part(graph_t graph, int index, const char* function)
@@ -210,8 +215,9 @@ static struct subgraph* find_part(graph_t graph, int index, const char* function
     if (!execution) return NULL;
     place_t place = {.node = -1, .part = index};
     visit_executions(execution, look_for_place, &place);
-    if (check_index(index, place.first_part, function, "subgraphs") < 0) return NULL;
-    return get_ir_graph_subgraph(place.found, index - place.found_first_part);
+    if (!place.found && check_index(index, place.first_part, function, "subgraphs") < 0)
+        return NULL;
+    return get_ir_graph_subgraph(place.found, index - place.first_part);
 }
 
 static double milliseconds(int64_t nanoseconds)
@@ -242,9 +248,9 @@ int tengine_graph_get_execution_node(graph_t graph, int index,
         .op = get_ir_node_op(node),
         .domain = get_ir_node_domain(node),
         .device = part->device->name,
-        .subgraph = place.found_first_part + node->subgraph_idx,
+        .subgraph = place.first_part + node->subgraph_idx,
         .mac_number = get_ir_node_macs(node),
-        .source = place.found_first_node > 0
+        .source = place.first_node > 0
                       ? NULL
                       : give_node(get_ir_graph_node(owner->graph, node->core->source_index), owner),
         .refusal_number = node->core->refusal_num,
@@ -328,7 +334,7 @@ int tengine_graph_get_execution_input(graph_t graph, int node_index, int input_i
         check_index(input_index, node->input_num, __func__, "inputs") < 0)
         return api_failure();
     describe_tensor(get_ir_node_input(node, input_index), out_tensor);
-    if (out_tensor->producer >= 0) out_tensor->producer += place.found_first_node;
+    if (out_tensor->producer >= 0) out_tensor->producer += place.first_node;
     return 0;
 }
 

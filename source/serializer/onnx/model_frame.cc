@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serializer/onnx/model_frame.h"
 
+#include <string_view>
+#include <unordered_set>
+
 namespace tengine {
 namespace {
 
-bool is_input(const graph& graph, const std::string& name)
+std::unordered_set<std::string_view> list_inputs(const graph& graph)
 {
+    std::unordered_set<std::string_view> names;
     for (int i = 0; i < graph.input_tensor_num; ++i)
-        if (name == graph.tensor_list[graph.input_tensors[i]]->name) return true;
-    return false;
+        names.insert(graph.tensor_list[graph.input_tensors[i]]->name);
+    return names;
 }
 
 void copy_graph(const ::onnx::GraphProto& from, const graph& graph, ::onnx::GraphProto* to)
 {
     if (from.has_name()) to->set_name(from.name());
     if (from.has_doc_string()) to->set_doc_string(from.doc_string());
+    const std::unordered_set<std::string_view> inputs = list_inputs(graph);
     for (const auto& input : from.input())
-        if (is_input(graph, input.name())) *to->add_input() = input;
+        if (inputs.count(input.name()) > 0) *to->add_input() = input;
     *to->mutable_output() = from.output();
     *to->mutable_value_info() = from.value_info();
 }
