@@ -21,9 +21,9 @@ constexpr const char* kDomains[] = {"ai.onnx.ml", "com.microsoft", "ai.onnx.prev
 int find_type(const std::string& name)
 {
     static const std::map<std::string, int> kTypes = {
-        {"float", 1},  {"uint8", 2},         {"int8", 3},       {"int32", 6}, {"int64", 7},
-        {"string", 8}, {"bool", 9},          {"uint4", 21},     {"int4", 22}, {"float4e2m1", 23},
-        {"int2", 26},  {"float8e4m3fn", 17}, {"float8e5m2", 19}};
+        {"float", 1},       {"uint8", 2},  {"int8", 3},          {"int16", 5},      {"int32", 6},
+        {"int64", 7},       {"string", 8}, {"bool", 9},          {"uint4", 21},     {"int4", 22},
+        {"float4e2m1", 23}, {"int2", 26},  {"float8e4m3fn", 17}, {"float8e5m2", 19}};
     return kTypes.at(name);
 }
 

@@ -1,53 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serializer/quantised_network.h"
 
-#include <cstdio>
 #include <iterator>
 #include <utility>
 #include <vector>
 
+#include "serializer/layer_text.h"
 #include "serializer/onnx_text.h"
 
 namespace tengine::test {
 namespace {
 
-// Numbers of a linear congruential generator, which are the same everywhere.
-class Dice
+class Maker : private LayerText
 {
   public:
-    explicit Dice(unsigned seed) : state_(seed * 2654435761u + 12345u) {}
-    int whole(int low, int high) { return low + static_cast<int>(next() % (high - low + 1u)); }
-    float real(float low, float high)
-    {
-        return low + (high - low) * static_cast<float>(next()) / 16777216.0f;
-    }
-    bool one_in(int number) { return whole(1, number) == 1; }
-
-  private:
-    unsigned next()
-    {
-        state_ = state_ * 1664525u + 1013904223u;
-        return state_ >> 8;
-    }
-    unsigned state_;
-};
-
-// A quantised tensor: what it stands for, its bytes, and how they are to be read.
-struct Value
-{
-    std::string real, bytes, scale, zero;
-    bool is_signed;
-};
-
-using Values = std::vector<Value>;
-
-class Maker
-{
-  public:
-    explicit Maker(unsigned seed)
-        : dice_(seed), batch_(dice_.whole(1, 2)), opset_(kOpsets[dice_.whole(0, 5)])
-    {
-    }
+    explicit Maker(unsigned seed) : LayerText(seed) {}
 
     QuantisedNetwork run()
     {
@@ -65,113 +32,10 @@ class Maker
         int first_opset;
         void (Maker::*add)();
     };
-    static constexpr int kOpsets[] = {10, 11, 13, 14, 17, 21};
     static const Layer kLayers[];
 
-    // ---- text ----
-
-    std::string fresh(const char* prefix) { return prefix + std::to_string(++last_name_); }
-
-    void line(const std::string& statement) { text_ += statement + "\n"; }
-
-    // A node with one output, whose name it returns.
-    std::string node(const std::string& op, const std::string& inputs,
-                     const std::string& attributes = "")
-    {
-        const std::string output = fresh("t");
-        line(op + " " + inputs + " -> " + output + " : " + attributes);
-        return output;
-    }
-
-    std::string floats(const std::string& dims, int number, float low, float high)
-    {
-        const std::string name = fresh("f");
-        std::string statement = "const " + name + " float " + dims + " =";
-        for (int i = 0; i < number; ++i) {
-            char value[32];
-            std::snprintf(value, sizeof value, " %.9g", static_cast<double>(dice_.real(low, high)));
-            statement += value;
-        }
-        line(statement);
-        return name;
-    }
-
-    std::string integers(const char* type, const std::string& dims, int number, int low, int high)
-    {
-        const std::string name = fresh("i");
-        std::string statement = std::string("const ") + name + " " + type + " " + dims + " =";
-        for (int i = 0; i < number; ++i)
-            statement += " " + std::to_string(dice_.whole(low, high));
-        line(statement);
-        return name;
-    }
-
-    std::string shape(const std::vector<int>& dims)
-    {
-        const std::string name = fresh("s");
-        std::string statement = "const " + name + " int64 " + std::to_string(dims.size()) + " =";
-        for (const int dim : dims)
-            statement += " " + std::to_string(dim);
-        line(statement);
-        return name;
-    }
-
-    std::string image_dims() const { return std::to_string(batch_) + ",4,6,6"; }
-    std::string words_dims() const { return std::to_string(batch_) + ",6,8"; }
-    std::string squeeze(const std::string& value, int axis)
-    {
-        return opset_ < 13 ? node("Squeeze", value, "axes=" + std::to_string(axis) + ",")
-                           : node("Squeeze", value + " " + shape({axis}));
-    }
-
-    // ---- quantisation ----
-
-    static const char* type_of(bool is_signed) { return is_signed ? "int8" : "uint8"; }
-    std::string zero(bool is_signed, bool is_weight = false)
-    {
-        if (is_weight && is_signed && !dice_.one_in(4)) return integers("int8", "-", 1, 0, 0);
-        return is_signed ? integers("int8", "-", 1, -40, 40) : integers("uint8", "-", 1, 90, 170);
-    }
-
-    Value dequantise(const std::string& bytes, const std::string& scale, const std::string& zero,
-                     bool is_signed)
-    {
-        return {node("DequantizeLinear", bytes + " " + scale + " " + zero), bytes, scale, zero,
-                is_signed};
-    }
-    Value quantise(const std::string& real)
-    {
-        const bool is_signed = dice_.whole(0, 1) == 1;
-        const std::string scale = floats("-", 1, 0.01f, 0.05f);
-        const std::string point = zero(is_signed);
-        const std::string bytes = node("QuantizeLinear", real + " " + scale + " " + point);
-        return dequantise(bytes, scale, point, is_signed);
-    }
     void finish_image(const std::string& real) { images_.push_back(quantise(real)); }
     void finish_words(const std::string& real) { words_.push_back(quantise(real)); }
-
-    // Weights whose first dimension has the output channels.
-    Value weights(const std::string& dims, int channels, int number)
-    {
-        const bool is_signed = dice_.whole(0, 2) > 0;
-        const std::string bytes = is_signed ? integers("int8", dims, number, -127, 127)
-                                            : integers("uint8", dims, number, 0, 255);
-        if (opset_ < 13 || !is_signed || dice_.whole(0, 1) == 0)
-            return dequantise(bytes, floats("-", 1, 0.001f, 0.003f), zero(is_signed, true),
-                              is_signed);
-        const std::string count = std::to_string(channels);
-        const std::string scale = floats(count, channels, 0.001f, 0.003f);
-        const std::string point = integers("int8", count, channels, 0, 0);
-        return {node("DequantizeLinear", bytes + " " + scale + " " + point, "axis=0"), bytes, scale,
-                point, true};
-    }
-    std::string bias(int channels)
-    {
-        const std::string count = std::to_string(channels);
-        if (dice_.whole(0, 1) == 0) return floats(count, channels, -1, 1);
-        const std::string words = integers("int32", count, channels, -2000, 2000);
-        return node("DequantizeLinear", words + " " + floats("-", 1, 0.0001f, 0.0003f));
-    }
 
     const Value& image() { return images_[dice_.whole(0, static_cast<int>(images_.size()) - 1)]; }
     const Value& words() { return words_[dice_.whole(0, static_cast<int>(words_.size()) - 1)]; }
@@ -261,6 +125,42 @@ class Maker
         const Value mean = quantise(node("GlobalAveragePool", x.real));
         const Value gate = quantise(node("Sigmoid", mean.real));
         finish_image(node("Mul", x.real + " " + gate.real));
+    }
+
+    std::string upscale()
+    {
+        const std::string name = fresh("f");
+        line("const " + name + " float 4 = 1 1 2 2");
+        return name;
+    }
+    void add_upsample()
+    {
+        const std::string large =
+            node("Resize", image().real + " _ " + upscale(), "mode='nearest'");
+        finish_image(node("MaxPool", large, "kernel_shape=2,2 strides=2,2"));
+    }
+    void add_deconv()
+    {
+        const Value w = weights("4,4,3,3", 4, 144);
+        finish_image(node("ConvTranspose", image().real + " " + w.real, "pads=1,1,1,1"));
+    }
+    void add_pad()
+    {
+        const std::string pads = integers("int64", "8", 8, 1, 1);
+        const std::string padded = node("Pad", image().real + " " + pads);
+        finish_image(
+            node("Slice", padded + " " + shape({1, 1, 1, 1}) + " " + shape({batch_ + 1, 5, 7, 7})));
+    }
+    void add_prelu()
+    {
+        finish_image(node("PRelu", image().real + " " + floats("4,1,1", 4, 0.1f, 0.5f)));
+    }
+    void add_wide()
+    {
+        const std::string scale = floats("-", 1, 0.001f, 0.002f);
+        const std::string point = integers("int16", "-", 1, -300, 300);
+        const std::string words = node("QuantizeLinear", image().real + " " + scale + " " + point);
+        finish_image(node("Tanh", node("DequantizeLinear", words + " " + scale + " " + point)));
     }
 
     // ---- operators on the bytes ----
@@ -363,6 +263,22 @@ class Maker
                  x.bytes + " " + integers("int8", "4,4,1,1", 16, -127, 127) + " " + x.zero);
         const std::string real = node("Cast", sum, "to=1");
         finish_image(node("Mul", real + " " + floats("-", 1, 0.0001f, 0.0003f)));
+    }
+    void add_qlinear_product()
+    {
+        const Value x = words(), w = weights("8,8", 1, 64), y = quantise(words().real);
+        words_.push_back(dequantise(
+            node("QLinearMatMul", x.bytes + " " + x.scale + " " + x.zero + " " + w.bytes + " " +
+                                      w.scale + " " + w.zero + " " + y.scale + " " + y.zero),
+            y.scale, y.zero, y.is_signed));
+    }
+    void add_product_of_integers()
+    {
+        const Value x = words();
+        const std::string sum = node(
+            "MatMulInteger", x.bytes + " " + integers("int8", "8,8", 64, -127, 127) + " " + x.zero);
+        const std::string real = node("Cast", sum, "to=1");
+        finish_words(node("Mul", real + " " + floats("-", 1, 0.0001f, 0.0003f)));
     }
     void add_dynamic()
     {
@@ -468,6 +384,15 @@ class Maker
              " : hidden_size=8");
         finish_words(node("Transpose", squeeze(y, 1), "perm=1,0,2"));
     }
+    void add_gru()
+    {
+        const std::string x = node("Transpose", words().real, "perm=1,0,2");
+        const std::string y = fresh("t");
+        line("GRU " + x + " " + weights("1,24,8", 1, 192).real + " " +
+             weights("1,24,8", 1, 192).real + " " + floats("1,48", 48, -1, 1) + " -> " + y +
+             " : hidden_size=8");
+        finish_words(node("Transpose", squeeze(y, 1), "perm=1,0,2"));
+    }
     void add_gemm()
     {
         const std::string rows = node("Reshape", words().real + " " + shape({batch_ * 6, 8}));
@@ -513,28 +438,53 @@ class Maker
         if (dice_.one_in(3) && words_.size() > 1) line("out " + words_[0].real);
     }
 
-    Dice dice_;
-    const int batch_, opset_;
-    int last_name_ = 0;
-    std::string text_;
     Values images_, words_;
 };
 
-constexpr int Maker::kOpsets[];
-
 const Maker::Layer Maker::kLayers[] = {
-    {10, &Maker::add_conv},         {10, &Maker::add_conv},         {10, &Maker::add_sum},
-    {10, &Maker::add_pool},         {10, &Maker::add_function},     {14, &Maker::add_hard_swish},
-    {10, &Maker::add_join},         {10, &Maker::add_turn},         {10, &Maker::add_reshape},
-    {10, &Maker::add_slices},       {10, &Maker::add_norm},         {10, &Maker::add_gate},
-    {10, &Maker::add_other_reader}, {10, &Maker::add_negative},     {14, &Maker::add_byte_sum},
-    {14, &Maker::add_byte_relu},    {10, &Maker::add_cast},         {10, &Maker::add_integers},
-    {10, &Maker::add_byte_move},    {12, &Maker::add_byte_pool},    {10, &Maker::add_qlinear_conv},
-    {10, &Maker::add_qlinear_sum},  {10, &Maker::add_conv_integer}, {11, &Maker::add_dynamic},
-    {11, &Maker::add_cumsum},       {11, &Maker::add_choice},       {11, &Maker::add_loop},
-    {10, &Maker::add_product},      {10, &Maker::add_attention},    {10, &Maker::add_heads},
-    {17, &Maker::add_layer_norm},   {20, &Maker::add_gelu},         {10, &Maker::add_lstm},
-    {10, &Maker::add_gemm},         {10, &Maker::add_conv_1d},
+    {10, &Maker::add_conv},
+    {10, &Maker::add_conv},
+    {10, &Maker::add_sum},
+    {10, &Maker::add_pool},
+    {10, &Maker::add_function},
+    {14, &Maker::add_hard_swish},
+    {10, &Maker::add_join},
+    {10, &Maker::add_turn},
+    {10, &Maker::add_reshape},
+    {10, &Maker::add_slices},
+    {10, &Maker::add_norm},
+    {10, &Maker::add_gate},
+    {10, &Maker::add_other_reader},
+    {10, &Maker::add_negative},
+    {14, &Maker::add_byte_sum},
+    {14, &Maker::add_byte_relu},
+    {10, &Maker::add_cast},
+    {10, &Maker::add_integers},
+    {10, &Maker::add_byte_move},
+    {12, &Maker::add_byte_pool},
+    {10, &Maker::add_qlinear_conv},
+    {10, &Maker::add_qlinear_sum},
+    {10, &Maker::add_conv_integer},
+    {11, &Maker::add_dynamic},
+    {11, &Maker::add_cumsum},
+    {11, &Maker::add_choice},
+    {11, &Maker::add_loop},
+    {10, &Maker::add_product},
+    {10, &Maker::add_attention},
+    {10, &Maker::add_heads},
+    {17, &Maker::add_layer_norm},
+    {20, &Maker::add_gelu},
+    {10, &Maker::add_lstm},
+    {11, &Maker::add_upsample},
+    {10, &Maker::add_deconv},
+    {11, &Maker::add_pad},
+    {10, &Maker::add_prelu},
+    {21, &Maker::add_wide},
+    {10, &Maker::add_qlinear_product},
+    {10, &Maker::add_product_of_integers},
+    {10, &Maker::add_gru},
+    {10, &Maker::add_gemm},
+    {10, &Maker::add_conv_1d},
 };
 
 void Maker::add_layer()

@@ -3,8 +3,11 @@
 // itself computes, which does not go through the translation.
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <gtest/gtest.h>
 #include <map>
 #include <string>
@@ -39,21 +42,27 @@ Outputs failed()
     return {{}, get_tengine_error()};
 }
 
-// The same bytes for a name and a type everywhere: floats of -4 to 4, of which one step in fp32 is
-// no step in int8.
+// Pseudo-random numbers from -4 to 4, the same each time.
+std::vector<float> make_values(size_t number)
+{
+    std::vector<float> values(number);
+    unsigned state = 1;
+    for (float& value : values) {
+        state = state * 1664525u + 1013904223u;
+        value = static_cast<float>(state >> 8) / 2097152.0f - 4;
+    }
+    return values;
+}
+
 void fill(tensor_t input)
 {
     std::string bytes(static_cast<size_t>(get_tensor_buffer_size(input)), '\1');
-    unsigned state = 1;
+    const std::vector<float> values = make_values(bytes.size());
     if (get_tensor_data_type(input) == TENGINE_DT_FP32)
-        for (size_t i = 0; i + 4 <= bytes.size(); i += 4) {
-            state = state * 1664525u + 1013904223u;
-            const float value = static_cast<float>(state >> 8) / 2097152.0f - 4;
-            std::memcpy(&bytes[i], &value, 4);
-        }
+        std::memcpy(&bytes[0], values.data(), bytes.size());
     else if (get_tensor_data_type(input) != TENGINE_DT_BOOL)
-        for (char& byte : bytes)
-            byte = static_cast<char>((state = state * 1664525u + 1013904223u) >> 24);
+        std::transform(values.begin(), values.end(), bytes.begin(),
+                       [](float value) { return static_cast<char>(value * 31); });
     set_tensor_data(input, bytes.data(), static_cast<int>(bytes.size()));
 }
 
@@ -68,16 +77,19 @@ Output read(tensor_t tensor)
     return output;
 }
 
-Outputs run(graph_t graph, int precision)
+using Feed = std::function<void(tensor_t)>;
+using Take = std::function<Output(tensor_t)>;
+
+Outputs run(graph_t graph, int precision, const Feed& feed = fill, const Take& take = read)
 {
     const options_t options = {1, TENGINE_CLUSTER_ALL, precision, 0};
     for (int i = 0; i < tengine_graph_get_input_number(graph); ++i)
-        fill(tengine_graph_get_input(graph, i));
+        feed(tengine_graph_get_input(graph, i));
     if (prerun_graph_multithread(graph, options) < 0 || run_graph(graph, 1) < 0) return failed();
     Outputs outputs;
     for (int i = 0; i < tengine_graph_get_output_number(graph); ++i) {
         tensor_t tensor = tengine_graph_get_output(graph, i);
-        outputs.by_name[get_tensor_name(tensor)] = read(tensor);
+        outputs.by_name[get_tensor_name(tensor)] = take(tensor);
     }
     return outputs;
 }
@@ -113,9 +125,9 @@ class TmfileQuantisedTest : public testing::Test
         release_tengine();
     }
 
-    graph_t load(const std::string& onnx)
+    graph_t load(const std::string& onnx, context_t context = nullptr)
     {
-        return create_graph(nullptr, "onnx:m", onnx.data(), static_cast<int>(onnx.size()));
+        return create_graph(context, "onnx:m", onnx.data(), static_cast<int>(onnx.size()));
     }
 
     Outputs run_onnx(const std::string& onnx, int precision)
@@ -127,9 +139,9 @@ class TmfileQuantisedTest : public testing::Test
         return outputs;
     }
 
-    bool convert(const std::string& onnx)
+    bool convert(const std::string& onnx, context_t context = nullptr)
     {
-        graph_t graph = load(onnx);
+        graph_t graph = load(onnx, context);
         const int status = graph ? save_graph(graph, "tengine", path_.c_str()) : -1;
         if (graph) destroy_graph(graph);
         return status == 0;
@@ -326,6 +338,79 @@ TEST_P(RandomTmfileTest, GoesBackToAnOnnxModelThatComputesTheSame)
         EXPECT_EQ(compare(run_onnx(onnx, TENGINE_MODE_INT8), run_back(onnx)), "")
             << "seed " << seed;
     }
+}
+
+// What a quantised tensor stands for.
+Output values_of(tensor_t tensor)
+{
+    Output output = read(tensor);
+    float scale = 0;
+    int zero_point = 0;
+    if (output.type == TENGINE_DT_FP32 ||
+        get_tensor_quant_param(tensor, &scale, &zero_point, 1) != 1)
+        return output;
+    std::string values;
+    for (const char byte : output.bytes) {
+        const int whole = output.type == TENGINE_DT_INT8 ? static_cast<signed char>(byte)
+                                                         : static_cast<unsigned char>(byte);
+        const float value = static_cast<float>(whole - zero_point) * scale;
+        values.append(reinterpret_cast<const char*>(&value), sizeof value);
+    }
+    return {TENGINE_DT_FP32, output.shape, values};
+}
+
+// What the float input of the same name is as bytes.
+void fill_bytes(tensor_t input)
+{
+    float scale = 0;
+    int zero_point = 0;
+    const int type = get_tensor_data_type(input);
+    if ((type != TENGINE_DT_INT8 && type != TENGINE_DT_UINT8) ||
+        get_tensor_quant_param(input, &scale, &zero_point, 1) != 1)
+        return fill(input);
+    const int lowest = type == TENGINE_DT_INT8 ? -128 : 0;
+    std::string bytes;
+    for (const float value : make_values(static_cast<size_t>(get_tensor_buffer_size(input)))) {
+        const float step = std::nearbyint(value / scale) + static_cast<float>(zero_point);
+        bytes += static_cast<char>(std::clamp(static_cast<int>(step), lowest, lowest + 255));
+    }
+    set_tensor_data(input, bytes.data(), static_cast<int>(bytes.size()));
+}
+
+// What is fed and read then stands for what it was before.
+TEST_P(RandomTmfileTest, HasIntegersAtItsBordersWhereAskedFor)
+{
+    const context_t context = create_context("integers", 1);
+    ASSERT_EQ(tengine_context_set_option(context, "model.integer_io", "1"), 0);
+    int changed = 0;
+    for (unsigned i = 0; i < kNetworksInAShare; i += 5) {
+        const unsigned seed = GetParam() * kNetworksInAShare + i;
+        const QuantisedNetwork network = make_quantised_network(seed);
+        const std::string onnx = network.encode();
+        ASSERT_TRUE(convert(onnx, context)) << get_tengine_error();
+        graph_t graph = create_graph(nullptr, "tengine", path_.c_str());
+        ASSERT_NE(graph, nullptr) << get_tengine_error();
+        const Outputs expected = run_onnx(onnx, TENGINE_MODE_INT8);
+        // Some were of bytes before.
+        const Feed feed = [&](tensor_t input) {
+            const std::string name = get_tensor_name(input);
+            const bool was_float = network.text.find("in " + name + " float") != std::string::npos;
+            changed += was_float && get_tensor_data_type(input) != TENGINE_DT_FP32;
+            was_float ? fill_bytes(input) : fill(input);
+        };
+        const Take take = [&](tensor_t output) {
+            const auto found = expected.by_name.find(get_tensor_name(output));
+            const bool was_float =
+                found != expected.by_name.end() && found->second.type == TENGINE_DT_FP32;
+            return was_float ? values_of(output) : read(output);
+        };
+        EXPECT_EQ(compare(expected, run(graph, TENGINE_MODE_INT8, feed, take)), "")
+            << "seed " << seed << "\n"
+            << network.text;
+        destroy_graph(graph);
+    }
+    destroy_context(context);
+    EXPECT_GT(changed, 0);
 }
 
 // With what a device has compiled of it.

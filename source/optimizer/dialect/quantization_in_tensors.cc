@@ -120,8 +120,7 @@ class Absorber
         if (!is_op(writer, "QuantizeLinear")) return false;
         const struct tensor& value = *get_ir_node_input(writer, 0);
         if (value.consumer_num != 1 || is_ir_graph_output(&graph_, value.index)) return false;
-        const bool begins =
-            has_integer_borders_ && bytes.consumer_num > 0 && is_input(graph_, value);
+        const bool begins = has_integer_borders_ && bytes.consumer_num > 0 && is_fed(bytes);
         return (begins || speaks_tengine(get_ir_graph_node(&graph_, value.producer))) &&
                tell(*writer, bytes, value, group);
     }
@@ -145,11 +144,20 @@ class Absorber
         return is_byte_type(bytes.data_type) && moves_bytes(&node);
     }
 
-    // The program gets what Tengine's nodes compute as it is, and converts it.
+    // Whether the program can feed it in the place, and by the name, of what it is made of.
+    bool is_fed(const struct tensor& bytes) const
+    {
+        const node* writer = get_ir_graph_node(&graph_, bytes.producer);
+        return is_op(writer, "QuantizeLinear") && is_input(graph_, *get_ir_node_input(writer, 0)) &&
+               !is_ir_graph_output(&graph_, bytes.index);
+    }
+
+    // The program gets what Tengine's nodes compute as it is, and converts it. What it feeds itself
+    // cannot have the names of both.
     bool ends(const struct tensor& bytes, const struct tensor& value) const
     {
         return has_integer_borders_ && is_ir_graph_output(&graph_, value.index) &&
-               value.consumer_num == 0 && bytes.producer >= 0 &&
+               value.consumer_num == 0 && bytes.producer >= 0 && !is_fed(bytes) &&
                !is_ir_graph_output(&graph_, bytes.index);
     }
 
