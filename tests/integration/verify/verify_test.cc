@@ -133,6 +133,19 @@ TEST(Verify, WhatIsWrongAtOddWidthsIsRightAtOthers)
                 Contains("Conv 1x64x28x28 #64x64x3x3 #64 pads=1,1,1,1"));
 }
 
+// As a device is that has kernels for channels last: single nodes are not computed by them.
+TEST(Verify, WhatIsWrongBehindAConvolutionIsFound)
+{
+    const Verified verified = verify("layout", scratch_folder(), {"--only", "AveragePool fp32"});
+    EXPECT_EQ(verified.finished.status, 1);
+    EXPECT_EQ(verified.failed_checks(), std::set<std::string>{"values"});
+    const std::set<std::string> wrong = verified.subjects("values", "failed");
+    EXPECT_GT(wrong.size(), 5U);
+    for (const std::string& subject : wrong)
+        EXPECT_THAT(subject, HasSubstr(" behind=Conv"));
+    EXPECT_GT(verified.subjects("values", "passed").size(), 5U);
+}
+
 // ---- a model, layer by layer ----
 
 const char kFirstConvolution[] = "/stem/Conv";

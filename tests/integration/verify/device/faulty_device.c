@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device with an error that one plants: FAULTY computes Conv, Relu and Add in fp32, and
-// QLinearConv in bytes, with the default device, a part for each node, and then does what its
-// option "error" says. With "none" it does everything right. Each other word is an error of a kind
-// that vendors' devices have had, and that one check of `tengine verify` is there to find.
+// A device with an error that one plants: FAULTY computes Conv, Relu, Add and AveragePool in fp32,
+// and QLinearConv in bytes, with the default device, a part for each node, but one for a Conv and
+// the AveragePool that follows it, and then does what its option "error" says. With "none" it does
+// everything right. Each other word is an error of a kind that vendors' devices have had, and that
+// one check of `tengine verify` is there to find.
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
     X(odd_width, "the last column of Conv is left out where widths are odd")   \
     X(reshape, "Conv computes what the first shape had room for")              \
     X(drift, "every other run of Conv rounds differently")                     \
+    X(layout, "the channels of AveragePool behind Conv come in another order") \
     X(race, "results of Conv go through memory that all graphs share")         \
     X(threads, "Conv of several threads leaves out the last row")              \
     X(allocate, "runs take memory from the heap and give it back")             \
@@ -55,15 +57,29 @@ struct faulty_graph
 static int describe(struct device* device, struct vector* allowed_ops, struct vector* blocked_ops,
                     struct vector* precision)
 {
-    static const char* const names[] = {"Conv", "Relu", "Add", "QLinearConv"};
+    static const char* const names[] = {"Conv", "Relu", "Add", "QLinearConv", "AveragePool"};
     static const int types[] = {TENGINE_DT_FP32, TENGINE_DT_INT8};
     (void)device, (void)blocked_ops;
-    TENGINE_RETURN_IF_ERROR(push_op_names(allowed_ops, names, 4));
+    TENGINE_RETURN_IF_ERROR(push_op_names(allowed_ops, names, 5));
     for (int i = 0; i < 2; ++i) {
         if (push_vector_data(precision, &types[i]) < 0)
             return tengine_error_set(TENGINE_ENOMEM, "FAULTY: no memory for a list");
     }
     return TENGINE_OK;
+}
+
+static bool has_op(const struct node* node, const char* op)
+{
+    return strcmp(get_ir_node_op(node), op) == 0;
+}
+
+// The Conv whose result a AveragePool takes; NULL: none.
+static const struct node* find_conv_before(const struct node* node)
+{
+    const struct tensor* input = get_ir_node_input(node, 0);
+    if (!has_op(node, "AveragePool") || input->producer < 0) return NULL;
+    const struct node* producer = get_ir_graph_node(node->graph, input->producer);
+    return has_op(producer, "Conv") ? producer : NULL;
 }
 
 // A group for each node, so that each is a part, and what it writes is the part's result.
@@ -72,7 +88,8 @@ static int inspect(struct device* device, const struct node* node, ir_verdict_t*
     (void)device;
     if (node->dynamic_shape)
         refuse_ir_node(out_verdict, IR_REASON_SHAPE, "", "", "shapes must be known in pre_run");
-    out_verdict->group = node->index + 1;
+    const struct node* conv = find_conv_before(node);
+    out_verdict->group = (conv ? conv : node)->index + 1;
     return TENGINE_OK;
 }
 
@@ -106,6 +123,21 @@ static void spoil_steps(const struct subgraph* part)
     struct tensor* result = result_of(part, "QLinearConv");
     for (int64_t i = 0; result && i < result->elem_num; ++i)
         result->u8[i] = (uint8_t)(result->u8[i] + 2);
+}
+
+// The first channel is the last.
+static void spoil_layout(const struct subgraph* part)
+{
+    if (part->node_num < 2) return;
+    struct tensor* result =
+        get_ir_node_output(get_ir_graph_node(part->graph, part->node_list[1]), 0);
+    const int64_t plane = result->elem_num / result->dims[0] / result->dims[1];
+    float* last = result->f32 + (result->dims[1] - 1) * plane;
+    for (int64_t i = 0; result->data_type == TENGINE_DT_FP32 && i < plane; ++i) {
+        const float value = result->f32[i];
+        result->f32[i] = last[i];
+        last[i] = value;
+    }
 }
 
 static void spoil_row(struct tensor* result)
@@ -163,6 +195,7 @@ static void spoil(const struct subgraph* part, const struct faulty_graph* compil
 {
     struct tensor* result = result_of_conv(part);
     if (compiled->error == ERROR_steps) spoil_steps(part);
+    if (compiled->error == ERROR_layout) spoil_layout(part);
     if (!result || result->elem_num == 0) return;
     switch (compiled->error) {
         case ERROR_scale:
