@@ -154,29 +154,28 @@ TEST(ByteRowDefinition, AveragePoolOfFloats)
 // Nearly as many bytes as 32 bits can sum.
 TEST(ByteRowDefinition, MeansOfLargePlanes)
 {
+    constexpr int kSide = 2901;
+    constexpr double kScale = float{0.3f};
     for (const int type : kByteTypes)
-        for (const bool is_high : {false, true})
-            for (const float scale : {0.3f, 1.0f}) {
-                ByteNode node;
-                node.bytes("x", {1, 1, 2901, 2901}, type);
-                node.bytes("x_zero", {}, type);
-                node.bytes("y_zero", {}, TENGINE_DT_UINT8);
-                const int lowest = lowest_of(type);
-                std::memset(node.find("x")->data, lowest + (is_high ? 255 : 0),
-                            size_t{2901} * 2901);
-                node.find("x_zero")->u8[0] = static_cast<uint8_t>(lowest + (is_high ? 0 : 255));
-                node.find("y_zero")->u8[0] = is_high ? 3 : 252;
-                node.floats("x_scale", {}, {scale});
-                node.floats("y_scale", {}, {2});
-                node.make("com.microsoft.QLinearGlobalAveragePool",
-                          {"x", "x_scale", "x_zero", "y_scale", "y_zero"});
-                node.infer();
-                node.judge("global_average_pool.byte_pixels", [&](const Bytes& y) {
-                    expect_nearest(y[0], TENGINE_DT_UINT8,
-                                   (is_high ? 255 : -255) * double{scale} / 2, is_high ? 3 : 252,
-                                   1e-6);
-                });
-            }
+        for (const bool is_high : {false, true}) {
+            ByteNode node;
+            node.bytes("x", {1, 1, kSide, kSide}, type);
+            node.bytes("x_zero", {}, type);
+            node.bytes("y_zero", {}, TENGINE_DT_UINT8);
+            const int lowest = lowest_of(type);
+            std::memset(node.find("x")->data, lowest + (is_high ? 255 : 0), size_t{kSide} * kSide);
+            node.find("x_zero")->u8[0] = static_cast<uint8_t>(lowest + (is_high ? 0 : 255));
+            node.find("y_zero")->u8[0] = is_high ? 3 : 252;
+            node.floats("x_scale", {}, {0.3f});
+            node.floats("y_scale", {}, {2});
+            node.make("com.microsoft.QLinearGlobalAveragePool",
+                      {"x", "x_scale", "x_zero", "y_scale", "y_zero"});
+            node.infer();
+            node.judge("global_average_pool.byte_pixels", [&](const Bytes& y) {
+                expect_nearest(y[0], TENGINE_DT_UINT8, (is_high ? 255 : -255) * kScale / 2,
+                               is_high ? 3 : 252, 1e-6);
+            });
+        }
 }
 
 // ---- QLinearSoftmax, tengine.QLinearLayerNormalization ----
