@@ -49,7 +49,8 @@ void convert(const ConvertOptions& options)
     model.set_inputs();
     if (save_graph(model.graph(), format, options.to.c_str()) < 0) fail_api(options.to);
     for (const Tensor& input : model.inputs())
-        std::printf("input  %s  %s\n", input.name.c_str(), shape_text(input.shape).c_str());
+        std::printf("input  %s  %s\n", visible_text(input.name).c_str(),
+                    shape_text(input.shape).c_str());
     std::printf("%s written\n", options.to.c_str());
 }
 

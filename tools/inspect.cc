@@ -61,8 +61,8 @@ void print_outputs(const Report& report)
         const size_t width = std::max(terminal_width(), taken + kShortestName);
         const std::string name =
             terminal_width() > 0 ? shortened_text(output.name, width - taken) : output.name;
-        std::printf("%-*s  %s%s\n", static_cast<int>(kRoleWidth), "output", name.c_str(),
-                    rest.c_str());
+        std::printf("%-*s  %s%s\n", static_cast<int>(kRoleWidth), "output",
+                    visible_text(name).c_str(), rest.c_str());
     }
 }
 
@@ -74,7 +74,7 @@ void print_inputs(const Report& report)
         const std::string declared = declared_text(report.declared[i]);
         const bool is_settled = !is_free(report.declared[i]);
         const std::string shape = is_settled ? shape_text(input.shape) : declared;
-        std::printf("input       %s  %s  %s%s\n", input.name.c_str(), shape.c_str(),
+        std::printf("input       %s  %s  %s%s\n", visible_text(input.name).c_str(), shape.c_str(),
                     tengine_data_type_get_name(input.data_type),
                     is_settled && declared != shape ? ("  (" + declared + ")").c_str() : "");
     }
@@ -250,7 +250,7 @@ void print_model(const Report& report, const std::string& missing)
 {
     print_inputs(report);
     for (const Value& output : report.outputs)
-        std::printf("output      %s\n", output.name.c_str());
+        std::printf("output      %s\n", visible_text(output.name).c_str());
     const std::string constants = bytes_text(static_cast<double>(report.constant_bytes));
     std::printf(
         "parameters  %s in %s\nMACs        ?\nmemory      %s constants, ? planned for intermediate "

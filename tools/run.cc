@@ -22,6 +22,7 @@
 #include "tensor_file/failure.h"
 #include "tensor_file/small_element.h"
 #include "tensor_file/tensor_file.h"
+#include "text.h"
 
 namespace tengine::tools {
 namespace {
@@ -47,14 +48,15 @@ struct RunOptions
 
 void print_heading(const char* role, const Tensor& tensor)
 {
-    std::printf("%-6s  %s  %s  %s\n", role, tensor.name.c_str(), shape_text(tensor.shape).c_str(),
-                tengine_data_type_get_name(tensor.data_type));
+    std::printf("%-6s  %s  %s  %s\n", role, visible_text(tensor.name).c_str(),
+                shape_text(tensor.shape).c_str(), tengine_data_type_get_name(tensor.data_type));
 }
 
 // Tensor names may hold anything; file names get what is harmless everywhere.
 std::string file_name(const std::string& tensor_name)
 {
-    std::string name = tensor_name;
+    constexpr size_t kLongest = 200;  // file systems take 255 bytes
+    std::string name = tensor_name.substr(0, kLongest);
     for (char& letter : name) {
         if (std::isalnum(static_cast<unsigned char>(letter)) == 0 &&
             std::string("._-").find(letter) == std::string::npos)
@@ -165,7 +167,7 @@ void print_notes(const Model& model, const RunOptions& options,
         std::printf("wrote   %s\n", path.c_str());
     for (const Comparison& comparison : comparisons) {
         if (comparison.agreement.agrees)
-            std::printf("agrees  %s  %s\n", comparison.output->name.c_str(),
+            std::printf("agrees  %s  %s\n", visible_text(comparison.output->name).c_str(),
                         comparison.agreement.text.c_str());
     }
     if (options.memory) std::printf("\n%s", memory_text(read_graph_memory(model.graph())).c_str());

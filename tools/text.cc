@@ -158,7 +158,7 @@ std::string table_text(const Rows& rows, const TableStyle& style)
         for (size_t c = 0; c < widths.size(); ++c) {
             const bool right = is_right_aligned(rows[0][c]);
             const std::string whole = r == 0 ? heading_of(rows[0][c]) : rows[r][c];
-            const std::string cell = shortened_text(whole, widths[c]);
+            const std::string cell = shortened_text(visible_text(whole), widths[c]);
             const size_t padding = widths[c] - cell.size();
             blanks += (c == 0 ? 0 : 2) + (right ? padding : 0);
             if (!cell.empty()) {
@@ -168,6 +168,20 @@ std::string table_text(const Rows& rows, const TableStyle& style)
             blanks += right ? 0 : padding;
         }
         text += line + '\n';
+    }
+    return text;
+}
+
+std::string visible_text(std::string text)
+{
+    for (size_t i = 0; i < text.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        // In UTF-8 the controls of eight bits, U+0080 to U+009F, have two bytes.
+        const bool has_next = byte == 0xc2 && i + 1 < text.size();
+        if (has_next && static_cast<unsigned char>(text[i + 1]) <= 0x9f)
+            text[i] = text[i + 1] = '?';
+        else if (byte < 0x20 || byte == 0x7f)
+            text[i] = '?';
     }
     return text;
 }

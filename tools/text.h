@@ -38,9 +38,12 @@ struct TableStyle
     std::map<std::string, std::string> codes;  // of its cells: the terminal's numbers ("32")
 };
 
-// Columns padded to their widest cell, two spaces between them. The first row is the heading; a
-// column whose heading begins with '>' (which is not printed) is right-aligned.
+// Columns of visible text, padded to their widest cell, two spaces between them. The first row is
+// the heading; a column whose heading begins with '>' (which is not printed) is right-aligned.
 std::string table_text(const Rows& rows, const TableStyle& style = {});
+
+// A name of a model, which may be anything: what controls a terminal becomes question marks.
+std::string visible_text(std::string text);
 
 // At most `length` characters of a text, which has "..." in its middle if it is longer: both ends
 // of a name tell something.

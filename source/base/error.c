@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/visible_text.h"
 
 enum
 {
@@ -41,6 +42,7 @@ int tengine_error_set(int code, const char* format, ...)
     const int length = vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     if (length < 0) message[0] = '\0';
+    make_text_visible(message);
     if (code == TENGINE_ENOMEM) append_shortage(message);
     memcpy(last_message, message, strlen(message) + 1);
     // A failure must never look like success.

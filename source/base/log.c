@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/visible_text.h"
+
 enum
 {
     WHOLE_LINE = 1023,  // characters before the '\n'
@@ -72,6 +74,7 @@ void tengine_log(int level, const char* format, ...)
     va_start(arguments, format);
     size_t length = format_line(line, print_line ? SINK_LINE : WHOLE_LINE, format, arguments);
     va_end(arguments);
+    make_text_visible(line);
     if (print_line) {
         print_line(line);
     } else if (print_level) {

@@ -70,6 +70,15 @@ TEST(Error, EveryCodeHasItsOwnTextAndValue)
     EXPECT_STREQ("unknown error code", tengine_error_text(-12345));
 }
 
+// Terminals, to which sentences go, take names of hostile models for commands.
+TEST(Error, NamesControlNoTerminal)
+{
+    tengine_error_set(TENGINE_EINVAL, "Relu '%s': bad", "a\033[31m\r\x7f\xc2\x9b\xc3\xa4\xc2");
+    EXPECT_STREQ("Relu 'a?[31m????\xc3\xa4\xc2': bad", tengine_error_message());
+    tengine_error_set(TENGINE_EINVAL, "a\n\tb");
+    EXPECT_STREQ("a\n\tb", tengine_error_message());
+}
+
 int fail_with(int code)
 {
     TENGINE_RETURN_IF_ERROR(code);

@@ -133,6 +133,13 @@ TEST_F(Log, KeepsErrno)
     EXPECT_EQ(ENOENT, errno);
 }
 
+TEST_F(Log, NamesControlNoTerminal)
+{
+    set_log_sink(keep_line);
+    TLOG_ERR("%s", "a\033]0;title\007");
+    EXPECT_EQ(std::vector<std::string>{"a?]0;title?"}, g_lines);
+}
+
 TEST_F(Log, SinkMayLog)
 {
     set_log_sink([](const char* line) {

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "../api/onnx_bytes.h"
 #include "tensor_file/tensor_file.h"
 #include "tools/program.h"
 
@@ -89,6 +90,20 @@ TEST(OutputFile, LinksUnderNamesOfTheProgramAreNotFollowed)
             fs::remove(file);
         }
     }
+}
+
+// The names of a model's outputs may be longer than those of files, and equal in what is kept.
+TEST(OutputFile, NamesOfOutputsMayBeLongAndControlNoTerminal)
+{
+    const std::string folder = scratch_folder(), file = folder + "/m.onnx";
+    const std::string name = "y\033[31m" + std::string(100000, 'y');
+    tools::write_file(file, make_model({make_node("Relu", {"x"}, name, "n")},
+                                       {make_value_info("x")}, make_value_info(name)));
+    const Finished finished = run({"run", file, "--output", folder + "/out"});
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_EQ(finished.output.find('\033'), std::string::npos);
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder + "/out"), {}), 1);
+    EXPECT_EQ(run({"inspect", file}).output.find('\033'), std::string::npos);
 }
 
 TEST(OutputFile, WhatIsNoRegularFileStays)

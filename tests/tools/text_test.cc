@@ -55,6 +55,12 @@ TEST(TableText, OnlyNamedColumnsGiveWay)
     EXPECT_EQ(width_of(table_text(rows, style)), 5u + 2 + 11 + 2 + 11) << "names stay readable";
 }
 
+TEST(TableText, NamesControlNoTerminal)
+{
+    EXPECT_EQ(visible_text("a\033[31m\n\x7f\xc2\x9b\xc3\xa4\xc2"), "a?[31m????\xc3\xa4\xc2");
+    EXPECT_EQ(table_text({{"node"}, {"a\033[31m\n"}}), "node\na?[31m?\n");
+}
+
 TEST(TableText, ColoursDoNotCountAsWidth)
 {
     TableStyle style;

@@ -94,7 +94,7 @@ void print_report(const QuantizeReport& report)
     if (!report.not_finite.empty()) print_not_finite(report.not_finite);
     std::printf("\n");
     for (const auto& [name, noise] : report.comparison.outputs)
-        std::printf("output      %s  %s dB\n", name.c_str(),
+        std::printf("output      %s  %s dB\n", visible_text(name).c_str(),
                     decibel_text(noise.decibels()).c_str());
     const Decisions& decisions = report.comparison.decisions;
     std::printf("decisions   %zu of %zu as in float, %s %% differ\n", decisions.same,

@@ -96,8 +96,9 @@ std::vector<Tensor> compute_conditions(const Layer& layer, const Values& inputs,
 // A file's name has no more of a layer's than letters, digits and what joins them.
 std::string file_word(const std::string& name)
 {
+    constexpr size_t kLongest = 60;  // of several in a name
     std::string word;
-    for (const char letter : name) {
+    for (const char letter : name.substr(0, kLongest)) {
         const bool is_plain = std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
                               letter == '-' || letter == '.' || letter == '_';
         if (is_plain || (!word.empty() && word.back() != '_')) word += is_plain ? letter : '_';
