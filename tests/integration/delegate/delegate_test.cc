@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "allocation_count.h"
 #include "delegate_fixture.h"
 
 namespace tengine {
@@ -92,6 +93,46 @@ TEST_F(DelegateTest, AReplacementMayBeReplaced)
     ASSERT_TRUE(build({"Relu", "Add", "Neg"}));
     EXPECT_TRUE(computes());
     EXPECT_EQ(calls().runs, 2);
+}
+
+// Each allocation of a preparation and of a run fails in turn, those of the delegate too. The
+// interface is C++'s, so that what it makes for the program may also throw.
+TEST_F(DelegateTest, AShortageOfMemoryIsAFailureAndNoMore)
+{
+    if (!can_count_allocations()) GTEST_SKIP() << "a sanitizer has its own allocator";
+    const std::string path = save({"Relu", "Neg", "Add"});
+    auto context = std::make_shared<delegate::Context>();
+    context->SetDelegate(delegates[0]);
+    const auto use = [&] {
+        try {
+            std::vector<MSTensor> outputs;
+            return model_->Build(path, delegate::kONNX, context).IsOk() &&
+                   model_->Predict(model_->GetInputs(), &outputs).IsOk();
+        } catch (const std::bad_alloc&) {
+            return false;
+        }
+    };
+    ASSERT_TRUE(use());
+    const auto start_again = [&] {
+        model_ = std::make_unique<Model>();
+        set_log_level(LOG_EMERG);  // the tests' own sink needs memory
+    };
+    int failures = 0;
+    bool has_failed = true;
+    for (long number = 1; has_failed && !HasFailure(); ++number) {
+        SCOPED_TRACE("allocation " + std::to_string(number));
+        start_again();
+        const long before = count_allocations();
+        fail_allocation(number);
+        failures += !use();
+        fail_allocation(0);
+        has_failed = count_allocations() - before >= number;
+        start_again();
+        ASSERT_TRUE(use());
+        EXPECT_TRUE(computes());
+    }
+    EXPECT_GT(failures, 100);
+    set_log_level(LOG_NOTICE);
 }
 
 TEST_F(DelegateTest, ThoseSetFirstChooseFirst)
