@@ -297,6 +297,83 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Dynamic",
              "DynamicQuantizeLinear x -> m n o\nDequantizeLinear m n o -> d\nSigmoid d -> "
              "f\nQuantizeLinear f s z -> g\nDequantizeLinear g s z -> y\nout y\n"},
+        Case{"TwoPairsInARow",
+             "DequantizeLinear q s z -> d\nQuantizeLinear d r z -> g\nDequantizeLinear g r z -> "
+             "e\nSigmoid e -> y\nout y\n"},
+        Case{"WithoutZeroPoints",
+             "QuantizeLinear x s -> g\nDequantizeLinear g s -> d\nSigmoid d -> f\nQuantizeLinear f "
+             "s -> h\nDequantizeLinear h s -> e\nTanh e -> y\nout y\n"},
+        Case{"SharedWeights",
+             "const w int8 4,4 = 1 2 3 4 5 6 7 8 -9 -8 -7 -6 -5 4 3 2\nDequantizeLinear q s z -> "
+             "d\nDequantizeLinear w r -> u\nDequantizeLinear w s -> v\nMatMul d u -> "
+             "f\nQuantizeLinear f s z -> g\nDequantizeLinear g s z -> e\nMatMul e v -> "
+             "h\nQuantizeLinear h s z -> k\nDequantizeLinear k s z -> y\nout y\n"},
+        Case{"WeightsThatAlsoGoOut",
+             "const w int8 4,4 = 1 2 3 4 5 6 7 8 -9 -8 -7 -6 -5 4 3 2\nDequantizeLinear q s z -> "
+             "d\nDequantizeLinear w r -> u\nMatMul d u -> f\nQuantizeLinear f s z -> "
+             "g\nDequantizeLinear g s z -> y\nAdd w w -> v\nAbs u -> o\nout y v o\n"},
+        Case{"WeightsThatAreTurned",
+             "const w int8 4,4 = 1 2 3 4 5 6 7 8 -9 -8 -7 -6 -5 4 3 2\nDequantizeLinear q s z -> "
+             "d\nDequantizeLinear w r -> u\nTranspose u -> v : perm=1,0\nMatMul d v -> "
+             "f\nQuantizeLinear f s z -> g\nDequantizeLinear g s z -> y\nout y\n"},
+        Case{"ConstantsThatAreQuantised",
+             "const w float 4,4 = 1 2 3 4 5 6 7 8 -9 -8 -7 -6 -5 4 3 2\nQuantizeLinear w s z -> "
+             "v\nDequantizeLinear v s z -> u\nDequantizeLinear q s z -> d\nMatMul d u -> "
+             "f\nQuantizeLinear f r z -> g\nDequantizeLinear g r z -> y\nout y\n"},
+        Case{"ConstantsThatAreAdded",
+             "const w int8 3,4 = 1 2 3 4 5 6 7 8 -9 -8 -7 -6\nDequantizeLinear w r z -> "
+             "u\nDequantizeLinear q s z -> d\nAdd d u -> f\nQuantizeLinear f r z -> "
+             "g\nDequantizeLinear g r z -> y\nout y\n"},
+        Case{"OtherTypesBesideEachOther",
+             "const o uint8 - = 131\nQuantizeLinear x r o -> p\nDequantizeLinear p r o -> "
+             "e\nDequantizeLinear q s z -> d\nMul d e -> f\nQuantizeLinear f r o -> "
+             "g\nDequantizeLinear g r o -> y\nout y\n"},
+        Case{"JoinedScales",
+             "DequantizeLinear q s z -> d\nSigmoid d -> f\nQuantizeLinear f r z -> "
+             "g\nDequantizeLinear g r z -> e\nConcat d e -> h : axis=1\nQuantizeLinear h s z -> "
+             "k\nDequantizeLinear k s z -> y\nout y\n"},
+        Case{
+            "ClampedByTensors",
+            "const l float - = -0.3\nconst u float - = 0.9\nDequantizeLinear q s z -> d\nClip d l "
+            "u -> f\nQuantizeLinear f s z -> g\nDequantizeLinear g s z -> e\nTanh e -> y\nout y\n"},
+        Case{"OnlyAPair", "DequantizeLinear q s z -> y\nout y\n"},
+        Case{"OnlyBytes", "Transpose q -> y : perm=1,0\nout y\n"},
+        Case{"BytesAndValuesGoOut", "DequantizeLinear q s z -> y\nTanh y -> h\nout q y h\n"},
+        Case{"OneTwice",
+             "DequantizeLinear q s z -> d\nMul d d -> f\nQuantizeLinear f s z -> "
+             "g\nDequantizeLinear g s z -> y\nout y\n"},
+        Case{"ReshapedByShape",
+             "const k int64 2 = 4 -1\nDequantizeLinear q s z -> d\nReshape d k -> "
+             "f\nQuantizeLinear f s z -> g\nReshape g k -> h\nDequantizeLinear h s z -> e\nSoftmax "
+             "e -> y : axis=-1\nout y\n"},
+        Case{"ShapesOfData",
+             "DequantizeLinear q s z -> d\nNonZero d -> n\nSigmoid d -> f\nQuantizeLinear f s z -> "
+             "g\nDequantizeLinear g s z -> e\nTranspose n -> m : perm=1,0\nGatherND e m -> y\nout "
+             "y\n"},
+        Case{"WordsAndScale",
+             "const w int32 3,4 = 100 2 3 4 5 6 7 8 -9 -8 -7 -600\nDequantizeLinear w s -> "
+             "e\nDequantizeLinear q s z -> d\nAdd d e -> f\nQuantizeLinear f r z -> "
+             "g\nDequantizeLinear g r z -> y\nout y\n"},
+        Case{"PowersAndRoots",
+             "DequantizeLinear q s z -> d\nAbs d -> f\nSqrt f -> h\nQuantizeLinear h s z -> "
+             "g\nDequantizeLinear g s z -> e\nPow e r -> y\nout y\n"},
+        Case{"Largest",
+             "DequantizeLinear q s z -> d\nArgMax d -> n : axis=1\nArgMax q -> m : axis=1\nAbs d "
+             "-> y\nout n m y\n"},
+        Case{"LargestFew",
+             "const k int64 1 = 2\nDequantizeLinear q s z -> d\nTopK d k -> v n\nQuantizeLinear v "
+             "s z -> g\nDequantizeLinear g s z -> y\nout y n\n"},
+        Case{"TiledBytes", "const k int64 2 = 2 1\nTile q k -> n\n" DEQUANTISED("n")},
+        Case{"PaddedBytes", "const k int64 4 = 1 0 0 1\nPad q k -> n\n" DEQUANTISED("n")},
+        Case{"PooledBytes",
+             "const k int64 4 = 1 1 3 4\nReshape q k -> n\nMaxPool n -> m : "
+             "kernel_shape=2,2\n" DEQUANTISED("m")},
+        Case{"ResizedBytes",
+             "const k int64 4 = 1 1 3 4\nconst w float 4 = 1 1 2 2\nReshape q k -> n\nResize n _ w "
+             "-> m : mode='nearest'\n" DEQUANTISED("m")},
+        Case{"LoopOnBytes",
+             "const k int64 - = 3\nLoop k _ q -> n\nbody body\nin j int64 -\nin on bool -\nin v "
+             "int8 3,4\nAdd v c -> u\nout on u\nend\n" DEQUANTISED("n")},
         Case{"BodiesReadBoth",
              "const k bool - = 1\nin flag bool -\nDequantizeLinear q s z -> d\nSigmoid d -> "
              "f\nQuantizeLinear f s z -> g\nDequantizeLinear g s z -> e\nIf flag -> o\nbody "

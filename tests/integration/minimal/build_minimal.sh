@@ -72,7 +72,7 @@ cd "$work"
 "$tengine" convert "$data/digits.onnx" digits.tmfile
 
 "$tengine" quantize "$data/digits.onnx" --random 64 --activations int8 -o quantized.onnx
-"$tengine" convert quantized.onnx quantized.tmfile
+"$tengine" convert quantized.onnx quantized.tmfile --integer-io
 
 echo "== wrong lists of operators"
 refused "unknown operators: Cnov, tengine.Relu\." "$@" "-DTENGINE_OPERATORS=Conv;Cnov;tengine.Relu" \
