@@ -79,6 +79,9 @@ bool is_body(const graph& graph);
 // Whether the run's precision is TENGINE_MODE_INT8 or TENGINE_MODE_UINT8.
 bool is_integer_run(const graph& graph);
 
+// pass/einsum.cc: Einsum as MatMul and Mul, where shapes are known.
+int lower_einsums(graph& graph);
+
 // pass/evaluate.cc: runs a node whose inputs are constant; its outputs become constants and the
 // node disappears.
 int evaluate_node(node& node);

@@ -55,6 +55,23 @@ TEST(Passes, TheSourceGraphIsNotChanged)
     EXPECT_EQ(find_node(graph.get(), "y")->core->source_index, find_node(source.get(), "y")->index);
 }
 
+// Devices that cannot scale C see a Gemm without one.
+TEST(Passes, GemmWithBetaZeroLosesC)
+{
+    for (const float beta : {0.0f, 0.5f}) {
+        IrBuilder source;
+        source.input("a", {2, 3});
+        source.input("b", {3, 4});
+        source.input("c", {2, 4});
+        ASSERT_EQ(set_node_float(source.add("Gemm", {"a", "b", "c"}, {"y"}), "beta", beta), 0);
+        source.outputs({"y"});
+        const GraphOwner graph = optimize(source);
+        const node* gemm = find_node(graph.get(), "y");
+        ASSERT_NE(gemm, nullptr);
+        EXPECT_EQ(get_ir_node_input(gemm, 2) != nullptr, beta != 0);
+    }
+}
+
 TEST(Passes, DeadNodesGo)
 {
     IrBuilder source;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Removes nodes whose output equals their input.
+// Removes nodes whose output equals their input, and inputs that do not count.
 #include <algorithm>
 #include <cstring>
 
@@ -61,6 +61,13 @@ bool does_nothing(const node& node, const struct tensor& input, const struct ten
     return false;
 }
 
+// Gemm with beta 0 does not read C, where a NaN would become one of the result.
+void drop_unread_input(node& node)
+{
+    if (is_op(&node, "Gemm") && get_ir_node_float(&node, "beta", 1) == 0)
+        keep_ir_node_inputs(&node, 2);
+}
+
 }  // namespace
 
 bool is_op(const node* node, const char* name)
@@ -72,6 +79,7 @@ int remove_no_ops(graph& graph)
 {
     for (int i = 0; i < graph.node_num; ++i) {
         node& node = *graph.node_list[i];
+        drop_unread_input(node);
         struct tensor* input = get_ir_node_input(&node, 0);
         struct tensor* output = get_ir_node_output(&node, 0);
         // A graph output keeps its own tensor, whose name and memory the user knows.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products and Det: types, ranks, broadcasting and empty matrices the ONNX suite leaves out.
 #include <cmath>
+#include <limits>
 
 #include "constant_graph.h"
 #include "operator/param.h"
@@ -97,6 +98,63 @@ TYPED_TEST(Product, GemmTransposesAndAdds)
         EXPECT_EQ(static_cast<double>(values[1]), is_integer ? 26 : 26.5);
         EXPECT_EQ(static_cast<double>(values[2]), 24);
         EXPECT_EQ(static_cast<double>(values[3]), 30);
+    }
+}
+
+// A type's NaN, or where it has none, a number whose product with 0 in double loses bits.
+template <class T>
+T make_unread()
+{
+    if constexpr (cpu::is_float<T>)
+        return static_cast<T>(std::numeric_limits<float>::quiet_NaN());
+    else
+        return std::numeric_limits<T>::max();
+}
+
+TYPED_TEST(Product, GemmWithBetaZeroDoesNotReadC)
+{
+    for (const float alpha : {1.0f, 2.0f}) {
+        ConstantGraph graph;
+        graph.input("a", {2, 3}, count_up<TypeParam>(6));
+        graph.input("b", {3, 2}, count_up<TypeParam>(6));
+        graph.input("c", {2}, std::vector<TypeParam>(2, make_unread<TypeParam>()));
+        node* node = graph.add("Gemm", {"a", "b", "c"});
+        set_node_float(node, "alpha", alpha);
+        set_node_float(node, "beta", 0);
+        const int twice = static_cast<int>(alpha);
+        expect_values(values_of<TypeParam>(graph.evaluate()),
+                      {10 * twice, 13 * twice, 28 * twice, 40 * twice});
+    }
+}
+
+// Where no factor is involved, integers keep their bits.
+TEST(Gemm, IntegersKeepAllBitsWithBetaZero)
+{
+    ConstantGraph graph;
+    graph.input<int64_t>("a", {1, 2}, {INT64_C(9007199254740993), -1});
+    graph.input<int64_t>("b", {2, 1}, {1, 2});
+    graph.input<int64_t>("c", {1}, {5});
+    set_node_float(graph.add("Gemm", {"a", "b", "c"}), "beta", 0);
+    EXPECT_EQ(values_of<int64_t>(graph.evaluate()),
+              (std::vector<int64_t>{INT64_C(9007199254740991)}));
+}
+
+// As numpy and ONNX Runtime have it: the product is computed.
+TYPED_TEST(Product, GemmWithAlphaZeroReadsAAndB)
+{
+    if (!cpu::is_float<TypeParam>) GTEST_SKIP() << "integers have no NaN";
+    for (const int n : {1, 40}) {
+        ConstantGraph graph;
+        const std::vector<TypeParam> one(static_cast<size_t>(n) * n, TypeParam{1});
+        std::vector<TypeParam> a = one;
+        a[0] = make_unread<TypeParam>();
+        graph.input("a", {n, n}, a);
+        graph.input("b", {n, n}, one);
+        set_node_float(graph.add("Gemm", {"a", "b"}), "alpha", 0);
+        const auto y = values_of<TypeParam>(graph.evaluate());
+        EXPECT_TRUE(std::isnan(static_cast<float>(y[0])));
+        const float last = static_cast<float>(y.back());
+        EXPECT_TRUE(n == 1 || last == 0) << last;
     }
 }
 

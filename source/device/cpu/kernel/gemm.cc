@@ -81,11 +81,13 @@ int run_gemm(KernelContext& context)
     return TENGINE_OK;
 }
 
+// With alpha 0 products of libraries leave out a and b, of which NaN and infinities count.
 bool accepts_gemm(const node& node)
 {
     const tensor& a = *get_ir_node_input(&node, 0);
     const tensor& b = *get_ir_node_input(&node, 1);
-    return accepts(node) && a.dim_num == 2 && b.dim_num == 2;
+    return accepts(node) && a.dim_num == 2 && b.dim_num == 2 &&
+           static_cast<const gemm_param*>(node.op.param_mem)->alpha != 0;
 }
 
 // b is one matrix and a is dense: the rows of all matrices of a are the rows of one.

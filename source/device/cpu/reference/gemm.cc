@@ -30,14 +30,14 @@ using ProductTypes = TypeList<float, Half, BFloat16, double, int32_t, uint32_t, 
 
 // alpha * sum + beta * addend. Integers keep all their bits where no factor is involved.
 template <class T>
-T scale_sum(accumulator_t<T> sum, accumulator_t<T> addend, const gemm_param& param)
+T scale_sum(accumulator_t<T> sum, accumulator_t<T> addend, float alpha, float beta)
 {
     if constexpr (is_float<T>) {
-        return static_cast<T>(param.alpha * sum + param.beta * addend);
+        return static_cast<T>(alpha * sum + beta * addend);
     } else {
-        if (param.alpha == 1 && param.beta == 1) return static_cast<T>(sum + addend);
-        return saturate<T>(param.alpha * static_cast<double>(static_cast<T>(sum)) +
-                           param.beta * static_cast<double>(static_cast<T>(addend)));
+        if (alpha == 1 && beta == 1) return static_cast<T>(sum + addend);
+        return saturate<T>(alpha * static_cast<double>(static_cast<T>(sum)) +
+                           beta * static_cast<double>(static_cast<T>(addend)));
     }
 }
 
@@ -46,7 +46,9 @@ int run_gemm(KernelContext& context)
     const gemm_param& param = context.param<gemm_param>();
     const tensor* a = context.input(0);
     const tensor* b = context.input(1);
-    const tensor* addend = context.input(2);
+    // With beta 0 there is no C, whatever it holds.
+    const tensor* addend = param.beta != 0 ? context.input(2) : nullptr;
+    const float beta = addend ? param.beta : 1;
     matmul_shape shape = {};
     shape.m = context.output(0)->dims[0];
     shape.n = context.output(0)->dims[1];
@@ -64,7 +66,7 @@ int run_gemm(KernelContext& context)
                 accumulator_t<T> added = 0;
                 if (addend)
                     added = widen(data_of<T>(addend)[find_addend(addend, at.row, at.column)]);
-                output[at.row * shape.n + at.column] = scale_sum<T>(sum, added, param);
+                output[at.row * shape.n + at.column] = scale_sum<T>(sum, added, param.alpha, beta);
             });
         return TENGINE_OK;
     });
