@@ -2,6 +2,8 @@
 // Reductions: axes as attribute and input, types, empty tensors, special values.
 #include <cmath>
 #include <limits>
+#include <tuple>
+#include <type_traits>
 
 #include "constant_graph.h"
 #include "operator/param.h"
@@ -165,6 +167,49 @@ TEST(Reduce, WithoutAxes)
         EXPECT_EQ(dims_of(result), noop ? (Dims{2, 2}) : (Dims{1, 1}));
         EXPECT_EQ(numbers_of(result), noop ? (Floats{1, 2, 3, 4}) : Floats{10});
     }
+}
+
+template <class T>
+class ReduceNothing : public testing::Test
+{
+};
+using ReducedTypes =
+    testing::Types<float, Half, BFloat16, double, int32_t, uint32_t, int64_t, uint64_t>;
+TYPED_TEST_SUITE(ReduceNothing, ReducedTypes);
+
+// Without axes, or with a list of none, every element is reduced by itself; x is from the
+// definition of each operator for one number.
+TYPED_TEST(ReduceNothing, WhatIsTakenOfEachElementStays)
+{
+    const bool has_sign = std::is_signed_v<TypeParam> || cpu::is_float<TypeParam>;
+    const double x = has_sign ? -3 : 3, one = 1;
+    const std::tuple<const char*, double, double> operators[] = {
+        {"ReduceL1", 3, 1},        {"ReduceL2", 3, 1},  {"ReduceSumSquare", 9, 1},
+        {"ReduceLogSumExp", x, 1}, {"ReduceSum", x, 1}, {"ReduceMean", x, 1},
+        {"ReduceProd", x, 1},      {"ReduceMax", x, 1}, {"ReduceMin", x, 1}};
+    for (const auto& [op, of_x, of_one] : operators)
+        for (const bool is_listed : {false, true}) {
+            ConstantGraph graph;
+            graph.input<TypeParam>("x", {1, 2},
+                                   {static_cast<TypeParam>(x), static_cast<TypeParam>(one)});
+            graph.builder().ints("axes", {});
+            node* made = is_listed ? graph.add(op, {"x", "axes"}) : graph.add(op, {"x"});
+            ASSERT_EQ(set_node_int(made, "noop_with_empty_axes", 1), 0);
+            const tensor* y = graph.evaluate();
+            EXPECT_EQ(dims_of(y), (Dims{1, 2})) << op;
+            const auto values = values_of<TypeParam>(y);
+            ASSERT_EQ(values.size(), 2u) << op;
+            EXPECT_EQ(static_cast<double>(values[0]), of_x) << op << is_listed;
+            EXPECT_EQ(static_cast<double>(values[1]), of_one) << op << is_listed;
+        }
+}
+
+TEST(Reduce, NothingOfLogarithms)
+{
+    ConstantGraph graph;
+    graph.input<float>("x", {3}, {1, 0, 7.5f});
+    ASSERT_EQ(set_node_int(graph.add("ReduceLogSum", {"x"}), "noop_with_empty_axes", 1), 0);
+    EXPECT_EQ(numbers_of(graph.evaluate()), (Floats{0, -kInfinity, std::log(7.5f)}));
 }
 
 TEST(Reduce, AxesWereAnAttribute)

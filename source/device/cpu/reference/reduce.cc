@@ -2,7 +2,6 @@
 // Reference kernels of Reduce* (operator/reduce_ops.c).
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "device/cpu/reference/arithmetic.h"
@@ -152,6 +151,8 @@ struct Reduction
     Dimensions reduced;
 };
 
+// Without axes all are reduced or, with noop_with_empty_axes, none: each element by itself, of
+// which a magnitude, a square or a logarithm is still taken.
 int read_reduction(const KernelContext& context, Reduction* out_reduction)
 {
     const tensor* input = context.input(0);
@@ -160,7 +161,8 @@ int read_reduction(const KernelContext& context, Reduction* out_reduction)
     const int status = read_int_input(context.node, 1, axes, MAX_SHAPE_DIM_NUM, &axis_num);
     if (status != TENGINE_OK) return status;
     bool reduced[MAX_SHAPE_DIM_NUM];
-    std::fill(reduced, reduced + MAX_SHAPE_DIM_NUM, axis_num == 0);
+    const bool is_all = axis_num == 0 && !context.param<reduce_param>().noop_with_empty_axes;
+    std::fill(reduced, reduced + MAX_SHAPE_DIM_NUM, is_all);
     for (int i = 0; i < axis_num; ++i) {
         reduced[axes[i] < 0 ? axes[i] + input->dim_num : axes[i]] = true;
     }
@@ -203,21 +205,10 @@ void reduce_tensor(const KernelContext& context, const Reduction& reduction)
                  });
 }
 
-bool is_noop(const KernelContext& context)
-{
-    const tensor* axes = context.input(1);
-    return context.param<reduce_param>().noop_with_empty_axes != 0 &&
-           (!axes || axes->elem_num == 0);
-}
-
 template <template <class> class Reducer, class Types>
 int run_reduce(KernelContext& context)
 {
     const tensor* input = context.input(0);
-    if (is_noop(context)) {
-        std::memcpy(context.output(0)->data, input->data, get_ir_tensor_bytes(input));
-        return TENGINE_OK;
-    }
     Reduction reduction;
     TENGINE_RETURN_IF_ERROR(read_reduction(context, &reduction));
     // Extremes of bool are those of its bytes.
