@@ -89,7 +89,7 @@ int evaluate_node(node& node);
 // Whether `node` is ONNX's operator `name`; false for null.
 bool is_op(const node* node, const char* name);
 
-// pass/simplify.cc: nodes that do nothing.
+// pass/simplify.cc: nodes that do nothing, inputs that are not read.
 int remove_no_ops(graph& graph);
 // pass/merge.cc: BatchNormalization into the Conv before it; Pad into the Conv after it.
 int merge_batch_norms(graph& graph);

@@ -79,6 +79,7 @@ constexpr Pass kFloatPasses[] = {
     {"lower", lower_graph},
     {"dead_code", remove_dead_code},
     {"infer", infer_graph},
+    {"einsum", lower_einsums},
     {"no_ops", remove_no_ops},
     {"merge_pads", merge_pads},
     {"merge_batch_norms", merge_batch_norms},

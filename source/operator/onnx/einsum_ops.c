@@ -30,6 +30,7 @@ struct parser
     int ellipsis_rank;  // largest number of dimensions under "..."
     int output[EINSUM_MAX_LABELS];
     int output_rank;
+    int8_t axes[EINSUM_MAX_INPUTS][MAX_SHAPE_DIM_NUM];  // the label of each axis of an input
 };
 
 // What a term consists of.
@@ -122,10 +123,12 @@ static int parse_input(struct parser* parser, int input, int* out_token)
         }
         const int count = token == TOKEN_ELLIPSIS ? hidden : 1;
         const int first = token == TOKEN_ELLIPSIS ? EINSUM_MAX_LABELS - hidden : token;
-        for (int i = 0; i < count; ++i, ++axis)
+        for (int i = 0; i < count; ++i, ++axis) {
+            parser->axes[input][axis] = (int8_t)(first + i);
             TENGINE_RETURN_IF_ERROR(
                 add_dimension(parser, input, first + i, tensor->dims[axis],
                               multiply_dims(tensor, axis + 1, tensor->dim_num)));
+        }
     }
 }
 
@@ -179,11 +182,17 @@ static int parse_equation(struct parser* parser)
     return TENGINE_OK;
 }
 
-static void add_loop(const struct label* label, int input_num, struct einsum_plan* plan)
+// Of the label at `index`; axes that have it get the loop's number.
+static void add_loop(const struct parser* parser, int index, struct einsum_plan* plan)
 {
+    const struct label* label = &parser->labels[index];
+    const int input_num = parser->node->input_num;
     plan->sizes[plan->loop_num] = label->size;
     for (int input = 0; input < input_num; ++input)
         plan->strides[input][plan->loop_num] = label->strides[input];
+    for (int input = 0; input < input_num; ++input)
+        for (int i = 0; i < get_ir_node_input(parser->node, input)->dim_num; ++i)
+            if (parser->axes[input][i] == index) plan->axes[input][i] = (int8_t)plan->loop_num;
     ++plan->loop_num;
 }
 
@@ -201,12 +210,11 @@ int plan_einsum(const struct node* node, struct einsum_plan* out_plan)
     out_plan->loop_num = 0;
     out_plan->output_rank = parser.output_rank;
     for (int i = 0; i < parser.output_rank; ++i) {
-        struct label* label = &parser.labels[parser.output[i]];
-        add_loop(label, node->input_num, out_plan);
-        label->size = -1;  // what is left are the sums
+        add_loop(&parser, parser.output[i], out_plan);
+        parser.labels[parser.output[i]].size = -1;  // what is left are the sums
     }
     for (int i = 0; i < EINSUM_MAX_LABELS; ++i)
-        if (parser.labels[i].size >= 0) add_loop(&parser.labels[i], node->input_num, out_plan);
+        if (parser.labels[i].size >= 0) add_loop(&parser, i, out_plan);
     return TENGINE_OK;
 }
 

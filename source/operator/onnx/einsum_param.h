@@ -28,6 +28,8 @@ struct einsum_plan
     int64_t sizes[EINSUM_MAX_LABELS];
     // How far an input advances per step of a loop, in elements; 0 where it does not depend on it.
     int64_t strides[EINSUM_MAX_INPUTS][EINSUM_MAX_LABELS];
+    // The loop of each axis of an input.
+    int8_t axes[EINSUM_MAX_INPUTS][MAX_SHAPE_DIM_NUM];
 };
 
 // Parses the equation against the shapes of the inputs. EINVAL with a sentence when they disagree.

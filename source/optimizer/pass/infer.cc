@@ -56,6 +56,7 @@ bool makes_container(const node& node)
 }
 
 constexpr int64_t kMegabyte = int64_t{1} << 20;
+constexpr int64_t kMostEinsumMacs = int64_t{1} << 20;  // of one that is folded as it is
 
 // What folding may compute for one graph; beyond it nodes stay for the run. A few bytes of a
 // hostile file must not claim all memory, nor all time: it can have many bodies, which are also
@@ -126,6 +127,8 @@ class Walk
     {
         const uint32_t traits = node.op.method->traits;
         if (traits & OP_RANDOM) return false;
+        // As one loop it may take forever; it becomes products, which are folded.
+        if (is_op(&node, "Einsum") && get_ir_node_macs(&node) > kMostEinsumMacs) return false;
         // In training every run draws other numbers.
         if (is_op(&node, "Dropout") && get_ir_node_input(&node, 2)) return false;
         if (makes_container(node)) return false;

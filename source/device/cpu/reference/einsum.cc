@@ -7,7 +7,9 @@
 #include "device/cpu/reference/accumulator.h"
 #include "device/cpu/shared/grain.h"
 #include "device/cpu/types.h"
+#include "operator/infer.h"
 #include "operator/onnx/einsum_param.h"
+#include "operator/onnx/macs.h"
 
 namespace tengine::cpu {
 namespace {
@@ -83,10 +85,25 @@ class Product
     const T* inputs_[EINSUM_MAX_INPUTS];
 };
 
+// What a few bytes of a file may ask of the loop: minutes, not years.
+constexpr int64_t kMostMultiplications = int64_t{1} << 38;
+
+int check_work(const node& node, const einsum_plan& plan)
+{
+    int64_t macs = node.input_num - 1;
+    for (int i = 0; i < plan.loop_num; ++i)
+        macs = multiply_macs(macs, plan.sizes[i]);
+    if (macs <= kMostMultiplications) return TENGINE_OK;
+    return fail_node(&node, TENGINE_ELIMIT,
+                     "the loops over all its labels multiply %lld times, expected at most %lld",
+                     static_cast<long long>(macs), static_cast<long long>(kMostMultiplications));
+}
+
 int run_einsum(KernelContext& context)
 {
     einsum_plan plan;
     TENGINE_RETURN_IF_ERROR(plan_einsum(context.node, &plan));
+    TENGINE_RETURN_IF_ERROR(check_work(*context.node, plan));
     int64_t work = 1;
     for (int i = plan.output_rank; i < plan.loop_num; ++i)
         work *= plan.sizes[i];
