@@ -175,6 +175,13 @@ static bool write_all(int descriptor, const char* bytes, size_t size)
     return true;
 }
 
+static bool write_pieces(int descriptor, const file_piece_t pieces[], size_t number)
+{
+    for (size_t i = 0; i < number; ++i)
+        if (!write_all(descriptor, pieces[i].bytes, pieces[i].size)) return false;
+    return true;
+}
+
 // Some file systems cannot, and say so with EINVAL.
 static bool synchronise(int descriptor)
 {
@@ -182,7 +189,8 @@ static bool synchronise(int descriptor)
 }
 
 // Gives the open file its permissions, where the umask took some away, and its bytes; closes it.
-static bool finish(int descriptor, const target_t* target, const void* bytes, size_t size)
+static bool finish(int descriptor, const target_t* target, const file_piece_t pieces[],
+                   size_t number)
 {
     struct stat info;
     const bool has_mode =
@@ -190,7 +198,7 @@ static bool finish(int descriptor, const target_t* target, const void* bytes, si
         (fstat(descriptor, &info) == 0 &&
          ((info.st_mode & PERMISSIONS) == target->mode || fchmod(descriptor, target->mode) == 0));
     const bool is_written =
-        has_mode && write_all(descriptor, bytes, size) && synchronise(descriptor);
+        has_mode && write_pieces(descriptor, pieces, number) && synchronise(descriptor);
     const int cause = errno;
     const bool is_closed = close(descriptor) == 0;
     if (!is_written) errno = cause;
@@ -212,12 +220,13 @@ static bool synchronise_folder(const target_t* target)
     return is_done;
 }
 
-static int replace_target(const char* path, const target_t* target, const void* bytes, size_t size)
+static int replace_target(const char* path, const target_t* target, const file_piece_t pieces[],
+                          size_t number)
 {
     char unfinished[PATH_MAX + 64];
     const int descriptor = create_unfinished(target, unfinished);
     if (descriptor < 0) return fail(path);
-    if (!finish(descriptor, target, bytes, size) || rename(unfinished, target->path) != 0) {
+    if (!finish(descriptor, target, pieces, number) || rename(unfinished, target->path) != 0) {
         const int status = fail(path);
         unlink(unfinished);
         return status;
@@ -227,14 +236,22 @@ static int replace_target(const char* path, const target_t* target, const void* 
 
 int replace_file(const char* path, const void* bytes, size_t size)
 {
+    const file_piece_t whole = {bytes, size};
     target_t target;
     TENGINE_RETURN_IF_ERROR(find_target(path, &target));
-    return replace_target(path, &target, bytes, size);
+    return replace_target(path, &target, &whole, 1);
 }
 
 int put_file(const char* folder, const char* name, const void* bytes, size_t size)
 {
+    const file_piece_t whole = {bytes, size};
+    return put_file_by_pieces(folder, name, &whole, 1);
+}
+
+int put_file_by_pieces(const char* folder, const char* name, const file_piece_t pieces[],
+                       size_t number)
+{
     target_t target;
     TENGINE_RETURN_IF_ERROR(find_target_in(folder, name, &target));
-    return replace_target(target.path, &target, bytes, size);
+    return replace_target(target.path, &target, pieces, number);
 }

@@ -21,6 +21,15 @@ TENGINE_MUST_USE int replace_file(const char* path, const void* bytes, size_t si
 // And that of tengine_file_put().
 TENGINE_MUST_USE int put_file(const char* folder, const char* name, const void* bytes, size_t size);
 
+// The same for content that lies in several places, one after the other in the file.
+typedef struct file_piece
+{
+    const void* bytes;
+    size_t size;
+} file_piece_t;
+TENGINE_MUST_USE int put_file_by_pieces(const char* folder, const char* name,
+                                        const file_piece_t pieces[], size_t number);
+
 #ifdef __cplusplus
 }
 #endif

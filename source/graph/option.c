@@ -144,6 +144,12 @@ static const ir_option_t option_table[] = {
      .choices = "0 1",
      .help = "0: save_graph leaves ReLU and ReLU6 of floats in a tmfile as nodes with names of "
              "their own, not as fields of the convolutions before them"},
+    {.key = "model.external_mb",
+     .initial = "1984",
+     .lowest = 0,
+     .highest = 1984,
+     .help = "MiB of weights above which an ONNX file is written with external data, in a file of "
+             "its name and .data"},
     {.key = "model.opset",
      .initial = "0",
      .choices = "0 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28",

@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 
 #include "graph/option.h"
+#include "module/module.h"
 #include "serializer/onnx_builder.h"
+#include "serializer/serializer.h"
 
 namespace tengine::test {
 namespace {
@@ -205,6 +207,100 @@ TEST_F(OnnxExternalDataTest, AttributesToo)
     value->mutable_t()->mutable_external_data(0)->set_value("../secret.bin");
     expect_failure(Loaded(write_model()), TENGINE_EFORMAT,
                    {"Constant 'constant': attribute 'value'", "'../secret.bin'"});
+}
+
+// ---- written ----
+
+// What becomes of a model of two large initialisers, one of them in a branch, and a small one.
+class OnnxWrittenDataTest : public OnnxExternalDataTest
+{
+  protected:
+    void save(const char* megabytes)
+    {
+        const std::unique_ptr<context, void (*)(context*)> context(create_ir_context(nullptr),
+                                                                   destroy_ir_context);
+        ASSERT_EQ(set_ir_context_option(context.get(), "model.external_mb", megabytes), 0);
+        OnnxBuilder model;
+        model.add_input("c", {1}, onnx::TensorProto::BOOL);
+        model.add_initializer("large", {300});
+        model.add_initializer("small", {3});
+        for (const char* name : {"large", "small"})
+            model.add_output(name);
+        model.add_output("y");
+        onnx::NodeProto* choice = model.add_node("If", {"c"}, {"y"}, "if");
+        for (const char* name : {"then_branch", "else_branch"}) {
+            OnnxBuilder branch;
+            branch.graph().set_name(name);
+            branch.add_initializer("inner", {260});
+            branch.add_node("Neg", {"inner"}, {"z"});
+            branch.add_output("z");
+            onnx::AttributeProto* attribute = choice->add_attribute();
+            attribute->set_name(name);
+            attribute->set_type(onnx::AttributeProto::GRAPH);
+            *attribute->mutable_g() = branch.graph();
+        }
+        const Loaded loaded(root.write("given.onnx", model.encode()), context.get());
+        ASSERT_EQ(loaded.status, 0) << loaded.message;
+        struct serializer* onnx = find_serializer_via_name("onnx");
+        const std::string path = (root.path / "written.onnx").string();
+        status = onnx->save_model(onnx, loaded.graph, path.c_str());
+        if (status != 0) return;
+        std::ifstream file(path, std::ios::binary);
+        ASSERT_TRUE(written.ParseFromIstream(&file));
+    }
+    static void expect_external(const onnx::TensorProto& tensor, int64_t offset, int64_t length)
+    {
+        EXPECT_EQ(tensor.data_location(), onnx::TensorProto::EXTERNAL) << tensor.name();
+        EXPECT_TRUE(tensor.raw_data().empty());
+        ASSERT_EQ(tensor.external_data_size(), 3);
+        EXPECT_EQ(tensor.external_data(0).value(), "written.onnx.data");
+        EXPECT_EQ(tensor.external_data(1).value(), std::to_string(offset));
+        EXPECT_EQ(tensor.external_data(2).value(), std::to_string(length));
+    }
+    void expect_the_values()
+    {
+        const Loaded loaded(root.path / "written.onnx");
+        ASSERT_EQ(loaded.status, 0) << loaded.message;
+        for (const auto& [name, number] : {std::pair{"large", 300}, {"small", 3}})
+            for (int i = 0; i < number; ++i)
+                ASSERT_EQ(loaded.tensor(name)->f32[i], static_cast<float>(i)) << name;
+    }
+
+    onnx::ModelProto written;
+    int status = 0;
+};
+
+// The name is not the user's, so that a link may lead anywhere.
+TEST_F(OnnxWrittenDataTest, FollowsNoLink)
+{
+    fs::create_symlink(root.path / "secret.bin", root.path / "written.onnx.data");
+    save("0");
+    EXPECT_EQ(status, TENGINE_EIO);
+    EXPECT_EQ(fs::file_size(root.path / "secret.bin"), 8u);
+    EXPECT_FALSE(fs::exists(root.path / "written.onnx"));
+}
+
+TEST_F(OnnxWrittenDataTest, LiesBesideAModelThatIsTooLarge)
+{
+    save("0");
+    ASSERT_EQ(status, 0) << tengine_error_message();
+    ASSERT_EQ(written.graph().initializer_size(), 2);
+    expect_external(written.graph().initializer(0), 0, 1200);
+    EXPECT_EQ(written.graph().initializer(1).raw_data().size(), 12u);
+    const auto& branches = written.graph().node(0).attribute();
+    expect_external(branches.Get(0).g().initializer(0), 4096, 1040);
+    expect_external(branches.Get(1).g().initializer(0), 8192, 1040);
+    EXPECT_EQ(fs::file_size(root.path / "written.onnx.data"), 8192u + 1040);
+    expect_the_values();
+}
+
+TEST_F(OnnxWrittenDataTest, IsInAModelThatIsNot)
+{
+    save("1");
+    ASSERT_EQ(status, 0) << tengine_error_message();
+    EXPECT_EQ(written.graph().initializer(0).raw_data().size(), 1200u);
+    EXPECT_FALSE(fs::exists(root.path / "written.onnx.data"));
+    expect_the_values();
 }
 
 }  // namespace

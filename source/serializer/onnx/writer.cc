@@ -20,6 +20,7 @@
 #include "operator/onnx_type.h"
 #include "operator/param.h"
 #include "operator/registry.h"
+#include "serializer/onnx/external_writer.h"
 #include "serializer/onnx/model_frame.h"
 #include "serializer/onnx/wire.h"
 #include "tengine/log.h"
@@ -36,12 +37,17 @@ using ::onnx::TensorProto;
 // Of a model's own: in earlier ones initialisers must be inputs.
 constexpr int kFirstIrVersion = 4;
 
-void fill_tensor(int data_type, const int dims[], int dim_num, const void* data, size_t size,
-                 TensorProto* proto)
+void fill_tensor_head(int data_type, const int dims[], int dim_num, TensorProto* proto)
 {
     proto->set_data_type(get_onnx_type(data_type));
     for (int i = 0; i < dim_num; ++i)
         proto->add_dims(dims[i]);
+}
+
+void fill_tensor(int data_type, const int dims[], int dim_num, const void* data, size_t size,
+                 TensorProto* proto)
+{
+    fill_tensor_head(data_type, dims, dim_num, proto);
     if (data_type != TENGINE_DT_STRING) {
         proto->set_raw_data(data, size);
         return;
@@ -148,14 +154,14 @@ int version_of_domain(const node& node)
 class GraphExport
 {
   public:
-    GraphExport(const struct graph& graph, const ModelFrame* frame, ModelProto* model)
-        : graph_(graph), frame_(frame), model_(model)
+    GraphExport(const struct graph& graph, const ModelFrame* frame, ExternalWriter* external,
+                ModelProto* model)
+        : graph_(graph), frame_(frame), external_(external), model_(model)
     {
     }
 
     int run()
     {
-        TENGINE_RETURN_IF_ERROR(check_size());
         TENGINE_RETURN_IF_ERROR(choose_opset());
         begin_model();
         name_tensors();
@@ -168,7 +174,11 @@ class GraphExport
   private:
     // Of a body of `node`, a node of `outer`.
     GraphExport(const ir_body_t& body, const node& node, GraphExport& outer)
-        : graph_(*body.graph), frame_(nullptr), model_(outer.model_), outer_(&outer)
+        : graph_(*body.graph),
+          frame_(nullptr),
+          external_(outer.external_),
+          model_(outer.model_),
+          outer_(&outer)
     {
         names_.resize(static_cast<size_t>(graph_.tensor_num));
         for (int i = 0; i < body.capture_num; ++i) {
@@ -257,20 +267,6 @@ class GraphExport
         model_->set_ir_version(std::max(get_ir_version_of_opset(opset_), kFirstIrVersion));
     }
 
-    // Data and names only: what is around them is small.
-    int check_size() const
-    {
-        size_t bytes = 0;
-        for (int i = 0; i < graph_.tensor_num; ++i)
-            if (graph_.tensor_list[i]->tensor_type == TENSOR_TYPE_CONST)
-                bytes += get_ir_tensor_bytes(graph_.tensor_list[i]);
-        if (bytes <= INT_MAX - (size_t{64} << 20)) return TENGINE_OK;
-        return tengine_error_set(
-            TENGINE_ELIMIT,
-            "the weights of graph '%s' have %zu bytes; an ONNX file (protobuf) has at most %d",
-            graph_.name, bytes, INT_MAX);
-    }
-
     // Names say what is connected, so no two tensors share one; inputs and outputs keep theirs.
     void name_tensors()
     {
@@ -323,8 +319,12 @@ class GraphExport
         if (tensor.tensor_type != TENSOR_TYPE_CONST) return;
         TensorProto* constant = proto->add_initializer();
         constant->set_name(name_of(tensor.index));
-        fill_tensor(tensor.data_type, tensor.dims, tensor.dim_num, tensor.data,
-                    get_ir_tensor_bytes(&tensor), constant);
+        const size_t size = get_ir_tensor_bytes(&tensor);
+        if (tensor.data_type == TENGINE_DT_STRING || !external_->takes(size))
+            return fill_tensor(tensor.data_type, tensor.dims, tensor.dim_num, tensor.data, size,
+                               constant);
+        fill_tensor_head(tensor.data_type, tensor.dims, tensor.dim_num, constant);
+        external_->add(tensor.data, size, constant);
     }
 
     // An input that is left out has no name, and none at all behind the last one that is there.
@@ -518,6 +518,7 @@ class GraphExport
 
     const struct graph& graph_;
     const ModelFrame* frame_;
+    ExternalWriter* external_;
     ModelProto* model_;
     GraphExport* outer_ = nullptr;  // of a body: that of the graph around it
     std::vector<std::string> names_;
@@ -534,11 +535,19 @@ int save_onnx_file(const struct graph& graph, const ModelFrame* frame, const cha
 {
     google::protobuf::Arena arena;
     ModelProto& model = *make_message<ModelProto>(&arena);
-    TENGINE_RETURN_IF_ERROR(GraphExport(graph, frame, &model).run());
+    ExternalWriter external(graph, path);
+    TENGINE_RETURN_IF_ERROR(GraphExport(graph, frame, &external, &model).run());
+    const size_t size = model.ByteSizeLong();
+    if (size > INT_MAX)
+        return tengine_error_set(
+            TENGINE_ELIMIT,
+            "graph '%s' has %zu bytes beside its weights; an ONNX file (protobuf) has at most %d",
+            graph.name, size, INT_MAX);
     std::string bytes;
     if (!model.SerializeToString(&bytes))
         return tengine_error_set(TENGINE_EINTERNAL, "graph '%s' cannot be written as ONNX",
                                  graph.name);
+    TENGINE_RETURN_IF_ERROR(external.write());
     return replace_file(path, bytes.data(), bytes.size());
 }
 

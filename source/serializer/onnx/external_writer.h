@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The weights of a model that is written with external data: one file beside the model's. What
+// reads such files is external_data.h.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/replace_file.h"
+#include "onnx/onnx.pb.h"
+#include "tengine/error.h"
+
+struct graph;
+
+namespace tengine {
+
+class ExternalWriter
+{
+  public:
+    // Decides, by the weights of `graph` and its bodies and the option model.external_mb, for a
+    // model at `path`.
+    ExternalWriter(const struct graph& graph, const char* path);
+
+    // Whether `size` bytes of a tensor go there. They must then stay where they are until write().
+    bool takes(size_t size) const;
+    void add(const void* data, size_t size, ::onnx::TensorProto* proto);
+    // Replaces the file, if it has anything. Its name is ours: TENGINE_EIO as put_file().
+    TENGINE_MUST_USE int write() const;
+
+  private:
+    std::string name() const;
+    void append(const void* data, size_t size);
+
+    std::string path_;
+    bool is_wanted_;
+    size_t end_ = 0;  // of what has been added
+    std::vector<file_piece_t> pieces_;
+};
+
+}  // namespace tengine
