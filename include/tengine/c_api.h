@@ -527,10 +527,10 @@ TENGINE_API int get_tensor_quant_param(tensor_t tensor, float* scale, int* zero_
 TENGINE_API int prerun_graph(graph_t graph);
 TENGINE_API int prerun_graph_multithread(graph_t graph, struct options opt);
 
-// Cancels a prerun_graph of this graph on another thread: it ends between two nodes or two parts
-// with TENGINE_ECANCELED, and the graph is then as after postrun_graph. Thread rule: the one
-// function that any thread may call while the graph is being prepared; the graph must not be
-// destroyed meanwhile. Fails with TENGINE_ESTATE (the graph is not being prepared).
+// Cancels a prerun_graph of this graph on another thread, which ends between two nodes or two parts
+// with TENGINE_ECANCELED and leaves the graph as after postrun_graph; or its runs in flight, which
+// end so on the CPU, before the next node or round of a Loop, Scan or SequenceMap. Any thread may
+// call it, while the graph is not destroyed. TENGINE_ESTATE: neither is under way.
 TENGINE_API int tengine_graph_cancel(graph_t graph);
 
 // Runs, any number of times. With `block` not 0 it returns when the results are ready. With 0 it
@@ -539,11 +539,11 @@ TENGINE_API int tengine_graph_cancel(graph_t graph);
 // were at its run_graph. No memory is allocated when all shapes are known before the run and no
 // device fails. A part whose device fails, or does not return within the option "run.watchdog_ms",
 // is run on the CPU, from then on until the next prerun_graph, unless the context's options forbid
-// that.
+// that. Rounds of a Loop, Scan or SequenceMap on the CPU that take longer end the run.
 // Fails with TENGINE_ESTATE (not prepared, changed since; called from a hook; `block` not 0 with
 // runs in flight; prepared with threads before fork()), TENGINE_ELIMIT (as many runs in flight as
 // the scheduler takes), TENGINE_EINVAL (an input without data, which the sentence names),
-// TENGINE_EDEVICE or another code of the device.
+// TENGINE_ECANCELED (tengine_graph_cancel), TENGINE_EDEVICE or another code of the device.
 TENGINE_API int run_graph(graph_t graph, int block);
 
 // State of the oldest run in flight, or of the last run: 1 finished, 0 not yet. With `try_wait` 0

@@ -125,9 +125,9 @@ int tengine_graph_cancel(graph_t graph)
 {
     const api_graph_t* target = find_graph(graph, __func__);
     if (!target) return api_failure();
-    if (cancel_ir_preparation(target->graph)) return 0;
-    return api_result(
-        tengine_error_set(TENGINE_ESTATE, "%s: the graph is not being prepared", __func__));
+    if (cancel_ir_work(target->graph)) return 0;
+    return api_result(tengine_error_set(
+        TENGINE_ESTATE, "%s: the graph is neither being prepared nor running", __func__));
 }
 
 static void raise_event(const api_graph_t* graph, int event)

@@ -8,33 +8,72 @@ enum
 {
     IDLE,
     PREPARING,
+    RUNNING,
     CANCELLED
 };
 
+static void set_state(struct graph* source, int state)
+{
+    __atomic_store_n(&source->core->preparation, state, __ATOMIC_RELAXED);
+}
+
+static bool is_cancelled(const struct graph* source)
+{
+    return source && __atomic_load_n(&source->core->preparation, __ATOMIC_RELAXED) == CANCELLED;
+}
+
 void begin_ir_preparation(struct graph* source)
 {
-    __atomic_store_n(&source->core->preparation, PREPARING, __ATOMIC_RELAXED);
+    set_state(source, PREPARING);
 }
 
 void end_ir_preparation(struct graph* source)
 {
-    __atomic_store_n(&source->core->preparation, IDLE, __ATOMIC_RELAXED);
+    set_state(source, IDLE);
 }
 
-bool cancel_ir_preparation(struct graph* source)
+void begin_ir_runs(struct graph* source)
 {
-    int expected = PREPARING;
-    return __atomic_compare_exchange_n(&source->core->preparation, &expected, CANCELLED, false,
-                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
-           expected == CANCELLED;
+    set_state(source, RUNNING);
+}
+
+void end_ir_runs(struct graph* source)
+{
+    set_state(source, IDLE);
+}
+
+bool cancel_ir_work(struct graph* source)
+{
+    int state = __atomic_load_n(&source->core->preparation, __ATOMIC_RELAXED);
+    while (state == PREPARING || state == RUNNING)
+        if (__atomic_compare_exchange_n(&source->core->preparation, &state, CANCELLED, false,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            return true;
+    return state == CANCELLED;
 }
 
 int check_ir_cancelled(const struct graph* execution)
 {
     const struct graph* source = execution->core->source;
-    if (!source || __atomic_load_n(&source->core->preparation, __ATOMIC_RELAXED) != CANCELLED)
-        return TENGINE_OK;
+    if (!is_cancelled(source)) return TENGINE_OK;
     return tengine_error_set(TENGINE_ECANCELED, "the preparation of graph '%s' was cancelled",
+                             source->name);
+}
+
+const struct graph* find_ir_run(const struct graph* graph)
+{
+    for (;;) {
+        const struct graph* execution = graph->core->whole ? graph->core->whole : graph;
+        const struct graph* source = execution->core->source;
+        if (!source || !source->core->outer) return source;
+        graph = source->core->outer;
+    }
+}
+
+int check_ir_run(const struct graph* source)
+{
+    if (!is_cancelled(source)) return TENGINE_OK;
+    return tengine_error_set(TENGINE_ECANCELED, "the run of graph '%s' was cancelled",
                              source->name);
 }
 

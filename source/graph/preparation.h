@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bounds the preparation of a graph: the program may cancel it, and limits its memory.
+// What bounds the preparation and the runs of a graph: the program may cancel them, and limits
+// their memory.
 #pragma once
 
 #include "tengine/ir.h"
@@ -12,11 +13,23 @@ extern "C" {
 void begin_ir_preparation(struct graph* source);
 void end_ir_preparation(struct graph* source);
 
-// Asks for the end of the preparation that is under way; false when none is. Any thread.
-bool cancel_ir_preparation(struct graph* source);
+// These two enclose the runs of a source graph, from the first in flight to the last; an earlier
+// request to cancel is dropped. Not for bodies.
+void begin_ir_runs(struct graph* source);
+void end_ir_runs(struct graph* source);
+
+// Asks for the end of the preparation or of the runs that are under way; false when none is. Any
+// thread.
+bool cancel_ir_work(struct graph* source);
 
 // TENGINE_ECANCELED when the source graph of `execution` (or none) has been asked to end.
 TENGINE_MUST_USE int check_ir_cancelled(const struct graph* execution);
+
+// The source graph that runs when `graph` does, which may be the graph of a part, that of a body,
+// or both: the outermost. NULL when the part's graph is on its own.
+const struct graph* find_ir_run(const struct graph* graph);
+// TENGINE_ECANCELED when the runs of this source graph (or NULL) have been asked to end.
+TENGINE_MUST_USE int check_ir_run(const struct graph* source);
 
 // Reads the limit, the option memory.limit_mb of the execution graph's context.
 void limit_ir_memory(struct graph* execution);

@@ -166,10 +166,12 @@ int check_ir_graph_run(const struct graph* source, int block)
 
 static void settle_status(struct graph* source, int status)
 {
-    if (count_ir_runs(get_ir_session(source->core->execution)) > 0)
+    if (count_ir_runs(get_ir_session(source->core->execution)) > 0) {
         source->status = GRAPH_STAT_RUNNING;
-    else
-        source->status = status < 0 ? GRAPH_STAT_ERROR : GRAPH_STAT_READY;
+        return;
+    }
+    source->status = status < 0 ? GRAPH_STAT_ERROR : GRAPH_STAT_READY;
+    end_ir_runs(source);
 }
 
 // The oldest run under way has ended with `status`, whose failure has been recorded.
@@ -204,7 +206,10 @@ static int begin_run(struct graph* source, int block)
     ir_session_t* session = get_ir_session(execution);
     ir_frame_t* frame = get_ir_run_frame(session, session->started);
     // Those of a body are the graph's around.
-    if (!source->core->outer && count_ir_runs(session) == 0) forget_ir_strings(source);
+    if (!source->core->outer && count_ir_runs(session) == 0) {
+        forget_ir_strings(source);
+        begin_ir_runs(source);
+    }
     TENGINE_RETURN_IF_ERROR(bind_ir_inputs(source, execution, frame));
     if (!frame->memory) show_ir_outputs(source, execution, frame);
     clear_ir_frame(frame);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/plan/plan.h"
+#include "graph/preparation.h"
 
 namespace tengine::cpu {
 namespace {
@@ -35,8 +36,10 @@ int Plan::run()
     return TENGINE_OK;
 }
 
+// Between two steps a run may end that the program has cancelled.
 int Plan::run_step(Step& step)
 {
+    TENGINE_RETURN_IF_ERROR(check_ir_run(find_ir_run(step.context.node->graph)));
     return step.dynamic ? run_dynamic(step) : run_kernel(step);
 }
 

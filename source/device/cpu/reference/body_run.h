@@ -8,10 +8,12 @@
 #include <memory>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/containers.hpp"
 #include "device/cpu/kernel_table.h"
 #include "graph/body.h"
 #include "graph/graph.h"
+#include "graph/option.h"
 #include "graph/preparation.h"
 
 namespace tengine::cpu {
@@ -35,6 +37,34 @@ inline int feed_captured(const KernelContext& context, ir_body_t& body)
     }
     return TENGINE_OK;
 }
+
+// What ends rounds that would go on for too long: the program, which cancels the run, or the option
+// run.watchdog_ms. Asked before each round.
+class RoundLimit
+{
+  public:
+    explicit RoundLimit(const KernelContext& context)
+        : node_(*context.node),
+          run_(find_ir_run(node_.graph)),
+          most_ms_(get_ir_context_number(node_.graph->attribute->context, "run.watchdog_ms")),
+          begin_(most_ms_ > 0 ? get_time_ns() : 0)
+    {
+    }
+    int check() const
+    {
+        TENGINE_RETURN_IF_ERROR(check_ir_run(run_));
+        if (most_ms_ == 0 || static_cast<double>(get_time_ns() - begin_) <= most_ms_ * 1e6)
+            return TENGINE_OK;
+        return fail_node(&node_, TENGINE_EDEVICE,
+                         "its rounds have not ended within %.0f ms (run.watchdog_ms)", most_ms_);
+    }
+
+  private:
+    const node& node_;
+    const graph* const run_;
+    const double most_ms_;
+    const uint64_t begin_;
+};
 
 inline int run_body(const KernelContext& context, ir_body_t& body)
 {

@@ -66,7 +66,9 @@ class Loop
                              "its number of rounds has %lld elements, not one",
                              static_cast<long long>(most->elem_num));
         bool goes_on = !condition || is_true(*condition);
+        const RoundLimit limit(context_);
         for (; goes_on && (!most || round_ < *most->i64); ++round_) {
+            TENGINE_RETURN_IF_ERROR(limit.check());
             TENGINE_RETURN_IF_ERROR(run_round());
             if (condition) goes_on = is_true(*get_ir_body_output(&body_, 0));
             TENGINE_RETURN_IF_ERROR(take_results());

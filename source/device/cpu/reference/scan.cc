@@ -100,8 +100,9 @@ class Scan
         int items = 1;
         if (form_.has_batch) TENGINE_RETURN_IF_ERROR(find_batch(&items));
         TENGINE_RETURN_IF_ERROR(find_length());
+        const RoundLimit limit(context_);
         for (int item = 0; item < items; ++item)
-            TENGINE_RETURN_IF_ERROR(run_item(item));
+            TENGINE_RETURN_IF_ERROR(run_item(item, limit));
         const int given_num = length_ > 0 && items > 0 ? form_.state_num : 0;
         for (int i = given_num; !has_run_ && i < context_.output_num(); ++i)
             TENGINE_RETURN_IF_ERROR(finish_empty(i));
@@ -165,12 +166,14 @@ class Scan
         return TENGINE_OK;
     }
 
-    int run_item(int64_t item)
+    int run_item(int64_t item, const RoundLimit& limit)
     {
         int length;
         TENGINE_RETURN_IF_ERROR(find_item_length(item, &length));
-        for (int round = 0; round < length; ++round)
+        for (int round = 0; round < length; ++round) {
+            TENGINE_RETURN_IF_ERROR(limit.check());
             TENGINE_RETURN_IF_ERROR(run_round(item, round));
+        }
         for (int i = 0; i < form_.state_num && length_ > 0; ++i)
             TENGINE_RETURN_IF_ERROR(finish_state(i, item, length));
         return TENGINE_OK;

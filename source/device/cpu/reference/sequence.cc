@@ -7,6 +7,7 @@
 
 #include "base/containers.hpp"
 #include "device/cpu/kernel_table.h"
+#include "device/cpu/reference/body_run.h"
 #include "graph/body.h"
 #include "graph/graph.h"
 #include "graph/preparation.h"
@@ -400,7 +401,9 @@ int run_map(KernelContext& context)
                              "input %d is a sequence of %d, input 0 of %d", i,
                              count_ir_sequence(context.input(i)->data), length);
     Vector<Made> made(static_cast<size_t>(context.output_num()));
+    const RoundLimit limit(context);
     for (int round = 0; round < length; ++round) {
+        TENGINE_RETURN_IF_ERROR(limit.check());
         TENGINE_RETURN_IF_ERROR(feed_map(context, body, round));
         TENGINE_RETURN_IF_ERROR(body.run(body.graph, context.node->graph->run_options));
         for (int i = 0; i < context.output_num(); ++i)

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rounds that would go on for too long: ended by the option run.watchdog_ms, and by the program.
+#include <atomic>
+#include <chrono>
+#include <limits>
+#include <thread>
+
+#include "fixture.h"
+#include "onnx_bytes.h"
+
+namespace tengine {
+namespace {
+
+using Names = std::vector<std::string>;
+
+constexpr int kFloat = 1, kInt64 = 7, kBool = 9;  // of ONNX
+constexpr int64_t kForever = std::numeric_limits<int64_t>::max();
+constexpr int kScanned = 400000;  // rounds of a Scan, which take far longer than its limit
+
+std::string value(const std::string& name, int type, const std::vector<int>& dims)
+{
+    Message shape;
+    for (const int dim : dims)
+        shape.bytes(1, Message().number(1, static_cast<uint64_t>(dim)).text());
+    const std::string tensor =
+        Message().number(1, static_cast<uint64_t>(type)).bytes(2, shape.text()).text();
+    return Message().bytes(1, name).bytes(2, Message().bytes(1, tensor).text()).text();
+}
+
+std::string node(const std::string& op, const Names& inputs, const Names& outputs,
+                 const Names& attributes = {})
+{
+    Message node;
+    for (const std::string& input : inputs)
+        node.bytes(1, input);
+    for (const std::string& output : outputs)
+        node.bytes(2, output);
+    node.bytes(4, op);
+    for (const std::string& attribute : attributes)
+        node.bytes(5, attribute);
+    return node.text();
+}
+
+std::string graph(const Names& nodes, const Names& inputs, const Names& outputs)
+{
+    Message graph;
+    for (const std::string& node : nodes)
+        graph.bytes(1, node);
+    graph.bytes(2, "g");
+    for (const std::string& input : inputs)
+        graph.bytes(11, input);
+    for (const std::string& output : outputs)
+        graph.bytes(12, output);
+    return graph.text();
+}
+
+std::string body_attribute(const std::string& body)
+{
+    return Message().bytes(1, "body").bytes(6, body).number(20, 5).text();
+}
+
+// Names of a body end with `depth`: there may be one in another.
+std::string loop_body(int depth)
+{
+    const std::string at = std::to_string(depth), in = "v" + at, out = "w" + at;
+    const std::string step = depth == 0 ? node("Neg", {in}, {out})
+                                        : node("Loop", {"rounds", "", in}, {out},
+                                               {body_attribute(loop_body(depth - 1))});
+    return graph({node("Identity", {"on" + at}, {"goes_on" + at}), step},
+                 {value("i" + at, kInt64, {}), value("on" + at, kBool, {}), value(in, kFloat, {1})},
+                 {value("goes_on" + at, kBool, {}), value(out, kFloat, {1})});
+}
+
+// y = x, negated `rounds` times, or for each level of loops rounds times the level below it.
+std::string make_loop(int depth)
+{
+    return graph({node("Loop", {"rounds", "", "x"}, {"y"}, {body_attribute(loop_body(depth))})},
+                 {value("x", kFloat, {1}), value("rounds", kInt64, {})}, {value("y", kFloat, {1})});
+}
+
+std::string make_scan()
+{
+    const std::string body =
+        graph({node("Neg", {"e"}, {"f"})}, {value("e", kFloat, {})}, {value("f", kFloat, {})});
+    const std::string number =
+        Message().bytes(1, "num_scan_inputs").number(3, 1).number(20, 2).text();
+    return graph({node("Scan", {"x"}, {"y"}, {body_attribute(body), number})},
+                 {value("x", kFloat, {kScanned})}, {value("y", kFloat, {kScanned})});
+}
+
+class RunLimitTest : public ApiTest
+{
+  protected:
+    void TearDown() override
+    {
+        EXPECT_EQ(destroy_graph(graph_), 0);
+        destroy_context(context_);
+        ApiTest::TearDown();
+    }
+
+    void load(const std::string& contents, const char* key, const char* option)
+    {
+        const std::string import = Message().bytes(1, "").number(2, 16).text();
+        const std::string model = Message().number(1, 8).bytes(8, import).bytes(7, contents).text();
+        context_ = create_context("limited", 1);
+        ASSERT_EQ(tengine_context_set_option(context_, key, option), 0);
+        graph_ = create_graph(context_, "onnx:m", model.data(), static_cast<int>(model.size()));
+        ASSERT_NE(graph_, nullptr) << get_tengine_error();
+    }
+    void prepare(int64_t rounds)
+    {
+        const float x = 3;
+        ASSERT_EQ(set_tensor_data(get_graph_tensor(graph_, "x"), &x, sizeof x), 0);
+        ASSERT_EQ(set_tensor_data(get_graph_tensor(graph_, "rounds"), &rounds, sizeof rounds), 0);
+        ASSERT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
+    }
+    void expect_it_runs()
+    {
+        prepare(3);
+        EXPECT_EQ(run_graph(graph_, 1), 0) << get_tengine_error();
+        EXPECT_EQ(read_floats(get_graph_tensor(graph_, "y")), std::vector<float>{-3});
+    }
+
+    context_t context_ = nullptr;
+    graph_t graph_ = nullptr;
+};
+
+// Asks until there is something to end.
+class Canceller
+{
+  public:
+    explicit Canceller(graph_t graph)
+        : thread_([this, graph] {
+              do
+                  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+              while (tengine_graph_cancel(graph) != 0 && !is_over_);
+          })
+    {
+    }
+    ~Canceller()
+    {
+        is_over_ = true;
+        thread_.join();
+    }
+
+  private:
+    std::atomic<bool> is_over_{false};
+    std::thread thread_;
+};
+
+TEST_F(RunLimitTest, TheWatchdogEndsLoops)
+{
+    for (const int depth : {0, 1, 2}) {
+        load(make_loop(depth), "run.watchdog_ms", "100");
+        prepare(kForever);
+        EXPECT_EQ(run_graph(graph_, 1), -1);
+        EXPECT_NE(std::string(get_tengine_error()).find("within 100 ms (run.watchdog_ms)"),
+                  std::string::npos)
+            << get_tengine_error();
+        EXPECT_TRUE(failed_with(TENGINE_EDEVICE));
+        expect_it_runs();
+        if (depth == 2) break;
+        EXPECT_EQ(destroy_graph(graph_), 0);
+        destroy_context(context_);
+    }
+}
+
+TEST_F(RunLimitTest, TheWatchdogEndsAScan)
+{
+    load(make_scan(), "run.watchdog_ms", "5");
+    std::vector<float> x(kScanned, 1);
+    ASSERT_TRUE(write_floats(get_graph_tensor(graph_, "x"), x));
+    ASSERT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
+    EXPECT_EQ(run_graph(graph_, 1), -1);
+    EXPECT_TRUE(failed_with(TENGINE_EDEVICE));
+}
+
+TEST_F(RunLimitTest, AnotherThreadMayCancelARun)
+{
+    for (const char* scheduler : {"sync", "pipeline"}) {
+        load(make_loop(1), "scheduler", scheduler);
+        prepare(kForever);
+        {
+            const Canceller canceller(graph_);
+            EXPECT_EQ(run_graph(graph_, 1), -1) << scheduler;
+        }
+        EXPECT_TRUE(failed_with(TENGINE_ECANCELED)) << scheduler;
+        EXPECT_EQ(tengine_graph_cancel(graph_), -1);
+        EXPECT_TRUE(failed_with(TENGINE_ESTATE));
+        expect_it_runs();
+        if (std::string(scheduler) == "pipeline") break;
+        EXPECT_EQ(destroy_graph(graph_), 0);
+        destroy_context(context_);
+    }
+}
+
+}  // namespace
+}  // namespace tengine
