@@ -8,6 +8,8 @@
 // inputs decides about order, lifetimes and parts.
 #pragma once
 
+#include <stdbool.h>
+
 #include "graph/core.h"
 
 #ifdef __cplusplus
@@ -43,6 +45,13 @@ ir_bodies_t* create_ir_bodies(int num);
 ir_bodies_t* hold_ir_bodies(ir_bodies_t* bodies);  // NULL is allowed
 // The last holder ends the graphs, which must not be prepared then. NULL is allowed.
 void release_ir_bodies(ir_bodies_t* bodies);
+
+// Whether a body failed with `status` because shapes or types of its values do not fit, which a
+// branch that no run takes may do.
+static inline bool is_ir_misfit(int status)
+{
+    return status == TENGINE_EINVAL || status == TENGINE_ERANGE || status == TENGINE_EDTYPE;
+}
 
 // The number of inputs that the node's operator has: those before what bodies capture.
 int count_ir_own_inputs(const struct node* node);

@@ -28,13 +28,25 @@ static int prepare_body(ir_body_t* body, const ir_run_options_t* options, bool p
     return place ? place_ir_graph(body->graph, options) : prerun_ir_graph(body->graph, options);
 }
 
+// One of two branches may not fit: a run that takes it tries again, and fails.
+static int prepare_bodies(ir_bodies_t* bodies, const ir_run_options_t* options, bool place)
+{
+    int misfit_num = 0;
+    for (int i = 0; i < bodies->num; ++i) {
+        const int status = prepare_body(&bodies->list[i], options, place);
+        if (status >= 0) continue;
+        if (bodies->num == 1 || !is_ir_misfit(status) || ++misfit_num == bodies->num) return status;
+        tengine_error_clear();
+    }
+    return TENGINE_OK;
+}
+
 int prepare_ir_bodies(struct graph* execution, const ir_run_options_t* options, bool place)
 {
-    for (int i = 0; OP_HAS_BODIES && i < execution->node_num; ++i) {
-        ir_bodies_t* bodies = execution->node_list[i]->core->bodies;
-        for (int k = 0; bodies && k < bodies->num; ++k)
-            TENGINE_RETURN_IF_ERROR(prepare_body(&bodies->list[k], options, place));
-    }
+    for (int i = 0; OP_HAS_BODIES && i < execution->node_num; ++i)
+        if (execution->node_list[i]->core->bodies)
+            TENGINE_RETURN_IF_ERROR(
+                prepare_bodies(execution->node_list[i]->core->bodies, options, place));
     return TENGINE_OK;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bodies whose results have shapes or types that files seldom have.
 #include "graph/core.h"
+#include "graph/graph.h"
 #include "scheduler/scheduler.h"
 #include "serializer/onnx_builder.h"
 #include "serializer/onnx_text.h"
@@ -33,6 +34,67 @@ class OnnxBodyTest : public SerializerTest
 
     std::unique_ptr<Loaded> loaded_;
 };
+
+// PyTorch writes results of branches whose type it does not know with a type that has nothing in
+// it.
+TEST_F(OnnxBodyTest, AnEmptyTypeIsNone)
+{
+    onnx::ModelProto model = parse_onnx_text(
+        "in x float 1,2\nin c bool -\nIf c -> y\nbody then_branch\nSqueeze x -> a\nout a\nend\n"
+        "body else_branch\nIdentity x -> b\nout b\nend\nout y\n");
+    for (auto& attribute : *model.mutable_graph()->mutable_node(0)->mutable_attribute()) {
+        attribute.mutable_g()->mutable_output(0)->clear_type();
+        attribute.mutable_g()->mutable_output(0)->mutable_type();
+    }
+    Loaded loaded(model.SerializeAsString());
+    ASSERT_EQ(loaded.status, 0) << loaded.message;
+    ir_run_options_t options = {};
+    options.num_thread = 1;
+    ASSERT_EQ(prerun_ir_graph(loaded.graph, &options), 0) << tengine_error_message();
+    float x[] = {3, 4};
+    uint8_t chosen = 1;
+    set_ir_tensor_data(const_cast<struct tensor*>(loaded.tensor("x")), x, false);
+    set_ir_tensor_data(const_cast<struct tensor*>(loaded.tensor("c")), &chosen, false);
+    ASSERT_EQ(run_ir_graph(loaded.graph, 1), 0) << tengine_error_message();
+    EXPECT_EQ(loaded.tensor("y")->dim_num, 1);
+    EXPECT_EQ(loaded.tensor("y")->f32[1], 4);
+    EXPECT_EQ(postrun_ir_graph(loaded.graph), 0);
+}
+
+// A model for several forms of its input has branches that do not fit this one: an error of the run
+// that takes one.
+TEST_F(OnnxBodyTest, ABranchThatDoesNotFitMayStayUntaken)
+{
+    load(
+        "in x float 2,3\nin c bool -\nconst w float 4,1 = 1 1 1 1\nIf c -> y\n"
+        "body then_branch\nMatMul x w -> a\nout a\nend\n"
+        "body else_branch\nNeg x -> b\nout b\nend\nout y\n",
+        16);
+    float x[] = {1, 2, 3, 4, 5, 6};
+    uint8_t chosen = 0;
+    set_ir_tensor_data(const_cast<struct tensor*>(loaded_->tensor("x")), x, false);
+    set_ir_tensor_data(const_cast<struct tensor*>(loaded_->tensor("c")), &chosen, false);
+    ASSERT_EQ(run(), 0) << tengine_error_message();
+    EXPECT_EQ(output().f32[5], -6);
+    chosen = 1;
+    EXPECT_EQ(run(), TENGINE_EINVAL);
+    EXPECT_NE(std::string(tengine_error_message()).find("'x' has 3 columns, 'w' has 4 rows"),
+              std::string::npos)
+        << tengine_error_message();
+}
+
+TEST_F(OnnxBodyTest, OneBranchMustFit)
+{
+    const Loaded loaded(
+        parse_onnx_text("in x float 2,3\nin c bool -\nconst w float 4,1 = 1 1 1 1\nIf c -> y\n"
+                        "body then_branch\nMatMul x w -> a\nout a\nend\n"
+                        "body else_branch\nGemm x w -> b\nout b\nend\nout y\n")
+            .SerializeAsString());
+    ASSERT_EQ(loaded.status, 0) << loaded.message;
+    ir_run_options_t options = {};
+    options.num_thread = 1;
+    EXPECT_EQ(prerun_ir_graph(loaded.graph, &options), TENGINE_EINVAL);
+}
 
 // w for each true element of c, v for any other.
 std::string choosing_body(const char* attributes, const char* inputs)

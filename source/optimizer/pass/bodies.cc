@@ -174,16 +174,25 @@ bool keeps_shape(Value* first, const Value& next)
 
 // ---- If ----
 
+// A branch that the shapes do not fit is an error of the run that takes it: a model for several
+// forms of its input has branches for the others.
 int infer_if(node& node)
 {
     ir_bodies_t& bodies = *node.core->bodies;
     Values results[2];
+    int misfit = -1;
     TENGINE_RETURN_IF_ERROR(check_input_type(node, 0, TENGINE_DT_BOOL));
     for (int i = 0; i < 2; ++i) {
         TENGINE_RETURN_IF_ERROR(check_number(node, "inputs", count_own_inputs(bodies.list[i]), 0));
-        TENGINE_RETURN_IF_ERROR(infer_body(node, bodies.list[i], {}, &results[i]));
-        TENGINE_RETURN_IF_ERROR(
-            check_number(node, "outputs", static_cast<int>(results[i].size()), node.output_num));
+        TENGINE_RETURN_IF_ERROR(check_number(
+            node, "outputs", bodies.list[i].graph->output_tensor_num, node.output_num));
+        const int status = infer_body(node, bodies.list[i], {}, &results[i]);
+        if (status < 0 && (!is_ir_misfit(status) || misfit >= 0)) return status;
+        if (status < 0) misfit = i;
+    }
+    if (misfit >= 0) {
+        tengine_error_clear();
+        results[misfit] = results[1 - misfit];
     }
     for (int i = 0; i < node.output_num; ++i) {
         Value& result = results[0][static_cast<size_t>(i)];

@@ -207,7 +207,7 @@ int GraphImport::add_input(const ValueInfoProto& input)
     DeclaredTensor declared;
     declared.data_type = TENGINE_DT_UNKNOWN;
     // Those of a body may leave their type to what the node is given.
-    if (!outer_ || input.has_type())
+    if (!outer_ || is_type_given(input))
         TENGINE_RETURN_IF_ERROR(read_value_info(input, owner, &declared));
     inputs_.push_back(graph_->tensor_num);
     struct tensor* tensor = nullptr;
@@ -284,7 +284,7 @@ int GraphImport::declare_unknown_outputs()
     if (unknown.empty()) return TENGINE_OK;
     const auto declare_type = [&](const ValueInfoProto& value) {
         const auto known = tensors_.find(value.name());
-        if (!value.has_type() || known == tensors_.end() || !unknown.count(known->second))
+        if (!is_type_given(value) || known == tensors_.end() || !unknown.count(known->second))
             return static_cast<int>(TENGINE_OK);
         DeclaredTensor declared;
         TENGINE_RETURN_IF_ERROR(
@@ -397,11 +397,12 @@ int GraphImport::read_body(struct node* node, const std::string& attribute,
     return TENGINE_OK;
 }
 
-// Files may leave the type of outputs out: it follows from the nodes.
+// Files may leave the type of outputs out, or write one with nothing in it: it follows from the
+// nodes.
 static int take_declared_type(const ValueInfoProto& output, const std::string& owner,
                               struct tensor* tensor)
 {
-    if (!output.has_type()) return TENGINE_OK;
+    if (!is_type_given(output)) return TENGINE_OK;
     int data_type;
     TENGINE_RETURN_IF_ERROR(read_value_type(output.type(), owner, &data_type));
     if (data_type == TENGINE_DT_UNKNOWN || tensor->tensor_type != TENSOR_TYPE_VAR)

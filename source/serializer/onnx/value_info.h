@@ -18,6 +18,12 @@ struct DeclaredTensor
     const char* names[MAX_SHAPE_DIM_NUM] = {};  // of symbolic ones, else ""; the message's
 };
 
+// Whether there is a type with something in it; PyTorch writes empty ones.
+inline bool is_type_given(const ::onnx::ValueInfoProto& value)
+{
+    return value.type().value_case() != ::onnx::TypeProto::VALUE_NOT_SET;
+}
+
 // Both fail for maps, sparse tensors and what has such elements; `owner` names the value in
 // sentences. Of a sequence or an optional value (TENGINE_DT_SEQUENCE) there is no shape.
 // The type may be TENGINE_DT_UNKNOWN, where a tensor's is not told.
