@@ -158,11 +158,17 @@ int read_stft_size(const struct node* node, struct stft_size* out_size)
 {
     const struct stft_param* param = node->op.param_mem;
     const struct tensor* signal = get_ir_node_input(node, 0);
-    if (signal->dim_num != 3)
+    if (signal->dim_num != 2 && signal->dim_num != 3)
         return fail_node(node, TENGINE_EINVAL,
-                         "the signal has %d dimensions, it must be [batch, length, 1 or 2]",
+                         "the signal has %d dimensions, expected [batch, length] or [batch, "
+                         "length, 1 or 2]",
                          signal->dim_num);
-    TENGINE_RETURN_IF_ERROR(check_samples(node, signal, param->onesided ? 1 : 0));
+    out_size->components = 1;
+    if (signal->dim_num == 2)
+        TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPES_FLOAT));
+    else
+        TENGINE_RETURN_IF_ERROR(check_samples(node, signal, param->onesided ? 1 : 0));
+    if (signal->dim_num == 3) out_size->components = signal->dims[2];
     int status = read_size_input(node, STFT_STEP, "frame_step", 1, 0, &out_size->step);
     if (status != TENGINE_OK) return status;
     status = read_frame_length(node, &out_size->length);

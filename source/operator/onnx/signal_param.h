@@ -46,6 +46,7 @@ struct stft_size
     int64_t length;  // samples of a frame, at least 1
     int64_t bins;
     int64_t frames;
+    int components;  // of a sample: 1 real, 2 complex
 };
 
 // Checked sizes of a DFT or STFT node whose input shapes are known. 0, OP_SHAPE_LATER or an error.

@@ -158,7 +158,7 @@ template <class T>
 void transform_frames(const KernelContext& context, const stft_size& size)
 {
     const tensor* signal = context.input(0);
-    const int components = signal->dims[2];
+    const int components = size.components;
     const Transform transform = make_transform(context, {1, size.length, size.bins, 2}, false);
     const T* data = static_cast<const T*>(signal->data);
     const T* window = context.input(2) ? static_cast<const T*>(context.input(2)->data) : nullptr;
