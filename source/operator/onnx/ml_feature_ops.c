@@ -96,14 +96,16 @@ static int infer_vectorizer(struct node* node)
         const struct tensor* input = get_ir_node_input(node, i);
         if (!input) return fail_node(node, TENGINE_EINVAL, "input %d is missing", i);
         TENGINE_RETURN_IF_ERROR(require_type(node, i, TYPES_FEATURE));
-        if (input->dim_num < 1 || input->dim_num > 2)
-            return fail_node(node, TENGINE_EINVAL, "input %d has %d dimensions, expected 1 or 2", i,
-                             input->dim_num);
-        const int width = input->dims[input->dim_num - 1];
+        if (input->dim_num < 1)
+            return fail_node(node, TENGINE_EINVAL, "input %d is a scalar, expected rows", i);
+        // Everything after the rows is features.
+        const int64_t width =
+            input->dim_num == 1 ? input->dims[0] : multiply_dims(input, 1, input->dim_num);
         const int rows = input->dim_num == 1 ? 1 : input->dims[0];
         if (widths->num > 0 && widths->values[i] != width)
-            return fail_node(node, TENGINE_EINVAL, "input %d has %d features, inputdimensions %lld",
-                             i, width, (long long)widths->values[i]);
+            return fail_node(node, TENGINE_EINVAL,
+                             "input %d has %lld features, inputdimensions %lld", i,
+                             (long long)width, (long long)widths->values[i]);
         if (i > 0 && rows != dims[0])
             return fail_node(node, TENGINE_EINVAL, "input %d has %d rows, input 0 has %lld", i,
                              rows, (long long)dims[0]);

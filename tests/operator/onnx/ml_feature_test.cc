@@ -114,6 +114,14 @@ TEST(MlFeatureVectorizer, JoinsColumns)
     set_ints(graph.add("ai.onnx.ml.FeatureVectorizer", {"a", "b"}), "inputdimensions", {1, 2});
     EXPECT_EQ(values_of<float>(graph.evaluate()), (Floats{1, 3, 4, 2, 5, 6}));
 
+    // What lies behind the rows is features, as in ONNX Runtime.
+    ConstantGraph deep;
+    deep.input<float>("a", {2, 2, 1}, {1, 2, 3, 4});
+    deep.input<float>("b", {2, 1}, {5, 6});
+    set_ints(deep.add("ai.onnx.ml.FeatureVectorizer", {"a", "b"}), "inputdimensions", {2, 1});
+    EXPECT_EQ(dims_of(deep.evaluate()), (Dims{2, 3}));
+    EXPECT_EQ(values_of<float>(deep.evaluate()), (Floats{1, 2, 5, 3, 4, 6}));
+
     ConstantGraph wrong;
     wrong.input<float>("a", {2, 1}, {1, 2});
     set_ints(wrong.add("ai.onnx.ml.FeatureVectorizer", {"a"}), "inputdimensions", {2});

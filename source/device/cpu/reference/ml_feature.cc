@@ -150,7 +150,8 @@ int run_vectorizer(KernelContext& context)
     int64_t column = 0;
     for (int index = 0; index < context.input_num(); ++index) {
         const tensor* input = context.input(index);
-        const int64_t features = feature_num(input);
+        const int64_t features =
+            input->dim_num == 1 ? input->dims[0] : multiply_dims(input, 1, input->dim_num);
         TENGINE_RETURN_IF_ERROR(with_elements(input, [&](const auto* from) {
             for (int64_t i = 0; i < input->elem_num; ++i)
                 output->f32[i / features * width + column + i % features] =
