@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of com.microsoft with quantised weights and a float result: MatMulNBits, whose weights
-// have a scale for each block of 16 to 256, DynamicQuantizeMatMul and MatMulIntegerToFloat; and
+// have a scale for each block of 16 to 256, MatMulBnb4, whose weights are numbers of a table,
+// DynamicQuantizeMatMul and MatMulIntegerToFloat; and
 // tengine.RowQuantizeMatMul, which is DynamicQuantizeMatMul with a scale for each row of A.
 // Neighbours: MatMulInteger in gemm_ops.c, QGemm in qlinear_ops.c.
-// Kernels: device/cpu/reference/matmul_nbits.cc and qlinear_gemm.cc.
+// Kernels: device/cpu/reference/matmul_nbits.cc, matmul_bnb4.cc and qlinear_gemm.cc.
 #include "operator/infer.h"
 #include "operator/onnx/gemm_param.h"
 #include "operator/onnx/macs.h"
@@ -46,8 +47,8 @@ void resolve_nbits_shape(const struct node* node, struct nbits_shape* out_shape)
 static int check_nbits_param(const struct node* node)
 {
     const struct matmul_nbits_param* param = node->op.param_mem;
-    if (param->bits != 4 && param->bits != 8)
-        return fail_node(node, TENGINE_ENOTSUP, "its weights have %d bits, expected 4 or 8",
+    if (param->bits != 2 && param->bits != 4 && param->bits != 8)
+        return fail_node(node, TENGINE_ENOTSUP, "its weights have %d bits, expected 2, 4 or 8",
                          param->bits);
     if ((param->block_size & (param->block_size - 1)) != 0)
         return fail_node(node, TENGINE_EINVAL, "block_size is %d, expected a power of two",
@@ -118,6 +119,41 @@ static int infer_nbits(struct node* node)
     for (int i = 0; i < a->dim_num; ++i)
         dims[i] = a->dims[i];
     dims[a->dim_num - 1] = shape.n;
+    return set_node_output(node, 0, a->data_type, dims, a->dim_num);
+}
+
+static const op_field_t bnb4_fields[] = {
+    OP_FIELD(struct matmul_bnb4_param, INT, K, .required = 1, .minimum = 1, .maximum = INT32_MAX),
+    OP_FIELD(struct matmul_bnb4_param, INT, N, .required = 1, .minimum = 1, .maximum = INT32_MAX),
+    OP_FIELD(struct matmul_bnb4_param, INT, block_size, .required = 1, .minimum = 16,
+             .maximum = INT32_MAX),
+    OP_FIELD(struct matmul_bnb4_param, INT, quant_type, .required = 1, .minimum = 0, .maximum = 1),
+    OP_FIELD(struct matmul_bnb4_param, INT, transB, .number = 1, .maximum = 1),
+    OP_FIELD(struct matmul_bnb4_param, INT, training_mode, .number = 0),
+};
+
+// A, B, absmax.
+static int infer_bnb4(struct node* node)
+{
+    const struct matmul_bnb4_param* param = node->op.param_mem;
+    const struct tensor* a = get_ir_node_input(node, 0);
+    const int depth = param->transB ? param->K : param->N;
+    const int64_t elements = (int64_t)param->N * param->K;
+    TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPES_FLOAT & ~TYPE_BIT(FP64)));
+    TENGINE_RETURN_IF_ERROR(require_type(node, 1, TYPE_BIT(UINT8)));
+    TENGINE_RETURN_IF_ERROR(require_type(node, 2, UINT32_C(1) << a->data_type));
+    if ((param->block_size & (param->block_size - 1)) != 0)
+        return fail_node(node, TENGINE_EINVAL, "block_size is %d, expected a power of two",
+                         param->block_size);
+    if (a->dim_num < 1 || a->dims[a->dim_num - 1] != depth)
+        return fail_node(node, TENGINE_EINVAL, "A has rank %d and %d columns, expected %d",
+                         a->dim_num, a->dim_num < 1 ? 0 : a->dims[a->dim_num - 1], depth);
+    TENGINE_RETURN_IF_ERROR(check_number(node, 1, (elements + 1) / 2));
+    TENGINE_RETURN_IF_ERROR(check_number(node, 2, (elements - 1) / param->block_size + 1));
+    int64_t dims[MAX_SHAPE_DIM_NUM];
+    for (int i = 0; i < a->dim_num; ++i)
+        dims[i] = a->dims[i];
+    dims[a->dim_num - 1] = param->transB ? param->N : param->K;
     return set_node_output(node, 0, a->data_type, dims, a->dim_num);
 }
 
@@ -195,6 +231,8 @@ static int infer_matmul_integer_to_float(struct node* node)
 static const ir_method_t* const rows[] = {
     MICROSOFT_ROW(MatMulNBits, PRODUCT_ROW(3, 6, infer_nbits), OP_FIELDS(nbits_fields),
                   .param_size = sizeof(struct matmul_nbits_param)),
+    MICROSOFT_ROW(MatMulBnb4, PRODUCT_ROW(3, 3, infer_bnb4), OP_FIELDS(bnb4_fields),
+                  .param_size = sizeof(struct matmul_bnb4_param)),
     MICROSOFT_ROW(DynamicQuantizeMatMul, PRODUCT_ROW(3, 5, infer_dynamic_quantize_matmul)),
     MICROSOFT_ROW(MatMulIntegerToFloat, PRODUCT_ROW(4, 7, infer_matmul_integer_to_float),
                   .types = "fp32"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of MatMulNBits, and what its weights are (quantized_product_ops.c).
+// Parameters of MatMulNBits and MatMulBnb4, and what their weights are (quantized_product_ops.c).
 #pragma once
 
 #include <stdint.h>
@@ -20,7 +20,18 @@ struct matmul_nbits_param
     int weight_prepacked;
 };
 
-// Weights are n rows of k elements of 4 or 8 bits, in blocks of block_size along a row, low bits
+// Of MatMulBnb4. B is N x K; where it is not transposed, A has N columns and the result K.
+struct matmul_bnb4_param
+{
+    int K;
+    int N;
+    int block_size;
+    int quant_type;  // 0: FP4, 1: NF4
+    int transB;
+    int training_mode;  // changes nothing here
+};
+
+// Weights are n rows of k elements of 2, 4 or 8 bits, in blocks of block_size along a row, low bits
 // first. A row's last block is padded. Element q of a block stands for (q - zero_point) * scale.
 struct nbits_shape
 {
@@ -44,7 +55,8 @@ static inline int get_nbits_middle(const struct nbits_shape* shape)
 // Element `index` of the packed ones at `bytes`.
 static inline int read_nbits(const uint8_t* bytes, int64_t index, int bits)
 {
-    return bits == 8 ? bytes[index] : bytes[index / 2] >> index % 2 * 4 & 15;
+    const int each = 8 / bits;  // elements of a byte
+    return bytes[index / each] >> index % each * bits & ((1 << bits) - 1);
 }
 
 #ifdef __cplusplus

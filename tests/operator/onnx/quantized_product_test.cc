@@ -49,9 +49,10 @@ struct NbitsCase
     int zero_point_step() const { return (blocks() * bits + 7) / 8; }
 };
 
-// Element `index` of a list of 4 or 8 bits each.
+// Element `index` of a list of 2, 4 or 8 bits each.
 int element(const uint8_t* bytes, int index, int bits)
 {
+    if (bits == 2) return bytes[index / 4] >> 2 * (index % 4) & 3;
     return bits == 8        ? bytes[index]
            : index % 2 == 0 ? bytes[index / 2] & 15
                             : bytes[index / 2] >> 4;
@@ -84,7 +85,7 @@ struct NbitsInputs
     {
         const int block = c.has_indices ? indices[static_cast<size_t>(k)] : k / c.block_size;
         const auto at = static_cast<size_t>(n * c.blocks() + block);
-        double zero = c.bits == 4 ? 8 : 128;
+        double zero = c.bits == 2 ? 2 : c.bits == 4 ? 8 : 128;
         if (c.zero_points == ZeroPoints::kFloat) zero = zeros[at];
         if (c.zero_points == ZeroPoints::kPacked)
             zero = element(packed_zeros.data() + n * c.zero_point_step(), block, c.bits);
@@ -159,6 +160,9 @@ TEST(MatMulNBits, IsItsDefinition)
     check_nbits<float>({{7}, 100, 19, 8, 16, ZeroPoints::kPacked, false, true});
     check_nbits<float>({{2}, 300, 33, 8, 256, ZeroPoints::kFloat});
     check_nbits<float>({{40}, 160, 70, 4, 32, ZeroPoints::kPacked, false, true});
+    check_nbits<float>({{3}, 128, 6, 2, 64, ZeroPoints::kPacked});
+    check_nbits<float>({{1}, 33, 19, 2, 16});
+    check_nbits<float>({{20}, 200, 40, 2, 32, ZeroPoints::kFloat, false, true});
 }
 
 TEST(MatMulNBits, BlocksAreThoseOfAnIndex)
@@ -172,6 +176,101 @@ TEST(MatMulNBits, HalfTypes)
 {
     check_nbits<Half>({{3}, 64, 7, 4, 32, ZeroPoints::kFloat, false, true});
     check_nbits<BFloat16>({{3}, 40, 7, 8, 16, ZeroPoints::kPacked, false, true});
+    check_nbits<BFloat16>({{3}, 40, 7, 2, 16, ZeroPoints::kPacked, false, true});
+}
+
+// ---- MatMulBnb4 ----
+
+// What the codes stand for, from bitsandbytes: FP4 is a sign and a fraction, NF4 quantiles.
+constexpr double kFp4[] = {0, 1.0 / 192, 2.0 / 3, 1, 1.0 / 3, 0.5, 1.0 / 6, 0.25};
+constexpr double kNf4[] = {-1.0,
+                           -0.6961928009986877,
+                           -0.5250730514526367,
+                           -0.39491748809814453,
+                           -0.28444138169288635,
+                           -0.18477343022823334,
+                           -0.09105003625154495,
+                           0.0,
+                           0.07958029955625534,
+                           0.16093020141124725,
+                           0.24611230194568634,
+                           0.33791524171829224,
+                           0.44070982933044434,
+                           0.5626170039176941,
+                           0.7229568362236023,
+                           1.0};
+
+template <class T>
+void check_bnb4(int rows, int k, int n, int block_size, int quant_type, bool is_transposed)
+{
+    SCOPED_TRACE(testing::Message() << n << " x " << k << ", blocks of " << block_size << ", type "
+                                    << quant_type << is_transposed);
+    const int depth = is_transposed ? k : n, columns = is_transposed ? n : k;
+    const int blocks = (n * k + block_size - 1) / block_size;
+    const auto a = random_quarters<T>(static_cast<size_t>(rows * depth), 1);
+    const auto b = random_bytes<uint8_t>(static_cast<size_t>((n * k + 1) / 2), 2);
+    const auto largest = random_quarters<T>(static_cast<size_t>(blocks), 3);
+    ConstantGraph graph;
+    graph.input<T>("a", {rows, depth}, a);
+    graph.input<uint8_t>("b", {static_cast<int>(b.size())}, b);
+    graph.input<T>("largest", {blocks}, largest);
+    node* made = graph.add("com.microsoft.MatMulBnb4", {"a", "b", "largest"});
+    set_node_int(made, "K", k);
+    set_node_int(made, "N", n);
+    set_node_int(made, "block_size", block_size);
+    set_node_int(made, "quant_type", quant_type);
+    set_node_int(made, "transB", is_transposed);
+    const tensor* y = graph.evaluate();
+    ASSERT_EQ(dims_of(y), (std::vector<int>{rows, columns}));
+    const auto values = values_of<T>(y);
+    for (int row = 0; row < rows; ++row)
+        for (int column = 0; column < columns; ++column) {
+            double sum = 0;
+            for (int i = 0; i < depth; ++i) {
+                const int at = is_transposed ? column * k + i : i * k + column;
+                const int byte = b[static_cast<size_t>(at / 2)];
+                const int code = at % 2 == 0 ? byte / 16 : byte % 16;
+                const double step = quant_type == 1 ? kNf4[code]
+                                    : code < 8      ? kFp4[code]
+                                                    : -kFp4[code - 8];
+                sum += static_cast<double>(a[static_cast<size_t>(row * depth + i)]) * step *
+                       static_cast<double>(largest[static_cast<size_t>(at / block_size)]);
+            }
+            ASSERT_NEAR(static_cast<double>(values[static_cast<size_t>(row * columns + column)]),
+                        sum, 1e-5 * depth + kEpsilon<T> * std::abs(sum))
+                << row << ", " << column;
+        }
+}
+
+TEST(MatMulBnb4, IsItsDefinition)
+{
+    for (const int quant_type : {0, 1})
+        for (const bool is_transposed : {true, false}) {
+            check_bnb4<float>(2, 64, 8, 32, quant_type, is_transposed);
+            check_bnb4<float>(3, 33, 5, 16, quant_type, is_transposed);
+            check_bnb4<float>(1, 7, 3, 16, quant_type, is_transposed);
+        }
+    check_bnb4<Half>(2, 20, 9, 16, 1, true);
+    check_bnb4<BFloat16>(2, 20, 9, 64, 0, true);
+}
+
+TEST(MatMulBnb4, RefusesWhatDoesNotFit)
+{
+    const auto refuse = [](int k, int block_size, const char* part) {
+        ConstantGraph graph;
+        graph.input<float>("a", {1, 16}, std::vector<float>(16, 1));
+        graph.input<uint8_t>("b", {16}, std::vector<uint8_t>(16));
+        graph.input<float>("largest", {2}, {1, 1});
+        node* made = graph.add("com.microsoft.MatMulBnb4", {"a", "b", "largest"});
+        set_node_int(made, "K", k);
+        set_node_int(made, "N", 2);
+        set_node_int(made, "block_size", block_size);
+        set_node_int(made, "quant_type", 1);
+        graph.expect_failure(TENGINE_EINVAL, part);
+    };
+    refuse(18, 16, "A has rank 2 and 16 columns, expected 18");
+    refuse(16, 24, "block_size is 24, expected a power of two");
+    refuse(16, 32, "'largest' has 2 values, expected 1");
 }
 
 TEST(MatMulNBits, NoRows)
@@ -192,7 +291,7 @@ void refuse_value(const char* attribute, int value, int code, const char* part)
 
 TEST(MatMulNBits, RefusesAttributes)
 {
-    refuse_value("bits", 2, TENGINE_ENOTSUP, "its weights have 2 bits, expected 4 or 8");
+    refuse_value("bits", 3, TENGINE_ENOTSUP, "its weights have 3 bits, expected 2, 4 or 8");
     refuse_value("block_size", 48, TENGINE_EINVAL, "block_size is 48, expected a power of two");
     refuse_value("weight_prepacked", 1, TENGINE_ENOTSUP, "weight_prepacked is 1: only 0");
     refuse_value("K", 65, TENGINE_EINVAL, "A has rank 2 and 64 columns, expected 65");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMulNBits with constant weights of 4 or 8 bits (nbits_product.h), which are packed once.
+// MatMulNBits with constant weights of 4 or 8 bits (nbits_product.h), which are packed once. Those
+// of 2 bits are packed as 4, and always with zero points.
 //
 // In integers, where accuracy_level permits: the rows of A become bytes, block by block, and each
 // panel of weights is multiplied with all of them. In fp32: of few rows, weights become floats in
@@ -35,9 +36,10 @@ constexpr int64_t kStretch = 512;
 
 struct NbitsProblem
 {
-    nbits_shape shape;
-    int64_t rows;    // of A
-    int64_t panels;  // of weights
+    nbits_shape given;  // as in the model
+    nbits_shape shape;  // as it is packed
+    int64_t rows;       // of A
+    int64_t panels;     // of weights
     bool has_zero_points;
     int64_t pixel_lanes;  // columns of a panel of the pixel product
 
@@ -59,7 +61,7 @@ struct NbitsProblem
                 lines()};
     }
     // What sums are multiplied with before they meet zero points that columns have.
-    int common_zero_point() const { return has_zero_points ? 1 : get_nbits_middle(&shape); }
+    int common_zero_point() const { return has_zero_points ? 1 : get_nbits_middle(&given); }
     // Panels that are worth handing to a worker.
     int64_t grain() const { return grain_for(depth() * std::min<int64_t>(rows, kNbitsColumns)); }
     int64_t stretch_blocks() const
@@ -76,10 +78,15 @@ struct NbitsProblem
 NbitsProblem describe(const KernelContext& context)
 {
     NbitsProblem problem = {};
-    resolve_nbits_shape(context.node, &problem.shape);
+    resolve_nbits_shape(context.node, &problem.given);
+    problem.shape = problem.given;
+    if (problem.given.bits == 2) {
+        problem.shape.bits = 4;
+        problem.shape.block_bytes = 2 * problem.given.block_bytes;
+    }
     problem.rows = context.input(0)->elem_num / problem.shape.k;
     problem.panels = divide_up(problem.shape.n, kNbitsColumns);
-    problem.has_zero_points = context.input(3) != nullptr;
+    problem.has_zero_points = context.input(3) || problem.given.bits == 2;
     int64_t rows;
     describe_pixel_tile(&rows, &problem.pixel_lanes);
     problem.pixel_lanes *= 2;
@@ -98,22 +105,23 @@ void pack_element(int bits, int index, int value, char* words)
 void pack_column(const NbitsProblem& problem, int64_t n, const uint8_t* elements,
                  const float* scales, const uint8_t* zero_points, char* packed)
 {
-    const nbits_shape& shape = problem.shape;
+    const nbits_shape &shape = problem.shape, &given = problem.given;
     const int64_t lane = n % kNbitsColumns;
     const NbitsPanel panel = problem.panel(packed, n / kNbitsColumns);
     char* at = const_cast<char*>(panel.blocks) + 4 * lane;
     uint8_t* zeros = const_cast<uint8_t*>(panel.zero_points);
-    const uint8_t* from = elements + n * shape.blocks * shape.block_bytes;
+    const uint8_t* from = elements + n * given.blocks * given.block_bytes;
     for (int64_t block = 0; block < shape.blocks; ++block) {
         std::memcpy(at, &scales[n * shape.blocks + block], sizeof(float));
         at += kNbitsLine;
         for (int i = 0; i < shape.block_size; ++i)
-            pack_element(shape.bits, i, read_nbits(from, i, shape.bits), at);
-        from += shape.block_bytes;
+            pack_element(shape.bits, i, read_nbits(from, i, given.bits), at);
+        from += given.block_bytes;
         at += problem.lines() * kNbitsLine;
         if (zeros)
             zeros[block * kNbitsColumns + lane] = static_cast<uint8_t>(
-                read_nbits(zero_points + n * shape.zero_point_step, block, shape.bits));
+                zero_points ? read_nbits(zero_points + n * given.zero_point_step, block, given.bits)
+                            : get_nbits_middle(&given));
     }
 }
 
