@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products: Gemm, MatMul, MatMulInteger, QLinearMatMul; and Det. QGemm: qlinear_ops.c.
-// Kernels: device/cpu/reference/gemm.cc and det.cc.
+// Matrix products: Gemm, MatMul, MatMulInteger, QLinearMatMul; Det, and Inverse of com.microsoft.
+// QGemm: qlinear_ops.c. Kernels: device/cpu/reference/gemm.cc, det.cc and inverse.cc.
 #include "operator/infer.h"
 #include "operator/onnx/gemm_param.h"
 #include "operator/onnx/legacy.h"
@@ -226,14 +226,26 @@ static int64_t count_product_macs(const struct node* node)
     return multiply_macs(get_ir_node_output(node, 0)->elem_num, a->dims[a->dim_num - 1]);
 }
 
-static int infer_det(struct node* node)
+static int require_squares(const struct node* node)
 {
     const struct tensor* input = get_ir_node_input(node, 0);
     const int rank = input->dim_num;
     TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPES_FLOAT));
-    if (rank < 2 || input->dims[rank - 1] != input->dims[rank - 2])
-        return fail_node(node, TENGINE_EINVAL, "the input has rank %d, expected square matrices",
-                         rank);
+    if (rank >= 2 && input->dims[rank - 1] == input->dims[rank - 2]) return TENGINE_OK;
+    return fail_node(node, TENGINE_EINVAL, "the input has rank %d, expected square matrices", rank);
+}
+
+static int infer_inverse(struct node* node)
+{
+    TENGINE_RETURN_IF_ERROR(require_squares(node));
+    return set_node_output_like(node, 0, get_ir_node_input(node, 0), -1);
+}
+
+static int infer_det(struct node* node)
+{
+    const struct tensor* input = get_ir_node_input(node, 0);
+    const int rank = input->dim_num;
+    TENGINE_RETURN_IF_ERROR(require_squares(node));
     int64_t dims[MAX_SHAPE_DIM_NUM];
     for (int i = 0; i < rank - 2; ++i)
         dims[i] = input->dims[i];
@@ -254,6 +266,8 @@ static const ir_method_t* const rows[] = {
            .types = "7", .macs = count_product_macs, .lower = lower_qlinear_matmul),
     OP_ROW(Det, .version = 11, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1,
            .infer_shape = infer_det),
+    MICROSOFT_ROW(Inverse, .version = 1, .min_input = 1, .max_input = 1, .min_output = 1,
+                  .max_output = 1, .infer_shape = infer_inverse),
 };
 
 OPERATOR_TABLE(gemm_ops, rows);
