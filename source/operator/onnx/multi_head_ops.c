@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// MultiHeadAttention, Attention and QAttention of ONNX Runtime, lowered to Attention of ONNX. Their
-// masks are finite numbers that are added to scores; Attention and QAttention compute queries, keys
-// and values themselves, and have both halves of the cache in one tensor.
+// MultiHeadAttention, DecoderMaskedMultiHeadAttention, Attention and QAttention of ONNX Runtime,
+// lowered to Attention of ONNX. Their masks are finite numbers that are added to scores; Attention
+// and QAttention compute queries, keys and values themselves, and have both halves of the cache in
+// one tensor.
 #include <stdbool.h>
 
 #include "operator/shaped.h"
@@ -17,6 +18,7 @@ struct multi_head_param
     int do_rotary;
     int rotary_embedding_dim;
     int past_present_share_buffer;
+    int output_qk;  // of DecoderMaskedMultiHeadAttention
 };
 
 #define FIELD(kind, member, ...) OP_FIELD(struct multi_head_param, kind, member, __VA_ARGS__)
@@ -26,6 +28,13 @@ struct multi_head_param
         FIELD(FLOAT, mask_filter_value, .number = -10000)
 
 static const op_field_t multi_head_fields[] = {SHARED_FIELDS};
+static const op_field_t decoder_fields[] = {
+    FIELD(INT, num_heads, .required = 1, .minimum = 1, .maximum = INT32_MAX),
+    FIELD(FLOAT, scale, .number = 0),
+    FIELD(FLOAT, mask_filter_value, .number = -10000),
+    FIELD(INT, past_present_share_buffer, .number = 0),
+    FIELD(INT, output_qk, .number = 0),
+};
 static const op_field_t attention_fields[] = {
     SHARED_FIELDS,
     FIELD(INTS, qkv_hidden_sizes, .minimum = 0, .maximum = INT32_MAX),
@@ -113,6 +122,7 @@ static struct tensor* emit_sum(emitter_t* emit, struct tensor* mask, struct tens
 struct operands
 {
     struct tensor *query, *key, *value, *mask, *past_key, *past_value;
+    struct tensor* lengths;  // of the keys that are there, for each batch; or NULL
 };
 
 // Its result, and the present where it is wanted.
@@ -121,8 +131,9 @@ static void emit_attention(emitter_t* emit, const struct operands* operands, boo
 {
     const struct multi_head_param* param = param_of(emit);
     out_results[1] = out_results[2] = NULL;
-    begin_op(emit, "Attention", 6, operands->query, operands->key, operands->value, operands->mask,
-             operands->past_key, operands->past_value);
+    begin_op(emit, "Attention", operands->lengths ? 7 : 6, operands->query, operands->key,
+             operands->value, operands->mask, operands->past_key, operands->past_value,
+             operands->lengths);
     if (emit->status == TENGINE_OK && operands->query->dim_num == 3) {
         emit_attr_int(emit, "q_num_heads", param->num_heads);
         emit_attr_int(emit, "kv_num_heads", param->num_heads);
@@ -186,8 +197,9 @@ static void read_operands(emitter_t* emit, struct operands* operands)
     struct tensor* parts[3];
     if (is_packed(operands->query, 3)) {
         emit_unpacked(emit, operands->query, 3, parts);
-        *operands = (struct operands){parts[0], parts[1],           parts[2],
-                                      NULL,     operands->past_key, operands->past_value};
+        operands->query = parts[0];
+        operands->key = parts[1];
+        operands->value = parts[2];
     } else if (is_packed(operands->key, 2)) {
         emit_unpacked(emit, operands->key, 2, parts);
         operands->key = parts[0];
@@ -205,9 +217,8 @@ static void read_operands(emitter_t* emit, struct operands* operands)
 }
 
 // What is added to queries, keys and values lies in one list.
-static void add_bias(emitter_t* emit, struct operands* operands)
+static void add_bias(emitter_t* emit, struct tensor* bias, struct operands* operands)
 {
-    struct tensor* bias = get_ir_node_input(emit->origin, MULTI_HEAD_BIAS);
     if (!bias || emit->status < 0) return;
     const bool has_keys = operands->key->dim_num == 3;
     const int64_t hidden = operands->query->dims[2];
@@ -264,13 +275,128 @@ static int lower_multi_head(struct graph* graph, struct node* node)
     if (get_ir_node_output(node, 3))
         return fail_emitting(&emit, TENGINE_ENOTSUP, "output 3, qk, is not supported");
     read_operands(&emit, &operands);
-    add_bias(&emit, &operands);
+    add_bias(&emit, get_ir_node_input(node, MULTI_HEAD_BIAS), &operands);
     emit_multi_head_mask(&emit, &operands);
     const bool has_heads = emit.status == TENGINE_OK && operands.key->dim_num == 4;
     if (has_heads) operands.query = emit_heads(&emit, operands.query);
     emit_attention(&emit, &operands, get_ir_node_output(node, 1) || get_ir_node_output(node, 2),
                    results);
     if (has_heads) results[0] = emit_tokens(&emit, results[0]);
+    return finish_emitting_list(&emit, results, 3);
+}
+
+// ---- DecoderMaskedMultiHeadAttention ----
+
+enum decoder_input
+{
+    DECODER_QUERY,  // or all three in one
+    DECODER_KEY,    // of one token; or, of cross attention, heads of all keys
+    DECODER_VALUE,
+    DECODER_MASK,
+    DECODER_SCORES,
+    DECODER_PAST_KEY,
+    DECODER_PAST_VALUE,
+    DECODER_PAST_LENGTH,
+    DECODER_BEAM_WIDTH,  // says what DECODER_INDIRECTION is
+    DECODER_INDIRECTION,
+    DECODER_BIAS,
+    DECODER_INPUTS
+};
+
+static void read_decoder_operands(emitter_t* emit, struct operands* operands)
+{
+    const struct node* node = emit->origin;
+    operands->query = get_ir_node_input(node, DECODER_QUERY);
+    operands->key = get_ir_node_input(node, DECODER_KEY);
+    operands->value = get_ir_node_input(node, DECODER_VALUE);
+    if (!operands->key && !operands->value && operands->query->dim_num == 3) {
+        struct tensor* parts[3];
+        begin_op(emit, "Split", 1, operands->query);
+        emit_attr_int(emit, "axis", 2);
+        emit_attr_int(emit, "num_outputs", 3);
+        end_op_with(emit, parts, 3);
+        operands->query = parts[0];
+        operands->key = parts[1];
+        operands->value = parts[2];
+    }
+    if (emit->status < 0) return;
+    if (!operands->key || !operands->value || operands->query->dim_num != 3 ||
+        operands->query->dims[1] != 1 || operands->key->dim_num != operands->value->dim_num ||
+        (operands->key->dim_num != 3 && operands->key->dim_num != 4))
+        fail_emitting(emit, TENGINE_EINVAL,
+                      "ranks of query, key and value are %d, %d and %d, expected one token of rank "
+                      "3, and 3 or 4 of both key and value",
+                      operands->query->dim_num, operands->key ? operands->key->dim_num : 0,
+                      operands->value ? operands->value->dim_num : 0);
+    if (!get_ir_node_input(node, DECODER_PAST_KEY) != !get_ir_node_input(node, DECODER_PAST_VALUE))
+        fail_emitting(emit, TENGINE_EINVAL, "past_key and past_value: one of them is missing");
+}
+
+// A mask tells itself how many keys it is for.
+static void emit_decoder_mask(emitter_t* emit, struct operands* operands)
+{
+    const struct tensor* mask = get_ir_node_input(emit->origin, DECODER_MASK);
+    if (emit->status < 0) return;
+    const int64_t sizes[] = {operands->query->dims[0], 1,
+                             mask && mask->dim_num > 0 ? mask->dims[mask->dim_num - 1] : 0};
+    operands->mask = emit_sum(emit, emit_mask(emit, DECODER_MASK, false, sizes, operands->query),
+                              get_ir_node_input(emit->origin, DECODER_SCORES));
+}
+
+// The past has room for the present: the token is written behind those that are there.
+static void emit_shared_cache(emitter_t* emit, struct operands* operands)
+{
+    static const int64_t one[] = {1};
+    const struct node* node = emit->origin;
+    struct tensor* length = get_ir_node_input(node, DECODER_PAST_LENGTH);
+    struct tensor* past_key = get_ir_node_input(node, DECODER_PAST_KEY);
+    if (emit->status < 0) return;
+    if (!length || length->elem_num != 1 || !past_key) {
+        fail_emitting(emit, TENGINE_EINVAL,
+                      "past_present_share_buffer needs past_key, past_value and "
+                      "past_sequence_length, a number");
+        return;
+    }
+    const int64_t batch = operands->query->dims[0];
+    struct tensor* index = emit_reshape(emit, emit_cast(emit, length, TENGINE_DT_INT64), one, 1);
+    index = emit_op(emit, "Expand", 2, index, emit_ints(emit, &batch, 1));
+    operands->query = emit_heads(emit, operands->query);
+    operands->key =
+        emit_op(emit, "TensorScatter", 3, past_key, emit_heads(emit, operands->key), index);
+    operands->value = emit_op(emit, "TensorScatter", 3, get_ir_node_input(node, DECODER_PAST_VALUE),
+                              emit_heads(emit, operands->value), index);
+    operands->lengths = emit_op(emit, "Add", 2, index, emit_int(emit, 1));
+}
+
+static int lower_decoder(struct graph* graph, struct node* node)
+{
+    emitter_t emit = start_emitting(graph, node);
+    struct operands operands = {NULL};
+    struct tensor* results[3] = {NULL};
+    if (refuse_input(&emit, DECODER_INDIRECTION, "cache_indirection") < 0) return emit.status;
+    if (get_ir_node_output(node, 3))
+        return fail_emitting(&emit, TENGINE_ENOTSUP, "output 3, qk, is not supported");
+    read_decoder_operands(&emit, &operands);
+    add_bias(&emit, get_ir_node_input(node, DECODER_BIAS), &operands);
+    emit_decoder_mask(&emit, &operands);
+    if (emit.status < 0) return emit.status;
+    const bool is_cross = operands.key->dim_num == 4;
+    const bool is_shared = !is_cross && param_of(&emit)->past_present_share_buffer != 0;
+    const bool has_present = get_ir_node_output(node, 1) || get_ir_node_output(node, 2);
+    if (is_cross && has_present)
+        return fail_emitting(&emit, TENGINE_EINVAL, "cross attention has no present");
+    if (is_cross) operands.query = emit_heads(&emit, operands.query);
+    if (is_shared) emit_shared_cache(&emit, &operands);
+    if (!is_cross && !is_shared) {
+        operands.past_key = get_ir_node_input(node, DECODER_PAST_KEY);
+        operands.past_value = get_ir_node_input(node, DECODER_PAST_VALUE);
+    }
+    emit_attention(&emit, &operands, has_present && !is_shared, results);
+    if (is_cross || is_shared) results[0] = emit_tokens(&emit, results[0]);
+    if (is_shared) {
+        results[1] = operands.key;
+        results[2] = operands.value;
+    }
     return finish_emitting_list(&emit, results, 3);
 }
 
@@ -397,6 +523,8 @@ static int lower_qattention(struct graph* graph, struct node* node)
 
 static const ir_method_t* const rows[] = {
     MICROSOFT_ROW(Attention, LOWERED(2, 7, 2, attention_fields, lower_attention)),
+    MICROSOFT_ROW(DecoderMaskedMultiHeadAttention,
+                  LOWERED(1, DECODER_INPUTS, 4, decoder_fields, lower_decoder)),
     MICROSOFT_ROW(MultiHeadAttention,
                   LOWERED(1, MULTI_HEAD_INPUTS, 4, multi_head_fields, lower_multi_head)),
     MICROSOFT_ROW(QAttention, LOWERED(5, 9, 2, attention_fields, lower_qattention)),
