@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer operators of the domain com.microsoft that have no kernels of their own: they are
 // lowered to DequantizeLinear, the float operator of ONNX and QuantizeLinear. The node itself
-// becomes the float operator, so it keeps its name. Neighbour: qlinear_ops.c.
+// becomes the float operator, so it keeps its name. Neighbour: qlinear_ops.c, of which QLinearAdd
+// and QLinearMul with a negative scale go this way.
 #include "graph/graph.h"
 #include "operator/infer.h"
 #include "operator/onnx/activation_param.h"
 #include "operator/onnx/join_param.h"
 #include "operator/onnx/legacy.h"
+#include "operator/onnx/quantized.h"
 #include "operator/onnx/reduce_param.h"
 #include "operator/param.h"
 #include "tengine/device.h"
@@ -136,6 +138,17 @@ static int lower_where(struct graph* graph, struct node* node)
     TENGINE_RETURN_IF_ERROR(append_quantize(graph, node, 7, 1));
     TENGINE_RETURN_IF_ERROR(replace_inputs(node, inputs, 3));
     return change_node_method(node, "Where");
+}
+
+// a, its scale and zero point, b, its scale and zero point, scale and zero point of the result.
+int lower_binary_to_floats(struct graph* graph, struct node* node, const char* op)
+{
+    struct tensor* inputs[2] = {NULL};
+    TENGINE_RETURN_IF_ERROR(append_dequantize(graph, node, 0, &inputs[0]));
+    TENGINE_RETURN_IF_ERROR(append_dequantize(graph, node, 3, &inputs[1]));
+    TENGINE_RETURN_IF_ERROR(append_quantize(graph, node, 6, 0));
+    TENGINE_RETURN_IF_ERROR(replace_inputs(node, inputs, 2));
+    return change_node_method(node, op);
 }
 
 static const op_field_t leaky_relu_fields[] = {

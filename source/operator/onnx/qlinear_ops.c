@@ -9,6 +9,7 @@
 #include "operator/onnx/norm_param.h"
 #include "operator/onnx/qlinear_param.h"
 #include "operator/onnx/quantized.h"
+#include "operator/registry.h"
 #include "operator/type_set.h"
 
 // a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point. Zero points are
@@ -27,6 +28,31 @@ static int infer_binary(struct node* node)
         dims[i] = a->dims[i];
     TENGINE_RETURN_IF_ERROR(broadcast_with(node, dims, &dim_num, get_ir_node_input(node, 3)));
     return set_node_output(node, 0, result_type(node, 7), dims, dim_num);
+}
+
+// Of an input or of the result, where it is known.
+static bool has_negative_scale(const struct node* node)
+{
+    static const int scales[] = {1, 4, 6};
+    for (int i = 0; i < 3; ++i) {
+        const struct tensor* scale = get_ir_node_input(node, scales[i]);
+        if (scale && scale->data && scale->data_type == TENGINE_DT_FP32 && scale->elem_num > 0 &&
+            scale->f32[0] < 0)
+            return true;
+    }
+    return false;
+}
+
+static int lower_add(struct graph* graph, struct node* node)
+{
+    return has_negative_scale(node) ? lower_binary_to_floats(graph, node, "Add")
+                                    : change_node_method(node, "com.microsoft.QLinearAdd");
+}
+
+static int lower_mul(struct graph* graph, struct node* node)
+{
+    return has_negative_scale(node) ? lower_binary_to_floats(graph, node, "Mul")
+                                    : change_node_method(node, "com.microsoft.QLinearMul");
 }
 
 static const op_field_t qgemm_fields[] = {
@@ -139,8 +165,8 @@ static int infer_lookup(struct node* node)
     .infer_shape = infer_binary, .types = "7|0"
 
 static const ir_method_t* const rows[] = {
-    MICROSOFT_ROW(QLinearAdd, BINARY_ROW),
-    MICROSOFT_ROW(QLinearMul, BINARY_ROW),
+    MICROSOFT_ROW(QLinearAdd, BINARY_ROW, .lower = lower_add),
+    MICROSOFT_ROW(QLinearMul, BINARY_ROW, .lower = lower_mul),
     MICROSOFT_ROW(QLinearSoftmax, .version = 1, .until = 1, .min_input = 5, .max_input = 5,
                   .min_output = 1, .max_output = 1, OP_FIELDS(softmax_fields),
                   .param_size = sizeof(struct qlinear_softmax_param), .infer_shape = infer_softmax,

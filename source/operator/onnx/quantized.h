@@ -28,6 +28,10 @@ TENGINE_MUST_USE int check_result_quantization(const struct node* node, int inde
 // divides.
 TENGINE_MUST_USE int check_scale_values(const struct node* node, int index, bool divides);
 
+// QLinearAdd and QLinearMul become `op` between DequantizeLinear and QuantizeLinear: for scales
+// that integers alone have no use for (qlinear_float_ops.c).
+TENGINE_MUST_USE int lower_binary_to_floats(struct graph* graph, struct node* node, const char* op);
+
 // The type of the result: that of the zero point at `index`, else of the tensor at input 0.
 int result_type(const struct node* node, int index);
 
