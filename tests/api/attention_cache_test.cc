@@ -182,6 +182,45 @@ TEST_F(AttentionCacheTest, KnownShapesAllocateNothing)
     }
 }
 
+// A past of as many rows as there are tokens grows by those of the query, where the total has its
+// value before the preparation.
+TEST_F(AttentionCacheTest, GrowsToTheTotalThatItIsPreparedWith)
+{
+    constexpr int kPast = 6;
+    Decoder full(false), growing(false);
+    full.read(kPast, 1);
+    Floats past[2];
+    for (int i = 0; i < 2; ++i)
+        for (int head = 0; head < kKeyHeads; ++head) {
+            const Floats& rows = i == 0 ? full.keys() : full.values();
+            const auto begin = rows.begin() + head * kRoom * kDepth;
+            past[i].insert(past[i].end(), begin, begin + kPast * kDepth);
+        }
+    const int shape[] = {1, kKeyHeads, kPast, kDepth};
+    for (int i = 0; i < 2; ++i) {
+        const tensor_t input =
+            get_graph_tensor(growing.graph(), i == 0 ? "past_key" : "past_value");
+        ASSERT_EQ(set_tensor_shape(input, shape, 4), 0);
+        ASSERT_EQ(set_tensor_buffer(input, past[i].data(),
+                                    static_cast<int>(past[i].size() * sizeof(float))),
+                  0);
+    }
+    growing.total_ = kPast;
+    growing.fill(1, 2);
+    growing.prepare(1);
+    ASSERT_EQ(run_graph(growing.graph(), 1), 0) << get_tengine_error();
+    int dims[4] = {};
+    ASSERT_EQ(get_tensor_shape(get_graph_tensor(growing.graph(), "present_key"), dims, 4), 4);
+    EXPECT_EQ(dims[2], kPast + 1);
+    EXPECT_EQ(read_floats(get_graph_tensor(growing.graph(), "y")), full.read(1, 2));
+    const Floats present = read_floats(get_graph_tensor(growing.graph(), "present_value"));
+    for (int head = 0; head < kKeyHeads; ++head)
+        for (int i = 0; i < (kPast + 1) * kDepth; ++i)
+            ASSERT_EQ(present[static_cast<size_t>(head * (kPast + 1) * kDepth + i)],
+                      full.values()[static_cast<size_t>(head * kRoom * kDepth + i)])
+                << head << ", " << i;
+}
+
 // The shape of the present is the past's, whatever the total is in a run.
 TEST_F(AttentionCacheTest, SaysThatTheCacheIsFull)
 {

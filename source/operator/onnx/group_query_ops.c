@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/core.h"
 #include "operator/infer.h"
 #include "operator/onnx/group_query_param.h"
 #include "operator/onnx/macs.h"
@@ -254,9 +255,25 @@ static int check_outputs(const struct node* node)
     return TENGINE_OK;
 }
 
-// What the present has room for. A past with room for the new tokens is as long where the total is
-// not known yet: kernels then check it, and a graph with a cache of full size needs no shapes at
-// run time. *out_total stays as it is then.
+// The total that an input of the graph holds while it is prepared, where the past grows by tokens
+// of the query; else 0. Runs may bring another, which kernels check.
+static int64_t read_present_total(const struct node* node, int64_t past_rows)
+{
+    const struct graph* source = node->graph->core->source;
+    const struct tensor* total = get_ir_node_input(node, GROUP_QUERY_TOTAL);
+    if (!source || total->tensor_type != TENSOR_TYPE_INPUT || total->core->source_index < 0)
+        return 0;
+    const struct tensor* given = source->tensor_list[total->core->source_index];
+    if (!given->data || given->data_type != TENGINE_DT_INT32 || given->elem_num != 1) return 0;
+    const int tokens = get_ir_node_input(node, GROUP_QUERY_QUERY)->dims[1];
+    const int64_t value = *given->i32;
+    return value >= tokens && value - tokens <= past_rows ? value : 0;
+}
+
+// What the present has room for. Where the total may be another in each run, a past with room for
+// the new tokens is as long, or grows to the total that is there already: kernels then check it,
+// and a graph with a cache of full size needs no shapes at run time. *out_total stays as it is
+// then.
 static int find_present_rows(const struct node* node, int64_t* out_total, int64_t* out_rows)
 {
     const struct tensor* query = get_ir_node_input(node, GROUP_QUERY_QUERY);
@@ -266,8 +283,10 @@ static int find_present_rows(const struct node* node, int64_t* out_total, int64_
     const int status = read_int_input(node, GROUP_QUERY_TOTAL, out_total, 1, &number);
     if (status < 0) return status;
     if (status == OP_SHAPE_LATER) {
-        *out_rows = past_rows;
-        return past_rows > 0 && past_rows >= query->dims[1] ? TENGINE_OK : OP_SHAPE_LATER;
+        const int64_t present = read_present_total(node, past_rows);
+        *out_rows = present > past_rows ? present : past_rows;
+        return present > 0 || (past_rows > 0 && past_rows >= query->dims[1]) ? TENGINE_OK
+                                                                             : OP_SHAPE_LATER;
     }
     if (*out_total < query->dims[1])
         return fail_node(node, TENGINE_EINVAL,
