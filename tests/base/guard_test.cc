@@ -2,6 +2,7 @@
 #include "base/guard.hpp"
 
 #include <gtest/gtest.h>
+#include <limits>
 #include <stdexcept>
 #include <vector>
 
@@ -59,7 +60,7 @@ TEST_F(Guard, LeavesMissingMemoryOfALibraryToTheGuardAroundIt)
 TEST_F(Guard, TurnsASizeThatNoMemoryHasIntoAStatus)
 {
     const auto reserve = [] {
-        std::vector<char>().reserve(size_t{1} << 63);
+        std::vector<char>().reserve(std::numeric_limits<size_t>::max());
         return 0;
     };
     EXPECT_EQ(guarded(reserve, "no memory for a part"), TENGINE_ENOMEM);
