@@ -46,19 +46,6 @@ struct nbits_shape
 // Of a node that was inferred.
 void resolve_nbits_shape(const struct node* node, struct nbits_shape* out_shape);
 
-// The zero point of elements without one.
-static inline int get_nbits_middle(const struct nbits_shape* shape)
-{
-    return 1 << (shape->bits - 1);
-}
-
-// Element `index` of the packed ones at `bytes`.
-static inline int read_nbits(const uint8_t* bytes, int64_t index, int bits)
-{
-    const int each = 8 / bits;  // elements of a byte
-    return bytes[index / each] >> index % each * bits & ((1 << bits) - 1);
-}
-
 #ifdef __cplusplus
 }
 #endif

@@ -66,6 +66,17 @@ struct Expected
     double step;       // what bytes in place of A change at most
 };
 
+// Bit by bit, the lowest first.
+int element_of(const uint8_t* bytes, int64_t index, int bits)
+{
+    int value = 0;
+    for (int bit = 0; bit < bits; ++bit) {
+        const int64_t at = index * bits + bit;
+        value |= (bytes[at / 8] >> at % 8 & 1) << bit;
+    }
+    return value;
+}
+
 class NbitsNode
 {
   public:
@@ -147,12 +158,14 @@ class NbitsNode
         made.magnitude = made.uncentred = std::abs(made.sum);
         for (int block = 0; block < shape.blocks; ++block) {
             const double scale = builder_.find("scales")->f32[n * shape.blocks + block];
-            const int zero = c_.has_zero_points ? read_nbits(zeros, block, shape.bits)
-                                                : get_nbits_middle(&shape);
+            const int zero = c_.has_zero_points ? element_of(zeros, block, shape.bits)
+                                                : (shape.bits == 2   ? 2
+                                                   : shape.bits == 4 ? 8
+                                                                     : 128);
             double largest = 0, weights = 0;
             const int first = block * shape.block_size;
             for (int k = first; k < std::min(c_.k, first + shape.block_size); ++k) {
-                const int q = read_nbits(elements, k, shape.bits);
+                const int q = element_of(elements, k, shape.bits);
                 const double x = a[k], w = (q - zero) * scale;
                 made.sum += x * w;
                 made.magnitude += std::abs(x * w);

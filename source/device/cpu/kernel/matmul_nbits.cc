@@ -34,6 +34,19 @@ constexpr int64_t kFewRows = 2 * kNbitsFewRows;
 // Elements of a column that become floats at once: of a panel they take a part of the L2 cache.
 constexpr int64_t kStretch = 512;
 
+// Elements lie one after the other, from the lowest bits of a byte on.
+int unpack_element(const uint8_t* bytes, int64_t index, int bits)
+{
+    const int64_t first = index * bits;
+    return (bytes[first >> 3] >> (first & 7)) & ((1 << bits) - 1);
+}
+
+// What elements without a zero point are centred by.
+int middle_of(int bits)
+{
+    return 1 << (bits - 1);
+}
+
 struct NbitsProblem
 {
     nbits_shape given;  // as in the model
@@ -61,7 +74,7 @@ struct NbitsProblem
                 lines()};
     }
     // What sums are multiplied with before they meet zero points that columns have.
-    int common_zero_point() const { return has_zero_points ? 1 : get_nbits_middle(&given); }
+    int common_zero_point() const { return has_zero_points ? 1 : middle_of(given.bits); }
     // Panels that are worth handing to a worker.
     int64_t grain() const { return grain_for(depth() * std::min<int64_t>(rows, kNbitsColumns)); }
     int64_t stretch_blocks() const
@@ -115,13 +128,14 @@ void pack_column(const NbitsProblem& problem, int64_t n, const uint8_t* elements
         std::memcpy(at, &scales[n * shape.blocks + block], sizeof(float));
         at += kNbitsLine;
         for (int i = 0; i < shape.block_size; ++i)
-            pack_element(shape.bits, i, read_nbits(from, i, given.bits), at);
+            pack_element(shape.bits, i, unpack_element(from, i, given.bits), at);
         from += given.block_bytes;
         at += problem.lines() * kNbitsLine;
         if (zeros)
             zeros[block * kNbitsColumns + lane] = static_cast<uint8_t>(
-                zero_points ? read_nbits(zero_points + n * given.zero_point_step, block, given.bits)
-                            : get_nbits_middle(&given));
+                zero_points
+                    ? unpack_element(zero_points + n * given.zero_point_step, block, given.bits)
+                    : middle_of(given.bits));
     }
 }
 

@@ -3,6 +3,7 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/index_input.h"
+#include "device/cpu/reference/nbits.h"
 #include "device/cpu/shared/grain.h"
 #include "device/cpu/types.h"
 #include "operator/onnx/block_gather_param.h"

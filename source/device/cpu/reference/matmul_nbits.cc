@@ -6,6 +6,7 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/accumulator.h"
+#include "device/cpu/reference/nbits.h"
 #include "device/cpu/reference/quantize.h"
 #include "device/cpu/types.h"
 #include "operator/onnx/quantized_product_param.h"
