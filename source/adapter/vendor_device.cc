@@ -42,27 +42,35 @@ int forget(struct device* device)
     return 0;
 }
 
-int push_all_operators(struct vector* allowed)
+int push_types(const Vector<int>& types, struct vector* list)
 {
-    for (int i = 0; i < tengine_operator_get_number(); ++i) {
-        const int type = get_op_type(tengine_operator_get_domain(i), tengine_operator_get_name(i));
-        if (push_vector_data(allowed, &type) < 0) return TENGINE_ENOMEM;
-    }
+    for (const int type : types)
+        if (push_vector_data(list, &type) < 0) return TENGINE_ENOMEM;
     return 0;
 }
 
-int push_operators(const VendorDevice& vendor, struct vector* allowed)
+int push_all_operators(VendorDevice& vendor, struct vector* allowed)
+{
+    const std::lock_guard<std::mutex> lock(vendor.mutex);
+    if (vendor.all_operators.empty())
+        for (int i = 0; i < tengine_operator_get_number(); ++i)
+            vendor.all_operators.push_back(
+                get_op_type(tengine_operator_get_domain(i), tengine_operator_get_name(i)));
+    return push_types(vendor.all_operators, allowed);
+}
+
+int push_operators(VendorDevice& vendor, struct vector* allowed)
 {
     // A dispatch alone runs whatever was compiled ahead.
-    if (!vendor.compiler || !vendor.compiler->operators) return push_all_operators(allowed);
-    for (const int type : vendor.operators)
-        if (push_vector_data(allowed, &type) < 0) return TENGINE_ENOMEM;
-    return 0;
+    return vendor.compiler && vendor.compiler->operators ? push_types(vendor.operators, allowed)
+                                                         : push_all_operators(vendor, allowed);
 }
 
 int describe(struct device* device, struct vector* allowed, struct vector*, struct vector* types)
 {
-    TENGINE_RETURN_IF_ERROR(push_operators(vendor_device(device), allowed));
+    VendorDevice& vendor = vendor_device(device);
+    TENGINE_RETURN_IF_ERROR(guarded([&] { return push_operators(vendor, allowed); },
+                                    "no memory for the operators of '%s'", vendor.name.c_str()));
     for (int type = TENGINE_DT_FP32; type <= TENGINE_DT_UINT64; ++type)
         if (push_vector_data(types, &type) < 0) return TENGINE_ENOMEM;
     return 0;

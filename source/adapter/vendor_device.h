@@ -46,6 +46,7 @@ struct VendorDevice : Allocated
     Registered<tengine_compiler_t> compiler;
     Registered<tengine_dispatch_t> dispatch;
     Vector<int> operators;        // that the compiler lists, by their ids
+    Vector<int> all_operators;    // once they were asked for; under the mutex
     std::atomic<int> use_num{0};  // parts and surveys that graphs have
     std::mutex mutex;             // of the two below
     Module* loaded = nullptr;     // that parts to come may share, in a chain
