@@ -90,49 +90,114 @@ int tengine_node_get_version(node_t node)
 
 // ---- bodies ----
 
-// False: there is no need to go on.
-typedef bool (*visit_execution_t)(const struct graph* execution, void* argument);
+typedef void (*visit_execution_t)(const struct graph* execution, void* argument);
 
-// The execution graph, then those of the bodies in it as far as they are prepared, depth first. Its
-// own nodes and parts, which are most, are found without a look at all nodes.
-static bool visit_executions(const struct graph* execution, visit_execution_t visit, void* argument)
+// The execution graph, then those of the bodies in it as far as they are prepared, depth first.
+static void visit_executions(const struct graph* execution, visit_execution_t visit, void* argument)
 {
-    if (!execution) return true;
-    if (!visit(execution, argument)) return false;
+    if (!execution) return;
+    visit(execution, argument);
     for (int i = 0; i < execution->node_num; ++i) {
         const ir_bodies_t* bodies = execution->node_list[i]->core->bodies;
         for (int k = 0; bodies && k < bodies->num; ++k)
-            if (!visit_executions(bodies->list[k].graph->core->execution, visit, argument))
-                return false;
+            visit_executions(bodies->list[k].graph->core->execution, visit, argument);
     }
-    return true;
 }
 
 // Nodes and parts are numbered through all of them.
 typedef struct place
 {
-    int node;  // the number that is looked for, or -1
-    int part;
-    int first_node;  // that the graph at hand begins with, or the one that was found
+    const struct graph* graph;  // NULL: none, it tells how many there are
+    int first_node;
     int first_part;
-    const struct graph* found;
 } place_t;
 
-static bool look_for_place(const struct graph* execution, void* argument)
+typedef struct place_list
 {
-    place_t* place = argument;
-    const int part_num = get_vector_num(execution->subgraph_list);
-    const bool has_node =
-        place->node >= place->first_node && place->node - place->first_node < execution->node_num;
-    const bool has_part =
-        place->part >= place->first_part && place->part - place->first_part < part_num;
-    if (has_node || has_part) {
-        place->found = execution;
-        return false;
+    struct vector* places;
+    place_t next;
+    int status;
+} place_list_t;
+
+static void list_place(const struct graph* execution, void* argument)
+{
+    place_list_t* list = argument;
+    list->next.graph = execution;
+    if (push_vector_data(list->places, &list->next) < 0) list->status = TENGINE_ENOMEM;
+    list->next.first_node += execution->node_num;
+    list->next.first_part += get_vector_num(execution->subgraph_list);
+}
+
+// NULL without memory.
+static struct vector* list_places(const struct graph* execution)
+{
+    place_list_t list = {.places = create_vector(sizeof(place_t), NULL)};
+    if (list.places) visit_executions(execution, list_place, &list);
+    list.next.graph = NULL;
+    if (list.places && list.status == TENGINE_OK && push_vector_data(list.places, &list.next) == 0)
+        return list.places;
+    release_vector(list.places);
+    tengine_error_set(TENGINE_ENOMEM, "no memory for a list of bodies");
+    return NULL;
+}
+
+// Until the next run, or a report would look at all nodes for each of a body. A graph that is only
+// placed has nowhere to keep them: they are then the caller's to release, *out_own.
+static const struct vector* find_places(const struct graph* execution, struct vector** out_own)
+{
+    ir_session_t* session = get_ir_session(execution);
+    *out_own = NULL;
+    if (!session) return *out_own = list_places(execution);
+    if (session->places && session->places_run == session->started) return session->places;
+    release_vector(session->places);
+    session->places = list_places(execution);
+    session->places_run = session->started;
+    return session->places;
+}
+
+static place_t get_place(const struct vector* places, int index)
+{
+    return *(const place_t*)get_vector_data(places, index);
+}
+
+static int get_first_node(const place_t* place)
+{
+    return place->first_node;
+}
+
+static int get_first_part(const place_t* place)
+{
+    return place->first_part;
+}
+
+// The last that begins with `index`, which one has, or before.
+static place_t search(const struct vector* places, int index, int (*get_first)(const place_t*))
+{
+    int begin = 0, end = get_vector_num(places) - 1;
+    while (end - begin > 1) {
+        const int middle = begin + (end - begin) / 2;
+        const place_t place = get_place(places, middle);
+        if (get_first(&place) <= index)
+            begin = middle;
+        else
+            end = middle;
     }
-    place->first_node += execution->node_num;
-    place->first_part += part_num;
-    return true;
+    return get_place(places, begin);
+}
+
+// `what`: "execution nodes". ERANGE, ENOMEM.
+static int find_place(const struct graph* execution, int index,
+                      int (*get_first)(const place_t* place), const char* function,
+                      const char* what, place_t* out_place)
+{
+    struct vector* own;
+    const struct vector* places = find_places(execution, &own);
+    if (!places) return TENGINE_ENOMEM;
+    const place_t end = get_place(places, get_vector_num(places) - 1);
+    const int status = check_index(index, get_first(&end), function, what);
+    if (status == TENGINE_OK) *out_place = search(places, index, get_first);
+    release_vector(own);
+    return status;
 }
 
 // ---- statistics ----
@@ -148,7 +213,7 @@ static void count_model(const struct graph* graph, struct tengine_graph_stats* s
     }
 }
 
-static bool count_execution(const struct graph* execution, void* argument)
+static void count_execution(const struct graph* execution, void* argument)
 {
     struct tengine_graph_stats* stats = argument;
     const int part_num = get_vector_num(execution->subgraph_list);
@@ -159,7 +224,6 @@ static bool count_execution(const struct graph* execution, void* argument)
     stats->arena_bytes += (int64_t)execution->core->plan_bytes;
     for (int i = 0; i < part_num; ++i)
         stats->arena_bytes += (int64_t)get_ir_graph_subgraph(execution, i)->plan_bytes;
-    return true;
 }
 
 int tengine_graph_get_stats(graph_t graph, struct tengine_graph_stats* out_stats)
@@ -190,9 +254,12 @@ int tengine_graph_get_execution_node_number(graph_t graph)
 {
     const struct graph* execution = find_execution(graph, __func__, NULL);
     if (!execution) return api_failure();
-    place_t place = {.node = -1, .part = -1};
-    visit_executions(execution, look_for_place, &place);
-    return place.first_node;
+    struct vector* own;
+    const struct vector* places = find_places(execution, &own);
+    if (!places) return api_failure();
+    const int number = get_place(places, get_vector_num(places) - 1).first_node;
+    release_vector(own);
+    return number;
 }
 
 // NULL when there is none, which has been recorded.
@@ -201,23 +268,22 @@ static struct node* find_execution_node(graph_t graph, int index, const char* fu
 {
     const struct graph* execution = find_execution(graph, function, out_owner);
     if (!execution) return NULL;
-    *out_place = (place_t){.node = index, .part = -1};
-    visit_executions(execution, look_for_place, out_place);
-    if (!out_place->found &&
-        check_index(index, out_place->first_node, function, "execution nodes") < 0)
+    *out_place = (place_t){.graph = execution};  // which has most of them
+    if ((index < 0 || index >= execution->node_num) &&
+        find_place(execution, index, get_first_node, function, "execution nodes", out_place) < 0)
         return NULL;
-    return out_place->found->node_list[index - out_place->first_node];
+    return out_place->graph->node_list[index - out_place->first_node];
 }
 
 static struct subgraph* find_part(graph_t graph, int index, const char* function)
 {
     const struct graph* execution = find_execution(graph, function, NULL);
     if (!execution) return NULL;
-    place_t place = {.node = -1, .part = index};
-    visit_executions(execution, look_for_place, &place);
-    if (!place.found && check_index(index, place.first_part, function, "subgraphs") < 0)
+    place_t place = {.graph = execution};
+    if ((index < 0 || index >= get_vector_num(execution->subgraph_list)) &&
+        find_place(execution, index, get_first_part, function, "subgraphs", &place) < 0)
         return NULL;
-    return get_ir_graph_subgraph(place.found, index - place.first_part);
+    return get_ir_graph_subgraph(place.graph, index - place.first_part);
 }
 
 static double milliseconds(int64_t nanoseconds)

@@ -76,6 +76,7 @@ void close_ir_session(struct graph* execution)
     if (!session) return;
     release_frames(session);
     free_memory(session->part_macs);
+    release_vector(session->places);
     pthread_mutex_destroy(&session->mutex);
     free_memory(session);
     execution->core->session = NULL;
@@ -108,6 +109,8 @@ void rewind_ir_session(struct graph* execution)
 {
     ir_session_t* session = execution->core->session;
     session->started = session->finished = 0;
+    release_vector(session->places);
+    session->places = NULL;
     for (int i = 0; i < session->frame_num; ++i)
         reset_ir_frame(&session->frames[i], execution);
 }

@@ -33,6 +33,10 @@ typedef struct session
     double fallback_macs;     // those that do
     double all_macs;
     double* part_macs;  // of each part, as far as they would count
+    // The execution graphs that reports tell of, bodies' too, which runs may prepare again: the
+    // inspecting room's own list, as it was before run `places_run`; NULL: not listed.
+    struct vector* places;
+    int64_t places_run;
 } ir_session_t;
 
 // `execution` is split for good. close_ir_session() frees what a failure leaves.

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "model.h"
+#include "tengine/inspect.h"
 #include "tensor_file/failure.h"
 
 namespace tengine::tools {
@@ -35,6 +36,10 @@ std::vector<std::string> output_names(graph_t graph)
 Network::Network(graph_t graph, const std::vector<std::string>& tensors, int threads)
     : graph_(graph), threads_(threads)
 {
+    for (int i = 0; i < tengine_graph_get_tensor_number(graph); ++i) {
+        const tensor_t tensor = tengine_graph_get_tensor(graph, i);
+        tensors_.emplace(get_tensor_name(tensor), tensor);
+    }
     if (!tensors.empty()) set_outputs(tensors);
 }
 
@@ -59,6 +64,13 @@ void Network::set_outputs(const std::vector<std::string>& tensors)
         fail_api(kSubject);
 }
 
+tensor_t Network::find_tensor(const std::string& name) const
+{
+    const auto found = tensors_.find(name);
+    if (found == tensors_.end()) throw Failure("the model has no tensor '" + name + "'");
+    return found->second;
+}
+
 void Network::run(const Sample& sample)
 {
     std::vector<std::vector<int>> shapes;
@@ -67,8 +79,7 @@ void Network::run(const Sample& sample)
     const bool is_new_shape = !is_prepared_ || shapes != shapes_;
     static std::byte nothing[1];
     for (const Tensor& tensor : sample) {
-        tensor_t input = get_graph_tensor(graph_, tensor.name.c_str());
-        if (!input) fail_api(kSubject);
+        tensor_t input = find_tensor(tensor.name);
         const std::vector<int>& shape = tensor.shape;
         // The library only reads the buffer of an input.
         void* bytes = tensor.bytes.empty() ? nothing : const_cast<std::byte*>(tensor.bytes.data());
@@ -86,8 +97,7 @@ void Network::run(const Sample& sample)
 
 FloatView Network::view(const std::string& name) const
 {
-    tensor_t tensor = get_graph_tensor(graph_, name.c_str());
-    if (!tensor) fail_api(kSubject);
+    tensor_t tensor = find_tensor(name);
     const Tensor described = describe_tensor(tensor);
     FloatView view;
     view.shape = described.shape;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "quantize/float_model.h"
@@ -37,8 +38,11 @@ class Network
 
   private:
     void set_outputs(const std::vector<std::string>& tensors);
+    // Throws Failure when there is none.
+    tensor_t find_tensor(const std::string& name) const;
 
     graph_t graph_;
+    std::unordered_map<std::string, tensor_t> tensors_;  // the first of each name
     int threads_;
     bool is_prepared_ = false;
     std::vector<std::vector<int>> shapes_;  // of the inputs, as prepared
