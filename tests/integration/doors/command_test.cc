@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every kind of device under every command takes little longer than the CPU alone, in time of the
 // processor.
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
-#include <iterator>
-#include <sys/resource.h>
-#include <sys/wait.h>
 
 #include "door.h"
+#include "process.h"
 
 namespace tengine {
 namespace {
@@ -31,13 +28,6 @@ const std::vector<Command> kCommands = {
     {"verify", {"verify", "--only", "Abs fp32", "--quiet"}},
     {"compile", {"compile", "MODEL", "-o", "OUTPUT.tmfile", "--allow-empty", "--quiet"}},
     {"quantize", {"quantize", "MODEL", "--random", "2", "-o", "OUTPUT.onnx", "--quiet"}, false}};
-
-struct Finished
-{
-    int status = 0;
-    double seconds = 0;  // of the processor
-    std::string output;
-};
 
 struct Case
 {
@@ -80,30 +70,7 @@ class DoorCommand : public testing::TestWithParam<Case>
 
     Finished run(const std::vector<std::string>& words) const
     {
-        std::vector<char*> arguments;
-        for (const std::string& word : words)
-            arguments.push_back(const_cast<char*>(word.c_str()));
-        arguments.push_back(nullptr);
-        const std::string output = folder_ + "/output";
-        const pid_t child = fork();
-        if (child == 0) {
-            const int file = open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-            dup2(file, STDOUT_FILENO);
-            dup2(file, STDERR_FILENO);
-            execv(arguments[0], arguments.data());
-            _exit(127);
-        }
-        Finished finished;
-        rusage usage{};
-        int status = 0;
-        EXPECT_EQ(wait4(child, &status, 0, &usage), child);
-        finished.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-        for (const timeval& time : {usage.ru_utime, usage.ru_stime})
-            finished.seconds +=
-                static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-        std::ifstream file(output);
-        finished.output.assign(std::istreambuf_iterator<char>(file), {});
-        return finished;
+        return run_process(words, folder_ + "/output");
     }
 
     std::string folder_;

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// What there is of a model twice as often, commands take twice the time for, not four times.
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+
+#include "onnx_graph.h"
+#include "process.h"
+
+namespace tengine {
+namespace {
+
+using namespace onnx;
+
+std::string row(const std::string& name)
+{
+    return value(name, kFloat, {1});
+}
+
+std::string name_of(const char* prefix, int index)
+{
+    return prefix + std::to_string(index);
+}
+
+// ---- models with `number` of something ----
+
+std::string make_nodes(int number)
+{
+    Names nodes = {node("Relu", {"x"}, {"v0"})};
+    for (int i = 1; i < number; ++i)
+        nodes.push_back(node(i % 2 == 0 ? "Abs" : "Neg", {name_of("v", i - 1)}, {name_of("v", i)}));
+    return graph(nodes, {row("x")}, {row(name_of("v", number - 1))});
+}
+
+std::string make_inputs(int number)
+{
+    Names nodes, inputs, outputs;
+    for (int i = 0; i < number; ++i) {
+        inputs.push_back(row(name_of("x", i)));
+        outputs.push_back(row(name_of("y", i)));
+        nodes.push_back(node("Neg", {name_of("x", i)}, {name_of("y", i)}));
+    }
+    return graph(nodes, inputs, outputs);
+}
+
+std::string make_constants(int number)
+{
+    Names nodes, constants;
+    std::string last = "x";
+    for (int i = 0; i < number; ++i) {
+        constants.push_back(constant<float>(name_of("c", i), kFloat, {1}, {0.5f}));
+        nodes.push_back(node("Add", {last, name_of("c", i)}, {name_of("v", i)}));
+        last = name_of("v", i);
+    }
+    return graph(nodes, {row("x")}, {row(last)}, constants);
+}
+
+std::string make_bodies(int number)
+{
+    Names nodes;
+    std::string last = "x";
+    for (int i = 0; i < number; ++i) {
+        const auto branch = [&](const char* op, const char* prefix) {
+            return graph({node(op, {last}, {name_of(prefix, i)})}, {}, {row(name_of(prefix, i))});
+        };
+        nodes.push_back(node("If", {"c"}, {name_of("v", i)},
+                             {graph_attribute("then_branch", branch("Neg", "t")),
+                              graph_attribute("else_branch", branch("Abs", "e"))}));
+        last = name_of("v", i);
+    }
+    return graph(nodes, {row("x"), value("c", kBool)}, {row(last)});
+}
+
+// A node with as many inputs, of as many outputs of another.
+std::string make_wide(int number)
+{
+    Names parts;
+    for (int i = 0; i < number; ++i)
+        parts.push_back(name_of("p", i));
+    return graph({node("Split", {"x"}, parts,
+                       {number_attribute("axis", 0), number_attribute("num_outputs", number)}),
+                  node("Concat", parts, {"y"}, {number_attribute("axis", 0)})},
+                 {value("x", kFloat, {number})}, {value("y", kFloat, {number})});
+}
+
+// ---- the test ----
+
+struct Growing
+{
+    const char* name;
+    std::string (*make)(int number);
+    int number;
+};
+
+struct Command
+{
+    const char* name;
+    std::vector<std::string> words;  // MODEL and OUTPUT are files
+};
+
+const Growing kModels[] = {{"nodes", make_nodes, 4000},
+                           {"inputs", make_inputs, 2000},
+                           {"constants", make_constants, 3000},
+                           {"bodies", make_bodies, 300},
+                           {"wide", make_wide, 500}};
+const Command kCommands[] = {
+    {"inspect", {"inspect", "MODEL", "--json", "OUTPUT.json"}},
+    {"run", {"run", "MODEL"}},
+    {"bench", {"bench", "MODEL", "--runs", "1", "--warmup", "0"}},
+    {"convert", {"convert", "MODEL", "OUTPUT.tmfile"}},
+    {"rewrite", {"convert", "MODEL", "OUTPUT.onnx"}},
+    {"compile", {"compile", "MODEL", "-o", "OUTPUT.tmfile", "--allow-empty", "--quiet"}},
+    {"quantize", {"quantize", "MODEL", "--random", "1", "-o", "OUTPUT.onnx", "--quiet"}}};
+
+class Growth : public testing::TestWithParam<std::tuple<Growing, Command>>
+{
+  protected:
+    void SetUp() override
+    {
+        folder_ = testing::TempDir() + "growth_" + std::to_string(getpid());
+        std::filesystem::create_directory(folder_);
+    }
+    void TearDown() override { std::filesystem::remove_all(folder_); }
+
+    void write_model(const std::string& contents) const
+    {
+        const std::string opset = Message().bytes(1, "").number(2, 18).text();
+        std::ofstream(folder_ + "/model.onnx", std::ios::binary)
+            << Message().number(1, 8).bytes(8, opset).bytes(7, contents).text();
+    }
+
+    // The least of several counts.
+    double find_seconds(const Growing& model, const Command& command, int number)
+    {
+        write_model(model.make(number));
+        std::vector<std::string> words = {TENGINE_TOOL};
+        for (const std::string& word : command.words)
+            words.push_back(word == "MODEL"                ? folder_ + "/model.onnx"
+                            : word.rfind("OUTPUT", 0) == 0 ? folder_ + "/" + word
+                                                           : word);
+        double least = 1e9;
+        for (int i = 0; i < 2; ++i) {
+            const Finished finished = run_process(words, folder_ + "/output");
+            EXPECT_TRUE(finished.status == 0 || std::string(command.name) == "quantize")
+                << finished.output.substr(0, 1000);
+            least = std::min(least, finished.seconds);
+        }
+        return least;
+    }
+
+    std::string folder_;
+};
+
+// Twice, and a half for what others on the machine take of the processor's caches.
+TEST_P(Growth, IsLinear)
+{
+    const auto& [model, command] = GetParam();
+    double once = 0, twice = 0;
+    for (int attempt = 0; attempt < 3; ++attempt) {
+        once = find_seconds(model, command, model.number);
+        twice = find_seconds(model, command, 2 * model.number);
+        if (HasFailure() || twice < 2.5 * once + 0.03) break;
+    }
+    RecordProperty("milliseconds", static_cast<int>(twice * 1e3));
+    EXPECT_LT(twice, 2.5 * once + 0.03);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Growth,
+                         testing::Combine(testing::ValuesIn(kModels), testing::ValuesIn(kCommands)),
+                         [](const auto& tested) {
+                             return std::string(std::get<0>(tested.param).name) + "_" +
+                                    std::get<1>(tested.param).name;
+                         });
+
+}  // namespace
+}  // namespace tengine

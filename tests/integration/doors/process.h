@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program, and the time of the processor that it takes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tengine {
+
+struct Finished
+{
+    int status = 0;
+    double seconds = 0;  // of the processor
+    std::string output;  // and errors
+};
+
+// `words`: the program, and its arguments. What it says goes through the file at `output`.
+Finished run_process(const std::vector<std::string>& words, const std::string& output);
+
+}  // namespace tengine
