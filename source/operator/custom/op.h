@@ -47,9 +47,10 @@ void drop_custom_op(tengine_op_t* op);
 int register_custom_op(struct context* context, tengine_op_t* op, const char* function);
 int unregister_custom_op(struct context* context, tengine_op_t* op, const char* function);
 
-// Gives each node of the source graph and its bodies that a registered operator is for, and that has no custom
-// kernel, this operator, and calls its init. Nodes that have one keep it. `only_unknown`: of
-// operators that the library does not have. Fails as init does, or with TENGINE_ENOMEM.
+// Gives each node of the source graph and its bodies that a registered operator is for, and that
+// has no custom kernel, this operator, and calls its init. Nodes that have one keep it.
+// `only_unknown`: of operators that the library does not have. Fails as init does, or with
+// TENGINE_ENOMEM.
 int resolve_custom_ops(const struct graph* source, bool only_unknown);
 
 // Counts the changes of all lists: a graph that was prepared before one may resolve its operators
