@@ -115,7 +115,7 @@ void Measuring::measure(Measurement* result)
     run_frames(model_, options_.frames, may_start, [&](double time) {
         times.push_back(time);
         elapsed = milliseconds_since(begin_);
-        if (profiler) profiler->add_run();
+        if (profiler) profiler->add_run(time);
         show(static_cast<int>(times.size()));
     });
     result->runs = static_cast<int>(times.size());

@@ -109,104 +109,6 @@ std::vector<ProfileRow> sum_operators(const std::vector<ProfileRow>& nodes)
     return rows;
 }
 
-// 10^9 of something a second; 0 where no time was measured.
-double giga(double number, double ms)
-{
-    return ms > 0 ? number / (ms * 1e6) : 0;
-}
-
-double gflops_of(const ProfileRow& row)
-{
-    return giga(2.0 * static_cast<double>(row.macs), row.ms);
-}
-
-double gbps_of(const ProfileRow& row)
-{
-    return row.knows_bytes ? giga(static_cast<double>(row.bytes), row.ms) : 0;
-}
-
-Json rows_json(const std::vector<ProfileRow>& rows, bool is_node)
-{
-    Json list = Json::array();
-    for (const ProfileRow& row : rows) {
-        Json entry;
-        if (is_node)
-            entry["name"] = row.name;
-        else
-            entry["nodes"] = row.nodes;
-        entry["op"] = row.op;
-        entry["device"] = row.device;
-        entry["median_ms"] = row.ms;
-        entry["share"] = row.share;
-        entry["macs"] = row.macs;
-        entry["bytes"] = row.bytes;
-        entry["gflops"] = gflops_of(row);
-        entry["gbps"] = gbps_of(row);
-        entry["simulated"] = row.simulated;
-        list.push_back(entry);
-    }
-    return list;
-}
-
-// What both tables show of a row; nothing in place of figures that mean nothing.
-std::vector<std::string> figures(const ProfileRow& row)
-{
-    return {decimal_text(row.ms, 4), decimal_text(100 * row.share, 1),
-            row.macs > 0 && row.ms > 0 ? decimal_text(gflops_of(row), 2) : "",
-            gbps_of(row) > 0 ? decimal_text(gbps_of(row), 2) : ""};
-}
-
-std::vector<std::string> join(std::vector<std::string> a, const std::vector<std::string>& b)
-{
-    a.insert(a.end(), b.begin(), b.end());
-    return a;
-}
-
-ProfileRow sum_of(const std::vector<ProfileRow>& rows)
-{
-    ProfileRow sum;
-    sum.nodes = 0;
-    for (const ProfileRow& row : rows) {
-        sum.nodes += row.nodes;
-        sum.ms += row.ms;
-        sum.share += row.share;
-        sum.macs += row.macs;
-        sum.bytes += row.bytes;
-        sum.knows_bytes = sum.knows_bytes && row.knows_bytes;
-    }
-    return sum;
-}
-
-std::string operators_text(const Profile& profile)
-{
-    std::vector<std::vector<std::string>> rows = {
-        {"operator", ">nodes", ">ms", ">share %", ">GFLOP/s", ">GB/s", "device"}};
-    const auto add = [&rows](const std::string& name, const ProfileRow& row) {
-        rows.push_back(join(join({name, std::to_string(row.nodes)}, figures(row)), {row.device}));
-    };
-    for (const ProfileRow& row : profile.operators)
-        add(row.op, row);
-    add("all", sum_of(profile.operators));
-    return table_text(rows);
-}
-
-std::string nodes_text(const Profile& profile, size_t top)
-{
-    std::vector<std::vector<std::string>> rows = {
-        {">ms", ">share %", ">GFLOP/s", ">GB/s", "operator", "device", "node"}};
-    const size_t shown = std::min(top, profile.nodes.size());
-    for (size_t i = 0; i < shown; ++i) {
-        const ProfileRow& row = profile.nodes[i];
-        rows.push_back(join(figures(row), {row.op, row.device, row.name}));
-    }
-    if (shown < profile.nodes.size()) {
-        const ProfileRow rest =
-            sum_of({profile.nodes.begin() + static_cast<long>(shown), profile.nodes.end()});
-        rows.push_back(join(figures(rest), {"", "", std::to_string(rest.nodes) + " others"}));
-    }
-    return table_text(rows);
-}
-
 }  // namespace
 
 Profiler::Profiler(graph_t graph) : graph_(graph)
@@ -215,15 +117,46 @@ Profiler::Profiler(graph_t graph) : graph_(graph)
     if (number < 0) fail_api("profile");
     times_.resize(static_cast<size_t>(number));
     std::vector<std::string> names, operators;
+    int last_part = -1;
     for (int i = 0; i < number; ++i) {
         const tengine_execution_node node = execution_node(graph, i);
         names.emplace_back(node.name);
         operators.emplace_back(node.op);
+        part_of_.push_back(node.subgraph);
+        last_part = std::max(last_part, node.subgraph);
     }
     owners_ = find_owners(names, operators);
+    parts_.resize(static_cast<size_t>(last_part + 1));
+    for (size_t i = 0; i < part_of_.size(); ++i)
+        parts_[static_cast<size_t>(part_of_[i])].owner = owners_[i];
 }
 
-void Profiler::add_run()
+// What a part took beyond those of its nodes that have a time is that of the others. What its nodes
+// take is not that of the node in whose body they are.
+void Profiler::add_parts(const std::vector<double>& nodes, std::vector<double>* own)
+{
+    std::vector<double> known(parts_.size());
+    std::vector<bool> has_unknown(parts_.size());
+    for (size_t i = 0; i < nodes.size(); ++i) {
+        const auto part = static_cast<size_t>(part_of_[i]);
+        if (nodes[i] >= 0)
+            known[part] += nodes[i];
+        else
+            has_unknown[part] = true;
+    }
+    for (size_t i = 0; i < parts_.size(); ++i) {
+        tengine_subgraph part;
+        if (tengine_graph_get_subgraph(graph_, static_cast<int>(i), &part) < 0) fail_api("profile");
+        if (part.measured_ms < 0) continue;
+        const double rest = has_unknown[i] ? std::max(part.measured_ms - known[i], 0.0) : 0;
+        if (has_unknown[i]) parts_[i].rest.push_back(rest);
+        if (parts_[i].owner >= 0) (*own)[static_cast<size_t>(parts_[i].owner)] -= rest;
+        parts_[i].whole.push_back(part.measured_ms);
+        parts_[i].known.push_back(known[i]);
+    }
+}
+
+void Profiler::add_run(double ms)
 {
     std::vector<double> run(times_.size());
     for (size_t i = 0; i < times_.size(); ++i)
@@ -231,52 +164,75 @@ void Profiler::add_run()
     std::vector<double> own = run;
     for (size_t i = 0; i < times_.size(); ++i)
         if (owners_[i] >= 0 && run[i] > 0) own[static_cast<size_t>(owners_[i])] -= run[i];
+    add_parts(run, &own);
     for (size_t i = 0; i < times_.size(); ++i)
         if (run[i] >= 0) times_[i].push_back(std::max(own[i], 0.0));
+    runs_.push_back(ms);
+}
+
+// The clock of a simulated part takes the place of the simulator's.
+double Profiler::run_ms(const std::vector<bool>& simulated) const
+{
+    double ms = summarise(runs_).median;
+    for (size_t i = 0; i < parts_.size(); ++i)
+        if (simulated[i] && !parts_[i].whole.empty())
+            ms += summarise(parts_[i].known).median - summarise(parts_[i].whole).median;
+    return ms;
+}
+
+std::vector<bool> Profiler::add_part_rows(const Report& report, Profile* profile) const
+{
+    std::vector<bool> simulated;
+    for (size_t i = 0; i < parts_.size(); ++i) {
+        const Part& part = report.parts[i];
+        simulated.push_back(simulated_ms(part.counters).has_value());
+        ProfileRow row = {"part " + std::to_string(i), "", part.device, 0};
+        row.knows_bytes = false;
+        if (!parts_[i].rest.empty()) row.ms = summarise(parts_[i].rest).median;
+        profile->total_ms += row.ms;
+        profile->parts.push_back(row);
+    }
+    return simulated;
+}
+
+void Profiler::add_node_rows(const Report& report, const std::vector<bool>& simulated,
+                             Profile* profile) const
+{
+    const std::vector<ByteCount> bytes = count_bytes(report);
+    for (size_t i = 0; i < report.nodes.size(); ++i) {
+        const PlacedNode& node = report.nodes[i];
+        const auto part = static_cast<size_t>(node.part);
+        if (!times_[i].empty()) {
+            profile->nodes.push_back({node.name, node.op, node.device, 1, simulated[part],
+                                      summarise(times_[i]).median, 0, node.macs, bytes[i].number,
+                                      bytes[i].is_whole});
+            profile->total_ms += profile->nodes.back().ms;
+        } else if (!parts_[part].rest.empty()) {
+            profile->untimed.push_back(node.name);
+            profile->parts[part].nodes += 1;
+            profile->parts[part].macs += node.macs;
+        }
+    }
 }
 
 Profile Profiler::result() const
 {
     const Report report = make_report("", {}, graph_);
-    const std::vector<ByteCount> bytes = count_bytes(report);
     Profile profile;
-    for (size_t i = 0; i < report.nodes.size(); ++i) {
-        const PlacedNode& node = report.nodes[i];
-        profile.runs = std::max(profile.runs, static_cast<int>(times_[i].size()));
-        if (times_[i].empty()) {
-            profile.untimed.push_back(node.name);
-            continue;
-        }
-        const Part& part = report.parts[static_cast<size_t>(node.part)];
-        profile.nodes.push_back(
-            {node.name, node.op, node.device, 1, simulated_ms(part.counters).has_value(),
-             summarise(times_[i]).median, 0, node.macs, bytes[i].number, bytes[i].is_whole});
-        profile.total_ms += profile.nodes.back().ms;
+    profile.runs = static_cast<int>(runs_.size());
+    const std::vector<bool> simulated = add_part_rows(report, &profile);
+    add_node_rows(report, simulated, &profile);
+    const auto is_known = [](const ProfileRow& part) { return part.nodes == 0; };
+    profile.parts.erase(std::remove_if(profile.parts.begin(), profile.parts.end(), is_known),
+                        profile.parts.end());
+    profile.run_ms = std::max(run_ms(simulated), profile.total_ms);
+    for (std::vector<ProfileRow>* rows : {&profile.nodes, &profile.parts}) {
+        for (ProfileRow& row : *rows)
+            row.share = profile.run_ms > 0 ? row.ms / profile.run_ms : 0;
+        sort_by_time(rows);
     }
-    for (ProfileRow& node : profile.nodes)
-        node.share = profile.total_ms > 0 ? node.ms / profile.total_ms : 0;
-    sort_by_time(&profile.nodes);
     profile.operators = sum_operators(profile.nodes);
     return profile;
-}
-
-Json to_json(const Profile& profile)
-{
-    return {{"runs", profile.runs},
-            {"total_ms", profile.total_ms},
-            {"nodes", rows_json(profile.nodes, true)},
-            {"operators", rows_json(profile.operators, false)},
-            {"untimed", profile.untimed}};
-}
-
-std::string profile_text(const Profile& profile, int top)
-{
-    std::string text =
-        operators_text(profile) + "\n" + nodes_text(profile, static_cast<size_t>(top));
-    if (!profile.untimed.empty())
-        text += std::to_string(profile.untimed.size()) +
-                " nodes have no time: their device does not report it\n";
-    return text;
 }
 
 }  // namespace tengine::tools

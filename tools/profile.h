@@ -11,16 +11,19 @@
 
 namespace tengine::tools {
 
-// A node of the prepared graph, or all nodes of an operator together.
+struct Report;
+
+// A node of the prepared graph, all nodes of an operator together, or the nodes of a part whose
+// device does not tell their times.
 struct ProfileRow
 {
-    std::string name;  // of an operator: ""
-    std::string op;
+    std::string name;    // of an operator: ""; of a part: "part 1"
+    std::string op;      // of a part: ""
     std::string device;  // of an operator on several devices: "CPU, TPU"
     int nodes = 1;
     bool simulated = false;  // the time is the device's own
     double ms = 0;           // median over the runs; of an operator the sum of these
-    double share = 0;        // of all nodes
+    double share = 0;        // of the run
     int64_t macs = 0;
     int64_t bytes = 0;  // read and written, constants included, as far as shapes are known
     bool knows_bytes = true;
@@ -31,8 +34,10 @@ struct Profile
     int runs = 0;
     std::vector<ProfileRow> nodes;  // slowest first, as the next ones
     std::vector<ProfileRow> operators;
-    std::vector<std::string> untimed;  // nodes whose device does not tell their time
-    double total_ms = 0;               // sum over the nodes
+    std::vector<ProfileRow> parts;     // with the nodes whose device does not tell their times
+    std::vector<std::string> untimed;  // these nodes
+    double total_ms = 0;               // sum over nodes and parts
+    double run_ms = 0;  // a run, with simulated devices by their own clocks; not below total_ms
 };
 
 // Collects the times of a prepared graph whose context has run.profile=1.
@@ -42,20 +47,39 @@ class Profiler
     // Throws Failure, as add_run() does.
     explicit Profiler(graph_t graph);
 
-    // The run that has just ended.
-    void add_run();
+    // The run that has just ended, and took `ms`.
+    void add_run(double ms);
 
     Profile result() const;
 
   private:
+    struct PartTimes
+    {
+        int owner = -1;             // in whose body it is
+        std::vector<double> whole;  // of each run, as the next one
+        std::vector<double> known;  // of its nodes that have a time
+        std::vector<double> rest;   // of the runs in which some of its nodes had none
+    };
+
+    void add_parts(const std::vector<double>& nodes, std::vector<double>* own);
+    double run_ms(const std::vector<bool>& simulated) const;
+    // Returns of each part whether it is simulated.
+    std::vector<bool> add_part_rows(const Report& report, Profile* profile) const;
+    void add_node_rows(const Report& report, const std::vector<bool>& simulated,
+                       Profile* profile) const;
+
     graph_t graph_;
     std::vector<std::vector<double>> times_;  // of each node
     std::vector<int> owners_;  // in whose body it is; -1: it is a node of the graph itself
+    std::vector<int> part_of_;
+    std::vector<PartTimes> parts_;
+    std::vector<double> runs_;
 };
 
 Json to_json(const Profile& profile);
 
-// Two tables: the operators, and the `top` slowest nodes.
+// Two tables: the operators, and the `top` slowest nodes. What no node can be named for comes
+// first.
 std::string profile_text(const Profile& profile, int top);
 
 }  // namespace tengine::tools

@@ -167,8 +167,11 @@ TEST(BenchProfile, RowsAddUpAndAreSorted)
     EXPECT_EQ(profile["runs"], 9);
     EXPECT_EQ(profile["nodes"].size(), 16u);
     EXPECT_TRUE(profile["untimed"].empty());
+    EXPECT_TRUE(profile["parts"].empty());
+    const double run = profile["run_ms"], total = profile["total_ms"];
+    EXPECT_NEAR(run, std::max(result["median_ms"].get<double>(), total), 1e-9);
     for (const char* rows : {"nodes", "operators"}) {
-        EXPECT_NEAR(sum(profile[rows], "share"), 1, 1e-9) << rows;
+        EXPECT_NEAR(sum(profile[rows], "share"), total / run, 1e-9) << rows;
         EXPECT_NEAR(sum(profile[rows], "median_ms"), profile["total_ms"].get<double>(), 1e-9);
         EXPECT_EQ(sum(profile[rows], "macs"), result["macs"]) << rows;
         for (size_t i = 1; i < profile[rows].size(); ++i)
@@ -194,8 +197,9 @@ TEST(BenchProfile, BytesAreThoseReadAndWritten)
     EXPECT_EQ(bytes, 4 * (40 + 400 + 10 + 10));
 }
 
-// y = x * x, since the largest number is not 0, or else the sum.
-std::string write_choice()
+// y = x * x, since the largest number is not 0, or else the sum; or of another operator, of x
+// alone.
+std::string write_choice(const std::string& unary = "")
 {
     ModelMaker maker({256, 256});
     maker.node("ReduceMax", {"x"}, "largest");
@@ -208,10 +212,11 @@ std::string write_choice()
         ::onnx::GraphProto* body = attribute->mutable_g();
         body->set_name(branch);
         ::onnx::NodeProto* node = body->add_node();
-        node->set_op_type(branch == std::string("then_branch") ? "MatMul" : "Add");
+        const char* binary = branch == std::string("then_branch") ? "MatMul" : "Add";
+        node->set_op_type(unary.empty() ? binary : unary);
         node->set_name("inner");
         node->add_input("x");
-        node->add_input("x");
+        if (unary.empty()) node->add_input("x");
         node->add_output(branch);
         body->add_output()->set_name(branch);
     }
@@ -233,12 +238,86 @@ TEST(BenchProfile, TheTimeOfABodyIsThatOfItsNodes)
     EXPECT_NEAR(sum(profile["nodes"], "median_ms"), profile["total_ms"].get<double>(), 1e-9);
 }
 
+// ---- a device that does not measure its nodes ----
+
+Finished bench_slow(const std::string& model, const std::vector<std::string>& more)
+{
+    std::vector<std::string> words = {"bench",    model,      "--plugin",     SLOW_DEVICE,
+                                      "--device", "SLOW,CPU", "--profile",    "--runs",
+                                      "5",        "--option", "split.prune=0"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run(words);
+}
+
+std::string write_roots()
+{
+    ModelMaker maker({4, 4});
+    maker.node("Abs", {"x"}, "a");
+    maker.node("Sqrt", {"a"}, "b");
+    maker.node("Sqrt", {"b"}, "c");
+    maker.node("Neg", {"c"}, "y");
+    return maker.write(scratch_folder());
+}
+
+// The two roots take 20 ms, the two nodes on the CPU next to nothing.
+TEST(BenchProfile, ThePartOfADeviceThatDoesNotMeasureHasARow)
+{
+    const Finished finished = bench_slow(write_roots(), {"--json", "-"});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    const json result = json::parse(finished.output)["results"][0];
+    const json& profile = result["profile"];
+    ASSERT_EQ(profile["parts"].size(), 1u) << profile;
+    const json& part = profile["parts"][0];
+    EXPECT_EQ(part["name"], "part 1");
+    EXPECT_EQ(part["device"], "SLOW");
+    EXPECT_EQ(part["nodes"], 2);
+    EXPECT_GE(part["median_ms"].get<double>(), 20);
+    EXPECT_GT(part["share"].get<double>(), 0.9);
+    EXPECT_EQ(profile["untimed"].size(), 2u);
+    EXPECT_EQ(profile["nodes"].size(), 2u);
+    EXPECT_LT(sum(profile["nodes"], "share"), 0.1);
+    EXPECT_GE(profile["run_ms"].get<double>(), 20);
+    EXPECT_NEAR(sum(profile["nodes"], "median_ms") + part["median_ms"].get<double>(),
+                profile["total_ms"].get<double>(), 1e-9);
+}
+
+TEST(BenchProfile, WhatIsUnknownStandsFirst)
+{
+    const Finished finished = bench_slow(write_roots(), {"--top", "1"});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    const size_t said = finished.output.find("SLOW does not tell the times of its nodes: 9");
+    const size_t operators = finished.output.find("operator ");
+    const size_t part = finished.output.find("(part 1)");
+    const size_t first = finished.output.find("Abs ");
+    ASSERT_NE(said, std::string::npos) << finished.output;
+    EXPECT_LT(said, operators);
+    EXPECT_LT(operators, part);
+    EXPECT_LT(part, first);
+    EXPECT_THAT(finished.output, HasSubstr("% of the run are those of part 1, 2 nodes\n"));
+    EXPECT_THAT(finished.output, testing::ContainsRegex("all +4 .* 100\\.0"));
+    const std::string nodes = finished.output.substr(finished.output.rfind("operator "));
+    EXPECT_LT(nodes.find("part 1, 2 nodes"), nodes.find("1 others")) << nodes;
+}
+
+// The If itself only copies.
+TEST(BenchProfile, ThePartOfABodyIsNotTheNodesOwn)
+{
+    const Finished finished = bench_slow(write_choice("Sqrt"), {"--json", "-"});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    const json profile = json::parse(finished.output)["results"][0]["profile"];
+    ASSERT_EQ(profile["parts"].size(), 1u) << profile;
+    EXPECT_GE(profile["parts"][0]["median_ms"].get<double>(), 20);
+    for (const json& row : profile["nodes"])
+        EXPECT_LT(row["median_ms"].get<double>(), 20) << row;
+}
+
 TEST(BenchProfile, PrintsTheSlowestNodesAndTheRest)
 {
     const Finished finished = run({"bench", data_file("digits.onnx"), "--profile", "--top", "3"});
     EXPECT_EQ(finished.status, 0) << finished.errors;
     EXPECT_THAT(finished.output, HasSubstr("median of 20 warm runs"));
     EXPECT_THAT(finished.output, HasSubstr("13 others\n"));
+    EXPECT_THAT(finished.output, testing::ContainsRegex("\\(between\\) .*\nall +16 .* 100\\.0"));
     const size_t nodes = finished.output.rfind("operator  device  node");
     ASSERT_NE(nodes, std::string::npos) << finished.output;
     const std::string table = finished.output.substr(nodes);
