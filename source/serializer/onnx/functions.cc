@@ -5,6 +5,8 @@
 #include "serializer/onnx/functions.h"
 
 #include <algorithm>
+#include <deque>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -63,6 +65,21 @@ struct Call
     }
 };
 
+// A graph or a call that is being expanded. They lie in a list and not on the stack of the thread,
+// which may be small.
+struct Frame
+{
+    const Opsets& opsets;  // of its nodes
+    GraphProto* target;
+    std::unique_ptr<Call> call;   // null: it is a graph, the target
+    GraphProto* nodes = nullptr;  // of a graph: what it had
+    int next = 0;
+    bool has_begun = false;
+    std::vector<const Function*> outer_active = {};  // of a graph that was handed over
+
+    int count() const { return call ? call->function.proto->node_size() : nodes->node_size(); }
+};
+
 // Where a graph comes from that a call hands over to its function.
 struct Origin
 {
@@ -82,7 +99,9 @@ class Expansion
         for (const FunctionProto& function : model_.header.functions())
             TENGINE_RETURN_IF_ERROR(add_function(function));
         TENGINE_RETURN_IF_ERROR(collect_names());
-        TENGINE_RETURN_IF_ERROR(expand_graph(&model_.graph, model_.imports.model));
+        push_graph(&model_.graph, model_.imports.model);
+        while (!frames_.empty())
+            TENGINE_RETURN_IF_ERROR(go_on());
         model_.header.clear_functions();
         return TENGINE_OK;
     }
@@ -189,69 +208,103 @@ class Expansion
 
     // ---- expanding ----
 
-    int expand_graph(GraphProto* graph, const Opsets& opsets)
+    // A node more of the innermost frame, or its end.
+    int go_on()
     {
-        if (++nested_ > kMostNested) return fail_depth();
-        auto& old = *make_message<GraphProto>(&model_.arena);
-        old.mutable_node()->Swap(graph->mutable_node());
-        for (NodeProto& node : *old.mutable_node())
-            TENGINE_RETURN_IF_ERROR(place(&node, opsets, graph));
-        --nested_;
+        Frame& frame = frames_.back();
+        if (!frame.has_begun) TENGINE_RETURN_IF_ERROR(begin(&frame));
+        if (frame.next < frame.count()) {
+            const int index = frame.next++;
+            if (!frame.call)
+                return place(frame.nodes->mutable_node(index), frame.opsets, frame.target);
+            NodeProto* copy;
+            TENGINE_RETURN_IF_ERROR(copy_node(*frame.call, index, &copy));
+            return place(copy, frame.opsets, frame.target);
+        }
+        end(&frame);
+        frames_.pop_back();
         return TENGINE_OK;
     }
 
-    // Both lie in the model's arena.
+    int begin(Frame* frame)
+    {
+        frame->has_begun = true;
+        if (++nested_ > kMostNested) return fail_depth();
+        if (frame->call) {
+            active_.push_back(&frame->call->function);
+            return TENGINE_OK;
+        }
+        frame->nodes = make_message<GraphProto>(&model_.arena);
+        frame->nodes->mutable_node()->Swap(frame->target->mutable_node());
+        const auto handed = handed_over_.find(frame->target);
+        if (handed == handed_over_.end()) return TENGINE_OK;
+        frame->outer_active = active_;
+        active_.resize(handed->second.active_num);
+        return TENGINE_OK;
+    }
+
+    void end(Frame* frame)
+    {
+        --nested_;
+        if (frame->call) {
+            for (const auto& [from, to] : frame->call->copies)
+                add_copy(from, to, frame->target);
+            active_.pop_back();
+        } else if (handed_over_.count(frame->target)) {
+            active_.swap(frame->outer_active);
+        }
+    }
+
+    // Both lie in the model's arena. Calls in its bodies are expanded before what comes after it.
     int place(NodeProto* node, const Opsets& opsets, GraphProto* target)
     {
         const Function* function;
         TENGINE_RETURN_IF_ERROR(find_function(*node, opsets, &function));
-        if (function) return expand_call(*node, *function, opsets, target);
+        if (function) return push_call(*node, *function, opsets, target);
         if (&opsets != &model_.imports.model) model_.imports.by_node.emplace(node, &opsets);
-        for (AttributeProto& attribute : *node->mutable_attribute())
-            if (attribute.has_g())
-                TENGINE_RETURN_IF_ERROR(expand_body(attribute.mutable_g(), opsets));
         target->mutable_node()->UnsafeArenaAddAllocated(node);
+        for (int i = node->attribute_size() - 1; i >= 0; --i)
+            if (node->attribute(i).has_g())
+                push_body(node->mutable_attribute(i)->mutable_g(), opsets);
         return TENGINE_OK;
+    }
+
+    void push_graph(GraphProto* graph, const Opsets& opsets)
+    {
+        frames_.push_back({opsets, graph, nullptr});
     }
 
     // One that a call hands over belongs to its caller.
-    int expand_body(GraphProto* graph, const Opsets& opsets)
+    void push_body(GraphProto* graph, const Opsets& opsets)
     {
         const auto handed = handed_over_.find(graph);
-        if (handed == handed_over_.end()) return expand_graph(graph, opsets);
-        const Origin origin = handed->second;
-        std::vector<const Function*> active(
-            active_.begin(), active_.begin() + static_cast<std::ptrdiff_t>(origin.active_num));
-        active_.swap(active);
-        TENGINE_RETURN_IF_ERROR(expand_graph(graph, *origin.opsets));
-        active_.swap(active);
+        push_graph(graph, handed == handed_over_.end() ? opsets : *handed->second.opsets);
+    }
+
+    int push_call(const NodeProto& node, const Function& function, const Opsets& opsets,
+                  GraphProto* target)
+    {
+        TENGINE_RETURN_IF_ERROR(check_call(node, function));
+        auto call = std::make_unique<Call>(node, function, opsets, take_prefix(node));
+        TENGINE_RETURN_IF_ERROR(bind(call.get()));
+        frames_.push_back({*function.opsets, target, std::move(call)});
         return TENGINE_OK;
     }
 
-    int expand_call(const NodeProto& node, const Function& function, const Opsets& opsets,
-                    GraphProto* target)
+    // Of the called function's nodes, as the call has it.
+    int copy_node(const Call& call, int index, NodeProto** out_copy)
     {
-        TENGINE_RETURN_IF_ERROR(check_call(node, function));
-        Call call(node, function, opsets, take_prefix(node));
-        TENGINE_RETURN_IF_ERROR(bind(&call));
-        ++nested_;
-        active_.push_back(&function);
-        for (int i = 0; i < function.proto->node_size(); ++i) {
-            TENGINE_RETURN_IF_ERROR(charge(function.proto->node(i).ByteSizeLong(), 1));
-            auto& copy = *make_message<NodeProto>(&model_.arena);
-            copy = function.proto->node(i);
-            TENGINE_RETURN_IF_ERROR(rename_node(
-                call.scope, [this](size_t bytes) { return charge(bytes); }, &copy));
-            TENGINE_RETURN_IF_ERROR(set_references(call, &copy));
-            const std::string name =
-                copy.name().empty() ? copy.op_type() + "_" + std::to_string(i) : copy.name();
-            copy.set_name(call.prefix + name);
-            TENGINE_RETURN_IF_ERROR(place(&copy, *function.opsets, target));
-        }
-        for (const auto& [from, to] : call.copies)
-            add_copy(from, to, target);
-        active_.pop_back();
-        --nested_;
+        const NodeProto& node = call.function.proto->node(index);
+        TENGINE_RETURN_IF_ERROR(charge(node.ByteSizeLong(), 1));
+        auto& copy = *make_message<NodeProto>(&model_.arena);
+        copy = node;
+        TENGINE_RETURN_IF_ERROR(rename_node(
+            call.scope, [this](size_t bytes) { return charge(bytes); }, &copy));
+        TENGINE_RETURN_IF_ERROR(set_references(call, &copy));
+        const std::string name =
+            copy.name().empty() ? copy.op_type() + "_" + std::to_string(index) : copy.name();
+        copy.set_name(call.prefix + name);
+        *out_copy = &copy;
         return TENGINE_OK;
     }
 
@@ -448,6 +501,7 @@ class Expansion
     // By domain and name, then by overload.
     std::map<std::pair<std::string, std::string>, std::map<std::string, Function>> functions_;
     std::set<std::string> taken_;
+    std::deque<Frame> frames_;             // the innermost is the last
     std::vector<const Function*> active_;  // that are being expanded
     std::unordered_map<const GraphProto*, Origin> handed_over_;
     size_t nested_ = 0;  // graphs and functions around what is being expanded
