@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library that ONNX Runtime loads: its two functions, and the factory of providers, which lists
 // every device that is registered.
+#include <dlfcn.h>
+
 #include <memory>
 #include <mutex>
 
@@ -28,10 +30,15 @@ struct Factory : OrtEpFactory
 
     // What all devices but the CPU are to the host, which looks for none itself.
     OrtHardwareDevice* accelerator = nullptr;
+    // The registration, and providers of sessions: the host may end the former while sessions run,
+    // and gives their providers back to the factory afterwards.
+    int holder_num = 1;
+    bool is_registered = true;
 };
 
-// Registrations under way. The library is initialised for the first and released with the last,
-// unless the program itself had initialised it before, whose log then stays where it goes.
+// Registrations that have not ended, and ended ones whose sessions live. The library is initialised
+// for the first and released with the last, unless the program itself had initialised it before,
+// whose log then stays where it goes.
 std::mutex factory_mutex;
 int factory_num = 0;
 bool is_programs = false;
@@ -145,9 +152,82 @@ OrtStatus* get_supported_devices(OrtEpFactory* factory, const OrtHardwareDevice*
     });
 }
 
+// ---- life ----
+
+void start_library(const OrtLogger* logger)
+{
+    is_programs = tengine_is_initialised() == 1;
+    if (is_programs) return;
+    open_log(logger);
+    if (init_tengine() == 0) return;
+    close_log();
+    fail_library("init_tengine");
+}
+
+void enter_library(const OrtLogger* logger)
+{
+    const std::lock_guard<std::mutex> lock(factory_mutex);
+    if (factory_num == 0) start_library(logger);
+    ++factory_num;
+}
+
+// A handle of this library, which keeps it in the process; null where it cannot be found.
+void* open_itself()
+{
+    Dl_info own;
+    if (!dladdr(&factory_num, &own) || !own.dli_fname) return nullptr;
+    return dlopen(own.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+}
+
+// Of the registration or a provider. The last one ends the factory and, with the last factory, the
+// library's life.
+void drop_factory(Factory* factory)
+{
+    const std::lock_guard<std::mutex> lock(factory_mutex);
+    if (--factory->holder_num > 0) return;
+    delete factory;
+    if (--factory_num > 0 || is_programs) return;
+    release_tengine();
+    close_log();
+}
+
+void end_registration(Factory* factory)
+{
+    {
+        const std::lock_guard<std::mutex> lock(factory_mutex);
+        factory->is_registered = false;
+    }
+    drop_factory(factory);
+}
+
+// For a provider. The host closes its handle of this library when it ends the registration, so each
+// provider has one, too.
+void hold_factory(Factory* factory)
+{
+    if (!open_itself()) throw Failure("the provider cannot keep itself loaded", ORT_FAIL);
+    const std::lock_guard<std::mutex> lock(factory_mutex);
+    ++factory->holder_num;
+}
+
+// Where the registration has ended the provider's handle stays: it may be the last one, and closing
+// that would take away the code that closes it.
+void leave_factory(Factory* factory)
+{
+    bool is_registered;
+    {
+        const std::lock_guard<std::mutex> lock(factory_mutex);
+        is_registered = factory->is_registered;
+    }
+    drop_factory(factory);
+    void* handle = is_registered ? open_itself() : nullptr;
+    if (!handle) return;
+    dlclose(handle);
+    dlclose(handle);
+}
+
 // ---- providers ----
 
-OrtStatus* create_provider(OrtEpFactory*, const OrtHardwareDevice* const*,
+OrtStatus* create_provider(OrtEpFactory* factory, const OrtHardwareDevice* const*,
                            const OrtKeyValuePairs* const* metadata, size_t number,
                            const OrtSessionOptions* options, const OrtLogger* logger,
                            OrtEp** out_provider) noexcept
@@ -159,13 +239,19 @@ OrtStatus* create_provider(OrtEpFactory*, const OrtHardwareDevice* const*,
                 metadata[i] ? runtime().api->GetKeyValue(metadata[i], kDeviceKey) : nullptr;
             if (name) devices.emplace_back(name);
         }
+        hold_factory(static_cast<Factory*>(factory));
+        std::unique_ptr<Factory, void (*)(Factory*)> held(static_cast<Factory*>(factory),
+                                                          leave_factory);
         *out_provider = create_session_provider(read_settings(options, std::move(devices)), logger);
+        held.release();
     });
 }
 
-void release_provider(OrtEpFactory*, OrtEp* provider) noexcept
+void release_provider(OrtEpFactory* factory, OrtEp* provider) noexcept
 {
+    if (!provider) return;
     delete_session_provider(provider);
+    leave_factory(static_cast<Factory*>(factory));
 }
 
 OrtStatus* judge_model(OrtEpFactory*, const OrtHardwareDevice* const*, size_t,
@@ -214,31 +300,6 @@ std::unique_ptr<Factory> make_factory()
     return made;
 }
 
-void start_library(const OrtLogger* logger)
-{
-    is_programs = tengine_is_initialised() == 1;
-    if (is_programs) return;
-    open_log(logger);
-    if (init_tengine() == 0) return;
-    close_log();
-    fail_library("init_tengine");
-}
-
-void enter_library(const OrtLogger* logger)
-{
-    const std::lock_guard<std::mutex> lock(factory_mutex);
-    if (factory_num == 0) start_library(logger);
-    ++factory_num;
-}
-
-void leave_library()
-{
-    const std::lock_guard<std::mutex> lock(factory_mutex);
-    if (--factory_num > 0 || is_programs) return;
-    release_tengine();
-    close_log();
-}
-
 }  // namespace
 }  // namespace tengine::provider
 
@@ -265,7 +326,6 @@ TENGINE_PROVIDER_EXPORT OrtStatus* CreateEpFactories(const char*, const OrtApiBa
 TENGINE_PROVIDER_EXPORT OrtStatus* ReleaseEpFactory(OrtEpFactory* factory)
 {
     using namespace tengine::provider;
-    delete static_cast<Factory*>(factory);
-    leave_library();
+    end_registration(static_cast<Factory*>(factory));
     return nullptr;
 }
