@@ -11,6 +11,7 @@
 #include "api/check.h"
 #include "base/alloc.h"
 #include "base/dynamic_library.h"
+#include "base/foreign_call.h"
 #include "graph/context.h"
 #include "graph/core.h"
 #include "module/abi.h"
@@ -28,12 +29,14 @@ typedef struct plugin
     char* file;
     int (*release)(void);  // the plug-in's own, or NULL
     dynamic_library_t* library;
-    struct vector* devices;     // of struct device*, that it has registered
-    struct vector* schedulers;  // of struct scheduler*
-    struct vector* operators;   // of tengine_op_t*
+    struct vector* devices;      // of struct device*, that it has registered
+    struct vector* schedulers;   // of struct scheduler*
+    struct vector* operators;    // of tengine_op_t*
+    const struct plugin* outer;  // while its init runs: the one whose init loads it
 } plugin_t;
 
-static struct vector* plugins;  // of plugin_t
+static struct vector* plugins;    // of plugin_t
+static const plugin_t* starting;  // the one whose init runs, or NULL
 
 // ---- what a plug-in has registered ----
 
@@ -213,9 +216,11 @@ static int fail_plugin(const char* function, const char* name)
 static int call_plugin(const plugin_t* plugin, const char* function, const char* entry_name,
                        int (*entry)(void))
 {
+    int status = TENGINE_OK;
     if (!entry) return TENGINE_OK;
     tengine_error_clear();
-    const int status = entry();
+    if (call_foreign_entry(entry, entry_name, &status) < 0)
+        return fail_plugin(function, plugin->name);
     if (status >= 0) return TENGINE_OK;
     if (tengine_error_code() != 0) return fail_plugin(function, plugin->name);
     return tengine_error_set(TENGINE_EDEVICE, "%s: plug-in '%s': %s returned %d", function,
@@ -259,7 +264,11 @@ static int start_plugin(plugin_t* plugin, const char* function, const char* init
 static int enter_plugin(plugin_t* plugin, const char* function, const char* init_name,
                         int (*init)(void))
 {
+    plugin->outer = starting;
+    starting = plugin;
     int status = start_plugin(plugin, function, init_name, init);
+    starting = plugin->outer;
+    plugin->outer = NULL;
     if (status == TENGINE_OK && push_vector_data(plugins, plugin) < 0)
         status = tengine_error_set(TENGINE_ENOMEM, "%s: no memory", function);
     if (status < 0) unregister_all(plugin);
@@ -301,9 +310,13 @@ static int read_entry(const plugin_t* plugin, const tengine_plugin_t** out_entry
 {
     dynamic_function_t function;
     *out_entry = NULL;
-    if (find_dynamic_function(plugin->library, "tengine_plugin", &function) < 0)
-        return refuse_library(plugin);
-    const tengine_plugin_t* entry = ((const tengine_plugin_t* (*)(void))function)();
+    const int found = find_dynamic_function(plugin->library, "tengine_plugin", &function);
+    if (found == TENGINE_ENOENT) return refuse_library(plugin);
+    TENGINE_RETURN_IF_ERROR(found);
+    const void* returned = NULL;
+    TENGINE_RETURN_IF_ERROR(
+        call_foreign_getter((const void* (*)(void))function, "tengine_plugin()", &returned));
+    const tengine_plugin_t* entry = returned;
     if (!entry || entry->size < offsetof(tengine_plugin_t, release) || !entry->name ||
         !*entry->name || !entry->init)
         return tengine_error_set(TENGINE_EINVAL,
@@ -332,6 +345,18 @@ static int check_new_name(const char* name, const char* function)
                              name);
 }
 
+// One whose init loads it again, by whatever name, would never end.
+static int check_not_starting(const plugin_t* plugin, const char* file, const char* function)
+{
+    for (const plugin_t* each = starting; each; each = each->outer)
+        if (each->library == plugin->library)
+            return tengine_error_set(TENGINE_ESTATE,
+                                     "%s: %s: plug-in '%s' is being loaded, and its init loads it "
+                                     "again",
+                                     function, file, each->name);
+    return TENGINE_OK;
+}
+
 // `name` NULL: the library must say what it is.
 static int load_library(plugin_t* plugin, const char* name, const char* file, const char* init_name,
                         const char* function)
@@ -339,6 +364,7 @@ static int load_library(plugin_t* plugin, const char* name, const char* file, co
     const tengine_plugin_t* entry;
     int (*init)(void);
     if (open_dynamic_library(file, &plugin->library) < 0) return fail_to_open(file, function);
+    TENGINE_RETURN_IF_ERROR(check_not_starting(plugin, file, function));
     const int status = read_entry(plugin, &entry);
     if (status < 0 && !(status == TENGINE_ENOENT && name))
         return fail_again(function, "", file, ": ");

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // See dynamic_library.h. A library is what dlopen() returns.
-#define _GNU_SOURCE  // dladdr()
+#define _GNU_SOURCE  // dladdr(), dl_iterate_phdr()
 #include "base/dynamic_library.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <sys/stat.h>
 
+#include "base/elf_file.h"
+#include "base/foreign_call.h"
 #include "tengine/error.h"
 
 static const char* explain(void)
@@ -39,13 +43,24 @@ static void lend_own_functions(void)
     dlerror();  // the program itself, which lends what it exports
 }
 
+// Constructors of the library may load others, whose failures are not this one's.
+static int fail_to_construct(const char* file_name)
+{
+    char cause[512];
+    snprintf(cause, sizeof cause, "%s", tengine_error_message());
+    return tengine_error_set(TENGINE_EDEVICE, "%s: %s", file_name, cause);
+}
+
 int open_dynamic_library(const char* file_name, dynamic_library_t** out_library)
 {
+    void* handle = NULL;
     if (is_pipe_or_device(file_name))
         return tengine_error_set(TENGINE_EIO, "%s: it is not a regular file", file_name);
+    if (strchr(file_name, '/')) TENGINE_RETURN_IF_ERROR(check_elf_file(file_name));
     lend_own_functions();
     dlerror();
-    void* handle = dlopen(file_name, RTLD_NOW | RTLD_LOCAL);
+    if (open_foreign_library(file_name, RTLD_NOW | RTLD_LOCAL, &handle) < 0)
+        return fail_to_construct(file_name);
     if (!handle) return tengine_error_set(TENGINE_EIO, "%s", explain());
     *out_library = handle;
     return TENGINE_OK;
@@ -56,12 +71,52 @@ void close_dynamic_library(dynamic_library_t* library)
     if (library) dlclose(library);
 }
 
+// The segment that holds an address can be executed.
+typedef struct searched_segment
+{
+    uintptr_t address;
+    bool is_executable;
+} searched_segment_t;
+
+static int visit_library(struct dl_phdr_info* info, size_t size, void* argument)
+{
+    searched_segment_t* searched = argument;
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+        const ElfW(Phdr)* segment = &info->dlpi_phdr[i];
+        const uintptr_t begin = info->dlpi_addr + segment->p_vaddr;
+        if (segment->p_type != PT_LOAD || searched->address < begin ||
+            searched->address - begin >= segment->p_memsz)
+            continue;
+        searched->is_executable = (segment->p_flags & PF_X) != 0;
+        return 1;
+    }
+    return 0;
+}
+
+// Constants may lie beside functions, where only the library's own table tells them apart.
+static bool is_function(const void* symbol)
+{
+    searched_segment_t searched = {.address = (uintptr_t)symbol};
+    dl_iterate_phdr(visit_library, &searched);
+#ifdef RTLD_DL_SYMENT
+    Dl_info info;
+    const ElfW(Sym)* entry = NULL;
+    if (dladdr1(symbol, &info, (void**)&entry, RTLD_DL_SYMENT) && entry &&
+        (entry->st_info & 0xf) == STT_OBJECT)
+        return false;
+#endif
+    return searched.is_executable;
+}
+
 int find_dynamic_function(dynamic_library_t* library, const char* name,
                           dynamic_function_t* out_function)
 {
     dlerror();
     void* symbol = dlsym(library, name);
     if (!symbol) return tengine_error_set(TENGINE_ENOENT, "%s", explain());
+    if (!is_function(symbol))
+        return tengine_error_set(TENGINE_EINVAL, "its '%s' is data, expected a function", name);
     // ISO C has no conversion between the two kinds of pointers; POSIX promises equal ones.
     memcpy(out_function, &symbol, sizeof symbol);
     return TENGINE_OK;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plug-ins are loaded, used and unloaded; a device that is in use keeps its plug-in.
+#include <link.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <string>
 #include <sys/stat.h>
 #include <vector>
@@ -227,6 +231,82 @@ TEST_F(PluginTest, ItsOperatorRunsAndGoes)
     set_node_attr_generic(get_graph_node(later, "y"), "op_name", "string", op, sizeof op);
     EXPECT_EQ(prerun_graph(later), -1);
     EXPECT_TRUE(fails_with(TENGINE_EOPERATOR, "com.example.Double"));
+}
+
+// ---- what ends a process, or would ----
+
+const std::string kFolder = TENGINE_PLUGIN_DIR "/";
+
+TEST_F(PluginTest, OneThatLoadsItselfIsRefused)
+{
+    const std::string file = kFolder + "loads_itself.so";
+    EXPECT_EQ(tengine_plugin_load(file.c_str()), -1);
+    EXPECT_TRUE(fails_with(TENGINE_ESTATE, "its init loads it again"));
+    EXPECT_EQ(load_tengine_plugin("first", file.c_str(), "load_under_new_name"), -1);
+    EXPECT_TRUE(fails_with(TENGINE_ESTATE, "plug-in 'first' is being loaded"));
+    EXPECT_EQ(get_tengine_plugin_number(), 0);
+    EXPECT_EQ(load("shout", "shout_init"), 0) << "others load as before";
+}
+
+TEST_F(PluginTest, AnEntryThatIsDataIsRefused)
+{
+    EXPECT_EQ(tengine_plugin_load((kFolder + "data_entry.so").c_str()), -1);
+    EXPECT_TRUE(fails_with(TENGINE_EINVAL, "data_entry.so: its 'tengine_plugin' is data"));
+}
+
+TEST_F(PluginTest, WhatALibraryThrowsIsSaidWithItsFile)
+{
+    EXPECT_EQ(tengine_plugin_load((kFolder + "throwing_constructor.so").c_str()), -1);
+    EXPECT_TRUE(fails_with(TENGINE_EDEVICE,
+                           "throwing_constructor.so: a constructor of the library threw: the "
+                           "board is not there"));
+    const std::string file = kFolder + "throwing_init.so";
+    EXPECT_EQ(tengine_plugin_load(file.c_str()), -1);
+    EXPECT_TRUE(
+        fails_with(TENGINE_EDEVICE, "plug-in 'throwing init': init threw: the board is not there"));
+    EXPECT_EQ(load_tengine_plugin("throws", file.c_str(), "throw_number"), -1);
+    EXPECT_TRUE(fails_with(TENGINE_EDEVICE, "threw what is not a std::exception"));
+    ASSERT_EQ(load_tengine_plugin("throws", file.c_str(), "throw_nothing"), 0);
+    EXPECT_EQ(unload_tengine_plugin("throws", "throw_number"), -1);
+    EXPECT_TRUE(fails_with(TENGINE_EDEVICE, "throw_number threw"));
+    EXPECT_EQ(unload_tengine_plugin("throws", "throw_nothing"), 0);
+}
+
+// At each length: the loader would map pages that the file does not have.
+TEST_F(PluginTest, AFileThatIsCutShortIsRefused)
+{
+    std::ifstream file(kLibrary, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    ASSERT_GT(bytes.size(), 4096u);
+    const std::string cut = testing::TempDir() + "cut_" + std::to_string(getpid()) + ".so";
+    int refused = 0;
+    for (size_t size = 0; size < bytes.size(); size += 1 + bytes.size() / 61) {
+        std::ofstream(cut, std::ios::binary).write(bytes.data(), static_cast<long>(size));
+        EXPECT_EQ(tengine_plugin_load(cut.c_str()), -1) << size;
+        EXPECT_TRUE(fails_with(TENGINE_EIO, cut)) << size;
+        refused += std::string(get_tengine_error()).find("cut short") != std::string::npos;
+    }
+    EXPECT_GT(refused, 50);
+    std::ofstream(cut, std::ios::binary).write(bytes.data(), static_cast<long>(bytes.size()));
+    EXPECT_EQ(load_tengine_plugin("whole", cut.c_str(), "shout_init"), 0) << get_tengine_error();
+    std::remove(cut.c_str());
+}
+
+// A header whose numbers run over, or tell of more than there is.
+TEST_F(PluginTest, AHeaderThatTellsOfMoreIsRefused)
+{
+    std::ifstream file(kLibrary, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    const std::string bad = testing::TempDir() + "bad_" + std::to_string(getpid()) + ".so";
+    for (const size_t field : {offsetof(ElfW(Ehdr), e_phoff), offsetof(ElfW(Ehdr), e_shoff)}) {
+        std::string changed = bytes;
+        std::fill_n(changed.begin() + static_cast<long>(field), sizeof(ElfW(Off)), '\xff');
+        std::ofstream(bad, std::ios::binary)
+            .write(changed.data(), static_cast<long>(changed.size()));
+        EXPECT_EQ(tengine_plugin_load(bad.c_str()), -1) << field;
+        EXPECT_TRUE(fails_with(TENGINE_EIO, "cut short")) << field;
+    }
+    std::remove(bad.c_str());
 }
 
 }  // namespace

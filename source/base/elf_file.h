@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a shared library is there whole. The loader maps what the file's headers say, and the
+// process ends at the first page that the file does not have.
+#pragma once
+
+#include "tengine/export.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// TENGINE_EIO: the file is an ELF file of this machine that ends before what its headers say. What
+// it is otherwise is left to the loader to say.
+int check_elf_file(const char* path);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of code that the library was not built with and that may throw: constructors of a shared
+// library, functions of a plug-in. The one file of C++ among those of this room.
+#pragma once
+
+#include "tengine/export.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// dlopen() of `file_name`; *out_library is what it returned, NULL when it failed. TENGINE_EDEVICE
+// when a constructor of the library, or of one that it needs, threw: it then stays in the process,
+// half made.
+int open_foreign_library(const char* file_name, int flags, void** out_library);
+
+// What the function returned; TENGINE_EDEVICE when it threw. `what` names it in the sentence.
+int call_foreign_entry(int (*entry)(void), const char* what, int* out_returned);
+int call_foreign_getter(const void* (*getter)(void), const char* what, const void** out_returned);
+
+#ifdef __cplusplus
+}
+#endif
