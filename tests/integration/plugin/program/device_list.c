@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints the devices there are. The library is in the program: the loader of one with the rights of
+// another user looks for none beside it.
+#include <stdio.h>
+
+#include "tengine/c_api.h"
+#include "tengine/inspect.h"
+
+int main(void)
+{
+    if (init_tengine() != 0) return 1;
+    for (int i = 0; i < tengine_device_get_number(); ++i)
+        printf("device %s\n", tengine_device_get_name(i));
+    release_tengine();
+    return 0;
+}
