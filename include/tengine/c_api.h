@@ -221,9 +221,9 @@ TENGINE_API int get_context_attr(context_t context, const char* attr_name, void*
 //   NULL            an empty graph, layout NCHW, to be filled by hand; `file_name` is not used.
 //   "onnx"          loads the ONNX file `file_name` and the files of external data it names.
 //   "tengine"       loads the tmfile `file_name`.
-//                   The files of both are mapped: weights are used where they lie. One that is
-//                   overwritten in place (not replaced) before destroy_graph changes the weights,
-//                   and one that is truncated ends the process (SIGBUS).
+//                   Files up to 16 MiB are copied; larger ones are mapped, and weights are used
+//                   where they lie: when one changes in place (not by a rename), prerun_graph,
+//                   run_graph, wait_graph and save_graph fail with TENGINE_EIO (option model.map).
 //   "tengine:m"     loads a tmfile from memory: `file_name` is the address of the bytes, cast to
 //                   const char*, and an `int`, their number, must follow. As in Tengine Lite the
 //                   graph takes ownership of the block: it must come from malloc(), destroy_graph
@@ -316,8 +316,8 @@ TENGINE_API void dump_graph(graph_t graph);
 // tmfiles of int8 and uint8 tensors. An ONNX file has only what the outputs need. Thread rule: as
 // every function on the graph; not while it runs. Returns 0, or -1: TENGINE_ENOENT no such format,
 // TENGINE_ENOTSUP one that cannot be written, or an operator that it or the opset does not have,
-// TENGINE_EINVAL an input without complete shape, TENGINE_ELIMIT too large (4 GiB, 2 GiB for ONNX),
-// TENGINE_EIO cannot be written; no file is left half-written.
+// TENGINE_EINVAL an input without complete shape, a file of the graph's own model, TENGINE_ELIMIT
+// too large (4 GiB, 2 GiB for ONNX), TENGINE_EIO cannot be written; no file is left half-written.
 TENGINE_API int save_graph(graph_t graph, const char* model_format, const char* file_name, ...);
 
 // ---- Nodes ----

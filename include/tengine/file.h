@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "tengine/export.h"
+#include "tengine/c_api.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,6 +33,12 @@ TENGINE_API int tengine_file_replace(const char* path, const void* bytes, size_t
 // and for a link.
 TENGINE_API int tengine_file_put(const char* folder, const char* name, const void* bytes,
                                  size_t size);
+
+// 1 when `path` is a file that the graph, or the one it is a quantised copy of, was loaded from:
+// the model's own or one of its external data, by this or any other name (a link). 0 when it is
+// none, and when there is no such file. save_graph refuses such a file. Fails with TENGINE_EINVAL
+// (NULL or empty).
+TENGINE_API int tengine_graph_has_file(graph_t graph, const char* path);
 
 #ifdef __cplusplus
 }

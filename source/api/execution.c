@@ -3,6 +3,7 @@
 // scheduler/scheduler.h.
 #include "api/check.h"
 #include "api/custom_kernel.h"
+#include "api/model_file.h"
 #include "base/cpu.h"
 #include "graph/graph.h"
 #include "graph/preparation.h"
@@ -73,6 +74,16 @@ static int check_inputs(struct graph* graph, const char* function)
         function, name);
 }
 
+// What was made of files that changed meanwhile is given up.
+static int check_files(struct graph* graph)
+{
+    if (check_model_files(graph) == TENGINE_OK) return TENGINE_OK;
+    ir_failure_t failure = {0};
+    keep_ir_failure(&failure);
+    (void)postrun_ir_graph(graph);
+    return raise_ir_failure(&failure);
+}
+
 // prerun_ir_graph() or place_ir_graph().
 typedef int (*prepare_t)(struct graph* graph, const ir_run_options_t* options);
 
@@ -84,6 +95,7 @@ static int prepare_and_finish(struct graph* graph, const char* function,
     ir_failure_t failure = {0};
     int status = prepare(graph, options);
     if (status == TENGINE_OK) status = check_inputs(graph, function);
+    if (status == TENGINE_OK) status = check_files(graph);
     if (status < 0) keep_ir_failure(&failure);
     const int finished = finish_graph_kernels(graph);
     if (failure.code != 0) return raise_ir_failure(&failure);
@@ -170,8 +182,11 @@ int run_graph(graph_t graph, int block)
     target->running = true;
     target->has_run = true;
     raise_event(target, GRAPH_EXEC_START);
-    const int status = run_ir_graph(target->graph, block);
-    if (status < 0 || target->graph->status != GRAPH_STAT_RUNNING) end_run(target, status);
+    int status = run_ir_graph(target->graph, block);
+    const bool has_ended = status < 0 || target->graph->status != GRAPH_STAT_RUNNING;
+    // Numbers of a file that has changed since it was mapped are no result.
+    if (status == TENGINE_OK && has_ended) status = check_model_files(target->graph);
+    if (has_ended) end_run(target, status);
     target->running = false;
     return api_result(status);
 }
@@ -179,7 +194,9 @@ int run_graph(graph_t graph, int block)
 static int wait_for_oldest(api_graph_t* graph, int try_wait)
 {
     graph->running = true;
-    const int status = wait_ir_graph(graph->graph, try_wait);
+    int status = wait_ir_graph(graph->graph, try_wait);
+    const int checked = status > 0 ? check_model_files(graph->graph) : TENGINE_OK;
+    if (checked < 0) status = checked;
     if (status != 0) end_run(graph, status);
     graph->running = false;
     return api_result(status);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// POSIX memory mappings.
-#define _DEFAULT_SOURCE
+// POSIX memory mappings, and Linux's files in memory for copies: pages that were dropped come back.
+#define _GNU_SOURCE
 #include "base/mapped_file.h"
 
 #include <errno.h>
@@ -10,14 +10,23 @@
 #include <unistd.h>
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+
+#include "base/mapping_guard.h"
+
+file_use_t parse_file_use(const char* text)
+{
+    if (strcmp(text, "0") == 0) return FILE_IS_READ;
+    return strcmp(text, "1") == 0 ? FILE_IS_MAPPED : FILE_IS_COPIED_IF_SMALL;
+}
 
 static int fail_reading(const char* path)
 {
     return tengine_error_set(TENGINE_EIO, "cannot read '%s': %s", path, strerror(errno));
 }
 
-static int find_size(int descriptor, const char* path, size_t* out_size)
+int find_file_size(int descriptor, const char* path, size_t* out_size)
 {
     struct stat info;
     if (fstat(descriptor, &info) != 0) return fail_reading(path);
@@ -31,11 +40,9 @@ static int find_size(int descriptor, const char* path, size_t* out_size)
     return TENGINE_OK;
 }
 
-int map_open_file(int descriptor, const char* path, bool writable, mapped_file_t* out_file)
+static int map_pages(int descriptor, size_t size, const char* path, bool writable,
+                     mapped_file_t* out_file)
 {
-    *out_file = (mapped_file_t){NULL, 0};
-    size_t size = 0;
-    TENGINE_RETURN_IF_ERROR(find_size(descriptor, path, &size));
     void* bytes =
         mmap(NULL, size, PROT_READ | (writable ? PROT_WRITE : 0), MAP_PRIVATE, descriptor, 0);
     if (bytes == MAP_FAILED)
@@ -44,22 +51,28 @@ int map_open_file(int descriptor, const char* path, bool writable, mapped_file_t
     return TENGINE_OK;
 }
 
-static int open_file(const char* path, int* out_descriptor)
+int map_open_file(int descriptor, const char* path, bool writable, mapped_file_t* out_file)
+{
+    *out_file = (mapped_file_t){NULL, 0};
+    size_t size = 0;
+    TENGINE_RETURN_IF_ERROR(find_file_size(descriptor, path, &size));
+    TENGINE_RETURN_IF_ERROR(map_pages(descriptor, size, path, writable, out_file));
+    const int status = guard_mapping(out_file->bytes, size, descriptor, path);
+    if (status < 0) unmap_file(out_file);
+    return status;
+}
+
+int check_mapped_file(const mapped_file_t* file)
+{
+    return check_guarded_mapping(file->bytes);
+}
+
+int open_to_read(const char* path, int* out_descriptor)
 {
     // O_NONBLOCK: opening a pipe without a writer must not block.
     *out_descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (*out_descriptor >= 0) return TENGINE_OK;
     return tengine_error_set(TENGINE_EIO, "cannot open '%s': %s", path, strerror(errno));
-}
-
-int map_file(const char* path, bool writable, mapped_file_t* out_file)
-{
-    *out_file = (mapped_file_t){NULL, 0};
-    int descriptor;
-    TENGINE_RETURN_IF_ERROR(open_file(path, &descriptor));
-    const int status = map_open_file(descriptor, path, writable, out_file);
-    close(descriptor);
-    return status;
 }
 
 int map_zeroes(size_t size, mapped_file_t* out_memory)
@@ -75,7 +88,10 @@ int map_zeroes(size_t size, mapped_file_t* out_memory)
 
 void unmap_file(mapped_file_t* file)
 {
-    if (file->bytes) munmap(file->bytes, file->size);
+    if (file->bytes) {
+        release_mapping_guard(file->bytes);
+        munmap(file->bytes, file->size);
+    }
     *file = (mapped_file_t){NULL, 0};
 }
 
@@ -94,17 +110,74 @@ static int read_bytes(int descriptor, const char* path, const mapped_file_t* tar
     return TENGINE_OK;
 }
 
+static bool is_same_time(const struct stat* one, const struct stat* other)
+{
+    return one->st_mtim.tv_sec == other->st_mtim.tv_sec &&
+           one->st_mtim.tv_nsec == other->st_mtim.tv_nsec;
+}
+
+// All of an open file, as it was when the reading began.
+static int read_unchanged(int descriptor, const char* path, const mapped_file_t* target)
+{
+    struct stat before, after;
+    if (fstat(descriptor, &before) != 0) return fail_reading(path);
+    TENGINE_RETURN_IF_ERROR(read_bytes(descriptor, path, target));
+    if (fstat(descriptor, &after) != 0) return fail_reading(path);
+    if (after.st_size == before.st_size && is_same_time(&before, &after)) return TENGINE_OK;
+    return tengine_error_set(TENGINE_EIO, "cannot read '%s': it was changed meanwhile", path);
+}
+
+int read_open_file(int descriptor, const char* path, mapped_file_t* out_file)
+{
+    *out_file = (mapped_file_t){NULL, 0};
+    size_t size = 0;
+    TENGINE_RETURN_IF_ERROR(find_file_size(descriptor, path, &size));
+    TENGINE_RETURN_IF_ERROR(map_zeroes(size, out_file));
+    const int status = read_unchanged(descriptor, path, out_file);
+    if (status < 0) unmap_file(out_file);
+    return status;
+}
+
 int read_whole_file(const char* path, mapped_file_t* out_file)
 {
     *out_file = (mapped_file_t){NULL, 0};
     int descriptor;
-    TENGINE_RETURN_IF_ERROR(open_file(path, &descriptor));
-    size_t size = 0;
-    int status = find_size(descriptor, path, &size);
-    if (status == TENGINE_OK) status = map_zeroes(size, out_file);
-    if (status == TENGINE_OK) status = read_bytes(descriptor, path, out_file);
+    TENGINE_RETURN_IF_ERROR(open_to_read(path, &descriptor));
+    const int status = read_open_file(descriptor, path, out_file);
     close(descriptor);
-    if (status < 0) unmap_file(out_file);
+    return status;
+}
+
+// `memory`: a file of `size` bytes that only this process has.
+static int fill_copy(int descriptor, const char* path, int memory, size_t size)
+{
+    if (ftruncate(memory, (off_t)size) != 0) return fail_reading(path);
+    void* bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+    if (bytes == MAP_FAILED)
+        return tengine_error_set(TENGINE_ENOMEM, "no memory for a copy of '%s'", path);
+    const mapped_file_t target = {bytes, size};
+    const int status = read_unchanged(descriptor, path, &target);
+    munmap(bytes, size);
+    return status;
+}
+
+// Files in memory count for the limit of files, beyond which a signal ends the process.
+static bool may_have_size(size_t size)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || size <= limit.rlim_cur;
+}
+
+int copy_open_file(int descriptor, const char* path, mapped_file_t* out_file)
+{
+    *out_file = (mapped_file_t){NULL, 0};
+    size_t size = 0;
+    TENGINE_RETURN_IF_ERROR(find_file_size(descriptor, path, &size));
+    const int memory = may_have_size(size) ? memfd_create("model", MFD_CLOEXEC) : -1;
+    if (memory < 0) return tengine_error_set(TENGINE_ENOTSUP, "no file in memory for '%s'", path);
+    int status = fill_copy(descriptor, path, memory, size);
+    if (status == TENGINE_OK) status = map_pages(memory, size, path, true, out_file);
+    close(memory);
     return status;
 }
 

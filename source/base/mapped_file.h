@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files mapped into memory, and memory that costs nothing until it is touched. A program that
-// truncates a file while it is mapped stops the process that reads it (SIGBUS), as with any mapped
-// file; one that writes to it changes bytes under the reader's eyes. read_whole_file() is for those
-// who want neither.
+// Files mapped into memory, private copies of files that are mapped in the same way, and memory
+// that costs nothing until it is touched. What another program does to a mapped file shows in it:
+// bytes that it writes, and pages that it takes away, whose reading raises SIGBUS
+// (mapping_guard.h). A copy follows nothing.
 #pragma once
 
 #include <stdbool.h>
@@ -21,17 +21,46 @@ typedef struct mapped_file
     size_t size;
 } mapped_file_t;
 
-// Maps a whole file. `writable`: the bytes may be changed privately; else they are read only.
-// TENGINE_EIO when it cannot be read or is not a regular file, TENGINE_EFORMAT when it is empty.
-TENGINE_MUST_USE int map_file(const char* path, bool writable, mapped_file_t* out_file);
+// How a model's file comes into memory: the values of the option model.map.
+typedef enum file_use
+{
+    FILE_IS_READ,            // "0": into plain memory
+    FILE_IS_MAPPED,          // "1"
+    FILE_IS_COPIED_IF_SMALL  // "auto": a copy that is mapped, of larger ones the file
+} file_use_t;
 
-// The same for a file that is open for reading, and stays so; `path` is for sentences.
+file_use_t parse_file_use(const char* text);
+
+// Bytes of the files of one model that are copied at most with FILE_IS_COPIED_IF_SMALL.
+#define MOST_COPIED_BYTES ((size_t)16 << 20)
+
+// Opens a file to read it, without waiting for the writer of a pipe. TENGINE_EIO.
+TENGINE_MUST_USE int open_to_read(const char* path, int* out_descriptor);
+
+// Bytes of an open file. TENGINE_EIO when it is not a regular one, TENGINE_EFORMAT when it is
+// empty, TENGINE_ELIMIT when memory cannot hold it; `path` is for sentences.
+TENGINE_MUST_USE int find_file_size(int descriptor, const char* path, size_t* out_size);
+
+// Maps a whole file that is open for reading, and stays so. `writable`: the bytes may be changed
+// privately; else they are read only. A page that the file loses meanwhile reads as zeroes, and
+// check_mapped_file() fails. As find_file_size(), or TENGINE_EIO, TENGINE_ENOMEM.
 TENGINE_MUST_USE int map_open_file(int descriptor, const char* path, bool writable,
                                    mapped_file_t* out_file);
 
+// The same of a copy that no one else can change, which takes memory as large as the file, however
+// few of its pages are in the process. TENGINE_EIO also when the file changes meanwhile, and
+// TENGINE_ENOTSUP where the system has no such files.
+TENGINE_MUST_USE int copy_open_file(int descriptor, const char* path, mapped_file_t* out_file);
+
 // A copy of a whole file in memory of the process, which is written and unmapped like a mapped one.
-// TENGINE_EIO when it is cut short meanwhile; else as map_file(), or TENGINE_ENOMEM.
+// TENGINE_EIO when it changes meanwhile; else as find_file_size(), or TENGINE_ENOMEM.
+TENGINE_MUST_USE int read_open_file(int descriptor, const char* path, mapped_file_t* out_file);
 TENGINE_MUST_USE int read_whole_file(const char* path, mapped_file_t* out_file);
+
+// TENGINE_EIO when a file has changed in place since it was mapped: its size or its time is another
+// now, or a page of it was missed. One that was deleted, or replaced by a rename, has not, nor has
+// a copy.
+TENGINE_MUST_USE int check_mapped_file(const mapped_file_t* file);
 
 // `size` > 0 bytes of zeroes, of which only pages that are written take memory. TENGINE_ENOMEM.
 TENGINE_MUST_USE int map_zeroes(size_t size, mapped_file_t* out_memory);

@@ -329,8 +329,8 @@ void end_parallel_run(thread_pool_t* pool)
     if (pool && pool->size > 1) atomic_fetch_sub(&pool->run_num, 1);
 }
 
-// Starts the thread of a worker, with all signals blocked: the program's handlers run on its own
-// threads.
+// Starts the thread of a worker, with signals blocked: the program's handlers run on its own
+// threads. What the thread itself raises cannot wait: SIGBUS is for mapping_guard.h.
 static int start_worker(thread_pool_t* pool, int number)
 {
     pool_worker_t* worker = &pool->workers[number];
@@ -339,6 +339,7 @@ static int start_worker(thread_pool_t* pool, int number)
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
+    sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const int error = pthread_create(&worker->thread, NULL, work, worker);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -124,10 +124,11 @@ static const ir_option_t option_table[] = {
      .choices = "0 1",
      .help = "1: devices measure the time of each node"},
     {.key = "model.map",
-     .initial = "1",
-     .choices = "0 1",
-     .help = "0: create_graph reads the model's files instead of mapping them, so that later "
-             "changes to them cannot harm the graph"},
+     .initial = "auto",
+     .choices = "auto 0 1",
+     .help = "auto: create_graph copies the first 16 MiB of a model's files and maps larger ones; "
+             "1: it maps all; 0: it reads all, so that later changes to them cannot harm the "
+             "graph"},
     {.key = "model.keep_parts",
      .initial = "0",
      .choices = "0 1",

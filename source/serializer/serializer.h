@@ -12,6 +12,8 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
+#include <sys/stat.h>
+
 #include "tengine/ir.h"
 
 #ifdef __cplusplus
@@ -66,6 +68,13 @@ typedef struct serializer
                    struct graph* ir_graph);
     // (optional) How the names of such files end (".onnx"). NULL: they have no ending of their own.
     const char* file_ending;
+    // (optional) Whether the graph, which is of this format, or its parent was loaded from this
+    // file, or from others beside it. NULL: it does not tell.
+    bool (*has_file)(const struct serializer* serializer, const struct graph* ir_graph,
+                     const struct stat* file);
+    // (optional) TENGINE_EIO when a file that constants lie in has changed in place since. NULL:
+    // they lie in none.
+    int (*check_files)(const struct serializer* serializer, const struct graph* ir_graph);
 } serializer_t;
 
 #ifdef __cplusplus

@@ -227,8 +227,17 @@ class ModelMemoryTest : public GraphMemoryTest
     std::filesystem::path path_;
 };
 
+TEST_F(ModelMemoryTest, ASmallFileIsCopied)
+{
+    ASSERT_EQ(save_graph(graph_, "tengine", path_.c_str()), 0) << get_tengine_error();
+    expect_memory(create_graph(context_, "tengine", path_.c_str()), 0, kWeightBytes, 0);
+    ASSERT_EQ(save_graph(graph_, "onnx", path_.c_str()), 0) << get_tengine_error();
+    expect_memory(create_graph(context_, "onnx", path_.c_str()), 0, kWeightBytes, 0);
+}
+
 TEST_F(ModelMemoryTest, AFileIsMapped)
 {
+    ASSERT_EQ(tengine_context_set_option(context_, "model.map", "1"), 0);
     ASSERT_EQ(save_graph(graph_, "tengine", path_.c_str()), 0) << get_tengine_error();
     expect_memory(create_graph(context_, "tengine", path_.c_str()), kWeightBytes, 0, 0);
     // An ONNX file aligns nothing, so only bytes are sure to stay in it.

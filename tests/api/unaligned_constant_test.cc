@@ -141,6 +141,8 @@ class UnalignedConstantTest : public ApiTest, public testing::WithParamInterface
     void SetUp() override
     {
         ApiTest::SetUp();
+        mapping_ = create_context("mapping", 1);
+        ASSERT_EQ(tengine_context_set_option(mapping_, "model.map", "1"), 0);
         folder_ = testing::TempDir() + "unaligned_" + std::to_string(getpid());
         std::filesystem::create_directory(folder_);
         if (!has_format("onnx")) GTEST_SKIP() << "the serializer of ONNX is not compiled in";
@@ -149,6 +151,7 @@ class UnalignedConstantTest : public ApiTest, public testing::WithParamInterface
     void TearDown() override
     {
         std::filesystem::remove_all(folder_);
+        destroy_context(mapping_);
         ApiTest::TearDown();
     }
 
@@ -236,7 +239,7 @@ class UnalignedConstantTest : public ApiTest, public testing::WithParamInterface
             const std::string path = write(shift);
             const std::vector<float> expected = expect(path);
             ASSERT_FALSE(expected.empty());
-            const graph_t graph = create_graph(nullptr, "onnx", path.c_str());
+            const graph_t graph = create_graph(mapping_, "onnx", path.c_str());
             ASSERT_NE(graph, nullptr) << get_tengine_error();
             EXPECT_GE(count_mapped(graph), 64 << 10);
             check(graph, expected);
@@ -244,6 +247,7 @@ class UnalignedConstantTest : public ApiTest, public testing::WithParamInterface
         }
     }
 
+    context_t mapping_ = nullptr;
     std::string folder_;
     std::string bytes_;
 };
@@ -330,7 +334,7 @@ TEST_P(UnalignedConstantTest, IsConvertedToTheSameBits)
     ASSERT_EQ(add_context_device(context, "IDLE"), 0) << get_tengine_error();
     const std::string path = write(1);
     for (int precision : {TENGINE_MODE_BF16, TENGINE_MODE_FP16, TENGINE_MODE_HYBRID_INT8}) {
-        const graph_t late = create_graph(nullptr, "onnx", path.c_str());
+        const graph_t late = create_graph(mapping_, "onnx", path.c_str());
         const graph_t early = create_graph(context, "onnx", path.c_str());
         EXPECT_EQ(run(late, precision), run(early, precision));
         for (const graph_t graph : {late, early})
@@ -348,6 +352,7 @@ TEST_P(UnalignedConstantTest, ComputesBesideAnotherDevice)
         take_logged_failures();
         GTEST_SKIP() << "the simulated TPU is not compiled in";
     }
+    EXPECT_EQ(tengine_context_set_option(context, "model.map", "1"), 0);
     int64_t fewest = INT64_MAX, most = 0;
     for (size_t shift = 0; shift < 4; ++shift) {
         const std::string path = write(shift);

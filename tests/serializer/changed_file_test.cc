@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Model files that another program writes to while a graph lives. What decides sizes and positions
-// stays what it was when the model was loaded; weights may become wrong numbers. Memory faults show
-// under the address sanitizer.
+// Model files that another program writes to while a graph lives. Small ones are copies, which
+// follow nothing. In mapped ones what decides sizes and positions stays what it was when the model
+// was loaded; weights may become wrong numbers, and a change is an error. Memory faults show under
+// the address sanitizer.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <cstring>
 #include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <thread>
 
 #include "serializer/onnx_builder.h"
@@ -80,11 +85,13 @@ class Model
     std::string data_;
 };
 
-// All bytes of a file, in place.
+// All bytes of a file, in place, so that its time does not tell.
 void overwrite(const fs::path& path, char byte)
 {
+    const auto time = fs::last_write_time(path);
     const std::string bytes(fs::file_size(path), byte);
     std::fstream(path, std::ios::in | std::ios::out | std::ios::binary) << bytes;
+    fs::last_write_time(path, time);
 }
 
 struct Outcome
@@ -127,10 +134,7 @@ void nothing() {}
 
 class ChangedFileTest : public testing::Test
 {
-  protected:
-    void SetUp() override { ASSERT_EQ(init_tengine(), 0); }
-    void TearDown() override { release_tengine(); }
-
+  public:
     // The same model as tmfile; `path` becomes its.
     static void convert(fs::path* path)
     {
@@ -140,9 +144,28 @@ class ChangedFileTest : public testing::Test
         destroy_graph(graph);
     }
 
+  protected:
+    void SetUp() override
+    {
+        ASSERT_EQ(init_tengine(), 0);
+        mapped_ = create_context("maps", 1);
+        ASSERT_EQ(tengine_context_set_option(mapped_, "model.map", "1"), 0);
+    }
+    void TearDown() override
+    {
+        destroy_context(mapped_);
+        release_tengine();
+    }
+
     // Runs with the file overwritten after loading and after preparation, as either format.
     // `as_before`: gives what the unchanged file gives.
-    static void check(Model& model, bool as_before)
+    void check(Model& model, bool as_before)
+    {
+        for (const context_t context : {context_t{nullptr}, mapped_})
+            check_in(context, model, as_before || !context);
+    }
+
+    static void check_in(context_t context, Model& model, bool as_before)
     {
         for (const char* format : {"onnx", "tengine"}) {
             const ScratchFolder folder;
@@ -151,14 +174,14 @@ class ChangedFileTest : public testing::Test
             const fs::path data = *format == 't' ? path : folder.path / "data.bin";
             const fs::path kept = folder.path / "kept";
             fs::copy_file(data, kept);
-            const Outcome expected = run(format, path, nothing, nothing);
+            const Outcome expected = run(format, path, nothing, nothing, context);
             ASSERT_EQ(expected.failure, "") << format;
             for (const char byte : {'\x7f', '\xff', '\x01'}) {
                 SCOPED_TRACE(std::string(format) + ", byte " + std::to_string(byte));
                 const auto spoil = [&] { overwrite(data, byte); };
                 for (const bool early : {true, false}) {
-                    const Outcome changed = early ? run(format, path, spoil, nothing)
-                                                  : run(format, path, nothing, spoil);
+                    const Outcome changed = early ? run(format, path, spoil, nothing, context)
+                                                  : run(format, path, nothing, spoil, context);
                     if (as_before) {
                         EXPECT_EQ(changed.failure, "");
                         EXPECT_EQ(changed.y, expected.y);
@@ -168,6 +191,8 @@ class ChangedFileTest : public testing::Test
             }
         }
     }
+
+    context_t mapped_ = nullptr;
 };
 
 TEST_F(ChangedFileTest, SizesStayWhatTheyWere)
@@ -254,25 +279,33 @@ TEST_F(ChangedFileTest, ChoicesByValue)
     check(add, false);
 }
 
-// Writes one pattern after the other to a file until it is destroyed.
+// Writes one pattern after the other to a file until it is destroyed, through a mapping, which
+// gives the file a new time once.
 class Writer
 {
   public:
-    Writer(fs::path path, std::vector<std::string> patterns)
-        : thread_([this, path = std::move(path), patterns = std::move(patterns)] {
-              for (size_t i = 0; !stop_; ++i)
-                  std::fstream(path, std::ios::in | std::ios::out | std::ios::binary)
-                      << patterns[i % patterns.size()];
-          })
+    Writer(const fs::path& path, std::vector<std::string> patterns) : size_(patterns[0].size())
     {
+        const int file = ::open(path.c_str(), O_RDWR);
+        bytes_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        ::close(file);
+        EXPECT_NE(bytes_, MAP_FAILED);
+        std::memcpy(bytes_, patterns[0].data(), size_);
+        thread_ = std::thread([this, patterns = std::move(patterns)] {
+            for (size_t i = 0; !stop_; ++i)
+                std::memcpy(bytes_, patterns[i % patterns.size()].data(), size_);
+        });
     }
     ~Writer()
     {
         stop_ = true;
         thread_.join();
+        munmap(bytes_, size_);
     }
 
   private:
+    const size_t size_;
+    void* bytes_;
     std::atomic<bool> stop_{false};
     std::thread thread_;
 };
@@ -304,28 +337,171 @@ TEST_F(ChangedFileTest, ValuesThatChangeWhileTheyAreLookedAt)
         const Writer writer(folder.path / "data.bin",
                             {as_bytes(rising), as_bytes(few), as_bytes(falling)});
         for (int i = 0; i < 20; ++i)
-            EXPECT_EQ(run("onnx", path, nothing, nothing).failure, "");
+            EXPECT_EQ(run("onnx", path, nothing, nothing, mapped_).failure, "");
     }
 }
 
-// The option for those who cannot keep others from their files: they may even be cut short, which
-// would end the process.
+// A model of either format with weights that a kernel reads where they lie.
+fs::path write_weights(const ScratchFolder& folder, const char* format, size_t bytes)
+{
+    const auto number = static_cast<int64_t>(bytes / sizeof(float) / 16);
+    Model model;
+    model.floats("w", {number, 1, 4, 4}, std::vector<float>(static_cast<size_t>(16 * number), 2));
+    model.node("Mul", {"x", "w"});
+    fs::path path = model.write(folder);
+    if (*format == 't') ChangedFileTest::convert(&path);
+    return path;
+}
+
+fs::path data_of(const fs::path& model)
+{
+    return model.extension() == ".tmfile" ? model : model.parent_path() / "data.bin";
+}
+
+// What programs do to a file that they put in the place of another without a rename.
+struct Replacement
+{
+    const char* name;
+    void (*act)(const fs::path& from, const fs::path& to);
+};
+
+void copy_over(const fs::path& from, const fs::path& to)
+{
+    std::ifstream source(from, std::ios::binary);
+    std::ofstream(to, std::ios::binary | std::ios::trunc) << source.rdbuf();
+}
+
+void cut(const fs::path&, const fs::path& to)
+{
+    fs::resize_file(to, 0);
+}
+
+// Blocks in place, then the length.
+void write_inside(const fs::path& from, const fs::path& to)
+{
+    std::ifstream source(from, std::ios::binary);
+    std::fstream(to, std::ios::in | std::ios::out | std::ios::binary) << source.rdbuf();
+    fs::resize_file(to, fs::file_size(from));
+}
+
+constexpr Replacement kReplacements[] = {
+    {"cp", copy_over}, {"truncation", cut}, {"rsync --inplace", write_inside}};
+
+// Files of 64 KiB are copied, those of 20 MiB mapped. The graph of a copy has its numbers still; of
+// a mapping it has an error, and the process lives.
+TEST_F(ChangedFileTest, AReplacementInPlaceNeverEndsTheProcess)
+{
+    constexpr size_t kLarge = size_t{20} << 20;
+    for (const char* format : {"onnx", "tengine"}) {
+        for (const size_t size : {size_t{64} << 10, kLarge}) {
+            const ScratchFolder folder;
+            const fs::path path = write_weights(folder, format, size), data = data_of(path);
+            const fs::path kept = folder.path / "kept", other = folder.path / "other";
+            fs::copy_file(data, kept);
+            folder.write("other", std::string(size / 2, 'x'));
+            const Outcome expected = run(format, path, nothing, nothing);
+            ASSERT_EQ(expected.failure, "");
+            for (const Replacement& replacement : kReplacements) {
+                SCOPED_TRACE(std::string(format) + " of " + std::to_string(size) + ", " +
+                             replacement.name);
+                const auto act = [&] { replacement.act(other, data); };
+                for (const bool early : {true, false}) {
+                    const Outcome changed =
+                        early ? run(format, path, act, nothing) : run(format, path, nothing, act);
+                    if (size == kLarge) {
+                        EXPECT_NE(changed.failure.find("was changed in place"), std::string::npos)
+                            << changed.failure;
+                    } else {
+                        EXPECT_EQ(changed.failure, "");
+                        EXPECT_EQ(changed.y, expected.y);
+                    }
+                    fs::copy_file(kept, data, fs::copy_options::overwrite_existing);
+                }
+            }
+        }
+    }
+}
+
+// By the thread of a pool as well, which has the other half of the weights.
+TEST_F(ChangedFileTest, AnyThreadMayMissAPage)
+{
+    const ScratchFolder folder;
+    const fs::path path = write_weights(folder, "tengine", size_t{20} << 20);
+    const graph_t graph = create_graph(nullptr, "tengine", path.c_str());
+    ASSERT_NE(graph, nullptr) << get_tengine_error();
+    ASSERT_TRUE(feed(graph));
+    const options_t options = {4, TENGINE_CLUSTER_ALL, TENGINE_MODE_FP32, 0};
+    ASSERT_EQ(prerun_graph_multithread(graph, options), 0) << get_tengine_error();
+    fs::resize_file(path, 0);
+    EXPECT_EQ(run_graph(graph, 1), -1);
+    EXPECT_EQ(get_tengine_errno(), TENGINE_EIO);
+    EXPECT_EQ(run_graph(graph, 1), -1) << "it stays so";
+    EXPECT_EQ(save_graph(graph, "onnx", (folder.path / "saved").c_str()), -1);
+    EXPECT_EQ(get_tengine_errno(), TENGINE_EIO);
+    destroy_graph(graph);
+}
+
+TEST_F(ChangedFileTest, ARenameOrRemovalIsNoChange)
+{
+    const ScratchFolder folder;
+    const fs::path path = write_weights(folder, "tengine", size_t{20} << 20);
+    const Outcome expected = run("tengine", path, nothing, nothing);
+    const fs::path other = folder.write("other", "other");
+    const Outcome renamed = run(
+        "tengine", path, [&] { fs::rename(other, path); }, nothing);
+    EXPECT_EQ(renamed.failure, "");
+    EXPECT_EQ(renamed.y, expected.y);
+    const ScratchFolder second;
+    const fs::path removed = write_weights(second, "tengine", size_t{20} << 20);
+    EXPECT_EQ(run(
+                  "tengine", removed, [&] { fs::remove(removed); }, nothing)
+                  .y,
+              expected.y);
+}
+
+// The files of one model are copied up to the limit together.
+TEST_F(ChangedFileTest, ManySmallFilesAreNotAllCopied)
+{
+    const ScratchFolder folder;
+    OnnxBuilder builder;
+    builder.add_input("x", {1});
+    constexpr int kFiles = 6, kElements = 1 << 20;
+    for (int i = 0; i < kFiles; ++i) {
+        const std::string name = "w" + std::to_string(i);
+        folder.write(name, std::string(kElements * sizeof(float), '\1'));
+        auto* made = builder.graph().add_initializer();
+        made->set_name(name);
+        made->set_data_type(Proto::FLOAT);
+        made->add_dims(kElements);
+        made->set_data_location(Proto::EXTERNAL);
+        auto* entry = made->add_external_data();
+        entry->set_key("location");
+        entry->set_value(name);
+        builder.add_output(name);
+    }
+    const fs::path path = folder.write("model.onnx", builder.encode());
+    const graph_t graph = create_graph(nullptr, "onnx", path.c_str());
+    ASSERT_NE(graph, nullptr) << get_tengine_error();
+    tengine_graph_memory memory;
+    ASSERT_EQ(get_graph_memory(graph, &memory, sizeof memory), 0);
+    EXPECT_EQ(memory.owned_bytes, int64_t{3} * kElements * 4) << "the model has some bytes, too";
+    EXPECT_EQ(memory.mapped_bytes, int64_t{3} * kElements * 4);
+    destroy_graph(graph);
+}
+
+// The option for those who cannot keep others from their large files.
 TEST_F(ChangedFileTest, AnOptionReadsFilesInsteadOfMappingThem)
 {
     for (const char* format : {"onnx", "tengine"}) {
         SCOPED_TRACE(format);
         const ScratchFolder folder;
-        Model model;
-        model.floats("w", {64, 1, 1, 1}, std::vector<float>(64, 2)).node("Mul", {"x", "w"});
-        fs::path path = model.write(folder);
-        if (*format == 't') convert(&path);
+        const fs::path path = write_weights(folder, format, size_t{20} << 20);
         const Outcome expected = run(format, path, nothing, nothing);
         ASSERT_EQ(expected.failure, "");
         const context_t context = create_context("reads", 1);
         ASSERT_EQ(tengine_context_set_option(context, "model.map", "0"), 0);
         const Outcome cut = run(
-            format, path,
-            [&] { fs::resize_file(path, 0), fs::resize_file(folder.path / "data.bin", 0); },
+            format, path, [&] { fs::resize_file(path, 0), fs::resize_file(data_of(path), 0); },
             nothing, context);
         EXPECT_EQ(cut.failure, "");
         EXPECT_EQ(cut.y, expected.y);

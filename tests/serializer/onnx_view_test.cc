@@ -16,7 +16,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using OnnxViewTest = SerializerTest;
+class OnnxViewTest : public SerializerTest
+{
+  protected:
+    OnnxViewTest() { EXPECT_EQ(set_ir_context_option(mapping(), "model.map", "1"), 0); }
+
+    // A context in which small files are mapped, too.
+    ir_context_t* mapping() const { return context_.get(); }
+
+  private:
+    const std::unique_ptr<ir_context_t, void (*)(ir_context_t*)> context_{
+        create_ir_context(nullptr), destroy_ir_context};
+};
 
 // More elements than lists have that are copied for what they may decide, in every type.
 constexpr int kPayloadSize = 320;
@@ -92,7 +103,7 @@ TEST_F(OnnxViewTest, AlignedValuesStayInTheFile)
             add_weight(&builder, name, type, static_cast<int64_t>(kPayload.size() / size))
                 ->set_raw_data(kPayload);
             const std::string bytes = builder.encode();
-            const Loaded loaded(folder.write("model.onnx", bytes));
+            const Loaded loaded(folder.write("model.onnx", bytes), mapping());
             ASSERT_EQ(loaded.status, 0) << loaded.message;
             EXPECT_EQ(values_of(loaded, name.c_str()), kPayload);
             const bool expected = bytes.find(kPayload) % size == 0;
@@ -116,7 +127,7 @@ TEST_F(OnnxViewTest, WhatTheFileHasInAnotherFormIsCopied)
     floats->add_float_data(1.5f);
     floats->add_float_data(-2.0f);
     add_weight(&builder, "nothing", onnx::TensorProto::FLOAT, 0)->set_raw_data("");
-    const Loaded loaded(folder.write("model.onnx", builder.encode()));
+    const Loaded loaded(folder.write("model.onnx", builder.encode()), mapping());
     ASSERT_EQ(loaded.status, 0) << loaded.message;
     for (const char* name : {"truth", "floats", "nothing"})
         EXPECT_FALSE(is_view(loaded, name)) << name;
@@ -142,7 +153,7 @@ TEST_F(OnnxViewTest, WhatMayDecideASizeOrAPositionIsCopied)
     add("one byte", Proto::INT8, 16);
     add("weights", Proto::FLOAT, 17);
     add("bytes", Proto::UINT8, 17);
-    const Loaded loaded(folder.write("model.onnx", builder.encode()));
+    const Loaded loaded(folder.write("model.onnx", builder.encode()), mapping());
     ASSERT_EQ(loaded.status, 0) << loaded.message;
     for (const char* name : {"positions", "words", "unsigned", "scales", "one byte"})
         EXPECT_FALSE(is_view(loaded, name)) << name;
@@ -171,7 +182,7 @@ TEST_F(OnnxViewTest, ConstantsDoNotShareBytes)
     refer(add_weight(&builder, "into", onnx::TensorProto::FLOAT, 30), "weights.bin", "200");
     refer(add_weight(&builder, "before", onnx::TensorProto::FLOAT, 40), "weights.bin", "0");
     refer(add_weight(&builder, "after", onnx::TensorProto::FLOAT, 20), "weights.bin", "240");
-    const Loaded loaded(folder.write("model.onnx", builder.encode()));
+    const Loaded loaded(folder.write("model.onnx", builder.encode()), mapping());
     ASSERT_EQ(loaded.status, 0) << loaded.message;
     for (const char* name : {"late", "before", "after"})
         EXPECT_TRUE(is_view(loaded, name)) << name;
@@ -190,7 +201,7 @@ TEST_F(OnnxViewTest, ExternalDataToo)
     refer(add_weight(&builder, "other", onnx::TensorProto::FLOAT, 30), "./weights.bin", "200");
     const fs::path path = folder.write("model.onnx", builder.encode());
     {
-        const Loaded loaded(path);
+        const Loaded loaded(path, mapping());
         ASSERT_EQ(loaded.status, 0) << loaded.message;
         EXPECT_TRUE(is_view(loaded, "first"));
         EXPECT_FALSE(is_view(loaded, "odd"));
@@ -213,7 +224,7 @@ TEST_F(OnnxViewTest, TheFileMayGoAndIsNotWritten)
     add_weight(&builder, "w", onnx::TensorProto::INT8, kPayloadSize)->set_raw_data(kPayload);
     const fs::path path = folder.write("model.onnx", builder.encode());
     const std::string before = read_file(path);
-    const Loaded loaded(path);
+    const Loaded loaded(path, mapping());
     ASSERT_TRUE(is_view(loaded, "w"));
     loaded.tensor("w")->i8[0] = 'X';
     EXPECT_EQ(read_file(path), before);
@@ -250,7 +261,7 @@ TEST_F(OnnxViewTest, AFailureAfterAView)
     add_weight(&builder, "short", onnx::TensorProto::INT8, kPayloadSize + 1)
         ->set_raw_data(kPayload);
     const fs::path path = folder.write("model.onnx", builder.encode());
-    expect_failure(Loaded(path), TENGINE_EFORMAT, {"initializer 'short'"});
+    expect_failure(Loaded(path, mapping()), TENGINE_EFORMAT, {"initializer 'short'"});
     EXPECT_FALSE(is_mapped(path));
 }
 

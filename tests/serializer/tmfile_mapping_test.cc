@@ -96,6 +96,7 @@ class TmfileMappingTest : public TmfileTest
         table.load = load;
         EXPECT_EQ(add_ir_context_device(context_.get(), device_.get(), nullptr, 0), 0);
         set("model.keep_parts", "1");
+        set("model.map", "1");
         write_file(path("plain"), make_model());
         const LoadedTmfile plain{path("plain")};
         prepare(plain);
@@ -183,10 +184,10 @@ class TmfileMappingTest : public TmfileTest
 
 TEST_F(TmfileMappingTest, ProcessesShareWhatDevicesLoad)
 {
-    const LoadedTmfile loaded{path("compiled")};
+    const LoadedTmfile loaded{path("compiled"), context_.get()};
     ASSERT_EQ(count_ir_model_parts(loaded.graph), 1);
     const OtherProcess other([&](const auto& stay) {
-        const LoadedTmfile theirs{path("compiled")};
+        const LoadedTmfile theirs{path("compiled"), context_.get()};
         prepare(theirs);
         stay();
     });
@@ -207,7 +208,7 @@ TEST_F(TmfileMappingTest, ProcessesShareWhatDevicesLoad)
 // One that may be given up must not use what ends with the model.
 TEST_F(TmfileMappingTest, WatchedPartsHaveACopy)
 {
-    const LoadedTmfile loaded{path("compiled")};
+    const LoadedTmfile loaded{path("compiled"), context_.get()};
     set("prerun.watchdog_ms", "60000");
     prepare(loaded);
     ASSERT_EQ(calls.size, kPages * kPageBytes);

@@ -316,12 +316,12 @@ LoadedTmfile::LoadedTmfile(const std::string& bytes)
     // One byte at least: malloc(0) may be NULL.
     block_ = static_cast<char*>(std::malloc(bytes.empty() ? 1 : bytes.size()));
     if (!bytes.empty()) std::memcpy(block_, bytes.data(), bytes.size());
-    load(&bytes, nullptr);
+    load(&bytes, nullptr, nullptr);
 }
 
-LoadedTmfile::LoadedTmfile(const std::filesystem::path& file)
+LoadedTmfile::LoadedTmfile(const std::filesystem::path& file, struct context* context)
 {
-    load(nullptr, file.c_str());
+    load(nullptr, file.c_str(), context);
 }
 
 static void call_load_model(int* out_status, serializer_t* serializer, struct graph* graph,
@@ -333,11 +333,11 @@ static void call_load_model(int* out_status, serializer_t* serializer, struct gr
     va_end(none);
 }
 
-void LoadedTmfile::load(const std::string* bytes, const char* file)
+void LoadedTmfile::load(const std::string* bytes, const char* file, struct context* context)
 {
     serializer_t* serializer = find_serializer_via_name("tengine");
     ASSERT_NE(serializer, nullptr);
-    graph = create_ir_graph(nullptr);
+    graph = create_ir_graph(context);
     tengine_error_clear();
     if (bytes)
         status = serializer->load_block(serializer, graph, block_, static_cast<int>(bytes->size()),

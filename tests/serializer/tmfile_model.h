@@ -85,7 +85,8 @@ class LoadedTmfile
     // From a copy of exactly its size, so that AddressSanitizer sees every byte too far.
     explicit LoadedTmfile(const std::string& bytes);
     explicit LoadedTmfile(const RawModel& model) : LoadedTmfile(model.encode()) {}
-    explicit LoadedTmfile(const std::filesystem::path& file);
+    // NULL: no context, whose options are their defaults.
+    explicit LoadedTmfile(const std::filesystem::path& file, struct context* context = nullptr);
     ~LoadedTmfile();
     LoadedTmfile(const LoadedTmfile&) = delete;
     LoadedTmfile& operator=(const LoadedTmfile&) = delete;
@@ -98,7 +99,7 @@ class LoadedTmfile
     struct tensor* tensor(const std::string& name) const;
 
   private:
-    void load(const std::string* bytes, const char* file);
+    void load(const std::string* bytes, const char* file, struct context* context);
 
     char* block_ = nullptr;
 };

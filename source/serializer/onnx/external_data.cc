@@ -128,6 +128,7 @@ int ExternalData::open_file(const std::string& location, const std::string& owne
                                  owner.c_str(), quote_name(location).c_str(),
                                  static_cast<unsigned long long>(info.st_nlink));
     }
+    files_->add_origin(info);
     location_ = location;
     path_ = path.string();
     size_ = static_cast<uint64_t>(info.st_size);
@@ -158,7 +159,8 @@ int ExternalData::open(const ::onnx::TensorProto& tensor, size_t bytes, const st
 char* ExternalData::view(size_t alignment)
 {
     // The mapping begins at a page, whose size is a multiple of every alignment.
-    if (!files_->options().map || offset_ % alignment != 0 || offset_ >= size_) return nullptr;
+    if (files_->options().use == FILE_IS_READ || offset_ % alignment != 0 || offset_ >= size_)
+        return nullptr;
     ModelFile* file = nullptr;
     if (files_->map(descriptor_, path_, &file) < 0) {
         tengine_error_clear();

@@ -57,7 +57,7 @@ int load_model(struct serializer* serializer, struct graph* graph, const char* f
         return tengine_error_set(TENGINE_EINVAL, "an ONNX model needs a file name");
     const ir_context_t* context = graph->attribute->context;
     const tengine::FileOptions options = {
-        get_ir_context_number(context, "model.map") != 0,
+        parse_file_use(get_ir_context_option(context, "model.map")),
         get_ir_context_number(context, "model.refuse_hard_links") != 0};
     return guard([=] {
         Origin* origin = make_origin(serializer, graph, options);
@@ -88,7 +88,21 @@ int unload_graph(struct serializer*, struct graph* graph, void* privacy, void*)
 ir_data_place_t locate_data(const struct serializer*, const struct graph* graph, const void* data)
 {
     const Origin* origin = origin_of(graph);
-    return origin && origin->files.contains(data) ? IR_DATA_MAPPED : IR_DATA_PROGRAM;
+    const tengine::ModelFile* file = origin ? origin->files.find(data) : nullptr;
+    if (!file) return IR_DATA_PROGRAM;
+    return file->is_copy ? IR_DATA_LIBRARY : IR_DATA_MAPPED;
+}
+
+bool has_file(const struct serializer*, const struct graph* graph, const struct stat* file)
+{
+    const Origin* origin = origin_of(graph);
+    return origin && origin->files.has_origin(*file);
+}
+
+int check_files(const struct serializer*, const struct graph* graph)
+{
+    const Origin* origin = origin_of(graph);
+    return origin ? origin->files.check() : TENGINE_OK;
 }
 
 int save_model(struct serializer* serializer, const struct graph* graph, const char* file_name)
@@ -108,6 +122,7 @@ int inherit(struct serializer* serializer, const struct graph* parent, struct gr
     return guard([=] {
         Origin* origin = make_origin(serializer, graph, {});
         origin->frame = origin_of(parent)->frame;
+        origin->files.add_origins(origin_of(parent)->files);
         origin->is_copy = true;
         return static_cast<int>(TENGINE_OK);
     });
@@ -129,6 +144,8 @@ serializer_t make_serializer()
     made.locate_data = locate_data;
     made.file_ending = ".onnx";
     made.inherit = inherit;
+    made.has_file = has_file;
+    made.check_files = check_files;
     return made;
 }
 

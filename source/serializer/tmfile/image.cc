@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serializer/tmfile/image.h"
 
+#include <unistd.h>
+
 #include <cstring>
 
 namespace tengine::tmfile {
@@ -12,23 +14,38 @@ Image::~Image()
     if (owned_) free_memory(bytes_);
 }
 
-int Image::map(const char* path)
+int Image::use(int descriptor, const char* path, file_use_t use)
 {
-    // Programs may write to the buffer of a constant.
-    TENGINE_RETURN_IF_ERROR(map_file(path, true, &file_));
+    size_t size = 0;
+    TENGINE_RETURN_IF_ERROR(find_file_size(descriptor, path, &size));
+    if (fstat(descriptor, &origin_) != 0)
+        return tengine_error_set(TENGINE_EIO, "cannot read '%s'", path);
+    if (use == FILE_IS_READ) return read_open_file(descriptor, path, &file_);
+    if (use == FILE_IS_COPIED_IF_SMALL && size <= MOST_COPIED_BYTES) {
+        const int status = copy_open_file(descriptor, path, &file_);
+        if (status != TENGINE_ENOTSUP) return status;
+        tengine_error_clear();
+    }
+    is_mapped_ = true;
+    return map_open_file(descriptor, path, true, &file_);
+}
+
+int Image::open(const char* path, file_use_t use)
+{
+    int descriptor;
+    TENGINE_RETURN_IF_ERROR(open_to_read(path, &descriptor));
+    const int status = this->use(descriptor, path, use);
+    close(descriptor);
+    TENGINE_RETURN_IF_ERROR(status);
     path_ = path;
     bytes_ = file_.bytes;
     size_ = file_.size;
-    is_mapped_ = true;
     return TENGINE_OK;
 }
 
-int Image::read(const char* path)
+bool Image::is_of(const struct stat& file) const
 {
-    TENGINE_RETURN_IF_ERROR(read_whole_file(path, &file_));
-    bytes_ = file_.bytes;
-    size_ = file_.size;
-    return TENGINE_OK;
+    return origin_.st_dev == file.st_dev && origin_.st_ino == file.st_ino;
 }
 
 void Image::view(const void* bytes, size_t size)

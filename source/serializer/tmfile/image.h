@@ -3,6 +3,8 @@
 // in graph->serializer_privacy.
 #pragma once
 
+#include <sys/stat.h>
+
 #include "base/containers.hpp"
 #include "base/mapped_file.h"
 #include "serializer/serializer.h"
@@ -18,9 +20,8 @@ class Image : public Allocated
     Image(const Image&) = delete;
     Image& operator=(const Image&) = delete;
 
-    TENGINE_MUST_USE int map(const char* path);
-    // The whole file in memory of its own, with the same right to write.
-    TENGINE_MUST_USE int read(const char* path);
+    // The bytes of a file, which programs may write to, as to the buffer of any constant.
+    TENGINE_MUST_USE int open(const char* path, file_use_t use);
     // Bytes of the caller; they are only read.
     void view(const void* bytes, size_t size);
     // From now on the bytes of view() are freed with the image, by free_memory().
@@ -37,9 +38,16 @@ class Image : public Allocated
     bool is_without_values(const void* bytes, size_t size) const;
 
     ir_data_place_t locate(const void* data) const;
+    // Whether this is the file that open() was given, by whatever name.
+    bool is_of(const struct stat& file) const;
+    // As check_mapped_file().
+    TENGINE_MUST_USE int check() const { return check_mapped_file(&file_); }
 
   private:
+    TENGINE_MUST_USE int use(int descriptor, const char* path, file_use_t use);
+
     String path_;
+    struct stat origin_ = {};  // of the file; no model is of device 0, inode 0
     mapped_file_t file_ = {nullptr, 0};
     mapped_file_t zeroes_ = {nullptr, 0};
     char* bytes_ = nullptr;

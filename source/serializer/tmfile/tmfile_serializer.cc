@@ -47,11 +47,14 @@ int load_model(struct serializer* serializer, struct graph* graph, const char* f
 {
     if (!file_name || !*file_name)
         return tengine_error_set(TENGINE_EINVAL, "a tmfile needs a file name");
-    const bool map = get_ir_context_number(graph->attribute->context, "model.map") != 0;
+    const file_use_t use =
+        parse_file_use(get_ir_context_option(graph->attribute->context, "model.map"));
     return guard("load", [=]() -> int {
         std::unique_ptr<Image> image(new Image);
-        TENGINE_RETURN_IF_ERROR(map ? image->map(file_name) : image->read(file_name));
-        return read_image(serializer, graph, std::move(image));
+        const Image* opened = image.get();
+        TENGINE_RETURN_IF_ERROR(image->open(file_name, use));
+        TENGINE_RETURN_IF_ERROR(read_image(serializer, graph, std::move(image)));
+        return opened->check();
     });
 }
 
@@ -96,6 +99,16 @@ ir_data_place_t locate_data(const struct serializer*, const struct graph* graph,
     return static_cast<const Image*>(graph->core->serializer_privacy)->locate(data);
 }
 
+bool has_file(const struct serializer*, const struct graph* graph, const struct stat* file)
+{
+    return static_cast<const Image*>(graph->core->serializer_privacy)->is_of(*file);
+}
+
+int check_files(const struct serializer*, const struct graph* graph)
+{
+    return static_cast<const Image*>(graph->core->serializer_privacy)->check();
+}
+
 #if TENGINE_CAN_WRITE_TMFILE
 int save_model(struct serializer*, const struct graph* graph, const char* file_name)
 {
@@ -119,6 +132,8 @@ serializer_t make_serializer()
     made.dialect = "tengine";
     made.locate_data = locate_data;
     made.file_ending = ".tmfile";
+    made.has_file = has_file;
+    made.check_files = check_files;
     return made;
 }
 

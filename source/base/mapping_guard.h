@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps the process alive when a file that it has mapped becomes shorter. Reading a page that is
+// gone raises SIGBUS: the handler puts zeroes there and notes it, and the thread goes on. Whoever
+// mapped the file asks afterwards whether what it has read was the file's. The handler is the
+// process's while anything is guarded; a SIGBUS of another cause goes to the one before it.
+// Used by mapped_file.c.
+#pragma once
+
+#include <stddef.h>
+
+#include "tengine/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Guards a private mapping of `size` bytes of a file that is open and has this path. TENGINE_EIO,
+// TENGINE_ENOMEM.
+TENGINE_MUST_USE int guard_mapping(void* bytes, size_t size, int descriptor, const char* path);
+
+// Ends that, before the mapping goes. Nothing guarded is allowed.
+void release_mapping_guard(const void* bytes);
+
+// TENGINE_EIO when the file has changed in place since, or pages of it were missed; nothing guarded
+// has not.
+TENGINE_MUST_USE int check_guarded_mapping(const void* bytes);
+
+#ifdef __cplusplus
+}
+#endif
