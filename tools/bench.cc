@@ -118,6 +118,8 @@ void bench(const BenchOptions& options)
     check_shapes(options);
     check_tokens(options);
     check_output_path("--json", options.json);
+    for (const std::string& model : options.models)
+        check_spares_file("--json", options.json, model);
     catch_interrupt();
     const auto work = options.tokens.tokens > 0 ? bench_tokens
                       : options.shapes.empty()  ? bench_one_shape

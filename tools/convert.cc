@@ -6,6 +6,7 @@
 #include "command.h"
 #include "command_line.h"
 #include "model.h"
+#include "output_path.h"
 #include "tensor_file/failure.h"
 #include "tensor_file/tensor_file.h"
 #include "text.h"
@@ -46,6 +47,7 @@ void convert(const ConvertOptions& options)
         common.options.emplace_back(kIntegerIo);
     }
     Model model(options.from, common);
+    check_spares_model("OUT", options.to, model.graph());
     model.set_inputs();
     if (save_graph(model.graph(), format, options.to.c_str()) < 0) fail_api(options.to);
     for (const Tensor& input : model.inputs())

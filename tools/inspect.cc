@@ -12,6 +12,8 @@
 #include "command_line.h"
 #include "dot.h"
 #include "json_file.h"
+#include "model.h"
+#include "output_path.h"
 #include "report.h"
 #include "tensor_file/failure.h"
 #include "tensor_file/tensor_file.h"
@@ -283,6 +285,8 @@ void inspect(const InspectOptions& options)
     ModelOptions common = options.common;
     common.says_guess = false;  // the report does
     Model model(options.model, common);
+    check_spares_model("--json", options.json, model.graph());
+    check_spares_model("--dot", options.dot, model.graph());
     const std::string missing = model.missing_shapes();
     if (!missing.empty()) return inspect_model(options, model, missing);
     model.set_inputs();

@@ -5,9 +5,17 @@
 
 #include <filesystem>
 
+#include "tengine/file.h"
 #include "tensor_file/failure.h"
 
 namespace tengine::tools {
+
+static Failure would_overwrite(const std::string& option, const std::string& path)
+{
+    return Failure(option + " '" + path +
+                   "' would overwrite the model that is read, or its external data: expected "
+                   "another file");
+}
 
 void check_output_path(const std::string& option, const std::string& path)
 {
@@ -27,6 +35,18 @@ void check_output_path(const std::string& option, const std::string& path)
         fail("no permission to write to folder '" + folder + "'");
     if (fs::exists(path, error) && access(path.c_str(), W_OK) != 0)
         fail("no permission to write to the file");
+}
+
+void check_spares_model(const std::string& option, const std::string& path, graph_t graph)
+{
+    if (path.empty() || path == "-" || tengine_graph_has_file(graph, path.c_str()) != 1) return;
+    throw would_overwrite(option, path);
+}
+
+void check_spares_file(const std::string& option, const std::string& path, const std::string& input)
+{
+    std::error_code ignored;
+    if (std::filesystem::equivalent(path, input, ignored)) throw would_overwrite(option, path);
 }
 
 }  // namespace tengine::tools

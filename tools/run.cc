@@ -16,6 +16,7 @@
 #include "memory.h"
 #include "model.h"
 #include "named_value.h"
+#include "output_path.h"
 #include "output_text.h"
 #include "report.h"
 #include "tengine/inspect.h"
@@ -197,6 +198,7 @@ void run(const RunOptions& options)
     if (!options.labels.empty()) labels = read_labels(options.labels);
     if (!options.tolerance.empty()) parse_tolerance(options.tolerance);
     Model model(options.model, common);
+    check_spares_model("--json", options.json, model.graph());
     const FilesByName files = expected_files(options, model.graph());
     model.set_inputs();
     model.prepare(options.threads);

@@ -189,6 +189,7 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_graph_get_scheduler),
     SYMBOL(get_graph_memory),
     SYMBOL(tengine_graph_get_device_memory),
+    SYMBOL(tengine_graph_has_file),
     SYMBOL(tengine_op_create),
     SYMBOL(tengine_op_destroy),
     SYMBOL(tengine_op_set_init),

@@ -122,6 +122,7 @@ static std::vector<FailingCall> inspection_calls()
         CALL(tengine_graph_get_scheduler(h), nullptr),
         CALL(tengine_graph_get_counters(h, 0, nullptr, 0), -1),
         CALL(save_graph(h, "tengine", "file"), -1),
+        CALL(tengine_graph_has_file(h, "file"), -1),
         CALL(tengine_graph_quantize(h, &quantization), nullptr),
         CALL(get_graph_memory(h, &memory, sizeof memory), -1),
         CALL(tengine_graph_get_device_memory(h, 0, &device_memory, sizeof device_memory), -1),

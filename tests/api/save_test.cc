@@ -8,6 +8,7 @@
 #include <string>
 
 #include "fixture.h"
+#include "tengine/file.h"
 #include "tengine/inspect.h"
 
 namespace tengine {
@@ -118,10 +119,12 @@ TEST_F(SaveTest, ThereAndBackThroughOnnx)
 TEST_F(SaveTest, AnOnnxFileIsForTheOpsetOfTheContext)
 {
     ASSERT_EQ(destroy_graph(journey(create_convolution(), "onnx")), 0);
+    const std::string file = path("given");
+    std::filesystem::rename(path("onnx"), file);
     const context_t context = create_context("opset", 1);
     for (const char* opset : {"0", "7", "12", "28"}) {
         ASSERT_EQ(tengine_context_set_option(context, "model.opset", opset), 0);
-        const graph_t given = create_graph(context, "onnx", path("onnx").c_str());
+        const graph_t given = create_graph(context, "onnx", file.c_str());
         ASSERT_NE(given, nullptr) << get_tengine_error();
         const graph_t graph = journey(given, "onnx");
         ASSERT_TRUE(feed(graph));
@@ -193,6 +196,37 @@ TEST_F(SaveTest, OfAGraphThatIsCutShortOnnxGetsWhatLiesBetween)
     ASSERT_TRUE(write_floats(tengine_graph_get_input(graph, 0), {3, 4}));
     EXPECT_EQ(run(graph), (std::vector<float>{4, 5}));
     EXPECT_EQ(destroy_graph(graph), 0);
+}
+
+// By whatever name. A graph that was loaded from it may have been changed meanwhile.
+TEST_F(SaveTest, TheFileThatAGraphWasLoadedFromIsNotOverwritten)
+{
+    const graph_t made = create_convolution();
+    for (const std::string format : {"onnx", "tengine"}) {
+        const std::string file = path(format);
+        ASSERT_EQ(save_graph(made, format.c_str(), file.c_str()), 0) << get_tengine_error();
+        const auto size = std::filesystem::file_size(file);
+        const std::string link = path(format + ".link"), hard = path(format + ".hard");
+        std::filesystem::create_symlink(file, link);
+        std::filesystem::create_hard_link(file, hard);
+        const graph_t graph = create_graph(nullptr, format.c_str(), link.c_str());
+        ASSERT_NE(graph, nullptr) << get_tengine_error();
+        for (const std::string& name : {file, link, hard}) {
+            EXPECT_EQ(tengine_graph_has_file(graph, name.c_str()), 1) << name;
+            for (const char* target : {"onnx", "tengine"}) {
+                EXPECT_EQ(save_graph(graph, target, name.c_str()), -1) << name;
+                EXPECT_EQ(get_tengine_errno(), TENGINE_EINVAL);
+                take_logged_failures();
+            }
+        }
+        EXPECT_EQ(std::filesystem::file_size(file), size);
+        EXPECT_EQ(tengine_graph_has_file(graph, path("other").c_str()), 0);
+        EXPECT_EQ(tengine_graph_has_file(made, file.c_str()), 0);
+        std::filesystem::remove(link);
+        EXPECT_EQ(save_graph(graph, format.c_str(), link.c_str()), 0) << "another file now";
+        EXPECT_EQ(destroy_graph(graph), 0);
+    }
+    EXPECT_EQ(destroy_graph(made), 0);
 }
 
 TEST_F(SaveTest, FailuresAreToldAndLeaveNothing)

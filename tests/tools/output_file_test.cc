@@ -7,12 +7,14 @@
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <set>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "../api/onnx_bytes.h"
 #include "tensor_file/tensor_file.h"
 #include "tools/program.h"
+#include "tools/quantize_model.h"
 
 namespace tengine::program {
 namespace {
@@ -104,6 +106,101 @@ TEST(OutputFile, NamesOfOutputsMayBeLongAndControlNoTerminal)
     EXPECT_EQ(finished.output.find('\033'), std::string::npos);
     EXPECT_EQ(std::distance(fs::directory_iterator(folder + "/out"), {}), 1);
     EXPECT_EQ(run({"inspect", file}).output.find('\033'), std::string::npos);
+}
+
+// A model with its weight in a file beside it.
+void write_model_with_data(const std::string& folder)
+{
+    ModelMaker maker({1, 4});
+    maker.constant("w", {4, 4}, std::vector<float>(16, 2));
+    maker.node("MatMul", {"x", "w"}, "y");
+    onnx::TensorProto* weight = maker.model.mutable_graph()->mutable_initializer(0);
+    tools::write_file(folder + "/w.data",
+                      weight->has_raw_data()
+                          ? weight->raw_data()
+                          : std::string(reinterpret_cast<const char*>(weight->float_data().data()),
+                                        16 * sizeof(float)));
+    weight->clear_raw_data();
+    weight->clear_float_data();
+    weight->set_data_location(onnx::TensorProto::EXTERNAL);
+    auto* entry = weight->add_external_data();
+    entry->set_key("location");
+    entry->set_value("w.data");
+    maker.model.mutable_graph()->mutable_output(0)->set_name("y");
+    tools::write_file(folder + "/m.onnx", maker.model.SerializeAsString());
+}
+
+// By whatever name: the same, another way to it, a link, a hard link.
+TEST(OutputFile, NoCommandOverwritesWhatItReads)
+{
+    const std::string folder = scratch_folder();
+    write_model_with_data(folder);
+    const std::string model = folder + "/m.onnx", data = folder + "/w.data";
+    ASSERT_EQ(run({"convert", model, folder + "/t.tmfile"}).status, 0);
+    const std::string tmfile = folder + "/t.tmfile";
+    fs::create_symlink("m.onnx", folder + "/link.onnx");
+    fs::create_hard_link(model, folder + "/hard.onnx");
+    fs::create_hard_link(data, folder + "/hard.data.onnx");
+    fs::create_hard_link(tmfile, folder + "/hard.tmfile");
+    fs::create_hard_link(model, folder + "/hard.of.onnx.tmfile");
+    const std::vector<std::string> onnx = {model, folder + "/./m.onnx", folder + "/link.onnx",
+                                           folder + "/hard.onnx", folder + "/hard.data.onnx"};
+    const std::string before[] = {tools::read_file(model), tools::read_file(data),
+                                  tools::read_file(tmfile)};
+    std::vector<std::vector<std::string>> commands = {
+        {"compile", tmfile, "--output", tmfile},
+        {"compile", tmfile, "--output", folder + "/hard.tmfile"},
+        {"compile", model, "--output", folder + "/hard.of.onnx.tmfile"},
+        {"convert", tmfile, folder + "/hard.tmfile"},
+        {"quantize", tmfile, "--random", "1", "--output", tmfile},
+        {"bench", model, "--runs", "1", "--json", model},
+        {"verify", "--device", "CPU", "--model", model, "--json", model},
+    };
+    for (const std::string& path : onnx) {
+        commands.push_back({"convert", model, path});
+        commands.push_back({"quantize", model, "--random", "1", "--output", path});
+        commands.push_back({"quantize", model, "--random", "1", "--table", path});
+        commands.push_back({"quantize", model, "--dynamic", "--output", path});
+        commands.push_back({"run", model, "--json", path});
+        commands.push_back({"inspect", model, "--json", path});
+        commands.push_back({"inspect", model, "--dot", path});
+    }
+    for (const std::vector<std::string>& command : commands) {
+        const Finished finished = run(command);
+        EXPECT_EQ(finished.status, 1) << testing::PrintToString(command);
+        EXPECT_THAT(finished.errors, HasSubstr("would overwrite the model that is read"))
+            << testing::PrintToString(command);
+    }
+    EXPECT_EQ(tools::read_file(model), before[0]);
+    EXPECT_EQ(tools::read_file(data), before[1]);
+    EXPECT_EQ(tools::read_file(tmfile), before[2]);
+    for (const auto& entry : fs::directory_iterator(folder))
+        EXPECT_FALSE(entry.is_directory()) << entry.path() << " is left";
+}
+
+TEST(OutputFile, OutputsWhoseNamesAreAlikeHaveFilesOfTheirOwn)
+{
+    const std::string folder = scratch_folder();
+    ModelMaker maker({1, 4});
+    const std::vector<std::string> names = {"a/b", "a_b", "a b", "a_b_"};
+    for (const std::string& name : names)
+        maker.node(name == "a/b"   ? "Neg"
+                   : name == "a_b" ? "Exp"
+                   : name == "a b" ? "Log"
+                                   : "Abs",
+                   {"x"}, name);
+    auto* graph = maker.model.mutable_graph();
+    const ::onnx::ValueInfoProto like = graph->output(0);
+    graph->clear_output();
+    for (const std::string& name : names) {
+        *graph->add_output() = like;
+        graph->mutable_output(graph->output_size() - 1)->set_name(name);
+    }
+    ASSERT_EQ(run({"run", maker.write(folder), "--output", folder + "/out"}).status, 0);
+    std::set<std::string> contents;
+    for (const auto& entry : fs::directory_iterator(folder + "/out"))
+        contents.insert(tools::read_file(entry.path().string()));
+    EXPECT_EQ(contents.size(), names.size());
 }
 
 TEST(OutputFile, WhatIsNoRegularFileStays)
