@@ -341,9 +341,25 @@ bool is_before(const node& node, int opset)
     return opset < method.version && (method.until || !find_op_method(node.op.type, opset));
 }
 
+// Types follow from those of inputs also where shapes do not, as in a model whose input has free
+// dimensions. What cannot be known is for who needs it.
+void learn_types(node& node)
+{
+    const auto is_open = [](const struct tensor* tensor) {
+        return tensor && tensor->data_type == TENGINE_DT_UNKNOWN;
+    };
+    bool has_open_result = false;
+    for (int i = 0; i < node.input_num; ++i)
+        if (is_open(get_ir_node_input(&node, i))) return;
+    for (int i = 0; i < node.output_num; ++i)
+        has_open_result |= is_open(get_ir_node_output(&node, i));
+    if (has_open_result && infer_node_types(&node) != TENGINE_OK) tengine_error_clear();
+}
+
 int rewrite_node(graph& graph, node& node, int opset)
 {
     TENGINE_RETURN_IF_ERROR(rewrite_bodies(node, opset));
+    learn_types(node);
     if (!has_onnx_opset(&node) || fits(node, opset)) return TENGINE_OK;
     if (node.op.method->traits & OP_OPEN) return check_onnx_form(&node, opset);
     if (is_op(&node, "Constant")) return fold_constant(node);

@@ -121,8 +121,14 @@ int settle_moved_inputs(node& node)
         struct tensor* moved = get_ir_node_input(&node, field.moved_input);
         const bool ours = moved && moved->tensor_type == TENSOR_TYPE_CONST &&
                           moved->core->source_index < 0 && moved->consumer_num == 1;
-        if (ours && moved->data_type == TENGINE_DT_FP32 && first->data_type != TENGINE_DT_FP32)
-            TENGINE_RETURN_IF_ERROR(convert_scalar(*moved, first->data_type));
+        if (!ours || moved->data_type != TENGINE_DT_FP32 || first->data_type == TENGINE_DT_FP32)
+            continue;
+        if (first->data_type == TENGINE_DT_UNKNOWN)
+            return fail_node(&node, TENGINE_EDTYPE,
+                             "the type of its input '%s' is not known, and '%s' becomes an input "
+                             "of that type: set the shapes of the model's inputs",
+                             first->name, field.name);
+        TENGINE_RETURN_IF_ERROR(convert_scalar(*moved, first->data_type));
     }
     return TENGINE_OK;
 }
