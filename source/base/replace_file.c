@@ -12,7 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "base/clock.h"
 
@@ -20,6 +22,8 @@ enum
 {
     MOST_LINKS = 40,  // as many as Linux follows
     MOST_NAMES = 100,
+    MOST_BLOCKS = 256,   // of 4 KiB, of a folder's list
+    NUMBER_LENGTH = 16,  // hexadecimal digits
     PERMISSIONS = 0777,
     NOT_OTHERS = 0755  // group and others may not write
 };
@@ -146,6 +150,68 @@ static int find_target_in(const char* folder, const char* name, target_t* out_ta
     return judge_target(out_target->path, is_there, &info, out_target);
 }
 
+// ---- what killed writers left ----
+
+// What getdents64() writes; the C library's own reader takes memory.
+typedef struct folder_entry
+{
+    uint64_t inode;
+    int64_t offset;
+    uint16_t length;
+    uint8_t kind;
+    char name[];
+} folder_entry_t;
+
+static bool is_unfinished_name(const char* name)
+{
+    const size_t length = strlen(name);
+    const size_t begin = sizeof UNFINISHED_BEGINNING - 1, end = sizeof UNFINISHED_ENDING - 1;
+    return length == begin + NUMBER_LENGTH + end &&
+           strncmp(name, UNFINISHED_BEGINNING, begin) == 0 &&
+           strspn(name + begin, "0123456789abcdef") == NUMBER_LENGTH &&
+           strcmp(name + begin + NUMBER_LENGTH, UNFINISHED_ENDING) == 0;
+}
+
+// Its writer has it locked as long as it lives.
+static void remove_if_left(int folder, const char* name)
+{
+    struct stat info;
+    const int descriptor = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0) return;
+    if (fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
+        flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+        unlinkat(folder, name, 0);
+    close(descriptor);
+}
+
+// Of this user, in the target's folder, as far as it is looked through.
+static void remove_leftovers(const target_t* target)
+{
+    char path[PATH_MAX];
+    _Alignas(folder_entry_t) char entries[4096];
+    snprintf(path, sizeof path, "%.*s", target->folder_length, target->path);
+    const int folder = open(path[0] != '\0' ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return;
+    for (int i = 0; i < MOST_BLOCKS; ++i) {
+        const long size = syscall(SYS_getdents64, folder, entries, sizeof entries);
+        if (size <= 0) break;
+        for (long at = 0; at < size;) {
+            const folder_entry_t* entry = (const folder_entry_t*)(entries + at);
+            if (is_unfinished_name(entry->name)) remove_if_left(folder, entry->name);
+            at += entry->length;
+        }
+    }
+    close(folder);
+}
+
+// Locks a new file, unless who looks for leftovers has already taken it for one.
+static bool lock_new(int descriptor)
+{
+    struct stat info;
+    flock(descriptor, LOCK_EX);  // not every file system can
+    return fstat(descriptor, &info) != 0 || info.st_nlink > 0;
+}
+
 // A file in the target's folder that was not there before, and that cannot be a planted link:
 // O_EXCL takes neither. Its descriptor, or -1 with errno.
 static int create_unfinished(const target_t* target, char out_path[PATH_MAX + 64])
@@ -158,8 +224,11 @@ static int create_unfinished(const target_t* target, char out_path[PATH_MAX + 64
                  target->folder_length, target->path, (unsigned long long)number);
         const int descriptor =
             open(out_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, target->mode);
-        if (descriptor >= 0 || errno != EEXIST) return descriptor;
+        if (descriptor < 0 && errno != EEXIST) return -1;
+        if (descriptor >= 0 && lock_new(descriptor)) return descriptor;
+        if (descriptor >= 0) close(descriptor);
     }
+    errno = EEXIST;
     return -1;
 }
 
@@ -223,14 +292,21 @@ static bool synchronise_folder(const target_t* target)
 static int replace_target(const char* path, const target_t* target, const file_piece_t pieces[],
                           size_t number)
 {
+    remove_leftovers(target);
     char unfinished[PATH_MAX + 64];
     const int descriptor = create_unfinished(target, unfinished);
     if (descriptor < 0) return fail(path);
-    if (!finish(descriptor, target, pieces, number) || rename(unfinished, target->path) != 0) {
-        const int status = fail(path);
+    // Another that holds the lock until the file has its name.
+    const int lock = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    const bool is_done =
+        finish(descriptor, target, pieces, number) && rename(unfinished, target->path) == 0;
+    int status = TENGINE_OK;
+    if (!is_done) {
+        status = fail(path);
         unlink(unfinished);
-        return status;
     }
+    if (lock >= 0) close(lock);
+    TENGINE_RETURN_IF_ERROR(status);
     return synchronise_folder(target) ? TENGINE_OK : fail(path);
 }
 

@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 #include <iterator>
 #include <string>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <thread>
@@ -196,6 +197,31 @@ TEST_F(ReplaceFile, APlantedLinkIsNotFollowed)
     EXPECT_EQ(replace(file, "new"), TENGINE_OK) << tengine_error_message();
     EXPECT_EQ(content_of(victim), "old");
     EXPECT_EQ(content_of(file), "new");
+}
+
+// What a killed writer left goes; what one has locked that is at work, and what has another name, a
+// folder and a link stay.
+TEST_F(ReplaceFile, WhatAKilledWriterLeftIsRemoved)
+{
+    const std::string left = make("tengine-0123456789abcdef.unfinished", "half");
+    const std::string busy = make("tengine-1123456789abcdef.unfinished", "half");
+    const std::string others[] = {make("tengine-012345678.unfinished", "x"),
+                                  make("tengine-0123456789abcdef.unfinished.txt", "x"),
+                                  make("0123456789abcdef.unfinished", "x")};
+    fs::create_directory(path("tengine-2123456789abcdef.unfinished"));
+    fs::create_symlink(busy, path("tengine-3123456789abcdef.unfinished"));
+    const int writer = open(busy.c_str(), O_RDONLY);
+    ASSERT_EQ(flock(writer, LOCK_EX), 0);
+    EXPECT_EQ(replace(path("new"), "content"), TENGINE_OK);
+    EXPECT_FALSE(fs::exists(left));
+    EXPECT_TRUE(fs::exists(busy));
+    for (const std::string& other : others)
+        EXPECT_TRUE(fs::exists(other)) << other;
+    EXPECT_TRUE(fs::is_directory(path("tengine-2123456789abcdef.unfinished")));
+    EXPECT_TRUE(fs::is_symlink(path("tengine-3123456789abcdef.unfinished")));
+    close(writer);
+    EXPECT_EQ(replace(path("new"), "content"), TENGINE_OK);
+    EXPECT_FALSE(fs::exists(busy)) << "its writer has gone";
 }
 
 TEST_F(ReplaceFile, ThreadsThatWriteOneFileAllSucceed)

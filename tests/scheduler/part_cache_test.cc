@@ -11,6 +11,7 @@
 #include <csignal>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -272,6 +273,9 @@ TEST_F(PartCache, FilesOfOthersStay)
     write(folder() + "/tengine-0123456789abcdef.unfinished", content(0));
     write(folder() + "/tengine-1123456789abcdef.unfinished", content(0));
     age(folder() + "/tengine-0123456789abcdef.unfinished", 4000);
+    // As its writer has it.
+    const int writer = open((folder() + "/tengine-1123456789abcdef.unfinished").c_str(), O_RDONLY);
+    ASSERT_EQ(flock(writer, LOCK_EX), 0);
     ASSERT_EQ(keep(2, content(2), limit), TENGINE_OK);
     EXPECT_EQ(find(1), TENGINE_ENOENT);
     EXPECT_EQ(find(2), TENGINE_OK);
@@ -280,7 +284,8 @@ TEST_F(PartCache, FilesOfOthersStay)
     EXPECT_TRUE(fs::is_directory(path(8)));
     EXPECT_FALSE(fs::exists(folder() + "/tengine-0123456789abcdef.unfinished"))
         << "killed long ago";
-    EXPECT_TRUE(fs::exists(folder() + "/tengine-1123456789abcdef.unfinished")) << "perhaps at work";
+    EXPECT_TRUE(fs::exists(folder() + "/tengine-1123456789abcdef.unfinished")) << "at work";
+    close(writer);
 }
 
 TEST_F(PartCache, FoldersThatCannotBeWritten)
