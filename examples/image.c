@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "resize.h"
+
 #define STB_IMAGE_IMPLEMENTATION
 #define STBI_FAILURE_USERMSG
 #define STBI_ONLY_PNG
@@ -40,69 +42,99 @@ struct source
     int is_short;  // more was wanted than there is
 };
 
-struct pixels
+enum
 {
-    const unsigned char* bytes;  // [height, width, channels]
-    int channels;
-    int height;
-    int width;
+    LETTERBOX_GREY = 114  // as YOLO's own preprocessing
 };
 
-// A stretch of one axis, in pixels of the file's image; pixel i covers i..i+1.
-struct interval
-{
-    double low;
-    double high;
-};
+static const char no_memory[] = "no memory to resize the picture";
 
-// What the pixel `index` of a resized axis averages: its own share of the axis, but at least the
-// width of one pixel. That makes it area averaging where the image shrinks (and exact where the
-// factor is whole), and linear interpolation where it grows.
-static struct interval interval_of(int index, int resized, int original)
+// The part of a picture that is as high and wide in proportion as the network's input.
+static struct picture_box find_middle(const struct picture* from, int height, int width)
 {
-    const double ratio = (double)original / resized;
-    const double length = fmax(ratio, 1.0);
-    const double low = (index + 0.5) * ratio - length / 2;
-    struct interval result;
-    result.low = fmin(fmax(low, 0.0), original - length);
-    result.high = fmin(result.low + length, original);
-    return result;
+    const double wanted = (double)width / height;
+    const double present = (double)from->width / from->height;
+    const double part_width = present >= wanted ? wanted * from->height : from->width;
+    const double part_height = present >= wanted ? from->height : from->width / wanted;
+    const double left = (from->width - part_width) * 0.5;
+    const double top = (from->height - part_height) * 0.5;
+    const struct picture_box box = {(float)left, (float)top, (float)(left + part_width),
+                                    (float)(top + part_height)};
+    return box;
 }
 
-static double overlap(struct interval interval, int pixel)
+static struct picture_box find_whole(const struct picture* from)
 {
-    return fmin(interval.high, pixel + 1.0) - fmax(interval.low, pixel);
+    const struct picture_box box = {0, 0, (float)from->width, (float)from->height};
+    return box;
 }
 
-static double average(const struct pixels* image, int channel, struct interval rows,
-                      struct interval columns)
+// The size of a whole picture inside height x width, rounded as Python does.
+static void find_inside(const struct picture* from, int* height, int* width)
 {
-    double sum = 0.0;
-    double area = 0.0;
-    for (int y = (int)rows.low; y < rows.high; ++y) {
-        const unsigned char* row = image->bytes + (size_t)y * image->width * image->channels;
-        for (int x = (int)columns.low; x < columns.high; ++x) {
-            const double weight = overlap(rows, y) * overlap(columns, x);
-            sum += weight * row[(size_t)x * image->channels + channel];
-            area += weight;
-        }
+    const double present = (double)from->width / from->height;
+    const double wanted = (double)*width / *height;
+    if (present > wanted)
+        *height = (int)nearbyint((double)from->height / from->width * *width);
+    else if (present < wanted)
+        *width = (int)nearbyint((double)from->width / from->height * *height);
+    if (*height < 1) *height = 1;
+    if (*width < 1) *width = 1;
+}
+
+static int letterbox(const struct picture* from, struct picture* to)
+{
+    int height = to->height, width = to->width;
+    find_inside(from, &height, &width);
+    const size_t pixel = (size_t)from->channels, row = (size_t)width * pixel;
+    unsigned char* inside = malloc((size_t)height * row);
+    const struct picture_box whole = find_whole(from);
+    if (!inside || picture_resize(from, &whole, height, width, inside) < 0) {
+        free(inside);
+        return -1;
     }
-    return sum / area;
+    const size_t top = (size_t)nearbyint((to->height - height) * 0.5);
+    const size_t left = (size_t)nearbyint((to->width - width) * 0.5);
+    memset(to->bytes, LETTERBOX_GREY, (size_t)to->height * (size_t)to->width * pixel);
+    for (size_t y = 0; y < (size_t)height; ++y)
+        memcpy(to->bytes + ((top + y) * (size_t)to->width + left) * pixel, inside + y * row, row);
+    free(inside);
+    return 0;
 }
 
-static void resize(const struct pixels* image, int height, int width,
-                   const struct image_values* values, float* out_planes)
+static int fit_picture(const struct picture* from, enum image_fit fit, struct picture* to)
 {
-    for (int c = 0; c < image->channels; ++c) {
-        for (int y = 0; y < height; ++y) {
-            const struct interval rows = interval_of(y, height, image->height);
-            for (int x = 0; x < width; ++x) {
-                const struct interval columns = interval_of(x, width, image->width);
-                const double pixel = average(image, c, rows, columns);
-                *out_planes++ = ((float)pixel - values->mean[c]) * values->scale[c];
-            }
-        }
+    if (fit == IMAGE_LETTERBOX) return letterbox(from, to);
+    const struct picture_box box =
+        fit == IMAGE_CROP ? find_middle(from, to->height, to->width) : find_whole(from);
+    return picture_resize(from, &box, to->height, to->width, to->bytes);
+}
+
+static void write_values(const struct picture* image, const struct image_values* values,
+                         float* out_planes)
+{
+    const int channels = image->channels;
+    const size_t pixels = (size_t)image->height * (size_t)image->width;
+    for (int c = 0; c < channels; ++c) {
+        const int place = values->is_bgr ? channels - 1 - c : c;
+        const size_t step = values->channels_last ? (size_t)channels : 1;
+        float* out = out_planes + (values->channels_last ? (size_t)place : (size_t)place * pixels);
+        for (size_t i = 0; i < pixels; ++i)
+            out[i * step] =
+                ((float)image->bytes[i * (size_t)channels + (size_t)c] - values->mean[c]) *
+                values->scale[c];
     }
+}
+
+static const char* make_values(const struct picture* image, int height, int width,
+                               const struct image_values* values, float* out_planes)
+{
+    struct picture fitted = {NULL, image->channels, height, width};
+    fitted.bytes = malloc((size_t)height * (size_t)width * (size_t)image->channels);
+    const int status = fitted.bytes ? fit_picture(image, values->fit, &fitted) : -1;
+    if (status == 0) write_values(&fitted, values, out_planes);
+    free(fitted.bytes);
+    return status == 0 ? NULL : no_memory;
 }
 
 // stb takes a file that ends too early for a picture that goes on in black, or in whatever the
@@ -238,7 +270,7 @@ const char* image_size(const void* bytes, size_t size, int* out_height, int* out
 const char* image_decode(const void* bytes, size_t size, int channels, int height, int width,
                          const struct image_values* values, float* out_planes)
 {
-    struct pixels image;
+    struct picture image;
     const char* reason = image_size(bytes, size, &image.height, &image.width);
     if (reason) return reason;
     struct source source = {bytes, size, 0, 0};
@@ -256,9 +288,9 @@ const char* image_decode(const void* bytes, size_t size, int channels, int heigh
     }
     image.bytes = decoded;
     image.channels = channels;
-    resize(&image, height, width, values, out_planes);
+    reason = make_values(&image, height, width, values, out_planes);
     stbi_image_free(decoded);
-    return NULL;
+    return reason;
 }
 
 static void* read_file(const char* path, size_t* out_size)

@@ -57,10 +57,10 @@ void add_placement_options(Command* command, ModelOptions* options);
 // The TENGINE_MODE_ of a --precision. Throws Misuse that lists them.
 int parse_precision(const std::string& text);
 
-// --mean --scale
+// --mean --scale --fit --bgr
 void add_picture_options(Command* command, ImageValues* values);
 
-// --input --mean --scale --seed
+// --input --mean --scale --fit --bgr --seed
 void add_input_options(Command* command, ModelOptions* options);
 
 // Throws Failure with the library's sentence for this thread's last failure.

@@ -160,16 +160,26 @@ int parse_precision(const std::string& text)
 void add_picture_options(Command* command, ImageValues* values)
 {
     command
-        ->add_option("--mean", &values->mean,
-                     "Value subtracted from each pixel (0 to 255) of a picture: a number or R,G,B")
-        .separated_by_commas()
+        ->add_option(
+            "--mean",
+            [values](const std::string& text) { values->mean = parse_factors("--mean", text); },
+            "Value subtracted from each pixel (0 to 255) of a picture: a number or R,G,B")
         .value_name("R,G,B");
     command
-        ->add_option("--scale", &values->scale,
-                     "Factor that each pixel of a picture is then multiplied by: a number or "
-                     "R,G,B. Default: 1/255")
-        .separated_by_commas()
+        ->add_option(
+            "--scale",
+            [values](const std::string& text) { values->scale = parse_factors("--scale", text); },
+            "Factor that each pixel of a picture is then multiplied by: a number or fraction, or "
+            "R,G,B. Default: 1/255, for inputs of bytes 1")
         .value_name("R,G,B");
+    command
+        ->add_option(
+            "--fit", [values](const std::string& text) { values->fit = parse_fit(text); },
+            "How a picture of other proportions is resized, with the bilinear filter of Pillow: "
+            "stretch (default), crop its middle, or letterbox with bars of grey 114")
+        .value_name("HOW");
+    command->add_flag("--bgr", &values->is_bgr,
+                      "The network takes blue, green, red; --mean and --scale stay R,G,B");
 }
 
 void add_input_options(Command* command, ModelOptions* options)

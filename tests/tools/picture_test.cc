@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures as inputs of `tengine run`, small files that say they are large.
+#include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tensor_file/tensor_file.h"
 #include "tools/program.h"
+#include "tools/quantize_model.h"
 
 namespace tengine::program {
 namespace {
@@ -34,6 +36,92 @@ TEST(Picture, OneThatItsFileCannotHoldIsRefusedBeforeItIsDecoded)
     const Finished finished = run({"run", data_file("digits.onnx"), "--input", "image=" + path});
     EXPECT_EQ(finished.status, 1);
     EXPECT_THAT(finished.errors, HasSubstr("more pixels than its file can hold"));
+}
+
+// 9 rows of 13 pixels, (37 i) mod 251 for each byte.
+std::string write_colours(const std::string& folder)
+{
+    std::string bytes = "P6 13 9 255\n";
+    for (int i = 0; i < 9 * 13 * 3; ++i)
+        bytes += static_cast<char>(37 * i % 251);
+    tools::write_file(folder + "/colours.ppm", bytes);
+    return folder + "/colours.ppm";
+}
+
+// What an input of this shape gets of it.
+std::vector<int> pixels_of(const std::vector<int64_t>& shape,
+                           const std::vector<std::string>& more = {})
+{
+    const std::string folder = scratch_folder();
+    ModelMaker maker(shape);
+    maker.node("Identity", {"x"}, "y");
+    std::vector<std::string> arguments = {
+        "run", maker.write(folder), "--input", write_colours(folder), "--output", folder + "/out"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    if (std::find(more.begin(), more.end(), "--scale") == more.end())
+        arguments.insert(arguments.end(), {"--scale", "1"});
+    const Finished finished = run(arguments);
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    if (finished.status != 0) return {};
+    const tools::Tensor tensor = tools::read_tensor(folder + "/out/y.npy");
+    std::vector<int> pixels;
+    for (size_t i = 0; i < tensor.element_number(); ++i)
+        pixels.push_back(static_cast<int>(tools::get_element(tensor, i)));
+    return pixels;
+}
+
+// A sum in which places count.
+int64_t weighted_sum(const std::vector<int>& pixels)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < pixels.size(); ++i)
+        sum += pixels[i] * static_cast<int64_t>(i % 97);
+    return sum;
+}
+
+// The numbers are those of Pillow 9.4 for numpy.asarray of
+//     image.resize((4, 5), BILINEAR), ImageOps.fit(image, (4, 5), BILINEAR),
+//     ImageOps.pad(image, (4, 5), BILINEAR, color=(114, 114, 114)), image.resize((17, 11),
+//     BILINEAR)
+TEST(Picture, IsResizedAsPillowDoesIt)
+{
+    const std::vector<int> stretched = pixels_of({1, 5, 4, 3});
+    EXPECT_THAT(std::vector<int>(stretched.begin(), stretched.begin() + 6),
+                testing::ElementsAre(114, 113, 118, 132, 132, 120));
+    EXPECT_EQ(weighted_sum(stretched), 220261);
+    EXPECT_EQ(weighted_sum(pixels_of({1, 5, 4, 3}, {"--fit", "crop"})), 218743);
+    EXPECT_EQ(weighted_sum(pixels_of({1, 5, 4, 3}, {"--fit", "letterbox"})), 213052);
+    EXPECT_EQ(weighted_sum(pixels_of({1, 11, 17, 3})), 3268242);
+}
+
+TEST(Picture, ChannelsComeInTheOrderThatIsAskedFor)
+{
+    const std::vector<int> last = pixels_of({1, 5, 4, 3});
+    const std::vector<int> planes = pixels_of({1, 3, 5, 4});
+    const std::vector<int> blue_first = pixels_of({1, 3, 5, 4}, {"--bgr"});
+    ASSERT_EQ(planes.size(), last.size());
+    for (size_t i = 0; i < 20; ++i) {
+        for (size_t c = 0; c < 3; ++c) {
+            EXPECT_EQ(planes[c * 20 + i], last[i * 3 + c]);
+            EXPECT_EQ(blue_first[(2 - c) * 20 + i], last[i * 3 + c]);
+        }
+    }
+}
+
+TEST(Picture, AScaleMayBeAFraction)
+{
+    const std::vector<int> whole = pixels_of({1, 3, 5, 4}, {"--mean", "1,2,3"});
+    const std::vector<int> doubled =
+        pixels_of({1, 3, 5, 4}, {"--mean", "1,2,3", "--scale", "4/2,2,2"});
+    ASSERT_EQ(doubled.size(), whole.size());
+    for (size_t i = 0; i < whole.size(); ++i)
+        EXPECT_EQ(doubled[i], 2 * whole[i]);
+    for (const char* wrong : {"1/0", "/2", "1/", "x", "1/2/3", "", "1,,2"}) {
+        const Finished finished = run({"run", data_file("digits.onnx"), "--input",
+                                       data_file("digit_7_007.png"), "--scale", wrong});
+        EXPECT_EQ(finished.status, 2) << wrong;
+        EXPECT_THAT(finished.errors, HasSubstr("--scale")) << wrong;
+    }
 }
 
 }  // namespace

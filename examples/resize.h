@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pictures of another size, with the bytes that Pillow (PIL) makes of them with
+// Image.Resampling.BILINEAR: shrinking averages all pixels under a triangle as wide as two new
+// ones, growing interpolates.
+#pragma once
+
+// Rows from the top, pixels from the left, `channels` bytes each.
+struct picture
+{
+    unsigned char* bytes;
+    int channels;
+    int height;
+    int width;
+};
+
+// A part of a picture, in pixels, whose ends need not be whole. They are floats as in Pillow.
+struct picture_box
+{
+    float left;
+    float top;
+    float right;
+    float bottom;
+};
+
+// What lies in `box`, as image.resize((width, height), BILINEAR, box) of Pillow. `out_bytes` has
+// height x width x channels. Returns 0, or -1 without memory.
+int picture_resize(const struct picture* from, const struct picture_box* box, int height, int width,
+                   unsigned char* out_bytes);
