@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <iterator>
 
+#include "terminal.h"
 #include "text.h"
 
 namespace tengine::tools {
@@ -36,7 +37,7 @@ std::string measured_table(const std::vector<Measurement>& measurements)
                         decimal_text(m.gflops.value_or(0), 2), memory_text(m.peak_memory)});
         if (has_frames) rows.back().insert(rows.back().begin() + 2, std::to_string(m.frames));
     }
-    return rows.size() > 1 ? table_text(rows) : "";
+    return rows.size() > 1 ? broken_table_text(rows, terminal_style({"model"})) : "";
 }
 
 double simulated_sum(const Measurement& measurement)
@@ -60,7 +61,7 @@ std::string simulated_table(const std::vector<Measurement>& measurements)
                         std::to_string(m.runs), time_text(m.load), time_text(m.prepare),
                         time_text(m.times.median), memory_text(m.peak_memory)});
     }
-    return rows.size() > 1 ? table_text(rows) : "";
+    return rows.size() > 1 ? broken_table_text(rows, terminal_style({"model"})) : "";
 }
 
 std::string title(const Measurement& m)

@@ -42,6 +42,8 @@ Tensor decode(const std::string& path, const std::string& content, const WantedT
               const ImageValues& image_values)
 {
     const bool is_stream = path == "-";
+    if (is_stream && content.empty())
+        throw Failure("it is empty: expected .npy, .npz, a picture or raw elements");
     if (is_stream && begins_with(content, "\x93NUMPY")) return decode_npy(content);
     if (has_ending(path, ".npz") || (is_stream && begins_with(content, "PK\x03\x04")))
         return find_array(content, wanted.name);

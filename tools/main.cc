@@ -10,6 +10,7 @@
 #include "command_line.h"
 #include "commit.h"
 #include "manual.h"
+#include "progress.h"
 #include "tengine/c_api.h"
 #include "tensor_file/failure.h"
 
@@ -27,6 +28,7 @@ int print_error(std::string text, int status)
     for (char& letter : text) {
         if (letter == '\n') letter = ' ';
     }
+    wipe_progress();
     std::fprintf(stderr, "tengine: %s\n", text.c_str());
     return status;
 }
@@ -35,6 +37,7 @@ int print_error(std::string text, int status)
 void print_log_line(int level, const char* line)
 {
     if (level == LOG_ERR && std::strcmp(line, get_tengine_error()) == 0) return;
+    wipe_progress();
     std::fprintf(stderr, "%s\n", line);
 }
 

@@ -13,6 +13,7 @@
 
 #include "input_file.h"
 #include "named_value.h"
+#include "progress.h"
 #include "tengine/inspect.h"
 #include "tengine/sequence.h"
 #include "tengine/string.h"
@@ -46,7 +47,9 @@ void say_first_is_one(const std::string& path, const DeclaredShape& shape)
                              declared_text(shape) + ", run as " +
                              wanted_shape_text(shape).substr(shape.input.size() + 1) +
                              "; set it with --shape";
-    if (said.insert(line).second) std::fprintf(stderr, "tengine: %s\n", line.c_str());
+    if (!said.insert(line).second) return;
+    wipe_progress();
+    std::fprintf(stderr, "tengine: %s\n", line.c_str());
 }
 
 // How reals stand in the bytes of a quantised input.

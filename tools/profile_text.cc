@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "profile.h"
+#include "terminal.h"
 #include "text.h"
 
 namespace tengine::tools {
@@ -96,7 +97,7 @@ std::string operators_text(const Profile& profile)
     all.ms = profile.run_ms;
     all.share = profile.run_ms > 0 ? 1 : 0;
     add("all", all);
-    return table_text(rows);
+    return table_text(rows, terminal_style({"operator", "device", "node"}));
 }
 
 // "part 1, 12 nodes"
@@ -121,7 +122,7 @@ std::string nodes_text(const Profile& profile, size_t top)
             sum_of({profile.nodes.begin() + static_cast<long>(shown), profile.nodes.end()});
         rows.push_back(join(figures(rest), {"", "", std::to_string(rest.nodes) + " others"}));
     }
-    return table_text(rows);
+    return table_text(rows, terminal_style({"operator", "device", "node"}));
 }
 
 }  // namespace

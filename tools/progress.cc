@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <utility>
@@ -16,6 +17,9 @@ namespace {
 constexpr double kTerminalInterval = 0.2;
 constexpr double kLogInterval = 10;
 
+constexpr const char* kWipe = "\r\033[K";
+std::atomic<bool> is_line_shown{false};  // on standard error
+
 std::string duration_text(double seconds)
 {
     const long rounded = std::lround(std::ceil(seconds));
@@ -26,6 +30,11 @@ std::string duration_text(double seconds)
 }
 
 }  // namespace
+
+void wipe_progress()
+{
+    if (is_line_shown.exchange(false)) std::fputs(kWipe, stderr);
+}
 
 ProgressOutput progress_output(bool quiet)
 {
@@ -48,7 +57,8 @@ Progress::Progress(std::string title, ProgressOutput output)
 
 Progress::~Progress()
 {
-    if (output_.file && output_.is_terminal) std::fputs("\r\033[K", output_.file);
+    if (output_.file && output_.is_terminal) std::fputs(kWipe, output_.file);
+    if (output_.file == stderr) is_line_shown = false;
 }
 
 void Progress::show(int done, int total)
@@ -77,6 +87,7 @@ void Progress::draw(const std::string& count, double share)
         text += ", " + duration_text((now - stage_begin_) * (1 - share) / share) + " left";
     std::fprintf(output_.file, output_.is_terminal ? "\r%s\033[K" : "%s\n", text.c_str());
     std::fflush(output_.file);
+    if (output_.is_terminal && output_.file == stderr) is_line_shown = true;
 }
 
 }  // namespace tengine::tools

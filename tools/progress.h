@@ -20,6 +20,10 @@ struct ProgressOutput
 // Standard error, or nowhere.
 ProgressOutput progress_output(bool quiet);
 
+// Wipes the line that a Progress shows on standard error, before something else is written there.
+// Any thread.
+void wipe_progress();
+
 class Progress
 {
   public:

@@ -7,6 +7,7 @@
 
 #include "interrupt.h"
 #include "tengine/inspect.h"
+#include "terminal.h"
 #include "text.h"
 
 namespace tengine::tools {
@@ -119,7 +120,7 @@ void print_shape_measurements(const std::vector<ShapeMeasurement>& measurements)
                             time_text(times.run.median)});
         }
     }
-    std::printf("%s", table_text(rows).c_str());
+    std::printf("%s", broken_table_text(rows, terminal_style({"model"})).c_str());
 }
 
 Json to_json(const std::vector<ShapeMeasurement>& measurements)

@@ -16,6 +16,14 @@ size_t terminal_width()
     return size.ws_col;
 }
 
+TableStyle terminal_style(const std::vector<std::string>& shortened)
+{
+    TableStyle style;
+    style.width = terminal_width();
+    style.shortened = shortened;
+    return style;
+}
+
 bool wants_colours()
 {
     const char* const no_colour = std::getenv("NO_COLOR");

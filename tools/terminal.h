@@ -3,12 +3,19 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
+#include <vector>
+
+#include "text.h"
 
 namespace tengine::tools {
 
 // Characters of a line of the terminal that standard output is; 0 when it is not a terminal or does
 // not tell.
 size_t terminal_width();
+
+// Of a table that fits into its lines; cells of these columns are shortened where need be.
+TableStyle terminal_style(const std::vector<std::string>& shortened);
 
 // Whether standard output is a terminal whose user has nothing against colours: NO_COLOR
 // (https://no-color.org) is not set, and TERM is not "dumb".

@@ -40,6 +40,21 @@ size_t edit_distance(const std::string& a, const std::string& b)
     return row.back();
 }
 
+// All bytes but those that go on with a character.
+bool begins_character(char byte)
+{
+    return (byte & 0xc0) != 0x80;
+}
+
+// Where the character of this index begins.
+size_t find_character(const std::string& text, size_t index)
+{
+    size_t at = 0;
+    for (; at < text.size(); ++at)
+        if (begins_character(text[at]) && index-- == 0) break;
+    return at;
+}
+
 std::string heading_of(const std::string& heading)
 {
     return heading.substr(is_right_aligned(heading) ? 1 : 0);
@@ -72,9 +87,9 @@ std::vector<size_t> column_widths(const Rows& rows, const TableStyle& style)
     std::vector<size_t> flexible;
     for (size_t c = 0; c < rows.at(0).size(); ++c) {
         const std::string heading = heading_of(rows[0][c]);
-        widths.push_back(heading.size());
+        widths.push_back(character_count(heading));
         for (size_t r = 1; r < rows.size(); ++r)
-            widths[c] = std::max(widths[c], rows[r][c].size());
+            widths[c] = std::max(widths[c], character_count(rows[r][c]));
         if (std::find(style.shortened.begin(), style.shortened.end(), heading) !=
             style.shortened.end())
             flexible.push_back(c);
@@ -136,16 +151,39 @@ std::string time_text(double milliseconds)
 
 std::string shortened_text(const std::string& text, size_t length)
 {
-    if (text.size() <= length) return text;
+    const size_t characters = character_count(text);
+    if (characters <= length) return text;
     const size_t kept = length > 3 ? length - 3 : 1;
-    size_t begin = kept / 2;
-    size_t end = text.size() - (kept - begin);
-    // Not inside a character of UTF-8.
-    while (begin > 0 && (text[begin] & 0xc0) == 0x80)
-        --begin;
-    while (end < text.size() && (text[end] & 0xc0) == 0x80)
-        ++end;
-    return text.substr(0, begin) + "..." + text.substr(end);
+    const size_t front = kept / 2;
+    return text.substr(0, find_character(text, front)) + "..." +
+           text.substr(find_character(text, characters - (kept - front)));
+}
+
+size_t character_count(const std::string& text)
+{
+    return static_cast<size_t>(std::count_if(text.begin(), text.end(), begins_character));
+}
+
+std::string broken_table_text(const Rows& rows, const TableStyle& style)
+{
+    if (style.width == 0) return table_text(rows, style);
+    std::string text;
+    const size_t columns = rows.at(0).size();
+    for (size_t next = 1; next < columns || text.empty();) {
+        Rows piece(rows.size());
+        for (size_t r = 0; r < rows.size(); ++r)
+            piece[r] = {rows[r][0]};
+        std::string fitting;
+        for (size_t first = next; next < columns; ++next) {
+            for (size_t r = 0; r < rows.size(); ++r)
+                piece[r].push_back(rows[r][next]);
+            const std::string wider = table_text(piece, style);
+            if (next > first && width_of(wider) > style.width) break;
+            fitting = wider;
+        }
+        text += (text.empty() ? "" : "\n") + fitting;
+    }
+    return text;
 }
 
 std::string table_text(const Rows& rows, const TableStyle& style)
@@ -159,7 +197,7 @@ std::string table_text(const Rows& rows, const TableStyle& style)
             const bool right = is_right_aligned(rows[0][c]);
             const std::string whole = r == 0 ? heading_of(rows[0][c]) : rows[r][c];
             const std::string cell = shortened_text(visible_text(whole), widths[c]);
-            const size_t padding = widths[c] - cell.size();
+            const size_t padding = widths[c] - character_count(cell);
             blanks += (c == 0 ? 0 : 2) + (right ? padding : 0);
             if (!cell.empty()) {
                 line += std::string(blanks, ' ') + in_colour(cell, r, rows[0][c], style);
@@ -191,7 +229,7 @@ size_t width_of(const std::string& text)
     size_t width = 0;
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);)
-        width = std::max(width, line.size());
+        width = std::max(width, character_count(line));
     return width;
 }
 
@@ -207,7 +245,8 @@ std::string paragraph_text(const std::vector<std::string>& words, int indent, si
     std::string text;
     std::string line;
     for (const std::string& word : words) {
-        if (!line.empty() && margin.size() + line.size() + 1 + word.size() > width) {
+        if (!line.empty() &&
+            margin.size() + character_count(line) + 1 + character_count(word) > width) {
             text += margin + line + '\n';
             line.clear();
         }

@@ -45,6 +45,13 @@ std::string table_text(const Rows& rows, const TableStyle& style = {});
 // A name of a model, which may be anything: what controls a terminal becomes question marks.
 std::string visible_text(std::string text);
 
+// table_text() in as many tables as it takes for each to fit into lines of `style.width`
+// characters, one below the other. Each begins with the first column. A width of 0: one table.
+std::string broken_table_text(const Rows& rows, const TableStyle& style);
+
+// Characters of a text in UTF-8.
+size_t character_count(const std::string& text);
+
 // At most `length` characters of a text, which has "..." in its middle if it is longer: both ends
 // of a name tell something.
 std::string shortened_text(const std::string& text, size_t length);

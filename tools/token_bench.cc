@@ -11,6 +11,7 @@
 #include "peak_memory.h"
 #include "tengine/inspect.h"
 #include "tensor_file/failure.h"
+#include "terminal.h"
 #include "text.h"
 
 namespace tengine::tools {
@@ -117,7 +118,7 @@ void print_token_measurements(const std::vector<TokenMeasurement>& measurements)
                         decimal_text(weight_rate(m), 2),
                         bytes_text(static_cast<double>(m.cache_bytes)),
                         bytes_text(static_cast<double>(m.peak_memory))});
-    std::printf("%s", table_text(rows).c_str());
+    std::printf("%s", broken_table_text(rows, terminal_style({"model"})).c_str());
 }
 
 Json to_json(const std::vector<TokenMeasurement>& measurements)

@@ -83,6 +83,7 @@ TEST_F(InputFile, RawElementsDecideTheBatch)
         HasSubstr("odd.bin': there are 257 bytes; fp32 of shape ?x1x8x8 takes a multiple of "
                   "256"));
     EXPECT_THAT(failure_of("-", "abc"), HasSubstr("standard input: there are 3 bytes"));
+    EXPECT_THAT(failure_of("-", ""), HasSubstr("standard input: it is empty"));
 }
 
 TEST_F(InputFile, AnArrayIsFoundByItsName)

@@ -96,6 +96,30 @@ TEST(Terminal, BenchShowsHowFarItIs)
     EXPECT_THAT(run_on_terminal(quiet, {}).output, Not(HasSubstr(" left")));
 }
 
+TEST(Terminal, BenchFitsItsWidth)
+{
+    const std::string model = data_file("digits.onnx");
+    for (const std::vector<std::string>& more :
+         {std::vector<std::string>{}, {"--profile"}, {"--frames", "2"}}) {
+        std::vector<std::string> words = {"bench",   model,     "--runs", "3",
+                                          "--quiet", "--shape", "1x1x8x8"};
+        words.insert(words.end(), more.begin(), more.end());
+        const Finished finished = run_on_terminal(words, {80, ""});
+        EXPECT_EQ(finished.status, 0);
+        EXPECT_LE(longest_line(finished.output), 80u) << finished.output;
+        EXPECT_THAT(finished.output, testing::AllOf(HasSubstr("median ms"), HasSubstr("peak MiB")));
+    }
+}
+
+TEST(Terminal, CtrlCPrintsWhatHasBeenVerified)
+{
+    const Finished finished = run_on_terminal({"verify", "--device", "CPU"}, {200, " left"});
+    EXPECT_EQ(finished.status, -SIGINT);
+    EXPECT_THAT(finished.output,
+                testing::AllOf(HasSubstr("interrupted: what was not reached is not verified"),
+                               HasSubstr("operator")));
+}
+
 TEST(Terminal, CtrlCPrintsAndWritesWhatHasBeenMeasured)
 {
     const std::string file = scratch_folder() + "/bench.json";

@@ -21,7 +21,7 @@ TEST(ShortenedText, KeepsCharactersOfSeveralBytesWhole)
     const std::string name = "\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc";
     for (size_t length = 4; length <= name.size(); ++length) {
         const std::string text = shortened_text(name, length);
-        EXPECT_LE(text.size(), length);
+        EXPECT_LE(character_count(text), length);
         const size_t dots = text.find("...");
         EXPECT_EQ((dots == std::string::npos ? text.size() : dots) % 2, 0u) << text;
     }
@@ -70,6 +70,28 @@ TEST(TableText, ColoursDoNotCountAsWidth)
               "device  node\n"
               "\033[36mCPU\033[0m     CPU\n"
               "GPU     b\n");
+}
+
+TEST(TableText, WidthsCountCharacters)
+{
+    const std::string text = table_text({{"name", ">ms"}, {"größe", "1"}, {"plain", "22"}});
+    EXPECT_EQ(text, "name   ms\ngröße   1\nplain  22\n");
+    EXPECT_EQ(width_of("größe\nab"), 5u);
+    EXPECT_EQ(shortened_text("ääääääääää", 7), "ää...ää");
+}
+
+TEST(TableText, IsBrokenWhereALineIsTooShort)
+{
+    const Rows rows = {{"model", ">first", ">second", ">third"}, {"network.onnx", "1", "2", "3"}};
+    TableStyle style;
+    EXPECT_EQ(broken_table_text(rows, style), table_text(rows));
+    style.width = 28;
+    EXPECT_EQ(broken_table_text(rows, style),
+              "model         first  second\n"
+              "network.onnx      1       2\n"
+              "\n"
+              "model         third\n"
+              "network.onnx      3\n");
 }
 
 }  // namespace

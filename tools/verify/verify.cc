@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "command_line.h"
+#include "interrupt.h"
 #include "json_file.h"
 #include "model.h"
 #include "output_path.h"
@@ -77,10 +78,23 @@ void print_tally(const Verification& report)
     if (rows.size() > 1) std::printf("%s", table_text(rows).c_str());
 }
 
+// Ctrl-C: what has been found so far is reported.
+struct Interrupted
+{
+};
+
+ShowProgress show_until_interrupted(Progress* progress)
+{
+    return [progress](int done, int total) {
+        if (was_interrupted()) throw Interrupted();
+        progress->show(done, total);
+    };
+}
+
 void check_everything(const VerifyOptions& options, Verification* report)
 {
     Progress progress("verify " + options.target.device, progress_output(options.quiet));
-    const ShowProgress show = [&](int done, int total) { progress.show(done, total); };
+    const ShowProgress show = show_until_interrupted(&progress);
     const std::vector<TypedCase> cases = list_typed_cases(options.target, options.only);
     const std::vector<TypedCase> taken = make_manifest(options.target, cases, report, show);
     if (options.only.empty()) add_unverified(options.target, report);
@@ -92,8 +106,7 @@ void check_everything(const VerifyOptions& options, Verification* report)
 void check_model(const VerifyOptions& options, Verification* report)
 {
     Progress progress("verify " + options.target.device, progress_output(options.quiet));
-    check_layers(options.target, options.layers, report,
-                 [&](int done, int total) { progress.show(done, total); });
+    check_layers(options.target, options.layers, report, show_until_interrupted(&progress));
 }
 
 std::string command_text(const VerifyOptions& options)
@@ -125,16 +138,22 @@ void verify(const VerifyOptions& options)
     check_output_path("--json", options.json);
     check_output_path("--manifest", options.manifest);
     check_output_path("--page", options.page);
+    for (const auto& [option, path] : {std::pair{"--json", options.json},
+                                       {"--manifest", options.manifest},
+                                       {"--page", options.page}})
+        check_spares_file(option, path, options.layers.model);
     // Wrong names of devices and options are no finding, and neither is a build that lacks the
     // plain kernels, as a minimal one does.
     destroy_context(create_target_context(options.target));
     destroy_context(create_target_context(reference_target()));
     const bool is_model = !options.layers.model.empty();
     Verification report;
-    if (is_model)
-        check_model(options, &report);
-    else
-        check_everything(options, &report);
+    catch_interrupt();
+    try {
+        (is_model ? check_model : check_everything)(options, &report);
+    } catch (const Interrupted&) {
+        std::fprintf(stderr, "tengine: interrupted: what was not reached is not verified\n");
+    }
     if (!options.manifest.empty())
         write_json(options.manifest, {{"version", 1},
                                       {"device", options.target.device},
@@ -148,6 +167,7 @@ void verify(const VerifyOptions& options)
         print_failures(options.target, report);
         print_tally(report);
     }
+    if (was_interrupted()) end_interrupted();
     if (!is_model && report.claims().empty() && !options.only.empty())
         throw Failure("--only '" + options.only + "': no case of an operator and a type that " +
                       options.target.device + " lists has all these words");
