@@ -31,12 +31,17 @@ struct tengine_quantized_tensor
     const char* dequantized;  // the float tensor of the new graph with its dequantised values
 };
 
+// A value of tengine_quantization.per_channel.
+#define TENGINE_PER_TENSOR (-1)
+
 // What to quantise, and how. Unused members are 0 or NULL. tengine_graph_quantize calls the
 // functions before it returns, on its thread, with `user`. Their arguments are valid until they
 // return. They must not use the graph.
 struct tengine_quantization
 {
-    int per_channel;           // 1: a weight has a scale for each output channel, otherwise one
+    // 0 or 1: a weight has a scale for each output channel, so that one with large values does not
+    // take the steps of the others. TENGINE_PER_TENSOR: one scale, for devices that need it.
+    int per_channel;
     int unsigned_activations;  // 1: activations are uint8, otherwise int8; weights are int8
     // Nodes that stay in float: names in which * stands for any characters and ? for one, or
     // "op:<operator>". A layer with such a node stays in float as a whole.
@@ -85,9 +90,10 @@ struct tengine_quantization
 // Operators of Tengine become ONNX's of the newest opset, for which shapes must be complete.
 //
 // Thread rule: as every function on the graph; not while it runs. Fails with TENGINE_EINVAL (NULL,
-// no get_range, a member that must not be set with `dynamic`, a negative number, a range that is
-// not finite or whose ends are in the wrong order, a constant with values that are not finite, an
-// input of a graph of Tengine's operators without complete shape), TENGINE_ENOENT (a pattern of
+// no get_range, a member that must not be set with `dynamic`, another per_channel, a
+// negative number, a range that is not finite or whose ends are in the wrong order, a constant with
+// values that are not finite, an input of a graph of Tengine's operators without complete shape),
+// TENGINE_EIO (a mapped file of the graph has changed in place), TENGINE_ENOENT (a pattern of
 // keep_float matches no node), TENGINE_ENOTSUP (an opset before 10, before 11 with `dynamic`,
 // before 13 with scales per channel; a build without TENGINE_WITH_PRECISIONS), TENGINE_EOPERATOR
 // (an operator of Tengine without an ONNX equivalent).

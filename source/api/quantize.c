@@ -4,6 +4,7 @@
 
 #include "api/check.h"
 #include "api/graph.h"
+#include "api/model_file.h"
 #include "optimizer/optimizer.h"
 
 static int check_quantization(const struct tengine_quantization* how, const char* function)
@@ -21,6 +22,10 @@ static int check_quantization(const struct tengine_quantization* how, const char
                                  : how->take_tensor          ? "take_tensor"
                                  : how->unsigned_activations ? "unsigned_activations"
                                                              : "per_channel");
+    if (how->per_channel < TENGINE_PER_TENSOR || how->per_channel > 1)
+        return tengine_error_set(TENGINE_EINVAL,
+                                 "%s: per_channel is %d: expected 0, 1 or TENGINE_PER_TENSOR",
+                                 function, how->per_channel);
     if (how->keep_float_number < 0)
         return tengine_error_set(TENGINE_EINVAL, "%s: keep_float_number is %d", function,
                                  how->keep_float_number);
@@ -35,6 +40,7 @@ graph_t tengine_graph_quantize(graph_t graph, const struct tengine_quantization*
     const api_graph_t* target = find_graph(graph, __func__);
     struct graph* made = NULL;
     if (!target || check_quantization(how, __func__) < 0 || check_idle(target, __func__) < 0 ||
+        check_model_files(target->graph) < 0 ||
         create_quantized_graph(target->graph, how, &made) < 0)
         return api_pointer(NULL);
     return api_pointer(give_graph(made, target));

@@ -46,6 +46,7 @@ struct Calibration
     tengine_quantization how()
     {
         tengine_quantization how = {};
+        how.per_channel = TENGINE_PER_TENSOR;
         how.user = this;
         how.get_range = get_range;
         how.choose = choose;
@@ -279,6 +280,7 @@ TEST_F(QuantizeTest, DynamicOnesNeedNoRanges)
     add_node(graph_, "y", "Gemm", {x, w, b});
     ASSERT_TRUE(set_borders(graph_, {"x"}, {"y"}));
     tengine_quantization how = calibration_.how();
+    how.per_channel = 0;
     how.dynamic = 1;
     how.get_range = nullptr;
     how.take_tensor = nullptr;
@@ -305,6 +307,7 @@ TEST_F(QuantizeTest, DynamicOnesNeedNoRanges)
 TEST_F(QuantizeTest, DynamicOnesTakeNothingElse)
 {
     tengine_quantization how = calibration_.how();
+    how.per_channel = 0;
     how.dynamic = 1;
     expect_failure(how, TENGINE_EINVAL, "dynamic is set, and so is get_range");
     how.get_range = nullptr;
@@ -315,6 +318,39 @@ TEST_F(QuantizeTest, DynamicOnesTakeNothingElse)
     how.unsigned_activations = 0;
     how.per_channel = 1;
     expect_failure(how, TENGINE_EINVAL, "dynamic is set, and so is per_channel");
+    how.per_channel = TENGINE_PER_TENSOR;
+    expect_failure(how, TENGINE_EINVAL, "dynamic is set, and so is per_channel");
+}
+
+// y = Conv(x) with weights 100 and 1: with one scale the second has one step of 127, with a scale
+// of its own all of them.
+TEST_F(QuantizeTest, AChannelHasItsScaleUnlessTheWeightHasOne)
+{
+    EXPECT_EQ(destroy_graph(graph_), 0);
+    graph_ = create_graph(nullptr, nullptr, nullptr);
+    const float weights[] = {100, 0.5f};
+    const tensor_t x = add_input(graph_, "x", {1, 1, 1, 1});
+    const tensor_t w = add_constant(graph_, "w", {2, 1, 1, 1}, weights);
+    add_node(graph_, "r", "Conv", {x, w});
+    ASSERT_TRUE(set_borders(graph_, {"x"}, {"r"}));
+    calibration_.ranges = {{"x", {0, 1}}, {"r", {0, 100}}};
+    for (const int per_channel : {0, 1, TENGINE_PER_TENSOR}) {
+        tengine_quantization how = calibration_.how();
+        how.per_channel = per_channel;
+        const graph_t made = tengine_graph_quantize(graph_, &how);
+        ASSERT_NE(made, nullptr) << get_tengine_error();
+        std::set<size_t> scale_counts;
+        for (int i = 0; i < get_graph_node_num(made); ++i) {
+            const node_t node = get_graph_node_by_idx(made, i);
+            if (std::string(get_node_op(node)) != "DequantizeLinear") continue;
+            scale_counts.insert(read_floats(get_node_input_tensor(node, 1)).size());
+        }
+        EXPECT_EQ(scale_counts.count(2), per_channel == TENGINE_PER_TENSOR ? 0u : 1u);
+        EXPECT_EQ(destroy_graph(made), 0);
+    }
+    tengine_quantization how = calibration_.how();
+    how.per_channel = 2;
+    expect_failure(how, TENGINE_EINVAL, "per_channel is 2: expected 0, 1 or TENGINE_PER_TENSOR");
 }
 
 // y = ReLU(Convolution(x)) of Tengine, written as a tmfile of int8 tensors.

@@ -59,7 +59,7 @@ TEST_P(QuantizeMethod, KeepsTheAccuracyWithinHalfAPoint)
     const double in_float = accuracy(model_);
     for (const bool is_per_channel : {false, true}) {
         std::vector<std::string> arguments = {"--method", GetParam()};
-        if (is_per_channel) arguments.push_back("--per-channel");
+        arguments.push_back(is_per_channel ? "--per-channel" : "--per-tensor");
         const json report = quantize(kCalibrationImages, arguments);
         EXPECT_EQ(report["samples"], kCalibrationImages);
         EXPECT_EQ(report["quantized_nodes"], 15);
@@ -232,7 +232,7 @@ TEST_F(QuantizeMisuse, AModelOfAnOldOpsetIsNone)
         const std::string model = maker.write(folder_), out = folder_ + "/out.onnx";
         for (const bool is_per_channel : {false, true}) {
             std::vector<std::string> arguments = {"quantize", model, "--random", "2", "-o", out};
-            if (is_per_channel) arguments.push_back("--per-channel");
+            arguments.push_back(is_per_channel ? "--per-channel" : "--per-tensor");
             const Finished finished = run(arguments);
             ASSERT_EQ(finished.status, 0) << opset << ": " << finished.errors;
             const ::onnx::ModelProto written = load_model(out);

@@ -98,6 +98,26 @@ TEST(QuantizeRange, EntropyCutsAnOutlierAndNotMore)
     EXPECT_LT(range.low, -3);
 }
 
+// A mask by a sigmoid: hardly anything at most places, nearly 1 at few. No method may cut off what
+// the network has found.
+TEST(QuantizeRange, AMaskKeepsWhatItFound)
+{
+    for (const float share : {0.01f, 0.07f, 0.3f}) {
+        std::vector<float> values;
+        uint32_t state = 1;
+        for (int i = 0; i < 20000; ++i) {
+            state = state * 1664525u + 1013904223u;
+            const float even = static_cast<float>(state >> 8) / (1 << 24);
+            const bool is_found = static_cast<float>(i % 1000) < share * 1000;
+            values.push_back(is_found ? 0.9f + 0.099f * even : 1e-3f * even * even);
+        }
+        for (const char* name : {"minmax", "kl", "mse"}) {
+            const Range range = choose_range(histogram_of(values), parse_range_method(name), 0);
+            EXPECT_GT(range.high, 0.95) << name << " at " << share;
+        }
+    }
+}
+
 TEST(QuantizeRange, SquaredErrorIsAsSmallAsThatOfAnyOtherRange)
 {
     for (const float outlier : {8.0f, 15.0f, 60.0f}) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `tengine quantize` writes: pairs, scales and constants of small networks against values
 // worked out by hand.
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <gmock/gmock.h>
@@ -36,7 +37,8 @@ struct Quantized
     std::string path;
 };
 
-// `sample` as the only one; it goes to the input "x".
+// `sample` as the only one; it goes to the input "x". A weight has one scale unless `more` says
+// something of it.
 Quantized quantize(const ModelMaker& maker, const tools::Tensor& sample,
                    std::vector<std::string> more = {})
 {
@@ -48,6 +50,8 @@ Quantized quantize(const ModelMaker& maker, const tools::Tensor& sample,
     std::vector<std::string> arguments = {
         "quantize", maker.write(folder), "--data", folder + "/data",
         "-o",       result.path,         "--json", "-"};
+    if (std::find(more.begin(), more.end(), "--per-channel") == more.end())
+        arguments.push_back("--per-tensor");
     arguments.insert(arguments.end(), more.begin(), more.end());
     const Finished finished = run(arguments);
     EXPECT_EQ(finished.status, 0) << finished.errors;

@@ -83,7 +83,7 @@ class QuantizedTmfile : public testing::TestWithParam<Scheme>
         std::vector<std::string> arguments = {
             "quantize", data_file("digits.onnx"), "--data", images, "-o",
             onnx_,      "--activations",          "int8"};
-        if (GetParam().is_per_channel) arguments.push_back("--per-channel");
+        arguments.push_back(GetParam().is_per_channel ? "--per-channel" : "--per-tensor");
         expect_success(arguments);
         ModelProto model = load_model(onnx_);
         step_ = scale_of(model, first_node(model));

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "tensor_file/failure.h"
+#include "terminal.h"
 #include "text.h"
 
 namespace tengine::tools {
@@ -15,6 +16,10 @@ DynamicModel quantize_dynamically(const FloatModel& model,
     request.dynamic = true;
     request.keep_float = keep_float;
     QuantizedModel quantized = model.quantize(request);
+    const std::string type = model.float_type();
+    if (quantized.layers.empty() && !type.empty() && type != "fp32")
+        throw Failure("there is nothing to quantise: the model is " + type +
+                      ": expected fp32, from which it was made");
     if (quantized.layers.empty())
         throw Failure("there is nothing to quantise: no MatMul or Gemm " +
                       std::string(quantized.kept.empty() ? "multiplies"
@@ -45,7 +50,9 @@ void print_report(const DynamicReport& report)
     std::vector<std::vector<std::string>> rows = {{"operator", "result", "node"}};
     for (const QuantizedLayer& layer : report.layers)
         rows.push_back({layer.op, layer.tensor, layer.name});
-    std::printf("\n%s\nwrote       %s\n", table_text(rows).c_str(), report.output.c_str());
+    std::printf("\n%s\nwrote       %s\n",
+                table_text(rows, terminal_style({"result", "node"})).c_str(),
+                report.output.c_str());
 }
 
 Json to_json(const DynamicReport& report)

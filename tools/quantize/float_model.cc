@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "model.h"
+#include "tengine/inspect.h"
 #include "tengine/quantize.h"
 #include "tensor_file/failure.h"
 
@@ -76,7 +77,7 @@ GraphPointer quantize_graph(graph_t graph, const std::string& path, Conversation
         patterns.push_back(pattern.c_str());
     tengine_quantization how = {};
     how.dynamic = conversation->request.dynamic ? 1 : 0;
-    how.per_channel = conversation->request.per_channel ? 1 : 0;
+    how.per_channel = conversation->request.per_tensor ? TENGINE_PER_TENSOR : 0;
     how.unsigned_activations = conversation->request.unsigned_activations ? 1 : 0;
     how.keep_float = patterns.data();
     how.keep_float_number = static_cast<int>(patterns.size());
@@ -152,10 +153,18 @@ void set_input_shapes(graph_t graph, const std::vector<Tensor>& inputs)
     }
 }
 
-FloatModel::FloatModel(const std::string& path, const std::vector<Tensor>& inputs) : path_(path)
+FloatModel::FloatModel(const std::string& path, const std::vector<Tensor>& inputs,
+                       const std::vector<std::string>& devices)
+    : path_(path)
 {
-    context_.reset(create_context("quantize", 0));
+    context_.reset(create_context("quantize", devices.empty() ? 0 : 1));
     if (!context_) fail_api("context");
+    for (const std::string& device : devices)
+        if (add_context_device(context_.get(), device.c_str()) < 0) fail_api("--device " + device);
+    // What they take, whether or not it is worth the way there.
+    for (const auto& [key, value] : {std::pair{"split.prune", "0"}, {"split.report", "none"}})
+        if (!devices.empty() && tengine_context_set_option(context_.get(), key, value) < 0)
+            fail_api(key);
     const char* format = format_of(path);
     graph_.reset(create_graph(context_.get(), format ? format : "onnx", path.c_str()));
     if (!graph_) fail_api(path);
@@ -213,6 +222,20 @@ std::map<std::string, std::string> FloatModel::list_operators() const
     for (node_t node : list_nodes(folded.get()))
         operators[get_node_name(node)] = get_node_op(node);
     return operators;
+}
+
+std::string FloatModel::float_type() const
+{
+    std::map<int, int64_t> bytes;
+    for (int i = 0; i < tengine_graph_get_tensor_number(graph_.get()); ++i) {
+        tensor_t tensor = tengine_graph_get_tensor(graph_.get(), i);
+        const int type = tensor ? get_tensor_data_type(tensor) : TENGINE_DT_UNKNOWN;
+        if (is_floating(type)) bytes[type] += std::max(get_tensor_buffer_size(tensor), 0);
+    }
+    const auto most =
+        std::max_element(bytes.begin(), bytes.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    return most == bytes.end() ? "" : tengine_data_type_get_name(most->first);
 }
 
 NodeCounts FloatModel::count_nodes() const

@@ -59,7 +59,7 @@ struct NodeCounts
 struct QuantizationRequest
 {
     bool dynamic = false;  // ranges are found in each run; then nothing but keep_float and takes
-    bool per_channel = false;
+    bool per_tensor = false;
     bool unsigned_activations = false;
     std::vector<std::string> keep_float;                     // patterns
     std::map<std::string, Range> ranges;                     // by tensor; others stay in float
@@ -74,7 +74,13 @@ class FloatModel
   public:
     // `inputs`: shapes for a model whose format needs them. Every function throws Failure; this one
     // also when the model is quantised already.
-    FloatModel(const std::string& path, const std::vector<Tensor>& inputs);
+    FloatModel(const std::string& path, const std::vector<Tensor>& inputs)
+        : FloatModel(path, inputs, {})
+    {
+    }
+    // Graphs are made for these devices, best first.
+    FloatModel(const std::string& path, const std::vector<Tensor>& inputs,
+               const std::vector<std::string>& devices);
 
     // An option of the context, which the graphs made of the model have too.
     void set_option(const std::string& key, const std::string& value) const;
@@ -86,6 +92,9 @@ class FloatModel
 
     // The model as it is quantised, in float.
     GraphPointer in_float() const;
+
+    // The type of most of its floats, "fp32"; "" without any.
+    std::string float_type() const;
 
     NodeCounts count_nodes() const;
 

@@ -8,6 +8,7 @@
 #include "model.h"
 #include "output_path.h"
 #include "progress.h"
+#include "quantize/device_choice.h"
 #include "quantize/dynamic.h"
 #include "quantize/labels.h"
 #include "quantize/quantize_report.h"
@@ -31,10 +32,12 @@ struct CommandOptions
     std::string labels;
     std::string method = "minmax";
     std::string activations;
+    bool per_channel = false;
     bool dynamic = false;
     bool has_integer_io = false;
     bool quiet = false;
     std::vector<std::string> shapes;
+    std::vector<std::string> devices;
     DataOptions data;
     QuantizeOptions quantize;
 };
@@ -70,6 +73,9 @@ std::vector<Tensor> describe_inputs(const CommandOptions& options)
     common.shapes = options.shapes;
     common.says_guess = false;  // samples come one at a time
     Model model(options.model, common);
+    check_spares_model("--output", options.output, model.graph());
+    check_spares_model("--table", options.table, model.graph());
+    check_spares_model("--json", options.json, model.graph());
     model.set_inputs();
     return model.inputs();
 }
@@ -81,7 +87,6 @@ QuantizeReport make_report(const CommandOptions& options)
     report.output = options.output;
     report.table = options.table;
     report.method = options.method;
-    report.per_channel = options.quantize.per_channel;
     return report;
 }
 
@@ -91,6 +96,48 @@ void write_model(graph_t graph, const std::vector<Tensor>& inputs, const std::st
     if (is_tmfile(path)) set_input_shapes(graph, inputs);
     const char* format = format_of(path);
     if (save_graph(graph, format ? format : "onnx", path.c_str()) < 0) fail_api(path);
+}
+
+// The kinds of scales that nothing on the command line rules out, the preferred first.
+std::vector<WeightScales> list_scales(const CommandOptions& options)
+{
+    const WeightScales preferred = options.quantize.scales;
+    std::vector<bool> per_tensor = {preferred.per_tensor};
+    std::vector<bool> is_unsigned = {preferred.unsigned_activations};
+    if (!options.per_channel && !preferred.per_tensor) per_tensor.push_back(true);
+    if (options.activations.empty()) is_unsigned.push_back(!preferred.unsigned_activations);
+    std::vector<WeightScales> scales;
+    for (const bool has_no_sign : is_unsigned)
+        for (const bool has_one_scale : per_tensor)
+            scales.push_back({has_one_scale, has_no_sign});
+    return scales;
+}
+
+// What to try, in this order, when many decisions differ.
+std::string find_hint(const CommandOptions& options, const QuantizeReport& report)
+{
+    constexpr double kLargeDrop = 2;
+    if (report.comparison.decisions.drop() <= kLargeDrop || options.quantize.max_drop) return "";
+    std::string hint;
+    const auto add = [&](const std::string& text) { hint += (hint.empty() ? "" : ", ") + text; };
+    if (report.scales.per_tensor && report.scales_reason.empty()) add("--per-channel");
+    if (options.method != "mse") add("--method mse");
+    if (options.method == "minmax") add("--method percentile");
+    add("--max-drop 1, which leaves the nodes that do most harm in float");
+    return hint;
+}
+
+// What the devices take decides.
+void settle_scales(const CommandOptions& options, const std::vector<Tensor>& inputs,
+                   Quantizer* quantizer, QuantizeReport* report)
+{
+    report->scales = options.quantize.scales;
+    if (options.devices.empty()) return;
+    const DeviceChoice choice =
+        choose_scales(*quantizer, options.model, inputs, options.devices, list_scales(options));
+    report->scales = choice.scales;
+    report->scales_reason = choice.reason;
+    quantizer->set_scales(choice.scales);
 }
 
 // Writes the model, the table, or both.
@@ -107,16 +154,26 @@ QuantizeReport work(const CommandOptions& options)
 
     Progress progress(options.model, progress_output(options.quiet));
     const ShowProgress show = [&progress](int done, int total) { progress.show(done, total); };
-    Quantizer quantizer(model, samples, options.quantize, show);
+    // The time left is that of both passes over the samples, unless there is a search between them.
+    const bool has_search = options.quantize.max_drop.has_value();
+    const auto show_pass = [&](int pass) -> ShowProgress {
+        if (has_search) return show;
+        return [&progress, pass](int done, int total) {
+            progress.show(pass * total + done, 2 * total);
+        };
+    };
+    Quantizer quantizer(model, samples, options.quantize, show_pass(0));
+    settle_scales(options, inputs, &quantizer, &report);
     quantizer.search(show);
     const QuantizedModel quantized = quantizer.quantize();
     report.counts = model.count_nodes();
     report.comparison = compare_models(model.in_float().get(), quantized, samples, labels,
-                                       options.quantize.threads, show);
+                                       options.quantize.threads, show_pass(1));
     report.quantized_nodes = count_quantized_nodes(quantized);
     report.layers = describe_layers(quantized, report.comparison);
     report.chosen = quantizer.chosen();
     report.not_finite = quantizer.not_finite();
+    report.hint = find_hint(options, report);
     if (!options.table.empty())
         write_file(options.table, calibration_table(quantized, quantizer.float_nodes()));
     // The comparison has made outputs of tensors inside the other one.
@@ -156,7 +213,7 @@ void quantize(CommandOptions options)
     check_output_path("--output", options.output);
     check_output_path("--table", options.table);
     check_output_path("--json", options.json);
-    options.quantize.unsigned_activations = takes_unsigned(options);
+    options.quantize.scales.unsigned_activations = takes_unsigned(options);
     options.quantize.method = parse_range_method(options.method);
     const QuantizeReport report = work(options);
     if (options.json != "-") print_report(report);
@@ -212,10 +269,24 @@ void add_range_options(Command* command, CommandOptions* options, const CommandO
         .in_range(50.0, 100.0)
         .excludes(dynamic)
         .value_name("P");
+    const CommandOption per_tensor =
+        command
+            ->add_flag("--per-tensor", &options->quantize.scales.per_tensor,
+                       "One scale for a weight, for devices that need it")
+            .excludes(dynamic);
     command
-        ->add_flag("--per-channel", &options->quantize.per_channel,
-                   "A scale for each output channel of a weight")
-        .excludes(dynamic);
+        ->add_flag("--per-channel", &options->per_channel,
+                   "A scale for each output channel of a weight. This is the default")
+        .excludes(dynamic)
+        .excludes(per_tensor);
+    command
+        ->add_option("--device", &options->devices,
+                     "Devices that will run the model, separated by commas: scales per tensor and "
+                     "the other type of activations take the place of the default where the "
+                     "devices then take more of its work")
+        .separated_by_commas()
+        .excludes(dynamic)
+        .value_name("LIST");
     command
         ->add_option("--activations", &options->activations,
                      "Type of what nodes compute, int8 or uint8 (default: uint8 in an ONNX file, "

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "quantize/device_choice.h"
+#include "terminal.h"
 #include "text.h"
 
 namespace tengine::tools {
@@ -51,7 +53,7 @@ void print_chosen(const std::vector<ChosenNode>& chosen)
     for (const ChosenNode& node : chosen)
         rows.push_back(
             {node.is_float ? "float" : "int8", node.op, decibel_text(node.decibels), node.name});
-    std::printf("\n%s", table_text(rows).c_str());
+    std::printf("\n%s", table_text(rows, terminal_style({"operator", "node"})).c_str());
 }
 
 void print_not_finite(const std::set<std::string>& tensors)
@@ -82,14 +84,16 @@ void print_report(const QuantizeReport& report)
     if (report.counts.folded > 0)
         std::printf("folded      %d BatchNormalization into the Conv before\n",
                     report.counts.folded);
-    std::printf("quantised   %d of %d nodes\n\n", report.quantized_nodes, report.counts.nodes);
+    std::printf("quantised   %d of %d nodes\n", report.quantized_nodes, report.counts.nodes);
+    std::printf("scales      %s%s\n\n", scales_text(report.scales).c_str(),
+                report.scales_reason.empty() ? "" : ("; " + report.scales_reason).c_str());
     std::vector<std::vector<std::string>> rows = {
         {"operator", ">dB", ">scale", ">zero point", "result", "node"}};
     for (const ReportedLayer& layer : report.layers)
         rows.push_back({layer.op, decibel_text(layer.decibels),
                         number_text(layer.quantization.scale),
                         std::to_string(layer.quantization.zero_point), layer.tensor, layer.name});
-    std::printf("%s", table_text(rows).c_str());
+    std::printf("%s", table_text(rows, terminal_style({"operator", "result", "node"})).c_str());
     if (!report.chosen.empty()) print_chosen(report.chosen);
     if (!report.not_finite.empty()) print_not_finite(report.not_finite);
     std::printf("\n");
@@ -105,6 +109,7 @@ void print_report(const QuantizeReport& report)
                     decimal_text(percent(accuracy.right_in_float, accuracy), 2).c_str(),
                     decimal_text(percent(accuracy.right_in_int8, accuracy), 2).c_str(),
                     accuracy.number);
+    if (!report.hint.empty()) std::printf("try         %s\n", report.hint.c_str());
     for (const std::string& path : {report.table, report.output})
         if (!path.empty()) std::printf("wrote       %s\n", path.c_str());
 }
@@ -140,7 +145,10 @@ Json to_json(const QuantizeReport& report)
             {"output", name_json(report.output)},
             {"table", name_json(report.table)},
             {"method", report.method},
-            {"per_channel", report.per_channel},
+            {"per_channel", !report.scales.per_tensor},
+            {"activations", report.scales.unsigned_activations ? "uint8" : "int8"},
+            {"scales_reason", name_json(report.scales_reason)},
+            {"hint", name_json(report.hint)},
             {"samples", report.samples},
             {"threads", report.comparison.threads},
             {"folded_batch_norms", report.counts.folded},

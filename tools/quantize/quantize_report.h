@@ -28,7 +28,9 @@ struct QuantizeReport
     std::string output;  // "": none was written, likewise `table`
     std::string table;
     std::string method;
-    bool per_channel = false;
+    WeightScales scales;
+    std::string scales_reason;  // why devices have these; "": they are what was asked for
+    std::string hint;           // what to try when many decisions differ; "": they do not
     size_t samples = 0;
     NodeCounts counts;
     int quantized_nodes = 0;

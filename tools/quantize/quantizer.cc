@@ -13,8 +13,7 @@ Quantizer::Quantizer(const FloatModel& model, const SampleSet& samples,
                      const QuantizeOptions& options, const ShowProgress& show)
     : model_(model), samples_(samples), options_(options)
 {
-    request_.per_channel = options.per_channel;
-    request_.unsigned_activations = options.unsigned_activations;
+    set_scales(options.scales);
     request_.keep_float = options.keep_float;
     const std::vector<std::string> tensors = model.tensors_to_calibrate(request_);
     const GraphPointer in_float = model.in_float();
@@ -28,9 +27,26 @@ Quantizer::Quantizer(const FloatModel& model, const SampleSet& samples,
     if (layers_.empty()) throw Failure("there is nothing to quantise: " + find_cause());
 }
 
+void Quantizer::set_scales(const WeightScales& scales)
+{
+    request_.per_tensor = scales.per_tensor;
+    request_.unsigned_activations = scales.unsigned_activations;
+}
+
+QuantizedModel Quantizer::quantize_all(const FloatModel& model, const WeightScales& scales) const
+{
+    QuantizationRequest request = request_;
+    request.per_tensor = scales.per_tensor;
+    request.unsigned_activations = scales.unsigned_activations;
+    return model.quantize(request);
+}
+
 std::string Quantizer::find_cause() const
 {
     if (!kept_.empty()) return "--keep-float keeps every node in float";
+    const std::string type = model_.float_type();
+    if (not_finite_.empty() && !type.empty() && type != "fp32")
+        return "the model is " + type + ": expected fp32, from which it was made";
     if (not_finite_.empty()) return "no node has an int8 form";
     return "tensor '" + *not_finite_.begin() + "' has values that are not finite";
 }

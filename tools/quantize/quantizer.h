@@ -15,12 +15,18 @@
 
 namespace tengine::tools {
 
+// What devices may refuse of weights and activations.
+struct WeightScales
+{
+    bool per_tensor = false;
+    bool unsigned_activations = false;
+};
+
 struct QuantizeOptions
 {
     RangeMethod method = RangeMethod::kMinMax;
     double percentile = kDefaultPercentile;
-    bool per_channel = false;
-    bool unsigned_activations = false;
+    WeightScales scales;
     std::vector<std::string> keep_float;  // patterns of nodes' names
     std::optional<double> max_drop;       // percent of decisions that may differ
     int threads = 1;
@@ -41,6 +47,10 @@ class Quantizer
     // Calibrates `model`, which must live as long. Throws Failure, as all of it does.
     Quantizer(const FloatModel& model, const SampleSet& samples, const QuantizeOptions& options,
               const ShowProgress& show);
+
+    // Of all nodes as they are quantised with these scales.
+    QuantizedModel quantize_all(const FloatModel& model, const WeightScales& scales) const;
+    void set_scales(const WeightScales& scales);
 
     // Without a bound: all nodes but those kept. With one: puts back to float the nodes that do
     // most harm alone, as many in that order as a bisection finds necessary, and then returns those

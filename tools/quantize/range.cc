@@ -17,6 +17,8 @@ constexpr int kBins = Histogram::kBins;
 constexpr int kLevels = 256;
 constexpr int kCandidateStep = 16;       // bins between two candidates
 constexpr double kToldOfNothing = 1e-4;  // a share in the place of 0 keeps divergences finite
+// A divergence does not know how far off a value is. More than this are no outliers.
+constexpr double kMostCut = 1e-3;
 
 struct MethodName
 {
@@ -68,6 +70,15 @@ Range percentile_range(const Histogram& histogram, double percentile)
             std::min(full.high, quantile(histogram, 1 - tail))};
 }
 
+// What a bin counts for a divergence. The two beside zero hold what hardly differs from it, in a
+// sigmoid's results nearly everything, and any range tells that well enough; they count as their
+// neighbours do, as in TensorRT. Otherwise only those values decide, for which a range that cuts
+// all others off would be the finest.
+double count_beside_zero(const Histogram& histogram, int bin)
+{
+    return static_cast<double>(histogram.count(bin == 0 ? 1 : bin == -1 ? -2 : bin));
+}
+
 // Kullback-Leibler divergence between the counts and the same counts told by kLevels levels: each
 // level spreads what it holds evenly over those of its bins that are not empty. What lies outside
 // the range counts to its first and last bin, as saturation will have it.
@@ -77,14 +88,14 @@ double divergence(const Histogram& histogram, int first, int last)
     std::vector<double> clipped(static_cast<size_t>(bins));
     for (int bin = -kBins; bin < kBins; ++bin)
         clipped[static_cast<size_t>(std::clamp(bin, first, last - 1) - first)] +=
-            static_cast<double>(histogram.count(bin));
+            count_beside_zero(histogram, bin);
     double total_divergence = 0;
     double told_total = 0;
     double total = 0;
     for (const double count : clipped)
         total += count;
     for (int bin = first; bin < last; ++bin)
-        told_total += static_cast<double>(histogram.count(bin));
+        told_total += count_beside_zero(histogram, bin);
     if (told_total == 0) return std::numeric_limits<double>::infinity();
     for (int level = 0; level < kLevels; ++level) {
         const int begin = static_cast<int>(static_cast<int64_t>(level) * bins / kLevels);
@@ -92,7 +103,7 @@ double divergence(const Histogram& histogram, int first, int last)
         double held = 0;
         int filled = 0;
         for (int i = begin; i < end; ++i) {
-            held += static_cast<double>(histogram.count(first + i));
+            held += count_beside_zero(histogram, first + i);
             filled += clipped[static_cast<size_t>(i)] > 0 ? 1 : 0;
         }
         // Where only saturated values are, the level tells nothing of them.
@@ -113,8 +124,10 @@ double squared_error(const Histogram& histogram, const Range& range)
         if (histogram.count(bin) == 0) continue;
         const double value = (bin + 0.5) * histogram.width();
         const double outside = std::max({range.low - value, value - range.high, 0.0});
-        error += static_cast<double>(histogram.count(bin)) *
-                 (outside > 0 ? outside * outside : scale * scale / 12);
+        // What is nearer to zero than half a step becomes zero.
+        const double inside = std::fabs(value) < scale / 2 ? value * value : scale * scale / 12;
+        error +=
+            static_cast<double>(histogram.count(bin)) * (outside > 0 ? outside * outside : inside);
     }
     return error;
 }
@@ -130,12 +143,24 @@ double cost(const Histogram& histogram, RangeMethod method, int bins)
     return divergence(histogram, first, std::max(last, first + 1));
 }
 
+// The share of the values other than zero that lie `bins` or more from it.
+double share_outside(const Histogram& histogram, int bins)
+{
+    uint64_t outside = 0;
+    for (int bin = bins; bin < kBins; ++bin)
+        outside += histogram.count(bin) + histogram.count(-bin - 1);
+    return static_cast<double>(outside) /
+           static_cast<double>(std::max<uint64_t>(1, histogram.total() - histogram.zeros()));
+}
+
 // The least of the best magnitudes would be chance; of equal ones the largest counts.
 Range search(const Histogram& histogram, RangeMethod method)
 {
+    const double most_outside = method == RangeMethod::kEntropy ? kMostCut : 1;
     double best_cost = std::numeric_limits<double>::infinity();
     int best = kBins;
     for (int bins = kBins; bins >= kLevels; bins -= kCandidateStep) {
+        if (share_outside(histogram, bins) > most_outside) break;
         const double here = cost(histogram, method, bins);
         if (here >= best_cost) continue;
         best_cost = here;

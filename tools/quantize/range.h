@@ -35,10 +35,12 @@ RangeMethod parse_range_method(const std::string& name);
 //               `percentile` % stay.
 //   kl          where the values' distribution loses the least information (Kullback-Leibler
 //               divergence) when it is told by 256 levels; S. Migacz, "8-bit Inference with
-//               TensorRT", GPU Technology Conference 2017.
+//               TensorRT", GPU Technology Conference 2017. At most a thousandth of the values other
+//               than zero is cut off.
 //   mse         where the expected squared error is least: scale² / 12 for a value inside (rounding
-//               error of even distribution; B. Widrow, I. Kollár, "Quantization Noise", 2008), the
-//               squared distance to the range for one outside.
+//               error of even distribution; B. Widrow, I. Kollár, "Quantization Noise", 2008), its
+//               square for one nearer to zero than scale / 2, the squared distance to the range for
+//               one outside.
 // The last two cut both ends at one magnitude.
 Range choose_range(const Histogram& histogram, RangeMethod method, double percentile);
 

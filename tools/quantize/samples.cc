@@ -7,7 +7,7 @@
 #include <memory>
 #include <random>
 
-#include "tengine/inspect.h"
+#include "quantize/array.h"
 #include "tensor_file/failure.h"
 #include "tensor_file/npz.h"
 #include "tensor_file/tensor_file.h"
@@ -16,14 +16,6 @@ namespace tengine::tools {
 namespace {
 
 namespace fs = std::filesystem;
-
-void check_type(const Tensor& tensor, const Tensor& input, const std::string& origin)
-{
-    if (tensor.data_type != input.data_type)
-        throw Failure("'" + origin + "' holds " + tengine_data_type_get_name(tensor.data_type) +
-                      ", the input '" + input.name + "' takes " +
-                      tengine_data_type_get_name(input.data_type));
-}
 
 // ---- random numbers ----
 
@@ -42,14 +34,16 @@ Sample make_random(const std::vector<Tensor>& inputs, uint64_t seed, size_t inde
 
 // ---- files ----
 
+// Also those of the folders below, as there is one for each class.
 std::vector<std::string> list_files(const std::string& folder)
 {
     std::vector<std::string> files;
     std::error_code error;
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+    for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
          entry.increment(error)) {
-        const std::string name = entry->path().filename().string();
-        if (entry->is_regular_file() && name[0] != '.') files.push_back(entry->path().string());
+        const bool is_hidden = entry->path().filename().string()[0] == '.';
+        if (is_hidden && entry->is_directory()) entry.disable_recursion_pending();
+        if (entry->is_regular_file() && !is_hidden) files.push_back(entry->path().string());
     }
     if (error) throw Failure("'" + folder + "' cannot be read: " + error.message());
     if (files.empty()) throw Failure("'" + folder + "' holds no files");
@@ -87,8 +81,7 @@ Tensor read_input(const std::string& file, const Tensor& input, const ImageValue
 {
     Tensor tensor;
     if (has_ending(file, ".npy") || has_ending(file, ".pb")) {
-        tensor = read_tensor(file);
-        check_type(tensor, input, file);
+        tensor = adapt_array(read_tensor(file), input, values, file);
     } else {
         tensor = make_tensor(input.data_type, {input.shape.begin(), input.shape.end()});
         read_picture(file, values, &tensor);
@@ -131,7 +124,6 @@ const Tensor& find_array(const std::vector<Tensor>& arrays, const Tensor& input,
 // How many rows of the array are one sample.
 int rows_of_sample(const Tensor& array, const Tensor& input, const std::string& path)
 {
-    check_type(array, input, path);
     const bool fits = array.shape.size() == input.shape.size() && !array.shape.empty();
     const int rows = input.shape.empty() ? 1 : std::max(1, input.shape[0]);
     if (!fits || array.shape[0] < rows || array.shape[0] % rows != 0)
@@ -154,14 +146,16 @@ Tensor slice(const Tensor& array, size_t begin, int rows)
     return tensor;
 }
 
-SampleSet open_npz(const std::string& path, const std::vector<Tensor>& inputs)
+SampleSet open_npz(const std::string& path, const ImageValues& values,
+                   const std::vector<Tensor>& inputs)
 {
     const std::vector<Tensor> all = read_npz(path);
     const auto arrays = std::make_shared<std::vector<Tensor>>();
     std::vector<int> rows;
     size_t number = 0;
     for (const Tensor& input : inputs) {
-        arrays->push_back(find_array(all, input, inputs.size() == 1));
+        arrays->push_back(
+            adapt_array(find_array(all, input, inputs.size() == 1), input, values, path));
         Tensor& array = arrays->back();
         rows.push_back(rows_of_sample(array, input, path));
         array.name = input.name;
@@ -194,7 +188,7 @@ SampleSet open_samples(const DataOptions& options, const std::vector<Tensor>& in
                     return make_random(inputs, seed, index);
                 }};
     if (options.data.size() == 1 && has_ending(options.data[0], ".npz"))
-        return open_npz(options.data[0], inputs);
+        return open_npz(options.data[0], options.image_values, inputs);
     return open_folders(options, inputs);
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "tensor_file/failure.h"
+#include "tensor_file/inflate.h"
 #include "tensor_file/npy.h"
 #include "tensor_file/tensor_file.h"
 
@@ -18,6 +19,8 @@ constexpr size_t kEntrySize = 30;
 constexpr size_t kDirectorySize = 46;
 constexpr size_t kEndSize = 22;
 constexpr size_t kMostComment = 65535;
+constexpr uint32_t kStored = 0;  // the methods of numpy.savez and numpy.savez_compressed
+constexpr uint32_t kDeflated = 8;
 constexpr uint32_t kInZip64 = 0xffffffff;  // the number is in a field of 64 bits
 
 // Little-endian numbers at any place; a place outside of the file is a failure.
@@ -104,16 +107,19 @@ uint32_t checksum(const std::string& data)
 Tensor read_array(const Bytes& bytes, const Entry& entry)
 {
     if ((entry.flags & 1) != 0) throw Failure("it is encrypted");
-    if (entry.method != 0)
-        throw Failure("it is compressed; write the file with numpy.savez, which does not compress");
+    if (entry.method != kStored && entry.method != kDeflated)
+        throw Failure("its compression method " + std::to_string(entry.method) +
+                      " is not supported: expected 0 (numpy.savez) or 8 (numpy.savez_compressed)");
     if (entry.size == kInZip64 || entry.offset == kInZip64)
         throw Failure(
             "it is in the zip64 format, for files of 4 GB and more, which is not supported");
-    if (entry.size != entry.compressed) throw Failure("its sizes contradict each other");
+    if (entry.method == kStored && entry.size != entry.compressed)
+        throw Failure("its sizes contradict each other");
     if (bytes.number(entry.offset, 4) != kEntryMagic) throw Failure("its header is missing");
     const size_t begin = entry.offset + kEntrySize + bytes.number(entry.offset + size_t{26}, 2) +
                          bytes.number(entry.offset + size_t{28}, 2);
-    const std::string data = bytes.text(begin, entry.size);
+    const std::string stored = bytes.text(begin, entry.compressed);
+    const std::string data = entry.method == kStored ? stored : inflate(stored, entry.size);
     if (checksum(data) != entry.crc) throw Failure("its checksum is wrong");
     Tensor tensor = decode_npy(data);
     tensor.name = entry.name;
@@ -134,7 +140,7 @@ std::vector<Tensor> decode_npz(const std::string& content)
     for (uint32_t i = 0; i < number; ++i) {
         const Entry entry = read_entry(bytes, at);
         // Entries that share bytes would let a small file fill the memory.
-        bytes_taken += entry.size;
+        bytes_taken += entry.method == kStored ? entry.size : entry.compressed;
         if (bytes_taken > bytes.size()) throw Failure("the zip file's list is damaged");
         try {
             arrays.push_back(read_array(bytes, entry));

@@ -32,9 +32,9 @@ int opset_of(const graph& graph)
 int find_written_opset(const graph& base, const tengine_quantization& how)
 {
     const int opset = opset_of(base);
-    const int first = how.per_channel ? kFirstPerChannelOpset
-                      : how.dynamic   ? kFirstDynamicOpset
-                                      : kFirstOpset;
+    const int first = how.dynamic                             ? kFirstDynamicOpset
+                      : how.per_channel == TENGINE_PER_TENSOR ? kFirstOpset
+                                                              : kFirstPerChannelOpset;
     return opset == 0 ? 0 : std::max(opset, first);
 }
 
@@ -282,7 +282,7 @@ class Writer
         const tensor* bias = has_channels ? find_bias(from, weight.dims[channel_axis]) : nullptr;
         TENGINE_RETURN_IF_ERROR(check_finite(weight));
         if (bias) TENGINE_RETURN_IF_ERROR(check_finite(*bias));
-        const int axis = how_.per_channel && has_channels ? channel_axis : -1;
+        const int axis = how_.per_channel != TENGINE_PER_TENSOR && has_channels ? channel_axis : -1;
         const float unit = quantization_of(*get_ir_node_input(&from, 0)).by.scale;
         WeightBytes quantized = quantize_weight_values(weight, axis, bias, unit);
         (*inputs)[1] = write_weight(weight, axis, quantized);

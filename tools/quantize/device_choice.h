@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kinds of scales the devices of a model take.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "quantize/quantizer.h"
+
+namespace tengine::tools {
+
+struct DeviceChoice
+{
+    WeightScales scales;
+    std::string reason;  // why they are not the first that was asked for; "": they are
+};
+
+// The first of `candidates` with which `devices` take most MACs of the model at `path`. They are
+// asked, and nothing is compiled. `inputs`: complete shapes. Throws Failure.
+DeviceChoice choose_scales(const Quantizer& quantizer, const std::string& path,
+                           const std::vector<Tensor>& inputs,
+                           const std::vector<std::string>& devices,
+                           const std::vector<WeightScales>& candidates);
+
+// "per channel, uint8"
+std::string scales_text(const WeightScales& scales);
+
+}  // namespace tengine::tools
