@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // C API, group Plug-ins: where plug-ins are found, a file, a folder, or what the environment lists.
+#define _DEFAULT_SOURCE
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "api/check.h"
@@ -27,9 +30,16 @@ static int load_plugin_folder(const char* path, const char* function)
     return loaded;
 }
 
+// A name alone is that of a file in the current folder. The loader would look for it where
+// libraries are.
 static int load_path(const char* path, const char* function)
 {
+    char here[PATH_MAX];
     if (is_folder(path)) return load_plugin_folder(path, function);
+    if (!strchr(path, '/') && strlen(path) < sizeof here - 2) {
+        snprintf(here, sizeof here, "./%s", path);
+        path = here;
+    }
     TENGINE_RETURN_IF_ERROR(load_plugin_file(path, function));
     return 1;
 }

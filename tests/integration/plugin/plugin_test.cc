@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
@@ -215,6 +216,16 @@ TEST_F(PluginTest, UnloadingFailsWithReasons)
 }
 
 // A node "Generic" has no rule for its output: the operator is the plug-in's or unknown.
+// Not one of the folders where the loader looks for libraries.
+TEST_F(PluginTest, ANameAloneIsAFileOfTheCurrentFolder)
+{
+    const std::filesystem::path before = std::filesystem::current_path();
+    std::filesystem::current_path(TENGINE_PLUGIN_DIR);
+    EXPECT_EQ(tengine_plugin_load("operator.so"), 1) << get_tengine_error();
+    std::filesystem::current_path(before);
+    EXPECT_EQ(unload_tengine_plugin("operator", nullptr), 0) << get_tengine_error();
+}
+
 TEST_F(PluginTest, ItsOperatorRunsAndGoes)
 {
     const char op[] = "com.example.Double";
