@@ -36,8 +36,8 @@ TENGINE_API int tengine_file_put(const char* folder, const char* name, const voi
 
 // 1 when `path` is a file that the graph, or the one it is a quantised copy of, was loaded from:
 // the model's own or one of its external data, by this or any other name (a link). 0 when it is
-// none, and when there is no such file. save_graph refuses such a file. Fails with TENGINE_EINVAL
-// (NULL or empty).
+// none, and when there is no such file. save_graph would replace it, and the graph would keep the
+// old one. Fails with TENGINE_EINVAL (NULL or empty).
 TENGINE_API int tengine_graph_has_file(graph_t graph, const char* path);
 
 #ifdef __cplusplus

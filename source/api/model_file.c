@@ -22,14 +22,6 @@ static bool is_model_file(const struct graph* graph, const char* path)
            serializer->has_file(serializer, graph, &file);
 }
 
-int check_spares_model(const struct graph* graph, const char* path, const char* function)
-{
-    if (!is_model_file(graph, path)) return TENGINE_OK;
-    return tengine_error_set(TENGINE_EINVAL,
-                             "%s: '%s' is a file that the graph was loaded from: expected another",
-                             function, path);
-}
-
 int tengine_graph_has_file(graph_t graph, const char* path)
 {
     const api_graph_t* target = find_graph(graph, __func__);

@@ -65,9 +65,7 @@ int save_graph(graph_t graph, const char* model_format, const char* file_name, .
     struct serializer* serializer = NULL;
     if (!target || check_name(model_format, __func__, "model_format") < 0 ||
         check_name(file_name, __func__, "file_name") < 0 || check_idle(target, __func__) < 0 ||
-        find_writer(model_format, &serializer) < 0 ||
-        check_spares_model(target->graph, file_name, __func__) < 0 ||
-        check_model_files(target->graph) < 0)
+        find_writer(model_format, &serializer) < 0 || check_model_files(target->graph) < 0)
         return api_failure();
     return api_result(save(target->graph, serializer, file_name));
 }

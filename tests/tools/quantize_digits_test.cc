@@ -86,8 +86,8 @@ TEST_F(QuantizeDigits, TheReportHasEveryLayerWithItsNoise)
 
 TEST_F(QuantizeDigits, ABoundPutsNodesBackToFloatAndIsKept)
 {
-    const json loose = quantize(kCalibrationImages, {"--max-drop", "100"});
-    const json tight = quantize(kCalibrationImages, {"--max-drop", "0"});
+    const json loose = quantize(kCalibrationImages, {"--per-tensor", "--max-drop", "100"});
+    const json tight = quantize(kCalibrationImages, {"--per-tensor", "--max-drop", "0"});
     int in_float = 0;
     for (const json& node : loose["chosen"])
         EXPECT_EQ(node["precision"], "int8") << node;
