@@ -15,6 +15,7 @@
 
 #include "serializer/onnx_text.h"
 #include "serializer/quantised_network.h"
+#include "support/emulated.h"
 #include "tengine/c_api.h"
 #include "tengine/inspect.h"
 
@@ -514,7 +515,8 @@ TEST_P(RandomTmfileTest, ComputesTheSameCompiledAheadOfTime)
     EXPECT_GT(compiled, 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, RandomTmfileTest, testing::Range(0u, 8u));
+// An emulator takes one share of the networks.
+INSTANTIATE_TEST_SUITE_P(Networks, RandomTmfileTest, testing::Range(0u, test::kEmulated ? 1u : 8u));
 
 }  // namespace
 }  // namespace tengine::test
