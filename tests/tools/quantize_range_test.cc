@@ -89,6 +89,15 @@ TEST(QuantizeRange, MinMaxTakesAllAndPercentileCutsBothEnds)
     EXPECT_NEAR(most.high, 450, 1);
 }
 
+// Places within a bin are none of the values in it.
+TEST(QuantizeRange, APercentileOfEqualValuesIsThatValue)
+{
+    const std::vector<float> values(1000, 1.0f);
+    const Range range = choose_range(histogram_of(values), RangeMethod::kPercentile, 99.99);
+    EXPECT_EQ(range.low, 1.0);
+    EXPECT_EQ(range.high, 1.0);
+}
+
 TEST(QuantizeRange, EntropyCutsAnOutlierAndNotMore)
 {
     const Range range =

@@ -66,8 +66,9 @@ Range percentile_range(const Histogram& histogram, double percentile)
 {
     const double tail = (1 - percentile / 100) / 2;
     const Range full = full_range(histogram);
-    return {std::max(full.low, quantile(histogram, tail)),
-            std::min(full.high, quantile(histogram, 1 - tail))};
+    // Places within a bin may lie beyond all values.
+    return {std::clamp(quantile(histogram, tail), full.low, full.high),
+            std::clamp(quantile(histogram, 1 - tail), full.low, full.high)};
 }
 
 // What a bin counts for a divergence. The two beside zero hold what hardly differs from it, in a
@@ -124,10 +125,8 @@ double squared_error(const Histogram& histogram, const Range& range)
         if (histogram.count(bin) == 0) continue;
         const double value = (bin + 0.5) * histogram.width();
         const double outside = std::max({range.low - value, value - range.high, 0.0});
-        // What is nearer to zero than half a step becomes zero.
-        const double inside = std::fabs(value) < scale / 2 ? value * value : scale * scale / 12;
-        error +=
-            static_cast<double>(histogram.count(bin)) * (outside > 0 ? outside * outside : inside);
+        error += static_cast<double>(histogram.count(bin)) *
+                 (outside > 0 ? outside * outside : scale * scale / 12);
     }
     return error;
 }
