@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -129,16 +129,19 @@ static guard_t* take_free(void)
     return &chunk->guards[0];
 }
 
-// The path from the root, for the program may go to another folder.
-static int keep_path(const char* path, char** out_path)
+// The path from the root, for the program may go to another folder, without links.
+static int keep_path(int descriptor, char** out_path)
 {
-    char absolute[PATH_MAX];
+    char link[32], absolute[PATH_MAX];
     *out_path = NULL;
-    if (!realpath(path, absolute)) return TENGINE_OK;
-    const size_t bytes = strlen(absolute) + 1;
-    *out_path = alloc_memory(bytes);
-    if (!*out_path) return tengine_error_set(TENGINE_ENOMEM, "no memory for the path '%s'", path);
-    memcpy(*out_path, absolute, bytes);
+    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    const ssize_t bytes = readlink(link, absolute, sizeof absolute);
+    if (bytes < 0 || bytes == sizeof absolute) return TENGINE_OK;
+    *out_path = alloc_memory((size_t)bytes + 1);
+    if (!*out_path)
+        return tengine_error_set(TENGINE_ENOMEM, "no memory for the path of a mapped file");
+    memcpy(*out_path, absolute, (size_t)bytes);
+    (*out_path)[bytes] = '\0';
     return TENGINE_OK;
 }
 
@@ -162,7 +165,7 @@ int guard_mapping(void* bytes, size_t size, int descriptor, const char* path)
     if (fstat(descriptor, &file) != 0)
         return tengine_error_set(TENGINE_EIO, "cannot read '%s': %s", path, strerror(errno));
     char* kept = NULL;
-    TENGINE_RETURN_IF_ERROR(keep_path(path, &kept));
+    TENGINE_RETURN_IF_ERROR(keep_path(descriptor, &kept));
     pthread_mutex_lock(&mutex);
     const int status = add_guard(bytes, size, &file, kept);
     pthread_mutex_unlock(&mutex);

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/key_map.h"
 #include "base/sort.h"
+#include "base/text_hash.h"
 #include "graph/body.h"
 #include "graph/context.h"
 #include "graph/graph.h"
@@ -26,32 +27,6 @@ struct ir_model_parts
 
 // ---- hashes ----
 
-#define FNV_BASIS UINT64_C(0xcbf29ce484222325)
-#define FNV_PRIME UINT64_C(0x100000001b3)
-// Keys of nodes have it, indices have not.
-#define NODE_KEY_BIT (UINT64_C(1) << 63)
-
-// FNV-1a; of a text with its NUL.
-static uint64_t hash_text(uint64_t hash, const char* text)
-{
-    do
-        hash = (hash ^ (unsigned char)*text) * FNV_PRIME;
-    while (*text++ != '\0');
-    return hash;
-}
-
-uint64_t find_ir_node_key(const struct node* node)
-{
-    uint64_t hash = hash_text(FNV_BASIS, node->name);
-    hash = hash_text(hash, get_ir_node_domain(node));
-    hash = hash_text(hash, get_ir_node_op(node));
-    for (int i = 0; i < node->output_num; ++i) {
-        const struct tensor* output = get_ir_node_output(node, i);
-        hash = hash_text(hash, output ? output->name : "");
-    }
-    return hash | NODE_KEY_BIT;
-}
-
 uint32_t hash_ir_device_options(const struct graph* graph, const struct device* device)
 {
     const ir_context_t* context = graph->attribute->context;
@@ -59,18 +34,10 @@ uint32_t hash_ir_device_options(const struct graph* graph, const struct device* 
     uint64_t sum = 0;
     for (int i = 0; entry && i < get_vector_num(entry->key_values); ++i) {
         const ir_key_value_t* option = get_vector_data(entry->key_values, i);
-        sum += hash_text(hash_text(FNV_BASIS, option->key), option->value);
+        sum += hash_text(hash_text(HASH_START, option->key), option->value);
     }
     const uint32_t hash = (uint32_t)(sum ^ sum >> 32);
     return hash ? hash : 1;
-}
-
-static uint64_t hash_bytes(uint64_t hash, const void* bytes, size_t size)
-{
-    const unsigned char* byte = bytes;
-    for (size_t i = 0; i < size; ++i)
-        hash = (hash ^ byte[i]) * FNV_PRIME;
-    return hash;
 }
 
 static uint64_t find_fingerprint_key(const uint8_t fingerprint[SHA256_BYTES])
@@ -338,16 +305,11 @@ static int find_part_of_key(const struct ir_model_parts* parts, uint64_t key,
     return of_options >= 0 ? of_options : of_others;
 }
 
-int get_ir_node_compiled_part(const struct node* node, const struct device* device)
+int find_ir_model_part(const struct graph* graph, uint64_t key, const struct device* device,
+                       uint32_t options)
 {
-    const struct graph* source = node->graph->core->source;
-    const struct ir_model_parts* parts = source ? source->core->model_parts : NULL;
-    if (!parts || get_vector_num(parts->list) == 0) return 0;
-    const uint32_t options = hash_ir_device_options(node->graph, device);
-    int found = find_part_of_key(parts, find_ir_node_key(node), device, options);
-    const int32_t index = node->core->source_index;
-    if (found < 0 && index >= 0) found = find_part_of_key(parts, (uint64_t)index, device, options);
-    return found + 1;
+    const struct ir_model_parts* parts = graph->core->model_parts;
+    return parts ? find_part_of_key(parts, key, device, options) : -1;
 }
 
 int count_ir_model_parts(const struct graph* graph)

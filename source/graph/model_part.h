@@ -34,8 +34,9 @@ typedef struct ir_model_part
     const ir_model_bytes_t* bytes;
     char device[64];   // its name
     uint32_t options;  // hash_ir_device_options(); 0: not known
-    // The nodes of the execution graph that it has, find_ir_node_key() of each, in order. Files of
-    // older versions have none: they name nodes of the source graph.
+    // The nodes of the execution graph that it has, find_ir_node_key() of each
+    // (operator/node_part.h), in order. Files of older versions have none: they name nodes of the
+    // source graph.
     uint64_t* keys;
     int32_t key_num;
     int32_t* nodes;  // of the source graph that became it, as far as known, in order
@@ -59,9 +60,6 @@ TENGINE_MUST_USE int set_ir_model_part_keys(ir_model_part_t* part, const uint64_
                                             int number);
 void release_ir_model_part_lists(ir_model_part_t* part);
 
-// Of a node of an execution graph: the same whenever the same model is prepared, and in the graph
-// that of no other node.
-uint64_t find_ir_node_key(const struct node* node);
 // Of the options by key that the graph's context has for the device, in any order; never 0.
 uint32_t hash_ir_device_options(const struct graph* graph, const struct device* device);
 
@@ -76,6 +74,12 @@ int count_ir_whole_model_parts(const struct graph* graph);
 const ir_model_part_t* get_ir_whole_model_part(const struct graph* graph, int index);
 // Bytes of memory that they have for what devices saved.
 size_t count_ir_whole_model_part_memory(const struct graph* graph);
+
+// The part of a device that has the node with this key, find_ir_node_key() or, in files of older
+// versions, its place in the source graph; rather one that was compiled with these options. -1:
+// none.
+int find_ir_model_part(const struct graph* graph, uint64_t key, const struct device* device,
+                       uint32_t options);
 
 // What there is of a fingerprint; NULL: nothing.
 const ir_model_bytes_t* find_ir_model_bytes(const struct graph* graph,

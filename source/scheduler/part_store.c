@@ -9,6 +9,7 @@
 #include "graph/graph_pool.h"
 #include "graph/model_part.h"
 #include "graph/option.h"
+#include "operator/node_part.h"
 #include "scheduler/failure.h"
 #include "scheduler/fingerprint.h"
 #include "tengine/inspect.h"

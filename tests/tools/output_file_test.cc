@@ -148,7 +148,6 @@ TEST(OutputFile, NoCommandOverwritesWhatItReads)
     const std::string before[] = {tools::read_file(model), tools::read_file(data),
                                   tools::read_file(tmfile)};
     std::vector<std::vector<std::string>> commands = {
-        {"compile", tmfile, "--output", tmfile},
         {"compile", tmfile, "--output", folder + "/hard.tmfile"},
         {"compile", model, "--output", folder + "/hard.of.onnx.tmfile"},
         {"convert", tmfile, folder + "/hard.tmfile"},

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// How nodes are found in the compiled parts of a model, see graph/model_part.h.
+#pragma once
+
+#include <stdint.h>
+
+#include "tengine/ir.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Of a node of an execution graph: the same whenever the same model is prepared, and in the graph
+// that of no other node.
+uint64_t find_ir_node_key(const struct node* node);
+
+#ifdef __cplusplus
+}
+#endif
