@@ -61,8 +61,10 @@ endfunction()
 # as an archive.
 function(tengine_shrink_programs target)
     if(TENGINE_MINIMAL)
-        target_link_options(${target} INTERFACE LINKER:--gc-sections -static-libgcc
-                            -static-libstdc++)
+        # Sections that become read-only after relocation would be padded to the largest page, 64 kB on
+        # 64-bit Arm; a static program has few relocations.
+        target_link_options(${target} INTERFACE LINKER:--gc-sections LINKER:-z,norelro
+                            -static-libgcc -static-libstdc++)
         if(TENGINE_SHRINKS_RUNTIME)
             # So that the library's terminate.c is taken instead of libstdc++'s.
             target_link_options(${target} INTERFACE

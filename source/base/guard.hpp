@@ -23,34 +23,40 @@ inline Sentence print_sentence(const char* format, va_list values)
     return sentence;
 }
 
-// For what nothing in the library throws, but code that it calls may.
-inline int fail_unexpected(const char* what)
+// The status for the exception that is being handled: TENGINE_ENOMEM with this sentence for
+// std::bad_alloc and for std::length_error, a container's word for a size that no memory has;
+// TENGINE_EINTERNAL for what nothing in the library throws, but code that it calls may. One
+// function for all that catch, which are many and small.
+TENGINE_PRINTF(1, 0)
+[[gnu::noinline]] inline int fail_by_exception(const char* no_memory, va_list values) noexcept
 {
-    return tengine_error_set(TENGINE_EINTERNAL, "unexpected exception: %s", what);
+    try {
+        throw;
+    } catch (const std::bad_alloc&) {
+    } catch (const std::length_error&) {
+    } catch (const std::exception& failure) {
+        return tengine_error_set(TENGINE_EINTERNAL, "unexpected exception: %s", failure.what());
+    } catch (...) {
+        return tengine_error_set(TENGINE_EINTERNAL, "unexpected exception: not a std::exception");
+    }
+    return tengine_error_set(TENGINE_ENOMEM, "%s", print_sentence(no_memory, values).data());
 }
 
-// What work() returns; TENGINE_ENOMEM with this sentence when it throws std::bad_alloc, or
-// std::length_error, a container's word for a size that no memory has; TENGINE_EINTERNAL when it
-// throws anything else. The sentence is printed after the failure: what its values point to must
-// outlive `work`.
+// What work() returns, or fail_by_exception() with this sentence when it throws. The sentence is
+// printed after the failure: what its values point to must outlive `work`.
 template <class Work>
 TENGINE_PRINTF(2, 3)
 int guarded(const Work& work, const char* no_memory, ...)
 {
     try {
         return work();
-    } catch (const std::bad_alloc&) {
-    } catch (const std::length_error&) {
-    } catch (const std::exception& failure) {
-        return fail_unexpected(failure.what());
     } catch (...) {
-        return fail_unexpected("not a std::exception");
+        va_list values;
+        va_start(values, no_memory);
+        const int status = fail_by_exception(no_memory, values);
+        va_end(values);
+        return status;
     }
-    va_list values;
-    va_start(values, no_memory);
-    const Sentence sentence = print_sentence(no_memory, values);
-    va_end(values);
-    return tengine_error_set(TENGINE_ENOMEM, "%s", sentence.data());
 }
 
 template <auto function, class Type = decltype(function)>

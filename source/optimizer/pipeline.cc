@@ -79,7 +79,9 @@ constexpr Pass kFloatPasses[] = {
     {"lower", lower_graph},
     {"dead_code", remove_dead_code},
     {"infer", infer_graph},
+#ifndef TENGINE_MINIMAL  // whose reference computes what this makes fast
     {"einsum", lower_einsums},
+#endif
     {"no_ops", remove_no_ops},
     {"merge_pads", merge_pads},
     {"merge_batch_norms", merge_batch_norms},

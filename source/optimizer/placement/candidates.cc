@@ -8,6 +8,7 @@
 #include "base/containers.hpp"
 #include "base/guard.hpp"
 #include "base/int_list.h"
+#include "base/sort.h"
 #include "graph/context.h"
 #include "graph/core.h"
 #include "graph/graph.h"
@@ -89,11 +90,17 @@ void ask_inspect(struct device* device, const node& node, ir_verdict_t* out_verd
     out_verdict->message[sizeof(out_verdict->message) - 1] = '\0';
 }
 
+int compare_integers(const void* left, const void* right)
+{
+    const int a = *static_cast<const int*>(left), b = *static_cast<const int*>(right);
+    return (a > b) - (a < b);
+}
+
 Vector<int> sort(const IntVector& list)
 {
     const auto* values = static_cast<const int*>(get_vector_data(list.get(), 0));
     Vector<int> sorted(values, values + get_vector_num(list.get()));
-    std::sort(sorted.begin(), sorted.end());
+    sort_items(sorted.data(), sorted.size(), sizeof(int), compare_integers);
     return sorted;
 }
 
