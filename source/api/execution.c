@@ -74,7 +74,7 @@ static int check_inputs(struct graph* graph, const char* function)
         function, name);
 }
 
-// What was made of files that changed meanwhile is given up.
+// Preparations of files that changed meanwhile are given up.
 static int check_files(struct graph* graph)
 {
     if (check_model_files(graph) == TENGINE_OK) return TENGINE_OK;

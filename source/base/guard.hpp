@@ -42,8 +42,8 @@ TENGINE_PRINTF(1, 0)
     return tengine_error_set(TENGINE_ENOMEM, "%s", print_sentence(no_memory, values).data());
 }
 
-// What work() returns, or fail_by_exception() with this sentence when it throws. The sentence is
-// printed after the failure: what its values point to must outlive `work`.
+// Returns what work() does, or fail_by_exception() with this sentence when it throws. The sentence
+// is printed after the failure: what its values point to must outlive `work`.
 template <class Work>
 TENGINE_PRINTF(2, 3)
 int guarded(const Work& work, const char* no_memory, ...)

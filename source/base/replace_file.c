@@ -152,7 +152,7 @@ static int find_target_in(const char* folder, const char* name, target_t* out_ta
 
 // ---- what killed writers left ----
 
-// What getdents64() writes; the C library's own reader takes memory.
+// An entry as getdents64() writes it; the C library's own reader takes memory.
 typedef struct folder_entry
 {
     uint64_t inode;

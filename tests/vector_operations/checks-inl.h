@@ -37,7 +37,7 @@ HWY_NOINLINE void check(const char* operation, D d, To to, const Compute& comput
                    got);
         for (size_t i = 0; i < hn::Lanes(to); ++i) {
             const Result expected = define(in.a, in.b, in.c, i, hn::Lanes(d));
-            if (!is_same(got[i], expected, expected))
+            if (!is_same(got[i], expected))
                 return report_lane(operation, hwy::TargetName(HWY_TARGET), sizeof(T), hn::Lanes(d),
                                    i, static_cast<double>(got[i]), static_cast<double>(expected));
         }
