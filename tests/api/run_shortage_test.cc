@@ -10,7 +10,6 @@
 #include "allocation_count.h"
 #include "fixture.h"
 #include "onnx_graph.h"
-#include "support/emulated.h"
 
 namespace tengine {
 namespace {
@@ -127,8 +126,7 @@ class RunShortageTest : public ApiTest, public testing::WithParamInterface<Case>
                          const std::function<void()>& recover)
     {
         int failures = 0;
-        const long step = test::kEmulated ? 8 * GetParam().step : GetParam().step;
-        for (long number = 1; !HasFailure(); number += step) {
+        for (long number = 1; !HasFailure(); number += GetParam().step) {
             SCOPED_TRACE("allocation " + std::to_string(number));
             begin();
             clr_tengine_errno();
