@@ -35,3 +35,14 @@ void sort_items(void* items, size_t number, size_t size,
         sink(items, last, size, 0, compare);
     }
 }
+
+static int compare_indices(const void* left, const void* right)
+{
+    const int32_t a = *(const int32_t*)left, b = *(const int32_t*)right;
+    return (a > b) - (a < b);
+}
+
+void sort_indices(int32_t* indices, size_t number)
+{
+    sort_items(indices, number, sizeof *indices, compare_indices);
+}

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -11,6 +12,9 @@ extern "C" {
 // As qsort(): heapsort, at most 2 n log2(n) comparisons. Equal items may change places.
 void sort_items(void* items, size_t number, size_t size,
                 int (*compare)(const void* left, const void* right));
+
+// The least first.
+void sort_indices(int32_t* indices, size_t number);
 
 #ifdef __cplusplus
 }

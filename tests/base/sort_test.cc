@@ -32,6 +32,20 @@ TEST(Sort, OrdersEveryLength)
     }
 }
 
+TEST(Sort, OrdersIndicesOfEveryLength)
+{
+    std::mt19937 random(3);
+    for (size_t number = 0; number < 100; ++number) {
+        std::vector<int32_t> indices(number);
+        for (int32_t& index : indices)
+            index = static_cast<int32_t>(random());  // of both signs, far apart
+        std::vector<int32_t> wanted = indices;
+        std::sort(wanted.begin(), wanted.end());
+        sort_indices(indices.data(), number);
+        ASSERT_EQ(indices, wanted) << number;
+    }
+}
+
 TEST(SortStably, KeepsTheOrderOfEquals)
 {
     std::mt19937 random(2);

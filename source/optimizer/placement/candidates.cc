@@ -90,17 +90,11 @@ void ask_inspect(struct device* device, const node& node, ir_verdict_t* out_verd
     out_verdict->message[sizeof(out_verdict->message) - 1] = '\0';
 }
 
-int compare_integers(const void* left, const void* right)
-{
-    const int a = *static_cast<const int*>(left), b = *static_cast<const int*>(right);
-    return (a > b) - (a < b);
-}
-
 Vector<int> sort(const IntVector& list)
 {
     const auto* values = static_cast<const int*>(get_vector_data(list.get(), 0));
     Vector<int> sorted(values, values + get_vector_num(list.get()));
-    sort_items(sorted.data(), sorted.size(), sizeof(int), compare_integers);
+    sort_indices(sorted.data(), sorted.size());
     return sorted;
 }
 

@@ -22,7 +22,7 @@
 #include <tuple>
 #include <utility>
 
-#include "base/containers.hpp"
+#include "base/maps.hpp"
 
 namespace tengine {
 
@@ -164,10 +164,13 @@ Vector<Path> extend(Vector<Path> paths, const BatchGraph& graph, const Vector<in
 // The best `width` paths, without those that others make needless.
 Vector<Path> select(Vector<Path> paths, size_t width)
 {
-    std::sort(paths.begin(), paths.end());
+    const auto is_worse = [](const Path& left, const Path& right) { return right < left; };
+    std::make_heap(paths.begin(), paths.end(), is_worse);
     Vector<Path> selected;
-    for (Path& path : paths) {
-        if (selected.size() == width) break;
+    while (!paths.empty() && selected.size() < width) {
+        std::pop_heap(paths.begin(), paths.end(), is_worse);
+        Path path = std::move(paths.back());
+        paths.pop_back();
         const auto makes_needless = [&](const Path& better) { return better.makes_needless(path); };
         if (std::none_of(selected.begin(), selected.end(), makes_needless))
             selected.push_back(std::move(path));
@@ -187,15 +190,13 @@ int find_batch_kind(const BatchGraph& graph, int kind)
 // level; other kind: level + 1). All of a level has run when its batches have, perhaps earlier.
 Path run_by_levels(const BatchGraph& graph, const Vector<int>& chains)
 {
-    Vector<std::pair<int, int>> batches;
+    Set<std::pair<int, int>> batches;
     Vector<int> level(graph.kind.size());
     for (size_t i = 0; i < level.size(); ++i) {
-        batches.emplace_back(level[i], graph.kind[i]);
+        batches.emplace(level[i], graph.kind[i]);
         for (const int next : graph.consumers[i])
             level[next] = std::max(level[next], level[i] + (graph.kind[next] != graph.kind[i]));
     }
-    std::sort(batches.begin(), batches.end());
-    batches.erase(std::unique(batches.begin(), batches.end()), batches.end());
     Path path = {BatchState(graph), {}, 0, 0};
     for (const auto& [at_level, kind] : batches) {
         const int batch_kind = find_batch_kind(graph, kind);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/maps.hpp"
+#include "base/sort.h"
 #include "graph/core.h"
 #include "graph/subgraph.h"
 #include "optimizer/split/split.h"
@@ -66,7 +67,7 @@ int claim_nodes(graph& graph, int index, const char* author)
     struct subgraph* part = get_ir_graph_subgraph(&graph, index);
     part->graph = &graph;
     part->index = index;
-    std::sort(part->node_list, part->node_list + part->node_num);
+    sort_indices(part->node_list, static_cast<size_t>(part->node_num));
     for (int i = 0; i < part->node_num; ++i) {
         node& node = *graph.node_list[part->node_list[i]];
         if (node.subgraph_idx == index)

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/containers.hpp"
+#include "base/sort.h"
 #include "graph/core.h"
 #include "graph/subgraph.h"
 #include "operator/custom/custom_kernel.h"
@@ -117,7 +118,7 @@ BatchGraph make_batch_graph(const graph& graph, Vector<Kind>* out_kinds)
 
 int append_part(graph& graph, device* device, Vector<int> nodes)
 {
-    std::sort(nodes.begin(), nodes.end());
+    sort_indices(nodes.data(), nodes.size());
     struct subgraph* part = create_ir_subgraph(&graph, device);
     if (!part) return tengine_error_set(TENGINE_ENOMEM, "no memory for a part");
     TENGINE_RETURN_IF_ERROR(

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/containers.hpp"
+#include "base/sort.h"
 #include "graph/option.h"
 #include "optimizer/split/split.h"
 
@@ -38,6 +39,15 @@ struct SmallPart
     }
 };
 
+// Of parts of one size the first in the graph comes first.
+int compare_parts(const void* left, const void* right)
+{
+    const auto& a = *static_cast<const SmallPart*>(left);
+    const auto& b = *static_cast<const SmallPart*>(right);
+    if (a < b) return -1;
+    return b < a ? 1 : a.part->index - b.part->index;
+}
+
 int64_t count_macs(const struct subgraph& part)
 {
     int64_t macs = 0;
@@ -60,7 +70,7 @@ Vector<SmallPart> find_smallest(const graph& graph, const Candidates& candidates
         if (may_give_up(*part, candidates)) parts.push_back({part, macs});
     }
     if (parts.empty()) return parts;
-    std::sort(parts.begin(), parts.end());
+    sort_items(parts.data(), parts.size(), sizeof(SmallPart), compare_parts);
     const SmallPart last = parts[(parts.size() - 1) / kShare];
     parts.erase(std::upper_bound(parts.begin(), parts.end(), last), parts.end());
     return parts;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/containers.hpp"
+#include "base/sort.h"
 #include "graph/graph.h"
 #include "serializer/tmfile/compiled_parts.h"
 #include "serializer/tmfile/nodes.h"
@@ -80,7 +81,7 @@ int read_border(const Reading& reading, uint32_t offset, const char* what,
         out_nodes->push_back(nodes[list[i]]->index);
     }
     Vector<int32_t> sorted = *out_nodes;
-    std::sort(sorted.begin(), sorted.end());
+    sort_indices(sorted.data(), sorted.size());
     const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
     if (twice == sorted.end()) return TENGINE_OK;
     return tengine_error_set(TENGINE_EGRAPH, "%s contains node %s twice", where.c_str(),
