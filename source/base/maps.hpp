@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The standard containers that look up by key, and the queue, over alloc.h; see containers.hpp.
+// The standard containers that look up by key, over alloc.h; see containers.hpp. The minimal
+// library has none that hashes: libstdc++'s part of that is 3 kB.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <map>
 #include <set>
@@ -14,9 +14,6 @@
 #include "base/containers.hpp"
 
 namespace tengine {
-
-template <class T>
-using Deque = std::deque<T, Allocator<T>>;
 
 template <class Key, class Value>
 using Map = std::map<Key, Value, std::less<Key>, Allocator<std::pair<const Key, Value>>>;

@@ -24,7 +24,7 @@ class Namer
     }
 
   private:
-    UnorderedSet<String> taken_;
+    Set<String> taken_;
 };
 
 }  // namespace tengine

@@ -27,10 +27,8 @@ class Names
         if (entry.is_free) return String(entry.name);
         String made(entry.name.empty() ? kind : entry.name);
         made += "_" + to_string(index);
-        while (taken_.count(made) != 0)
+        while (taken_.count(made) != 0 || !made_up_.insert(made).second)
             made += "_";
-        made_up_.push_back(made);
-        taken_.insert(made_up_.back());
         return made;
     }
 
@@ -42,8 +40,8 @@ class Names
     };
 
     Vector<Entry> names_;
-    UnorderedSet<std::string_view> taken_;
-    Deque<String> made_up_;
+    Set<std::string_view> taken_;  // of the file
+    Set<String> made_up_;
 };
 
 // The records of a list of "node"s or "tensor"s, each of which will take `bytes` at least. The

@@ -2,8 +2,8 @@
 // Memory of the tensors inside a part.
 #include <algorithm>
 
-#include "base/maps.hpp"
 #include "base/memory_plan.h"
+#include "device/cpu/plan/part_outputs.h"
 #include "device/cpu/plan/step.h"
 #include "device/cpu/plan/tensor_table.h"
 
@@ -14,9 +14,7 @@ class ArenaPlanner
 {
   public:
     ArenaPlanner(const subgraph& part, const Vector<Step>& steps, const Joins& joins)
-        : steps_(steps),
-          placements_(joins.placements),
-          border_(part.output_tensor_list, part.output_tensor_list + part.output_num)
+        : steps_(steps), placements_(joins.placements), border_(part)
     {
     }
 
@@ -59,7 +57,7 @@ class ArenaPlanner
         for (size_t i = 0; i < steps_[step].outputs.size(); ++i) {
             tensor* output = steps_[step].outputs[i];
             if (!output || !is_ir_tensor_shape_known(output) || steps_[step].dynamic) continue;
-            if (output->index >= 0 && border_.count(output->index)) continue;
+            if (border_.has(*output)) continue;
             if (const Placement* placement = placements_.find(output)) {
                 place_inside(step, *output, *placement);
                 continue;
@@ -124,7 +122,7 @@ class ArenaPlanner
 
     const Vector<Step>& steps_;
     const TensorTable<Placement>& placements_;
-    const UnorderedSet<int32_t> border_;  // outputs of the part
+    const PartOutputs border_;  // outputs of the part
     TensorTable<Use> uses_;
     Vector<memory_block_t> blocks_;
 };

@@ -9,10 +9,10 @@
 #include <cstring>
 #include <limits>
 
-#include "base/maps.hpp"
 #include "device/cpu/kernel/byte_addition.h"
 #include "device/cpu/kernel/float_rows.h"
 #include "device/cpu/kernel/layer_norm.h"
+#include "device/cpu/plan/part_outputs.h"
 #include "device/cpu/plan/step.h"
 #include "device/cpu/plan/tensor_table.h"
 #include "operator/onnx/activation_param.h"
@@ -107,15 +107,14 @@ class Fuser
     Fuser(const KernelList& kernels, const subgraph& part, Vector<Step>& steps)
         : kernels_(kernels), steps_(steps), is_gone_(steps.size())
     {
-        const UnorderedSet<int32_t> border(part.output_tensor_list,
-                                           part.output_tensor_list + part.output_num);
+        const PartOutputs border(part);
         for (size_t i = 0; i < steps.size(); ++i) {
             for (tensor* input : steps[i].inputs)
                 if (input) uses_[input].readers.push_back(i);
             for (tensor* output : steps[i].outputs) {
                 if (!output) continue;
                 uses_[output].writer = i;
-                uses_[output].is_border = border.count(output->index) > 0;
+                uses_[output].is_border = border.has(*output);
             }
         }
     }

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/maps.hpp"
 #include "device/cpu/kernel/float_rows.h"
+#include "device/cpu/plan/part_outputs.h"
 #include "device/cpu/plan/step.h"
 #include "device/cpu/plan/tensor_table.h"
 #include "operator/onnx/slice_param.h"
@@ -167,9 +167,7 @@ class AttentionFuser
 {
   public:
     AttentionFuser(const subgraph& part, Vector<Step>& steps)
-        : steps_(steps),
-          is_gone_(steps.size()),
-          border_(part.output_tensor_list, part.output_tensor_list + part.output_num)
+        : steps_(steps), is_gone_(steps.size()), border_(part)
     {
         for (size_t i = 0; i < steps.size(); ++i) {
             for (const tensor* input : steps[i].inputs) {
@@ -220,7 +218,7 @@ class AttentionFuser
     {
         static const Uses kNone;
         const Uses* uses = uses_.find(value);
-        return uses && uses->read_num == 1 && border_.count(value->index) == 0 ? *uses : kNone;
+        return uses && uses->read_num == 1 && !border_.has(*value) ? *uses : kNone;
     }
 
     // Through so many steps at most.
@@ -391,7 +389,7 @@ class AttentionFuser
 
     Vector<Step>& steps_;
     Vector<bool> is_gone_;
-    const UnorderedSet<int32_t> border_;  // outputs of the part
+    const PartOutputs border_;  // outputs of the part
     TensorTable<Uses> uses_;
 };
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "device/cpu/plan/part_outputs.h"
 #include "device/cpu/plan/step.h"
 #include "operator/onnx/join_param.h"
 
@@ -18,7 +19,7 @@ class Joiner
 {
   public:
     Joiner(const subgraph& part, Vector<Step>& steps, Joins& joins)
-        : border_(part.output_tensor_list, part.output_tensor_list + part.output_num),
+        : border_(part),
           steps_(steps),
           placements_(joins.placements),
           pixel_steps_(joins.pixel_steps)
@@ -77,17 +78,12 @@ class Joiner
         return output.dim_num == 4 && output.elem_num > 0 && (axis == 1 || axis == -3);
     }
 
-    bool is_border(const tensor& value) const
-    {
-        return value.index >= 0 && border_.count(value.index);
-    }
-
     // Whether all that read it, and what writes it, take its pixels apart.
     bool may_lie_apart(const tensor& value) const
     {
         const Use* use = uses_.find(&value);
         if (!use || !use->writer || !takes_steps(*use->writer) || value.dim_num != 4 ||
-            use->writer->context.fusion.addend >= 0 || is_border(value))
+            use->writer->context.fusion.addend >= 0 || border_.has(value))
             return false;
         return std::all_of(use->readers.begin(), use->readers.end(), [this](const Reader& reader) {
             const Step& step = steps_[reader.step];
@@ -131,7 +127,7 @@ class Joiner
         } else if (find_common(step, &place)) {
             if (may_lie_apart(output)) placements_[&output] = place;
             return;
-        } else if (is_border(output)) {
+        } else if (border_.has(output)) {
             return;  // its memory is the graph's
         }
         if (!may_join(step)) return;
@@ -160,7 +156,7 @@ class Joiner
         add(step.outputs[0]);
     }
 
-    const UnorderedSet<int32_t> border_;  // outputs of the part
+    const PartOutputs border_;  // outputs of the part
     Vector<Step>& steps_;
     TensorTable<Placement>& placements_;
     Vector<int64_t>& pixel_steps_;

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <iterator>
 
-#include "base/maps.hpp"
+#include "device/cpu/plan/part_outputs.h"
 #include "device/cpu/plan/step.h"
 #include "device/cpu/plan/tensor_table.h"
 #include "operator/onnx/transpose_param.h"
@@ -60,9 +60,7 @@ class Layouts
 {
   public:
     Layouts(const KernelList& kernels, const subgraph& part, Copies& copies)
-        : kernels_(kernels),
-          border_(part.output_tensor_list, part.output_tensor_list + part.output_num),
-          copies_(copies)
+        : kernels_(kernels), border_(part), copies_(copies)
     {
     }
 
@@ -162,7 +160,7 @@ class Layouts
     // Where a step with channels last writes; what leaves the part is copied back after it.
     tensor* add_result(tensor& original, Left& left)
     {
-        if (!border_.count(original.index)) {
+        if (!border_.has(original)) {
             places_[&original] = {nullptr, &original};
             return &original;
         }
@@ -195,7 +193,7 @@ class Layouts
     }
 
     const KernelList& kernels_;
-    const UnorderedSet<int32_t> border_;
+    const PartOutputs border_;
     Copies& copies_;
     TensorTable<Places> places_;
     Vector<Step> steps_;

@@ -3,11 +3,23 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "base/maps.hpp"
 #include "device/cpu/kernel_table.h"
 
 namespace tengine::cpu {
+
+// Numbers tensors from 0, in the order in which they are first asked for.
+class TensorNumbers
+{
+  public:
+    size_t number_of(const tensor* tensor);
+    size_t find(const tensor* tensor) const;  // SIZE_MAX: it has none
+
+  private:
+    Map<const tensor*, size_t> numbers_;
+};
 
 template <class Record>
 class TensorTable
@@ -16,21 +28,21 @@ class TensorTable
     // Made when it is first asked for. References end with the next that is made.
     Record& operator[](const tensor* tensor)
     {
-        const auto [place, is_new] = index_.try_emplace(tensor, records_.size());
-        if (is_new) records_.emplace_back();
-        return records_[place->second];
+        const size_t number = numbers_.number_of(tensor);
+        if (number == records_.size()) records_.emplace_back();
+        return records_[number];
     }
     const Record* find(const tensor* tensor) const
     {
-        const auto found = index_.find(tensor);
-        return found == index_.end() ? nullptr : &records_[found->second];
+        const size_t number = numbers_.find(tensor);
+        return number == SIZE_MAX ? nullptr : &records_[number];
     }
 
     auto begin() const { return records_.begin(); }
     auto end() const { return records_.end(); }
 
   private:
-    UnorderedMap<const tensor*, size_t> index_;
+    TensorNumbers numbers_;
     Vector<Record> records_;
 };
 
