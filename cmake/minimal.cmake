@@ -43,8 +43,9 @@ function(tengine_shrink_build)
     # No exception passes through C.
     set(options "$<$<COMPILE_LANGUAGE:C>:-fno-unwind-tables;-fno-asynchronous-unwind-tables>")
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-        # Both make code longer in spite of -Os.
-        list(APPEND options -fno-gcse -fno-move-loop-invariants)
+        # All of these make code longer in spite of -Os. GCC keeps frame pointers on 64-bit Arm only;
+        # exceptions pass without.
+        list(APPEND options -fno-gcse -fno-move-loop-invariants -fomit-frame-pointer)
     endif()
     set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY COMPILE_OPTIONS ${options})
 endfunction()
@@ -61,10 +62,8 @@ endfunction()
 # as an archive.
 function(tengine_shrink_programs target)
     if(TENGINE_MINIMAL)
-        # Sections that become read-only after relocation would be padded to the largest page, 64 kB on
-        # 64-bit Arm; a static program has few relocations.
-        target_link_options(${target} INTERFACE LINKER:--gc-sections LINKER:-z,norelro
-                            -static-libgcc -static-libstdc++)
+        target_link_options(${target} INTERFACE LINKER:--gc-sections -static-libgcc
+                            -static-libstdc++)
         if(TENGINE_SHRINKS_RUNTIME)
             # So that the library's terminate.c is taken instead of libstdc++'s.
             target_link_options(${target} INTERFACE

@@ -79,7 +79,7 @@ constexpr Pass kFloatPasses[] = {
     {"lower", lower_graph},
     {"dead_code", remove_dead_code},
     {"infer", infer_graph},
-#ifndef TENGINE_MINIMAL  // whose reference computes what this makes fast
+#if OP_IS_SELECTED(onnx_Einsum)
     {"einsum", lower_einsums},
 #endif
     {"no_ops", remove_no_ops},

@@ -120,7 +120,10 @@ $EMULATOR "$program" -h >output
 grep -q "MODEL" output || fail "$(cat output)"
 # The C library is most of it: 520 kB on aarch64, 370 kB on armhf, more elsewhere.
 case $("$READELF" -h "$program" | sed -n 's/.*Machine: *//p') in
-AArch64 | ARM) check_size 1000000 ;;
+AArch64 | ARM)
+    check_size 1000000
+    "$READELF" -lW "$program" | grep -q GNU_RELRO || fail "tables of addresses stay writable"
+    ;;
 esac
 build "$@" -DCMAKE_EXE_LINKER_FLAGS=
 
