@@ -87,16 +87,26 @@ static int apply_scales(const struct node* node, const int axes[], int axis_num,
     return TENGINE_OK;
 }
 
-// The one scale of all axes when the aspect ratio is kept.
-static double common_scale(const struct tensor* input, const int axes[], int axis_num,
-                           const int64_t sizes[], bool smallest)
+// The place in `axes` of that whose scale all have when the aspect ratio is kept; -1: no axis has
+// elements. Scales are compared as products of integers, which are exact.
+static int find_common_axis(const struct tensor* input, const int axes[], int axis_num,
+                            const int64_t sizes[], bool smallest)
 {
-    double scale = 0;
+    int common = -1;
     for (int i = 0; i < axis_num; ++i) {
-        const double own = (double)sizes[i] / input->dims[axes[i]];
-        if (i == 0 || (smallest ? own < scale : own > scale)) scale = own;
+        const int64_t dim = input->dims[axes[i]];
+        if (dim == 0) continue;
+        const int64_t above =
+            common < 0 ? 0 : sizes[i] * input->dims[axes[common]] - sizes[common] * dim;
+        if (common < 0 || (smallest ? above < 0 : above > 0)) common = i;
     }
-    return scale;
+    return common;
+}
+
+// `number` / `divisor`, a half upwards.
+static int64_t divide_rounded(int64_t number, int64_t divisor)
+{
+    return number / divisor + (number % divisor * 2 >= divisor);
 }
 
 static int apply_sizes(const struct node* node, const int axes[], int axis_num,
@@ -110,17 +120,19 @@ static int apply_sizes(const struct node* node, const int axes[], int axis_num,
                              axes[i], input->dims[axes[i]], (long long)sizes[i]);
     const bool stretch = strcmp(param->keep_aspect_ratio_policy, "stretch") == 0;
     const bool not_larger = strcmp(param->keep_aspect_ratio_policy, "not_larger") == 0;
-    const double common = stretch ? 0 : common_scale(input, axes, axis_num, sizes, not_larger);
+    const int common = find_common_axis(input, axes, axis_num, sizes, not_larger);
     for (int i = 0; i < axis_num; ++i) {
         const int dim = input->dims[axes[i]];
         if (dim == 0) continue;
+        const int scaled = stretch ? i : common;
+        const int divisor = input->dims[axes[scaled]];
         struct resize_axis* axis = &out_axes[axes[i]];
-        axis->scale = stretch ? (double)sizes[i] / dim : common;
-        const double size = stretch ? (double)sizes[i] : floor(common * dim + 0.5);
-        if (!(size <= INT_MAX))
-            return fail_node(node, TENGINE_ERANGE, "axis %d would have %g elements", axes[i], size);
-        axis->size = (int64_t)size;
-        axis->length = size;
+        axis->scale = (double)sizes[scaled] / divisor;
+        axis->size = divide_rounded(sizes[scaled] * dim, divisor);
+        axis->length = (double)axis->size;
+        if (axis->size > INT_MAX)
+            return fail_node(node, TENGINE_ERANGE, "axis %d would have %lld elements", axes[i],
+                             (long long)axis->size);
     }
     return TENGINE_OK;
 }
