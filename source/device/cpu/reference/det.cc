@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Det: Gaussian elimination with partial pivoting, in double; the product of the pivots.
+// Det: the product of the pivots of an elimination (elimination.h).
 #include <algorithm>
-#include <cmath>
 
 #include "device/cpu/kernel_table.h"
+#include "device/cpu/reference/elimination.h"
 #include "device/cpu/types.h"
 
 namespace tengine::cpu {
@@ -25,23 +25,15 @@ int prepare_det(KernelContext& context)
 // Of an n x n matrix, which is destroyed. 1 when n is 0.
 double eliminate(double* matrix, int64_t n)
 {
+    const EliminationRows rows = {matrix, n, n};
     double determinant = 1;
     for (int64_t k = 0; k < n; ++k) {
-        int64_t pivot = k;
+        if (rows.bring_pivot(k)) determinant = -determinant;
+        const double pivot = rows[k][k];
+        determinant *= pivot;
+        if (pivot == 0) return 0;
         for (int64_t i = k + 1; i < n; ++i)
-            if (std::fabs(matrix[i * n + k]) > std::fabs(matrix[pivot * n + k])) pivot = i;
-        if (pivot != k) {
-            std::swap_ranges(matrix + k * n, matrix + (k + 1) * n, matrix + pivot * n);
-            determinant = -determinant;
-        }
-        const double* top = matrix + k * n;
-        determinant *= top[k];
-        if (top[k] == 0) return 0;
-        for (int64_t i = k + 1; i < n; ++i) {
-            const double factor = matrix[i * n + k] / top[k];
-            for (int64_t j = k; j < n; ++j)
-                matrix[i * n + j] -= factor * top[j];
-        }
+            rows.subtract(i, k, rows[i][k] / pivot, k);
     }
     return determinant;
 }
