@@ -58,34 +58,30 @@ void release_ir_model_part_lists(ir_model_part_t* part)
     part->key_num = part->node_num = 0;
 }
 
-static int compare_nodes(const void* a, const void* b)
-{
-    const int32_t left = *(const int32_t*)a, right = *(const int32_t*)b;
-    return (left > right) - (left < right);
-}
-
 static int compare_keys(const void* a, const void* b)
 {
     const uint64_t left = *(const uint64_t*)a, right = *(const uint64_t*)b;
     return (left > right) - (left < right);
 }
 
-static int copy_sorted(const void* items, int number, size_t size,
-                       int (*compare)(const void* a, const void* b), void** out_copy)
+static int fail_without_memory(void)
 {
-    if (number == 0) return TENGINE_OK;
-    *out_copy = alloc_memory(size * (size_t)number);
-    if (!*out_copy)
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for a compiled part of the model");
-    memcpy(*out_copy, items, size * (size_t)number);
-    sort_items(*out_copy, (size_t)number, size, compare);
-    return TENGINE_OK;
+    return tengine_error_set(TENGINE_ENOMEM, "no memory for compiled parts of the model");
+}
+
+// NULL also for no items.
+static void* copy_items(const void* items, int number, size_t size)
+{
+    void* copy = number > 0 ? alloc_memory(size * (size_t)number) : NULL;
+    if (copy) memcpy(copy, items, size * (size_t)number);
+    return copy;
 }
 
 int set_ir_model_part_nodes(ir_model_part_t* part, const int32_t* nodes, int number)
 {
-    void* copy = NULL;
-    TENGINE_RETURN_IF_ERROR(copy_sorted(nodes, number, sizeof *nodes, compare_nodes, &copy));
+    int32_t* copy = copy_items(nodes, number, sizeof *nodes);
+    if (!copy && number > 0) return fail_without_memory();
+    sort_indices(copy, (size_t)number);
     part->nodes = copy;
     part->node_num = number;
     return TENGINE_OK;
@@ -93,8 +89,9 @@ int set_ir_model_part_nodes(ir_model_part_t* part, const int32_t* nodes, int num
 
 int set_ir_model_part_keys(ir_model_part_t* part, const uint64_t* keys, int number)
 {
-    void* copy = NULL;
-    TENGINE_RETURN_IF_ERROR(copy_sorted(keys, number, sizeof *keys, compare_keys, &copy));
+    uint64_t* copy = copy_items(keys, number, sizeof *keys);
+    if (!copy && number > 0) return fail_without_memory();
+    sort_items(copy, (size_t)number, sizeof *copy, compare_keys);
     part->keys = copy;
     part->key_num = number;
     return TENGINE_OK;
@@ -147,11 +144,6 @@ static struct ir_model_parts* find_or_create(struct graph* graph)
     return made;
 }
 
-static int fail_without_memory(void)
-{
-    return tengine_error_set(TENGINE_ENOMEM, "no memory for compiled parts of the model");
-}
-
 int share_ir_model_parts(struct graph* graph, struct graph* copy)
 {
     struct ir_model_parts* parts = find_or_create(graph);
@@ -200,45 +192,55 @@ static int take_content(struct ir_model_parts* parts, const ir_model_bytes_t* by
                    get_vector_num(parts->contents) - 1);
 }
 
-static uint64_t hash_keys(const ir_model_part_t* part)
+// A list that a part's nodes are known by.
+typedef struct node_list
 {
-    const uint64_t hash = find_fingerprint_key(part->bytes->fingerprint);
-    return hash_bytes(hash, part->keys, sizeof *part->keys * (size_t)part->key_num);
+    const void* items;
+    size_t bytes;
+} node_list_t;
+
+static node_list_t keys_of(const ir_model_part_t* part)
+{
+    return (node_list_t){part->keys, sizeof *part->keys * (size_t)part->key_num};
 }
 
-static uint64_t hash_nodes(const ir_model_part_t* part)
+static node_list_t nodes_of(const ir_model_part_t* part)
 {
-    const uint64_t hash = find_fingerprint_key(part->bytes->fingerprint);
-    return hash_bytes(hash, part->nodes, sizeof *part->nodes * (size_t)part->node_num);
+    return (node_list_t){part->nodes, sizeof *part->nodes * (size_t)part->node_num};
 }
 
-static bool has_same_keys(const ir_model_part_t* a, const ir_model_part_t* b)
+static bool is_same_list(node_list_t a, node_list_t b)
 {
-    return a->bytes == b->bytes && a->key_num == b->key_num &&
-           (a->key_num == 0 || memcmp(a->keys, b->keys, sizeof *a->keys * (size_t)a->key_num) == 0);
+    return a.bytes == b.bytes && (a.bytes == 0 || memcmp(a.items, b.items, a.bytes) == 0);
 }
 
-static bool has_same_nodes(const ir_model_part_t* a, const ir_model_part_t* b)
+static uint64_t hash_list(const ir_model_part_t* part, node_list_t list)
 {
-    return a->bytes == b->bytes && a->node_num == b->node_num &&
-           (a->node_num == 0 ||
-            memcmp(a->nodes, b->nodes, sizeof *a->nodes * (size_t)a->node_num) == 0);
+    return hash_bytes(find_fingerprint_key(part->bytes->fingerprint), list.items, list.bytes);
+}
+
+static ir_model_part_t* find_by_list(const struct ir_model_parts* parts,
+                                     const ir_model_part_t* part,
+                                     node_list_t (*list_of)(const ir_model_part_t* part))
+{
+    const node_list_t list = list_of(part);
+    const key_entry_t* entry = find_key(&parts->by_nodes, hash_list(part, list));
+    for (; entry; entry = find_next_key(&parts->by_nodes, entry)) {
+        ir_model_part_t* other = at(parts, entry->value);
+        // Equal places of nodes say nothing where both have keys.
+        const bool may_be_same = other->key_num == 0 || part->key_num == 0 ||
+                                 is_same_list(keys_of(other), keys_of(part));
+        if (may_be_same && other->bytes == part->bytes && is_same_list(list_of(other), list))
+            return other;
+    }
+    return NULL;
 }
 
 // The part that is the same, NULL: none. One of a file of an older version knows no keys.
 static ir_model_part_t* find_same(const struct ir_model_parts* parts, const ir_model_part_t* part)
 {
-    const key_entry_t* entry =
-        part->key_num > 0 ? find_key(&parts->by_nodes, hash_keys(part)) : NULL;
-    for (; entry; entry = find_next_key(&parts->by_nodes, entry))
-        if (has_same_keys(at(parts, entry->value), part)) return at(parts, entry->value);
-    entry = find_key(&parts->by_nodes, hash_nodes(part));
-    for (; entry; entry = find_next_key(&parts->by_nodes, entry)) {
-        ir_model_part_t* other = at(parts, entry->value);
-        const bool is_open = other->key_num == 0 || part->key_num == 0;
-        if (is_open && has_same_nodes(other, part)) return other;
-    }
-    return NULL;
+    ir_model_part_t* same = part->key_num > 0 ? find_by_list(parts, part, keys_of) : NULL;
+    return same ? same : find_by_list(parts, part, nodes_of);
 }
 
 static int list_nodes(struct ir_model_parts* parts, const ir_model_part_t* part)
@@ -248,7 +250,8 @@ static int list_nodes(struct ir_model_parts* parts, const ir_model_part_t* part)
         TENGINE_RETURN_IF_ERROR(add_key(&parts->by_node, part->keys[i], index));
     for (int i = 0; part->key_num == 0 && i < part->node_num; ++i)
         TENGINE_RETURN_IF_ERROR(add_key(&parts->by_node, (uint64_t)part->nodes[i], index));
-    return add_key(&parts->by_nodes, part->key_num > 0 ? hash_keys(part) : hash_nodes(part), index);
+    const node_list_t list = part->key_num > 0 ? keys_of(part) : nodes_of(part);
+    return add_key(&parts->by_nodes, hash_list(part, list), index);
 }
 
 // `old` is there already: it learns the keys that it does not know.
