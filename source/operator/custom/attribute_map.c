@@ -101,22 +101,25 @@ static bool is_inline(uint8_t type)
 
 // ---- values ----
 
-// After its length, as all of these.
+// The length; the value's bytes, or its elements, come after it.
+static flex_value_t put_length(flex_writer_t* writer, uint8_t type, size_t length)
+{
+    align(writer);
+    put_number(writer, length);
+    return (flex_value_t){.type = type, .number = writer->size};
+}
+
 static flex_value_t put_text(flex_writer_t* writer, const char* text)
 {
     const size_t length = strlen(text);
-    align(writer);
-    put_number(writer, length);
-    const flex_value_t value = {.type = FLEX_STRING, .number = writer->size};
+    const flex_value_t value = put_length(writer, FLEX_STRING, length);
     put_bytes(writer, text, length + 1);
     return value;
 }
 
 static flex_value_t put_ints(flex_writer_t* writer, const struct op_ints* list)
 {
-    align(writer);
-    put_number(writer, (uint64_t)list->num);
-    const flex_value_t value = {.type = FLEX_VECTOR_INT, .number = writer->size};
+    const flex_value_t value = put_length(writer, FLEX_VECTOR_INT, (size_t)list->num);
     for (int i = 0; i < list->num; ++i)
         put_number(writer, (uint64_t)list->values[i]);
     return value;
@@ -124,9 +127,7 @@ static flex_value_t put_ints(flex_writer_t* writer, const struct op_ints* list)
 
 static flex_value_t put_floats(flex_writer_t* writer, const struct op_floats* list)
 {
-    align(writer);
-    put_number(writer, (uint64_t)list->num);
-    const flex_value_t value = {.type = FLEX_VECTOR_FLOAT, .number = writer->size};
+    const flex_value_t value = put_length(writer, FLEX_VECTOR_FLOAT, (size_t)list->num);
     for (int i = 0; i < list->num; ++i)
         put_number(writer, bits_of(list->values[i]));
     return value;
@@ -152,9 +153,7 @@ static flex_value_t put_texts(flex_writer_t* writer, const struct op_strings* li
     if (!texts) writer->is_out_of_memory = true;
     for (int i = 0; i < list->num && texts; ++i)
         texts[i] = put_text(writer, list->values[i]);
-    align(writer);
-    put_number(writer, (uint64_t)list->num);
-    const flex_value_t value = {.type = FLEX_VECTOR, .number = writer->size};
+    const flex_value_t value = put_length(writer, FLEX_VECTOR, (size_t)list->num);
     if (texts) put_values(writer, texts, list->num);
     free_memory(texts);
     return value;
