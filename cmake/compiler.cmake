@@ -77,7 +77,7 @@ function(tengine_write_version_header)
                    ${PROJECT_BINARY_DIR}/generated/tengine/version.h @ONLY)
 endfunction()
 
-# What every target of ours has in common. Warnings stop the build where
+# The options that every target of ours has. Warnings stop the build where
 # CMAKE_COMPILE_WARNING_AS_ERROR is set, as all presets do.
 function(tengine_set_language_options target)
     set_target_properties(${target} PROPERTIES

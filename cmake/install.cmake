@@ -7,7 +7,7 @@ function(tengine_install_library)
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tengine ${PROJECT_BINARY_DIR}/generated/tengine
             DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h PATTERN *.hpp)
     install(TARGETS tengine EXPORT TengineTargets)
-    # What it needs may be copied beside it, on a board without the packages.
+    # The libraries it needs may be copied beside it, on a board without the packages.
     tengine_find_libraries_at(tengine "$ORIGIN")
     install(EXPORT TengineTargets NAMESPACE Tengine:: DESTINATION ${package_dir})
     configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/TengineConfig.cmake.in
@@ -18,7 +18,7 @@ function(tengine_install_library)
             ${PROJECT_BINARY_DIR}/TengineConfigVersion.cmake
             ${PROJECT_SOURCE_DIR}/cmake/TengineCompiler.cmake
             ${PROJECT_SOURCE_DIR}/cmake/TenginePlugin.cmake DESTINATION ${package_dir})
-    # What docs/add-a-device.md starts with.
+    # The start of docs/add-a-device.md.
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/source/device/skeleton
             DESTINATION ${CMAKE_INSTALL_DATADIR}/tengine)
     install(FILES ${PROJECT_SOURCE_DIR}/examples/data/digits.onnx

@@ -35,7 +35,7 @@ if(TENGINE_MINIMAL AND "stdc++" IN_LIST CMAKE_CXX_IMPLICIT_LINK_LIBRARIES)
     set(TENGINE_SHRINKS_RUNTIME ON)
 endif()
 
-# What every object is compiled with, those of the programs included.
+# The options of every object, those of the programs included.
 function(tengine_shrink_build)
     if(NOT TENGINE_MINIMAL)
         return()
@@ -50,7 +50,7 @@ function(tengine_shrink_build)
     set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY COMPILE_OPTIONS ${options})
 endfunction()
 
-# What the library's objects are compiled with besides.
+# The further options of the library's objects.
 function(tengine_shrink_objects target)
     if(TENGINE_MINIMAL)
         target_compile_definitions(${target} PRIVATE TENGINE_MINIMAL)
@@ -58,8 +58,8 @@ function(tengine_shrink_objects target)
     endif()
 endfunction()
 
-# What programs are linked with. A C program's linker does not know of the C++ runtime: it is named
-# as an archive.
+# The options that programs are linked with. A C program's linker does not know of the C++ runtime:
+# it is named as an archive.
 function(tengine_shrink_programs target)
     if(TENGINE_MINIMAL)
         target_link_options(${target} INTERFACE LINKER:--gc-sections -static-libgcc

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Which operators the library has: all, or those the user lists. `tengine inspect --operators MODEL`
-# prints such a list. What there is to choose from is read from source/operator/*/*_ops.c, where
+# prints such a list. The choice is read from source/operator/*/*_ops.c, where
 # every row begins with OP_ROW(Conv, …), MICROSOFT_ROW(QGemm, …) or TENGINE_ROW(Convolution, …).
 
 set(TENGINE_OPERATORS "" CACHE STRING
@@ -24,7 +24,7 @@ function(tengine_select_operators)
     endif()
     set(left_out "")
     if(selected)
-        # What stands for a graph's inputs and constants.
+        # The operators that stand for a graph's inputs and constants.
         list(APPEND selected tengine.InputOp tengine.Const)
         list(REMOVE_DUPLICATES selected)
         set(left_out ${known})

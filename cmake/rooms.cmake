@@ -57,7 +57,7 @@ function(tengine_add_room room)
     target_include_directories(tengine_${room} PRIVATE ${PROJECT_SOURCE_DIR}/source)
 endfunction()
 
-# What every object library of the library has: our compile settings and the public headers.
+# Every object library of the library has these: our compile settings and the public headers.
 function(tengine_join_library target)
     tengine_set_language_options(${target})
     tengine_shrink_objects(${target})
@@ -114,7 +114,7 @@ function(tengine_add_library)
         add_library(tengine_internal STATIC)
         tengine_assemble(tengine_internal)
         target_include_directories(tengine_internal INTERFACE ${PROJECT_SOURCE_DIR}/source)
-        # What parts need to be linked is for those who link the archive to do.
+        # Those who link the archive link the libraries that its parts need.
         get_property(options GLOBAL PROPERTY TENGINE_LINK_OPTIONS)
         get_property(directories GLOBAL PROPERTY TENGINE_LINK_DIRECTORIES)
         target_link_options(tengine_internal INTERFACE ${options})
@@ -122,7 +122,7 @@ function(tengine_add_library)
     endif()
 endfunction()
 
-# What static libraries define, such as a BLAS, stays inside as well.
+# Names that static libraries define, such as a BLAS, stay inside as well.
 function(tengine_restrict_exports target)
     set(script ${PROJECT_SOURCE_DIR}/cmake/exports.map)
     target_link_options(${target} PRIVATE LINKER:--version-script=${script} LINKER:--exclude-libs,ALL)

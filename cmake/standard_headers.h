@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tengine_precompile_headers() (compiler.cmake) precompiles.
+// The headers that tengine_precompile_headers() (compiler.cmake) precompiles.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Classifies image files: prints the most probable classes of each, and the time it took. The
 // command line is in arguments.c, reading files in image.c and labels.c; a smaller program is
-// hello.c. What a call of the library fails with the library has logged.
+// hello.c. The library has logged why a call of it failed.
 #define _POSIX_C_SOURCE 200809L
 #include <float.h>
 #include <math.h>

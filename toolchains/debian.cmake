@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the toolchain files of this folder have in common. Each sets CMAKE_SYSTEM_PROCESSOR and
+# The common part of the toolchain files of this folder. Each sets CMAKE_SYSTEM_PROCESSOR and
 # TENGINE_TRIPLET and includes this file: Debian's cross compiler <triplet>-gcc, libraries from the
 # sysroot that scripts/sysroot makes, programs for that processor run by <emulator>.
 set(CMAKE_SYSTEM_NAME Linux)
@@ -24,7 +24,7 @@ else()
     list(APPEND CMAKE_FIND_ROOT_PATH ${emulated_root})
 endif()
 set(CMAKE_CROSSCOMPILING_EMULATOR "${TENGINE_EMULATOR};-L;${emulated_root}"
-    CACHE STRING "What runs the target's programs")
+    CACHE STRING "The program that runs the target's programs")
 
 # Programs are the host's; everything else is the target's.
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // classify <model> <values>: runs an ONNX model or a tmfile and prints the most probable classes.
-// <values> holds the model's input as raw 32-bit floats, as numpy's tofile() writes them. What a
-// call of the library fails with the library has logged.
+// <values> holds the model's input as raw 32-bit floats, as numpy's tofile() writes them. The
+// library has logged why a call of it failed.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The byte code of ACME, a made-up chip that computes floats row by row. What its compiler writes
-// and its dispatch interprets; numbers are little-endian, as the machines of both.
+// The byte code of ACME, a made-up chip that computes floats row by row. Its compiler writes it
+// and its dispatch interprets it; numbers are little-endian, as the machines of both.
 //
 //     module     head, then `entry_num` entries, `instruction_num` instructions and
 //                `constant_num` floats
@@ -28,7 +28,7 @@ enum
 // An operand that is a constant: its first float's index, and this bit.
 #define ACME_CONSTANT 0x80000000u
 
-// What a module makes fail, for tests and for those who want to see it.
+// The failures that a module asks for, for tests and for those who want to see them.
 enum
 {
     ACME_FAULT_NONE,

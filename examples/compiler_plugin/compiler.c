@@ -278,7 +278,7 @@ static int add_instruction(result_t* result, registers_t* registers, const struc
     return 0;
 }
 
-// What the instruction of an RMS normalisation computes on the way.
+// The nodes that the instruction of an RMS normalisation computes on the way.
 static int is_inside_rms(const struct node* node)
 {
     const struct node* rms[RMS_NODE_NUMBER];

@@ -50,7 +50,7 @@ static int register_operator(void)
 
 // ---- the device ----
 
-// What pre_run makes of a part.
+// A part as pre_run has made it.
 struct plan
 {
     uint64_t scratch_size;  // the most that a node needs

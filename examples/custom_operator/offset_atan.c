@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-// What init keeps of a node: its attribute.
+// The data that init keeps of a node: its attribute.
 struct offset_atan
 {
     float offset;

@@ -43,7 +43,7 @@
 //   takes: the option "pipeline.frames" of the scheduler "pipeline", 1 of the others.
 // - Changing the graph (new nodes or tensors, links, attributes, shapes, data types, quantisation,
 //   the inputs and outputs, the data of a constant, layouts, the device, affinity) is legal in
-//   every state but RUNNING. What is prepared stays as it was, and run_graph fails with
+//   every state but RUNNING. The preparation stays as it was, and run_graph fails with
 //   TENGINE_ESTATE until prerun_graph has been called again. Setting a shape to its present value
 //   changes nothing, and neither does giving inputs and outputs other buffers or data. With the
 //   scheduler "pipeline" the latter is legal in RUNNING too: it has copied the inputs of the runs
@@ -131,7 +131,7 @@ typedef struct options
     int num_thread;     // threads wanted, capped to the cores of the cluster; <= 0: all of these
     int cluster;        // TENGINE_CLUSTER_*; negative: TENGINE_CLUSTER_BIG
     int precision;      // TENGINE_MODE_* (defines.h); any other value:
-                        // TENGINE_MODE_FP32. What a device computes in it is the device's choice,
+                        // TENGINE_MODE_FP32. A device chooses what it computes in it,
                         // node by node; see docs/precision.md.
     uint64_t affinity;  // mask of CPUs; 0, or one with no CPU in the cluster: the cluster's mask
 } options_t;
@@ -394,7 +394,7 @@ TENGINE_API int set_node_attr_int(node_t node, const char* attr_name, const int*
 TENGINE_API int set_node_attr_float(node_t node, const char* attr_name, const float* attr_val);
 
 // Attributes that are pointers in Tengine's parameter structs; `attr_val` is the address of such a
-// pointer variable. What it points to is copied when it is set:
+// pointer variable. The values it points to are copied when it is set:
 //   int*, float*    as many elements as their count attribute ("dim_size" for "re_shape"), which
 //                   must be set first
 //   struct vector*  (tengine/vector.h) where Tengine has one: "slice_point_", "ratios"; elements
@@ -572,7 +572,7 @@ TENGINE_API int set_graph_event_hook(graph_t graph, int event, event_handler_t c
 // TENGINE_CLUSTER_*. CPUs above 63 are not in it.
 TENGINE_API size_t get_cluster_affinity_mask(int cluster);
 
-// What the next prerun_graph uses instead of its defaults. `threads` <= 0: all of the cluster;
+// The next prerun_graph uses these instead of its defaults. `threads` <= 0: all of the cluster;
 // `cpu_mask` 0: the cluster's. Fail with TENGINE_EINVAL (not a TENGINE_CLUSTER_*).
 TENGINE_API int set_graph_thread(graph_t graph, int cluster, int threads);
 TENGINE_API int set_graph_thread_mask(graph_t graph, size_t cpu_mask);

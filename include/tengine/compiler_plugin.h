@@ -29,7 +29,7 @@ typedef struct tengine_vendor_option
     const char* value;
 } tengine_vendor_option_t;
 
-// What a compiler wants of a graph, under construction.
+// The operators that a compiler wants of a graph, under construction.
 typedef struct tengine_op_list tengine_op_list_t;
 
 // For tengine_compiler.partition: the node is to be compiled. Nodes of different indices, from 0
@@ -50,9 +50,9 @@ typedef struct tengine_compiler
     const char* device;        // by which users name it: letters, digits, '_'
     const char* manufacturer;  // for reports
     const char* sdk_version;   // what was kept of another is compiled again
-    // Of the byte code; the dispatch has the same. What was kept of another is compiled again.
+    // The version of byte code; the dispatch has the same. Parts of another are compiled again.
     const char* byte_code_version;
-    // What it compiles for. `soc_model` below is the one that the option "soc" names, else the
+    // The chips it compiles for. `soc_model` below is the one that the option "soc" names, else the
     // dispatch's (get_soc_model), else NULL: the default.
     const char* const* soc_models;
     int soc_model_number;
@@ -76,7 +76,7 @@ typedef struct tengine_compiler
     // parts, the compiler and its options stay until then, and no other call comes.
     int (*compile)(void* compiler, const char* soc_model, const struct subgraph* const parts[],
                    int part_number, void** out_result);
-    // What compile has made: modules of byte code, and for each part the module and the entry point
+    // The result of compile: modules of byte code, and for each part the module and the entry point
     // in it. Bytes and texts live until destroy_result.
     int (*get_module_number)(void* result);
     int (*get_module)(void* result, int index, const void** out_bytes, size_t* out_size);
@@ -93,7 +93,7 @@ typedef struct tengine_compiler
 
 // ---- dispatch ----
 
-// What an invocation asks of a buffer.
+// The demands of an invocation on a buffer.
 typedef struct tengine_buffer_requirement
 {
     size_t alignment;  // of its address, a power of two of at most 2^30; 0: any

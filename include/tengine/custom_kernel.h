@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program gives set_custom_kernel() of c_api.h: a kernel of its own for one node. Names and
+// The argument of set_custom_kernel() of c_api.h: a program's own kernel for one node. Names and
 // members are Tengine Lite's.
 #pragma once
 

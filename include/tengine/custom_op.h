@@ -86,7 +86,7 @@ TENGINE_API tengine_op_t* tengine_op_create(const char* domain, const char* name
 // until that ends. NULL is ignored. Operators must be destroyed before release_tengine.
 TENGINE_API void tengine_op_destroy(tengine_op_t* op);
 
-// What the operator does. One of invoke and invoke_async is needed, and prepare or
+// The callbacks of the operator. One of invoke and invoke_async is needed, and prepare or
 // tengine_op_set_outputs_like. All fail with TENGINE_ESTATE once the operator has been registered.
 TENGINE_API int tengine_op_set_init(tengine_op_t* op, tengine_op_init_t init);
 TENGINE_API int tengine_op_set_free(tengine_op_t* op, tengine_op_free_t free);
@@ -97,8 +97,8 @@ TENGINE_API int tengine_op_set_invoke_async(tengine_op_t* op, tengine_op_invoke_
 // The device that the operator is for, which need not be registered yet; the name is copied.
 // Without it: the CPU. TENGINE_EINVAL for an empty name, TENGINE_ENOMEM.
 TENGINE_API int tengine_op_set_device(tengine_op_t* op, const char* device);
-// What callbacks get first; may be NULL. `release`, which may be NULL, is called for it once, by
-// the thread that ends the operator's life.
+// The first argument of callbacks; may be NULL. `release`, which may be NULL, is called for it
+// once, by the thread that ends the operator's life.
 TENGINE_API int tengine_op_set_user_data(tengine_op_t* op, void* user_data,
                                          void (*release)(void* user_data));
 // Every output has type and shape of input `input`, before prepare is called. TENGINE_ERANGE when
@@ -138,7 +138,7 @@ TENGINE_API const char* tengine_op_type(const tengine_op_context_t* context);
 TENGINE_API const char* tengine_op_node_name(const tengine_op_context_t* context);
 // Version of the domain that the model imports; 0: not known.
 TENGINE_API int tengine_op_version(const tengine_op_context_t* context);
-// What init has made; NULL in init, and without one.
+// The state that init has made; NULL in init, and without one.
 TENGINE_API void* tengine_op_state(const tengine_op_context_t* context);
 
 // Attributes by name. `otherwise` is returned when the node has none of this name and kind; lists
@@ -158,7 +158,7 @@ TENGINE_API const char* const* tengine_op_texts(const tengine_op_context_t* cont
 
 // All of them as a FlexBuffer (flatbuffers.dev), which is how TensorFlow Lite hands over the
 // options of a custom operator: a map from names to integers, floats, texts and vectors of these.
-// Attributes that are tensors are not in it. Of an operator of the library, those that the model
+// Attributes that are tensors are not in it. Those of an operator of the library that the model
 // does not state have the values they start with. The bytes live as long as the node. NULL fails
 // with TENGINE_EINVAL (NULL) and TENGINE_ENOMEM.
 TENGINE_API const void* tengine_op_attributes(tengine_op_context_t* context, size_t* out_size);
@@ -177,9 +177,9 @@ TENGINE_API const tengine_op_tensor_t* tengine_op_input(const tengine_op_context
                                                         int index);
 TENGINE_API tengine_op_tensor_t* tengine_op_output(const tengine_op_context_t* context, int index);
 
-// Of a tensor; for NULL they return 0, "" or NULL. Type: TENGINE_DT_*, TENGINE_DT_UNKNOWN for an
-// output whose type nothing has told yet. Rank: -1 while it is not known. A dimension: -1 while it
-// is not known, 0 for an axis that the tensor does not have.
+// These describe a tensor; for NULL they return 0, "" or NULL. Type: TENGINE_DT_*,
+// TENGINE_DT_UNKNOWN for an output whose type nothing has told yet. Rank: -1 while it is not known.
+// A dimension: -1 while it is not known, 0 for an axis that the tensor does not have.
 TENGINE_API const char* tengine_op_tensor_name(const tengine_op_tensor_t* tensor);
 TENGINE_API int tengine_op_tensor_type(const tengine_op_tensor_t* tensor);
 TENGINE_API int tengine_op_tensor_rank(const tengine_op_tensor_t* tensor);
@@ -226,8 +226,8 @@ TENGINE_API int tengine_op_resize_output(tengine_op_context_t* context, int inde
 TENGINE_API int tengine_op_set_output_like(tengine_op_context_t* context, int index,
                                            const tengine_op_tensor_t* tensor);
 
-// The size depends on data: invoke calls tengine_op_resize_output. What reads the output is then
-// computed with shapes that are found at run time, on the CPU.
+// The size depends on data: invoke calls tengine_op_resize_output. Nodes that read the output are
+// then computed with shapes that are found at run time, on the CPU.
 TENGINE_API int tengine_op_set_output_dynamic(tengine_op_context_t* context, int index);
 
 // Asks for `bytes` of memory during invoke and returns the index of that temporary. Memory belongs

@@ -46,7 +46,7 @@
 #define TENGINE_DT_SEQUENCE 64
 #define TENGINE_DT_OPTIONAL 128           // a tensor, or none
 #define TENGINE_DT_OPTIONAL_SEQUENCE 192  // a sequence, or none
-// What get_tensor_data_type() returns for a tensor whose type no file declares, until prerun_graph
+// The value of get_tensor_data_type() for a tensor whose type no file declares, until prerun_graph
 // has worked it out. Nothing can be given this type.
 #define TENGINE_DT_UNKNOWN 255
 
@@ -58,7 +58,7 @@
 #define TENGINE_MODE_INT8 4         // quantised nodes in integers; calibrated tensors are int8
 #define TENGINE_MODE_BF16 5         // fp32 nodes in bf16
 
-// What get_graph_exec_status() tells; see "States" in c_api.h.
+// The values of get_graph_exec_status(); see "States" in c_api.h.
 enum graph_exec_stat
 {
     GRAPH_STAT_CREATED,

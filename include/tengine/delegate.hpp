@@ -37,7 +37,7 @@ enum ModelType : uint32_t
 
 namespace detail {
 
-// What a Model and its tensors have in common.
+// The state that a Model and its tensors share.
 struct Session
 {
     graph_t graph = nullptr;
@@ -394,7 +394,7 @@ class Model
 
 namespace detail {
 
-// What a plug-in's init does.
+// Does what a plug-in's init has to.
 inline int RegisterPlugin(std::shared_ptr<Delegate> delegate,
                           std::unique_ptr<DelegateDevice>* out_device)
 {

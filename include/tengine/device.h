@@ -25,7 +25,7 @@ struct scheduler;
 #define IR_ABI_MAJOR 1
 #define IR_ABI_MINOR 1
 
-// What a device was compiled against: the version, and the bytes of the tables that it fills.
+// A device's interface: the version, and the bytes of the tables that it fills.
 typedef struct ir_abi
 {
     uint16_t major;
@@ -47,7 +47,7 @@ typedef struct ir_abi
 
 // ---- what a device says of a node ----
 
-// What a device says of one node (allocator.inspect).
+// A device's answer about one node (allocator.inspect).
 //
 // A group is a number that a device gives to nodes it takes: nodes of different groups never share
 // a part, so a part has nodes of at most one group, and with them nodes of none. The split decides
@@ -116,7 +116,7 @@ typedef struct ir_refusal
 TENGINE_API void refuse_ir_node(ir_verdict_t* verdict, int code, const char* attribute,
                                 const char* value, const char* format, ...) TENGINE_PRINTF(5, 6);
 
-// What a device counted in a run (interface.count): bytes moved, cycles of a unit, energy.
+// A figure that a device counted in a run (interface.count): bytes moved, cycles of a unit, energy.
 typedef struct ir_counter
 {
     char name[48];  // "weight stall"
@@ -132,15 +132,15 @@ typedef struct ir_device_option
     const char* help;     // what it does and what it may be, in one sentence
 } ir_device_option_t;
 
-// What a compiled part holds of the process's memory (interface.memory), in bytes. What is the
-// core's is not counted: constants, tensors at the part's borders, tensors that own their memory.
+// The process's memory that a compiled part holds (interface.memory), in bytes. The core's is not
+// counted: constants, tensors at the part's borders, tensors that own their memory.
 typedef struct ir_part_memory
 {
     int64_t compiled;  // packed weights, programs: from pre_run until release_graph
     int64_t arena;     // tensors inside the part, and scratch
 } ir_part_memory_t;
 
-// What a device computes a node with (interface.kernel). Texts that do not apply are "".
+// The kernel that a device computes a node with (interface.kernel). Texts that do not apply are "".
 typedef struct ir_node_kernel
 {
     char name[64];     // "conv.pixels"
@@ -275,7 +275,7 @@ typedef struct allocator
     // bytes for reports, and the device keeps every part.
     int (*estimate)(struct device* device, const struct node* node, double* out_ms);
     // (optional) A look at the whole graph, once in each preparation, before the first inspect: the
-    // place to read options and to find patterns of several nodes. What it finds is kept with
+    // place to read options and to find patterns of several nodes. Its findings are kept with
     // set_ir_device_survey(). Shapes and types are known as far as they do not depend on data.
     // After it, optimize_graph rewrites nodes in the run's precision: they keep their names, not
     // their operators and indices. A failure fails prerun_graph.
@@ -292,7 +292,7 @@ typedef struct optimizer
     // (optional) Rewrites what the device wants to compute in a precision (TENGINE_MODE_*), before
     // the graph is split; nodes with keep_float stay. Devices are called in the context's order,
     // the default device last, and all see the whole graph: nodes by indices in topological order,
-    // constants without a producer. What a device leaves may have gaps and disorder.
+    // constants without a producer. The graph may be left with gaps and disorder.
     // NULL: apply_ir_precision().
     int (*optimize_graph)(struct graph* ir_graph, int precision);
 } ir_optimizer_t;
@@ -334,7 +334,7 @@ typedef struct device
 TENGINE_API void init_ir_device(struct device* device, const char* name);
 
 // ---- registries; not while graphs run on other threads ----
-// What is unregistered must not be in use any more: a device by a context's list or a prepared
+// Nothing is unregistered while it is in use: a device by a context's list or a prepared
 // graph, a scheduler by a prepared graph.
 
 // Calls interface->init; the device and its tables, which must be complete by then, must outlive
@@ -398,7 +398,7 @@ TENGINE_API int split_graph_node_to_sub_graph(struct graph* graph);
 TENGINE_API struct subgraph* create_ir_subgraph(struct graph* graph, struct device* device);
 TENGINE_API int set_ir_subgraph_nodes(struct subgraph* subgraph, const int32_t nodes[], int number);
 
-// What the core does for a device without optimize_graph: where describe() lists the data type of
+// The core's work for a device without optimize_graph: where describe() lists the data type of
 // `precision`, the nodes that the device takes in it become such, by quantize_ir_graph() for
 // TENGINE_MODE_INT8 and _UINT8 and by convert_ir_graph() for _FP16 and _BF16. Else nothing.
 TENGINE_API int apply_ir_precision(struct graph* graph, struct device* device, int precision);
@@ -427,7 +427,7 @@ TENGINE_API const char* get_ir_device_option(const struct graph* graph, const st
 // TENGINE_ENOMEM: `found` is still the caller's.
 TENGINE_API int set_ir_device_survey(const struct graph* graph, const struct device* device,
                                      void* found, void (*release)(void* found));
-// What survey kept, NULL when it kept nothing. `graph` is the one that survey saw, or that of one
+// The data of survey, NULL when it kept none. `graph` is the one that survey saw, or that of one
 // of its parts. For the entries up to pre_run, and for estimate, which reports may call at any time
 // until postrun_graph.
 TENGINE_API void* get_ir_device_survey(const struct graph* graph, const struct device* device);

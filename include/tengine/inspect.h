@@ -20,14 +20,14 @@ extern "C" {
 TENGINE_API int tengine_device_get_number(void);
 TENGINE_API const char* tengine_device_get_name(int index);
 
-// What a device supports: ONNX operators by name, and element types as TENGINE_DT_*. It may still
+// A device's abilities: ONNX operators by name, and element types as TENGINE_DT_*. It may still
 // refuse a node for its parameters or shapes. Fail with TENGINE_ENOENT (no such device).
 TENGINE_API int tengine_device_get_operator_number(const char* device);
 TENGINE_API const char* tengine_device_get_operator(const char* device, int index);
 TENGINE_API int tengine_device_get_data_type_number(const char* device);
 TENGINE_API int tengine_device_get_data_type(const char* device, int index);
 
-// What the device runs on, in its own words: for the CPU device the instruction set of its kernels
+// The device's machine, in its own words: for the CPU device the instruction set of its kernels
 // ("AVX3; OpenBLAS SkylakeX"). "" if it does not tell. Fails with TENGINE_ENOENT.
 TENGINE_API const char* tengine_device_get_features(const char* device);
 
@@ -60,14 +60,14 @@ TENGINE_API int tengine_format_get_number(void);
 TENGINE_API const char* tengine_format_get_name(int index);
 TENGINE_API const char* tengine_format_get_file_ending(int index);
 
-// Of an element type: its name ("fp32"); bytes of one element, 1 for those of 4 and 2 bits; bits of
+// Element types: the name ("fp32"); bytes of one element, 1 for those of 4 and 2 bits; bits of
 // one element, of which a tensor has as many as its shape has elements, rounded up to bytes. Fail
 // with TENGINE_EDTYPE. No init_tengine needed.
 TENGINE_API const char* tengine_data_type_get_name(int data_type);
 TENGINE_API int tengine_data_type_get_size(int data_type);
 TENGINE_API int tengine_data_type_get_bits(int data_type);
 
-// What the processor can do ("avx2 fma ..."). No init_tengine needed.
+// The abilities of the processor ("avx2 fma ..."). No init_tengine needed.
 TENGINE_API const char* tengine_cpu_get_features(void);
 
 // ---- The source graph ----
@@ -100,9 +100,9 @@ TENGINE_API node_t tengine_tensor_get_consumer(tensor_t tensor, int index);
 TENGINE_API const char* tengine_node_get_domain(node_t node);
 TENGINE_API int tengine_node_get_version(node_t node);
 
-// What a device has compiled of a model: it came with its tmfile, or prerun_graph kept it with the
-// option model.keep_parts, and save_graph writes it into the next tmfile. Of these, prerun_graph
-// has devices load what suits the shapes, devices and options at hand. Texts are the library's for
+// A part that a device has compiled: it came with its tmfile, or prerun_graph kept it with the
+// option model.keep_parts, and save_graph writes it into the next tmfile. Devices load in
+// prerun_graph those that suit shapes, devices and options at hand. Texts are the library's for
 // sentences, cut to what fits; hashes are SHA-256 in hexadecimal digits.
 struct tengine_compiled_part
 {
@@ -126,7 +126,7 @@ TENGINE_API int tengine_graph_get_compiled_part(graph_t graph, int index,
 // Decides which device would run each node in this preparation, and why, without having a device
 // compile anything: what inspect.h tells of the execution graph can then be read, except for what a
 // device tells of its compiled part (the kernel of a node, counters, memory). A part that its
-// device would fail to compile is not known to. What was prepared is dropped, the graph is not
+// device would fail to compile is not known to. A preparation is dropped, the graph is not
 // prepared (its state is CREATED or DONE), and run_graph fails with TENGINE_ESTATE. Fails as
 // prerun_graph_multithread does, except for what is compiling's.
 TENGINE_API int tengine_graph_place(graph_t graph, struct options opt);
@@ -200,7 +200,7 @@ TENGINE_API int tengine_graph_get_execution_node(graph_t graph, int index,
 TENGINE_API int tengine_graph_get_refusal(graph_t graph, int node_index, int refusal_index,
                                           struct tengine_refusal* out_refusal);
 
-// What the device of a node computes it with. A text that does not apply is "", and so are both
+// The kernel of a node on its device. A text that does not apply is "", and so are both
 // for a device that does not tell, and for a node that is computed on the way with another.
 struct tengine_node_kernel
 {
@@ -213,7 +213,7 @@ TENGINE_API int tengine_graph_get_execution_kernel(graph_t graph, int index,
                                                    struct tengine_node_kernel* out_kernel,
                                                    size_t size);
 
-// What a node reads, and the graph's results in the order of tengine_graph_get_output. Fail as the
+// A node's inputs, and the graph's results in the order of tengine_graph_get_output. Fail as the
 // above.
 TENGINE_API int tengine_graph_get_execution_input(graph_t graph, int node_index, int input_index,
                                                   struct tengine_execution_tensor* out_tensor);
@@ -303,13 +303,13 @@ struct tengine_graph_memory
     int unknown_number;  // parts whose device does not tell what it holds, besides its arena
 };
 
-// What the graph holds now. `size` is sizeof *out_memory: a later version of the library, which may
+// The graph's memory now. `size` is sizeof *out_memory: a later version of the library, which may
 // add members at the end, fills only that much. Fails with TENGINE_ESTATE (running), TENGINE_EINVAL
 // (NULL, a size of 0), and with the codes of devices.
 TENGINE_API int get_graph_memory(graph_t graph, struct tengine_graph_memory* out_memory,
                                  size_t size);
 
-// What a device holds for the graph.
+// The memory that a device holds for the graph.
 struct tengine_device_memory
 {
     const char* device;

@@ -272,7 +272,7 @@ TENGINE_API int get_ir_tensor_quantization_parameter(const struct tensor* ir_ten
                                                      int* zero_point, int number);
 TENGINE_API int set_ir_tensor_consumer(struct tensor* ir_tensor, int index);
 
-// Of a TENGINE_DT_*: bytes of one element, 1 for those of 4 and 2 bits, which share bytes
+// About a TENGINE_DT_*: bytes of one element, 1 for those of 4 and 2 bits, which share bytes
 // (defines.h); bits of one element; and its name ("fp32"). 0 for an unknown type.
 TENGINE_API int get_data_type_size(int data_type);
 TENGINE_API int get_data_type_bits(int data_type);

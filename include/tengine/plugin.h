@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plug-in is: a shared library that exports one function, tengine_plugin(), which the macro
+// A plug-in is a shared library that exports one function, tengine_plugin(), which the macro
 // below writes. Plug-ins bring devices, schedulers and custom operators; how a program loads them
 // is in plugin_loader.h, and what stays compatible in docs/compatibility.md. A plug-in is not
 // linked with the library: it finds its functions in the process that loads it.
@@ -25,8 +25,8 @@ typedef struct tengine_plugin_description
     // Registers what the plug-in brings. A negative result, with what tengine_error_set() recorded,
     // keeps the plug-in out, and what it had registered goes.
     int (*init)(void);
-    // (optional) Undoes init, when the plug-in is unloaded and at release_tengine. What it leaves
-    // registered is unregistered.
+    // (optional) Undoes init, when the plug-in is unloaded and at release_tengine. Things that
+    // it leaves registered are unregistered.
     int (*release)(void);
 } tengine_plugin_t;
 

@@ -24,7 +24,7 @@ extern "C" {
 // version of the device ABI; the sentence has both), TENGINE_EEXIST (a plug-in of this name is
 // loaded), TENGINE_ESTATE (its own init loads it again), TENGINE_EDEVICE (a constructor of the
 // library or a function of the plug-in threw), and when its init returns a negative number, with
-// what it has recorded or TENGINE_EDEVICE. Of a file that fails nothing stays registered.
+// what it has recorded or TENGINE_EDEVICE. Nothing stays registered of a file that fails.
 TENGINE_API int tengine_plugin_load(const char* path);
 
 // Tengine's way: loads a shared library (a path, or a name from the system's search path) under the

@@ -34,7 +34,7 @@ struct tengine_quantized_tensor
 // A value of tengine_quantization.per_channel.
 #define TENGINE_PER_TENSOR (-1)
 
-// What to quantise, and how. Unused members are 0 or NULL. tengine_graph_quantize calls the
+// The nodes to quantise, and how. Unused members are 0 or NULL. tengine_graph_quantize calls the
 // functions before it returns, on its thread, with `user`. Their arguments are valid until they
 // return. They must not use the graph.
 struct tengine_quantization
@@ -60,7 +60,7 @@ struct tengine_quantization
     void (*take_tensor)(void* user, const struct tengine_quantized_tensor* tensor);
     // Gets each node that `keep_float` matches.
     void (*take_kept)(void* user, const char* node);
-    // 1: without ranges. What a MatMul or Gemm multiplies with a constant matrix becomes uint8 in
+    // 1: without ranges. The factor of a constant matrix in MatMul or Gemm becomes uint8 in
     // each run, by the range that it has then: DynamicQuantizeLinear, MatMulInteger, Cast, Mul and
     // Add in its place, as ONNX Runtime's quantize_dynamic writes them; weights are int8 with a
     // scale for each column. get_range and take_tensor are then NULL, per_channel and

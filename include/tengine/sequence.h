@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sequences of tensors and optional values, as inputs and results of a graph: tensors whose data
 // type is TENGINE_DT_SEQUENCE, TENGINE_DT_OPTIONAL or TENGINE_DT_OPTIONAL_SEQUENCE plus the type of
-// the elements. Results, errors, ownership and threads are as c_api.h says. What such a tensor has
-// is read and written by these functions only; set_tensor_shape, set_tensor_data and
+// the elements. Results, errors, ownership and threads are as c_api.h says. The elements of such a
+// tensor are read and written by these functions only; set_tensor_shape, set_tensor_data and
 // set_tensor_buffer fail for it with TENGINE_EDTYPE.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strings: the elements of tensors whose data type is TENGINE_DT_STRING. Results, errors, ownership
-// and threads are as c_api.h says. A string is valid UTF-8 without a NUL in it. What such a tensor
-// has is read and written by these functions only: set_tensor_data, set_tensor_buffer,
+// and threads are as c_api.h says. A string is valid UTF-8 without a NUL in it. The elements of
+// such a tensor are read and written by these functions only: set_tensor_data, set_tensor_buffer,
 // get_tensor_data and get_tensor_buffer fail for it with TENGINE_EDTYPE.
 #pragma once
 
@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 // Gives an input or a constant its strings, row-major, which are copied; `number` is that of the
-// tensor's elements, which its shape decides. Of an input it may be called as set_tensor_data may.
+// tensor's elements, which its shape decides. For an input it may be called as set_tensor_data may.
 // Fails with TENGINE_EDTYPE (the tensor has other elements), TENGINE_EINVAL (neither an input nor a
 // constant, a shape that is not known yet, another number, NULL, not UTF-8), TENGINE_ERANGE (a
 // string of more than 1 GiB), TENGINE_ESTATE (running), TENGINE_ENOMEM, TENGINE_ENOTSUP (a minimal

@@ -194,7 +194,7 @@ std::string print_page(const std::vector<Row>& rows)
 {
     std::string page =
         "# Operators of tmfiles\n\n"
-        "What becomes of each operator number that a tmfile can have. This page is made by\n"
+        "The operator numbers of tmfiles, and what becomes of each. This page is made by\n"
         "`TENGINE_WRITE_TABLE=1 bin/serializer_test --gtest_filter='TmfileTable.*'`; the test "
         "fails\n"
         "when it is not up to date.\n\n"

@@ -45,7 +45,7 @@ struct Plan
     std::string failure;                            // of Build; "" if it succeeded
 };
 
-// What the device made of a part: a kernel with its tensors, each of which is bound to one of the
+// A part as the device made it: a kernel with its tensors, each of which is bound to one of the
 // part's while the kernel is called.
 class Part
 {
@@ -105,7 +105,7 @@ class Part
         const std::vector<std::shared_ptr<GraphTensor>>& tensors;
     };
 
-    // Of the nodes in their order, each once.
+    // Those of the nodes in their order, each once.
     static std::vector<const struct tensor*> ListTensors(const struct graph& graph)
     {
         std::vector<const struct tensor*> list;
@@ -167,7 +167,7 @@ class DelegateDevice
         if (init_.IsError()) return init_;
         return {kLiteError, tengine_error_message()};
     }
-    // Of the device.
+    // The device's.
     const std::string& Name() const { return name_; }
     const std::shared_ptr<Delegate>& Of() const { return delegate_; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a delegate is made of: Delegate, the DelegateModel it looks at, and the Kernel it puts in
+// The classes of a delegate: Delegate, the DelegateModel it looks at, and the Kernel it puts in
 // the place of nodes. Part of tengine/delegate.hpp.
 #pragma once
 
@@ -35,7 +35,7 @@ class CPUDeviceInfo
 class Context
 {
   public:
-    // Of the CPU; 1 by default.
+    // Threads of the CPU; 1 by default.
     void SetThreadNum(int32_t number) { thread_num_ = number; }
     int32_t GetThreadNum() const { return thread_num_; }
     // May stay empty: the CPU is always there.
@@ -67,7 +67,7 @@ class Context
 
 namespace kernel {
 
-// What computes a part of a model. A delegate derives from it; the kernels that a DelegateModel
+// Computes a part of a model. A delegate derives from it; the kernels that a DelegateModel
 // shows, one for each node, only describe. Calls of the kernels of one delegate never overlap, but
 // may come from different threads.
 class Kernel
@@ -188,7 +188,7 @@ class NodeKernel final : public kernel::Kernel
     schema::Primitive operator_;
 };
 
-// What one Replace made: a kernel, the nodes it computes (Identify), and the tensors they have.
+// The result of one Replace: a kernel, the nodes it computes (Identify), and the tensors they have.
 struct Replacement
 {
     std::unique_ptr<kernel::Kernel> kernel;
@@ -198,9 +198,9 @@ struct Replacement
 
 }  // namespace detail
 
-// A model as its nodes in an order in which they can be executed, an entry each. What it hands out
-// is valid during Delegate::Build; copies of tensors stay valid as long as a kernel that has nodes
-// which read or write them.
+// A model as its nodes in an order in which they can be executed, an entry each. The things it
+// hands out are valid during Delegate::Build; copies of tensors stay valid as long as a kernel that
+// has nodes which read or write them.
 class DelegateModel
 {
   public:
@@ -227,7 +227,7 @@ class DelegateModel
         return entry ? entry->primitive() : nullptr;
     }
 
-    // What a kernel in the place of the entries [from, end) reads and writes: tensors that none of
+    // The tensors that a kernel in the place of [from, end) reads and writes: tensors that none of
     // them writes, without constants; and those that others read or that leave the model. Each
     // once. Iterators that are not the model's are an error as in Replace.
     std::vector<MSTensor> InputsOf(KernelIter from, KernelIter end)

@@ -162,7 +162,7 @@ class Primitive
     const Primitive* value_as_MulFusion() const { return As(PrimitiveType_MulFusion); }
     const Primitive* value_as_Softmax() const { return As(PrimitiveType_Softmax); }
 
-    // Of an Activation its function; else none, since no activation is merged into an operator.
+    // The function of an Activation; else none, since no activation is merged into an operator.
     ActivationType activation_type() const
     {
         return type_ == PrimitiveType_Activation ? FindActivation(Operator())
@@ -187,7 +187,7 @@ class Primitive
     int64_t out_channel() const { return WeightDim(0); }
     bool transpose_a() const { return Int("transA", 0) != 0; }
     bool transpose_b() const { return Int("transB", 0) != 0; }
-    // Of a Concat or a Softmax.
+    // The axis of a Concat or a Softmax.
     int64_t axis() const { return Int("axis", -1); }
 
   private:

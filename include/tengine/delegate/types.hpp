@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What delegates and the programs that use them have in common: results, element types, tensors.
+// The types that delegates and the programs that use them share: results, element types, tensors.
 // Part of tengine/delegate.hpp. Names and values are those of MindSpore Lite.
 #pragma once
 
@@ -131,7 +131,7 @@ inline bool ToDims(const std::vector<int64_t>& shape, std::vector<int>* out_dims
     return true;
 }
 
-// What the handles of a tensor refer to.
+// The tensor that its handles refer to.
 class TensorCore
 {
   public:
@@ -241,7 +241,7 @@ class MSTensor
         return core_ ? core_->QuantParams() : std::vector<QuantParam>{};
     }
     // In Kernel::ReSize, where the shapes of outputs are already those that the operators give
-    // them: another one is an error of the delegate. Of a Model's tensors Model::Resize sets them.
+    // them: another one is an error of the delegate. Those of a Model are set by Model::Resize.
     bool SetShape(const std::vector<int64_t>& shape) { return core_ && core_->SetShape(shape); }
     // For inputs and outputs of a Model: memory of the program's, DataSize() bytes, which stays its
     // own and must live until it is replaced, or the Model is resized, built again or gone. False

@@ -161,7 +161,7 @@ inline void destroy_result(void* result)
     LiteRtDestroyCompiledResult(to_result(result));
 }
 
-// What the plug-in says of itself.
+// The plug-in's description of itself.
 struct Description
 {
     std::vector<const char*> soc_models;

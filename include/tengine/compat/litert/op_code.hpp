@@ -160,8 +160,8 @@ inline bool has_shape_of_result(const struct node& node)
            std::equal(shape.i64, shape.i64 + shape.elem_num, result.dims);
 }
 
-// An operator of ONNX, its code, and what else must hold (NULL: nothing). Of those with an
-// `input_num` LiteRT's has that many inputs; the others are in its code.
+// An operator of ONNX, its code, and what else must hold (NULL: nothing). Those with an
+// `input_num` have that many inputs in LiteRT; the others are in its code.
 struct OpMeaning
 {
     const char* name;

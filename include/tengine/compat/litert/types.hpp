@@ -23,7 +23,7 @@
 #define TENGINE_LITERT_BEGIN _Pragma("GCC visibility push(hidden)")
 #define TENGINE_LITERT_END _Pragma("GCC visibility pop")
 
-// What all releases of this generation say of their interface.
+// All releases of this generation say this of their interface.
 #define LITERT_API_VERSION_MAJOR 0
 #define LITERT_API_VERSION_MINOR 1
 #define LITERT_API_VERSION_PATCH 0
@@ -181,7 +181,7 @@ LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetCompiledResultCallInfo(LiteRtCompiledRe
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetNumCompiledResultCalls(LiteRtCompiledResult result,
                                                                 LiteRtParamIndex* out_num);
 
-// What it may define beside: called where they are there.
+// Functions it may define beside: called where they are there.
 #define TENGINE_LITERT_OPTIONAL __attribute__((weak))
 // Before anything else: another version than that above is refused.
 LITERT_CAPI_EXPORT TENGINE_LITERT_OPTIONAL LiteRtStatus

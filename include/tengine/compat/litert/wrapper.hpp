@@ -124,7 +124,7 @@ class Weights
     size_t size_ = 0;
 };
 
-// Of an optional input that is absent, Get() is NULL: it has no name, type or bytes.
+// Get() of an optional input that is absent is NULL: it has no name, type or bytes.
 class Tensor
 {
   public:
@@ -232,7 +232,7 @@ class Model
     LiteRtModel model_;
 };
 
-// Of a composite operator.
+// The options of a composite operator.
 struct CompositeOptions
 {
     std::string name;

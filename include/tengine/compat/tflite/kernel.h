@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the callbacks of a custom operator written for TensorFlow Lite call, for operator.h, which
+// Functions that callbacks of a custom operator for TensorFlow Lite call, for operator.h, which
 // says what it is for. Names that begin with tengine_tflite_ are not for programs.
 #pragma once
 
@@ -142,7 +142,7 @@ static inline void* TfLiteOpaqueNodeGetBuiltinData(const TfLiteOpaqueNode* node)
     return NULL;
 }
 
-// What init has returned.
+// The pointer that init has returned.
 static inline void* TfLiteOpaqueNodeGetUserData(const TfLiteOpaqueNode* node)
 {
     return node->user_data;

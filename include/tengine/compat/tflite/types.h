@@ -72,7 +72,7 @@ typedef enum TfLiteAllocationType
     kTfLiteNonCpu = 8
 } TfLiteAllocationType;
 
-// Of an input or output that is absent, as an index.
+// The index of an input or output that is absent.
 #define kTfLiteOptionalTensor (-1)
 
 // Only delegates of TensorFlow Lite call one.
@@ -121,7 +121,7 @@ typedef struct TfLiteOpaqueTensor
     bool is_claimed;                  // and the node wants it: TfLiteOpaqueNodeSetTemporaries
 } TfLiteOpaqueTensor;
 
-// What is kept of a node from init to free.
+// The data that are kept of a node from init to free.
 typedef struct TfLiteOpaqueNode
 {
     void* user_data;        // what init has returned
