@@ -9,7 +9,7 @@
 #include <memory>
 #include <random>
 
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 #include "graph/graph.h"
 #include "operator/param.h"
 #include "scheduler/scheduler.h"

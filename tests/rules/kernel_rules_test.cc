@@ -95,30 +95,32 @@ const Exception kExceptions[] = {
     {"source/device/cpu/shared/roi_image.h",
      "inline int check_roi_image(const KernelContext& context, int64_t region, double image)"},
     // Which types there are.
-    {"source/device/cpu/types.h", "using FloatTypes = TypeList<float>;"},
-    {"source/device/cpu/types.h", "using SignedTypes = TypeList<float, int32_t, int64_t>;"},
-    {"source/device/cpu/types.h", "using NumberTypes = TypeList<float, int32_t, int64_t>;"},
-    {"source/device/cpu/types.h", "using FloatTypes = TypeList<float, Half, BFloat16, double>;"},
-    {"source/device/cpu/types.h",
+    {"source/device/cpu/shared/types.h", "using FloatTypes = TypeList<float>;"},
+    {"source/device/cpu/shared/types.h", "using SignedTypes = TypeList<float, int32_t, int64_t>;"},
+    {"source/device/cpu/shared/types.h", "using NumberTypes = TypeList<float, int32_t, int64_t>;"},
+    {"source/device/cpu/shared/types.h",
+     "using FloatTypes = TypeList<float, Half, BFloat16, double>;"},
+    {"source/device/cpu/shared/types.h",
      "using SignedTypes = TypeList<float, Half, BFloat16, double, int8_t, int16_t, int32_t, "
      "int64_t>;"},
-    {"source/device/cpu/types.h",
+    {"source/device/cpu/shared/types.h",
      "using NumberTypes = TypeList<float, Half, BFloat16, double, int8_t, uint8_t, int16_t, "
      "uint16_t,"},
-    {"source/device/cpu/types.h",
+    {"source/device/cpu/shared/types.h",
      "using AllTypes = TypeList<float, Half, BFloat16, double, bool, int8_t, uint8_t, int16_t, "
      "uint16_t,"},
     // What they convert to (base/half.h), and which ones sums have.
-    {"source/device/cpu/types.h", "Half(float value) : bits(fp32_to_fp16(value)) {}"},
-    {"source/device/cpu/types.h", "operator float() const { return fp16_to_fp32(bits); }"},
-    {"source/device/cpu/types.h", "BFloat16(float value) : bits(fp32_to_bf16(value)) {}"},
-    {"source/device/cpu/types.h", "operator float() const { return bf16_to_fp32(bits); }"},
-    {"source/device/cpu/types.h", "using compute_t = std::conditional_t<is_half<T>, float, T>;"},
-    {"source/device/cpu/types.h",
+    {"source/device/cpu/shared/types.h", "Half(float value) : bits(fp32_to_fp16(value)) {}"},
+    {"source/device/cpu/shared/types.h", "operator float() const { return fp16_to_fp32(bits); }"},
+    {"source/device/cpu/shared/types.h", "BFloat16(float value) : bits(fp32_to_bf16(value)) {}"},
+    {"source/device/cpu/shared/types.h", "operator float() const { return bf16_to_fp32(bits); }"},
+    {"source/device/cpu/shared/types.h",
+     "using compute_t = std::conditional_t<is_half<T>, float, T>;"},
+    {"source/device/cpu/shared/types.h",
      "using sum_t = std::conditional_t<is_float<T>, double, int64_t>;"},
-    {"source/device/cpu/types.h",
+    {"source/device/cpu/shared/types.h",
      "if constexpr (std::is_same_v<T, float>) return TENGINE_DT_FP32;"},
-    {"source/device/cpu/types.h",
+    {"source/device/cpu/shared/types.h",
      "if constexpr (std::is_same_v<T, double>) return TENGINE_DT_FP64;"},
 };
 
@@ -150,7 +152,7 @@ TEST(KernelRules, WhatBothSidesIncludeHasNoArithmeticOfFloats)
     Files both = reach_from(kShared);
     for (const std::string& path : kernels)
         if (references.count(path) > 0) both.insert(path);
-    ASSERT_GT(both.count("source/device/cpu/types.h"), 0u);
+    ASSERT_GT(both.count("source/device/cpu/shared/types.h"), 0u);
     ASSERT_GT(both.count(kShared + "grain.h"), 0u);
     size_t listed = 0;
     for (const std::string& path : both) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Broadcasting split over threads: the parts together visit every output once, with the right
 // inputs, wherever a part begins.
-#include "device/cpu/broadcast.h"
+#include "device/cpu/shared/broadcast.h"
 
 #include <atomic>
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 #include "support/ir_builder.h"
 
 namespace tengine::test {

@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "base/text.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 #include "graph/graph.h"
 #include "operator/param.h"
 #include "optimizer/optimizer.h"

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 #include "graph/graph.h"
 #include "operator/param.h"
 #include "operator/registry.h"

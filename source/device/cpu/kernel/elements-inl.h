@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 
 // clang-format off
 #if defined(TENGINE_CPU_ELEMENTS) == defined(HWY_TARGET_TOGGLE)

@@ -17,10 +17,10 @@
 #include <cstring>
 #include <limits>
 
-#include "device/cpu/broadcast.h"
 #include "device/cpu/kernel/float_rows.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
+#include "device/cpu/shared/broadcast.h"
 #include "operator/onnx/activation_param.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "device/cpu/kernel_table.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 
 namespace tengine::cpu {
 

@@ -10,7 +10,7 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/grain.h"
-#include "device/cpu/strided_copy.h"
+#include "device/cpu/shared/strided_copy.h"
 #include "operator/onnx/slice_param.h"
 #include "operator/onnx/transpose_param.h"
 

@@ -13,10 +13,10 @@
 #include <cstring>
 #include <utility>
 
-#include "device/cpu/broadcast.h"
 #include "device/cpu/kernel/fixed_vectors.h"
 #include "device/cpu/kernel/requantization.h"
 #include "device/cpu/parallel.h"
+#include "device/cpu/shared/broadcast.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY
 #ifndef TENGINE_CPU_QLINEAR_BINARY

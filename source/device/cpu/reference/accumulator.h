@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 
 namespace tengine::cpu {
 

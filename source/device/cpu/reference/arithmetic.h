@@ -7,7 +7,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 
 namespace tengine::cpu {
 

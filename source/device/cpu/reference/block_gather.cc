@@ -5,7 +5,7 @@
 #include "device/cpu/reference/index_input.h"
 #include "device/cpu/reference/nbits.h"
 #include "device/cpu/shared/grain.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 #include "operator/onnx/block_gather_param.h"
 #include "operator/onnx/quantized_product_param.h"
 

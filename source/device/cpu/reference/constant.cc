@@ -6,7 +6,7 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/small_elements.h"
 #include "device/cpu/reference/texts.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 #include "operator/onnx/shape_param.h"
 
 namespace tengine::cpu {

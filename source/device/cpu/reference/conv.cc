@@ -8,7 +8,7 @@
 #include "device/cpu/reference/qlinear.h"
 #include "device/cpu/reference/window_rows.h"
 #include "device/cpu/shared/grain.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 #include "operator/onnx/conv_param.h"
 
 namespace tengine::cpu {

@@ -4,7 +4,7 @@
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/elimination.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 
 namespace tengine::cpu {
 namespace {

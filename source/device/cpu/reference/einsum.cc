@@ -6,7 +6,7 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/accumulator.h"
 #include "device/cpu/shared/grain.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 #include "operator/infer.h"
 #include "operator/onnx/einsum_param.h"
 #include "operator/onnx/macs.h"

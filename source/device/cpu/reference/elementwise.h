@@ -2,10 +2,10 @@
 // Loops of element-wise kernels with one input and with two broadcast ones.
 #pragma once
 
-#include "device/cpu/broadcast.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/broadcast.h"
+#include "device/cpu/shared/types.h"
 
 // The iterations of the loop that follows are independent; an output may be the input itself.
 #if defined(__clang__)

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 #include "tengine/ir.h"
 
 namespace tengine::cpu {

@@ -7,7 +7,7 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/index_input.h"
 #include "device/cpu/reference/wide_element.h"
-#include "device/cpu/strided_copy.h"
+#include "device/cpu/shared/strided_copy.h"
 #include "operator/onnx/gather_param.h"
 
 namespace tengine::cpu {

@@ -4,7 +4,7 @@
 #include "device/cpu/reference/accumulator.h"
 #include "device/cpu/reference/arithmetic.h"
 #include "device/cpu/reference/product.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 #include "operator/onnx/gemm_param.h"
 
 namespace tengine::cpu {

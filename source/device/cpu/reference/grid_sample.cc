@@ -6,8 +6,8 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/grid_taps.h"
-#include "device/cpu/strided_copy.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/strided_copy.h"
+#include "device/cpu/shared/types.h"
 #include "operator/onnx/resize_param.h"
 
 namespace tengine::cpu {

@@ -9,7 +9,7 @@
 
 #include "base/float_to_index.h"
 #include "device/cpu/reference/sample.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 #include "operator/onnx/resize_param.h"
 
 namespace tengine::cpu {

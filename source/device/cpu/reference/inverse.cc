@@ -3,7 +3,7 @@
 // the matrix with the identity beside it. A matrix without an inverse gives infinities and NaN.
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/elimination.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 
 namespace tengine::cpu {
 namespace {

@@ -2,7 +2,7 @@
 // Concat and Split: one strided copy per part. Parts of a Concat that lie in its result already
 // (plan/join.cc) stay where they are.
 #include "device/cpu/kernel_table.h"
-#include "device/cpu/strided_copy.h"
+#include "device/cpu/shared/strided_copy.h"
 #include "operator/onnx/join_param.h"
 
 namespace tengine::cpu {

@@ -8,7 +8,7 @@
 #include "device/cpu/reference/accumulator.h"
 #include "device/cpu/reference/nbits.h"
 #include "device/cpu/reference/quantize.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 #include "operator/onnx/quantized_product_param.h"
 
 namespace tengine::cpu {

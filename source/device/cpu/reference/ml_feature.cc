@@ -9,7 +9,7 @@
 #include "base/sort.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/texts.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 #include "operator/onnx/ml_feature_param.h"
 
 namespace tengine::cpu {

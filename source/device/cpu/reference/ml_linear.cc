@@ -10,7 +10,7 @@
 #include "device/cpu/reference/class_labels.h"
 #include "device/cpu/reference/ml_transform.h"
 #include "device/cpu/shared/grain.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 #include "operator/onnx/ml_linear_param.h"
 
 namespace tengine::cpu {

@@ -12,7 +12,7 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/class_labels.h"
 #include "device/cpu/reference/ml_transform.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 #include "operator/onnx/ml_tree_param.h"
 
 namespace tengine::cpu {

@@ -6,7 +6,7 @@
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/window_pool.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 
 namespace tengine::cpu {
 namespace {

@@ -13,7 +13,7 @@
 #include "device/cpu/reference/quantize.h"
 #include "device/cpu/shared/grain.h"
 #include "device/cpu/shared/matrix_stack.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 #include "operator/onnx/gemm_param.h"
 
 namespace tengine::cpu {

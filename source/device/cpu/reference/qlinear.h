@@ -9,8 +9,8 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/quantize.h"
 #include "device/cpu/reference/requantize.h"
+#include "device/cpu/shared/types.h"
 #include "device/cpu/shared/zero_point.h"
-#include "device/cpu/types.h"
 
 namespace tengine::cpu {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // QLinearAdd and QLinearMul. Inputs: a, its scale and zero point, b, its scale and zero point, the
 // scale and zero point of y.
-#include "device/cpu/broadcast.h"
 #include "device/cpu/reference/qlinear.h"
+#include "device/cpu/shared/broadcast.h"
 
 namespace tengine::cpu {
 namespace {

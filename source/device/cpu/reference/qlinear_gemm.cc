@@ -5,7 +5,7 @@
 #include "device/cpu/reference/product.h"
 #include "device/cpu/reference/qlinear.h"
 #include "device/cpu/reference/small_elements.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 #include "operator/onnx/qlinear_param.h"
 
 namespace tengine::cpu {

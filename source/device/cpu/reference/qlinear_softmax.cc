@@ -5,7 +5,7 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/byte_softmax.h"
 #include "device/cpu/shared/grain.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 #include "operator/onnx/qlinear_param.h"
 
 namespace tengine::cpu {

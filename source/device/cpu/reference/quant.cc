@@ -10,7 +10,7 @@
 #include "device/cpu/reference/quantize.h"
 #include "device/cpu/reference/small_elements.h"
 #include "device/cpu/shared/grain.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 
 namespace tengine::cpu {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "device/cpu/kernel_table.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 #include "operator/onnx/quant_param.h"
 #include "operator/onnx_type.h"
 

@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "base/small_float.h"
+#include "device/cpu/shared/types.h"
 #include "device/cpu/shared/zero_point.h"
-#include "device/cpu/types.h"
 #include "tengine/ir.h"
 
 namespace tengine::cpu {

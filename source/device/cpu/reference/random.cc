@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "device/cpu/kernel_table.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 #include "operator/onnx/random_param.h"
 #include "operator/onnx/shape_param.h"
 

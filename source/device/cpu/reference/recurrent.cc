@@ -8,7 +8,7 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/quantize.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 #include "operator/onnx/recurrent_param.h"
 
 namespace tengine::cpu {

@@ -13,7 +13,7 @@
 #include "device/cpu/reference/resize_coordinate.h"
 #include "device/cpu/reference/sample.h"
 #include "device/cpu/shared/byte_resize.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 
 namespace tengine::cpu {
 namespace {

@@ -9,7 +9,7 @@
 #include "device/cpu/reference/resize_coordinate.h"
 #include "device/cpu/reference/sample.h"
 #include "device/cpu/reference/wide_element.h"
-#include "device/cpu/strided_copy.h"
+#include "device/cpu/shared/strided_copy.h"
 #include "graph/complex.h"
 
 namespace tengine::cpu {

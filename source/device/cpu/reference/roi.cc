@@ -11,7 +11,7 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/roi_samples.h"
 #include "device/cpu/shared/roi_image.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 #include "operator/onnx/roi_param.h"
 
 namespace tengine::cpu {

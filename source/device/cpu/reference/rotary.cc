@@ -3,7 +3,7 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/grain.h"
 #include "device/cpu/shared/rotary_table.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 
 namespace tengine::cpu {
 namespace {

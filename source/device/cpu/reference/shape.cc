@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "device/cpu/kernel_table.h"
-#include "device/cpu/strided_copy.h"
+#include "device/cpu/shared/strided_copy.h"
 #include "operator/onnx/shape_param.h"
 
 namespace tengine::cpu {

@@ -8,7 +8,7 @@
 #include "device/cpu/reference/small_elements.h"
 #include "device/cpu/reference/texts.h"
 #include "device/cpu/reference/wide_element.h"
-#include "device/cpu/strided_copy.h"
+#include "device/cpu/shared/strided_copy.h"
 #include "operator/onnx/slice_param.h"
 
 namespace tengine::cpu {

@@ -7,7 +7,7 @@
 
 #include "base/float_to_index.h"
 #include "device/cpu/kernel_table.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 #include "operator/onnx/signal_param.h"
 
 namespace tengine::cpu {

@@ -11,7 +11,7 @@
 #include "device/cpu/reference/arithmetic.h"
 #include "device/cpu/reference/string_cast.h"
 #include "device/cpu/reference/texts.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 
 namespace tengine::cpu {
 namespace {

@@ -10,7 +10,7 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/elementwise.h"
 #include "device/cpu/reference/texts.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 #include "operator/onnx/tfidf_param.h"
 
 namespace tengine::cpu {

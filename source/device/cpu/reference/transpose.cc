@@ -5,7 +5,7 @@
 
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/small_elements.h"
-#include "device/cpu/strided_copy.h"
+#include "device/cpu/shared/strided_copy.h"
 #include "operator/onnx/transpose_param.h"
 
 namespace tengine::cpu {

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "device/cpu/kernel_table.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 #include "operator/onnx/pool_param.h"
 
 namespace tengine::cpu {

@@ -3,7 +3,7 @@
 // builds have none.
 #pragma once
 
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 
 namespace tengine::cpu {
 

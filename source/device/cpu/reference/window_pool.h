@@ -15,7 +15,7 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/window_rows.h"
 #include "device/cpu/shared/grain.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 #include "operator/onnx/pool_param.h"
 
 namespace tengine::cpu {

@@ -3,13 +3,13 @@
 // dense on both sides. When it is dense in the target only and another dimension is dense in the
 // source (a transposition), those two are copied in square tiles, so that every cache line of both
 // sides is used as a whole while it is near. All other dimensions are counted through.
-#include "device/cpu/strided_copy.h"
+#include "device/cpu/shared/strided_copy.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "device/cpu/parallel.h"
-#include "device/cpu/types.h"
+#include "device/cpu/shared/types.h"
 
 namespace tengine::cpu {
 namespace {

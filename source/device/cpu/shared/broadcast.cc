@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Broadcasting, see broadcast.h. The shapes are simplified once; the walk then carries an index
 // like an odometer, without division.
-#include "device/cpu/broadcast.h"
+#include "device/cpu/shared/broadcast.h"
 
 #include <algorithm>
 
