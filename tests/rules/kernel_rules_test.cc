@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fast kernels of the CPU device and the reference that judges them share no arithmetic: a
-// fault in it would be in both. Neither includes the other's headers, whichever way, and what both
-// include of the device has no floating-point numbers but those that are listed here.
+// fault in it would be in both. Neither includes the other's headers, whichever way, what both
+// include of the device has no floating-point numbers but those that are listed here, and what both
+// take from the rooms below has a test of its definition.
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
 #include <regex>
@@ -166,6 +168,50 @@ TEST(KernelRules, WhatBothSidesIncludeHasNoArithmeticOfFloats)
         }
     }
     EXPECT_EQ(listed, std::size(kExceptions)) << "some exceptions are no longer there";
+}
+
+// Headers of the rooms below that both sides take numbers from, and the test that holds each to its
+// definition, which is written out there again.
+const std::map<std::string, std::string> kHeldToDefinitions = {
+    {"base/float_to_index.h", "tests/base/float_to_index_test.cc"},
+    {"base/half.h", "tests/base/half_test.cc"},
+    {"operator/onnx/resize_param.h", "tests/operator/onnx/resize_definition_test.cc"},
+};
+
+// In `operator/` attributes are floats, as in files; what is worked out from them is a double.
+bool computes_floats(const std::string& header)
+{
+    static const std::regex in_base("\\b(float|double)\\b"), in_operator("\\bdouble\\b");
+    const std::string text = strip_comments(join_lines(read_lines("source/" + header)));
+    return std::regex_search(text, starts_with(header, "base/") ? in_base : in_operator);
+}
+
+Files headers_below(const Files& files)
+{
+    Files headers;
+    for (const std::string& path : files)
+        for (const std::string& include : includes_of(join_lines(read_lines(path))))
+            if ((starts_with(include, "base/") || starts_with(include, "operator/")) &&
+                computes_floats(include))
+                headers.insert(include);
+    return headers;
+}
+
+TEST(KernelRules, NumbersFromBelowAreHeldToTheirDefinitions)
+{
+    const Files of_kernels = headers_below(reach_from(kKernels));
+    const Files of_reference = headers_below(reach_from(kReference));
+    Files both;
+    for (const std::string& header : of_kernels)
+        if (of_reference.count(header) > 0) both.insert(header);
+    both.erase("operator/operator.h");  // defaults of attributes
+    for (const auto& [header, test] : kHeldToDefinitions) {
+        EXPECT_EQ(both.erase(header), 1u) << header << " is no longer of both sides";
+        const std::vector<std::string> includes = includes_of(join_lines(read_lines(test)));
+        EXPECT_NE(std::find(includes.begin(), includes.end(), header), includes.end()) << test;
+    }
+    for (const std::string& header : both)
+        ADD_FAILURE() << header << " has numbers of both sides: expected a test of its definition";
 }
 
 TEST(KernelRules, KnowFloatsWhenTheySeeThem)
