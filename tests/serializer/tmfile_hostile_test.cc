@@ -85,9 +85,9 @@ class TmfileDamageTest : public TmfileHostileTest, public testing::WithParamInte
 TEST_P(TmfileDamageTest, EveryByteOfTheFirst4096Flipped)
 {
     // An emulator is slow: every 31st byte, which is now this and now that byte of a word. So is a
-    // sanitizer: other patterns on every eighth byte only.
-    const size_t step = kEmulated ? 31 : 1;
-    const size_t other_step = can_count_allocations() ? 1 : 8;
+    // sanitizer: every third byte, with other patterns every 24th.
+    const size_t step = kEmulated ? 31 : can_count_allocations() ? 1 : 3;
+    const size_t other_step = can_count_allocations() ? 1 : 24;
     const size_t end = std::min<size_t>(bytes.size(), 4096);
     for (size_t i = 0; i < end; i += step)
         for (const char pattern : {'\xff', '\x01', '\x80'}) {
