@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mask.h"
+#include "mask_device.h"
 #include "tengine/custom_op.h"
 #include "tengine/delegate.hpp"
 #include "tengine/plugin_loader.h"
@@ -280,6 +281,8 @@ const MaskKind kMaskKinds[] = {
     {"KernelInPlace", "", "Relu", nullptr, put_in_place},
     {"KernelOfOwn", "com.example", "Mask", nullptr, put_plain},
     {"Delegate", "", "Relu", enter_delegate, nullptr, "MASK", leave_delegate, 1, false, false},
+    {"Compiler", "", "Relu", enter_compiler, nullptr, "MASKC", leave_compiler},
+    {"Hosted", "com.example", "Mask", enter_host, nullptr, "MASKH", leave_host},
 };
 const int kMaskKindNum = sizeof kMaskKinds / sizeof *kMaskKinds;
 
