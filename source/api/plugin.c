@@ -65,13 +65,26 @@ static bool is_listed(const struct vector* list, const void* object)
     return false;
 }
 
-// What is registered now and is not in `known`; `known` may be NULL.
+// Whether a plug-in that is loaded has registered it, such as one that another's init has loaded.
+static bool is_owned(const void* object)
+{
+    for (int i = 0; i < get_vector_num(plugins); ++i) {
+        const plugin_t* plugin = get_vector_data(plugins, i);
+        if (is_listed(plugin->devices, object) || is_listed(plugin->schedulers, object) ||
+            is_listed(plugin->operators, object))
+            return true;
+    }
+    return false;
+}
+
+// What is registered now, by no other plug-in, and is not in `known`, which may be NULL.
 static struct vector* list_registered(find_registered_t find, const struct vector* known)
 {
     struct vector* list = create_vector(sizeof(void*), NULL);
     void* object;
     for (int i = 0; list && (object = find(i)) != NULL; ++i) {
-        if (is_listed(known, object) || push_vector_data(list, &object) == 0) continue;
+        if (is_listed(known, object) || is_owned(object) || push_vector_data(list, &object) == 0)
+            continue;
         release_vector(list);
         return NULL;
     }

@@ -259,6 +259,23 @@ TEST_F(PluginTest, OneThatLoadsItselfIsRefused)
     EXPECT_EQ(load("shout", "shout_init"), 0) << "others load as before";
 }
 
+// The device is that one's whose init has registered it, and no other's.
+TEST_F(PluginTest, OneThatLoadsAnotherHasNothingOfIt)
+{
+    ASSERT_EQ(tengine_plugin_load((kFolder + "loads_another.so").c_str()), 1)
+        << get_tengine_error();
+    EXPECT_EQ(get_tengine_plugin_number(), 2);
+    const context_t context = create_context("board", 1);
+    ASSERT_EQ(set_context_device(context, "SHOUT", nullptr, 0), 0) << get_tengine_error();
+    EXPECT_EQ(unload_tengine_plugin("shout", "shout_release"), -1);
+    EXPECT_TRUE(fails_with(TENGINE_ESTATE, "plug-in 'shout' is in use: a context lists"));
+    EXPECT_EQ(unload_tengine_plugin("loads another", nullptr), 0) << get_tengine_error();
+    EXPECT_TRUE(has_device("SHOUT"));
+    destroy_context(context);
+    EXPECT_EQ(unload_tengine_plugin("shout", "shout_release"), 0) << get_tengine_error();
+    EXPECT_FALSE(has_device("SHOUT"));
+}
+
 TEST_F(PluginTest, AnEntryThatIsDataIsRefused)
 {
     EXPECT_EQ(tengine_plugin_load((kFolder + "data_entry.so").c_str()), -1);
