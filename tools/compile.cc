@@ -18,6 +18,7 @@
 #include "model.h"
 #include "output_path.h"
 #include "progress.h"
+#include "temporary_folder.h"
 #include "tengine/inspect.h"
 #include "tensor_file/failure.h"
 #include "tensor_file/tensor_file.h"
@@ -64,18 +65,11 @@ class UnfinishedFile
 {
   public:
     explicit UnfinishedFile(std::string target)
-        : target_(std::move(target)), folder_(target_ + ".XXXXXX")
+        : target_(std::move(target)),
+          folder_(fs::path(target_).parent_path(), target_),
+          path_(folder_.path(std::string("model") + kEnding))
     {
-        if (!mkdtemp(folder_.data())) throw cannot_write(target_, errno);
-        path_ = folder_ + "/model" + kEnding;
     }
-    ~UnfinishedFile()
-    {
-        std::error_code ignored;
-        fs::remove_all(folder_, ignored);
-    }
-    UnfinishedFile(const UnfinishedFile&) = delete;
-    UnfinishedFile& operator=(const UnfinishedFile&) = delete;
 
     const std::string& path() const { return path_; }
 
@@ -92,7 +86,8 @@ class UnfinishedFile
 
   private:
     const std::string target_;
-    std::string folder_, path_;
+    const TemporaryFolder folder_;
+    const std::string path_;
 };
 
 std::vector<std::string> split_commas(const std::string& text)

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tengine compile` from outside, and what the other commands make of the files it writes.
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sys/file.h>
 #include <sys/wait.h>
 
 #include "tengine/inspect.h"
@@ -432,6 +435,44 @@ TEST_F(Compile, TwoAtOnceIntoOneFile)
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
     EXPECT_THAT(files(), testing::ElementsAre("net.tmfile"));
     EXPECT_EQ(origin(inspect(output)), "model");
+}
+
+// A folder that is locked is a living program's; other names are somebody else's.
+TEST_F(Compile, WhatAKilledOneLeftIsRemoved)
+{
+    const std::string left = "tengine-0123456789abcdef.unfinished";
+    const std::string at_work = "tengine-1123456789abcdef.unfinished";
+    const std::string other = "tengine-0123456789abcdef.unfinished.d";
+    for (const std::string& name : {left, at_work, other}) {
+        std::filesystem::create_directory(path(name));
+        std::ofstream(path(name) + "/model.tmfile") << "half";
+    }
+    const int lock = open(path(at_work).c_str(), O_RDONLY | O_DIRECTORY);
+    ASSERT_EQ(flock(lock, LOCK_EX), 0);
+    ASSERT_EQ(compile(quantised_, path("net.tmfile")).status, 0);
+    EXPECT_THAT(files(), testing::UnorderedElementsAre("net.tmfile", at_work, other));
+    close(lock);
+    ASSERT_EQ(compile(quantised_, path("net.tmfile")).status, 0);
+    EXPECT_THAT(files(), testing::UnorderedElementsAre("net.tmfile", other));
+}
+
+// As much as it was given time for; the next one then leaves nothing but its file.
+TEST_F(Compile, OneThatIsKilledIsTidiedUpAfter)
+{
+    const pid_t killed = fork();
+    ASSERT_GE(killed, 0);
+    if (killed == 0) {
+        execl(TENGINE_PROGRAM, "tengine", "compile", quantised_.c_str(), "--device", "TPU",
+              "--precision", "int8", "--option", "split.prune=0", "-o", path("net.tmfile").c_str(),
+              nullptr);
+        _exit(127);
+    }
+    while (files().empty() && waitpid(killed, nullptr, WNOHANG) == 0)
+        usleep(100);
+    kill(killed, SIGKILL);
+    waitpid(killed, nullptr, 0);
+    ASSERT_EQ(compile(quantised_, path("net.tmfile")).status, 0);
+    EXPECT_THAT(files(), testing::ElementsAre("net.tmfile"));
 }
 
 TEST_F(Compile, OtherFormatsHaveNoPlaceForIt)

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "temporary_folder.h"
 #include "tensor_file/failure.h"
 #include "verify/bound.h"
 
@@ -111,30 +112,6 @@ std::string full_op(const tengine_execution_node& node)
     const std::string domain = node.domain;
     return domain.empty() ? node.op : domain + "." + node.op;
 }
-
-// A folder in another that others cannot write, gone with this. What is moved out of it takes the
-// place of a link that others may have planted, and does not follow it.
-class Aside
-{
-  public:
-    explicit Aside(const std::filesystem::path& folder)
-        : path_((folder / "tengine-XXXXXX").string())
-    {
-        if (!mkdtemp(path_.data())) throw Failure("no folder " + path_);
-    }
-    ~Aside()
-    {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    Aside(const Aside&) = delete;
-    Aside& operator=(const Aside&) = delete;
-
-    std::string path(const std::string& name) const { return path_ + "/" + name; }
-
-  private:
-    std::string path_;
-};
 
 }  // namespace
 
@@ -330,7 +307,8 @@ std::vector<Tensor> LayerGraph::run()
 std::string LayerGraph::save(const std::filesystem::path& folder, const std::string& name) const
 {
     const std::string path = (folder / name).string();
-    const Aside aside(folder);
+    // What is moved out of it takes the place of a link that others may have planted.
+    const TemporaryFolder aside(folder, path);
     if (save_graph(model_.graph(), "onnx", aside.path(name).c_str()) < 0) fail_api(path);
     std::error_code error;
     std::filesystem::rename(aside.path(name), path, error);
