@@ -96,6 +96,48 @@ TEST(Terminal, BenchShowsHowFarItIs)
     EXPECT_THAT(run_on_terminal(quiet, {}).output, Not(HasSubstr(" left")));
 }
 
+// What a line shows in the end, after what wipes it.
+std::vector<std::string> lines_shown(const std::string& text)
+{
+    std::vector<std::string> shown;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        const size_t wiped = line.rfind("\r\033[K");
+        shown.push_back(wiped == std::string::npos ? line : line.substr(wiped + 4));
+    }
+    return shown;
+}
+
+// The model declares its batch only, and the command says what it takes it for.
+TEST(Terminal, ProgressIsWipedBeforeAMessage)
+{
+    const std::string model = data_file("digits.onnx");
+    const std::string output = run_on_terminal({"bench", model, "--runs", "3"}, {200, ""}).output;
+    ASSERT_THAT(output, HasSubstr("\r" + model + "\033[K")) << "progress is shown";
+    EXPECT_THAT(lines_shown(output),
+                testing::Contains(testing::StartsWith("tengine: " + model + ": input 'image'")));
+}
+
+// Of both passes over the samples: shares only grow, and the whole is two of each sample.
+TEST(Terminal, QuantizePromisesBothPassesAtOnce)
+{
+    const std::string output = run_on_terminal({"quantize", data_file("digits.onnx"), "--random",
+                                                "3000", "-o", scratch_folder() + "/q.onnx"},
+                                               {200, ""})
+                                   .output;
+    const std::regex step(": ([0-9]+) of ([0-9]+), [0-9]+ %");
+    int last = 0, number = 0;
+    for (std::sregex_iterator at(output.begin(), output.end(), step), end; at != end; ++at) {
+        const int done = std::stoi((*at)[1]);
+        EXPECT_GE(done, last);
+        EXPECT_EQ((*at)[2], "6000");
+        last = done;
+        ++number;
+    }
+    EXPECT_GE(number, 2);
+    EXPECT_GT(last, 3000) << "the second pass is shown";
+}
+
 TEST(Terminal, BenchFitsItsWidth)
 {
     const std::string model = data_file("digits.onnx");
