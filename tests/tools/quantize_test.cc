@@ -157,6 +157,20 @@ TEST(Quantize, AnOutputOfAnotherShapeIsWrong)
     EXPECT_GT(quantized.report["tensor_snr_db"]["sum"], 30.0);
 }
 
+// A Softmax at each of three places, of which the second has two scores less than a step apart.
+TEST(Quantize, EachRowOfProbabilitiesIsADecision)
+{
+    ModelMaker maker({1, 3, 4});
+    maker.constant("zeros", {4}, {0.0f, 0.0f, 0.0f, 0.0f});
+    maker.node("Add", {"x", "zeros"}, "sum");
+    maker.node("Softmax", {"sum"}, "y");
+    const Quantized quantized =
+        quantize(maker, tensor_of({1, 3, 4}, {9, 1, 0, 0, 0, 9.99, 10, 0, 0, 0, 2, 8}));
+    EXPECT_EQ(quantized.report["decisions"], 3);
+    EXPECT_EQ(quantized.report["same_decisions"], 2);
+    EXPECT_TRUE(quantized.report["hint"].is_string());
+}
+
 // The same scales; zero points are 128 lower.
 TEST(Quantize, ActivationsCanBeInt8)
 {

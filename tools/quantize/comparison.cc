@@ -20,9 +20,28 @@ bool have_same_shape(const FloatView& expected, const FloatView& actual)
     return actual.values && actual.shape == expected.shape;
 }
 
-// Rows of scores, 0 if the output has no scores.
-size_t score_rows(const std::vector<int>& shape)
+// Whether the last dimension has probabilities: a Softmax for each place of a sequence, say.
+bool has_probabilities(const FloatView& view)
 {
+    constexpr double kLargestRest = 1e-3;
+    const size_t width = view.shape.size() < 3 ? 0 : static_cast<size_t>(view.shape.back());
+    if (width < 2 || view.number == 0) return false;
+    for (size_t begin = 0; begin < view.number; begin += width) {
+        double sum = 0;
+        for (size_t i = begin; i < begin + width; ++i) {
+            if (!(view.values[i] >= 0)) return false;
+            sum += view.values[i];
+        }
+        if (!(std::fabs(sum - 1) <= kLargestRest)) return false;
+    }
+    return true;
+}
+
+// Rows of scores, 0 if the output has no scores.
+size_t score_rows(const FloatView& view)
+{
+    const std::vector<int>& shape = view.shape;
+    if (has_probabilities(view)) return view.number / static_cast<size_t>(shape.back());
     const bool has_more = std::any_of(
         shape.begin() + std::min<std::ptrdiff_t>(2, static_cast<std::ptrdiff_t>(shape.size())),
         shape.end(), [](int extent) { return extent != 1; });
@@ -42,11 +61,10 @@ bool is_close(const FloatView& expected, const FloatView& actual)
     return std::sqrt(error / static_cast<double>(expected.number)) <= largest * kLargestError;
 }
 
-// The class that each row of scores decides for; none if the output has no scores.
-std::vector<int64_t> decide(const FloatView& view)
+// The class that each of `rows` rows of scores decides for.
+std::vector<int64_t> decide(const FloatView& view, size_t rows)
 {
     std::vector<int64_t> classes;
-    const size_t rows = score_rows(view.shape);
     const size_t width = rows == 0 ? 0 : view.number / rows;
     for (size_t i = 0; i < rows; ++i) {
         const float* row = view.values + i * width;
@@ -58,8 +76,10 @@ std::vector<int64_t> decide(const FloatView& view)
 void add_labelled(const FloatView& expected, const FloatView& actual, const Labels& labels,
                   size_t samples, Accuracy* accuracy)
 {
-    const std::vector<int64_t> in_float = decide(expected);
-    const std::vector<int64_t> in_int8 = decide(actual);
+    const size_t rows = score_rows(expected);
+    const std::vector<int64_t> in_float = decide(expected, rows);
+    std::vector<int64_t> in_int8(rows, -1);
+    if (have_same_shape(expected, actual)) in_int8 = decide(actual, rows);
     if (in_float.size() * samples != labels.size())
         throw Failure("--labels has " + std::to_string(labels.size()) + " labels for " +
                       std::to_string(in_float.size() * samples) +
@@ -69,7 +89,7 @@ void add_labelled(const FloatView& expected, const FloatView& actual, const Labe
     for (size_t i = 0; i < in_float.size(); ++i) {
         const int64_t label = labels.at(accuracy->number++);
         accuracy->right_in_float += in_float[i] == label ? 1 : 0;
-        accuracy->right_in_int8 += have_same_shape(expected, actual) && in_int8[i] == label ? 1 : 0;
+        accuracy->right_in_int8 += in_int8[i] == label ? 1 : 0;
     }
 }
 
@@ -104,13 +124,13 @@ double Noise::decibels() const
 
 void Decisions::add(const FloatView& expected, const FloatView& actual)
 {
-    const std::vector<int64_t> wanted = decide(expected);
+    const std::vector<int64_t> wanted = decide(expected, score_rows(expected));
     number += wanted.size();
     if (!have_same_shape(expected, actual)) {
         number += wanted.empty() ? 1 : 0;
         return;
     }
-    const std::vector<int64_t> found = decide(actual);
+    const std::vector<int64_t> found = decide(actual, wanted.size());
     if (wanted.empty()) {
         ++number;
         same += is_close(expected, actual) ? 1 : 0;

@@ -26,9 +26,10 @@ struct Noise
 };
 
 // What the samples decide. An output of shape [N, K], K > 1 (further dimensions of 1 aside), is
-// scores: each of its N rows decides for its greatest element, the first of equal ones. Any other
-// output is one decision, the same unless the root mean square of the differences is above 1/128 of
-// the largest magnitude in float. None is the same where the shape is another.
+// scores, and so is one of more dimensions whose last one has probabilities in float, not negative
+// and of sum 1: each of its rows decides for its greatest element, the first of equal ones. Any
+// other output is one decision, the same unless the root mean square of the differences is above
+// 1/128 of the largest magnitude in float. None is the same where the shape is another.
 struct Decisions
 {
     size_t number = 0;
