@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tengine convert`: a model in another format. The library does the work, save_graph().
 #include <cstdio>
+#include <cstring>
 #include <memory>
 
 #include "command.h"
 #include "command_line.h"
+#include "input_shape.h"
 #include "model.h"
 #include "output_path.h"
 #include "tensor_file/failure.h"
@@ -32,6 +34,20 @@ void require_ending(const std::string& option, const std::string& path, const st
         throw Failure(option + ": '" + path + "': the file name must end in " + ending);
 }
 
+bool is_onnx(const char* format)
+{
+    return std::strcmp(format, "onnx") == 0;
+}
+
+// The sentence of the library, and what to type where shapes are missing.
+[[noreturn]] void fail_to_save(const std::string& path, const Model& model)
+{
+    const std::string missing = model.missing_shapes();
+    const bool wants_shapes = std::strstr(get_tengine_error(), "shape") && !missing.empty();
+    fail_api(path + (wants_shapes ? ": with " + missing + " it could be written" : ""));
+}
+
+// An ONNX model stays ONNX with the dimensions that it leaves free; all else needs shapes.
 void convert(const ConvertOptions& options)
 {
     const char* format = format_of(options.to);
@@ -48,11 +64,18 @@ void convert(const ConvertOptions& options)
     }
     Model model(options.from, common);
     check_spares_model("OUT", options.to, model.graph());
-    model.set_inputs();
-    if (save_graph(model.graph(), format, options.to.c_str()) < 0) fail_api(options.to);
-    for (const Tensor& input : model.inputs())
-        std::printf("input  %s  %s\n", visible_text(input.name).c_str(),
-                    shape_text(input.shape).c_str());
+    const char* origin = format_of(options.from);
+    if (is_onnx(format) && (!origin || is_onnx(origin)))
+        model.set_given_shapes();
+    else
+        model.set_inputs();
+    if (save_graph(model.graph(), format, options.to.c_str()) < 0) fail_to_save(options.to, model);
+    for (int i = 0; i < tengine_graph_get_input_number(model.graph()); ++i) {
+        const DeclaredShape shape = declared_shape(tengine_graph_get_input(model.graph(), i));
+        std::printf("input  %s  %s\n", visible_text(shape.input).c_str(),
+                    is_free(shape) ? visible_text(declared_text(shape)).c_str()
+                                   : shape_text(shape.dims).c_str());
+    }
     std::printf("%s written\n", options.to.c_str());
 }
 

@@ -315,6 +315,16 @@ void Model::set_inputs()
     }
 }
 
+void Model::set_given_shapes()
+{
+    for (const auto& [name, text] : shapes_) {
+        const std::vector<int> shape = parse_shape(text);
+        tensor_t input = get_graph_tensor(graph(), name.c_str());
+        if (set_tensor_shape(input, shape.data(), static_cast<int>(shape.size())) < 0)
+            fail_api("input '" + name + "'");
+    }
+}
+
 void Model::set_shape(const std::string& shape)
 {
     for (const DeclaredShape& declared : declared_)

@@ -93,7 +93,10 @@ class Model
     // that alone is free is taken as 1.
     void set_inputs();
 
-    // The same with this shape, as --shape gives it, for every input.
+    // Gives the inputs of --shape their shapes, and leaves the others as the model declares them.
+    void set_given_shapes();
+
+    // As set_inputs() with this shape, as --shape gives it, for every input.
     void set_shape(const std::string& shape);
 
     // What set_inputs() would fail for without files: "" or the options that are missing,

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models that leave dimensions of their inputs free: which command wants what to be said of them.
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "tensor_file/tensor_file.h"
+#include "tools/npz_file.h"
 #include "tools/program.h"
 #include "tools/quantize_model.h"
 
@@ -37,6 +39,19 @@ class FreeShape : public testing::Test
         return maker.write(folder_);
     }
 
+    std::string write_convolution() const
+    {
+        ModelMaker maker({1, 3, 8, 8});
+        maker.constant("w", {2, 3, 1, 1}, {1.0f, -0.5f, 0.25f, 0.5f, 1.0f, -1.0f});
+        maker.node("Conv", {"x", "w"}, "y");
+        auto* type = maker.model.mutable_graph()->mutable_input(0)->mutable_type();
+        auto* shape = type->mutable_tensor_type()->mutable_shape();
+        shape->mutable_dim(0)->set_dim_param("batch");
+        shape->mutable_dim(2)->set_dim_param("height");
+        shape->mutable_dim(3)->set_dim_param("width");
+        return maker.write(folder_);
+    }
+
     std::string write_without_shape() const
     {
         ModelMaker maker({1, 3, 8, 8});
@@ -66,6 +81,87 @@ TEST_F(FreeShape, EveryCommandThatNeedsTheShapeSaysHowToGiveIt)
     expect_refusal({"convert", model, folder_ + "/net.tmfile"}, words);
     expect_refusal({"quantize", model, "--random", "1", "-o", folder_ + "/q.onnx"}, words);
     EXPECT_EQ(run({"run", model, "--shape", "x=1x3x8x6"}).status, 0);
+}
+
+// What a program feeds is of any size, and so is what it is after a conversion.
+TEST_F(FreeShape, AnOnnxFileKeepsIt)
+{
+    const std::string model = write_model({"batch", "", "height", "width"});
+    const std::string out = folder_ + "/converted.onnx";
+    for (const std::string opset : {"13", "21"}) {
+        const Finished finished = run({"convert", model, out, "--opset", opset});
+        ASSERT_EQ(finished.status, 0) << finished.errors;
+        EXPECT_EQ(finished.output, "input  x  batch x 3 x height x width\n" + out + " written\n");
+        EXPECT_THAT(run({"inspect", out}).output, HasSubstr("x  batch x 3 x height x width  fp32"));
+        for (const char* shape : {"1x3x8x6", "2x3x4x4"}) {
+            const std::vector<std::string> words = {"--shape", shape, "--seed", "3"};
+            std::vector<std::string> before = {"run", model}, after = {"run", out};
+            before.insert(before.end(), words.begin(), words.end());
+            after.insert(after.end(), words.begin(), words.end());
+            EXPECT_EQ(run(after).output, run(before).output) << shape;
+        }
+    }
+    ASSERT_EQ(run({"convert", model, out, "--shape", "2x3x8x6"}).status, 0);
+    EXPECT_THAT(run({"inspect", out}).output, HasSubstr("x  2x3x8x6  fp32"));
+}
+
+TEST_F(FreeShape, AnOnnxFileThatNeedsItSaysHowToGiveIt)
+{
+    ModelMaker maker({1, 3, 8, 8}, 18);
+    ::onnx::NodeProto* split = maker.node("Split", {"x"}, "y");
+    split->add_output("z");
+    set_int(split, "axis", 3);
+    set_int(split, "num_outputs", 2);
+    auto* type = maker.model.mutable_graph()->mutable_input(0)->mutable_type();
+    auto* shape = type->mutable_tensor_type()->mutable_shape();
+    shape->mutable_dim(2)->set_dim_param("height");
+    shape->mutable_dim(3)->set_dim_param("width");
+    const std::string model = maker.write(folder_), out = folder_ + "/older.onnx";
+    expect_refusal({"convert", model, out, "--opset", "13"},
+                   "with --shape x=1x3x?x? it could be written: Split 'y': ");
+    EXPECT_EQ(run({"convert", model, out, "--opset", "13", "--shape", "x=1x3x8x8"}).status, 0);
+}
+
+// Random numbers and pictures have the shape of --shape; arrays have one.
+TEST_F(FreeShape, SamplesSettleIt)
+{
+    const std::string model = write_convolution();
+    const std::string data = folder_ + "/data", out = folder_ + "/q.onnx";
+    std::filesystem::create_directories(data);
+    for (const int width : {6, 8})
+        tools::write_tensor(data + "/" + std::to_string(width) + ".npy",
+                            tools::make_tensor(TENGINE_DT_FP32, {1, 3, 4, width}));
+    const Finished finished = run({"quantize", model, "-o", out, "--data", data});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(run({"inspect", out}).output, HasSubstr("x  batch x 3 x height x width  fp32"));
+    EXPECT_EQ(run({"quantize", model, "-o", folder_ + "/q.tmfile", "--data", data}).status, 0);
+    EXPECT_THAT(run({"inspect", folder_ + "/q.tmfile"}).output, HasSubstr("x  1x3x4x6  fp32"));
+    const std::string arrays = folder_ + "/samples.npz";
+    tools::Tensor five = tools::make_tensor(TENGINE_DT_FP32, {5, 3, 4, 6});
+    five.name = "x";
+    tools::write_file(arrays, encode_npz({five}));
+    EXPECT_THAT(run({"quantize", model, "-o", out, "--data", arrays}).output,
+                HasSubstr("samples     5\n"));
+    // One that does not fit decides nothing.
+    tools::write_tensor(data + "/1.npy", tools::make_tensor(TENGINE_DT_FP32, {1, 5, 4, 4}));
+    expect_refusal({"quantize", model, "-o", out, "--data", data}, kMissing);
+}
+
+// Ranges are found in each run.
+TEST_F(FreeShape, DynamicQuantisationNeedsNone)
+{
+    ModelMaker maker({2, 4});
+    maker.constant("w", {4, 3}, std::vector<float>(12, 0.5f));
+    maker.node("MatMul", {"x", "w"}, "y");
+    auto* type = maker.model.mutable_graph()->mutable_input(0)->mutable_type();
+    auto* shape = type->mutable_tensor_type()->mutable_shape();
+    shape->mutable_dim(0)->set_dim_param("rows");
+    shape->add_dim()->set_dim_value(4);
+    shape->mutable_dim(1)->set_dim_param("columns");
+    const std::string out = folder_ + "/dynamic.onnx";
+    const Finished finished = run({"quantize", maker.write(folder_), "--dynamic", "-o", out});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(run({"inspect", out}).output, HasSubstr("x  rows x columns x 4  fp32"));
 }
 
 TEST_F(FreeShape, InspectWorksWithoutIt)

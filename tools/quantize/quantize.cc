@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tengine quantize`: post-training quantisation of a float model to int8.
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -66,16 +67,33 @@ int count_quantized_nodes(const QuantizedModel& quantized)
     return number;
 }
 
+// Where the model leaves shapes free that the command line does not give.
+void add_sample_shapes(const CommandOptions& options, ModelOptions* common)
+{
+    const Model model(options.model, *common);
+    if (model.missing_shapes().empty()) return;
+    for (const std::string& shape : read_sample_shapes(options.data, model.declared())) {
+        const std::string name = shape.substr(0, shape.rfind('=') + 1);
+        const bool is_given = std::any_of(
+            options.shapes.begin(), options.shapes.end(),
+            [&](const std::string& given) { return given.compare(0, name.size(), name) == 0; });
+        if (!is_given) common->shapes.push_back(shape);
+    }
+}
+
 // Names, types and shapes as the library sees them. It also refuses what cannot run at all.
 std::vector<Tensor> describe_inputs(const CommandOptions& options)
 {
     ModelOptions common;
     common.shapes = options.shapes;
     common.says_guess = false;  // samples come one at a time
+    if (!options.dynamic) add_sample_shapes(options, &common);
     Model model(options.model, common);
     check_spares_model("--output", options.output, model.graph());
     check_spares_model("--table", options.table, model.graph());
     check_spares_model("--json", options.json, model.graph());
+    // Ranges that are found in each run need no shape.
+    if (options.dynamic && !is_tmfile(options.model) && !model.missing_shapes().empty()) return {};
     model.set_inputs();
     return model.inputs();
 }

@@ -176,7 +176,55 @@ SampleSet open_npz(const std::string& path, const ImageValues& values,
             }};
 }
 
+// ---- shapes ----
+
+bool fits(const std::vector<int>& shape, const DeclaredShape& declared)
+{
+    if (!declared.has_rank) return true;
+    return std::equal(shape.begin(), shape.end(), declared.dims.begin(), declared.dims.end(),
+                      [](int dim, int wanted) { return wanted < 0 || dim == wanted; });
+}
+
+// Of the first sample of each input, where that is an array; else {}.
+std::vector<std::vector<int>> read_first_shapes(const DataOptions& options,
+                                                const std::vector<Tensor>& inputs,
+                                                const std::vector<DeclaredShape>& declared)
+{
+    std::vector<std::vector<int>> shapes;
+    if (options.data.size() == 1 && has_ending(options.data[0], ".npz")) {
+        const std::vector<Tensor> arrays = read_npz(options.data[0]);
+        for (size_t i = 0; i < inputs.size(); ++i) {
+            shapes.push_back(find_array(arrays, inputs[i], inputs.size() == 1).shape);
+            const bool is_free =
+                !declared[i].has_rank || declared[i].dims.empty() || declared[i].dims[0] < 0;
+            if (!shapes[i].empty()) shapes[i][0] = is_free ? 1 : declared[i].dims[0];
+        }
+        return shapes;
+    }
+    for (const std::string& folder : find_folders(options.data, inputs)) {
+        const std::string file = list_files(folder)[0];
+        const bool is_array = has_ending(file, ".npy") || has_ending(file, ".pb");
+        shapes.push_back(is_array ? read_tensor(file).shape : std::vector<int>());
+    }
+    return shapes;
+}
+
 }  // namespace
+
+std::vector<std::string> read_sample_shapes(const DataOptions& options,
+                                            const std::vector<DeclaredShape>& inputs)
+{
+    if (options.data.empty()) return {};
+    std::vector<Tensor> named(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i)
+        named[i].name = inputs[i].input;
+    const std::vector<std::vector<int>> shapes = read_first_shapes(options, named, inputs);
+    std::vector<std::string> arguments;
+    for (size_t i = 0; i < inputs.size(); ++i)
+        if (is_free(inputs[i]) && !shapes[i].empty() && fits(shapes[i], inputs[i]))
+            arguments.push_back(inputs[i].input + "=" + shape_text(shapes[i]));
+    return arguments;
+}
 
 SampleSet open_samples(const DataOptions& options, const std::vector<Tensor>& inputs)
 {

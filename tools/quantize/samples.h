@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "image_input.h"
+#include "input_shape.h"
 #include "tensor_file/tensor.h"
 
 namespace tengine::tools {
@@ -39,6 +40,14 @@ struct SampleSet
 //             samples, as many at a time as the input's first dimension says.
 // Arrays of another type or order: array.h.
 //   random    floats from 0 to 1, integers 0 or 1.
+//
+// Dimensions that the model leaves free are given, or as the samples have them: read_sample_shapes.
 SampleSet open_samples(const DataOptions& options, const std::vector<Tensor>& inputs);
+
+// --shape arguments, "x=1x3x48x320", for the inputs that leave a dimension free and whose first
+// sample is an array that fits what they declare; of an .npz the first axis of one sample is 1, or
+// as declared. None for pictures and random numbers. Throws Failure as open_samples does.
+std::vector<std::string> read_sample_shapes(const DataOptions& options,
+                                            const std::vector<DeclaredShape>& inputs);
 
 }  // namespace tengine::tools

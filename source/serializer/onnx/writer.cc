@@ -402,8 +402,20 @@ class GraphExport
         type->mutable_shape();
         for (int i = 0; i < tensor.dim_num; ++i) {
             auto* dim = type->mutable_shape()->add_dim();
-            if (tensor.dims[i] >= 0) dim->set_dim_value(tensor.dims[i]);
+            if (tensor.dims[i] >= 0)
+                dim->set_dim_value(tensor.dims[i]);
+            else if (const char* free = name_of_dim(tensor, i); *free)
+                dim->set_dim_param(free);
         }
+    }
+
+    // As the model names it, of which the graph may be a copy in another opset.
+    const char* name_of_dim(const struct tensor& tensor, int dim) const
+    {
+        const struct tensor* declared = &tensor;
+        if (!tensor.core->declaration && graph_.core->source)
+            declared = get_ir_graph_tensor(graph_.core->source, tensor.core->source_index);
+        return declared ? get_ir_tensor_dim_name(declared, dim) : "";
     }
 
     // Whether the inputs have the shapes that the model declares; those of what is computed then
