@@ -2,6 +2,7 @@
 // `tengine run`: runs a model once and prints what goes in and comes out, compares it with what
 // is expected, or tells where it ran and how long that took.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -174,6 +175,28 @@ void print_notes(const Model& model, const RunOptions& options,
     if (options.memory) std::printf("\n%s", memory_text(read_graph_memory(model.graph())).c_str());
 }
 
+bool is_finite(const Tensor& tensor)
+{
+    if (!is_floating(tensor.data_type)) return true;
+    for (size_t i = 0; i < tensor.element_number(); ++i)
+        if (!std::isfinite(get_element(tensor, i))) return false;
+    return true;
+}
+
+// What fp16 cannot have becomes infinite, and NaN after that.
+void say_if_beyond_fp16(const RunOptions& options, const std::vector<Tensor>& outputs)
+{
+    if (options.common.precision != TENGINE_MODE_FP16) return;
+    const auto found = std::find_if_not(outputs.begin(), outputs.end(), is_finite);
+    if (found == outputs.end()) return;
+    std::fprintf(
+        stderr,
+        "tengine: output '%s' is not finite: numbers of fp16 end at 65504; --precision "
+        "bf16 has the range of fp32, and --option precision.keep_float=NODES keeps in fp32 "
+        "those that `tengine verify --precision fp16 --model` names\n",
+        visible_text(found->name).c_str());
+}
+
 // The first that differs is told whole, of others only that they do.
 void fail_if_different(const std::vector<Comparison>& comparisons)
 {
@@ -215,6 +238,7 @@ void run(const RunOptions& options)
     if (is_reported)
         write_json(options.json,
                    to_json(make_report(options.model, common.devices, model.graph())));
+    say_if_beyond_fp16(options, outputs);
     fail_if_different(comparisons);
 }
 

@@ -118,6 +118,55 @@ TEST(PrecisionConvert, WhatTheUserKeepsStaysBetweenCasts)
     EXPECT_EQ(graph.operators(), "Cast Gemm Cast Relu Cast Add Cast");
 }
 
+// A spectrum's logarithm: Log(x 2^20 + 1). In fp16 the factor is infinite, and 0 times it NaN.
+TEST(PrecisionConvert, ConstantsBeyondFp16StayInFp32)
+{
+    PrecisionGraph graph;
+    graph.input("x", {1, 4}, {0, 0.5f, 3, 100});
+    graph.builder().floats("factor", {}, {0x1p20f});
+    graph.builder().floats("one", {1}, {1});
+    graph.builder().add("Relu", {"x"}, {"r"});
+    graph.builder().add("Mul", {"r", "factor"}, {"m"});
+    graph.builder().add("Add", {"m", "one"}, {"a"});
+    graph.builder().add("Log", {"a"}, {"l"});
+    graph.builder().add("Neg", {"l"}, {"y"});
+    graph.builder().outputs({"y"});
+    const Floats made = graph.run(kFp16);
+    EXPECT_EQ(graph.operators(), "Cast Relu Cast Mul Add Log Cast Neg Cast");
+    EXPECT_LE(steps_between(made, graph.run(kFloat), 0x1p-6), 1);
+    graph.run(kBf16);
+    EXPECT_EQ(graph.operators(), "Cast Relu Mul Add Log Neg Cast");
+}
+
+// (1 - mask) * -3.4e38, as exporters of transformers write it; a row may be masked as a whole.
+TEST(PrecisionConvert, MasksBeyondFp16StayInFp32)
+{
+    PrecisionGraph graph;
+    graph.input("x", {2, 2}, {1, 2, 3, 4});
+    graph.input("mask", {2, 2}, {1, 0, 0, 0});
+    graph.builder().floats("one", {}, {1});
+    graph.builder().floats("least", {}, {-3.4028234e38f});
+    graph.builder().add("Sub", {"one", "mask"}, {"off"});
+    graph.builder().add("Mul", {"off", "least"}, {"m"});
+    graph.builder().add("Add", {"x", "m"}, {"a"});
+    graph.builder().add("Softmax", {"a"}, {"y"});
+    graph.builder().outputs({"y"});
+    EXPECT_EQ(graph.run(kFp16), (Floats{1, 0, 0.5f, 0.5f}));
+}
+
+// A bound that nothing reaches, and weights, do not make results large.
+TEST(PrecisionConvert, BoundsBeyondFp16AreConverted)
+{
+    PrecisionGraph graph;
+    graph.input("x", {2}, {-1, 2});
+    graph.builder().floats("low", {}, {0});
+    graph.builder().floats("high", {}, {3.4e38f});
+    graph.builder().add("Clip", {"x", "low", "high"}, {"y"});
+    graph.builder().outputs({"y"});
+    EXPECT_EQ(graph.run(kFp16), (Floats{0, 2}));
+    EXPECT_EQ(graph.operators(), "Cast Clip Cast");
+}
+
 TEST(PrecisionConvert, ResultsThatAreReadTwiceAreWidenedOnce)
 {
     PrecisionGraph graph;

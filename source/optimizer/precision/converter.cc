@@ -225,6 +225,7 @@ int Converter::run()
         if (!node || node->core->keep_float || node->dynamic_shape || is_border(*node) ||
             !computes_in_float(*node))
             continue;
+        if (data_type_ == TENGINE_DT_FP16 && wide_.has(*node)) continue;
         rewriter_.begin();
         if (!convert(*node)) rewriter_.take_back();
         TENGINE_RETURN_IF_ERROR(rewriter_.status());

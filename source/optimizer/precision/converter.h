@@ -4,6 +4,7 @@
 
 #include "base/maps.hpp"
 #include "optimizer/precision/rewriter.h"
+#include "optimizer/precision/wide_values.h"
 
 namespace tengine {
 
@@ -29,6 +30,7 @@ class Converter
 
     Rewriter rewriter_;
     const int data_type_;
+    WideValues wide_;
     // Narrow copies of constants, by the index of the original and by that of the model's tensor.
     // The latter also has those of earlier conversions for other devices.
     UnorderedMap<int32_t, tensor*> copies_;

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimizer/precision/wide_values.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "optimizer/pass.h"
+
+namespace tengine {
+namespace {
+
+constexpr float kLargestHalf = 65504;
+
+// Operators of which a constant makes a result large.
+constexpr const char* kScaling[] = {"Add", "Div", "Mul", "Sub", "Where"};
+
+// Results are about as large as what they read.
+constexpr const char* kCarrying[] = {
+    "Abs",       "Add",        "Clip",      "Concat",    "Div",       "Expand",  "Identity",
+    "Max",       "Mean",       "Min",       "Mul",       "Neg",       "PRelu",   "Relu",
+    "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum", "LeakyRelu", "Reshape", "Slice",
+    "Squeeze",   "Sub",        "Sum",       "Transpose", "Unsqueeze", "Where"};
+
+// Results are small whatever they read.
+constexpr const char* kEnding[] = {"Log",     "LogSoftmax", "Reciprocal", "Sigmoid", "Sign",
+                                   "Softmax", "Softsign",   "Sqrt",       "Tanh"};
+
+template <size_t number>
+bool is_one_of(const char* const (&names)[number], const node& node)
+{
+    return std::any_of(std::begin(names), std::end(names),
+                       [&](const char* name) { return is_op(&node, name); });
+}
+
+bool is_wide_constant(const tensor& value)
+{
+    if (value.tensor_type != TENSOR_TYPE_CONST || value.data_type != TENGINE_DT_FP32 || !value.data)
+        return false;
+    return std::any_of(value.f32, value.f32 + value.elem_num, [](float each) {
+        return std::isfinite(each) && std::fabs(each) > kLargestHalf;
+    });
+}
+
+bool reads_wide_constant(const node& node)
+{
+    for (int i = 0; i < node.input_num; ++i) {
+        const tensor* input = get_ir_node_input(&node, i);
+        if (input && is_wide_constant(*input)) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+bool WideValues::reads_wide(const node& node) const
+{
+    for (int i = 0; i < node.input_num; ++i) {
+        const tensor* input = get_ir_node_input(&node, i);
+        if (input && tensors_.count(input->index) != 0) return true;
+    }
+    return false;
+}
+
+bool WideValues::has(const node& node)
+{
+    const bool carries = is_one_of(kCarrying, node);
+    const bool is_wide = (reads_wide(node) && (carries || is_one_of(kEnding, node))) ||
+                         (is_one_of(kScaling, node) && reads_wide_constant(node));
+    for (int i = 0; is_wide && carries && i < node.output_num; ++i) {
+        const tensor* output = get_ir_node_output(&node, i);
+        if (output) tensors_.insert(output->index);
+    }
+    return is_wide;
+}
+
+}  // namespace tengine
