@@ -342,19 +342,31 @@ void Model::prepare(int threads)
     if (prerun_graph_multithread(graph(), options) < 0) fail_api(path_);
 }
 
+// Whole numbers decide what a model does, and random ones may be none that it knows.
+void Model::fail_run() const
+{
+    std::string made;
+    for (const Tensor& input : inputs_)
+        if (!is_floating(input.data_type) && files_.count(input.name) == 0)
+            made += (made.empty() ? "'" : ", '") + input.name + "'";
+    if (made.empty()) fail_api(path_);
+    throw Failure(path_ + ": " + get_tengine_error() + "; " + made +
+                  " had random numbers: give real ones with --input NAME=FILE");
+}
+
 void Model::run()
 {
-    if (run_graph(graph(), 1) < 0) fail_api(path_);
+    if (run_graph(graph(), 1) < 0) fail_run();
 }
 
 void Model::start()
 {
-    if (run_graph(graph(), 0) < 0) fail_api(path_);
+    if (run_graph(graph(), 0) < 0) fail_run();
 }
 
 void Model::finish()
 {
-    if (wait_graph(graph(), 0) < 0) fail_api(path_);
+    if (wait_graph(graph(), 0) < 0) fail_run();
 }
 
 // Element i of a sequence 's' is 's[i]'; an optional value that is not there has none.

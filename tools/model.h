@@ -133,6 +133,7 @@ class Model
 
     void fill_context();
     void set_affinities();
+    [[noreturn]] void fail_run() const;
     std::vector<int> settle_shape(const DeclaredShape& declared) const;
     Tensor read_input(tensor_t input, const DeclaredShape& declared, const std::string& file);
     Tensor make_input(tensor_t input, const DeclaredShape& declared);

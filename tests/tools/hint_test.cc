@@ -7,13 +7,16 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tensor_file/tensor_file.h"
 #include "tools/accelerated_run.h"
 #include "tools/program.h"
+#include "tools/quantize_model.h"
 
 namespace tengine::program {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -75,6 +78,45 @@ TEST(Hint, OneReasonForAllNodesIsToldOnce)
     const std::string text = run({"inspect", data_file("digits.onnx")}).output;
     EXPECT_THAT(text, HasSubstr("\nreason: first device in the list that takes it (all nodes)\n"));
     EXPECT_EQ(text.find("first device in the list"), text.rfind("first device in the list"));
+}
+
+// x + x, whose fp16 numbers end at 65504.
+TEST(Hint, ResultsBeyondFp16SayWhatHasTheirRange)
+{
+    ModelMaker maker({2});
+    maker.node("Add", {"x", "x"}, "y");
+    const std::string folder = scratch_folder(), model = maker.write(folder);
+    tools::Tensor x = tools::make_tensor(TENGINE_DT_FP32, {2});
+    tools::set_element(&x, 0, 40000);
+    const std::string input = folder + "/x.npy";
+    tools::write_tensor(input, x);
+    const Finished finished = run({"run", model, "--input", input, "--precision", "fp16"});
+    EXPECT_EQ(finished.status, 0);
+    EXPECT_THAT(finished.errors,
+                AllOf(HasSubstr("output 'y' is not finite"), HasSubstr("--precision bf16"),
+                      HasSubstr("precision.keep_float=")));
+    for (const char* precision : {"fp32", "bf16"})
+        EXPECT_EQ(run({"run", model, "--input", input, "--precision", precision}).errors, "");
+    tools::set_element(&x, 0, 4);
+    tools::write_tensor(input, x);
+    EXPECT_EQ(run({"run", model, "--input", input, "--precision", "fp16"}).errors, "");
+}
+
+// A rate of samples, say, that a model compares with those that it knows.
+TEST(Hint, AFailureAfterRandomWholeNumbersSaysThatTheyWere)
+{
+    ModelMaker maker({2, 3});
+    maker.add_input("shape", {1});
+    auto* type = maker.model.mutable_graph()->mutable_input(1)->mutable_type();
+    type->mutable_tensor_type()->set_elem_type(::onnx::TensorProto::INT64);
+    maker.node("Reshape", {"x", "shape"}, "y");
+    const std::string model = maker.write(scratch_folder());
+    for (const char* command : {"run", "bench"}) {
+        const Finished finished = run({command, model});
+        EXPECT_EQ(finished.status, 1);
+        EXPECT_THAT(finished.errors, HasSubstr("; 'shape' had random numbers: give real ones with "
+                                               "--input NAME=FILE\n"));
+    }
 }
 
 class AcceleratorHint : public testing::Test
