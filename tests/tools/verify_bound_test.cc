@@ -113,6 +113,43 @@ INSTANTIATE_TEST_SUITE_P(Types, SumBound,
                                          Arithmetic{TENGINE_DT_FP16, TENGINE_DT_FP16},
                                          Arithmetic{TENGINE_DT_BF16, TENGINE_DT_FP32}));
 
+// The background of a page: its results are rounded the same way.
+TEST(FactorBound, TakesEqualResultsForOne)
+{
+    for (const int type : {TENGINE_DT_FP16, TENGINE_DT_BF16}) {
+        const double value = 1 + 1.4 * unit_of(type);  // to 1 + 2 units
+        Sums sums = make_sums(type, TENGINE_DT_FP32, 4000, 27);
+        for (size_t i = 0; i < 3600; ++i) {
+            set_element(&sums.expected.outputs[0], i, value);
+            set_element(&sums.expected.magnitudes[0], i, value);
+            set_element(&sums.got, i, value);
+        }
+        EXPECT_TRUE(judge(sums, type, 27).agrees) << judge(sums, type, 27).detail;
+    }
+}
+
+// Probabilities of 6625 characters: so many roundings of their sum may come to 10^-5 of it.
+TEST(NormBound, CountsTheElementsOfARow)
+{
+    constexpr int kLength = 6625;
+    Expected expected;
+    expected.outputs = {make_tensor(TENGINE_DT_FP64, {1, kLength})};
+    Tensor got = make_tensor(TENGINE_DT_FP32, {1, kLength});
+    for (size_t i = 0; i < kLength; ++i) {
+        const double exact = i == 0 ? 0.95 : 0.05 / (kLength - 1);
+        set_element(&expected.outputs[0], i, exact);
+        set_element(&got, i, exact / (1 + 1e-5));
+    }
+    const int64_t terms = count_terms("Softmax", got, kLength, 0);
+    EXPECT_EQ(terms, kLength);
+    EXPECT_EQ(count_terms("Relu", got, kLength, 0), 1);
+    const auto judge_row = [&](int64_t number) {
+        return compare({"Softmax", {}}, TENGINE_DT_FP32, number, expected, {got});
+    };
+    EXPECT_TRUE(judge_row(terms).agrees) << judge_row(terms).detail;
+    EXPECT_FALSE(judge_row(1).agrees);
+}
+
 // Bytes that are rounded from these real numbers.
 Tensor round_to_bytes(double scale)
 {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "tengine/inspect.h"
 #include "text.h"
@@ -210,7 +211,8 @@ void compare_steps(const Tensor& got, const Tensor& wanted, size_t output, Agree
 }
 
 // Rounding errors are as often up as down: results that are all too large by a factor, which may be
-// less than their own rounding, are not. `deviation` is that of a single error, generously.
+// less than their own rounding, are not. `deviation` is that of a single error, generously. Equal
+// results, as those of an even background, have one error: they are not independent.
 void compare_factor(const std::string& op, int type, int64_t terms, const Tensor& got,
                     const Tensor& wanted, size_t output, Agreement* agreement)
 {
@@ -218,13 +220,17 @@ void compare_factor(const std::string& op, int type, int64_t terms, const Tensor
     const double size = measure(wanted).deviation;
     const double inner = std::sqrt(static_cast<double>(std::max<int64_t>(terms, 1))) * sum_unit;
     double products = 0, squares = 0, variance = 0;
+    std::map<double, double> numbers;  // of each exact result
     for (size_t i = 0; i < got.element_number(); ++i) {
         const double exact = get_element(wanted, i), error = get_element(got, i) - exact;
-        const double deviation = unit * std::fabs(exact) + inner * size;
         if (!std::isfinite(error)) return;
         products += error * exact;
         squares += exact * exact;
-        variance += exact * exact * deviation * deviation;
+        ++numbers[exact];
+    }
+    for (const auto& [exact, number] : numbers) {
+        const double deviation = number * exact * (unit * std::fabs(exact) + inner * size);
+        variance += deviation * deviation;
     }
     if (squares == 0) return;
     const double factor = products / squares;
@@ -294,6 +300,16 @@ std::string find_mismatch(const Tensor& got, const Tensor& wanted, size_t output
 }
 
 }  // namespace
+
+int64_t count_terms(const std::string& op, const Tensor& output, int64_t largest_input,
+                    int64_t mac_number)
+{
+    const auto results = static_cast<int64_t>(output.element_number());
+    if (results == 0) return 1;
+    const int64_t terms = std::max({int64_t{1}, mac_number / results, largest_input / results});
+    if (rule_of(op) != Rule::kNorm || output.shape.empty()) return terms;
+    return std::max<int64_t>(terms, *std::max_element(output.shape.begin(), output.shape.end()));
+}
 
 Agreement compare(const Case& of, int value_type, int64_t terms, const Expected& expected,
                   const std::vector<Tensor>& outputs)

@@ -44,6 +44,11 @@ struct Agreement
     std::string detail;  // of the worst element, with values
 };
 
+// Products or elements that a result is made of, of a node with so many elements in its largest
+// input. A normalisation sums along an axis of its result, at most the longest.
+int64_t count_terms(const std::string& op, const Tensor& output, int64_t largest_input,
+                    int64_t mac_number);
+
 // `value_type`: the type that the device computes in. `terms`: how many products or elements a
 // result is made of.
 Agreement compare(const Case& of, int value_type, int64_t terms, const Expected& expected,

@@ -287,10 +287,10 @@ class LayerCheck
         if (rule == Rule::kFunction)
             expected.conditions = compute_conditions(layer, inputs_, expected.outputs, &reference_);
         const Tensor& first = expected.outputs[0];
-        const Agreement agreement =
-            compare(case_of(layer, finding.op),
-                    first.data_type == TENGINE_DT_FP32 ? value_type_ : first.data_type,
-                    count_terms(layer, first, mac_number), expected, outputs);
+        const Agreement agreement = compare(
+            case_of(layer, finding.op),
+            first.data_type == TENGINE_DT_FP32 ? value_type_ : first.data_type,
+            count_terms(finding.op, first, largest_input(layer), mac_number), expected, outputs);
         note(agreement, &finding);
         return finding;
     }
@@ -308,17 +308,15 @@ class LayerCheck
         return of;
     }
 
-    int64_t count_terms(const Layer& layer, const Tensor& output, int64_t mac_number) const
+    int64_t largest_input(const Layer& layer) const
     {
-        const auto results = static_cast<int64_t>(output.element_number());
-        if (results == 0) return 1;
         int64_t elements = 0;
         for (const LayerInput& input : layer.inputs) {
             const auto value = values_.find(input.name);
             if (value == values_.end()) continue;
             elements = std::max(elements, static_cast<int64_t>(value->second.element_number()));
         }
-        return std::max({int64_t{1}, mac_number / results, elements / results});
+        return elements;
     }
 
     const Target& target_;

@@ -14,16 +14,12 @@ namespace {
 
 constexpr uint64_t kSeed = 7;
 
-// Products or elements that a result is made of.
-int64_t count_terms(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs,
-                    int64_t mac_number)
+int64_t largest_number(const std::vector<Tensor>& tensors)
 {
-    const auto results = static_cast<int64_t>(outputs[0].element_number());
-    if (results == 0) return 1;
     int64_t elements = 0;
-    for (const Tensor& input : inputs)
-        elements = std::max(elements, static_cast<int64_t>(input.element_number()));
-    return std::max({int64_t{1}, mac_number / results, elements / results});
+    for (const Tensor& tensor : tensors)
+        elements = std::max(elements, static_cast<int64_t>(tensor.element_number()));
+    return elements;
 }
 
 struct DeviceRun
@@ -61,9 +57,10 @@ Finding judge(const Target& target, const TypedCase& typed, Finding finding)
     finding.kernels = run.placement.kernels;
     if (run.redo_number > 0)
         return end(Verdict::kFailed, "the device fails to run it, and the CPU did");
-    const Agreement agreement =
-        compare(typed.of, typed.value_type,
-                count_terms(inputs, run.outputs, run.placement.mac_number), expected, run.outputs);
+    const Agreement agreement = compare(
+        typed.of, typed.value_type,
+        count_terms(typed.of.op, run.outputs[0], largest_number(inputs), run.placement.mac_number),
+        expected, run.outputs);
     finding.error = agreement.error;
     finding.bound = 1;
     return end(agreement.agrees ? Verdict::kPassed : Verdict::kFailed, agreement.detail);

@@ -3,8 +3,9 @@
 // sum, the division; three passes over a row that stays in L1. Rows are spread over the workers.
 // Those of 16-bit numbers are computed in fp32 and rounded once.
 // Limits: the exponential, a polynomial.
-// Accuracy: within (n + 8) * eps of the exact value, relative, for rows of n; sums have one partial
-// sum for each lane.
+// Accuracy: within (n / (32 * lanes) + 32 + 8 + lanes) * eps of the exact value, relative, for rows
+// of n; a lane begins a sum after each 32 elements, so that small powers are not lost beside a
+// large one.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -49,6 +50,8 @@ HWY_INLINE void store_row(D d, hn::Vec<D> values, float* row, int64_t at, int64_
     std::copy_n(rest, n - at, row + at);
 }
 
+constexpr int64_t kVectorsOfSum = 32;
+
 void normalize_row(const float* input, int64_t n, float* output)
 {
     const hn::ScalableTag<float> d;
@@ -62,10 +65,15 @@ void normalize_row(const float* input, int64_t n, float* output)
     }
     largest = hn::MaxOfLanes(d, largest);
     auto sum = hn::Zero(d);
-    for (int64_t i = 0; i < n; i += lanes) {
-        const auto power = exp_of_negative(hn::Sub(load_row(d, input, i, n), largest));
-        sum = hn::Add(sum, power);
-        store_row(d, power, output, i, n);
+    for (int64_t begin = 0; begin < n; begin += kVectorsOfSum * lanes) {
+        auto partial = hn::Zero(d);
+        const int64_t end = std::min(n, begin + kVectorsOfSum * lanes);
+        for (int64_t i = begin; i < end; i += lanes) {
+            const auto power = exp_of_negative(hn::Sub(load_row(d, input, i, n), largest));
+            partial = hn::Add(partial, power);
+            store_row(d, power, output, i, n);
+        }
+        sum = hn::Add(sum, partial);
     }
     // Of infinities and NaN the result is NaN, as the formula's.
     const float whole = hn::GetLane(hn::SumOfLanes(d, sum)) +
