@@ -11,6 +11,7 @@
 
 #include "../api/onnx_bytes.h"
 #include "tools/program.h"
+#include "tools/quantize_model.h"
 
 namespace tengine::program {
 namespace {
@@ -158,6 +159,30 @@ TEST(VerifyCommand, LayersMayHaveNoNumbers)
         const nlohmann::json report = report_of({"--device", "CPU", "--model", file});
         EXPECT_TRUE(report["passed"]) << type;
         EXPECT_EQ(report["checks"]["layers"]["passed"], 2) << type;
+    }
+}
+
+// The CPU computes it in fp32 in any precision, from the weights of the file, which here a node
+// has, as PaddlePaddle writes them.
+TEST(VerifyCommand, PassesWeightsOfNodesThatStayInFp32)
+{
+    ModelMaker maker({1, 2, 5, 6});
+    ::onnx::NodeProto* weights = maker.node("Constant", {}, "w");
+    ::onnx::AttributeProto* value = weights->add_attribute();
+    value->set_name("value");
+    value->set_type(::onnx::AttributeProto::TENSOR);
+    value->mutable_t()->set_data_type(::onnx::TensorProto::FLOAT);
+    for (const int64_t dim : {2, 3, 2, 2})
+        value->mutable_t()->add_dims(dim);
+    for (int i = 0; i < 24; ++i)
+        value->mutable_t()->add_float_data(0.3f * static_cast<float>(i % 7) - 0.87f);
+    set_ints(maker.node("ConvTranspose", {"x", "w"}, "y"), "strides", {2, 2});
+    const std::string model = maker.write(scratch_folder());
+    for (const char* precision : {"bf16", "fp16"}) {
+        const nlohmann::json report =
+            report_of({"--device", "CPU", "--precision", precision, "--model", model});
+        EXPECT_TRUE(report["passed"]) << report["findings"].dump(1);
+        EXPECT_EQ(report["checks"]["layers"]["passed"], 1);
     }
 }
 

@@ -16,11 +16,12 @@ namespace tengine::tools {
 // What became of a case's node.
 struct Placement
 {
-    bool is_taken = false;    // the target's device runs it
-    bool is_removed = false;  // the preparation left nothing to run
-    std::string reason;       // of the device's refusal; "" if there is none
-    int64_t mac_number = 0;   // multiply-accumulates of a run
-    std::string kernels;      // what the device says that it computes it with; "" if it does not
+    bool is_taken = false;      // the target's device runs it
+    bool is_removed = false;    // the preparation left nothing to run
+    bool is_converted = false;  // into the precision of the run, by a Cast
+    std::string reason;         // of the device's refusal; "" if there is none
+    int64_t mac_number = 0;     // multiply-accumulates of a run
+    std::string kernels;        // what the device says that it computes it with; "" if it does not
 };
 
 // A context with the target's device in front and its options. The caller destroys it. Throws

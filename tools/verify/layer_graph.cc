@@ -244,7 +244,10 @@ Placement LayerGraph::placement() const
         const tengine_execution_node& node = nodes[i];
         placement.mac_number += node.mac_number;
         // Into and out of the precision of the run.
-        if (!node.source && std::string(node.op) == "Cast") continue;
+        if (!node.source && std::string(node.op) == "Cast") {
+            placement.is_converted = true;
+            continue;
+        }
         placement.is_removed = false;
         if (node.device == target_.device) continue;
         placement.is_taken = false;

@@ -47,6 +47,15 @@ Values float_inputs(const Layer& layer, const Values& values, int value_type)
     return inputs;
 }
 
+// Constants of nodes, which the device finds in the model's file, as they are there.
+Values with_constants(const Layer& layer, const Values& values, Values inputs)
+{
+    for (const LayerInput& input : layer.inputs)
+        if (!input.is_variable && !input.is_initializer && inputs.count(input.name) != 0)
+            inputs[input.name] = values.at(input.name);
+    return inputs;
+}
+
 // Of these what the device is fed, and what it finds in the model's file.
 Values without_computed(const Layer& layer, Values inputs)
 {
@@ -174,6 +183,7 @@ class LayerCheck
             device_.cut(layer, device_inputs_);
             const Placement placement = device_.placement();
             if (placement.is_removed) return finding;
+            if (!placement.is_converted) inputs_ = with_constants(layer, values_, inputs_);
             finding.check = "layers";
             if (placement.is_taken) return compare_layer(layer, placement.mac_number, finding);
             finding.verdict = Verdict::kSkipped;
