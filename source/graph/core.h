@@ -73,10 +73,20 @@ typedef struct ir_subgraph_core
     int origin;           // TENGINE_PART_*, see tengine/inspect.h
 } ir_subgraph_core_t;
 
+// Names of nodes or tensors, see graph/name_index.h.
+typedef struct ir_name_index
+{
+    int32_t* slots;    // of each, which one of the list it is, and 1; 0: free
+    int32_t capacity;  // a power of two; 0: none yet
+    int32_t number;    // of the list, as many as are in it
+} ir_name_index_t;
+
 typedef struct ir_graph_core
 {
     int32_t tensor_capacity;
     int32_t node_capacity;
+    ir_name_index_t tensor_names;
+    ir_name_index_t node_names;
     struct serializer* serializer;
     void* serializer_privacy;
     ir_run_options_t run_options;

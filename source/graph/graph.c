@@ -8,6 +8,7 @@
 #include "graph/context.h"
 #include "graph/graph_pool.h"
 #include "graph/model_part.h"
+#include "graph/name_index.h"
 #include "graph/string_pool.h"
 #include "graph/subgraph.h"
 
@@ -81,6 +82,7 @@ void destroy_ir_graph(struct graph* graph)
     free_memory(graph->output_nodes);
     free_memory(graph->input_tensors);
     free_memory(graph->output_tensors);
+    forget_ir_names(graph);
     if (graph->core->candidates) graph->core->release_candidates(graph->core->candidates);
     release_vector(graph->core->surveys);
     release_vector(graph->core->announced);
@@ -277,6 +279,7 @@ int compact_ir_graph(struct graph* graph)
         free_memory(node_index);
         return tengine_error_set(TENGINE_ENOMEM, "no memory to renumber %d nodes", graph->node_num);
     }
+    forget_ir_names(graph);
     graph->tensor_num = close_gaps((void**)graph->tensor_list, graph->tensor_num, tensor_index);
     graph->node_num = close_gaps((void**)graph->node_list, graph->node_num, node_index);
     for (int i = 0; i < graph->node_num; ++i) {

@@ -42,6 +42,15 @@ void destroy_ir_node(struct graph* ir_graph, struct node* ir_node);
 void keep_ir_node_inputs(struct node* node, int number);
 void destroy_ir_tensor(struct graph* ir_graph, struct tensor* ir_tensor);
 
+// Appends the gap that a tensor would leave that is removed. ENOMEM.
+TENGINE_MUST_USE int leave_ir_tensor_out(struct graph* graph);
+
+// Copies `name`. ENOMEM leaves the old one.
+TENGINE_MUST_USE int set_ir_tensor_name(struct graph* graph, struct tensor* tensor,
+                                        const char* name);
+// Each gets the name of the other one.
+void exchange_ir_tensor_names(struct graph* graph, struct tensor* one, struct tensor* other);
+
 // Every consumer of `from`, and the graph's outputs, read `to` instead.
 int replace_ir_tensor_uses(struct graph* graph, struct tensor* from, struct tensor* to);
 

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "graph/body.h"
 #include "graph/graph.h"
+#include "graph/name_index.h"
 #include "tengine/device.h"
 
 // The public part and the core's own are one piece of memory.
@@ -79,6 +80,7 @@ void destroy_ir_node(struct graph* graph, struct node* node)
     free_memory(node->core->refusal_list);
     release_ir_bodies(node->core->bodies);
     free_memory(node->name);
+    forget_ir_names(graph);
     graph->node_list[node->index] = NULL;
     free_memory(node);
 }
@@ -159,9 +161,7 @@ struct tensor* get_ir_node_output(const struct node* node, int index)
 
 int get_ir_node_index_from_name(const struct graph* graph, const char* node_name)
 {
-    for (int i = 0; i < graph->node_num; ++i)
-        if (graph->node_list[i] && strcmp(graph->node_list[i]->name, node_name) == 0) return i;
-    return -1;
+    return find_ir_node_name(graph, node_name);
 }
 
 int add_ir_node_refusal(struct node* node, struct device* device, const struct ir_verdict* verdict)

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "graph/graph.h"
+#include "graph/name_index.h"
 
 // A binary min-heap of node indices.
 typedef struct ready_heap
@@ -95,6 +96,7 @@ static int32_t order_nodes(const struct graph* graph, int32_t* waits, int32_t* o
 static void apply_order(struct graph* graph, const int32_t* order, int32_t* new_index,
                         struct node** nodes)
 {
+    forget_ir_names(graph);
     for (int i = 0; i < graph->node_num; ++i) {
         nodes[i] = graph->node_list[order[i]];
         nodes[i]->index = i;

@@ -9,6 +9,7 @@
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
 #include "graph/late_constant.h"
+#include "graph/name_index.h"
 #include "graph/sequence.h"
 
 // More than any address space of ours: sizes fit size_t, and sums and products with a few of them
@@ -97,6 +98,20 @@ struct tensor_piece
     ir_tensor_core_t core;
 };
 
+static bool make_tensor_room(struct graph* graph)
+{
+    if (graph->tensor_num < graph->core->tensor_capacity) return true;
+    const int32_t capacity = get_ir_list_capacity(graph->core->tensor_capacity);
+    if (capacity == graph->core->tensor_capacity) return false;
+    struct tensor** list =
+        resize_memory(graph->tensor_list, sizeof(*list) * (size_t)graph->core->tensor_capacity,
+                      sizeof(*list) * (size_t)capacity);
+    if (!list) return false;
+    graph->tensor_list = list;
+    graph->core->tensor_capacity = capacity;
+    return true;
+}
+
 struct tensor* create_ir_tensor(struct graph* graph, const char* tensor_name, int data_type)
 {
     if (get_data_type_size(data_type) == 0 && data_type != TENGINE_DT_UNKNOWN) {
@@ -104,16 +119,7 @@ struct tensor* create_ir_tensor(struct graph* graph, const char* tensor_name, in
                           tensor_name ? tensor_name : "", data_type, DATA_TYPE_NUM - 1);
         return NULL;
     }
-    if (graph->tensor_num == graph->core->tensor_capacity) {
-        const int32_t capacity = get_ir_list_capacity(graph->core->tensor_capacity);
-        if (capacity == graph->core->tensor_capacity) goto out_of_memory;
-        struct tensor** list =
-            resize_memory(graph->tensor_list, sizeof(*list) * (size_t)graph->core->tensor_capacity,
-                          sizeof(*list) * (size_t)capacity);
-        if (!list) goto out_of_memory;
-        graph->tensor_list = list;
-        graph->core->tensor_capacity = capacity;
-    }
+    if (!make_tensor_room(graph)) goto out_of_memory;
     char made_up[32];
     if (!tensor_name || !*tensor_name) {
         snprintf(made_up, sizeof(made_up), "tensor_%d", graph->tensor_num);
@@ -141,6 +147,32 @@ struct tensor* create_ir_tensor(struct graph* graph, const char* tensor_name, in
 out_of_memory:
     tengine_error_set(TENGINE_ENOMEM, "no memory for tensor '%s'", tensor_name ? tensor_name : "");
     return NULL;
+}
+
+int leave_ir_tensor_out(struct graph* graph)
+{
+    if (!make_tensor_room(graph))
+        return tengine_error_set(TENGINE_ENOMEM, "no memory for a tensor");
+    graph->tensor_list[graph->tensor_num++] = NULL;
+    return TENGINE_OK;
+}
+
+int set_ir_tensor_name(struct graph* graph, struct tensor* tensor, const char* name)
+{
+    char* copy = duplicate_string(name);
+    if (!copy) return tengine_error_set(TENGINE_ENOMEM, "no memory for a tensor's name");
+    free_memory(tensor->name);
+    tensor->name = copy;
+    forget_ir_names(graph);
+    return TENGINE_OK;
+}
+
+void exchange_ir_tensor_names(struct graph* graph, struct tensor* one, struct tensor* other)
+{
+    char* name = one->name;
+    one->name = other->name;
+    other->name = name;
+    forget_ir_names(graph);
 }
 
 void release_ir_tensor_data(struct tensor* tensor)
@@ -273,6 +305,7 @@ void destroy_ir_tensor(struct graph* graph, struct tensor* tensor)
     free_memory(tensor->core->declaration);
     free_memory(tensor->core->digest);
     free_memory(tensor->name);
+    forget_ir_names(graph);
     graph->tensor_list[tensor->index] = NULL;
     free_memory(tensor);
 }
@@ -481,8 +514,5 @@ int set_ir_tensor_consumer(struct tensor* tensor, int index)
 
 int get_ir_tensor_index_from_name(const struct graph* graph, const char* tensor_name)
 {
-    for (int i = 0; i < graph->tensor_num; ++i)
-        if (graph->tensor_list[i] && strcmp(graph->tensor_list[i]->name, tensor_name) == 0)
-            return i;
-    return -1;
+    return find_ir_tensor_name(graph, tensor_name);
 }

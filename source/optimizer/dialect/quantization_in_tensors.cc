@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/alloc.h"
 #include "base/containers.hpp"
 #include "graph/graph.h"
 #include "graph/option.h"
@@ -27,15 +26,6 @@ bool is_input(const graph& graph, const struct tensor& tensor)
     return tensor.tensor_type == TENSOR_TYPE_INPUT && tensor.producer < 0 &&
            std::find(graph.input_tensors, graph.input_tensors + graph.input_tensor_num,
                      tensor.index) != graph.input_tensors + graph.input_tensor_num;
-}
-
-int rename(struct tensor& tensor, const struct tensor& like)
-{
-    char* name = duplicate_string(like.name);
-    if (!name) return tengine_error_set(TENGINE_ENOMEM, "no memory for a name");
-    free_memory(tensor.name);
-    tensor.name = name;
-    return TENGINE_OK;
 }
 
 // Tensors of bytes that nodes of Tengine move from one to another, which are all quantised alike or
@@ -201,7 +191,7 @@ class Absorber
     {
         struct tensor* value = get_ir_node_output(&linear, 0);
         if (is_ir_graph_output(&graph_, value->index))
-            TENGINE_RETURN_IF_ERROR(rename(bytes, *value));
+            TENGINE_RETURN_IF_ERROR(set_ir_tensor_name(&graph_, &bytes, value->name));
         TENGINE_RETURN_IF_ERROR(replace_ir_tensor_uses(&graph_, value, &bytes));
         destroy_ir_node(&graph_, &linear);
         return TENGINE_OK;
@@ -226,7 +216,7 @@ class Absorber
                      value.index, bytes.index);
         bytes.tensor_type = TENSOR_TYPE_INPUT;
         value.tensor_type = TENSOR_TYPE_VAR;
-        return rename(bytes, value);
+        return set_ir_tensor_name(&graph_, &bytes, value.name);
     }
 
     graph& graph_;

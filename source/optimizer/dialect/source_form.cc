@@ -2,7 +2,6 @@
 // The form that files and programs know: every input and every constant is the output of a node,
 // and the graph's outputs are all that certain nodes write.
 
-#include "base/alloc.h"
 #include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/registry.h"
@@ -41,12 +40,6 @@ bool stands_for(const node* producer, const struct tensor& tensor)
     return tensor.tensor_type != TENSOR_TYPE_INPUT && tensor.tensor_type != TENSOR_TYPE_CONST;
 }
 
-int exchange_names(struct tensor& copy, struct tensor& original)
-{
-    std::swap(copy.name, original.name);
-    return TENGINE_OK;
-}
-
 // One of several results, an input or a constant goes out through a node of its own.
 int give_own_node(graph& graph, Namer& namer, int place)
 {
@@ -65,7 +58,8 @@ int give_own_node(graph& graph, Namer& namer, int place)
     TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(made, 0, copy));
     replace_ir_graph_output(&graph, place, copy);
     // Inputs keep their name for the program that feeds them.
-    return tensor.tensor_type == TENSOR_TYPE_INPUT ? TENGINE_OK : exchange_names(*copy, tensor);
+    if (tensor.tensor_type != TENSOR_TYPE_INPUT) exchange_ir_tensor_names(&graph, copy, &tensor);
+    return TENGINE_OK;
 }
 
 int give_own_nodes(graph& graph, Namer& namer)

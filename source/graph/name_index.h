@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes and tensors by their names, in constant time: a hash table of indices, which the first
+// look-up in a large list makes and later ones complete. Hostile names may have the same hash.
+#pragma once
+
+#include "graph/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The first node (tensor) of this name; -1: none.
+int find_ir_node_name(const struct graph* graph, const char* name);
+int find_ir_tensor_name(const struct graph* graph, const char* name);
+
+// For whoever removes, renumbers or renames nodes or tensors. What is appended is found as it is.
+#ifdef TENGINE_MINIMAL
+static inline void forget_ir_names(struct graph* graph)
+{
+    (void)graph;
+}
+#else
+void forget_ir_names(struct graph* graph);
+#endif
+
+#ifdef __cplusplus
+}
+#endif
