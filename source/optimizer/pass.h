@@ -39,6 +39,16 @@ using GraphPointer = std::unique_ptr<graph, GraphDeleter>;
 
 // graph/execution_graph.cc: the copy the passes work on.
 int copy_to_execution_graph(const graph& source, GraphPointer* out_graph);
+// The same of what the outputs need, in a time that hardly grows with the rest. Minimal builds copy
+// all; the pass dead_code removes what is too much.
+#ifdef TENGINE_MINIMAL
+inline int copy_needed_to_execution_graph(const graph& source, GraphPointer* out_graph)
+{
+    return copy_to_execution_graph(source, out_graph);
+}
+#else
+int copy_needed_to_execution_graph(const graph& source, GraphPointer* out_graph);
+#endif
 
 // Whether the tensor of a source graph is what an operator of ONNX (or com.microsoft) computes; its
 // type, where it is known, is then the model's declaration of it.

@@ -123,7 +123,7 @@ void check_dump_name();
 int begin(const graph& source, const ir_run_options_t& options, GraphPointer* out_target)
 {
     check_dump_name();
-    TENGINE_RETURN_IF_ERROR(copy_to_execution_graph(source, out_target));
+    TENGINE_RETURN_IF_ERROR(copy_needed_to_execution_graph(source, out_target));
     (*out_target)->core->run_options = options;
     return sort_ir_graph(out_target->get());
 }

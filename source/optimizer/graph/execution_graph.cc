@@ -2,6 +2,7 @@
 // The copy of a source graph on which the passes work. Structure is copied, constant data shared.
 #include <cstring>
 
+#include "base/containers.hpp"
 #include "graph/graph.h"
 #include "graph/preparation.h"
 #include "graph/string_pool.h"
@@ -71,11 +72,67 @@ int copy_node(const node& from, graph& target)
     return TENGINE_OK;
 }
 
+bool is_computed(const node& node)
+{
+    return !is_source_only(node) && !is_fed_by_user(node);
+}
+
+// Of a source graph, what its outputs need, and its inputs.
+struct Extent
+{
+    Vector<bool> tensors;
+    Vector<bool> nodes;
+};
+
+#ifndef TENGINE_MINIMAL
+class Search
+{
+  public:
+    explicit Search(const graph& source) : source_(source)
+    {
+        found_.tensors.resize(static_cast<size_t>(source.tensor_num));
+        found_.nodes.resize(static_cast<size_t>(source.node_num));
+        add(source.input_tensors, source.input_tensor_num);
+        add(source.output_tensors, source.output_tensor_num);
+        while (!waiting_.empty()) {
+            const struct tensor& tensor = *source.tensor_list[waiting_.back()];
+            waiting_.pop_back();
+            if (tensor.producer >= 0) add(*source.node_list[tensor.producer]);
+        }
+    }
+
+    const Extent& found() const { return found_; }
+
+  private:
+    void add(const int32_t* tensors, int number)
+    {
+        for (int i = 0; i < number; ++i) {
+            if (tensors[i] < 0 || found_.tensors[static_cast<size_t>(tensors[i])]) continue;
+            found_.tensors[static_cast<size_t>(tensors[i])] = true;
+            waiting_.push_back(tensors[i]);
+        }
+    }
+
+    void add(const node& node)
+    {
+        if (found_.nodes[static_cast<size_t>(node.index)] || !is_computed(node)) return;
+        found_.nodes[static_cast<size_t>(node.index)] = true;
+        add(node.input_tensors, node.input_num);
+        add(node.output_tensors, node.output_num);
+    }
+
+    const graph& source_;
+    Extent found_;
+    Vector<int32_t> waiting_;  // tensors whose producers have not been looked at
+};
+#endif
+
 // Everything a node reads must come from somewhere.
 int check_sources(const graph& graph)
 {
     for (int i = 0; i < graph.tensor_num; ++i) {
         const struct tensor* tensor = graph.tensor_list[i];
+        if (!tensor) continue;
         const bool read = tensor->consumer_num > 0 || is_ir_graph_output(&graph, i);
         if (!read || tensor->producer >= 0 || tensor->tensor_type == TENSOR_TYPE_CONST ||
             tensor->tensor_type == TENSOR_TYPE_INPUT)
@@ -90,7 +147,8 @@ int check_sources(const graph& graph)
     return TENGINE_OK;
 }
 
-int copy_contents(const graph& source, graph& target)
+// What the extent leaves out is a gap in the list of tensors; without one, all is copied.
+int copy_contents(const graph& source, const Extent* extent, graph& target)
 {
     target.graph_layout = source.graph_layout;
     target.model_layout = source.model_layout;
@@ -99,10 +157,13 @@ int copy_contents(const graph& source, graph& target)
     target.core->source = &source;
     TENGINE_RETURN_IF_ERROR(join_ir_strings(&target, &source));
     TENGINE_RETURN_IF_ERROR(set_ir_graph_name(&target, source.name));
-    for (int i = 0; i < source.tensor_num; ++i)
-        TENGINE_RETURN_IF_ERROR(copy_tensor(source, *source.tensor_list[i], target));
+    for (int i = 0; i < source.tensor_num; ++i) {
+        const bool left_out = extent && !extent->tensors[static_cast<size_t>(i)];
+        TENGINE_RETURN_IF_ERROR(left_out ? leave_ir_tensor_out(&target)
+                                         : copy_tensor(source, *source.tensor_list[i], target));
+    }
     for (int i = 0; i < source.node_num; ++i)
-        if (!is_source_only(*source.node_list[i]) && !is_fed_by_user(*source.node_list[i]))
+        if (extent ? extent->nodes[static_cast<size_t>(i)] : is_computed(*source.node_list[i]))
             TENGINE_RETURN_IF_ERROR(copy_node(*source.node_list[i], target));
     TENGINE_RETURN_IF_ERROR(
         set_ir_graph_input_tensor(&target, source.input_tensors, source.input_tensor_num));
@@ -121,6 +182,26 @@ int64_t count_own_constants(const graph& source)
     return bytes;
 }
 
+int copy_extent(const graph& source, const Extent* extent, GraphPointer* out_graph)
+{
+    GraphPointer target(create_ir_graph(source.attribute->context));
+    if (!target) return tengine_error_code();
+    limit_ir_memory(target.get());
+    TENGINE_RETURN_IF_ERROR(
+        claim_ir_memory(target.get(), count_own_constants(source), "its constants"));
+    TENGINE_RETURN_IF_ERROR(copy_contents(source, extent, *target));
+    *out_graph = std::move(target);
+    return TENGINE_OK;
+}
+
+int check_outputs(const graph& source)
+{
+    if (source.output_tensor_num > 0) return TENGINE_OK;
+    return tengine_error_set(TENGINE_EGRAPH,
+                             "graph '%s' has no outputs; set them with set_graph_output_node",
+                             source.name);
+}
+
 }  // namespace
 
 bool is_computed_by_onnx(const graph& source, const struct tensor& tensor)
@@ -131,18 +212,18 @@ bool is_computed_by_onnx(const graph& source, const struct tensor& tensor)
 
 int copy_to_execution_graph(const graph& source, GraphPointer* out_graph)
 {
-    if (source.output_tensor_num == 0)
-        return tengine_error_set(TENGINE_EGRAPH,
-                                 "graph '%s' has no outputs; set them with set_graph_output_node",
-                                 source.name);
-    GraphPointer target(create_ir_graph(source.attribute->context));
-    if (!target) return tengine_error_code();
-    limit_ir_memory(target.get());
-    TENGINE_RETURN_IF_ERROR(
-        claim_ir_memory(target.get(), count_own_constants(source), "its constants"));
-    TENGINE_RETURN_IF_ERROR(copy_contents(source, *target));
-    *out_graph = std::move(target);
-    return TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(check_outputs(source));
+    return copy_extent(source, nullptr, out_graph);
 }
+
+#ifndef TENGINE_MINIMAL
+int copy_needed_to_execution_graph(const graph& source, GraphPointer* out_graph)
+{
+    TENGINE_RETURN_IF_ERROR(check_outputs(source));
+    const Search search(source);
+    TENGINE_RETURN_IF_ERROR(copy_extent(source, &search.found(), out_graph));
+    return compact_ir_graph(out_graph->get());
+}
+#endif
 
 }  // namespace tengine
