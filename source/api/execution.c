@@ -42,6 +42,22 @@ static ir_run_options_t translate_options(const options_t* wanted)
     return options;
 }
 
+static bool is_read_input(const struct graph* execution, int tensor_index)
+{
+    const struct tensor* tensor = get_ir_graph_tensor(execution, tensor_index);
+    return tensor->tensor_type == TENSOR_TYPE_INPUT &&
+           (tensor->consumer_num > 0 || is_ir_graph_output(execution, tensor_index));
+}
+
+// How many of the inputs that the execution graph reads are listed; a list has each once.
+static int count_listed_inputs(const struct graph* execution)
+{
+    int number = 0;
+    for (int i = 0; i < execution->input_tensor_num; ++i)
+        if (is_read_input(execution, execution->input_tensors[i])) ++number;
+    return number;
+}
+
 static bool is_listed_input(const struct graph* graph, int tensor_index)
 {
     for (int i = 0; i < graph->input_tensor_num; ++i)
@@ -53,12 +69,13 @@ static bool is_listed_input(const struct graph* graph, int tensor_index)
 // there is none.
 static const struct tensor* find_unlisted_input(const struct graph* execution)
 {
-    for (int i = 0; i < execution->tensor_num; ++i) {
-        const struct tensor* tensor = get_ir_graph_tensor(execution, i);
-        const bool read = tensor->consumer_num > 0 || is_ir_graph_output(execution, i);
-        if (tensor->tensor_type == TENSOR_TYPE_INPUT && read && !is_listed_input(execution, i))
-            return tensor;
-    }
+    int number = 0;
+    for (int i = 0; i < execution->tensor_num; ++i)
+        if (is_read_input(execution, i)) ++number;
+    if (number == count_listed_inputs(execution)) return NULL;
+    for (int i = 0; i < execution->tensor_num; ++i)
+        if (is_read_input(execution, i) && !is_listed_input(execution, i))
+            return get_ir_graph_tensor(execution, i);
     return NULL;
 }
 

@@ -218,16 +218,15 @@ int set_graph_layout(graph_t graph, int layout_type)
 // ---- inputs and outputs, by node and by tensor ----
 
 static int find_named_node(const struct graph* graph, const char* function, const char* name,
-                           const int32_t* earlier, int earlier_num, int32_t* out_index)
+                           uint8_t* is_named, int32_t* out_index)
 {
     TENGINE_RETURN_IF_ERROR(check_name(name, function, "a node name"));
     *out_index = get_ir_node_index_from_name(graph, name);
     if (*out_index < 0)
         return tengine_error_set(TENGINE_ENOENT, "%s: the graph has no node '%s'", function, name);
-    for (int i = 0; i < earlier_num; ++i)
-        if (earlier[i] == *out_index)
-            return tengine_error_set(TENGINE_EINVAL, "%s: node '%s' is named twice", function,
-                                     name);
+    if (is_named[*out_index])
+        return tengine_error_set(TENGINE_EINVAL, "%s: node '%s' is named twice", function, name);
+    is_named[*out_index] = 1;
     return TENGINE_OK;
 }
 
@@ -240,11 +239,12 @@ static int replace_node_list(struct graph* graph, const char* function, const ch
     if (number <= 0)
         return tengine_error_set(TENGINE_EINVAL, "%s: %d nodes, at least 1 expected", function,
                                  number);
-    int32_t* nodes = alloc_memory(sizeof *nodes * (size_t)number);
+    int32_t* nodes = alloc_memory(sizeof *nodes * (size_t)number + (size_t)graph->node_num);
     if (!nodes) return tengine_error_set(TENGINE_ENOMEM, "%s: no memory", function);
+    uint8_t* is_named = (uint8_t*)(nodes + number);
     int status = TENGINE_OK;
     for (int i = 0; i < number && status == TENGINE_OK; ++i)
-        status = find_named_node(graph, function, names[i], nodes, i, &nodes[i]);
+        status = find_named_node(graph, function, names[i], is_named, &nodes[i]);
     if (status == TENGINE_OK) status = set(graph, nodes, number);
     free_memory(nodes);
     return status;

@@ -30,6 +30,7 @@ struct runner
     int64_t run_ns;
     int64_t redo_num;
     int64_t* node_ns;  // NULL: no profile
+    int explained;     // the place of the node that explain_ir_node() was asked about last
     ir_border_t borders[];
 };
 
@@ -315,11 +316,15 @@ int count_ir_part(struct subgraph* part, struct vector* out_counters)
 int explain_ir_node(const struct node* node, ir_node_kernel_t* out_kernel)
 {
     const struct subgraph* part = get_ir_graph_subgraph(node->graph, node->subgraph_idx);
-    const ir_runner_t* runner = part->core->runner;
+    ir_runner_t* runner = part->core->runner;
     if (!runner || !runner->compiled) return TENGINE_OK;
-    for (int i = 0; i < part->node_num; ++i)
-        if (part->node_list[i] == node->index)
-            return explain_ir_compiled(runner->compiled, i, out_kernel);
+    // Who asks about all nodes asks in their order, which is that of the part.
+    for (int i = 0; i < part->node_num; ++i) {
+        const int place = (runner->explained + i) % part->node_num;
+        if (part->node_list[place] != node->index) continue;
+        runner->explained = place;
+        return explain_ir_compiled(runner->compiled, place, out_kernel);
+    }
     return TENGINE_OK;
 }
 

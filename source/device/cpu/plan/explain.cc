@@ -32,14 +32,23 @@ void print_times(const KernelTimes& times, char* text, size_t size)
     }
 }
 
+// Steps are in the order of their positions.
+struct ComparePositions
+{
+    bool operator()(const Step& step, int position) const { return step.position < position; }
+    bool operator()(int position, const Step& step) const { return position < step.position; }
+};
+
 }  // namespace
 
 void Plan::explain(int position, ir_node_kernel_t* out_kernel) const
 {
-    const auto found = std::find_if(steps_.begin(), steps_.end(), [position](const Step& step) {
-        return step.position == position && step.kernel && !step.dynamic && !is_copy(step);
+    const auto [begin, end] =
+        std::equal_range(steps_.begin(), steps_.end(), position, ComparePositions());
+    const auto found = std::find_if(begin, end, [](const Step& step) {
+        return step.kernel && !step.dynamic && !is_copy(step);
     });
-    if (found == steps_.end()) return;
+    if (found == end) return;
     std::snprintf(out_kernel->name, sizeof out_kernel->name, "%s", found->kernel->name);
     if (found->untimed)
         std::snprintf(out_kernel->reason, sizeof out_kernel->reason, "%s", found->untimed);
