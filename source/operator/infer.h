@@ -36,7 +36,7 @@ int normalize_axis(const struct node* node, int64_t axis, int rank, int* out_axi
 int broadcast_with(const struct node* node, int64_t dims[], int* dim_num,
                    const struct tensor* tensor);
 
-// Values of an integer input (int32 or int64; at most 1024 of them) when they are known.
+// Values of an integer input (int32 or int64; at most `capacity` of them) when they are known.
 // *out_num = number of values; 0 when the input is absent. OP_SHAPE_LATER when its data is not
 // there yet.
 int read_int_input(const struct node* node, int index, int64_t* out_values, int capacity,

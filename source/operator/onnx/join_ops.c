@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Concat and its inverse, Split. Parameters are in join_param.h.
+#include "base/alloc.h"
 #include "operator/infer.h"
 #include "operator/onnx/join_param.h"
 
@@ -47,9 +48,6 @@ static const op_field_t concat_fields[] = {
 
 // ---- Split ----
 
-// More parts than any network has; the limit of read_int_input().
-#define MAX_SPLIT_PARTS 1024
-
 static int set_split_output(struct node* node, int index, int axis, int64_t size)
 {
     const struct tensor* input = get_ir_node_input(node, 0);
@@ -59,14 +57,11 @@ static int set_split_output(struct node* node, int index, int axis, int64_t size
     return set_node_output(node, index, input->data_type, dims, input->dim_num);
 }
 
-static int split_as_listed(struct node* node, int axis, const int64_t sizes[], int size_num)
+static int split_as_listed(struct node* node, int axis, const int64_t sizes[])
 {
     const int length = get_ir_node_input(node, 0)->dims[axis];
-    if (size_num != node->output_num)
-        return fail_node(node, TENGINE_EINVAL, "split has %d sizes for %d outputs", size_num,
-                         node->output_num);
     int64_t sum = 0;
-    for (int i = 0; i < size_num; ++i) {
+    for (int i = 0; i < node->output_num; ++i) {
         if (sizes[i] < 0 || sizes[i] > length)
             return fail_node(node, TENGINE_EINVAL, "split[%d] is %lld, axis %d has %d elements", i,
                              (long long)sizes[i], axis, length);
@@ -77,6 +72,21 @@ static int split_as_listed(struct node* node, int axis, const int64_t sizes[], i
         return fail_node(node, TENGINE_EINVAL, "the sizes sum to %lld, axis %d has %d elements",
                          (long long)sum, axis, length);
     return TENGINE_OK;
+}
+
+static int split_by_input(struct node* node, int axis)
+{
+    const struct tensor* list = get_ir_node_input(node, 1);
+    if (is_ir_tensor_shape_known(list) && list->elem_num != node->output_num)
+        return fail_node(node, TENGINE_EINVAL, "split has %lld sizes for %d outputs",
+                         (long long)list->elem_num, node->output_num);
+    int64_t* sizes = alloc_memory(sizeof *sizes * (size_t)node->output_num);
+    if (!sizes) return fail_node(node, TENGINE_ENOMEM, "no memory for its sizes");
+    int size_num = 0;
+    int status = read_int_input(node, 1, sizes, node->output_num, &size_num);
+    if (status == TENGINE_OK) status = split_as_listed(node, axis, sizes);
+    free_memory(sizes);
+    return status;
 }
 
 // Equal parts; with num_outputs the last ones may be smaller.
@@ -108,12 +118,7 @@ static int infer_split(struct node* node)
     int axis;
     TENGINE_RETURN_IF_ERROR(
         normalize_axis(node, param->axis, get_ir_node_input(node, 0)->dim_num, &axis));
-    if (!get_ir_node_input(node, 1)) return split_equally(node, axis);
-    int64_t sizes[MAX_SPLIT_PARTS];
-    int size_num = 0;
-    const int status = read_int_input(node, 1, sizes, MAX_SPLIT_PARTS, &size_num);
-    if (status != TENGINE_OK) return status;
-    return split_as_listed(node, axis, sizes, size_num);
+    return get_ir_node_input(node, 1) ? split_by_input(node, axis) : split_equally(node, axis);
 }
 
 static const op_field_t split_fields[] = {

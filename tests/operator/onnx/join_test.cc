@@ -83,6 +83,21 @@ TEST(Split, RejectsWhatDoesNotAddUp)
     SplitCase({}).graph.expect_failure(TENGINE_EINVAL, "2 equal parts");
 }
 
+TEST(Split, HasAsManyPartsAsOneLikes)
+{
+    constexpr int kParts = 1500;
+    ConstantGraph graph;
+    std::vector<float> values;
+    std::vector<std::string> outputs(kParts - 1);
+    for (int i = 0; i < kParts; ++i)
+        values.push_back(static_cast<float>(i));
+    outputs.emplace_back("y");
+    graph.input<float>("x", {kParts}, values);
+    graph.builder().ints("sizes", std::vector<int64_t>(kParts, 1));
+    graph.builder().add("Split", {"x", "sizes"}, outputs);
+    EXPECT_EQ(values_of<float>(graph.evaluate()), (std::vector<float>{kParts - 1}));
+}
+
 TEST(Split, SkipsOutputsNobodyWants)
 {
     ConstantGraph graph;
