@@ -113,6 +113,19 @@ TEST(VerifyCommand, HasRowsOfBytes)
     }
 }
 
+// Two kernels compute trees: a plain one, which judges, and one in blocks of rows.
+TEST(VerifyCommand, HasTrees)
+{
+    const std::pair<const char*, int> operators[] = {{"ai.onnx.ml.TreeEnsembleRegressor", 12},
+                                                     {"ai.onnx.ml.TreeEnsembleClassifier", 8}};
+    for (const auto& [only, number] : operators) {
+        const nlohmann::json report = report_of({"--device", "CPU", "--only", only});
+        EXPECT_TRUE(report["passed"]) << only;
+        EXPECT_EQ(report["checks"]["values"]["passed"], number) << only;
+        EXPECT_EQ(find_verified_kernels(only).count("reference.blocks"), 1u) << only;
+    }
+}
+
 TEST(VerifyCommand, PassesTheTpu)
 {
     if (!has_device("TPU")) GTEST_SKIP() << "this build has no TPU";

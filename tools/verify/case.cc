@@ -138,19 +138,26 @@ const Types& byte_types()
 
 namespace {
 
+constexpr size_t kMostShown = 8;
+
+// "1,2,3", "#9" of nine.
+template <class Value>
+std::string list_text(const std::vector<Value>& values)
+{
+    if (values.size() > kMostShown) return '#' + std::to_string(values.size());
+    std::ostringstream text;
+    for (size_t i = 0; i < values.size(); ++i)
+        text << (i == 0 ? "" : ",") << values[i];
+    return text.str();
+}
+
 // "[1,2,3]" of values, "#1x3" of a constant, "1x3" of what is fed.
 std::string operand_text(const Operand& operand)
 {
     if (operand.is_absent) return "-";
-    if (operand.values.empty() || operand.values.size() > 8)
+    if (operand.values.empty() || operand.values.size() > kMostShown)
         return (operand.is_constant ? "#" : "") + shape_text(operand.dims);
-    std::ostringstream text;
-    const char* separator = "[";
-    for (const double value : operand.values) {
-        text << separator << value;
-        separator = ",";
-    }
-    return text.str() + "]";
+    return '[' + list_text(operand.values) + ']';
 }
 
 double lowest_value(int data_type)
@@ -222,11 +229,12 @@ std::string Case::name() const
     text << op;
     for (const Operand& input : inputs)
         text << ' ' << operand_text(input);
-    for (const auto& [key, values] : lists) {
-        text << ' ' << key << '=';
-        for (size_t i = 0; i < values.size(); ++i)
-            text << (i == 0 ? "" : ",") << values[i];
-    }
+    for (const auto& [key, values] : lists)
+        text << ' ' << key << '=' << list_text(values);
+    for (const auto& [key, values] : float_lists)
+        text << ' ' << key << '=' << list_text(values);
+    for (const auto& [key, values] : text_lists)
+        text << ' ' << key << '=' << list_text(values);
     for (const auto& [key, value] : ints)
         text << ' ' << key << '=' << value;
     for (const auto& [key, value] : floats)
@@ -260,6 +268,7 @@ std::vector<Case> list_cases()
     add_index_cases(&cases);
     add_quantized_cases(&cases);
     add_recurrent_cases(&cases);
+    add_tree_cases(&cases);
     add_other_cases(&cases);
     add_cases_behind_conv(&cases);
     for (Case& each : cases)

@@ -61,9 +61,12 @@ struct Case
     // Input 0, of rank four, comes from a convolution that leaves it as it is: kernels for channels
     // last, which take what lies so already, are used behind one.
     bool is_behind_conv = false;
+    std::vector<std::pair<std::string, std::vector<float>>> float_lists = {};
+    std::vector<std::pair<std::string, std::vector<std::string>>> text_lists = {};
 
-    // "Conv 1x3x7x7 #4x3x3x3 pads=1,1,1,1": constants have a #. "behind=Conv" ends that of one
-    // whose input comes from a convolution.
+    // "Conv 1x3x7x7 #4x3x3x3 pads=1,1,1,1": constants have a #, and so have the lengths of
+    // lists with more than eight values. "behind=Conv" ends that of one whose input comes from a
+    // convolution.
     std::string name() const;
 };
 
@@ -92,6 +95,7 @@ void add_movement_cases(std::vector<Case>* cases);
 void add_index_cases(std::vector<Case>* cases);
 void add_quantized_cases(std::vector<Case>* cases);
 void add_recurrent_cases(std::vector<Case>* cases);
+void add_tree_cases(std::vector<Case>* cases);
 void add_other_cases(std::vector<Case>* cases);
 // Those that are there behind a convolution, where that may change what computes them.
 void add_cases_behind_conv(std::vector<Case>* cases);

@@ -39,6 +39,16 @@ void set_attributes(node_t node, const Case& of)
     for (const auto& [name, values] : of.lists)
         check(set_node_attr_generic(node, name.c_str(), "int64[]", values.data(),
                                     static_cast<int>(values.size() * sizeof(int64_t))));
+    for (const auto& [name, values] : of.float_lists)
+        check(set_node_attr_generic(node, name.c_str(), "float[]", values.data(),
+                                    static_cast<int>(values.size() * sizeof(float))));
+    for (const auto& [name, values] : of.text_lists) {
+        std::vector<const char*> texts;
+        for (const std::string& value : values)
+            texts.push_back(value.c_str());
+        check(set_node_attr_generic(node, name.c_str(), "string[]", texts.data(),
+                                    static_cast<int>(texts.size() * sizeof(char*))));
+    }
     for (const auto& [name, value] : of.ints)
         check(set_node_attr_int(node, name.c_str(), &value));
     for (const auto& [name, value] : of.floats)
