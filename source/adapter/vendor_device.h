@@ -79,7 +79,7 @@ int check_soc_model(const tengine_compiler_t& compiler, const char* model);
 
 // ---- byte code (vendor_module.cc) ----
 
-// Of a result of the compiler, or what was kept. Parts share it.
+// A module of a result of the compiler, or one that was kept. Parts share it.
 struct Module : Allocated
 {
     explicit Module(VendorDevice& of) : vendor(of) {}
@@ -143,9 +143,9 @@ struct Call
 // Memory in `bytes` for `size` bytes at such an address.
 void* align(Vector<uint8_t>& bytes, size_t size, size_t alignment);
 
-// What interface.save writes of a part, and the call it is read as; its module is then loaded.
-// TENGINE_EFORMAT: the bytes are not a saved part. TENGINE_EVERSION: of another version of the SDK
-// than the compiler's that is here.
+// The text that interface.save writes of a part, and the call it is read as; its module is then
+// loaded. TENGINE_EFORMAT: the bytes are not a saved part. TENGINE_EVERSION: of another version of
+// the SDK than the compiler's that is here.
 int save_call(const Call& call, struct ir_sink* sink);
 int load_call(VendorDevice& vendor, const void* data, size_t size, Call* out_call);
 

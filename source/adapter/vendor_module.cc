@@ -8,7 +8,7 @@
 namespace tengine::adapter {
 namespace {
 
-// What a part is saved as: this, the entry point, the SDK's version, and the module at
+// The form that a part is saved in: this, the entry point, the SDK's version, and the module at
 // kModuleOffset.
 struct SavedHead
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a vendor's compiler chooses of a graph, once for each preparation.
+// The nodes that a vendor's compiler chooses of a graph, once for each preparation.
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>

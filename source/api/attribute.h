@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the functions on attributes share: attribute.c sets and gets values, attribute_pointer.c
+// The common part of functions on attributes: attribute.c sets and gets values, attribute_pointer.c
 // pointers to them.
 #pragma once
 

@@ -9,7 +9,7 @@
 
 #include "api/handle.h"
 
-// What a function of the C API ends with when it fails; code and sentence have been set. Logs the
+// The end of a function of the C API that fails; code and sentence have been set. Logs the
 // sentence, so one that calls another returns that one's failure as it is. The first returns -1;
 // the others do the same for a status below 0 and a NULL, and else return what they are given.
 int api_failure(void);

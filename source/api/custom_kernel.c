@@ -57,7 +57,7 @@ int set_custom_kernel(node_t node, const char* dev_name, struct custom_kernel_op
     return end_change(owner, add_node_kernel(target, kernel_ops));
 }
 
-// What is prepared refers to the kernel, so it goes first.
+// The preparation refers to the kernel, so it goes first.
 static int remove_kernel(api_graph_t* owner, struct node* node)
 {
     ir_failure_t failure = {0};

@@ -21,7 +21,7 @@ static int count_cores(uint64_t mask)
     return number > 0 ? number : get_cpu_count();
 }
 
-// What the program asks for, limited to what the machine has.
+// The program's request, limited to what the machine has.
 static ir_run_options_t translate_options(const options_t* wanted)
 {
     const bool cluster_known =

@@ -25,7 +25,7 @@ enum
     GRAPH_EVENT_NUMBER = GRAPH_EXEC_DONE + 1
 };
 
-// What the API keeps beside a graph.
+// The data that the API keeps beside a graph.
 typedef struct api_graph
 {
     struct graph* graph;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // inspect.h, what is compiled in: devices, operators, options, formats, data types, the processor.
-// What a graph is made of: graph_inspect.c.
+// The parts of a graph: graph_inspect.c.
 #include "tengine/inspect.h"
 
 #include "api/check.h"
@@ -27,7 +27,7 @@ const char* tengine_device_get_name(int index)
     return find_device_via_index(index)->name;
 }
 
-// What describe() says: lists of int.
+// The answer of describe(): lists of int.
 typedef struct description
 {
     struct vector* allowed;

@@ -77,7 +77,7 @@ static bool is_owned(const void* object)
     return false;
 }
 
-// What is registered now, by no other plug-in, and is not in `known`, which may be NULL.
+// The things registered now, by no other plug-in, and not in `known`, which may be NULL.
 static struct vector* list_registered(find_registered_t find, const struct vector* known)
 {
     struct vector* list = create_vector(sizeof(void*), NULL);
@@ -318,7 +318,7 @@ static int refuse_library(const plugin_t* plugin)
                              "whose LiteRtCompilerContext is not known");
 }
 
-// What the library says of itself (plugin.h), NULL when it says nothing.
+// The library's description of itself (plugin.h), NULL when it has none.
 static int read_entry(const plugin_t* plugin, const tengine_plugin_t** out_entry)
 {
     dynamic_function_t function;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands for plugin.c and plugin_path.c in a minimal build, which may be linked into static
+// The stand-in for plugin.c and plugin_path.c in a minimal build, which may be linked into static
 // programs and loads no libraries.
 #include "api/check.h"
 #include "api/plugin.h"

@@ -14,7 +14,7 @@ enum
     COPY_NUM = 4           // the fastest counts; the first also maps the pages
 };
 
-// What the slowest boards with an operating system reach.
+// The bandwidth of the slowest boards with an operating system.
 static const double lowest_bandwidth = 5e8;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

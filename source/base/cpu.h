@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the processor can do: cores, clusters, instruction sets, caches.
+// The abilities of the processor: cores, clusters, instruction sets, caches.
 // Sources: cpu_feature.c and cpu_topology.c. Any thread.
 #pragma once
 
@@ -55,7 +55,7 @@ uint64_t get_cpu_features(void);
 // kernel may be running.
 void force_cpu_features(const uint64_t* features);
 
-// What the processor has in words, as in "sse4.2 avx avx2 fma"; "" when there is none. Constant.
+// The processor's abilities in words, as in "sse4.2 avx avx2 fma"; "" when there is none. Constant.
 const char* get_cpu_feature_text(void);
 
 // Cores the calling thread may run on, at least 1.

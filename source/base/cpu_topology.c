@@ -100,7 +100,7 @@ uint64_t select_cluster(const uint64_t* frequencies, int cpu_num, uint64_t usabl
     return (mask & usable) != 0 ? mask & usable : usable;
 }
 
-// What cores can do stays as it is, and reading it takes longer than preparing a graph may.
+// The abilities of cores stay as they are, and reading it takes longer than preparing a graph may.
 static uint64_t core_frequencies[MASK_CORES];
 
 static void read_frequencies(void)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is in a folder.
+// The files of a folder.
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files mapped into memory, private copies of files that are mapped in the same way, and memory
-// that costs nothing until it is touched. What another program does to a mapped file shows in it:
+// that costs nothing until it is touched. Changes by another program to a mapped file show in it:
 // bytes that it writes, and pages that it takes away, whose reading raises SIGBUS
 // (mapping_guard.h). A copy follows nothing.
 #pragma once

@@ -184,7 +184,7 @@ static void remove_if_left(int folder, const char* name)
     close(descriptor);
 }
 
-// Of this user, in the target's folder, as far as it is looked through.
+// Files of this user, in the target's folder, as far as it is looked through.
 static void remove_leftovers(const target_t* target)
 {
     char path[PATH_MAX];

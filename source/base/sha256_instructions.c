@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Four rounds at a time: `w` holds the last 16 words of the message's schedule, four to a register.
-// What the instructions do: Intel, "Intel SHA Extensions" (2013); Arm ARM, SHA256H and the like.
+// The instructions are in: Intel, "Intel SHA Extensions" (2013); Arm ARM, SHA256H and the like.
 #include "base/sha256_instructions.h"
 
 #include "base/cpu.h"

@@ -7,7 +7,7 @@
 // awake joins in. At the end the caller closes the loop to newcomers and waits only for those who
 // have joined. So a sleeping or descheduled worker costs speed, never progress.
 //
-// What the caller and a worker tell each other is in one cache line, the worker's slot. From core
+// The caller and a worker talk through one cache line, the worker's slot. From core
 // to core a line takes 50 to 250 ns; a loop of two workers moves one four times.
 #define _GNU_SOURCE
 #include "base/thread_pool.h"
@@ -36,7 +36,7 @@ enum
     SPIN_BATCH = 16         // polls between two looks at the clock
 };
 
-// Of a worker, in a loop.
+// A worker's wait, in a loop.
 enum
 {
     SLOT_CLOSED,  // the worker is not in the loop, and may not join it
@@ -83,7 +83,7 @@ struct thread_pool
     pthread_cond_t left;
 };
 
-// What this thread is in the middle of, innermost first: pools and the worker number it has there.
+// The work that this thread is in, innermost first: pools and the worker number it has there.
 typedef struct pool_frame
 {
     const struct pool_frame* outer;

@@ -6,7 +6,7 @@
 extern "C" {
 #endif
 
-// What controls a terminal becomes question marks, but ends of lines and tabulators.
+// Characters that control a terminal become question marks, but ends of lines and tabulators.
 void make_text_visible(char* text);
 
 #ifdef __cplusplus

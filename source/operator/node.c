@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes a graph's node an operator: creation with default parameters, change of operator, and
+// Operators of a graph's nodes: creation with default parameters, change of operator, and
 // reading of parameters by name.
 #include <stdio.h>
 #include <string.h>

@@ -49,7 +49,7 @@ bool is_given_param(const ir_method_t* method, const op_field_t* field, const vo
 
 // All required parameters are set and input/output counts are in the row's range.
 int check_node(const struct node* node);
-// Of these only how many inputs and outputs there are.
+// They state only how many inputs and outputs there are.
 int check_node_counts(const struct node* node);
 
 // "kernel_shape=[3,3] group=1": parameters that differ from their default.

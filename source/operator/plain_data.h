@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which constants operators only compute with. What may decide a size or a position is checked
-// before it is used, and used more than once; it must not lie in memory that can change
+// Which constants operators only compute with. Values that may decide a size or a position are
+// checked before it is used, and used more than once; it must not lie in memory that can change
 // unnoticed, as a mapped file's does.
 #pragma once
 

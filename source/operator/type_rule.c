@@ -30,7 +30,7 @@ static int find_attribute_type(const struct node* node, const char* name)
     return tensor->dim_num >= 0 ? tensor->data_type : NOT_APPLICABLE;
 }
 
-// Of the value's type, what `word` makes of it.
+// The type that `word` makes of the value's.
 static int change_type(const char* word, int type)
 {
     if (type == NOT_APPLICABLE) return NOT_APPLICABLE;

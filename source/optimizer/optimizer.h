@@ -19,7 +19,7 @@ struct tengine_quantization;
 int create_execution_graph(struct graph* source, const ir_run_options_t* options,
                            struct graph** out_graph);
 
-// What a file of this source graph is to hold when it speaks `dialect` ("tengine": Tengine's
+// The contents of a file of this source graph when it speaks `dialect` ("tengine": Tengine's
 // operators, "": ONNX's, all of which can stand in one opset, that of the option model.opset): a
 // graph in source form. Nodes that Tengine cannot say stay ONNX's, and a warning says why.
 // *out_graph is NULL when the source graph is that itself, else to be destroyed with

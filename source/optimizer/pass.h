@@ -82,7 +82,7 @@ int settle_moved_inputs(node& node);
 int infer_graph(graph& graph);
 // The walk alone: inputs of unknown shape leave shapes unknown, and types where nothing else tells.
 int infer_nodes(graph& graph);
-// What infer_graph() left to devices: weights that no device took as bytes.
+// The nodes that infer_graph() left to devices: weights that no device took as bytes.
 int fold_graph(graph& graph);
 // Whether it is made of a body of a control-flow node.
 bool is_body(const graph& graph);

@@ -88,7 +88,7 @@ constexpr Pass kFloatPasses[] = {
     {"clean", remove_dead_code},
 };
 
-// What the devices of a run make of it.
+// The passes of a run's devices.
 constexpr Pass kDevicePasses[] = {
     {"precision_options", apply_precision_options},
     {"optimize", optimize_by_devices},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands for the folder precision/ in a build without it (TENGINE_WITH_PRECISIONS): runs are
+// The stand-in for the folder precision/ in a build without it (TENGINE_WITH_PRECISIONS): runs are
 // in fp32.
 #include "optimizer/pass.h"
 #include "tengine/device.h"

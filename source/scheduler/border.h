@@ -18,8 +18,8 @@ typedef struct border
     size_t bytes;  // unless dynamic
 } ir_border_t;
 
-// Of all inputs, then all outputs of a part that has been compiled and not run yet; `isolated` as
-// in compiled.h.
+// The borders of all inputs, then all outputs of a part that has been compiled and not run yet;
+// `isolated` as in compiled.h.
 void set_ir_borders(const struct subgraph* compiled, bool isolated, ir_border_t* out_borders);
 
 // Inputs get their data. Outputs are pointed at the frame's, so that the device writes there.

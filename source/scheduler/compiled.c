@@ -206,7 +206,7 @@ static int fill(ir_compiled_t* compiled, const struct subgraph* part, struct dev
                              : tengine_error_set(TENGINE_ENOMEM, "no memory for a profile");
 }
 
-// What the device made of the same part in other shapes. If it fails with that, it gets to compile
+// The device's work on the same part in other shapes. If it fails with that, it gets to compile
 // the part from the beginning.
 static bool give_spare(ir_compiled_t* compiled, const struct subgraph* part)
 {
@@ -216,7 +216,7 @@ static bool give_spare(ir_compiled_t* compiled, const struct subgraph* part)
     return subgraph->device_graph != NULL;
 }
 
-// What has no device any more.
+// A part that has no device any more.
 static void discard(ir_compiled_t* compiled)
 {
     if (compiled->subgraph) destroy_ir_graph(compiled->subgraph->graph);

@@ -45,10 +45,10 @@ int finish_ir_compiled(ir_compiled_t* compiled);
 // The run under way was given up: tells the device, where that wants to know.
 void cancel_ir_compiled(ir_compiled_t* compiled);
 
-// What the device counted in the last run: appends ir_counter_t.
+// The counts of the device in the last run: appends ir_counter_t.
 int count_ir_compiled(const ir_compiled_t* compiled, struct vector* out_counters);
 
-// What the device computes a node of the part with, the one at `index` of its node_list.
+// The kernel that the device computes a node of the part with, the one at `index` of its node_list.
 int explain_ir_compiled(const ir_compiled_t* compiled, int index, ir_node_kernel_t* out_kernel);
 
 // Like fail_ir_entry() for an entry of the device that compiled it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tells whether bytes that a device saved are those of a part.
+// The fingerprint that tells whether bytes that a device saved are those of a part.
 #pragma once
 
 #include <stdint.h>
@@ -23,7 +23,7 @@ TENGINE_MUST_USE int find_ir_fingerprint(const struct subgraph* part, struct dev
                                          int version, thread_pool_t* pool,
                                          uint8_t out_fingerprint[SHA256_BYTES]);
 
-// What the device's compatibility() says, "" without one. What the device says when it fails.
+// The text of the device's compatibility(), "" without one. The device's error when it fails.
 TENGINE_MUST_USE int find_ir_compatibility(const struct subgraph* part, struct device* device,
                                            char out_text[IR_COMPATIBILITY_SIZE]);
 

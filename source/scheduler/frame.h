@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-// What a tensor of the execution graph has in this run.
+// The state of a tensor of the execution graph in this run.
 typedef struct frame_value
 {
     void* data;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a prepared graph holds: memory of its parts by device, of its borders, of what runs leave.
-// The constants of the model are the API's to count (api/graph_memory.c).
+// The memory that a prepared graph holds: that of its parts by device, of its borders, of what runs
+// leave. The constants of the model are the API's to count (api/graph_memory.c).
 #pragma once
 
 #include "tengine/device.h"
@@ -22,12 +22,12 @@ typedef struct device_memory
 // others that run a part. All zero but the device when the graph is not prepared.
 int count_ir_device_memory(const struct graph* source, struct vector* out_devices);
 
-// What a part that is compiled holds, in bytes.
+// The memory of a part that is compiled, in bytes.
 TENGINE_MUST_USE int count_ir_part_memory(const struct subgraph* part, int64_t* out_bytes);
 
-// Of an execution graph, in bytes. Constants that passes made; memory planned for what crosses the
-// borders of parts, of all runs that may be under way; and results of a run whose shapes only the
-// run could tell.
+// The memory of an execution graph, in bytes. Constants that passes made; memory planned for what
+// crosses the borders of parts, of all runs that may be under way; and results of a run whose
+// shapes only the run could tell.
 int64_t count_ir_derived_constants(const struct graph* execution);
 int64_t count_ir_border_memory(const struct graph* execution);
 int64_t count_ir_run_values(const struct graph* execution);

@@ -194,7 +194,7 @@ static bool is_unfinished_name(const char* name)
            length > end && strcmp(name + length - end, UNFINISHED_ENDING) == 0;
 }
 
-// What other processes have removed meanwhile is gone as well.
+// Files that other processes have removed meanwhile are gone as well.
 static void remove_file(const tidied_t* folder, const char* name)
 {
     if (unlinkat(dirfd(folder->stream), name, 0) != 0 && errno != ENOENT)
@@ -211,7 +211,7 @@ static bool look_at(tidied_t* folder, const char* name)
         !S_ISREG(info.st_mode))
         return true;
     if (!is_part) {
-        // What a process that was killed has left.
+        // The file of a process that was killed.
         if (time(NULL) - info.st_mtime > UNFINISHED_SECONDS) remove_file(folder, name);
         return true;
     }

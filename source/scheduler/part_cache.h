@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-// What a device has saved, in a mapped file.
+// The data that a device has saved, in a mapped file.
 typedef struct ir_kept_part
 {
     mapped_file_t file;

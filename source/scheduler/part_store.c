@@ -135,7 +135,7 @@ static bool load_found(struct subgraph* subgraph, int part_index, const char* ne
         return true;
     }
     fail_ir_entry(device, "load", part_index, subgraph->node_num, status);
-    // What cannot be loaded on this machine may be right on the one that it is for.
+    // A part that cannot be loaded on this machine may be right on the one that it is for.
     if (status == TENGINE_ENOTSUP) {
         TLOG_INFO("%s; %s", tengine_error_message(), next);
     } else {

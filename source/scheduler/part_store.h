@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-// Of one compiled part, from before pre_run until its end. Starts as all zero bytes.
+// The entry of one compiled part, from before pre_run until its end. Starts as all zero bytes.
 typedef struct ir_stored_part
 {
     bool is_kept;      // what the device compiles is to be kept: it is asked to save

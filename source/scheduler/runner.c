@@ -24,7 +24,7 @@ struct runner
     ir_failure_t start_failure;
     bool given_up;  // the default device does it now
     ir_failure_t cause;
-    // What publish_ir_runner() reads while the next run may be under way.
+    // The state that publish_ir_runner() reads while the next run may be under way.
     pthread_mutex_t mutex;
     bool has_news;  // given_up is not published yet
     int64_t run_ns;
@@ -256,7 +256,7 @@ void start_ir_part(struct subgraph* part, ir_frame_t* frame)
     keep_ir_failure(&runner->start_failure);
 }
 
-// What async_run had recorded is recorded again: another part may have been started since.
+// The error of async_run is recorded again: another part may have been started since.
 static int wait_for_end(ir_runner_t* runner)
 {
     if (runner->start_status == 0) return finish_ir_compiled(runner->compiled);

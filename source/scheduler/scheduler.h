@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The room scheduler: running graphs. It prepares a graph, walks its parts and hands results back.
-// What the parts are is the optimizer's decision, and what they compute their devices'.
+// The parts are the optimizer's decision, and what they compute their devices'.
 //
 // The C API calls these functions on source graphs; the walk over the execution graph is a
 // scheduler's (ir_scheduler_t in device.h).
@@ -22,7 +22,7 @@ extern "C" {
 int prerun_ir_graph(struct graph* source, const ir_run_options_t* options);
 
 // Makes the execution graph and its parts, and stops before a device compiles one: where each node
-// would go can be read, and nothing can be run. What was prepared is dropped first.
+// would go can be read, and nothing can be run. An earlier preparation is dropped first.
 int place_ir_graph(struct graph* source, const ir_run_options_t* options);
 
 // Whether run_ir_graph() would begin a run now: ESTATE before prerun, and with `block` while others

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What belongs to an execution graph from prerun to postrun: its scheduler, its frames and which of
-// them are in use, and what its parts may fall back to (graph->session).
+// The belongings of an execution graph from prerun to postrun: its scheduler, its frames and which
+// of them are in use, and what its parts may fall back to (graph->session).
 #pragma once
 
 #include <pthread.h>

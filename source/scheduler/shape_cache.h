@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-// What a preparation depends on beside the shapes of the inputs.
+// The things that a preparation depends on beside the shapes of the inputs.
 typedef struct terms
 {
     ir_run_options_t options;

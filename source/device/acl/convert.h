@@ -21,7 +21,7 @@ constexpr int kMaxRank = static_cast<int>(arm_compute::MAX_DIMS);
 // are for operators that have a scale.
 DataType to_acl_type(int data_type);
 
-// Of outermost-first dimensions, as graphs have them.
+// The shape of outermost-first dimensions, as graphs have them.
 TensorShape to_acl_shape(std::initializer_list<int> dims);
 TensorShape to_acl_shape(const int dims[], int number);
 

@@ -2,7 +2,7 @@
 // The device ACL: it offers the functions of the Arm Compute Library to the core. Kernels of our
 // own do not live here.
 //
-// What pre_run makes of a part: ACL functions in the order of its nodes, and the ACL tensors they
+// A part as pre_run makes it: ACL functions in the order of its nodes, and the ACL tensors they
 // work on. Nodes are turned into functions by builder.h. The same plan with nothing configured
 // serves to ask what ACL accepts.
 #pragma once
@@ -53,7 +53,7 @@ class Plan
     void copy_times(int64_t* out_ns) const;
     // Tensors between functions, what functions need while they run, and copies of borders.
     size_t arena_bytes() const { return memory_.bytes() + border_bytes_; }
-    // What the functions have beside that: rearranged weights above all. ACL does not say, so it is
+    // The memory of functions beside that: rearranged weights above all. ACL does not say, so it is
     // what the heap grew by in create(), which other threads use as well.
     size_t compiled_bytes() const { return compiled_bytes_; }
 

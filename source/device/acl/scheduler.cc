@@ -137,7 +137,7 @@ class PoolScheduler : public IScheduler
     }
 
   private:
-    // Of worker 0, made on the thread that has the pool.
+    // That of worker 0, made on the thread that has the pool.
     ThreadInfo make_info()
     {
         ThreadInfo info;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the CPU device has from init to release_device: device->privacy.
+// The state of the CPU device from init to release_device: device->privacy.
 #pragma once
 
 #include "device/cpu/kernel_list.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node will cost on the CPU device, before it is compiled.
+// The cost of a node on the CPU device, before it is compiled.
 #pragma once
 
 #include "device/cpu/kernel_list.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel of the CPU device is. Files in kernel/ (fast) and reference/ (plain and obviously
+// Kernels of the CPU device. Files in kernel/ (fast) and reference/ (plain and obviously
 // right) each export one KernelTable; CMake finds them and generates the list. In which order the
 // kernels of an operator are asked stands in implementations.cc; the first that accepts, and is
 // expected to pay, wins.

@@ -60,7 +60,7 @@ struct skeleton_step
     int (*run)(const struct node* node);
 };
 
-// What pre_run makes of a subgraph; its only owner is subgraph->device_graph.
+// A subgraph as pre_run makes it; its only owner is subgraph->device_graph.
 struct skeleton_graph
 {
     int step_num;

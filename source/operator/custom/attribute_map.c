@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See attribute_map.h. What a vector or map refers to lies before it, and offsets count backwards
+// See attribute_map.h. The values of a vector or map lie before it, and offsets count backwards
 // from where they stand. All numbers have 64 bits here; the format has narrower ones, too.
 #include "operator/custom/attribute_map.h"
 
@@ -31,7 +31,7 @@ typedef struct flex_writer
     bool is_out_of_memory;  // and `bytes` is as it was
 } flex_writer_t;
 
-// What a map or vector has: a number, or where it lies.
+// An entry of a map or vector: a number, or where it lies.
 typedef struct flex_value
 {
     const char* key;

@@ -20,7 +20,7 @@ extern "C" {
 
 struct custom_kernel;
 
-// What a kernel does. Nodes are execution nodes.
+// The work of a kernel. Nodes are execution nodes.
 typedef struct custom_kernel_table
 {
     const char* kind;       // "custom kernel", for sentences
@@ -59,7 +59,7 @@ const char* get_source_op(const struct node* node);
 // Whether the node stands for an operator that the library does not have ("Generic").
 bool is_open_node(const struct node* node);
 
-// What a function fails with whose error was cleared before it was called: code and sentence that
+// The failure of a function whose error was cleared before it was called: code and sentence that
 // it has recorded, or else what it returned. `consequence` follows the latter.
 int fail_kernel_call(const ir_custom_kernel_t* kernel, const char* function, int returned,
                      const char* consequence);
@@ -73,7 +73,7 @@ int infer_custom_shapes(struct node* node);
 // there is no other kernel.
 int bind_custom_kernel(const struct node* node);
 
-// Of a source or execution node: that for the device of this name, or NULL.
+// The kernel of a source or execution node for the device of this name, or NULL.
 ir_custom_kernel_t* find_custom_kernel(const struct node* node, const char* device);
 // Whether a source node has one of set_custom_kernel().
 bool has_kernel_for_one_shape(const struct node* node);

@@ -136,7 +136,7 @@ static bool is_for_same_device(const tengine_op_t* a, const tengine_op_t* b)
     return strcmp(get_custom_op_device(a), get_custom_op_device(b)) == 0;
 }
 
-// Of those for one device it is the newest for unknown versions, which are 0.
+// The newest of those for one device serves unknown versions, which are 0.
 static bool is_newest(const struct vector* list, const tengine_op_t* op)
 {
     for (int i = 0; i < get_vector_num(list); ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What callbacks of custom operators ask for (tengine/custom_op.h). Failures are sentences without
-// the names of operator and node, which the call puts before them.
+// The questions of custom operators' callbacks (tengine/custom_op.h). Failures are sentences
+// without the names of operator and node, which the call puts before them.
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See op_node.h. What callbacks ask for is in op_context.c.
+// See op_node.h. The questions of callbacks are in op_context.c.
 #include "operator/custom/op_node.h"
 
 #include <string.h>
@@ -376,7 +376,7 @@ static int give_op(struct node* node, tengine_op_t* op)
     return status;
 }
 
-// What stands for inputs and constants, and exists only to mark.
+// Operators that stand for inputs and constants, and exist only to mark.
 static bool computes_something(const struct node* node)
 {
     const ir_method_t* method = node->op.method;

@@ -45,7 +45,7 @@ enum attention_output
     ATTENTION_OUTPUTS
 };
 
-// What the scores in output ATTENTION_SCORES are.
+// The meaning of the scores in output ATTENTION_SCORES.
 enum attention_mode
 {
     ATTENTION_RAW,
@@ -62,8 +62,8 @@ struct attention_form
     bool tokens_first;  // (batch, tokens, heads, elements); else (batch, heads, tokens, elements)
 };
 
-// What a node with inputs of known shapes means. EINVAL, with the values, for shapes and parameters
-// that do not go together.
+// The meaning of a node with inputs of known shapes. EINVAL, with the values, for shapes and
+// parameters that do not go together.
 int read_attention(const struct node* node, struct attention_form* out_form);
 
 #ifdef __cplusplus

@@ -18,7 +18,7 @@ struct scan_param
     struct op_ints scan_output_directions;
 };
 
-// What a Scan reads and writes. Its inputs are states, then what is scanned; its outputs states,
+// The operands of a Scan. Its inputs are states, then what is scanned; its outputs states,
 // then what has been gathered. In opset 8 the states and the scanned have a batch axis before all
 // others, and lengths of the sequences come first.
 typedef struct scan_form

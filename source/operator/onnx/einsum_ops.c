@@ -33,7 +33,7 @@ struct parser
     int8_t axes[EINSUM_MAX_INPUTS][MAX_SHAPE_DIM_NUM];  // the label of each axis of an input
 };
 
-// What a term consists of.
+// The labels that a term consists of.
 enum
 {
     TOKEN_END = -1,

@@ -22,7 +22,7 @@ static const op_field_t group_norm_fields[] = {
     FIELD(INT, channels_last, .number = 1, .minimum = 0, .maximum = 1),
 };
 
-// Of the channels, in the type of `like`.
+// A constant of the channels, in the type of `like`.
 static struct tensor* emit_list(emitter_t* emit, int index, const struct tensor* like)
 {
     struct tensor* list = get_ir_node_input(emit->origin, index);

@@ -20,7 +20,7 @@ struct group_query_param
     int smooth_softmax;     // a key more, with the score 0 and the value 0
     int causal;
     int qk_output;  // what output 3 is: 1 scores, 2 their softmax
-    // What is refused unless it is as it starts.
+    // Members that are refused unless they are as they start.
     char* k_quant_type;
     char* v_quant_type;
     int kv_cache_bit_width;

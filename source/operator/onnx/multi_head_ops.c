@@ -216,7 +216,7 @@ static void read_operands(emitter_t* emit, struct operands* operands)
                       operands->value ? operands->value->dim_num : 0);
 }
 
-// What is added to queries, keys and values lies in one list.
+// The biases of queries, keys and values lie in one list.
 static void add_bias(emitter_t* emit, struct tensor* bias, struct operands* operands)
 {
     if (!bias || emit->status < 0) return;

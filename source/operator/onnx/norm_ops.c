@@ -199,8 +199,8 @@ static int check_broadcast(const struct node* node, int index)
                      small->name);
 }
 
-// What all that normalise along the last axes share: everything but the other outputs. The first
-// has the type of the scale.
+// The common part of those that normalise along the last axes: everything but the other outputs.
+// The first has the type of the scale.
 static int infer_layer(struct node* node, int* out_axis, int* out_stash_type)
 {
     const struct layer_norm_param* param = node->op.param_mem;

@@ -39,7 +39,7 @@ static const op_field_t gru_fields[] = {
 };
 static const op_field_t rnn_fields[] = {RECURRENT_FIELDS};
 
-// What the operators differ in.
+// The differences between the operators.
 struct cell_kind
 {
     const char* name;

@@ -63,7 +63,7 @@ struct recurrent_shape
 TENGINE_MUST_USE int resolve_recurrent_shape(const struct node* node,
                                              struct recurrent_shape* out_shape);
 
-// What sequence_lens has in a run; NULL: it is absent. ERANGE: beyond the sequence.
+// The values of sequence_lens in a run; NULL: it is absent. ERANGE: beyond the sequence.
 TENGINE_MUST_USE int check_recurrent_lengths(const struct node* node,
                                              const struct recurrent_shape* shape,
                                              const struct tensor* lengths);

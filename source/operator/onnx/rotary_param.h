@@ -33,8 +33,8 @@ struct rotary_form
     bool is_offset;  // one position, that of the first token of each sequence
 };
 
-// What a node with inputs of known shapes means. EINVAL, with the values, for shapes and parameters
-// that do not go together.
+// The meaning of a node with inputs of known shapes. EINVAL, with the values, for shapes and
+// parameters that do not go together.
 int read_rotary(const struct node* node, struct rotary_form* out_form);
 
 #ifdef __cplusplus

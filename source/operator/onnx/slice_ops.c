@@ -177,7 +177,7 @@ static int infer_pad(struct node* node)
     const bool constant = strcmp(param->mode, "constant") == 0;
     int64_t dims[MAX_SHAPE_DIM_NUM];
     for (int i = 0; i < data->dim_num; ++i) {
-        // What is left when negative pads have cut.
+        // The rest when negative pads have cut.
         const int64_t kept =
             data->dims[i] + (before[i] < 0 ? before[i] : 0) + (after[i] < 0 ? after[i] : 0);
         if (kept < 0)

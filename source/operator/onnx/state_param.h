@@ -60,8 +60,8 @@ struct linear_attention_form
     int64_t decay_num, beta_num;  // of a token: for each head, each element of keys; or one in all
 };
 
-// What a node with inputs of known shapes means. EINVAL, with the values, for shapes and parameters
-// that do not go together.
+// The meaning of a node with inputs of known shapes. EINVAL, with the values, for shapes and
+// parameters that do not go together.
 int read_linear_attention(const struct node* node, struct linear_attention_form* out_form);
 
 #ifdef __cplusplus

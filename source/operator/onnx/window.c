@@ -139,7 +139,7 @@ static int resolve_transposed_axis(const struct node* node, const struct window_
                                    int64_t output_padding, int64_t wanted, int index,
                                    struct window_axis* axis)
 {
-    // What the windows cover when nothing is cut off.
+    // The length that the windows cover when nothing is cut off.
     int64_t full;
     if (__builtin_mul_overflow((int64_t)axis->input - 1, axis->stride, &full) ||
         __builtin_add_overflow(full, kernel_extent(axis) + output_padding, &full))

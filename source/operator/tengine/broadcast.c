@@ -88,7 +88,7 @@ bool do_tm_operands_fit(struct node* node, tm_operands_t* out_operands)
     const struct tensor* inputs[2] = {get_ir_node_input(node, 0), get_ir_node_input(node, 1)};
     const struct tensor* output = get_ir_node_output(node, 0);
     tm_operands_t operands = match_tm_operands(inputs[0], inputs[1]);
-    // Of two operands with as many elements the one with more dimensions gives the shape.
+    // The one with more dimensions gives the shape of two operands with as many elements.
     if (operands.match == TM_MATCH_SAME && inputs[1]->dim_num > inputs[0]->dim_num) {
         operands.swapped = true;
         set_matched_shape(&operands, inputs[1]);

@@ -23,7 +23,7 @@ static int require_rank(const struct node* node, int index, int rank)
                      tensor->dim_num, rank);
 }
 
-// What these operators compute is of one image.
+// These operators compute one image.
 static int require_one_image(const struct node* node, int index)
 {
     const struct tensor* tensor = get_ir_node_input(node, index);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several of Tengine's operators of one operand share.
+// The common part of Tengine's operators of one operand.
 #pragma once
 
 #include "operator/tengine/emit.h"

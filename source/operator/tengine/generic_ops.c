@@ -62,7 +62,7 @@ static const ir_method_t* const rows[] = {
     TENGINE_ROW(Generic, 0, 32, 12, ANY_TENSORS, OP_FIELDS(generic_fields),
                 .param_size = sizeof(struct tm_generic_param), .traits = OP_OPEN | OP_RANDOM,
                 .infer_shape = infer_generic),
-    // What a kernel does need not be the same twice.
+    // The result of a kernel need not be the same twice.
     TENGINE_ROW(Custom, -1, -1, 0, ANY_TENSORS, OP_FIELDS(custom_fields),
                 .param_size = sizeof(struct custom_param), .traits = OP_RANDOM,
                 .infer_shape = infer_custom),

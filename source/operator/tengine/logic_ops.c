@@ -150,7 +150,7 @@ static bool add_producers(struct logic_region* region, const struct node* node)
     return true;
 }
 
-// What it gives goes to the region, or to a Cast.
+// Its result goes to the region, or to a Cast.
 static bool add_consumers(struct logic_region* region, const struct node* node)
 {
     const struct tensor* output = get_ir_node_output(node, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operators that only move elements have in common, in both directions. Beside emit.h,
+// The common part of operators that only move elements, in both directions. Beside emit.h,
 // whose rule on failures holds here too.
 #pragma once
 

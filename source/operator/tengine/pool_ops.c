@@ -118,14 +118,14 @@ static bool meets_input(const pool_axis_t* axis)
            (axis->output - 1) * axis->stride - axis->pad < axis->input;
 }
 
-// What the last window needs after the input.
+// The padding that the last window needs after the input.
 static int64_t get_pad_end(const pool_axis_t* axis)
 {
     const int64_t end = count_covered(axis) - axis->input - axis->pad;
     return end > 0 ? end : 0;
 }
 
-// What an average divides by: all but a plain Pooling count padding, as much of it after the
+// The divisor of an average: all but a plain Pooling count padding, as much of it after the
 // input as before. Only the part of the window at output `position`.
 static int64_t count_averaged(const pool_axis_t* axis, int64_t position, int flavor)
 {
@@ -260,7 +260,7 @@ static int64_t count_averaged_here(const struct window_axis* axis, int64_t posit
     return end - (!counting && start < 0 ? 0 : start);
 }
 
-// What is to be raised.
+// The node that is to be raised.
 typedef struct raised_pool
 {
     struct window window;
@@ -296,7 +296,7 @@ static bool find_pad(const raised_pool_t* pool, const struct window_axis* axis, 
     return false;
 }
 
-// What the node says itself comes first, so that it holds for other sizes of the input too.
+// The node's own values come first, so that it holds for other sizes of the input too.
 static bool find_flavor(const struct node* node, const raised_pool_t* pool, int* out_flavor,
                         int64_t out_pads[2])
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the raise functions of Tengine's operators ask of an ONNX node, beside operator/infer.h.
+// Questions of the raise functions of Tengine's operators to an ONNX node, beside operator/infer.h.
 // At that time shapes are known, constants are folded, quantisation is in the tensors.
 #pragma once
 

@@ -130,7 +130,7 @@ static int sort_inputs(const struct node* node, struct layer* layer)
     return TENGINE_OK;
 }
 
-// What all layers ask of their first input and their size.
+// The demands of all layers on their first input and their size.
 static int check_layer(const struct node* node, int hidden)
 {
     const struct tensor* x = get_ir_node_input(node, 0);
@@ -417,7 +417,7 @@ static int raise_gru(struct graph* graph, struct node* node)
 
 #define WORD_FIELD(type, kind, member, place, value) \
     TM_FIELD(struct type, kind, member, WORD, place, .number = value)
-// What all three have, in this order.
+// The inputs that all three have, in this order.
 #define SIZE_FIELDS(type, place)                                                                \
     WORD_FIELD(type, FLOAT, clip, place, 0), WORD_FIELD(type, INT, output_len, (place) + 4, 1), \
         WORD_FIELD(type, INT, sequence_len, (place) + 8, 1),                                    \

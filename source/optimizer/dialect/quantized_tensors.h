@@ -17,7 +17,7 @@ int insert_qdq_nodes(graph& graph);
 // DequantizeLinear nodes with the same scale before Tengine nodes, and Tengine nodes that only move
 // elements to and from such tensors. Then these QuantizeLinear and DequantizeLinear go; else all of
 // them stay, and nothing else of the tensor changes. So do those at the graph's inputs and outputs
-// of floats, unless the context's option model.integer_io is 1. What stays is a warning.
+// of floats, unless the context's option model.integer_io is 1. Those that stay are a warning.
 int fold_qdq_nodes(graph& graph);
 
 // moved_tensors.cc: a step of it, for the tensors that raising has made.
@@ -42,7 +42,7 @@ const int* zero_points_of(const struct tensor& tensor);
 // Gives `tensor` the type, the scales and the zero points of `like`.
 int quantise_like(struct tensor& tensor, const struct tensor& like);
 
-// What a clamp (ReLU, ReLU6, ReLU1, Clip) reads, when a Tengine node computes it and nothing else
+// The input of a clamp (ReLU, ReLU6, ReLU1, Clip), when a Tengine node computes it and nothing else
 // reads it; null otherwise. Before a clamp, rounding to the steps of its result changes nothing,
 // because it is monotone: Q(clamp(x)) = Q(clamp(DQ(Q(x)))) for any x and one Q. So what goes into
 // it can be said to be quantised like its result, which Tengine Lite needs of every tensor, or to

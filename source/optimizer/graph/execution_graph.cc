@@ -172,7 +172,7 @@ int copy_contents(const graph& source, const Extent* extent, graph& target)
     return check_sources(target);
 }
 
-// What the source graph holds in memory of its own.
+// The memory of its own that the source graph holds.
 int64_t count_own_constants(const graph& source)
 {
     int64_t bytes = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a BatchNormalization computes when it does not train, for the pass that merges it into a
+// The function of a BatchNormalization that does not train, for the pass that merges it into a
 // Conv (merge.cc) and the rule that makes it an integer node (precision/).
 #pragma once
 

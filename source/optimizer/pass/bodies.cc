@@ -86,7 +86,7 @@ int count_own_inputs(const ir_body_t& body)
     return body.input_num - body.capture_num;
 }
 
-// What the body captures is constant in it where it is constant outside.
+// A capture of the body is constant in it where it is constant outside.
 int give_captured(const node& node, ir_body_t& body)
 {
     for (int i = 0; i < body.capture_num; ++i) {
@@ -144,7 +144,7 @@ int require_tensor(const node& node, const char* what, int index, int data_type)
                      get_data_type_name(data_type));
 }
 
-// Of an input of the node, which may be absent.
+// The shape of an input of the node, which may be absent.
 int check_input_type(const node& node, int index, int expected)
 {
     const tensor* input = get_ir_node_input(&node, index);
@@ -503,7 +503,7 @@ int take_outputs(node& node, const graph& branch, Stand* stand, Vector<tensor*>*
     return TENGINE_OK;
 }
 
-// What no node of the branch writes, or is several results at once, needs one.
+// A tensor that no node of the branch writes, or is several results at once, needs one.
 int hand_over_others(const node& node, const graph& branch, const Stand& stand,
                      const Vector<tensor*>& outputs)
 {

@@ -20,7 +20,7 @@ struct Contraction
     int most_kept;         // labels that a product in between may have
 };
 
-// What the product of two terms keeps, when `others` are still to come or wanted.
+// The axes that the product of two terms keeps, when `others` are still to come or wanted.
 inline Labels keep_labels(Labels a, Labels b, Labels others)
 {
     return (a | b) & others;

@@ -136,7 +136,7 @@ class Lowering
             if (i != input) wanted |= labels_of(i);
         return wanted;
     }
-    // What the output and the terms that are still to come have.
+    // The axes of the output and the terms that are still to come.
     Labels find_wanted(const Vector<Term>& terms, int a, int b) const
     {
         Labels wanted = set_of(output_);

@@ -58,7 +58,7 @@ bool makes_container(const node& node)
 constexpr int64_t kMegabyte = int64_t{1} << 20;
 constexpr int64_t kMostEinsumMacs = int64_t{1} << 20;  // of one that is folded as it is
 
-// What folding may compute for one graph; beyond it nodes stay for the run. A few bytes of a
+// The work that folding may do for one graph; beyond it nodes stay for the run. A few bytes of a
 // hostile file must not claim all memory, nor all time: it can have many bodies, which are also
 // inferred more often.
 int64_t measure_fold_budget(const graph& graph)

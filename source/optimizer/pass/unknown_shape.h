@@ -7,9 +7,9 @@
 
 namespace tengine {
 
-// Of a tensor without a complete shape: " (NonZero 'n' decides by the values of input 'x')", the
-// first node on the way to it whose shape depends on data, and the input of the graph that these
-// come from. "" when no node makes the tensor, and in minimal builds.
+// The reason why a tensor has no complete shape: " (NonZero 'n' decides by the values of input
+// 'x')", the first node on the way to it whose shape depends on data, and the input of the graph
+// that these come from. "" when no node makes the tensor, and in minimal builds.
 #ifdef TENGINE_MINIMAL
 inline String describe_origin(const graph& graph, const struct tensor& unknown)
 {

@@ -24,7 +24,7 @@ Vector<device*> list_graph_devices(const graph& graph);
 // or an execution graph: it takes them at any address, and late ones (graph/late_constant.h).
 bool has_default_device_alone(const graph& graph);
 
-// What these devices take.
+// The abilities of these devices.
 class Candidates : public Allocated
 {
   public:

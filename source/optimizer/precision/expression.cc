@@ -26,8 +26,8 @@ bool is_constant(const tensor& value)
 
 }  // namespace
 
-// What an expression shows to others must be in int8, so it cannot be inside of another one: then
-// less is, and so on.
+// The results that an expression shows to others must be in int8, so it cannot be inside of another
+// one: then less is, and so on.
 Expressions::Expressions(const graph& graph) : graph_(graph)
 {
     do {

@@ -13,7 +13,7 @@ namespace tengine {
 using ByteTable = std::array<uint8_t, 256>;
 
 // A function of one value, element by element: nodes in an order in which they can run, the last
-// one makes the result. What they read is the value, which all `sources` hold, results of nodes
+// one makes the result. They read the value, which all `sources` hold, results of nodes
 // before, or constants of one element. Without nodes: the value itself.
 struct Formula
 {

@@ -99,7 +99,7 @@ class Writer
     }
 
   private:
-    // What became of a tensor of the base.
+    // The fate of a tensor of the base.
     struct Target
     {
         String name;
@@ -159,7 +159,7 @@ class Writer
         return to;
     }
 
-    // What the model says of a tensor, which the base does not repeat.
+    // The model's data on a tensor, which the base does not repeat.
     void take_declaration(const tensor& from, tensor& to)
     {
         const tensor* declared = get_ir_graph_tensor(base_.core->source, from.core->source_index);
@@ -208,7 +208,7 @@ class Writer
         how_.take_tensor(how_.user, &told);
     }
 
-    // What a node reads in the place of `value`.
+    // The tensor that a node reads in the place of `value`.
     tensor* source_of(const tensor* value, bool is_data)
     {
         if (!value) return nullptr;

@@ -35,11 +35,11 @@ uint8_t quantize_value(float value, const Quantization& by);
 // Whether real * 2^31 or more would be needed to requantise by it; see tengine/fixed_point.h.
 bool is_multiplier(double real);
 
-// Of a QuantizeLinear or DequantizeLinear. False for others: several scales, other types, scales
-// that are computed.
+// The quantisation of a QuantizeLinear or DequantizeLinear. False for others: several scales, other
+// types, scales that are computed.
 bool read_quantization(const node& linear, Quantization* out_quantization);
 
-// What a tensor's bytes are by calibration; `data_type` is that of the run. False when there is
+// The quantisation of a tensor by calibration; `data_type` is that of the run. False when there is
 // none.
 bool read_calibration(const tensor& value, int data_type, Quantization* out_quantization);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of an operator in int8 and uint8, as one table: whether a quantiser puts pairs
+// The fate of each operator in int8 and uint8, as one table: whether a quantiser puts pairs
 // around it (selection.h), and the rule that makes an integer node of one with pairs (fuser.h).
 #pragma once
 

@@ -42,7 +42,7 @@ class Rewriter
     // A failure other than a refusal, such as memory running out; the graph must then be given up.
     int status() const { return status_; }
 
-    // What is made from begin() on is gone after take_back().
+    // The nodes that are made from begin() on are gone after take_back().
     void begin();
     void take_back();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a quantiser does with a float graph: which nodes are quantised, by the table in
+// A quantiser's choice in a float graph: which nodes are quantised, by the table in
 // quantized_operator.h, and the scales of the tensors between. The pairs are inserted in
 // qdq_graph.h.
 #pragma once
@@ -10,12 +10,12 @@
 
 namespace tengine {
 
-// What is quantised as one: there are no pairs inside.
+// Nodes that are quantised as one: there are no pairs inside.
 struct QuantizedUnit
 {
     QuantizedRole role = QuantizedRole::kNone;
     // The node of the operator and what belongs to it: the addition of a bias to a MatMul, a Relu
-    // or Clip. Of a function of one tensor, every node.
+    // or Clip. For a function of one tensor, every node.
     Vector<int> nodes;
     Vector<tensor*> inputs;   // data, in the node's order, also constants
     Vector<tensor*> outputs;  // of the last node
@@ -28,7 +28,7 @@ struct Range
     double high = 0;
 };
 
-// What the program says of ranges, asked once for each tensor.
+// The program's answers about ranges, asked once for each tensor.
 class Ranges
 {
   public:

@@ -14,7 +14,7 @@ SubpixelAxis find_window(const window_axis& axis, int crop)
     const int64_t stride = axis.stride;
     int64_t first = 0, last = 0;
     for (int64_t tap = 0; tap < axis.kernel; ++tap) {
-        // Of the phases 0 to s - 1 one has this tap.
+        // One of the phases 0 to s - 1 has this tap.
         const int64_t at = axis.pad_begin - crop - tap;
         const int64_t phase = ((-at) % stride + stride) % stride;
         first = std::min(first, (at + phase) / stride);

@@ -101,7 +101,7 @@ tensor* add_gemm_of_rows(Fuser& fuser, node& origin, Product& product)
     return fuser.reshape(rows, dims_of(*product.y.value), origin);
 }
 
-// What is added to the product, null if that is not a list.
+// The bias of the product, null if that is not a list.
 tensor* find_addend(const node& sum, const tensor* product)
 {
     tensor* a = get_ir_node_input(&sum, 0);
@@ -235,7 +235,7 @@ tensor* interleave(Fuser& fuser, const node& node, const SubpixelConv& conv, ten
     return fuser.reshape(fuser.rewriter().add_device_tensor(draft), dims, node);
 }
 
-// What is beyond the result.
+// The part beyond the result.
 tensor* cut(Fuser& fuser, const node& node, const SubpixelConv& conv, tensor* bytes)
 {
     Vector<int64_t> starts, ends, axes;

@@ -51,7 +51,7 @@ class BatchState
 
 // The kinds whose batches, run one after the other, run the whole graph: as few as possible, of
 // these as few as possible that are not of a default kind; a choice that is left is made by the
-// order of kinds. The numbering of nodes plays no part. What limits it is said in batch_search.cc.
+// order of kinds. The numbering of nodes plays no part. Its limits are in batch_search.cc.
 Vector<int> find_batches(const BatchGraph& graph);
 
 }  // namespace tengine

@@ -17,7 +17,7 @@ namespace {
 constexpr double kNanosecondsPerMillisecond = 1e6;
 constexpr double kLongestMs = 1e7;  // three hours; keeps sums of 100,000 nodes far from overflow
 
-// What the device says, false when it says nothing that makes sense. That its memory is short says
+// The device's estimate, false when it says nothing that makes sense. That its memory is short says
 // nothing about the node.
 bool ask_estimate(const device& device, const node& node, int64_t* out_ns)
 {

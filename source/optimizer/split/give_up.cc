@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What small.cc and prune.cc do with the parts that they choose.
+// The end of the parts that small.cc and prune.cc choose.
 
 #include "base/containers.hpp"
 #include "optimizer/split/split.h"

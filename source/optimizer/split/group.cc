@@ -15,7 +15,7 @@
 namespace tengine {
 namespace {
 
-// What the nodes of a part have in common.
+// The kind that the nodes of a part share.
 struct Kind
 {
     struct device* device;

@@ -45,7 +45,7 @@ Set<int> collect(const struct subgraph& part, const vector_t* tensors, const vec
     return handed_back;
 }
 
-// What the device hands back and why; all of the part when its evaluation fails.
+// The nodes that the device hands back and why; all of the part when its evaluation fails.
 int evaluate(struct subgraph& part, Set<int>* out_nodes, ir_verdict_t* out_verdict)
 {
     device* device = part.device;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a split came to, as log lines: one for the graph and, on demand (option split.report), one
+// The result of a split as log lines: one for the graph and, on demand (option split.report), one
 // for each node. The same for programs: inspect.h.
 #include <algorithm>
 #include <cstdio>
@@ -23,7 +23,7 @@ constexpr size_t kLineLength = 255;  // what a sink of the program gets of a lin
 constexpr size_t kNameLength = 40;
 constexpr size_t kMostReasons = 8;
 
-// What one device got, and why the devices before it did not get that.
+// The nodes that one device got, and why the devices before it did not get that.
 struct Share
 {
     const device* taker;

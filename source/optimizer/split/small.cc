@@ -39,7 +39,7 @@ struct SmallPart
     }
 };
 
-// Of parts of one size the first in the graph comes first.
+// Parts of one size come in the graph's order.
 int compare_parts(const void* left, const void* right)
 {
     const auto& a = *static_cast<const SmallPart*>(left);

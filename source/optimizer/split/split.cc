@@ -42,7 +42,7 @@ int split_by_devices(graph& graph)
     return TENGINE_OK;
 }
 
-// What a device's own split did not give to the device has no refusal from the steps above.
+// Nodes that a device's own split did not give it have no refusal from the steps above.
 int explain_own_split(graph& graph, struct device* author)
 {
     for (int i = 0; i < graph.node_num; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of the default split, in the order split.cc takes them. What they decide is in the
+// The steps of the default split, in the order split.cc takes them. Their decisions are in the
 // graph: node->device, node->refusal_list, graph->subgraph_list.
 #pragma once
 

@@ -131,7 +131,7 @@ fs::path written_model(const Settings& settings, const std::string& model)
     return fs::path(model);
 }
 
-// What a part is compiled for. With anything else it would run, and compute other values.
+// The conditions a part is compiled for. With others it would run, and compute other values.
 std::string describe_target(const Settings& settings)
 {
     return settings.device_list() + " in " + settings.precision;

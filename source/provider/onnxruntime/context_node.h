@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts that a device has compiled, in models that ONNX Runtime writes and loads again: nodes
-// EPContext of the domain com.microsoft. What one holds is a tmfile: the part's graph, its
+// EPContext of the domain com.microsoft. Each holds a tmfile: the part's graph, its
 // constants, and what its devices made of it (model.keep_parts).
 #pragma once
 
@@ -57,7 +57,7 @@ NodePointer make_context_node(const Part& part, const OrtNode* fused, const Sett
                               const std::string& model, const std::string& notes,
                               WrittenFiles* files);
 
-// What such nodes depend on, as the host keeps it with a model, and what it means here.
+// The things such nodes depend on, as the host keeps them with a model, and what it means here.
 std::string describe_compatibility(const Settings& settings);
 OrtCompiledModelCompatibility judge_compatibility(const std::string& description);
 

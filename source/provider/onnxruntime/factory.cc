@@ -28,7 +28,7 @@ struct Factory : OrtEpFactory
     Factory(const Factory&) = delete;
     Factory& operator=(const Factory&) = delete;
 
-    // What all devices but the CPU are to the host, which looks for none itself.
+    // The kind of all devices but the CPU to the host, which looks for none itself.
     OrtHardwareDevice* accelerator = nullptr;
     // The registration, and providers of sessions: the host may end the former while sessions run,
     // and gives their providers back to the factory afterwards.
@@ -83,7 +83,7 @@ void add_pair(const Pairs& pairs, const std::string& key, const std::string& val
     runtime().api->AddKeyValuePair(pairs.get(), key.c_str(), value.c_str());
 }
 
-// What a program can know of the device before it makes a session.
+// The data about the device that a program can read before it makes a session.
 Pairs describe_device(const char* name)
 {
     Pairs pairs = make_pairs();
@@ -179,8 +179,8 @@ void* open_itself()
     return dlopen(own.dli_fname, RTLD_NOW | RTLD_NOLOAD);
 }
 
-// Of the registration or a provider. The last one ends the factory and, with the last factory, the
-// library's life.
+// A holder: the registration or a provider. The last one ends the factory and, with the last
+// factory, the library's life.
 void drop_factory(Factory* factory)
 {
     const std::lock_guard<std::mutex> lock(factory_mutex);

@@ -26,7 +26,7 @@ std::string judge_value(const Value& value)
     return "";
 }
 
-// What a Dropout in training draws is the host's.
+// The numbers that a Dropout in training draws are the host's.
 bool may_train(const GraphView& view, const ViewedNode& node)
 {
     constexpr size_t kTrainingMode = 2;
@@ -107,7 +107,7 @@ class GraphBuilder
         if (status < 0) fail_library("constant '" + value.name + "'");
     }
 
-    // What no chosen node writes.
+    // Inputs: tensors that no chosen node writes.
     tensor_t add_source(const Value& value)
     {
         const char* op = value.is_constant ? "Const" : "InputOp";

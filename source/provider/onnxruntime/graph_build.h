@@ -25,7 +25,7 @@ struct BuiltGraph
 // logged.
 std::string judge_node(const GraphView& view, const ViewedNode& node);
 
-// A graph of the nodes whose `chosen` is true. What they read from others becomes an input, and
+// A graph of the nodes whose `chosen` is true. Tensors from others become inputs, and
 // what others read of them, or the host as a result, an output. With `lends_constants` the graph
 // reads constants where the host has them, and must not outlive the host's call; else it has
 // copies. Throws Failure.

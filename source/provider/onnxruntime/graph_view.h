@@ -58,7 +58,7 @@ GraphView read_graph(const OrtGraph* graph);
 // TENGINE_DT_* of an element type; kNoType where we have none.
 int convert_type(ONNXTensorElementDataType type);
 
-// What a fused node reads, or writes, by name.
+// The tensors that a fused node reads, or writes, by name.
 std::vector<std::string> input_names(const OrtNode* node);
 std::vector<std::string> output_names(const OrtNode* node);
 

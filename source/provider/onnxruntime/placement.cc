@@ -14,7 +14,7 @@
 namespace tengine::provider {
 namespace {
 
-// What became of a node of the host in the library's preparation.
+// The fate of a node of the host in the library's preparation.
 enum class Fate
 {
     kRefused,
@@ -226,7 +226,7 @@ class Placer
     }
 
     // The level of a node is that of the highest it reads from, and one more where that is on the
-    // other side. What is taken on one level has no path through what is not.
+    // other side. Nodes taken on one level have no path through others.
     std::vector<int> find_levels() const
     {
         std::vector<int> levels(view_.nodes.size()), writer(view_.values.size(), -1);
@@ -262,7 +262,7 @@ class Placer
         }
     }
 
-    // What is taken on one level is a part.
+    // The nodes taken on one level are a part.
     void group(Placement* placement) const
     {
         std::vector<int> levels = find_levels();

@@ -15,7 +15,7 @@ constexpr int kNoPart = -1;
 struct Placement
 {
     int part_num = 0;
-    // Of each node of the view: the part that it is in, or kNoPart and why. Between two nodes of a
+    // For each node of the view: the part that it is in, or kNoPart and why. Between two nodes of a
     // part there is no path through a node that is not of it.
     std::vector<int> parts;
     std::vector<std::string> reasons;

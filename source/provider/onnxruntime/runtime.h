@@ -11,8 +11,8 @@
 
 namespace tengine::provider {
 
-// What the runtime that loaded this library offers, in the version that it is compiled for. Set
-// once, before anything else is called.
+// The interface that the runtime which loaded this library offers, in the version that it is
+// compiled for. Set once, before anything else is called.
 struct Runtime
 {
     const OrtApi* api;

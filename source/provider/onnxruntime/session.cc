@@ -76,7 +76,7 @@ std::vector<std::vector<const OrtNode*>> parts_of(const GraphView& view, const P
     return parts;
 }
 
-// What is left to the host is a warning: the program had asked for a device.
+// A node left to the host is a warning: the program had asked for a device.
 void tell(SessionProvider& self, const GraphView& view, const Placement& placement)
 {
     const bool has_all = std::count(placement.parts.begin(), placement.parts.end(), kNoPart) == 0;

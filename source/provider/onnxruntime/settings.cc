@@ -77,7 +77,7 @@ int read_threads(const std::string& text)
                   ORT_INVALID_ARGUMENT);
 }
 
-// What is left are options of the context.
+// The others are options of the context.
 Entries take_own_options(const Entries& entries, Settings* settings)
 {
     Entries rest;
@@ -98,7 +98,7 @@ Entries take_own_options(const Entries& entries, Settings* settings)
     return rest;
 }
 
-// What falls back is the host's to decide: to it, not to our CPU.
+// The host decides about fallback: to it, not to our CPU.
 void check_fallback(const std::string& key)
 {
     if (key == "split.fail_on_fallback" || key == "split.max_fallback_macs")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program asks of the provider for one session, and the context that has it.
+// The program's demands on the provider for one session, and the context that has it.
 #pragma once
 
 #include <memory>

@@ -74,7 +74,7 @@ int check_node(const NodeProto& node, const Opsets& opsets)
     return TENGINE_OK;
 }
 
-// What one node becomes, in `target`.
+// The nodes that one becomes, in `target`.
 class Expanded
 {
   public:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expands calls from the outside in: the nodes of a body are copied, get their names and attributes
 // and are then looked at like any others, so that calls in functions and in graphs of nodes need
-// nothing of their own. What is copied is counted, because a few lines can call for 2^60 nodes.
+// nothing of their own. Copies are counted, because a few lines can call for 2^60 nodes.
 #include "serializer/onnx/functions.h"
 
 #include <algorithm>
@@ -291,7 +291,7 @@ class Expansion
         return TENGINE_OK;
     }
 
-    // Of the called function's nodes, as the call has it.
+    // An attribute of the called function's nodes, as the call has it.
     int copy_node(const Call& call, int index, NodeProto** out_copy)
     {
         const NodeProto& node = call.function.proto->node(index);
@@ -477,7 +477,7 @@ class Expansion
         return TENGINE_OK;
     }
 
-    // Of a graph and all graphs in it, to those of a copy.
+    // Names of a graph and all graphs in it, to those of a copy.
     void copy_origins(const GraphProto& from, const GraphProto& to)
     {
         const auto origin = handed_over_.find(&from);

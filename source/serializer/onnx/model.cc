@@ -14,7 +14,7 @@
 namespace tengine {
 namespace {
 
-// What differs between IR versions 3 and 13 is additions; earlier ones import no opsets.
+// The differences between IR versions 3 and 13 are additions; earlier ones import no opsets.
 constexpr int64_t kOldestIrVersion = 3;
 constexpr int64_t kNewestIrVersion = 13;
 

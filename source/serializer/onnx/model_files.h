@@ -24,7 +24,7 @@ struct ModelFile
     bool add_view(size_t begin, size_t end);
 };
 
-// What a context says about files (docs/options.md).
+// The options of a context about files (docs/options.md).
 struct FileOptions
 {
     file_use_t use = FILE_IS_COPIED_IF_SMALL;

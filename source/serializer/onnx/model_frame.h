@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an ONNX model says beside what a graph holds: who made it, documentation, declared shapes,
-// and which attributes its nodes list, in what order. A copy that the library has changed is
-// written with it, so that licences and the names of dimensions are not lost (writer.h). A graph
+// The parts of an ONNX model that a graph does not hold: who made it, documentation, declared
+// shapes, and which attributes its nodes list, in what order. A copy that the library has changed
+// is written with it, so that licences and the names of dimensions are not lost (writer.h). A graph
 // that a program has loaded is not: the program may have changed it in any way.
 #pragma once
 

@@ -25,7 +25,7 @@ struct Missing
     std::vector<int> nodes;
 };
 
-// What the graph marks its inputs, constants and custom kernels with is nothing a file may contain.
+// No file may contain the marks of a graph's inputs, constants and custom kernels.
 bool is_border(const std::string& domain, const std::string& type)
 {
     return domain == "tengine" && (type == "InputOp" || type == "Const" || type == "Custom");
@@ -94,7 +94,7 @@ int refuse(const std::vector<Missing>& list, const std::vector<std::string>& nam
         text.c_str());
 }
 
-// What stands between the operator and a description that is for another opset.
+// The text between the operator and a description that is for another opset.
 std::string describe_other_opset(int type, int version)
 {
     const struct method* newest = find_op_method(type, 0);

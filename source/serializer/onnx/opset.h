@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which operator a node means: its domain's opset version picks the description in the registry
-// (operator/registry.h). What is not known is collected, so that one error tells all of it.
+// (operator/registry.h). The unknown ones are collected, so that one error tells all of it.
 #pragma once
 
 #include <list>
@@ -19,7 +19,7 @@ namespace tengine {
 // Domain ("" is ONNX's own) to the version the model imports.
 using Opsets = std::map<std::string, int>;
 
-// What nodes bind to.
+// The opsets that nodes bind to.
 struct Imports
 {
     Opsets model;

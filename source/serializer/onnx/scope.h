@@ -12,8 +12,8 @@
 
 namespace tengine {
 
-// What names mean where nodes are moved from, and in a graph of one of these nodes, which has names
-// of its own.
+// The meaning of names where nodes are moved from, and in a graph of one of these nodes, which has
+// names of its own.
 struct Scope
 {
     const std::string& prefix;

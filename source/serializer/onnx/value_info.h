@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model declares of its inputs and outputs: their type and shape.
+// The declarations of a model's inputs and outputs: their type and shape.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ inline bool is_type_given(const ::onnx::ValueInfoProto& value)
 }
 
 // Both fail for maps, sparse tensors and what has such elements; `owner` names the value in
-// sentences. Of a sequence or an optional value (TENGINE_DT_SEQUENCE) there is no shape.
+// sentences. A sequence or an optional value (TENGINE_DT_SEQUENCE) has no shape.
 // The type may be TENGINE_DT_UNKNOWN, where a tensor's is not told.
 TENGINE_MUST_USE int read_value_type(const ::onnx::TypeProto& type, const std::string& owner,
                                      int* out_data_type);

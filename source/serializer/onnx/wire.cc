@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protobuf's wire format, one level deep. What is below that level protobuf itself parses.
+// Protobuf's wire format, one level deep. Protobuf itself parses what is below that level.
 #include "serializer/onnx/wire.h"
 
 #include <cstdint>

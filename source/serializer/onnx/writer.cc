@@ -34,7 +34,7 @@ using ::onnx::ModelProto;
 using ::onnx::NodeProto;
 using ::onnx::TensorProto;
 
-// Of a model's own: in earlier ones initialisers must be inputs.
+// The IR version of a model's own: in earlier ones initialisers must be inputs.
 constexpr int kFirstIrVersion = 4;
 
 void fill_tensor_head(int data_type, const int dims[], int dim_num, TensorProto* proto)
@@ -142,7 +142,7 @@ bool stands_for_value(const node& node)
     return node.input_num == 0 && node.op.method->tengine;
 }
 
-// Of a domain that is not ONNX's own.
+// The version of a domain that is not ONNX's own.
 int version_of_domain(const node& node)
 {
     if (is_unknown(node))
@@ -172,7 +172,7 @@ class GraphExport
     }
 
   private:
-    // Of a body of `node`, a node of `outer`.
+    // The writer of a body of `node`, a node of `outer`.
     GraphExport(const ir_body_t& body, const node& node, GraphExport& outer)
         : graph_(*body.graph),
           frame_(nullptr),
@@ -381,7 +381,7 @@ class GraphExport
                 if (field && listed.insert(field).second) add_attribute(node, *field, proto);
             }
         }
-        // Of an unknown operator only what was added to the row is the file's.
+        // An unknown operator has only what was added to the row from the file.
         const int first = is_unknown(node) ? find_op_method(node.op.type, 0)->field_num : 0;
         for (int i = first; i < method.field_num; ++i) {
             const op_field_t& field = method.fields[i];

@@ -16,12 +16,12 @@ namespace tengine::tmfile {
 namespace {
 
 static_assert(kDigestBytes == SHA256_BYTES);
-// Of a node that a part has, in the lists and in the table that finds it.
+// The key of a node that a part has, in the lists and in the table that finds it.
 constexpr uint64_t kEntryBytes = 3 * sizeof(uint64_t);
 
 // ---- reading ----
 
-// What stands there may be somebody else's, or ours with a damaged mark.
+// The bytes there may be somebody else's, or ours with a damaged mark.
 bool resembles_mark(const PartsRecord& lists)
 {
     size_t equal = 0;
@@ -30,7 +30,7 @@ bool resembles_mark(const PartsRecord& lists)
     return equal >= sizeof kPartsMark / 2;
 }
 
-// Of what `lists` tells and where, so that it cannot be told to be elsewhere.
+// The hash of what `lists` tells and where, so that it cannot be told to be elsewhere.
 void find_digest(const char* bytes, const PartsRecord& lists, uint8_t out_digest[kDigestBytes])
 {
     const uint32_t places[] = {lists.begin, lists.size, lists.parts, lists.constants};
@@ -87,7 +87,7 @@ int read_bytes(const Reading& reading, const CompiledPartRecord& record, const S
     return TENGINE_OK;
 }
 
-// What tells of a part, one entry each.
+// The records of a part, one entry each.
 struct PartLists
 {
     VectorView records;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What devices have compiled of a model (graph/model_part.h), in its file, both ways. The layout is
-// in format.h.
+// The parts that devices have compiled of a model (graph/model_part.h), in its file, both ways. The
+// layout is in format.h.
 #pragma once
 
 #include "serializer/tmfile/file_builder.h"
@@ -14,8 +14,8 @@ namespace tengine::tmfile {
 TENGINE_MUST_USE int read_compiled_parts(Reading& reading, uint32_t place,
                                          const Vector<struct node*>& nodes);
 
-// What the writer puts elsewhere: the subgraph's vector of parts, 0 when there are none, and the
-// record for the place right in front of the model's or the body's.
+// The offsets that the writer puts elsewhere: the subgraph's vector of parts, 0 when there are
+// none, and the record for the place right in front of the model's or the body's.
 struct CompiledParts
 {
     uint32_t parts = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands for compiled_parts.cc in a build that keeps no compiled parts
+// The stand-in for compiled_parts.cc in a build that keeps no compiled parts
 // (TENGINE_WITH_PART_CACHE).
 #include "serializer/tmfile/compiled_parts.h"
 

@@ -15,8 +15,8 @@ namespace tengine::tmfile {
 class FileBuilder
 {
   public:
-    // Of what is appended, or 0 once the file is too large for its offsets; then all further calls
-    // do nothing. Records and vectors start at multiples of 4.
+    // The offset of what is appended, or 0 once the file is too large for its offsets; then all
+    // further calls do nothing. Records and vectors start at multiples of 4.
     template <class Record>
     uint32_t add(const Record& record)
     {
@@ -46,7 +46,7 @@ class FileBuilder
         std::memcpy(bytes_.data() + offset, &record, sizeof(record));
     }
 
-    // What was appended from `offset` on.
+    // The bytes that were appended from `offset` on.
     std::string_view view_from(uint32_t offset) const
     {
         return {bytes_.data() + offset, bytes_.size() - offset};

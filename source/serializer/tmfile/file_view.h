@@ -65,9 +65,9 @@ class FileView
     size_t size_;
 };
 
-// What loading may allocate: a small multiple of the file's size, so that a small file whose
-// records are used again and again cannot take much. The multiple of a large file is more than a
-// size_t of 32 bits holds.
+// The memory that loading may allocate: a small multiple of the file's size, so that a small file
+// whose records are used again and again cannot take much. The multiple of a large file is more
+// than a size_t of 32 bits holds.
 class Budget
 {
   public:

@@ -3,7 +3,7 @@
 // position in the file, 0 for what is not there. Containers are
 //     string   {size with its NUL, offset of the characters}
 //     vector   {count, then count entries: offsets, indices, int32, float32 or 4 float32}
-// What the fields of an operator's parameter record are, the operator's row says.
+// The operator's row says what the fields of its parameter record are.
 //
 // Extension records are ours: a node whose operator the format has no number for. Its operator
 // record has type kExtensionType, the opset as version, and as parameter a string, the operator's
@@ -202,7 +202,7 @@ struct PartNodesRecord
     uint32_t options;  // hash_ir_device_options(), 0: not known
 };
 
-// Of a constant that fingerprints depend on, so that it need not be hashed at every start.
+// The hash of a constant that fingerprints depend on, so that it need not be hashed at every start.
 struct ConstantDigestRecord
 {
     uint32_t tensor;  // index

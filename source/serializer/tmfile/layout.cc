@@ -16,7 +16,7 @@ enum class Direction
     kToNhwc
 };
 
-// Of groups of `size` words in the order n, h, w, c or n, c, h, w.
+// Copies groups of `size` words in the order n, h, w, c or n, c, h, w.
 template <class Word>
 void permute(Word* words, int size, Direction direction)
 {

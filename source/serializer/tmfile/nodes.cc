@@ -162,7 +162,7 @@ int NodeReader::connect_output(struct node* node, const VectorView& list, uint32
     return set_ir_node_output_tensor(node, index, tensor);
 }
 
-// What a node reads must come from somewhere.
+// The inputs of a node must come from somewhere.
 int NodeReader::check_inputs() const
 {
     for (const struct node* node : nodes_)

@@ -61,7 +61,7 @@ bool is_reshape(const struct node* node)
     return node->op.method->tengine->id == kReshape;
 }
 
-// What the old Reshape says, in the words of today's.
+// The old Reshape in the words of today's.
 int read_old_reshape(struct node* node, const op_field_t& field, const Record& record)
 {
     int64_t dims[kOldReshapeDims];

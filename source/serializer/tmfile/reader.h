@@ -11,7 +11,7 @@
 
 namespace tengine::tmfile {
 
-// What the parts of the reader share.
+// The state that the parts of the reader share.
 struct Reading
 {
     Reading(struct graph* to, Image* from)
@@ -19,7 +19,7 @@ struct Reading
     {
     }
 
-    // Of a body of a node that `outer` reads.
+    // The reading of a body of a node that `outer` reads.
     Reading(struct graph* body, const Reading& outer)
         : graph(body),
           image(outer.image),

@@ -9,7 +9,7 @@
 
 namespace tengine::tmfile {
 
-// What a build without IR_HAS_STRINGS says.
+// The sentence of a build without IR_HAS_STRINGS.
 TENGINE_MUST_USE int refuse_texts(const String& what);
 
 String encode_texts(const char* const* texts, size_t number);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What moves elements without changing them.
+// Operators that move elements without changing them.
 #include <algorithm>
 #include <arm_compute/runtime/NEON/functions/NEConcatenateLayer.h>
 #include <arm_compute/runtime/NEON/functions/NEDepthToSpaceLayer.h>

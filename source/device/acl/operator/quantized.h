@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators on quantised bytes share: scales and zero points, which ACL
+// The common part of operators on quantised bytes: scales and zero points, which ACL
 // has in the types of its tensors (uint8 is its QASYMM8, int8 its
 // QASYMM8_SIGNED), and weights.
 //
@@ -22,7 +22,7 @@ struct Quantization
     int zero_point = 0;
 };
 
-// Of the scale at input `index` and the zero point after it. False, and the
+// The quantisation of the scale at input `index` and the zero point after it. False, and the
 // node is refused, when they are computed, not one value each, or the scale is
 // not above 0.
 bool read_quantization(Builder& builder, int index, Quantization* out);
@@ -30,7 +30,7 @@ bool read_quantization(Builder& builder, int index, Quantization* out);
 // int8 or uint8 -> ACL's type with a scale.
 DataType to_quantized_type(int data_type);
 TensorInfo quantized_info(const TensorInfo& plain, int data_type, const Quantization& by);
-// Of the tensor in its own shape.
+// The description of the tensor in its own shape.
 TensorInfo quantized_info(const tensor& tensor, const Quantization& by);
 
 // False, and the node is refused, where the library is one of 32 bits: there it

@@ -69,7 +69,7 @@ bool build_dequantize(Builder& builder)
                builder.input(0, quantized_info(*builder.source(0), x)), builder.output());
 }
 
-// Of bytes as they are: scale 1, zero point 0.
+// The quantisation of bytes as they are: scale 1, zero point 0.
 bool add_clamp(Builder& builder, const ActivationLayerInfo& info)
 {
     return builder.add<arm_compute::NEActivationLayer>(

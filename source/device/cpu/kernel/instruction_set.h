@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fast kernels use of this processor, in words.
+// The instruction set that the fast kernels use, in words.
 #pragma once
 
 namespace tengine::cpu {

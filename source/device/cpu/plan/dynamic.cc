@@ -153,7 +153,7 @@ int Plan::choose_and_pack(Step& step)
     TENGINE_RETURN_IF_ERROR(choose_kernel(kernels_, step));
     TENGINE_RETURN_IF_ERROR(constants_.align(step));
     step.bind();
-    // What it has packed for other shapes is found while it is held.
+    // Its packs for other shapes are found while it is held.
     const std::unique_ptr<void, void (*)(void*)> former(step.context.state,
                                                         step.context.free_state);
     step.context.free_state = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reports say of the kernels of a plan.
+// The kernels of a plan as reports name them.
 #include <algorithm>
 #include <cstdio>
 

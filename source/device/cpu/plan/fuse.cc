@@ -74,7 +74,7 @@ constexpr Function kFunctions[] = {
 static_assert(offsetof(alpha_param, alpha) == 0 && offsetof(hard_sigmoid_param, alpha) == 0 &&
               offsetof(hard_sigmoid_param, beta) == sizeof(float));
 
-// What an operator of one input does; false unless it is an activation that kernels fuse.
+// The function of an operator of one input; false unless it is an activation that kernels fuse.
 bool read_activation(const Step& step, Fusion* fusion)
 {
     if (is_operator(step, "Relu")) {
@@ -227,7 +227,7 @@ class Fuser
     }
 
 #ifndef TENGINE_MINIMAL
-    // Of a convolution of bytes, the sum with others and the table that its results go through.
+    // For a convolution of bytes, the sum with others and the table that its results go through.
     void fuse_bytes(size_t index, Step& step, const Kernel& kernel)
     {
         if constexpr (is_selected("com.microsoft.QLinearAdd"))

@@ -24,7 +24,7 @@ struct Axis
     int64_t size, step;
 };
 
-// What a tensor shows of the elements of another, times a number.
+// A tensor's view of the elements of another, times a number.
 struct View
 {
     tensor* base = nullptr;

@@ -147,7 +147,7 @@ class Layouts
     tensor* find_as(tensor& original, Layout layout, const Step& step)
     {
         Places& places = places_[&original];
-        // What has not been written by a step before lies as the graph has it.
+        // A tensor that no step before has written lies as the graph has it.
         if (!places.planar && !places.last) places.planar = &original;
         tensor*& place = layout == Layout::kChannelsLast ? places.last : places.planar;
         if (place) return place;

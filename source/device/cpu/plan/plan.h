@@ -2,7 +2,7 @@
 // The CPU device: it compiles parts as other devices do, and runs every operator. Kernels live in
 // kernel/ and reference/, what shapes and parameters mean in source/operator/.
 //
-// What pre_run makes of a part: a list of steps over one arena (step.h). run() only walks it.
+// A part as pre_run makes it: a list of steps over one arena (step.h). run() only walks it.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +43,7 @@ class Plan : public Allocated
 
     Vector<Step>& steps() { return steps_; }
     size_t arena_bytes() const { return arena_bytes_; }
-    // What it holds besides: steps and what their kernels keep.
+    // The memory it holds besides: steps and what their kernels keep.
     size_t compiled_bytes() const;
 
   private:
@@ -72,7 +72,7 @@ class Plan : public Allocated
     Vector<tensor*> planned_;  // tensors whose data lies in the arena
     GraphPool pool_;
 #ifndef TENGINE_MINIMAL
-    // Of steps whose shapes depend on data, which run one after the other; it only grows.
+    // The arena of steps whose shapes depend on data, which run one after the other; it only grows.
     std::unique_ptr<void, void (*)(void*)> dynamic_scratch_{nullptr, free_memory};
     uint64_t dynamic_scratch_bytes_ = 0;
 #endif

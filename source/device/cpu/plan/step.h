@@ -21,7 +21,7 @@
 
 namespace tengine::cpu {
 
-// What a run of a kernel took, of those that were timed for a step.
+// The time of a run of a kernel, of those that were timed for a step.
 struct KernelTime
 {
     const Kernel* kernel;
@@ -37,7 +37,7 @@ struct Step
     // Shapes depend on data: runs infer them, choose the kernel and allocate outputs (dynamic.cc).
     bool dynamic = false;
     int position = 0;  // in the part, of the node whose time its time is
-    // What it reads and writes. Null: absent.
+    // The tensors it reads and writes. Null: absent.
     Vector<tensor*> inputs;
     Vector<tensor*> outputs;
     Layout layout = Layout::kPlanar;
@@ -48,7 +48,7 @@ struct Step
     Vector<Attention> attention;    // the context's, or none
     KernelTimes times;              // by which the kernel was chosen; empty: it was not timed
     const char* untimed = nullptr;  // and why not, where there was a choice
-    // Of a dynamic step (dynamic.cc): whether shapes depend on the values of inputs, and not on
+    // For a dynamic step (dynamic.cc): whether shapes depend on the values of inputs, and not on
     // their shapes alone; what the kernel was prepared for, or empty: every run prepares it; the
     // bytes of the outputs in the last run.
     bool is_by_values = false;

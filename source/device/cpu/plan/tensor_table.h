@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What steps of a plan know of tensors: a record for each that is asked for.
+// Records of tensors for the steps of a plan: one for each that is asked for.
 #pragma once
 
 #include <cstddef>

@@ -25,16 +25,16 @@
 namespace tengine::cpu {
 namespace {
 
-// Of a kernel: runs, or fewer when they have taken long enough; the least time counts.
+// Runs of a kernel, or fewer when they have taken long enough; the least time counts.
 constexpr int kMostRuns = 4;
 constexpr uint64_t kLongEnoughNs = 20'000'000;
 // Times the fastest of those before, in the first run: there is no second one.
 constexpr uint64_t kFarSlower = 3;
-// Of the first kernel's time, that another one must not exceed to take its place.
+// The share of the first kernel's time that another one must not exceed to take its place.
 constexpr double kFaster = 0.96;
 // Steps that are estimated to take longer are not timed.
 constexpr double kMostStepMs = 100;
-// Of all steps of a part; those that are left are not timed.
+// The time for all steps of a part; those that are left are not timed.
 constexpr uint64_t kMostPartNs = 3'000'000'000;
 constexpr size_t kMostKnown = 4096;
 constexpr size_t kMostCacheBytes = size_t{64} << 20;
@@ -246,7 +246,7 @@ bool TimedKernels::find(const Key& key, Step& step)
 {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = known_.find(key);
-    // Of more steps nothing is known: they keep their kernels.
+    // Nothing is known of more steps: they keep their kernels.
     if (found == known_.end()) return known_.size() >= kMostKnown;
     step.kernel = found->second.kernel;
     step.times = found->second.times;

@@ -22,7 +22,7 @@ bool is_timing_wanted(const graph& graph);
 const Kernel* find_fastest(const Step& step, const Vector<const Kernel*>& kernels,
                            KernelTimes* out_times);
 
-// What was chosen for steps, as long as the device lives, so that equal steps have equal kernels
+// The choices for steps, kept as long as the device lives, so that equal steps have equal kernels
 // and equal bits however often, in whatever graphs and with how many threads they are prepared.
 // Any thread.
 class TimedKernels

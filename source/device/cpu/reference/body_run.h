@@ -28,7 +28,7 @@ inline int own_input_num(const ir_body_t& body)
     return body.input_num - body.capture_num;
 }
 
-// What the body reads of the graphs around it, the same for all its runs.
+// The tensors that the body reads of the graphs around it, the same for all its runs.
 inline int feed_captured(const KernelContext& context, ir_body_t& body)
 {
     for (int i = 0; i < body.capture_num; ++i) {
@@ -38,8 +38,8 @@ inline int feed_captured(const KernelContext& context, ir_body_t& body)
     return TENGINE_OK;
 }
 
-// What ends rounds that would go on for too long: the program, which cancels the run, or the option
-// run.watchdog_ms. Asked before each round.
+// The end of rounds that would go on for too long: the program, which cancels the run, or the
+// option run.watchdog_ms. Asked before each round.
 class RoundLimit
 {
   public:

@@ -37,7 +37,7 @@ struct ByteNorm
         highest = is_signed ? INT8_MAX : UINT8_MAX;
     }
 
-    // What n c - sum c is multiplied by; 0 in a row of one value without an epsilon.
+    // The factor of n c - sum c; 0 in a row of one value without an epsilon.
     float find_factor(int64_t sum, int64_t squares) const
     {
         const auto number = static_cast<double>(n);

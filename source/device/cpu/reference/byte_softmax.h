@@ -12,7 +12,7 @@
 
 namespace tengine::cpu {
 
-// Of each distance below the largest x of a row. They do not grow with it.
+// The powers for each distance below the largest x of a row. They do not grow with it.
 using BytePowers = std::array<uint32_t, 256>;
 
 inline BytePowers find_byte_powers(double scale)
@@ -24,7 +24,7 @@ inline BytePowers find_byte_powers(double scale)
     return powers;
 }
 
-// What powers are of the sum of their row, as bytes.
+// The shares of powers in the sum of their row, as bytes.
 struct ByteShare
 {
     double scale;

@@ -14,7 +14,7 @@ class ClassLabels
     {
     }
 
-    // Any thread, as long as the rows are different ones. Of strings the place waits for finish().
+    // Any thread, as long as the rows are different ones. The place of strings waits for finish().
     void put(int64_t row, int label) const
     {
         const tensor* output = context_.output(0);

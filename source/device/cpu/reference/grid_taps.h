@@ -71,7 +71,7 @@ inline double find_grid_coordinate(const GridSettings& settings, double value, i
     double x = (value + 1) / 2 * (high - low) + low;
     if (settings.mode == GridMode::kNearest) x = std::nearbyint(x);
     if (x < low || x > high) {
-        // Of a cubic point it is the taps that the border holds, each by itself, as in PyTorch.
+        // For a cubic point the border holds the taps, each by itself, as in PyTorch.
         if (settings.padding == GridPadding::kBorder && settings.mode != GridMode::kCubic)
             x = std::clamp(x, 0.0, size - 1.0);
         if (settings.padding == GridPadding::kReflection) x = reflect_between(x, low, high);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of the operators of operator/onnx/ml_tree_ops.c share: everything but how the
+// The common part of the kernels of operator/onnx/ml_tree_ops.c: everything but how the
 // leaves of a row are found. Features are compared, and scores added up, in the type of the
 // thresholds, tree after tree: sums that decide a label are rounded as in training.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of the integer operators share: scales and zero points become multipliers at
+// The common part of the kernels of integer operators: scales and zero points become multipliers at
 // run time, sums become bytes (requantize.h).
 #pragma once
 

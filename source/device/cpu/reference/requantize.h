@@ -88,7 +88,7 @@ class Requantizer
         const int64_t narrow = std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX);
         return saturate(divide_by_power(narrow * multiplier.factor, multiplier.shift));
     }
-    // Of a value already in the result's scale.
+    // The byte of a value already in the result's scale.
     uint8_t saturate(int64_t rounded) const
     {
         return static_cast<uint8_t>(std::clamp(rounded + zero_point_, lowest_, highest_));

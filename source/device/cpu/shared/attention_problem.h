@@ -52,7 +52,7 @@ struct AttentionProblem : attention_form
     }
 };
 
-// What the node asks for in this run. Lengths that lead out of the keys are an error.
+// The demands of the node in this run. Lengths that lead out of the keys are an error.
 TENGINE_MUST_USE int read_attention_problem(const KernelContext& context,
                                             AttentionProblem* out_problem);
 

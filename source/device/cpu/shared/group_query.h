@@ -31,7 +31,7 @@ struct GroupQuery
     bool is_prompt;            // whose past does not count
     bool interleaved, causal, smooth;
 
-    // Of a batch: the rows that are in the cache before, and with, its tokens.
+    // For a batch: the rows that are in the cache before, and with, its tokens.
     int64_t past_of(int64_t b) const { return is_prompt ? 0 : last_key[b] + int64_t{1} - tokens; }
     int64_t total_of(int64_t b) const { return last_key[b] + int64_t{1}; }
 
@@ -45,7 +45,7 @@ struct GroupQuery
     {
         return window > 0 ? std::max<int64_t>(end_key(b, token) - window, 0) : 0;
     }
-    // Of an initial prompt the first position alone is read.
+    // An initial prompt has only its first position read.
     int64_t position(int64_t b, int64_t token) const
     {
         if (!positions) return past_of(b) + token;
@@ -73,7 +73,7 @@ struct GroupQuery
     }
 };
 
-// What the node asks for in this run. Numbers that came as data and would lead out of a tensor are
+// The demands of the node in this run. Numbers that came as data and would lead out of a tensor are
 // an error.
 TENGINE_MUST_USE int read_group_query(const KernelContext& context, GroupQuery* out_query);
 

@@ -54,7 +54,7 @@ inline int64_t count_taps(const window_axis& axis, int position, bool with_paddi
     return last - first;
 }
 
-// Of more values than int64 can count the mean is as good as that of INT64_MAX.
+// The mean of more values than int64 can count is as good as that of INT64_MAX.
 inline int64_t multiply_counts(int64_t a, int64_t b)
 {
     int64_t product;
