@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "tengine/inspect.h"
 #include "text.h"
@@ -220,15 +219,21 @@ void compare_factor(const std::string& op, int type, int64_t terms, const Tensor
     const double size = measure(wanted).deviation;
     const double inner = std::sqrt(static_cast<double>(std::max<int64_t>(terms, 1))) * sum_unit;
     double products = 0, squares = 0, variance = 0;
-    std::map<double, double> numbers;  // of each exact result
+    std::vector<double> results;
+    results.reserve(got.element_number());
     for (size_t i = 0; i < got.element_number(); ++i) {
         const double exact = get_element(wanted, i), error = get_element(got, i) - exact;
         if (!std::isfinite(error)) return;
         products += error * exact;
         squares += exact * exact;
-        ++numbers[exact];
+        results.push_back(exact);
     }
-    for (const auto& [exact, number] : numbers) {
+    std::sort(results.begin(), results.end());
+    for (size_t i = 0, end; i < results.size(); i = end) {
+        const double exact = results[i];
+        for (end = i + 1; end < results.size() && results[end] == exact;)
+            ++end;
+        const double number = static_cast<double>(end - i);
         const double deviation = number * exact * (unit * std::fabs(exact) + inner * size);
         variance += deviation * deviation;
     }
