@@ -99,6 +99,31 @@ struct tengine_quantization
 // (an operator of Tengine without an ONNX equivalent).
 TENGINE_API graph_t tengine_graph_quantize(graph_t graph, const struct tengine_quantization* how);
 
+// Which of several quantisations devices take most of, and why not the first.
+struct tengine_quantization_choice
+{
+    int index;                 // of the chosen one
+    int64_t mac_number;        // multiply-accumulates of a run that the devices then take
+    int64_t first_mac_number;  // and of the first one
+    char refusal[512];         // what one of them says of a node of the first; "" if it is chosen
+};
+
+// Places the graph on the devices of its context in TENGINE_MODE_INT8, once for each of the
+// `number` quantisations at `how`, such as per channel and per tensor, and chooses the first of
+// those with which devices other than the default one take the most multiply-accumulates. Nothing
+// is compiled, and `graph` is not changed. The context's option split.prune says whether a device
+// gets what is not worth the way there. Functions of `how` are called as by tengine_graph_quantize.
+// `size` is sizeof *out_choice, see get_graph_memory.
+//
+// The shapes of the inputs must be complete. Thread rule: as tengine_graph_quantize. Returns 0, or
+// -1 as tengine_graph_quantize and tengine_graph_place fail, and with TENGINE_EINVAL (NULL, a
+// `number` below 1, a size of 0).
+TENGINE_API int tengine_graph_choose_quantization(graph_t graph,
+                                                  const struct tengine_quantization how[],
+                                                  int number,
+                                                  struct tengine_quantization_choice* out_choice,
+                                                  size_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -63,6 +63,7 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_graph_set_affinity),
     SYMBOL(save_graph),
     SYMBOL(tengine_graph_quantize),
+    SYMBOL(tengine_graph_choose_quantization),
     SYMBOL(tengine_sequence_set),
     SYMBOL(tengine_sequence_get_number),
     SYMBOL(tengine_sequence_is_absent),

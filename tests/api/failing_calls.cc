@@ -35,6 +35,7 @@ tengine_device_memory device_memory;
 tengine_compiled_part compiled_part;
 tengine_element element;
 const tengine_quantization quantization = {};
+tengine_quantization_choice choice;
 
 int ignore_event(graph_t, int, void*)
 {
@@ -124,6 +125,7 @@ static std::vector<FailingCall> inspection_calls()
         CALL(save_graph(h, "tengine", "file"), -1),
         CALL(tengine_graph_has_file(h, "file"), -1),
         CALL(tengine_graph_quantize(h, &quantization), nullptr),
+        CALL(tengine_graph_choose_quantization(h, &quantization, 1, &choice, sizeof choice), -1),
         CALL(get_graph_memory(h, &memory, sizeof memory), -1),
         CALL(tengine_graph_get_device_memory(h, 0, &device_memory, sizeof device_memory), -1),
     };

@@ -259,6 +259,28 @@ TEST_F(QuantizeTest, WhatIsWrongIsTold)
     }
 }
 
+// `tengine quantize --device`, whose tests have a device that refuses, asks in the same way.
+TEST_F(QuantizeTest, TheDefaultDeviceAloneChoosesTheFirst)
+{
+    tengine_quantization how[] = {calibration_.how(), calibration_.how()};
+    how[1].per_channel = TENGINE_PER_TENSOR;
+    tengine_quantization_choice choice = {};
+    ASSERT_EQ(tengine_graph_choose_quantization(graph_, how, 2, &choice, sizeof choice), 0)
+        << get_tengine_error();
+    EXPECT_EQ(choice.index, 0);
+    EXPECT_EQ(choice.mac_number, 0);
+    EXPECT_STREQ(choice.refusal, "");
+    EXPECT_EQ(tengine_graph_choose_quantization(graph_, how, 0, &choice, sizeof choice), -1);
+    EXPECT_TRUE(failed_with(TENGINE_EINVAL));
+    EXPECT_EQ(tengine_graph_choose_quantization(graph_, nullptr, 2, &choice, sizeof choice), -1);
+    EXPECT_TRUE(failed_with(TENGINE_EINVAL));
+    EXPECT_EQ(tengine_graph_choose_quantization(graph_, how, 2, nullptr, sizeof choice), -1);
+    EXPECT_TRUE(failed_with(TENGINE_EINVAL));
+    how[1].get_range = nullptr;
+    EXPECT_EQ(tengine_graph_choose_quantization(graph_, how, 2, &choice, sizeof choice), -1);
+    EXPECT_TRUE(failed_with(TENGINE_EINVAL)) << "as tengine_graph_quantize fails";
+}
+
 TEST_F(QuantizeTest, AConstantThatIsNotFiniteIsAnError)
 {
     float infinite = std::numeric_limits<float>::infinity();

@@ -64,6 +64,27 @@ class QuantizeData : public testing::Test
     std::string model_;
 };
 
+// The chip has one scale for the weights of a convolution.
+TEST_F(QuantizeData, WhatADeviceRefusesDecides)
+{
+    tools::write_tensor(data_ + "/1.npy", make_sample(TENGINE_DT_FP32, {1, 3, 2, 4}, 0.25));
+    const std::vector<std::string> device = {"--plugin", PER_TENSOR_DEVICE, "--device",
+                                             "ONE_SCALE"};
+    const json report = json::parse(quantize(device).output);
+    EXPECT_EQ(report["per_channel"], false);
+    EXPECT_EQ(report["scales_reason"],
+              "48 MACs are taken so, 0 MACs per channel, uint8: ONE_SCALE refuses QLinearConv 'y': "
+              "the weights have 2 scales, expected one");
+    EXPECT_EQ(written(device), written({"--per-tensor"}));
+    // What the command line asks for stays.
+    std::vector<std::string> asked = device;
+    asked.push_back("--per-channel");
+    const json kept = json::parse(quantize(asked).output);
+    EXPECT_EQ(kept["per_channel"], true);
+    EXPECT_EQ(kept["scales_reason"], nullptr);
+    EXPECT_EQ(written(asked), written());
+}
+
 TEST_F(QuantizeData, FoldersOfClassesAreSamplesToo)
 {
     for (const char* name :

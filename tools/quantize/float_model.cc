@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <list>
 
 #include "model.h"
 #include "tengine/inspect.h"
-#include "tengine/quantize.h"
 #include "tensor_file/failure.h"
 
 namespace tengine::tools {
@@ -70,23 +70,38 @@ void take_kept(void* user, const char* node)
     conversation_of(user).made.kept.insert(node);
 }
 
+// What the library is asked, which lasts as long as the conversation and its request.
+class Question
+{
+  public:
+    explicit Question(Conversation* conversation)
+    {
+        const QuantizationRequest& request = conversation->request;
+        for (const std::string& pattern : request.keep_float)
+            patterns_.push_back(pattern.c_str());
+        how_.dynamic = request.dynamic ? 1 : 0;
+        how_.per_channel = request.per_tensor ? TENGINE_PER_TENSOR : 0;
+        how_.unsigned_activations = request.unsigned_activations ? 1 : 0;
+        how_.keep_float = patterns_.data();
+        how_.keep_float_number = static_cast<int>(patterns_.size());
+        how_.user = conversation;
+        how_.get_range = how_.dynamic ? nullptr : get_range;
+        how_.choose = choose;
+        how_.take_tensor = how_.dynamic ? nullptr : take_tensor;
+        how_.take_kept = take_kept;
+    }
+
+    const tengine_quantization& how() const { return how_; }
+
+  private:
+    std::vector<const char*> patterns_;
+    tengine_quantization how_ = {};
+};
+
 GraphPointer quantize_graph(graph_t graph, const std::string& path, Conversation* conversation)
 {
-    std::vector<const char*> patterns;
-    for (const std::string& pattern : conversation->request.keep_float)
-        patterns.push_back(pattern.c_str());
-    tengine_quantization how = {};
-    how.dynamic = conversation->request.dynamic ? 1 : 0;
-    how.per_channel = conversation->request.per_tensor ? TENGINE_PER_TENSOR : 0;
-    how.unsigned_activations = conversation->request.unsigned_activations ? 1 : 0;
-    how.keep_float = patterns.data();
-    how.keep_float_number = static_cast<int>(patterns.size());
-    how.user = conversation;
-    how.get_range = how.dynamic ? nullptr : get_range;
-    how.choose = choose;
-    how.take_tensor = how.dynamic ? nullptr : take_tensor;
-    how.take_kept = take_kept;
-    GraphPointer made(tengine_graph_quantize(graph, &how));
+    const Question question(conversation);
+    GraphPointer made(tengine_graph_quantize(graph, &question.how()));
     if (!made && get_tengine_errno() == TENGINE_ENOENT) {
         const std::string sentence = get_tengine_error();
         throw Failure("--keep-float" + sentence.substr(sentence.find(':')) +
@@ -208,6 +223,24 @@ QuantizedModel FloatModel::quantize(const QuantizationRequest& request) const
     conversation.made.graph = quantize_graph(graph_.get(), path_, &conversation);
     conversation.made.has_unsigned_activations = request.unsigned_activations;
     return std::move(conversation.made);
+}
+
+tengine_quantization_choice FloatModel::choose(const std::vector<QuantizationRequest>& requests,
+                                               const std::vector<Tensor>& inputs) const
+{
+    std::list<Conversation> conversations;
+    std::list<Question> questions;
+    std::vector<tengine_quantization> how;
+    for (const QuantizationRequest& request : requests) {
+        conversations.push_back({request, {}, nullptr});
+        how.push_back(questions.emplace_back(&conversations.back()).how());
+    }
+    tengine_quantization_choice choice = {};
+    set_input_shapes(graph_.get(), inputs);
+    if (tengine_graph_choose_quantization(graph_.get(), how.data(), static_cast<int>(how.size()),
+                                          &choice, sizeof choice) < 0)
+        fail_api(path_);
+    return choice;
 }
 
 GraphPointer FloatModel::in_float() const

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "quantize/range.h"
-#include "tengine/c_api.h"
+#include "tengine/quantize.h"
 #include "tensor_file/tensor.h"
 
 namespace tengine::tools {
@@ -89,6 +89,11 @@ class FloatModel
     std::vector<std::string> tensors_to_calibrate(QuantizationRequest request) const;
 
     QuantizedModel quantize(const QuantizationRequest& request) const;
+
+    // Which of these the devices take most of. `inputs`: complete shapes, which the graphs made of
+    // the model have from then on.
+    tengine_quantization_choice choose(const std::vector<QuantizationRequest>& requests,
+                                       const std::vector<Tensor>& inputs) const;
 
     // The model as it is quantised, in float.
     GraphPointer in_float() const;

@@ -33,12 +33,12 @@ void Quantizer::set_scales(const WeightScales& scales)
     request_.unsigned_activations = scales.unsigned_activations;
 }
 
-QuantizedModel Quantizer::quantize_all(const FloatModel& model, const WeightScales& scales) const
+QuantizationRequest Quantizer::request_with(const WeightScales& scales) const
 {
     QuantizationRequest request = request_;
     request.per_tensor = scales.per_tensor;
     request.unsigned_activations = scales.unsigned_activations;
-    return model.quantize(request);
+    return request;
 }
 
 std::string Quantizer::find_cause() const

@@ -48,8 +48,8 @@ class Quantizer
     Quantizer(const FloatModel& model, const SampleSet& samples, const QuantizeOptions& options,
               const ShowProgress& show);
 
-    // Of all nodes as they are quantised with these scales.
-    QuantizedModel quantize_all(const FloatModel& model, const WeightScales& scales) const;
+    // What is asked for all nodes, with these scales.
+    QuantizationRequest request_with(const WeightScales& scales) const;
     void set_scales(const WeightScales& scales);
 
     // Without a bound: all nodes but those kept. With one: puts back to float the nodes that do
