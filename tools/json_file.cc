@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "tensor_file/failure.h"
 #include "tensor_file/tensor_file.h"
@@ -14,45 +16,105 @@
 namespace tengine::tools {
 namespace {
 
-// Its objects keep their order, too.
-using LibraryJson = nlohmann::ordered_json;
+constexpr const char* kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
-LibraryJson to_library(const Json& json);
-
-struct LibraryMaker
+// How many bytes the character at the beginning has by the Unicode Standard, table 3-7; 0 if that
+// is none.
+size_t length_of_character(std::string_view text)
 {
-    template <typename Scalar>
-    LibraryJson operator()(const Scalar& value) const
+    const auto byte = [&](size_t i) {
+        return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+    };
+    const auto follows = [&](size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
+        return byte(i) >= low && byte(i) <= high;
+    };
+    const unsigned first = byte(0);
+    if (first < 0x80) return 1;
+    if (first >= 0xC2 && first <= 0xDF) return follows(1) ? 2 : 0;
+    if (first >= 0xE0 && first <= 0xEF) {
+        const unsigned low = first == 0xE0 ? 0xA0 : 0x80, high = first == 0xED ? 0x9F : 0xBF;
+        return follows(1, low, high) && follows(2) ? 3 : 0;
+    }
+    if (first < 0xF0 || first > 0xF4) return 0;
+    const unsigned low = first == 0xF0 ? 0x90 : 0x80, high = first == 0xF4 ? 0x8F : 0xBF;
+    return follows(1, low, high) && follows(2) && follows(3) ? 4 : 0;
+}
+
+std::string escape_text(char letter)
+{
+    static constexpr std::pair<char, const char*> kShort[] = {
+        {'"', "\\\""}, {'\\', "\\\\"}, {'\n', "\\n"}, {'\r', "\\r"},
+        {'\t', "\\t"}, {'\b', "\\b"},  {'\f', "\\f"}};
+    for (const auto& [plain, escaped] : kShort)
+        if (letter == plain) return escaped;
+    if (static_cast<unsigned char>(letter) >= 0x20) return std::string(1, letter);
+    char text[8];
+    std::snprintf(text, sizeof text, "\\u%04x", static_cast<unsigned>(letter));
+    return text;
+}
+
+// Writes a value and what is in it, each member and element on a line of its own.
+class Printer
+{
+  public:
+    void operator()(std::nullptr_t) { text_ += "null"; }
+    void operator()(bool value) { text_ += value ? "true" : "false"; }
+    void operator()(int64_t value) { text_ += std::to_string(value); }
+    void operator()(uint64_t value) { text_ += std::to_string(value); }
+
+    // The shortest that gives the same number again. JSON has neither infinity nor NaN.
+    void operator()(double value)
     {
-        return value;
+        char digits[40];
+        if (!std::isfinite(value)) return (*this)(nullptr);
+        const std::string number(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+        text_ += number;
+        if (number.find_first_of(".e") == std::string::npos) text_ += ".0";
     }
 
-    LibraryJson operator()(const Json::Array& items) const
+    void operator()(const std::string& value)
     {
-        LibraryJson list = LibraryJson::array();
-        for (const Json& item : items)
-            list.push_back(to_library(item));
-        return list;
+        text_ += '"';
+        for (const char letter : valid_utf8(value))
+            text_ += escape_text(letter);
+        text_ += '"';
     }
 
-    LibraryJson operator()(const Json::Object& members) const
+    void operator()(const Json::Array& items)
     {
-        LibraryJson object = LibraryJson::object();
-        for (const auto& [name, value] : members)
-            object[name] = to_library(value);
-        return object;
+        print_all('[', items, ']', [this](const Json& item) { std::visit(*this, item.value()); });
     }
+
+    void operator()(const Json::Object& members)
+    {
+        print_all('{', members, '}', [this](const auto& member) {
+            (*this)(member.first);
+            text_ += ": ";
+            std::visit(*this, member.second.value());
+        });
+    }
+
+    std::string take_text() { return std::move(text_); }
+
+  private:
+    template <class List, class Print>
+    void print_all(char begin, const List& list, char end, const Print& print)
+    {
+        text_ += begin;
+        indent_ += 2;
+        for (size_t i = 0; i < list.size(); ++i) {
+            text_ += i == 0 ? "\n" : ",\n";
+            text_.append(indent_, ' ');
+            print(list[i]);
+        }
+        indent_ -= 2;
+        if (!list.empty()) text_.append(1, '\n').append(indent_, ' ');
+        text_ += end;
+    }
+
+    std::string text_;
+    size_t indent_ = 0;
 };
-
-LibraryJson to_library(const Json& json)
-{
-    return std::visit(LibraryMaker{}, json.value());
-}
-
-std::string dump(const LibraryJson& json, int indent)
-{
-    return json.dump(indent, ' ', false, LibraryJson::error_handler_t::replace);
-}
 
 bool is_member(const Json& item)
 {
@@ -115,12 +177,20 @@ void write_text(const std::string& path, const std::string& text)
 
 void write_json(const std::string& path, const Json& json)
 {
-    write_text(path, dump(to_library(json), 2) + '\n');
+    Printer printer;
+    std::visit(printer, json.value());
+    write_text(path, printer.take_text() + '\n');
 }
 
 std::string valid_utf8(const std::string& text)
 {
-    return LibraryJson::parse(dump(text, -1));
+    std::string valid;
+    for (size_t at = 0; at < text.size();) {
+        const size_t length = length_of_character(std::string_view(text).substr(at));
+        valid += length == 0 ? kReplacement : text.substr(at, length);
+        at += std::max<size_t>(length, 1);
+    }
+    return valid;
 }
 
 }  // namespace tengine::tools

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports in files: as JSON, or as other text. json_file.cc alone includes nlohmann-json, which
-// prints them, because its header takes longer to compile than a report does.
+// Reports in files: as JSON, or as other text. Nothing here ends the process where memory runs out,
+// as the destructors of nlohmann-json do.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,12 @@ class Json
 {
   public:
     using Array = std::vector<Json>;
-    using Object = std::vector<std::pair<std::string, Json>>;
+    // A class of its own: libstdc++ takes a variant of nothing but its own containers for one that
+    // always has a value, also where a copy ran out of memory half way, and destroys what is none.
+    struct Object : std::vector<std::pair<std::string, Json>>
+    {
+        using vector::vector;
+    };
     using Value =
         std::variant<std::nullptr_t, bool, int64_t, uint64_t, double, std::string, Array, Object>;
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <string>
 
 #include "command.h"
@@ -31,6 +32,14 @@ int print_error(std::string text, int status)
     wipe_progress();
     std::fprintf(stderr, "tengine: %s\n", text.c_str());
     return status;
+}
+
+// Takes no memory itself.
+int print_no_memory()
+{
+    wipe_progress();
+    std::fputs("tengine: out of memory\n", stderr);
+    return kFailed;
 }
 
 // The log, without the failures of calls: these are thrown, with what they are about.
@@ -102,6 +111,8 @@ int main(int argc, char** argv)
 {
     try {
         return tengine::tools::run(argc, argv);
+    } catch (const std::bad_alloc&) {
+        return tengine::tools::print_no_memory();
     } catch (const std::exception& failure) {
         return tengine::tools::print_error(failure.what(), tengine::tools::kFailed);
     }

@@ -13,6 +13,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
+#include "folder.h"
 #include "tensor_file/failure.h"
 
 namespace tengine::tools {
@@ -39,14 +40,16 @@ void remove_if_left(const fs::path& path)
     close(folder);
 }
 
+// As far as the folder can be read.
 void remove_leftovers(const fs::path& parent)
 {
-    static const std::regex name("tengine-[0-9a-f]{16}\\.unfinished");
-    std::error_code error;
-    for (fs::directory_iterator entry(parent, error), end; !error && entry != end;
-         entry.increment(error))
-        if (std::regex_match(entry->path().filename().string(), name))
-            remove_if_left(entry->path());
+    static const std::regex leftover("tengine-[0-9a-f]{16}\\.unfinished");
+    try {
+        for (const std::string& name : list_names(parent))
+            if (std::regex_match(name, leftover)) remove_if_left(parent / name);
+    } catch (const Failure&) {
+        return;
+    }
 }
 
 fs::path choose_path(const fs::path& parent)

@@ -59,7 +59,7 @@ TEST(IncludeRules, EachProgramHasHeavyHeadersBehindOneFile)
         }
     }
     EXPECT_EQ(users.count({"tools", "CLI/"}), 1u);
-    EXPECT_EQ(users.count({"tools", "nlohmann/"}), 1u);
+    EXPECT_EQ(users.count({"tools", "nlohmann/"}), 0u) << "tools/json_file.h";
     for (const auto& [use, files] : users) {
         EXPECT_EQ(files.size(), 1u) << testing::PrintToString(files);
         EXPECT_EQ(files.begin()->find(".h"), std::string::npos) << *files.begin();

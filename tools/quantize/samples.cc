@@ -7,6 +7,7 @@
 #include <memory>
 #include <random>
 
+#include "folder.h"
 #include "quantize/array.h"
 #include "tensor_file/failure.h"
 #include "tensor_file/npz.h"
@@ -35,17 +36,20 @@ Sample make_random(const std::vector<Tensor>& inputs, uint64_t seed, size_t inde
 // ---- files ----
 
 // Also those of the folders below, as there is one for each class.
+void add_files(const std::string& folder, std::vector<std::string>* files)
+{
+    for (const std::string& name : list_names(folder)) {
+        const std::string path = fs::path(folder) / name;
+        if (name[0] == '.') continue;
+        if (fs::is_directory(path)) add_files(path, files);
+        if (fs::is_regular_file(path)) files->push_back(path);
+    }
+}
+
 std::vector<std::string> list_files(const std::string& folder)
 {
     std::vector<std::string> files;
-    std::error_code error;
-    for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
-         entry.increment(error)) {
-        const bool is_hidden = entry->path().filename().string()[0] == '.';
-        if (is_hidden && entry->is_directory()) entry.disable_recursion_pending();
-        if (entry->is_regular_file() && !is_hidden) files.push_back(entry->path().string());
-    }
-    if (error) throw Failure("'" + folder + "' cannot be read: " + error.message());
+    add_files(folder, &files);
     if (files.empty()) throw Failure("'" + folder + "' holds no files");
     std::sort(files.begin(), files.end());
     return files;

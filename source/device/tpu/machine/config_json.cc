@@ -2,7 +2,9 @@
 // Configurations as JSON. Printing needs no library; without nlohmann-json, reading fails with the
 // reason.
 #include <charconv>
+#include <map>
 #include <set>
+#include <stdexcept>
 
 #include "base/guard.hpp"
 #include "device/tpu/machine/config.h"
@@ -99,11 +101,83 @@ int set_field(const Json& value, const ConfigField& field, const std::string& wh
     return TENGINE_OK;
 }
 
-int read_string(const Json& object, const char* name, const std::string& where,
+// The members of the object that a text is; of a value with others inside only of which kind it is.
+// The library's own tree takes memory where it is destroyed, and ends the process without.
+class Members : public nlohmann::json_sax<Json>
+{
+  public:
+    bool null() override { return add(nullptr); }
+    bool boolean(bool value) override { return add(value); }
+    bool number_integer(number_integer_t value) override { return add(value); }
+    bool number_unsigned(number_unsigned_t value) override { return add(value); }
+    bool number_float(number_float_t value, const string_t&) override { return add(value); }
+    bool string(string_t& value) override { return add(value); }
+    bool binary(binary_t&) override { return add(nullptr); }
+
+    bool start_object(std::size_t) override
+    {
+        is_object_ = is_object_ || depth_ == 0;
+        return begin(Json::value_t::object);
+    }
+    bool start_array(std::size_t) override { return begin(Json::value_t::array); }
+    bool end_object() override { return end(); }
+    bool end_array() override { return end(); }
+
+    bool key(string_t& name) override
+    {
+        if (depth_ == 1) name_ = name;
+        return true;
+    }
+
+    bool parse_error(std::size_t, const std::string&,
+                     const nlohmann::detail::exception& error) override
+    {
+        throw std::runtime_error(error.what());
+    }
+
+    bool is_object() const { return is_object_; }
+    const std::string& twice() const { return twice_; }  // "": no name comes again
+    const std::map<std::string, Json>& list() const { return list_; }
+
+    // Null: there is none of this name.
+    const Json* find(const std::string& name) const
+    {
+        const auto found = list_.find(name);
+        return found == list_.end() ? nullptr : &found->second;
+    }
+
+  private:
+    bool add(Json value)
+    {
+        if (depth_ == 1 && is_object_ && !list_.emplace(name_, std::move(value)).second)
+            twice_ = name_;
+        return true;
+    }
+
+    bool begin(Json::value_t kind)
+    {
+        add(Json(kind));
+        ++depth_;
+        return true;
+    }
+
+    bool end()
+    {
+        --depth_;
+        return true;
+    }
+
+    int64_t depth_ = 0;
+    bool is_object_ = false;
+    std::string name_, twice_;
+    std::map<std::string, Json> list_;
+};
+
+int read_string(const Members& members, const char* name, const std::string& where,
                 std::string* out_text)
 {
-    const auto found = object.find(name);
-    if (found == object.end()) return TENGINE_OK;
+    const Json* found = members.find(name);
+    if (!found) return TENGINE_OK;
     if (!found->is_string())
         return tengine_error_set(TENGINE_EINVAL, "%s: '%s' is %.80s, expected a string",
                                  where.c_str(), name, value_text(*found).c_str());
@@ -121,55 +195,46 @@ int start_from_base(const std::string& base, const std::string& where, Config* o
     return TENGINE_OK;
 }
 
-int check_names(const Json& object, const std::string& where)
+int check_names(const Members& members, const std::string& where)
 {
     std::set<std::string> known = {"base", "name"};
     for (const ConfigField& field : config_fields())
         known.insert(field.name);
-    for (const auto& item : object.items()) {
-        if (known.count(item.key()) == 0)
+    for (const auto& [name, value] : members.list()) {
+        if (known.count(name) == 0)
             return tengine_error_set(TENGINE_EINVAL, "%s: unknown member '%.80s'", where.c_str(),
-                                     item.key().c_str());
+                                     name.c_str());
     }
     return TENGINE_OK;
 }
 
 // A name that comes twice would silently hide the first value.
-int parse_object(const std::string& text, const std::string& where, Json* out_object)
+int read_members(const std::string& text, const std::string& where, Members* out_members)
 {
-    std::set<std::string> seen;
-    std::string twice;
-    const auto watch = [&](int depth, Json::parse_event_t event, const Json& value) {
-        if (event == Json::parse_event_t::key && depth == 1 &&
-            !seen.insert(value.get<std::string>()).second)
-            twice = value.get<std::string>();
-        return true;
-    };
-    *out_object = Json::parse(text, watch);
-    if (!out_object->is_object())
+    Json::sax_parse(text, out_members);
+    if (!out_members->is_object())
         return tengine_error_set(TENGINE_EINVAL, "%s: not a JSON object", where.c_str());
-    if (!twice.empty())
+    if (!out_members->twice().empty())
         return tengine_error_set(TENGINE_EINVAL, "%s: '%.80s' is given twice", where.c_str(),
-                                 twice.c_str());
+                                 out_members->twice().c_str());
     return TENGINE_OK;
 }
 
 int read_config(const std::string& text, const std::string& where, Config* out_config)
 {
-    Json object;
-    TENGINE_RETURN_IF_ERROR(parse_object(text, where, &object));
-    TENGINE_RETURN_IF_ERROR(check_names(object, where));
+    Members members;
+    TENGINE_RETURN_IF_ERROR(read_members(text, where, &members));
+    TENGINE_RETURN_IF_ERROR(check_names(members, where));
     Config config;
     std::string base;
-    TENGINE_RETURN_IF_ERROR(read_string(object, "base", where, &base));
-    if (object.contains("base")) TENGINE_RETURN_IF_ERROR(start_from_base(base, where, &config));
+    TENGINE_RETURN_IF_ERROR(read_string(members, "base", where, &base));
+    if (members.find("base")) TENGINE_RETURN_IF_ERROR(start_from_base(base, where, &config));
     config.name = "custom";
-    TENGINE_RETURN_IF_ERROR(read_string(object, "name", where, &config.name));
+    TENGINE_RETURN_IF_ERROR(read_string(members, "name", where, &config.name));
     for (const ConfigField& field : config_fields()) {
-        const auto found = object.find(field.name);
-        if (found != object.end()) {
+        if (const Json* found = members.find(field.name)) {
             TENGINE_RETURN_IF_ERROR(set_field(*found, field, where, &config));
-        } else if (!object.contains("base")) {
+        } else if (!members.find("base")) {
             return tengine_error_set(TENGINE_EINVAL,
                                      "%s: '%s' is missing; set it, or a \"base\" (%s)",
                                      where.c_str(), field.name, preset_names().c_str());

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// For LD_PRELOAD: allocation number FAIL_AT of the program fails, and with FAIL_ON set all after
+// it. At the end it writes how many there were to the file FAIL_COUNT. It stands for the functions
+// by which the program's own malloc takes memory from glibc.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+static long number;
+
+static int fails(void)
+{
+    static long at = -1;
+    static int goes_on;
+    if (at < 0) {
+        at = getenv("FAIL_AT") ? atol(getenv("FAIL_AT")) : 0;
+        goes_on = getenv("FAIL_ON") != NULL;
+    }
+    const long mine = __atomic_add_fetch(&number, 1, __ATOMIC_RELAXED);
+    if (at == 0 || mine < at || (mine > at && !goes_on)) return 0;
+    errno = ENOMEM;
+    return 1;
+}
+
+EXPORT void* __libc_malloc(size_t size)
+{
+    static void* (*next)(size_t);
+    if (!next) *(void**)&next = dlsym(RTLD_NEXT, "__libc_malloc");
+    return fails() ? NULL : next(size);
+}
+
+EXPORT void* __libc_calloc(size_t count, size_t size)
+{
+    static void* (*next)(size_t, size_t);
+    if (!next) *(void**)&next = dlsym(RTLD_NEXT, "__libc_calloc");
+    return fails() ? NULL : next(count, size);
+}
+
+EXPORT void* __libc_realloc(void* block, size_t size)
+{
+    static void* (*next)(void*, size_t);
+    if (!next) *(void**)&next = dlsym(RTLD_NEXT, "__libc_realloc");
+    return fails() ? NULL : next(block, size);
+}
+
+EXPORT void* __libc_memalign(size_t alignment, size_t size)
+{
+    static void* (*next)(size_t, size_t);
+    if (!next) *(void**)&next = dlsym(RTLD_NEXT, "__libc_memalign");
+    return fails() ? NULL : next(alignment, size);
+}
+
+__attribute__((destructor)) static void write_number(void)
+{
+    const char* path = getenv("FAIL_COUNT");
+    FILE* file = path ? fopen(path, "w") : NULL;
+    if (!file) return;
+    fprintf(file, "%ld\n", number);
+    fclose(file);
+}

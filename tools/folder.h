@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is in a folder. The C++ library's own iterators end the process where memory runs out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tengine::tools {
+
+// The names of its entries without "." and "..", sorted. Throws Failure that names the folder.
+std::vector<std::string> list_names(const std::string& folder);
+
+}  // namespace tengine::tools
