@@ -136,6 +136,23 @@ bool has_part(graph_t graph, const std::string& device)
     return false;
 }
 
+// What to type where a model of floats is for a device that has none of 32 bits.
+std::string find_precisions(const CompileOptions& options, const std::string& device)
+{
+    if (options.common.precision != TENGINE_MODE_FP32) return "";
+    std::string names;
+    for (int i = 0; i < tengine_device_get_data_type_number(device.c_str()); ++i) {
+        const int type = tengine_device_get_data_type(device.c_str(), i);
+        if (type == TENGINE_DT_FP32) return "";
+        const bool is_half = type == TENGINE_DT_BF16 || type == TENGINE_DT_FP16;
+        const bool is_byte = type == TENGINE_DT_INT8 || type == TENGINE_DT_UINT8;
+        if (!is_half && !is_byte) continue;
+        names += (names.empty() ? "" : ", ") + std::string(tengine_data_type_get_name(type));
+        if (is_byte) names += " (of a quantised model)";
+    }
+    return names.empty() ? "" : "; --precision sets one that it has: " + names;
+}
+
 // What became of a target.
 struct Outcome
 {
@@ -157,7 +174,7 @@ Outcome judge_outcome(const CompileOptions& options, const std::string& target, 
             if (took && part.device == device) outcome.is_empty = false;
         if (!took)
             outcome.notes.push_back(place + device + " took no part of the model" +
-                                    find_refusal(graph, device));
+                                    find_refusal(graph, device) + find_precisions(options, device));
     }
     return outcome;
 }

@@ -406,6 +406,9 @@ TEST_F(Compile, ATargetThatTakesNothingIsNamed)
     EXPECT_EQ(finished.status, 1);
     EXPECT_THAT(finished.errors,
                 HasSubstr("target 'TPU.config=edge': TPU took no part of the model: node '"));
+    EXPECT_THAT(finished.errors,
+                HasSubstr("; --precision sets one that it has: int8 (of a quantised model), uint8 "
+                          "(of a quantised model), bf16\n"));
     EXPECT_THAT(finished.errors, HasSubstr("not written, for there is nothing to keep for target "
                                            "'TPU.config=edge': none of TPU took a part"));
     EXPECT_THAT(files(), IsEmpty());
