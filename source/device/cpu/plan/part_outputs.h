@@ -2,9 +2,11 @@
 // Which tensors leave a part: their values must lie where the core put them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include "base/containers.hpp"
+#include "base/sort.h"
 #include "device/cpu/kernel_table.h"
 
 namespace tengine::cpu {
@@ -12,21 +14,21 @@ namespace tengine::cpu {
 class PartOutputs
 {
   public:
-    explicit PartOutputs(const subgraph& part) : is_output_(part.graph->tensor_num)
+    explicit PartOutputs(const subgraph& part)
+        : indices_(part.output_tensor_list, part.output_tensor_list + part.output_num)
     {
-        for (int i = 0; i < part.output_num; ++i)
-            is_output_[part.output_tensor_list[i]] = true;
+        sort_indices(indices_.data(), indices_.size());
     }
 
-    // A plan's own tensors, which have index -1, never leave it.
+    // A plan's own tensors never leave it; they have index -1, as absent outputs of a node have.
     bool has(const tensor& value) const
     {
-        const auto index = static_cast<size_t>(value.index);
-        return index < is_output_.size() && is_output_[index];
+        return value.index >= 0 &&
+               std::binary_search(indices_.begin(), indices_.end(), value.index);
     }
 
   private:
-    Vector<bool> is_output_;  // by the tensor's index
+    Vector<int32_t> indices_;
 };
 
 }  // namespace tengine::cpu
