@@ -191,11 +191,23 @@ static int check_runnable(const api_graph_t* graph, int block, const char* funct
     return check_ir_graph_run(graph->graph, block);
 }
 
+// Values of inputs may decide about shapes, as the total of a GroupQueryAttention does. The graph
+// is then prepared again before it runs.
+static int follow_values(api_graph_t* graph, const char* function)
+{
+    if (graph->graph->status != GRAPH_STAT_READY || has_ir_execution_values(graph->graph))
+        return TENGINE_OK;
+    const ir_run_options_t options = graph->graph->core->execution->core->run_options;
+    return prepare_and_finish(graph->graph, function, &options, prerun_ir_graph);
+}
+
 // A run that is left under way ends in wait_graph.
 int run_graph(graph_t graph, int block)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (!target || check_runnable(target, block, __func__) < 0) return api_failure();
+    if (!target || check_runnable(target, block, __func__) < 0 ||
+        follow_values(target, __func__) < 0)
+        return api_failure();
     target->running = true;
     target->has_run = true;
     raise_event(target, GRAPH_EXEC_START);

@@ -25,6 +25,10 @@ int prerun_ir_graph(struct graph* source, const ir_run_options_t* options);
 // would go can be read, and nothing can be run. An earlier preparation is dropped first.
 int place_ir_graph(struct graph* source, const ir_run_options_t* options);
 
+// Whether a prepared graph would get the same shapes from the values that its inputs have now. If
+// not, it is to be prepared again.
+bool has_ir_execution_values(const struct graph* source);
+
 // Whether run_ir_graph() would begin a run now: ESTATE before prerun, and with `block` while others
 // are under way; ELIMIT when as many are under way as the scheduler takes.
 int check_ir_graph_run(const struct graph* source, int block);

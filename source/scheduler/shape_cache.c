@@ -11,6 +11,7 @@
 #include "graph/option.h"
 #include "operator/custom/custom_kernel.h"
 #include "operator/custom/op.h"
+#include "operator/onnx/group_query_param.h"
 #include "scheduler/exchange.h"
 #include "scheduler/failure.h"
 #include "scheduler/prepare.h"
@@ -262,6 +263,44 @@ int leave_ir_execution(struct graph* source, const ir_terms_t* terms)
                                     : make_spare(source, take_present(source));
 }
 
+#ifndef TENGINE_MINIMAL
+static bool is_lent_output(const struct graph* source, const struct tensor* made)
+{
+    const struct tensor* output = get_ir_graph_tensor(source, made->core->source_index);
+    return output && output->data && !output->internal_allocated;
+}
+
+// Whether a new preparation would give the present of a GroupQueryAttention as many rows, for this
+// total. One in a buffer of the program's stays as it is, and kernels refuse totals beyond it.
+static bool has_rows_for(const struct graph* source, const struct node* node, int64_t total)
+{
+    const struct tensor* past = get_ir_node_input(node, GROUP_QUERY_PAST_KEY);
+    const struct tensor* present = get_ir_node_output(node, GROUP_QUERY_PRESENT_KEY);
+    if (!present || !is_ir_tensor_shape_known(present) || is_lent_output(source, present))
+        return true;
+    const int64_t tokens = get_ir_node_input(node, GROUP_QUERY_QUERY)->dims[1];
+    const int64_t past_rows = past ? past->dims[2] : 0;
+    if (total < tokens || total - tokens > past_rows) return true;
+    return present->dims[2] == (total > past_rows ? total : past_rows);
+}
+
+// Of all that read their total from this input.
+static bool has_rows_for_total(const struct graph* source, const struct graph* execution, int input)
+{
+    const struct tensor* given = source->tensor_list[source->input_tensors[input]];
+    const struct tensor* made = execution->tensor_list[execution->input_tensors[input]];
+    if (!given->data || made->data_type != TENGINE_DT_INT32 || made->elem_num != 1) return true;
+    for (int i = 0; i < made->consumer_num; ++i) {
+        const struct node* node = execution->node_list[made->consumer[i]];
+        if (made->core->consumer_input[i] == GROUP_QUERY_TOTAL &&
+            strcmp(get_ir_node_op(node), "GroupQueryAttention") == 0 &&
+            !has_rows_for(source, node, *given->i32))
+            return false;
+    }
+    return true;
+}
+#endif
+
 static bool has_shapes_of(const struct graph* execution, const struct graph* source)
 {
     for (int i = 0; i < source->input_tensor_num; ++i) {
@@ -272,16 +311,37 @@ static bool has_shapes_of(const struct graph* execution, const struct graph* sou
     return true;
 }
 
+// Whether the values that inputs have now would give the same shapes.
+static bool has_values_of(const struct graph* execution, const struct graph* source)
+{
+#ifndef TENGINE_MINIMAL
+    for (int i = 0; i < source->input_tensor_num; ++i)
+        if (!has_rows_for_total(source, execution, i)) return false;
+#else
+    (void)execution;
+    (void)source;
+#endif
+    return true;
+}
+
+bool has_ir_execution_values(const struct graph* source)
+{
+    return has_values_of(source->core->execution, source);
+}
+
 bool is_ir_execution_current(const struct graph* source)
 {
-    return source->core->execution && source->status == GRAPH_STAT_READY &&
-           has_shapes_of(source->core->execution, source);
+    const struct graph* execution = source->core->execution;
+    return execution && source->status == GRAPH_STAT_READY && has_shapes_of(execution, source) &&
+           has_values_of(execution, source);
 }
 
 bool resume_ir_execution(struct graph* source)
 {
     for (int i = count_kept(source) - 1; i >= 0; --i) {
-        if (!has_shapes_of(get_kept(source, i), source)) continue;
+        if (!has_shapes_of(get_kept(source, i), source) ||
+            !has_values_of(get_kept(source, i), source))
+            continue;
         struct graph* execution = remove_kept(source, i);
         forget_ir_runs(execution);
         source->core->execution = execution;

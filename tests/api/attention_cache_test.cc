@@ -182,36 +182,53 @@ TEST_F(AttentionCacheTest, KnownShapesAllocateNothing)
     }
 }
 
+constexpr int kPast = 6;
+
+// Gives a decoder a past of so many rows, the first of another one's cache.
+class ShortPast
+{
+  public:
+    ShortPast(const Decoder& full, const Decoder& growing)
+    {
+        const int shape[] = {1, kKeyHeads, kPast, kDepth};
+        for (int i = 0; i < 2; ++i) {
+            const Floats& cache = i == 0 ? full.keys() : full.values();
+            for (int head = 0; head < kKeyHeads; ++head) {
+                const auto begin = cache.begin() + head * kRoom * kDepth;
+                rows_[i].insert(rows_[i].end(), begin, begin + kPast * kDepth);
+            }
+            const tensor_t input =
+                get_graph_tensor(growing.graph(), i == 0 ? "past_key" : "past_value");
+            EXPECT_EQ(set_tensor_shape(input, shape, 4), 0);
+            EXPECT_EQ(set_tensor_buffer(input, rows_[i].data(),
+                                        static_cast<int>(rows_[i].size() * sizeof(float))),
+                      0);
+        }
+    }
+
+  private:
+    Floats rows_[2];
+};
+
+int present_rows(const Decoder& decoder)
+{
+    int dims[4] = {};
+    EXPECT_EQ(get_tensor_shape(get_graph_tensor(decoder.graph(), "present_key"), dims, 4), 4);
+    return dims[2];
+}
+
 // A past of as many rows as there are tokens grows by those of the query, where the total has its
 // value before the preparation.
 TEST_F(AttentionCacheTest, GrowsToTheTotalThatItIsPreparedWith)
 {
-    constexpr int kPast = 6;
     Decoder full(false), growing(false);
     full.read(kPast, 1);
-    Floats past[2];
-    for (int i = 0; i < 2; ++i)
-        for (int head = 0; head < kKeyHeads; ++head) {
-            const Floats& rows = i == 0 ? full.keys() : full.values();
-            const auto begin = rows.begin() + head * kRoom * kDepth;
-            past[i].insert(past[i].end(), begin, begin + kPast * kDepth);
-        }
-    const int shape[] = {1, kKeyHeads, kPast, kDepth};
-    for (int i = 0; i < 2; ++i) {
-        const tensor_t input =
-            get_graph_tensor(growing.graph(), i == 0 ? "past_key" : "past_value");
-        ASSERT_EQ(set_tensor_shape(input, shape, 4), 0);
-        ASSERT_EQ(set_tensor_buffer(input, past[i].data(),
-                                    static_cast<int>(past[i].size() * sizeof(float))),
-                  0);
-    }
+    const ShortPast past(full, growing);
     growing.total_ = kPast;
     growing.fill(1, 2);
     growing.prepare(1);
     ASSERT_EQ(run_graph(growing.graph(), 1), 0) << get_tengine_error();
-    int dims[4] = {};
-    ASSERT_EQ(get_tensor_shape(get_graph_tensor(growing.graph(), "present_key"), dims, 4), 4);
-    EXPECT_EQ(dims[2], kPast + 1);
+    EXPECT_EQ(present_rows(growing), kPast + 1);
     EXPECT_EQ(read_floats(get_graph_tensor(growing.graph(), "y")), full.read(1, 2));
     const Floats present = read_floats(get_graph_tensor(growing.graph(), "present_value"));
     for (int head = 0; head < kKeyHeads; ++head)
@@ -221,7 +238,63 @@ TEST_F(AttentionCacheTest, GrowsToTheTotalThatItIsPreparedWith)
                 << head << ", " << i;
 }
 
-// The shape of the present is the past's, whatever the total is in a run.
+// Totals that come after the preparation, with the same shapes of inputs: one that needs another
+// row, one that does not, and again one that does.
+void expect_growth_with_each_run(const context_t context)
+{
+    Decoder full(false), growing(false, context);
+    full.read(kPast, 1);
+    const ShortPast past(full, growing);
+    growing.fill(1, 2);
+    growing.total_ = 0;
+    growing.prepare(1);
+    unsigned seed = 2;
+    for (const int before : {kPast, kPast - 1, kPast}) {
+        growing.total_ = before;
+        growing.fill(1, ++seed);
+        ASSERT_EQ(run_graph(growing.graph(), 1), 0) << get_tengine_error();
+        EXPECT_EQ(present_rows(growing), std::max(kPast, before + 1));
+        Decoder expected(false);
+        expected.read(kPast, 1);
+        expected.total_ = before;
+        EXPECT_EQ(read_floats(get_graph_tensor(growing.graph(), "y")), expected.read(1, seed));
+    }
+    // More than one row for the token.
+    growing.total_ = kPast + 1;
+    growing.fill(1, 9);
+    EXPECT_LT(run_graph(growing.graph(), 1), 0);
+    EXPECT_TRUE(failed_with(TENGINE_ERANGE));
+}
+
+TEST_F(AttentionCacheTest, GrowsToTheTotalOfEachRun)
+{
+    expect_growth_with_each_run(nullptr);
+}
+
+TEST_F(AttentionCacheTest, GrowsToTheTotalOfEachRunOfAPipeline)
+{
+    const context_t context = create_context("pipeline", 0);
+    ASSERT_EQ(tengine_context_set_option(context, "scheduler", "pipeline"), 0);
+    expect_growth_with_each_run(context);
+    destroy_context(context);
+}
+
+// The preparation for a total is not taken for another one.
+TEST_F(AttentionCacheTest, IsPreparedAgainForAnotherTotal)
+{
+    Decoder full(false), growing(false);
+    full.read(kPast, 1);
+    const ShortPast past(full, growing);
+    for (const int before : {kPast - 1, kPast, kPast - 1}) {
+        growing.total_ = before;
+        growing.fill(1, 2);
+        growing.prepare(1);
+        EXPECT_EQ(present_rows(growing), std::max(kPast, before + 1));
+        ASSERT_EQ(run_graph(growing.graph(), 1), 0) << get_tengine_error();
+    }
+}
+
+// The present in a buffer of the program's has the shape of the past, whatever the total is.
 TEST_F(AttentionCacheTest, SaysThatTheCacheIsFull)
 {
     Decoder decoder(true);

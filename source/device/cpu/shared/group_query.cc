@@ -48,8 +48,7 @@ int check_total(const KernelContext& context, const GroupQuery& query)
         return fail_node(
             context.node, TENGINE_ERANGE,
             "total_sequence_length is %lld, expected %lld, which are the query's tokens, "
-            "to %lld, for which present_key has room; a cache that grows needs one that "
-            "is known to prerun_graph",
+            "to %lld, for which present_key has room",
             total, static_cast<long long>(query.tokens), static_cast<long long>(query.rows));
     if (bias && bias->dims[3] < total)
         return fail_node(context.node, TENGINE_EINVAL,
