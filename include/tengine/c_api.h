@@ -316,8 +316,8 @@ TENGINE_API void dump_graph(graph_t graph);
 // tmfiles of int8 and uint8 tensors. An ONNX file has only what the outputs need. Thread rule: as
 // every function on the graph; not while it runs. Returns 0, or -1: TENGINE_ENOENT no such format,
 // TENGINE_ENOTSUP one that cannot be written, or an operator that it or the opset does not have,
-// TENGINE_EINVAL an input without complete shape, TENGINE_ELIMIT
-// too large (4 GiB, 2 GiB for ONNX), TENGINE_EIO cannot be written; no file is left half-written.
+// TENGINE_EINVAL an input without complete shape, TENGINE_ELIMIT too large (4 GiB; ONNX without
+// external data 2 GiB), TENGINE_EIO. A whole file takes the place of an old one, also the graph's.
 TENGINE_API int save_graph(graph_t graph, const char* model_format, const char* file_name, ...);
 
 // ---- Nodes ----

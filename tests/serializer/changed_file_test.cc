@@ -462,6 +462,32 @@ TEST_F(ChangedFileTest, ARenameOrRemovalIsNoChange)
               expected.y);
 }
 
+// Whole files are put in its place, so that what is mapped stays.
+TEST_F(ChangedFileTest, AGraphMayBeSavedToItsOwnFile)
+{
+    for (const char* format : {"onnx", "tengine"}) {
+        SCOPED_TRACE(format);
+        const ScratchFolder folder;
+        const fs::path path = write_weights(folder, format, size_t{20} << 20);
+        const graph_t graph = create_graph(nullptr, format, path.c_str());
+        ASSERT_NE(graph, nullptr) << get_tengine_error();
+        const Outcome expected = run(format, path, nothing, nothing);
+        for (int time = 0; time < 2; ++time)
+            EXPECT_EQ(save_graph(graph, format, path.c_str()), 0) << get_tengine_error();
+        destroy_graph(graph);
+        const Outcome changed = run(
+            format, path,
+            [&] {
+                const graph_t other = create_graph(nullptr, format, path.c_str());
+                EXPECT_EQ(save_graph(other, format, path.c_str()), 0) << get_tengine_error();
+                destroy_graph(other);
+            },
+            nothing);
+        EXPECT_EQ(changed.failure, "");
+        EXPECT_EQ(changed.y, expected.y);
+    }
+}
+
 // The files of one model are copied up to the limit together.
 TEST_F(ChangedFileTest, ManySmallFilesAreNotAllCopied)
 {
