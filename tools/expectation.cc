@@ -98,7 +98,7 @@ Differences find_differences(const Tensor& output, const Tensor& expected,
     return differences;
 }
 
-Agreement compare_texts(const Tensor& output, const Tensor& expected)
+Match compare_texts(const Tensor& output, const Tensor& expected)
 {
     size_t number = 0;
     size_t first = 0;
@@ -141,7 +141,7 @@ Tolerance parse_tolerance(const std::string& text)
     return {relative, parse_bound(text.substr(comma + 1), text)};
 }
 
-Agreement compare(const Tensor& output, const Tensor& expected, const Tolerance& tolerance)
+Match compare(const Tensor& output, const Tensor& expected, const Tolerance& tolerance)
 {
     const bool are_alike = (is_floating(output.data_type) && is_floating(expected.data_type)) ||
                            (is_complex(output.data_type) && is_complex(expected.data_type));

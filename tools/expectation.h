@@ -24,13 +24,13 @@ Tolerance usual_tolerance(int data_type, int precision);
 // "0.001" or "0.001,0.00001": relative, absolute; one number is for both. Throws Failure.
 Tolerance parse_tolerance(const std::string& text);
 
-struct Agreement
+struct Match
 {
     bool agrees = false;
     std::string text;  // how well, or what differs, with the largest difference and where it is
 };
 
 // Element by element; real numbers of any types can be compared, others need the same type.
-Agreement compare(const Tensor& output, const Tensor& expected, const Tolerance& tolerance);
+Match compare(const Tensor& output, const Tensor& expected, const Tolerance& tolerance);
 
 }  // namespace tengine::tools

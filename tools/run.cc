@@ -106,7 +106,7 @@ struct Comparison
 {
     const Tensor* output;
     std::string file;
-    Agreement agreement;
+    Match match;
 };
 
 using FilesByName = std::map<std::string, std::string>;
@@ -168,9 +168,9 @@ void print_notes(const Model& model, const RunOptions& options,
     for (const std::string& path : paths)
         std::printf("wrote   %s\n", path.c_str());
     for (const Comparison& comparison : comparisons) {
-        if (comparison.agreement.agrees)
+        if (comparison.match.agrees)
             std::printf("agrees  %s  %s\n", visible_text(comparison.output->name).c_str(),
-                        comparison.agreement.text.c_str());
+                        comparison.match.text.c_str());
     }
     if (options.memory) std::printf("\n%s", memory_text(read_graph_memory(model.graph())).c_str());
 }
@@ -203,9 +203,9 @@ void fail_if_different(const std::vector<Comparison>& comparisons)
     std::string text;
     int number = 0;
     for (const Comparison& comparison : comparisons) {
-        if (comparison.agreement.agrees || ++number > 1) continue;
+        if (comparison.match.agrees || ++number > 1) continue;
         text = "output '" + comparison.output->name + "' differs from '" + comparison.file +
-               "': " + comparison.agreement.text;
+               "': " + comparison.match.text;
     }
     if (number > 1) text += "; " + std::to_string(number - 1) + " more differ";
     if (number > 0) throw Failure(text);

@@ -66,7 +66,7 @@ constexpr int kFew = 4;  // pixels that are summed at once
 // number where that is 0, in runs. Loops of six and more take as long as what they are unrolled to,
 // or less.
 template <class S, int kBundles_ = 0>
-struct Windows
+struct ByteWindows
 {
     using Set = S;
     static constexpr int kBundles = kBundles_;
@@ -160,13 +160,13 @@ HWY_NOINLINE void store_exactly(const ByteDepthwise& conv, const BandPart& part,
 // The sums of a vector of channels of kPixels pixels side by side, and their bytes; `last` is that
 // of the last.
 template <class L, class S, int kPixels>
-struct PixelSums
+struct BytePixelSums
 {
-    PixelSums<L, S, kPixels - 1> before;
+    BytePixelSums<L, S, kPixels - 1> before;
     typename S::Sum last;
 
     // One that is implied is not for the instruction set that vectors are for (gcc 12).
-    HWY_INLINE PixelSums() {}
+    HWY_INLINE BytePixelSums() {}
     HWY_INLINE void start(typename L::IntegerVector value)
     {
         before.start(value);
@@ -180,9 +180,9 @@ struct PixelSums
 };
 
 template <class L, class S>
-struct PixelSums<L, S, 0>
+struct BytePixelSums<L, S, 0>
 {
-    HWY_INLINE PixelSums() {}
+    HWY_INLINE BytePixelSums() {}
     HWY_INLINE void start(typename L::IntegerVector) {}
     HWY_INLINE void add(const char*, int64_t, typename S::Operand) {}
 };
@@ -201,7 +201,7 @@ struct PixelBytes
     {
     }
     template <int kAt, class S>
-    HWY_INLINE void take(const ByteScaling<L>& scaling, const PixelSums<L, S, kPixels>& sums,
+    HWY_INLINE void take(const ByteScaling<L>& scaling, const BytePixelSums<L, S, kPixels>& sums,
                          typename L::IntegerVector start, typename L::RealVector scales)
     {
         before.template take<kAt>(scaling, sums.before, start, scales);
@@ -227,7 +227,7 @@ struct PixelBytes<L, 0>
 {
     HWY_INLINE explicit PixelBytes(const ByteScaling<L>&) {}
     template <int kAt, class S>
-    HWY_INLINE void take(const ByteScaling<L>&, const PixelSums<L, S, 0>&,
+    HWY_INLINE void take(const ByteScaling<L>&, const BytePixelSums<L, S, 0>&,
                          typename L::IntegerVector, typename L::RealVector)
     {
     }
@@ -246,7 +246,7 @@ HWY_INLINE void sum_vectors(const ByteScaling<L>& scaling, const PackedBlock& pa
     using S = typename W::Set;
     constexpr int kLane = kAt * L::kWidth / 4, kByte = kAt * L::kWidth;
     const auto start = hn::LoadU(typename L::Integers(), packed.starts() + kLane);
-    PixelSums<L, S, kPixels> sums;
+    BytePixelSums<L, S, kPixels> sums;
     sums.start(start);
     for_each_bundle<L, W>(steps, [&](int64_t column, int64_t weight) {
         sums.add(columns + kByte + column, steps.pixel_step, S::load(weights + kByte + weight));
@@ -381,12 +381,12 @@ HWY_INLINE void convolve_block(const ByteDepthwise& conv, const BandPart& part)
     if (conv.bundle_rows == Quads::kRows) {
         copy_rows<L, Quads>(conv, part);
         const bool is_three = conv.axes[2].dilation == 1 && conv.window_bundles() == 3;
-        if (is_three) return convolve_lines<L, Windows<Quads, 3> >(conv, part);
-        return convolve_lines<L, Windows<Quads> >(conv, part);
+        if (is_three) return convolve_lines<L, ByteWindows<Quads, 3> >(conv, part);
+        return convolve_lines<L, ByteWindows<Quads> >(conv, part);
     }
 #endif
     copy_rows<L, PairSet<L> >(conv, part);
-    convolve_lines<L, Windows<PairSet<L> > >(conv, part);
+    convolve_lines<L, ByteWindows<PairSet<L> > >(conv, part);
 }
 
 constexpr int64_t kMostWidth = HWY_MAX_BYTES;

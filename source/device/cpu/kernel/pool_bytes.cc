@@ -72,7 +72,7 @@ HWY_INLINE bool for_each_vector(D d, int64_t first, int64_t last, const Reduce& 
 }
 
 template <class T>
-struct Largest
+struct LargestBytes
 {
     const ByteWindow& window;
 
@@ -93,7 +93,7 @@ struct Largest
 template <class T>
 HWY_INLINE void find_largest(const ByteWindow& window, int64_t first, int64_t last)
 {
-    const Largest<T> reduce = {window};
+    const LargestBytes<T> reduce = {window};
     if (for_each_vector(hn::ScalableTag<T>(), first, last, reduce) ||
         for_each_vector(hn::CappedTag<T, 16>(), first, last, reduce))
         return;

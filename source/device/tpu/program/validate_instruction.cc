@@ -20,14 +20,14 @@ constexpr int kMaxShift = 62;
 constexpr uint64_t kLookupBytes = 256;
 
 // From the first byte of the first vector to the last byte of the last.
-uint64_t span_of(const Grid& grid)
+uint64_t span_of(const Spacing& grid)
 {
     return (grid.outer - 1) * grid.pitch_outer + (grid.inner - 1) * grid.pitch_inner + grid.bytes;
 }
 
 // The steps of the smaller pitch lie within one of the larger. Exact except for grids that
 // interleave, which the compiler never makes.
-bool vectors_are_apart(const Grid& grid)
+bool vectors_are_apart(const Spacing& grid)
 {
     if (grid.outer == 1) return grid.inner == 1 || grid.pitch_inner >= grid.bytes;
     if (grid.inner == 1) return grid.pitch_outer >= grid.bytes;
@@ -246,7 +246,7 @@ int InstructionValidator::check_written(const Operand& operand, uint64_t bytes)
     return check_buffer("d", operand.address, span_of(grid_of(operand, bytes)));
 }
 
-int InstructionValidator::check_apart(const char* name, const Grid& grid)
+int InstructionValidator::check_apart(const char* name, const Spacing& grid)
 {
     if (vectors_are_apart(grid)) return TENGINE_OK;
     return fail("%s: %llu x %llu vectors of %llu bytes with pitches %llu and %llu overlap", name,

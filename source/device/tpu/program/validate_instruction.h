@@ -13,7 +13,7 @@
 namespace tengine::tpu {
 
 // The vectors of an operand: counts, pitches, and the bytes of each.
-struct Grid
+struct Spacing
 {
     uint64_t outer, inner;
     uint64_t pitch_outer, pitch_inner;
@@ -45,12 +45,12 @@ class InstructionValidator
     int check_host(const Operand& pitches);
     int check_read(const char* name, const Operand& operand, uint64_t bytes);
     int check_written(const Operand& operand, uint64_t bytes);
-    int check_apart(const char* name, const Grid& grid);
+    int check_apart(const char* name, const Spacing& grid);
     int check_sums(const char* name, uint32_t address);
     int check_buffer(const char* name, uint32_t address, uint64_t span);
     int check_span(const char* name, const char* memory, uint64_t address, uint64_t span,
                    uint64_t limit);
-    Grid grid_of(const Operand& operand, uint64_t bytes) const
+    Spacing grid_of(const Operand& operand, uint64_t bytes) const
     {
         return {at_->outer, at_->inner, operand.pitch_outer, operand.pitch_inner, bytes};
     }
