@@ -29,10 +29,10 @@ Tensor floats(const std::vector<double>& values)
 
 TEST(Comparison, TellsTheLargestDifferenceAndWhereItIs)
 {
-    const tools::Agreement close = compare(floats({1, 2.001, 3}), floats({1, 2, 3}), {1e-3, 0});
+    const tools::Match close = compare(floats({1, 2.001, 3}), floats({1, 2, 3}), {1e-3, 0});
     EXPECT_TRUE(close.agrees);
     EXPECT_THAT(close.text, HasSubstr("at [0,1]: 2.001, expected 2"));
-    const tools::Agreement far = compare(floats({1, 2.5, 4}), floats({1, 2, 3}), {1e-3, 0});
+    const tools::Match far = compare(floats({1, 2.5, 4}), floats({1, 2, 3}), {1e-3, 0});
     EXPECT_FALSE(far.agrees);
     EXPECT_THAT(far.text,
                 HasSubstr("2 of 3 numbers differ, the largest difference is 1 at [0,2]: 4, "
@@ -70,7 +70,7 @@ TEST(Comparison, ComplexNumbersDifferByTheirDistance)
     const Tensor b = tools::make_tensor(TENGINE_DT_COMPLEX128, {2});
     EXPECT_TRUE(compare(a, a, {}).agrees);
     EXPECT_TRUE(compare(a, b, {0, 5}).agrees);
-    const tools::Agreement differing = compare(a, b, {0, 4});
+    const tools::Match differing = compare(a, b, {0, 4});
     EXPECT_FALSE(differing.agrees);
     EXPECT_THAT(differing.text, HasSubstr("largest difference is 5 at [1]: 3+4i, expected 0+0i"));
     EXPECT_EQ(compare(a, tools::make_tensor(TENGINE_DT_FP32, {2}), {}).text,
