@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "optimizer/pass.h"
 
@@ -36,9 +37,13 @@ bool is_wide_constant(const tensor& value)
 {
     if (value.tensor_type != TENSOR_TYPE_CONST || value.data_type != TENGINE_DT_FP32 || !value.data)
         return false;
-    return std::any_of(value.f32, value.f32 + value.elem_num, [](float each) {
-        return std::isfinite(each) && std::fabs(each) > kLargestHalf;
-    });
+    for (int64_t i = 0; i < value.elem_num; ++i) {
+        float each;  // files do not align their numbers
+        std::memcpy(&each, static_cast<const char*>(value.data) + i * int64_t{sizeof each},
+                    sizeof each);
+        if (std::isfinite(each) && std::fabs(each) > kLargestHalf) return true;
+    }
+    return false;
 }
 
 bool reads_wide_constant(const node& node)
