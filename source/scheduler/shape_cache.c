@@ -290,11 +290,13 @@ static bool has_rows_for_total(const struct graph* source, const struct graph* e
     const struct tensor* given = source->tensor_list[source->input_tensors[input]];
     const struct tensor* made = execution->tensor_list[execution->input_tensors[input]];
     if (!given->data || made->data_type != TENGINE_DT_INT32 || made->elem_num != 1) return true;
+    int32_t total;  // in a buffer of the program's, wherever it lies
+    memcpy(&total, given->data, sizeof total);
     for (int i = 0; i < made->consumer_num; ++i) {
         const struct node* node = execution->node_list[made->consumer[i]];
         if (made->core->consumer_input[i] == GROUP_QUERY_TOTAL &&
             strcmp(get_ir_node_op(node), "GroupQueryAttention") == 0 &&
-            !has_rows_for(source, node, *given->i32))
+            !has_rows_for(source, node, total))
             return false;
     }
     return true;
