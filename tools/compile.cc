@@ -136,7 +136,7 @@ bool has_part(graph_t graph, const std::string& device)
     return false;
 }
 
-// What to type where a model of floats is for a device that has none of 32 bits.
+// The option to type where a model of floats is for a device that has none of 32 bits.
 std::string find_precisions(const CompileOptions& options, const std::string& device)
 {
     if (options.common.precision != TENGINE_MODE_FP32) return "";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is in a folder. The C++ library's own iterators end the process where memory runs out.
+// The entries of a folder. The C++ library's iterators end the process where memory runs out.
 #pragma once
 
 #include <string>

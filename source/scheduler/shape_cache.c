@@ -284,7 +284,7 @@ static bool has_rows_for(const struct graph* source, const struct node* node, in
     return present->dims[2] == (total > past_rows ? total : past_rows);
 }
 
-// Of all that read their total from this input.
+// The same for all nodes that read their total from this input.
 static bool has_rows_for_total(const struct graph* source, const struct graph* execution, int input)
 {
     const struct tensor* given = source->tensor_list[source->input_tensors[input]];

@@ -70,7 +70,7 @@ void take_kept(void* user, const char* node)
     conversation_of(user).made.kept.insert(node);
 }
 
-// What the library is asked, which lasts as long as the conversation and its request.
+// The question to the library, which lasts as long as the conversation and its request.
 class Question
 {
   public:

@@ -48,7 +48,7 @@ class Quantizer
     Quantizer(const FloatModel& model, const SampleSet& samples, const QuantizeOptions& options,
               const ShowProgress& show);
 
-    // What is asked for all nodes, with these scales.
+    // The request for all nodes, with these scales.
     QuantizationRequest request_with(const WeightScales& scales) const;
     void set_scales(const WeightScales& scales);
 

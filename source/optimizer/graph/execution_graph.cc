@@ -77,7 +77,7 @@ bool is_computed(const node& node)
     return !is_source_only(node) && !is_fed_by_user(node);
 }
 
-// Of a source graph, what its outputs need, and its inputs.
+// The part of a source graph that its outputs need, and its inputs.
 struct Extent
 {
     Vector<bool> tensors;
@@ -147,7 +147,7 @@ int check_sources(const graph& graph)
     return TENGINE_OK;
 }
 
-// What the extent leaves out is a gap in the list of tensors; without one, all is copied.
+// A tensor outside of the extent is a gap in the list; without an extent, all is copied.
 int copy_contents(const graph& source, const Extent* extent, graph& target)
 {
     target.graph_layout = source.graph_layout;
