@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // For LD_PRELOAD: allocation number FAIL_AT of the program fails, and with FAIL_ON set all after
-// it. At the end it writes how many there were to the file FAIL_COUNT. It stands for the functions
-// by which the program's own malloc takes memory from glibc.
+// it. Allocations are counted from main on: constructors, which no program can guard, are before
+// it. At the end the heap writes how many there were to the file FAIL_COUNT. It stands for the
+// functions by which the program's own malloc takes memory from glibc.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -11,10 +12,32 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
+typedef int main_t(int, char**, char**);
+typedef int start_t(main_t*, int, char**, void (*)(void), void (*)(void), void (*)(void), void*);
+
+static main_t* program_main;
+static int counts;
 static long number;
+
+static int counted_main(int argc, char** argv, char** environment)
+{
+    counts = 1;
+    return program_main(argc, argv, environment);
+}
+
+// Starts the program in glibc.
+EXPORT int __libc_start_main(main_t* main, int argc, char** argv, void (*init)(void),
+                             void (*fini)(void), void (*linker_fini)(void), void* stack_end)
+{
+    start_t* next;
+    *(void**)&next = dlsym(RTLD_NEXT, "__libc_start_main");
+    program_main = main;
+    return next(counted_main, argc, argv, init, fini, linker_fini, stack_end);
+}
 
 static int fails(void)
 {
+    if (!counts) return 0;
     static long at = -1;
     static int goes_on;
     if (at < 0) {
