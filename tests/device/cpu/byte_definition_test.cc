@@ -4,6 +4,7 @@
 // byte_row_definition_test.cc.
 #include "device/cpu/byte_definition.h"
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -185,9 +186,14 @@ class PairNode : public ByteNode
              {"a", "a_scale", "a_zero", "b", "b_scale", "b_zero", "y_scale", "y_zero"});
         infer();
     }
-    int centred(const char* name, const char* zero, int64_t i)
+    // Of all 256 bytes: `a` has them in its rows, `b` in its columns.
+    std::array<int, 256> centred(const char* name, const char* zero)
     {
-        return element(find(name), i) - element(find(zero), 0);
+        std::array<int, 256> numbers;
+        for (int byte = 0; byte < 256; ++byte)
+            numbers[static_cast<size_t>(byte)] =
+                element(find(name), byte * (*name == 'a' ? 256 : 1)) - element(find(zero), 0);
+        return numbers;
     }
 
   private:
@@ -209,12 +215,11 @@ void combine_pairs(const char* op, const char* kernel, const Function& function)
                 const int b_type = zero == 128 ? TENGINE_DT_INT8 : type;
                 PairNode node(op, scales, type, b_type, type, zero);
                 const int y_zero = element(node.find("y_zero"), 0);
+                const auto a = node.centred("a", "a_zero"), b = node.centred("b", "b_zero");
                 node.judge(kernel, [&](const Bytes& y) {
-                    for (int64_t i = 0; i < 256 * 256; i += 1 + i % 3) {
-                        const double real = function(node.centred("a", "a_zero", i),
-                                                     node.centred("b", "b_zero", i), scales);
-                        expect_nearest(y[static_cast<size_t>(i)], type, real, y_zero,
-                                       doubt_of(255.0 * 255));
+                    for (size_t i = 0; i < 256 * 256; i += 1 + i % 3) {
+                        const double real = function(a[i / 256], b[i % 256], scales);
+                        expect_nearest(y[i], type, real, y_zero, doubt_of(255.0 * 255));
                         if (testing::Test::HasFailure()) return;
                     }
                 });
@@ -240,20 +245,18 @@ TEST(ByteDefinition, TiesGoToTheEvenByte)
 {
     for (const int type : kByteTypes) {
         PairNode sum("QLinearAdd", {1, 1, 2}, type, type, type, 128);
+        const auto a = sum.centred("a", "a_zero"), b = sum.centred("b", "b_zero");
+        const int zero = element(sum.find("y_zero"), 0);
         sum.judge("qlinear_add.simd", [&](const Bytes& y) {
-            for (int64_t i = 0; i < 256 * 256; ++i)
-                ASSERT_EQ(
-                    number_of(y[static_cast<size_t>(i)], type),
-                    to_byte((sum.centred("a", "a_zero", i) + sum.centred("b", "b_zero", i)) / 2.0,
-                            element(sum.find("y_zero"), 0), type));
+            for (size_t i = 0; i < 256 * 256; ++i)
+                ASSERT_EQ(number_of(y[i], type),
+                          to_byte((a[i / 256] + b[i % 256]) / 2.0, zero, type));
         });
         PairNode product("QLinearMul", {0.25f, 0.5f, 1}, type, type, type, 128);
         product.judge("qlinear_mul.simd", [&](const Bytes& y) {
-            for (int64_t i = 0; i < 256 * 256; ++i)
-                ASSERT_EQ(number_of(y[static_cast<size_t>(i)], type),
-                          to_byte(product.centred("a", "a_zero", i) *
-                                      product.centred("b", "b_zero", i) / 8.0,
-                                  element(product.find("y_zero"), 0), type));
+            for (size_t i = 0; i < 256 * 256; ++i)
+                ASSERT_EQ(number_of(y[i], type),
+                          to_byte(a[i / 256] * b[i % 256] / 8.0, zero, type));
         });
     }
 }
