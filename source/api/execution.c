@@ -191,8 +191,8 @@ static int check_runnable(const api_graph_t* graph, int block, const char* funct
     return check_ir_graph_run(graph->graph, block);
 }
 
-// Values of inputs may decide about shapes, as the total of a GroupQueryAttention does. The graph
-// is then prepared again before it runs.
+// Values of inputs may decide about shapes (operator.h, value_shape). The graph is then prepared
+// again before it runs.
 static int follow_values(api_graph_t* graph, const char* function)
 {
     if (graph->graph->status != GRAPH_STAT_READY || has_ir_execution_values(graph->graph))

@@ -8,6 +8,7 @@
 // Generic code on the rows: param.h (defaults, validation, attributes). Shape helpers: infer.h.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -137,6 +138,16 @@ typedef enum op_trait
     OP_TAKES_VALUES = 256    // sequences and optional values may be
 } op_trait_t;
 
+// An input whose value decides about shapes that infer_shape settles without it, too: the values of
+// a run may ask for others. The graph is then prepared again.
+struct value_shape
+{
+    int input;
+    // Whether infer_shape would give this output the shape that it has, had the input this value.
+    // `value` has a buffer of the program's, of any alignment.
+    bool (*has_shape_for)(const struct node* node, int output, const struct tensor* value);
+};
+
 // What makes an operator one of Tengine's.
 struct tengine_record
 {
@@ -169,6 +180,7 @@ typedef struct method
     // Sets data type and shape of every connected output. Called when the shapes of all connected
     // inputs are known. 0, OP_SHAPE_LATER or an error. NULL: output 0 is like input 0.
     int (*infer_shape)(struct node* node);
+    const struct value_shape* value_shape;  // NULL for most
     // The types of the outputs alone, for a node whose shapes depend on data: a word an output, of
     // the last of which holds for all after it. A word is a choice of
     //     2        the type of input 2, when it is there

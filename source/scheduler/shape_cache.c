@@ -11,7 +11,7 @@
 #include "graph/option.h"
 #include "operator/custom/custom_kernel.h"
 #include "operator/custom/op.h"
-#include "operator/onnx/group_query_param.h"
+#include "operator/operator.h"
 #include "scheduler/exchange.h"
 #include "scheduler/failure.h"
 #include "scheduler/prepare.h"
@@ -270,33 +270,35 @@ static bool is_lent_output(const struct graph* source, const struct tensor* made
     return output && output->data && !output->internal_allocated;
 }
 
-// Whether a new preparation would give the present of a GroupQueryAttention as many rows, for this
-// total. One in a buffer of the program's stays as it is, and kernels refuse totals beyond it.
-static bool has_rows_for(const struct graph* source, const struct node* node, int64_t total)
+// Whether the outputs of a node have the shapes for this value of its input. One in a buffer of the
+// program's stays as it is, with all others: kernels refuse values that need more.
+static bool has_node_shapes_for(const struct graph* source, const struct node* node,
+                                const struct tensor* value)
 {
-    const struct tensor* past = get_ir_node_input(node, GROUP_QUERY_PAST_KEY);
-    const struct tensor* present = get_ir_node_output(node, GROUP_QUERY_PRESENT_KEY);
-    if (!present || !is_ir_tensor_shape_known(present) || is_lent_output(source, present))
-        return true;
-    const int64_t tokens = get_ir_node_input(node, GROUP_QUERY_QUERY)->dims[1];
-    const int64_t past_rows = past ? past->dims[2] : 0;
-    if (total < tokens || total - tokens > past_rows) return true;
-    return present->dims[2] == (total > past_rows ? total : past_rows);
+    const struct value_shape* rule = node->op.method->value_shape;
+    bool is_same = true;
+    for (int i = 0; i < node->output_num; ++i) {
+        const struct tensor* output = get_ir_node_output(node, i);
+        if (!output || !is_ir_tensor_shape_known(output) || rule->has_shape_for(node, i, value))
+            continue;
+        if (is_lent_output(source, output)) return true;
+        is_same = false;
+    }
+    return is_same;
 }
 
-// The same for all nodes that read their total from this input.
-static bool has_rows_for_total(const struct graph* source, const struct graph* execution, int input)
+// The same of all nodes that take shapes from the value of this input.
+static bool has_shapes_for_value(const struct graph* source, const struct graph* execution,
+                                 int input)
 {
     const struct tensor* given = source->tensor_list[source->input_tensors[input]];
     const struct tensor* made = execution->tensor_list[execution->input_tensors[input]];
-    if (!given->data || made->data_type != TENGINE_DT_INT32 || made->elem_num != 1) return true;
-    int32_t total;  // in a buffer of the program's, wherever it lies
-    memcpy(&total, given->data, sizeof total);
+    if (!given->data) return true;
     for (int i = 0; i < made->consumer_num; ++i) {
         const struct node* node = execution->node_list[made->consumer[i]];
-        if (made->core->consumer_input[i] == GROUP_QUERY_TOTAL &&
-            strcmp(get_ir_node_op(node), "GroupQueryAttention") == 0 &&
-            !has_rows_for(source, node, total))
+        const struct value_shape* rule = node->op.method->value_shape;
+        if (rule && rule->input == made->core->consumer_input[i] &&
+            !has_node_shapes_for(source, node, given))
             return false;
     }
     return true;
@@ -318,7 +320,7 @@ static bool has_values_of(const struct graph* execution, const struct graph* sou
 {
 #ifndef TENGINE_MINIMAL
     for (int i = 0; i < source->input_tensor_num; ++i)
-        if (!has_rows_for_total(source, execution, i)) return false;
+        if (!has_shapes_for_value(source, execution, i)) return false;
 #else
     (void)execution;
     (void)source;

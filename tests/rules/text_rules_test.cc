@@ -133,6 +133,52 @@ TEST(TextRules, NamingADeviceIsRecognised)
         EXPECT_FALSE(std::regex_search(code, naming)) << code;
 }
 
+// The operators of the tables, as their rows name them.
+std::set<std::string> list_operators()
+{
+    const std::regex row("\\b(?:OP|MICROSOFT|TENGINE|OWN)_ROW\\((\\w+),");
+    std::set<std::string> operators;
+    for (const SourceFile& file : code_below("source/operator"))
+        for (const std::string& line : file.lines) {
+            std::smatch match;
+            if (line.find("_ROW(") != std::string::npos && std::regex_search(line, match, row))
+                operators.insert(match[1]);
+        }
+    return operators;
+}
+
+// The operators that a text names as strings, with or without their domain.
+std::set<std::string> find_operators(const std::string& code, const std::set<std::string>& known)
+{
+    const std::regex name("\"(?:[a-z.]+\\.)?([A-Z]\\w+)\"");
+    std::set<std::string> found;
+    for (std::sregex_iterator match(code.begin(), code.end(), name), end; match != end; ++match)
+        if (known.count((*match)[1]) != 0) found.insert((*match)[1]);
+    return found;
+}
+
+// These rooms know what an operator is by the properties that its row states.
+TEST(TextRules, CoreRoomsNameNoOperator)
+{
+    const std::set<std::string> known = list_operators();
+    EXPECT_GT(known.size(), 150u);
+    const std::regex table("#include \"operator/(onnx|tengine)/");
+    for (const char* room : {"base", "graph", "module", "scheduler", "api", "adapter"})
+        for (const SourceFile& file : code_below("source/" + std::string(room) + "/")) {
+            const std::string code = strip_comments(join_lines(file.lines));
+            EXPECT_FALSE(std::regex_search(code, table)) << file.path;
+            for (const std::string& name : find_operators(code, known))
+                ADD_FAILURE() << file.path << " names the operator " << name;
+        }
+}
+
+TEST(TextRules, NamingAnOperatorIsRecognised)
+{
+    const std::set<std::string> known = list_operators();
+    const std::string code = "f(\"Conv\"); f(\"com.microsoft.MoE\"); f(\"a Conv\"); f(\"Cpu\");";
+    EXPECT_EQ(find_operators(code, known), (std::set<std::string>{"Conv", "MoE"}));
+}
+
 // What is said in one of two ways (CONTRIBUTING.md, "One hand"): the other one. The copy of a
 // device that was written for Tengine is as it was.
 const std::regex kOtherHand(

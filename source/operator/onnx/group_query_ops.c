@@ -255,25 +255,60 @@ static int check_outputs(const struct node* node)
     return TENGINE_OK;
 }
 
-// The total that an input of the graph holds while it is prepared, where the past grows by tokens
-// of the query; else 0. Runs may bring another, which kernels check.
-static int64_t read_present_total(const struct node* node, int64_t past_rows)
+// The rows of the present for a total, where the past grows by tokens of the query; else 0.
+static int64_t get_grown_rows(const struct node* node, int64_t total)
+{
+    const struct tensor* past = get_ir_node_input(node, GROUP_QUERY_PAST_KEY);
+    const int64_t past_rows = past ? past->dims[2] : 0;
+    const int64_t tokens = get_ir_node_input(node, GROUP_QUERY_QUERY)->dims[1];
+    if (total < tokens || total - tokens > past_rows) return 0;
+    return total > past_rows ? total : past_rows;
+}
+
+// The rows for the total that an input of the graph has now; 0 where it has none, or one that
+// kernels refuse.
+static int64_t get_rows_for(const struct node* node, const struct tensor* total)
+{
+    int32_t value;
+    if (!total->data || total->data_type != TENGINE_DT_INT32 || total->elem_num != 1) return 0;
+    memcpy(&value, total->data, sizeof value);
+    return get_grown_rows(node, value);
+}
+
+// The total where it is an input of the graph, as it is before the run; NULL where nodes compute
+// it.
+static const struct tensor* get_given_total(const struct node* node)
 {
     const struct graph* source = node->graph->core->source;
     const struct tensor* total = get_ir_node_input(node, GROUP_QUERY_TOTAL);
-    if (!source || total->tensor_type != TENSOR_TYPE_INPUT || total->core->source_index < 0)
-        return 0;
-    const struct tensor* given = source->tensor_list[total->core->source_index];
-    if (!given->data || given->data_type != TENGINE_DT_INT32 || given->elem_num != 1) return 0;
-    const int tokens = get_ir_node_input(node, GROUP_QUERY_QUERY)->dims[1];
-    const int64_t value = *given->i32;
-    return value >= tokens && value - tokens <= past_rows ? value : 0;
+    const bool is_given =
+        source && total->tensor_type == TENSOR_TYPE_INPUT && total->core->source_index >= 0;
+    return is_given ? source->tensor_list[total->core->source_index] : NULL;
 }
 
-// What the present has room for. Where the total may be another in each run, a past with room for
-// the new tokens is as long, or grows to the total that is there already: kernels then check it,
-// and a graph with a cache of full size needs no shapes at run time. *out_total stays as it is
-// then.
+static bool has_rows_for(const struct node* node, int output, const struct tensor* total)
+{
+    if (output != GROUP_QUERY_PRESENT_KEY && output != GROUP_QUERY_PRESENT_VALUE) return true;
+    const int64_t rows = get_rows_for(node, total);
+    return rows == 0 || rows == get_ir_node_output(node, output)->dims[2];
+}
+
+static const struct value_shape total_shape = {GROUP_QUERY_TOTAL, has_rows_for};
+
+// A total that may be another in each run: a past with room for the new tokens is as long, or grows
+// to the total that is there already. Kernels then check it, and a graph with a cache of full size
+// needs no shapes at run time. Runs may bring another, see has_rows_for().
+static int find_later_rows(const struct node* node, int64_t past_rows, int64_t* out_rows)
+{
+    const struct tensor* given = get_given_total(node);
+    const int64_t rows = given ? get_rows_for(node, given) : 0;
+    const bool has_room =
+        past_rows > 0 && past_rows >= get_ir_node_input(node, GROUP_QUERY_QUERY)->dims[1];
+    *out_rows = rows > 0 ? rows : past_rows;
+    return rows > 0 || has_room ? TENGINE_OK : OP_SHAPE_LATER;
+}
+
+// What the present has room for. *out_total stays as it is where that is not known.
 static int find_present_rows(const struct node* node, int64_t* out_total, int64_t* out_rows)
 {
     const struct tensor* query = get_ir_node_input(node, GROUP_QUERY_QUERY);
@@ -282,12 +317,7 @@ static int find_present_rows(const struct node* node, int64_t* out_total, int64_
     int number;
     const int status = read_int_input(node, GROUP_QUERY_TOTAL, out_total, 1, &number);
     if (status < 0) return status;
-    if (status == OP_SHAPE_LATER) {
-        const int64_t present = read_present_total(node, past_rows);
-        *out_rows = present > past_rows ? present : past_rows;
-        return present > 0 || (past_rows > 0 && past_rows >= query->dims[1]) ? TENGINE_OK
-                                                                             : OP_SHAPE_LATER;
-    }
+    if (status == OP_SHAPE_LATER) return find_later_rows(node, past_rows, out_rows);
     if (*out_total < query->dims[1])
         return fail_node(node, TENGINE_EINVAL,
                          "total_sequence_length is %lld, expected at least the %d tokens of the "
@@ -331,7 +361,7 @@ static const ir_method_t* const rows[] = {
                   .max_input = GROUP_QUERY_INPUTS, .min_output = 1,
                   .max_output = GROUP_QUERY_OUTPUTS, OP_FIELDS(group_query_fields),
                   .param_size = sizeof(struct group_query_param), .infer_shape = infer_group_query,
-                  .macs = count_macs),
+                  .value_shape = &total_shape, .macs = count_macs),
 };
 
 OPERATOR_TABLE(group_query_ops, rows);
