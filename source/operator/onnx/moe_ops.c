@@ -85,7 +85,9 @@ static int check_form(const struct node* node, const struct moe_shape* shape)
 {
     const struct moe_param* param = node->op.param_mem;
     if (param->use_sparse_mixer != 0)
-        return fail_node(node, TENGINE_ENOTSUP, "use_sparse_mixer is %d, expected 0",
+        return fail_node(node, TENGINE_ENOTSUP,
+                         "use_sparse_mixer is %d, expected 0: its router is not supported; the CPU "
+                         "provider of ONNX Runtime takes it for 0",
                          param->use_sparse_mixer);
     if (shape->activation == MOE_SWIGLU && shape->gate == MOE_NO_GATE)
         return fail_node(node, TENGINE_EINVAL,

@@ -186,7 +186,8 @@ TEST(MixtureOfExperts, RefusesWhatDoesNotFit)
     Network(relu)
         .make({kTokens, kHidden})
         .number("use_sparse_mixer", 1)
-        .expect_failure(TENGINE_ENOTSUP, "use_sparse_mixer is 1");
+        .expect_failure(TENGINE_ENOTSUP,
+                        "use_sparse_mixer is 1, expected 0: its router is not supported");
     Network(gated)
         .make({kTokens, kHidden})
         .expect_failure(TENGINE_EINVAL, "swiglu needs fc3_experts_weights");
