@@ -191,14 +191,29 @@ static int check_runnable(const api_graph_t* graph, int block, const char* funct
     return check_ir_graph_run(graph->graph, block);
 }
 
+static int prepare_again(api_graph_t* graph, const char* function)
+{
+    const ir_run_options_t options = graph->graph->core->execution->core->run_options;
+    return prepare_and_finish(graph->graph, function, &options, prerun_ir_graph);
+}
+
 // Values of inputs may decide about shapes (operator.h, value_shape). The graph is then prepared
 // again before it runs.
 static int follow_values(api_graph_t* graph, const char* function)
 {
-    if (graph->graph->status != GRAPH_STAT_READY || has_ir_execution_values(graph->graph))
-        return TENGINE_OK;
-    const ir_run_options_t options = graph->graph->core->execution->core->run_options;
-    return prepare_and_finish(graph->graph, function, &options, prerun_ir_graph);
+    const bool is_followed =
+        graph->graph->status != GRAPH_STAT_READY || has_ir_execution_values(graph->graph);
+    return is_followed ? TENGINE_OK : prepare_again(graph, function);
+}
+
+// Other values may, too, which show in a run that fails; it is made once more.
+static int run_with_values(api_graph_t* graph, int block, const char* function)
+{
+    const int status = run_ir_graph(graph->graph, block);
+    if (!await_ir_values(graph->graph, status)) return status;
+    tengine_error_clear();
+    TENGINE_RETURN_IF_ERROR(prepare_again(graph, function));
+    return run_ir_graph(graph->graph, block);
 }
 
 // A run that is left under way ends in wait_graph.
@@ -211,7 +226,7 @@ int run_graph(graph_t graph, int block)
     target->running = true;
     target->has_run = true;
     raise_event(target, GRAPH_EXEC_START);
-    int status = run_ir_graph(target->graph, block);
+    int status = run_with_values(target, block, __func__);
     const bool has_ended = status < 0 || target->graph->status != GRAPH_STAT_RUNNING;
     // Numbers of a file that has changed since it was mapped are no result.
     if (status == TENGINE_OK && has_ended) status = check_model_files(target->graph);

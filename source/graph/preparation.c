@@ -4,22 +4,35 @@
 #include "graph/core.h"
 #include "graph/option.h"
 
+// What graph/core.h has as `preparation`: a state, and whether shapes are left to runs.
 enum
 {
     IDLE,
     PREPARING,
     RUNNING,
-    CANCELLED
+    CANCELLED,
+    STATE = 3,
+    SHAPES_LATER = 4
 };
+
+static int load(const struct graph* source)
+{
+    return __atomic_load_n(&source->core->preparation, __ATOMIC_RELAXED);
+}
+
+static void store(struct graph* source, int preparation)
+{
+    __atomic_store_n(&source->core->preparation, preparation, __ATOMIC_RELAXED);
+}
 
 static void set_state(struct graph* source, int state)
 {
-    __atomic_store_n(&source->core->preparation, state, __ATOMIC_RELAXED);
+    store(source, (load(source) & SHAPES_LATER) | state);
 }
 
 static bool is_cancelled(const struct graph* source)
 {
-    return source && __atomic_load_n(&source->core->preparation, __ATOMIC_RELAXED) == CANCELLED;
+    return source && (load(source) & STATE) == CANCELLED;
 }
 
 void begin_ir_preparation(struct graph* source)
@@ -44,12 +57,13 @@ void end_ir_runs(struct graph* source)
 
 bool cancel_ir_work(struct graph* source)
 {
-    int state = __atomic_load_n(&source->core->preparation, __ATOMIC_RELAXED);
-    while (state == PREPARING || state == RUNNING)
-        if (__atomic_compare_exchange_n(&source->core->preparation, &state, CANCELLED, false,
-                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    int now = load(source);
+    while ((now & STATE) == PREPARING || (now & STATE) == RUNNING)
+        if (__atomic_compare_exchange_n(&source->core->preparation, &now,
+                                        (now & SHAPES_LATER) | CANCELLED, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
             return true;
-    return state == CANCELLED;
+    return (now & STATE) == CANCELLED;
 }
 
 int check_ir_cancelled(const struct graph* execution)
@@ -75,6 +89,17 @@ int check_ir_run(const struct graph* source)
     if (!is_cancelled(source)) return TENGINE_OK;
     return tengine_error_set(TENGINE_ECANCELED, "the run of graph '%s' was cancelled",
                              source->name);
+}
+
+void leave_ir_shapes_to_runs(struct graph* source)
+{
+    store(source, load(source) | SHAPES_LATER);
+}
+
+bool are_ir_shapes_left_to_runs(const struct graph* execution)
+{
+    const struct graph* source = find_ir_run(execution);
+    return source && (load(source) & SHAPES_LATER) != 0;
 }
 
 void limit_ir_memory(struct graph* execution)

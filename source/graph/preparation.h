@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What bounds the preparation and the runs of a graph: the program may cancel them, and limits
-// their memory.
+// their memory; and which shapes wait for a run.
 #pragma once
 
 #include "tengine/ir.h"
@@ -30,6 +30,12 @@ TENGINE_MUST_USE int check_ir_cancelled(const struct graph* execution);
 const struct graph* find_ir_run(const struct graph* graph);
 // TENGINE_ECANCELED when the runs of this source graph (or NULL) have been asked to end.
 TENGINE_MUST_USE int check_ir_run(const struct graph* source);
+
+// Shapes that values decide (operator.h, value_shape) are from now on left to the runs of this
+// source graph and its bodies, where no input of the model has the value.
+void leave_ir_shapes_to_runs(struct graph* source);
+// Whether they are, in an execution graph of it or of a body.
+bool are_ir_shapes_left_to_runs(const struct graph* execution);
 
 // Reads the limit, the option memory.limit_mb of the execution graph's context.
 void limit_ir_memory(struct graph* execution);

@@ -29,6 +29,11 @@ int place_ir_graph(struct graph* source, const ir_run_options_t* options);
 // not, it is to be prepared again.
 bool has_ir_execution_values(const struct graph* source);
 
+// After a run that failed with `status`: whether the preparation may have assumed shapes that do
+// not fit a value of this run, for nodes without an output in a buffer of the program's. It is so
+// once: from the next preparation on these shapes are left to the run.
+bool await_ir_values(struct graph* source, int status);
+
 // Whether run_ir_graph() would begin a run now: ESTATE before prerun, and with `block` while others
 // are under way; ELIMIT when as many are under way as the scheduler takes.
 int check_ir_graph_run(const struct graph* source, int block);

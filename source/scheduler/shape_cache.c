@@ -11,12 +11,12 @@
 #include "graph/option.h"
 #include "operator/custom/custom_kernel.h"
 #include "operator/custom/op.h"
-#include "operator/operator.h"
 #include "scheduler/exchange.h"
 #include "scheduler/failure.h"
 #include "scheduler/prepare.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/session.h"
+#include "scheduler/value_shape.h"
 
 typedef struct shape_cache
 {
@@ -263,48 +263,6 @@ int leave_ir_execution(struct graph* source, const ir_terms_t* terms)
                                     : make_spare(source, take_present(source));
 }
 
-#ifndef TENGINE_MINIMAL
-static bool is_lent_output(const struct graph* source, const struct tensor* made)
-{
-    const struct tensor* output = get_ir_graph_tensor(source, made->core->source_index);
-    return output && output->data && !output->internal_allocated;
-}
-
-// Whether the outputs of a node have the shapes for this value of its input. One in a buffer of the
-// program's stays as it is, with all others: kernels refuse values that need more.
-static bool has_node_shapes_for(const struct graph* source, const struct node* node,
-                                const struct tensor* value)
-{
-    const struct value_shape* rule = node->op.method->value_shape;
-    bool is_same = true;
-    for (int i = 0; i < node->output_num; ++i) {
-        const struct tensor* output = get_ir_node_output(node, i);
-        if (!output || !is_ir_tensor_shape_known(output) || rule->has_shape_for(node, i, value))
-            continue;
-        if (is_lent_output(source, output)) return true;
-        is_same = false;
-    }
-    return is_same;
-}
-
-// The same of all nodes that take shapes from the value of this input.
-static bool has_shapes_for_value(const struct graph* source, const struct graph* execution,
-                                 int input)
-{
-    const struct tensor* given = source->tensor_list[source->input_tensors[input]];
-    const struct tensor* made = execution->tensor_list[execution->input_tensors[input]];
-    if (!given->data) return true;
-    for (int i = 0; i < made->consumer_num; ++i) {
-        const struct node* node = execution->node_list[made->consumer[i]];
-        const struct value_shape* rule = node->op.method->value_shape;
-        if (rule && rule->input == made->core->consumer_input[i] &&
-            !has_node_shapes_for(source, node, given))
-            return false;
-    }
-    return true;
-}
-#endif
-
 static bool has_shapes_of(const struct graph* execution, const struct graph* source)
 {
     for (int i = 0; i < source->input_tensor_num; ++i) {
@@ -315,36 +273,23 @@ static bool has_shapes_of(const struct graph* execution, const struct graph* sou
     return true;
 }
 
-// Whether the values that inputs have now would give the same shapes.
-static bool has_values_of(const struct graph* execution, const struct graph* source)
-{
-#ifndef TENGINE_MINIMAL
-    for (int i = 0; i < source->input_tensor_num; ++i)
-        if (!has_shapes_for_value(source, execution, i)) return false;
-#else
-    (void)execution;
-    (void)source;
-#endif
-    return true;
-}
-
 bool has_ir_execution_values(const struct graph* source)
 {
-    return has_values_of(source->core->execution, source);
+    return has_ir_value_shapes(source->core->execution, source);
 }
 
 bool is_ir_execution_current(const struct graph* source)
 {
     const struct graph* execution = source->core->execution;
     return execution && source->status == GRAPH_STAT_READY && has_shapes_of(execution, source) &&
-           has_values_of(execution, source);
+           has_ir_value_shapes(execution, source);
 }
 
 bool resume_ir_execution(struct graph* source)
 {
     for (int i = count_kept(source) - 1; i >= 0; --i) {
         if (!has_shapes_of(get_kept(source, i), source) ||
-            !has_values_of(get_kept(source, i), source))
+            !has_ir_value_shapes(get_kept(source, i), source))
             continue;
         struct graph* execution = remove_kept(source, i);
         forget_ir_runs(execution);

@@ -41,9 +41,11 @@ std::string node(const std::string& op, const Names& inputs, const Names& output
         node.bytes(1, input);
     for (const std::string& output : outputs)
         node.bytes(2, output);
-    node.bytes(4, op);
+    const size_t dot = op.rfind('.');
+    node.bytes(4, op.substr(dot + 1));
     for (const std::string& attribute : attributes)
         node.bytes(5, attribute);
+    if (dot != std::string::npos) node.bytes(7, op.substr(0, dot));
     return node.text();
 }
 
@@ -65,9 +67,15 @@ std::string graph(const Names& nodes, const Names& inputs, const Names& outputs,
 
 graph_t load(const std::string& contents, context_t context, int opset)
 {
-    const std::string import =
-        Message().bytes(1, "").number(2, static_cast<uint64_t>(opset)).text();
-    const std::string model = Message().number(1, 8).bytes(8, import).bytes(7, contents).text();
+    const auto import = [](const char* domain, int version) {
+        return Message().bytes(1, domain).number(2, static_cast<uint64_t>(version)).text();
+    };
+    const std::string model = Message()
+                                  .number(1, 8)
+                                  .bytes(8, import("", opset))
+                                  .bytes(8, import("com.microsoft", 1))
+                                  .bytes(7, contents)
+                                  .text();
     return create_graph(context, "onnx:m", model.data(), static_cast<int>(model.size()));
 }
 

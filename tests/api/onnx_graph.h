@@ -13,7 +13,7 @@ namespace tengine::onnx {
 
 using Names = std::vector<std::string>;
 
-constexpr int kFloat = 1, kInt64 = 7, kBool = 9, kInt4 = 22;  // of ONNX
+constexpr int kFloat = 1, kInt32 = 6, kInt64 = 7, kBool = 9, kInt4 = 22;  // of ONNX
 
 // ValueInfoProto. A dimension below 0 is free. Without dimensions a scalar.
 std::string value(const std::string& name, int type = kFloat, const std::vector<int>& dims = {});
@@ -33,7 +33,7 @@ std::string constant(const std::string& name, int type, const std::vector<int>& 
 std::string number_attribute(const std::string& name, int64_t number);
 std::string graph_attribute(const std::string& name, const std::string& graph);
 
-// NodeProto and GraphProto.
+// NodeProto, of an operator by its full name ("com.microsoft.QGemm"), and GraphProto.
 std::string node(const std::string& op, const Names& inputs, const Names& outputs,
                  const Names& attributes = {});
 std::string graph(const Names& nodes, const Names& inputs, const Names& outputs,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "graph/core.h"
+#include "graph/preparation.h"
 #include "operator/infer.h"
 #include "operator/onnx/group_query_param.h"
 #include "operator/onnx/macs.h"
@@ -286,6 +287,13 @@ static const struct tensor* get_given_total(const struct node* node)
     return is_given ? source->tensor_list[total->core->source_index] : NULL;
 }
 
+// Whether the rows are left to the run: of a total that no input of the model has.
+static bool awaits_total(const struct node* node, const struct tensor* given)
+{
+    return are_ir_shapes_left_to_runs(node->graph) &&
+           (!given || node->graph->core->source->core->outer);
+}
+
 static bool has_rows_for(const struct node* node, int output, const struct tensor* total)
 {
     if (output != GROUP_QUERY_PRESENT_KEY && output != GROUP_QUERY_PRESENT_VALUE) return true;
@@ -301,6 +309,7 @@ static const struct value_shape total_shape = {GROUP_QUERY_TOTAL, has_rows_for};
 static int find_later_rows(const struct node* node, int64_t past_rows, int64_t* out_rows)
 {
     const struct tensor* given = get_given_total(node);
+    if (awaits_total(node, given)) return OP_SHAPE_LATER;
     const int64_t rows = given ? get_rows_for(node, given) : 0;
     const bool has_room =
         past_rows > 0 && past_rows >= get_ir_node_input(node, GROUP_QUERY_QUERY)->dims[1];
