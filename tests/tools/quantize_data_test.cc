@@ -192,6 +192,42 @@ TEST_F(QuantizeData, AHalfModelIsNamedAsSuch)
     }
 }
 
+// The work of voice detectors, say, which have another body for each rate of samples.
+TEST_F(QuantizeData, AModelWhoseWorkIsInBodiesNamesThem)
+{
+    ModelMaker maker({1, 4});
+    maker.constant("w", {4, 4}, std::vector<float>(16, 0.5f));
+    set_int(maker.node("ReduceMax", {"x"}, "largest"), "keepdims", 0);
+    set_int(maker.node("Cast", {"largest"}, "is_loud"), "to", ::onnx::TensorProto::BOOL);
+    ::onnx::NodeProto* choice = maker.node("If", {"is_loud"}, "y");
+    for (const char* name : {"then_branch", "else_branch"}) {
+        auto* attribute = choice->add_attribute();
+        attribute->set_name(name);
+        attribute->set_type(::onnx::AttributeProto::GRAPH);
+        ::onnx::GraphProto* body = attribute->mutable_g();
+        body->set_name(name);
+        auto* product = body->add_node();
+        product->set_op_type("MatMul");
+        product->add_input("x");
+        product->add_input("w");
+        product->add_output(name);
+        *body->add_output() = maker.model.graph().output(0);
+        body->mutable_output(0)->set_name(name);
+    }
+    const std::string model = maker.write(folder_);
+    for (const auto& [how, cause] :
+         {std::pair{std::vector<std::string>{"--random", "1"}, "no node has an int8 form"},
+          {{"--dynamic"}, "no MatMul or Gemm multiplies by a constant matrix"}}) {
+        std::vector<std::string> arguments = {"quantize", model, "-o", out_};
+        arguments.insert(arguments.end(), how.begin(), how.end());
+        const Finished finished = run(arguments);
+        EXPECT_EQ(finished.status, 1);
+        EXPECT_THAT(finished.errors,
+                    HasSubstr("there is nothing to quantise: " + std::string(cause) +
+                              "; the bodies of If 'y' stay in float"));
+    }
+}
+
 // As exporters write for opsets before 11: limits of a Clip are attributes, and become inputs of
 // the type of what is clipped, which nothing in a file with free dimensions declares.
 TEST_F(QuantizeData, AnOldModelWithFreeDimensionsIsWritten)

@@ -24,7 +24,7 @@ DynamicModel quantize_dynamically(const FloatModel& model,
         throw Failure("there is nothing to quantise: no MatMul or Gemm " +
                       std::string(quantized.kept.empty() ? "multiplies"
                                                          : "that --keep-float leaves multiplies") +
-                      " by a constant matrix");
+                      " by a constant matrix" + model.bodies_in_float());
     DynamicModel made = {std::move(quantized.graph), {}};
     made.report.counts = model.count_nodes();
     made.report.layers = std::move(quantized.layers);

@@ -101,6 +101,10 @@ class FloatModel
     // The type of most of its floats, "fp32"; "" without any.
     std::string float_type() const;
 
+    // "; the bodies of If 'gate' stay in float": what a reason for quantising nothing ends with, if
+    // there are such.
+    std::string bodies_in_float() const;
+
     NodeCounts count_nodes() const;
 
     // Operators of all nodes, by name; of the model as it is quantised.

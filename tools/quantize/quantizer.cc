@@ -47,7 +47,7 @@ std::string Quantizer::find_cause() const
     const std::string type = model_.float_type();
     if (not_finite_.empty() && !type.empty() && type != "fp32")
         return "the model is " + type + ": expected fp32, from which it was made";
-    if (not_finite_.empty()) return "no node has an int8 form";
+    if (not_finite_.empty()) return "no node has an int8 form" + model_.bodies_in_float();
     return "tensor '" + *not_finite_.begin() + "' has values that are not finite";
 }
 
