@@ -60,11 +60,14 @@ static int describe_device(const char* name, const char* function, description_t
     description_t found = {create_vector(sizeof(int), NULL), create_vector(sizeof(int), NULL),
                            create_vector(sizeof(int), NULL)};
     int status = TENGINE_OK;
+    tengine_error_clear();
     if (!found.allowed || !found.blocked || !found.types)
         status = tengine_error_set(TENGINE_ENOMEM, "%s: no memory", function);
     else if (device->allocator->describe(device, found.allowed, found.blocked, found.types) < 0)
-        status = tengine_error_set(TENGINE_EDEVICE, "%s: device '%s' cannot describe itself",
-                                   function, name);
+        status = tengine_error_code() == TENGINE_ENOMEM
+                     ? TENGINE_ENOMEM
+                     : tengine_error_set(TENGINE_EDEVICE, "%s: device '%s' cannot describe itself",
+                                         function, name);
     if (status < 0) {
         release_description(&found);
         return status;
