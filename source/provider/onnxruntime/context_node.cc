@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "context_node.h"
 
-#include <unistd.h>
-
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 
 #include "attributes.h"
+#include "temporary_folder.h"
 #include "tengine/inspect.h"
 
 namespace tengine::provider {
@@ -22,42 +21,23 @@ constexpr const char* kFormat = "tengine";
 constexpr const char* kOperator = "EPContext";
 constexpr const char* kDomain = "com.microsoft";
 
-// A folder that is gone with this.
-class TemporaryFolder
-{
-  public:
-    explicit TemporaryFolder(const fs::path& parent) : path_((parent / "tengine-XXXXXX").string())
-    {
-        if (!mkdtemp(path_.data())) throw Failure("no temporary folder " + path_);
-    }
-    ~TemporaryFolder()
-    {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-    std::string file() const { return path_ + "/part.tmfile"; }
-
-  private:
-    std::string path_;
-};
-
 void save(graph_t graph, const std::string& path)
 {
     if (save_graph(graph, kFormat, path.c_str()) < 0) fail_library("the compiled part");
 }
 
+// A stream would hide that there was no memory.
 std::string read_file(const std::string& path)
 {
-    std::ifstream file(path, std::ios::binary);
-    std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    if (file.bad() || bytes.empty()) throw Failure("cannot read '" + path + "'");
+    std::string bytes(static_cast<size_t>(fs::file_size(path)), '\0');
+    const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
+    if (!file || std::fread(bytes.data(), 1, bytes.size(), file.get()) != bytes.size())
+        throw Failure("cannot read '" + path + "': " + std::strerror(errno));
     return bytes;
 }
 
-GraphPointer own(graph_t graph, const std::string& what)
+// Nothing that may throw is between the making of `graph` and this.
+GraphPointer own(graph_t graph, const char* what)
 {
     const GraphPointer owned(graph, [](graph_t released) {
         if (released) destroy_graph(released);
@@ -157,10 +137,15 @@ std::vector<const char*> pointers(const std::vector<std::string>& texts)
 
 WrittenFiles::~WrittenFiles()
 {
-    for (const std::string& path : paths_) {
-        std::error_code ignored;
-        fs::remove(path, ignored);
-    }
+    for (const std::string& path : paths_)
+        std::remove(path.c_str());
+}
+
+void WrittenFiles::move(const std::string& from, std::string to)
+{
+    paths_.reserve(paths_.size() + 1);
+    fs::rename(from, to);
+    paths_.push_back(std::move(to));
 }
 
 bool is_our_context_node(const ViewedNode& node)
@@ -179,8 +164,8 @@ GraphPointer load_context_node(const GraphView& view, const Settings& settings)
             throw Failure("EPContext holds " + std::to_string(content.size()) + " bytes");
         return load_bytes(content, settings.context.get());
     }
-    const std::string path = find_file(content, view.path);
-    return own(create_graph(settings.context.get(), kFormat, path.c_str()), "'" + path + "'");
+    const std::string path = find_file(content, view.path), quoted = "'" + path + "'";
+    return own(create_graph(settings.context.get(), kFormat, path.c_str()), quoted.c_str());
 }
 
 GraphPointer compile_for_context_node(const GraphPointer& graph, const Settings& settings,
@@ -210,12 +195,10 @@ NodePointer make_context_node(const Part& part, const OrtNode* fused, const Sett
         const fs::path written = written_model(settings, model);
         const std::string name =
             written.stem().string() + "_part_" + std::to_string(files->size()) + ".tmfile";
-        const std::string path = (written.parent_path() / name).string();
         // A link of that name, which others may have planted, is replaced and not followed.
         const TemporaryFolder folder(written.parent_path());
         save(part.graph(), folder.file());
-        fs::rename(folder.file(), path);
-        files->add(path);
+        files->move(folder.file(), (written.parent_path() / name).string());
         attributes.add("ep_cache_context", name);
     }
     attributes.add("embed_mode", kept.is_embedded ? 1 : 0);
@@ -249,7 +232,7 @@ OrtCompiledModelCompatibility judge_compatibility(const std::string& description
         return OrtCompiledModelCompatibility_EP_NOT_APPLICABLE;
     std::string wanted = description.substr(place + marker.size()) + ", ";
     for (int i = 0; i < tengine_device_get_number(); ++i) {
-        const std::string name = std::string(tengine_device_get_name(i)) + ", ";
+        const std::string name = text_of(tengine_device_get_name(i)) + ", ";
         const size_t found = (", " + wanted).find(", " + name);
         if (found != std::string::npos) wanted.erase(found, name.size());
     }

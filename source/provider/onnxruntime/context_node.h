@@ -37,7 +37,9 @@ class WrittenFiles
     WrittenFiles& operator=(const WrittenFiles&) = delete;
 
     size_t size() const { return paths_.size(); }
-    void add(const std::string& path) { paths_.push_back(path); }
+    // Moves a file to where it is one of these, and replaces what is there. Throws
+    // std::exception: it stays where it is.
+    void move(const std::string& from, std::string to);
     void keep() { paths_.clear(); }
 
   private:

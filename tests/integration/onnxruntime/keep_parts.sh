@@ -11,12 +11,26 @@ fail() { echo "keep_parts.sh: $*" >&2; exit 1; }
 
 rm -rf "$work"
 mkdir -p "$work"
+export TMPDIR=$work/temporary
+mkdir "$TMPDIR"
+# Folders that a killed program has left go; one that a living program has stays.
+for place in "$work" "$TMPDIR"; do
+    mkdir "$place/tengine-0123456789abcdef.unfinished" "$place/tengine-fedcba9876543210.unfinished"
+    echo part >"$place/tengine-0123456789abcdef.unfinished/part.tmfile"
+done
+exec 8<"$work/tengine-fedcba9876543210.unfinished" 9<"$TMPDIR/tengine-fedcba9876543210.unfinished"
+flock 8
+flock 9
 for embedded in 0 1; do
     kept=$work/kept_$embedded.onnx
     run --fix N=1 --write "$work/plain" --config ep.context_enable=1 \
         --config ep.context_file_path="$kept" --config ep.context_embed_mode=$embedded model "$model"
     run --expect "$work/plain/outputs" model "$kept"
 done
+
+left=$(cd "$work" && echo tengine-* temporary/tengine-*)
+[ "$left" = "tengine-fedcba9876543210.unfinished temporary/tengine-fedcba9876543210.unfinished" ] ||
+    fail "there is left: $left"
 
 # With another precision it would compute other values.
 run --option precision=bf16 model "$work/kept_1.onnx" 2>"$work/said" &&

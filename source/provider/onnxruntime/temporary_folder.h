@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// A folder of the provider's own for one file that it makes, where others cannot plant links.
+#pragma once
+
+#include <string>
+
+namespace tengine::provider {
+
+class TemporaryFolder
+{
+  public:
+    // Makes tengine-….unfinished in the folder `parent`, "" for the current one, and removes there
+    // those that killed programs of this user have left. Throws Failure.
+    explicit TemporaryFolder(const std::string& parent);
+    ~TemporaryFolder();  // removes it with the file; takes no memory
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+    // The path of the file, which need not be there.
+    const std::string& file() const { return file_; }
+
+  private:
+    std::string folder_, file_;
+    int lock_ = -1;  // of the folder, as long as this lives
+};
+
+}  // namespace tengine::provider
