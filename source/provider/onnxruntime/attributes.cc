@@ -75,6 +75,7 @@ class AttributeTensor
         size_t rank = 0;
         check(api.GetTensorElementTypeAndShapeDataReference(value, &type, &dims, &rank));
         graph_.reset(create_graph(nullptr, nullptr, nullptr));
+        if (!graph_) return;
         const node_t node = create_graph_node(graph_.get(), "value", "Const");
         tensor_ = create_graph_tensor(graph_.get(), "value", convert_type(type));
         const std::vector<int> shape(dims, dims + rank);

@@ -83,25 +83,55 @@ void add_pair(const Pairs& pairs, const std::string& key, const std::string& val
     runtime().api->AddKeyValuePair(pairs.get(), key.c_str(), value.c_str());
 }
 
+// The answer of the library, which has said why where there is none.
+const char* require(const char* text, const std::string& device)
+{
+    if (!text) fail_library("device '" + device + "'");
+    return text;
+}
+
+int require(int number, const std::string& device)
+{
+    if (number < 0) fail_library("device '" + device + "'");
+    return number;
+}
+
+std::string list_operators(const char* device)
+{
+    std::string text;
+    const int number = require(tengine_device_get_operator_number(device), device);
+    for (int i = 0; i < number; ++i)
+        text +=
+            (i ? " " : "") + std::string(require(tengine_device_get_operator(device, i), device));
+    return text;
+}
+
+std::string list_data_types(const char* device)
+{
+    std::string text;
+    const int number = require(tengine_device_get_data_type_number(device), device);
+    for (int i = 0; i < number; ++i) {
+        const int type = require(tengine_device_get_data_type(device, i), device);
+        text += (i ? " " : "") + std::string(require(tengine_data_type_get_name(type), device));
+    }
+    return text;
+}
+
 // The data about the device that a program can read before it makes a session.
 Pairs describe_device(const char* name)
 {
     Pairs pairs = make_pairs();
-    std::string operators, types;
-    for (int i = 0; i < tengine_device_get_operator_number(name); ++i)
-        operators += (i ? " " : "") + std::string(tengine_device_get_operator(name, i));
-    for (int i = 0; i < tengine_device_get_data_type_number(name); ++i)
-        types += (i ? " " : "") +
-                 std::string(tengine_data_type_get_name(tengine_device_get_data_type(name, i)));
     add_pair(pairs, kDeviceKey, name);
-    add_pair(pairs, "runs_on", text_of(tengine_device_get_features(name)));
-    add_pair(pairs, "operators", operators);
-    add_pair(pairs, "data_types", types);
+    add_pair(pairs, "runs_on", require(tengine_device_get_features(name), name));
+    add_pair(pairs, "operators", list_operators(name));
+    add_pair(pairs, "data_types", list_data_types(name));
     for (const OptionHelp& option : list_options())
         add_pair(pairs, std::string("option.") + option.key, option.help);
-    for (int i = 0; i < tengine_device_get_option_number(name); ++i)
+    const int options = require(tengine_device_get_option_number(name), name);
+    for (int i = 0; i < options; ++i)
         add_pair(pairs,
-                 "option." + std::string(name) + "." + tengine_device_get_option_name(name, i),
+                 "option." + std::string(name) + "." +
+                     require(tengine_device_get_option_name(name, i), name),
                  text_of(tengine_device_get_option_help(name, i)));
     return pairs;
 }
@@ -126,8 +156,10 @@ const OrtHardwareDevice* find_accelerator(Factory* factory)
 std::vector<std::string> list_devices()
 {
     std::vector<std::string> names = {default_device()};
-    for (int i = 0; i < tengine_device_get_number(); ++i)
-        if (tengine_device_get_name(i) != names[0]) names.emplace_back(tengine_device_get_name(i));
+    for (int i = 0; i < tengine_device_get_number(); ++i) {
+        const std::string name = text_of(tengine_device_get_name(i));
+        if (name != names[0]) names.push_back(name);
+    }
     return names;
 }
 

@@ -132,10 +132,10 @@ void Part::copy_output(OrtKernelContext* context, size_t index)
 void Part::compute(OrtKernelContext* context)
 {
     const std::lock_guard<std::mutex> lock(mutex_);
-    bool is_new = !is_prepared_;
+    // An input that follows may not get its shape, and the run fails.
     for (size_t i = 0; i < inputs_.size(); ++i)
-        if (bind_input(context, i)) is_new = true;
-    if (is_new) prepare();
+        if (bind_input(context, i)) is_prepared_ = false;
+    if (!is_prepared_) prepare();
     for (size_t i = 0; i < outputs_.size(); ++i)
         if (outputs_[i] && !is_late(i)) bind_output(context, i);
     if (run_graph(graph(), 1) < 0) fail_library("the part's run");

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <unordered_map>
 
 #include "graph_build.h"
@@ -310,28 +309,6 @@ std::string describe_placement(const GraphView& view, const Placement& placement
         text += ": " + reason;
     }
     return text;
-}
-
-std::string report_placement(const GraphView& view, const Placement& placement,
-                             const Settings& settings)
-{
-    using Json = nlohmann::ordered_json;
-    Json report = {{"provider", kProviderName},
-                   {"devices", settings.devices},
-                   {"precision", settings.precision},
-                   {"parts", placement.part_num},
-                   {"nodes", Json::array()}};
-    for (size_t i = 0; i < view.nodes.size(); ++i) {
-        const ViewedNode& node = view.nodes[i];
-        Json entry = {{"name", node.name}, {"op", node.op}, {"domain", node.domain}};
-        if (placement.parts[i] == kNoPart)
-            entry["reason"] = placement.reasons[i];
-        else
-            entry["part"] = placement.parts[i];
-        report["nodes"].push_back(std::move(entry));
-    }
-    // Names of a model may be no UTF-8.
-    return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace tengine::provider

@@ -28,8 +28,4 @@ Placement place_graph(const GraphView& view, const Settings& settings);
 std::string describe_placement(const GraphView& view, const Placement& placement,
                                const Settings& settings);
 
-// The same node by node, as JSON (option report).
-std::string report_placement(const GraphView& view, const Placement& placement,
-                             const Settings& settings);
-
 }  // namespace tengine::provider

@@ -9,6 +9,7 @@
 #include "log.h"
 #include "part.h"
 #include "placement.h"
+#include "report.h"
 #include "tengine/file.h"
 
 namespace tengine::provider {

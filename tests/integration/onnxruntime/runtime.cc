@@ -66,6 +66,11 @@ void Runtime::register_provider(const std::string& path)
     check(api_->RegisterExecutionProviderLibrary(environment_, "tengine", absolute.c_str()));
 }
 
+void Runtime::unregister_provider()
+{
+    check(api_->UnregisterExecutionProviderLibrary(environment_, "tengine"));
+}
+
 std::vector<Device> Runtime::devices() const
 {
     static const char* const kHardware[] = {"CPU", "GPU", "NPU"};

@@ -43,6 +43,7 @@ class Runtime
 
     // Throws Failure with the provider's words.
     void register_provider(const std::string& path);
+    void unregister_provider();
 
     // All that there are, ONNX Runtime's own included.
     std::vector<Device> devices() const;
