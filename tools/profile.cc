@@ -3,6 +3,7 @@
 #include "profile.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <set>
 
@@ -55,9 +56,17 @@ tengine_execution_node execution_node(graph_t graph, int index)
     return node;
 }
 
-bool begins_with(const std::string& text, const std::string& begin)
+// The node in whose body the node of this name is, among those that were seen; -1: none.
+int find_owner(const std::map<std::string, int>& seen, const std::string& name)
 {
-    return text.compare(0, begin.size(), begin) == 0;
+    for (size_t end = name.rfind('/'); end != std::string::npos && end > 0;
+         end = name.rfind('/', end - 1))
+        for (const char* body : {"/then_branch/", "/else_branch/", "/body/"}) {
+            if (name.compare(end, std::strlen(body), body) != 0) continue;
+            const auto owner = seen.find(name.substr(0, end));
+            if (owner != seen.end()) return owner->second;
+        }
+    return -1;
 }
 
 // Of each node the innermost that it is in a body of: "If_3" of "If_3/else_branch/Conv_1".
@@ -65,12 +74,11 @@ std::vector<int> find_owners(const std::vector<std::string>& names,
                              const std::vector<std::string>& operators)
 {
     static const std::set<std::string> kOwners = {"If", "Loop", "Scan", "SequenceMap"};
-    std::vector<int> owners(names.size(), -1);
+    std::map<std::string, int> seen;  // bodies come after what owns them
+    std::vector<int> owners;
     for (size_t i = 0; i < names.size(); ++i) {
-        if (kOwners.count(operators[i]) == 0) continue;
-        for (size_t k = i + 1; k < names.size(); ++k)  // bodies come after what owns them
-            for (const char* body : {"/then_branch/", "/else_branch/", "/body/"})
-                if (begins_with(names[k], names[i] + body)) owners[k] = static_cast<int>(i);
+        owners.push_back(find_owner(seen, names[i]));
+        if (kOwners.count(operators[i]) != 0) seen[names[i]] = static_cast<int>(i);
     }
     return owners;
 }

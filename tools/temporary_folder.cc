@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <regex>
 #include <sys/file.h>
 #include <sys/random.h>
@@ -90,10 +91,14 @@ TemporaryFolder::TemporaryFolder(const fs::path& parent, const std::string& targ
     if (lock_ < 0) throw Failure("cannot write '" + target + "': " + std::strerror(errno));
 }
 
+// Without memory it stays, and the next program removes it.
 TemporaryFolder::~TemporaryFolder()
 {
     std::error_code ignored;
-    fs::remove_all(path_, ignored);
+    try {
+        fs::remove_all(path_, ignored);
+    } catch (const std::bad_alloc&) {
+    }
     close(lock_);
 }
 

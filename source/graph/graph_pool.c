@@ -5,13 +5,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text_hash.h"
 #include "graph/core.h"
 #include "tengine/error.h"
 
 // What stands in front of a pack's memory.
 typedef struct pack_head
 {
-    struct pack_head* next;
+    struct pack_head* next;  // of those that may be shared, in its bucket
     ir_pack_key_t key;
     size_t bytes;
     int holder_num;
@@ -24,7 +25,11 @@ struct graph_pool
     int holder_num;       // graphs, compiled parts and packs
     int part_num;         // compiled parts
     thread_pool_t* pool;  // while there are compiled parts
-    pack_head_t* packs;
+    // Packs that may be shared, by their keys: a chained hash table, which begins with one bucket.
+    pack_head_t** buckets;
+    size_t bucket_num;  // a power of two
+    size_t pack_num;
+    pack_head_t* first_bucket;
 };
 
 struct graph_pool* create_graph_pool(void)
@@ -33,6 +38,8 @@ struct graph_pool* create_graph_pool(void)
     if (!created) return NULL;
     pthread_mutex_init(&created->mutex, NULL);
     created->holder_num = 1;
+    created->buckets = &created->first_bucket;
+    created->bucket_num = 1;
     return created;
 }
 
@@ -51,6 +58,7 @@ void release_graph_pool(struct graph_pool* held)
     pthread_mutex_unlock(&held->mutex);
     if (!is_last) return;
     pthread_mutex_destroy(&held->mutex);
+    if (held->buckets != &held->first_bucket) free_memory(held->buckets);
     free_memory(held);
 }
 
@@ -114,17 +122,51 @@ static pack_head_t* head_of(const void* pack)
 
 static bool is_same_key(const ir_pack_key_t* a, const ir_pack_key_t* b)
 {
-    return a->kind && a->kind == b->kind &&
-           memcmp(a->constants, b->constants, sizeof a->constants) == 0 &&
+    return a->kind == b->kind && memcmp(a->constants, b->constants, sizeof a->constants) == 0 &&
            memcmp(a->sizes, b->sizes, sizeof a->sizes) == 0;
+}
+
+static pack_head_t** find_bucket(const struct graph_pool* shared, const ir_pack_key_t* key)
+{
+    uint64_t hash = hash_bytes(HASH_START, &key->kind, sizeof key->kind);
+    hash = hash_bytes(hash, key->constants, sizeof key->constants);
+    hash = hash_bytes(hash, key->sizes, sizeof key->sizes);
+    // Fibonacci hashing: addresses are alike in the lowest bits.
+    hash = hash * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    return &shared->buckets[hash & (shared->bucket_num - 1)];
 }
 
 static pack_head_t* find_pack(const struct graph_pool* shared, const ir_pack_key_t* key)
 {
-    pack_head_t* head = shared->packs;
+    pack_head_t* head = key->kind ? *find_bucket(shared, key) : NULL;
     while (head && !is_same_key(&head->key, key))
         head = head->next;
     return head;
+}
+
+static void insert_pack(struct graph_pool* shared, pack_head_t* head)
+{
+    pack_head_t** bucket = find_bucket(shared, &head->key);
+    head->next = *bucket;
+    *bucket = head;
+}
+
+// Without memory the lists become longer.
+static void add_buckets(struct graph_pool* shared)
+{
+    pack_head_t** old = shared->buckets;
+    const size_t old_num = shared->bucket_num;
+    pack_head_t** added = alloc_memory(2 * old_num * sizeof *added);
+    if (!added) return;
+    shared->buckets = added;
+    shared->bucket_num = 2 * old_num;
+    for (size_t i = 0; i < old_num; ++i) {
+        for (pack_head_t *head = old[i], *next; head; head = next) {
+            next = head->next;
+            insert_pack(shared, head);
+        }
+    }
+    if (old != &shared->first_bucket) free_memory(old);
 }
 
 static pack_head_t* create_pack(struct graph_pool* shared, const ir_pack_key_t* key, uint64_t bytes)
@@ -132,8 +174,10 @@ static pack_head_t* create_pack(struct graph_pool* shared, const ir_pack_key_t* 
     if (bytes > SIZE_MAX - head_bytes) return NULL;
     pack_head_t* head = alloc_memory(head_bytes + (size_t)bytes);
     if (!head) return NULL;
-    *head = (pack_head_t){.next = shared->packs, .key = *key, .bytes = (size_t)bytes};
-    shared->packs = head;
+    *head = (pack_head_t){.key = *key, .bytes = (size_t)bytes};
+    if (!key->kind) return head;
+    if (++shared->pack_num > shared->bucket_num) add_buckets(shared);
+    insert_pack(shared, head);
     return head;
 }
 
@@ -178,10 +222,13 @@ void* hold_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key, uint6
 
 static void remove_pack(struct graph_pool* shared, pack_head_t* head)
 {
-    pack_head_t** link = &shared->packs;
-    while (*link != head)
-        link = &(*link)->next;
-    *link = head->next;
+    if (head->key.kind) {
+        pack_head_t** link = find_bucket(shared, &head->key);
+        while (*link != head)
+            link = &(*link)->next;
+        *link = head->next;
+        --shared->pack_num;
+    }
     free_memory(head);
 }
 

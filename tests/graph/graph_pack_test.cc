@@ -2,6 +2,7 @@
 // Packs of constants that the preparations of a graph share.
 #include <cstring>
 #include <gtest/gtest.h>
+#include <vector>
 
 #include "base/alloc.h"
 #include "graph/graph_pool.h"
@@ -63,6 +64,25 @@ TEST_F(GraphPackTest, OtherKeysHaveTheirOwn)
     EXPECT_EQ(fill_num_, 4);
     for (char* pack : packs)
         release_graph_pack(pool_, pack);
+}
+
+TEST_F(GraphPackTest, ManyAreFoundAgain)
+{
+    std::vector<char*> packs;
+    for (int64_t size = 0; size < 1000; ++size)
+        packs.push_back(hold(key_of(&kind_a, weights, size)));
+    for (int64_t size = 0; size < 1000; size += 2)
+        release_graph_pack(pool_, packs[static_cast<size_t>(size)]);
+    fill_num_ = 0;
+    for (int64_t size = 0; size < 1000; ++size) {
+        char* again = hold(key_of(&kind_a, weights, size));
+        if (size % 2 == 1) {
+            EXPECT_EQ(again, packs[static_cast<size_t>(size)]);
+            release_graph_pack(pool_, again);
+        }
+        release_graph_pack(pool_, again);
+    }
+    EXPECT_EQ(fill_num_, 500);
 }
 
 TEST_F(GraphPackTest, WithoutAKindNothingIsShared)

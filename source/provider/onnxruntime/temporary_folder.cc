@@ -48,7 +48,9 @@ using Folder = std::unique_ptr<DIR, CloseFolder>;
 template <class Work>
 void for_each_entry(int descriptor, const Work& work)
 {
-    const Folder folder(fdopendir(dup(descriptor)));
+    const int copy = dup(descriptor);
+    const Folder folder(fdopendir(copy));
+    if (!folder) close(copy);
     while (const dirent* entry = folder ? readdir(folder.get()) : nullptr)
         work(entry->d_name);
 }
