@@ -93,8 +93,8 @@ static void take_permissions(const struct stat* info, target_t* target)
     target->mode = info->st_mode & (target->keeps_mode ? PERMISSIONS : NOT_OTHERS);
 }
 
-// What `path` of the target is, as far as it can be replaced. `is_there`: with this `info`, else
-// errno says why not.
+// Completes the target of `path`, or fails if it cannot be replaced. `is_there`: with this `info`,
+// else errno says why not.
 static int judge_target(const char* path, bool is_there, const struct stat* info, target_t* target)
 {
     if (!is_there && errno != ENOENT) return fail(path);

@@ -177,8 +177,8 @@ static bool is_closed(const thread_pool_t* pool, int worker)
 }
 
 // Schedulers may wake a thread on the core of the one that wakes it. That one goes on working, so
-// the two would take turns there, milliseconds each, with other cores idle. What the thread is
-// allowed otherwise stays.
+// the two would take turns there, milliseconds each, with other cores idle. The other cores that
+// the thread may use stay.
 static void leave_core_of_waker(const thread_pool_t* pool)
 {
     const int cpu = atomic_load_explicit(&pool->waker_cpu, memory_order_relaxed);
@@ -330,7 +330,7 @@ void end_parallel_run(thread_pool_t* pool)
 }
 
 // Starts the thread of a worker, with signals blocked: the program's handlers run on its own
-// threads. What the thread itself raises cannot wait: SIGBUS is for mapping_guard.h.
+// threads. A signal that the thread itself raises cannot wait: SIGBUS is for mapping_guard.h.
 static int start_worker(thread_pool_t* pool, int number)
 {
     pool_worker_t* worker = &pool->workers[number];
