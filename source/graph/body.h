@@ -3,9 +3,9 @@
 // graph in source form, prepared and run like a model of its own, so that its nodes are placed,
 // split and reported like any others.
 //
-// What a body reads of the graphs around it (it captures them) are further inputs of the node,
-// after those that its operator has, and further inputs of the body. So nothing but the node's
-// inputs decides about order, lifetimes and parts.
+// The tensors of the graphs around it that a body reads (it captures them) are further inputs of
+// the node, after those that its operator has, and further inputs of the body. So nothing but the
+// node's inputs decides about order, lifetimes and parts.
 #pragma once
 
 #include <stdbool.h>
@@ -59,8 +59,8 @@ int count_ir_own_inputs(const struct node* node);
 // Appends an input to the body; `captured` after all others.
 TENGINE_MUST_USE int add_ir_body_input(ir_body_t* body, const struct tensor* tensor, bool captured);
 
-// The body's input with this index gets type, shape and data, which is borrowed. What the body has
-// as a constant stays.
+// The body's input with this index gets type, shape and data, which is borrowed. An input that the
+// body has as a constant stays.
 TENGINE_MUST_USE int feed_ir_body(ir_body_t* body, int index, const struct tensor* value,
                                   void* data);
 

@@ -28,7 +28,7 @@ static inline int get_ir_part_type(int data_type)
     return data_type == TENGINE_DT_COMPLEX64 ? TENGINE_DT_FP32 : TENGINE_DT_FP64;
 }
 
-// What addresses of elements are multiples of, by the size of one.
+// The alignment of the addresses of elements, by the size of one.
 static inline int get_ir_alignment(int elem_size)
 {
     return elem_size > 8 ? 8 : elem_size;

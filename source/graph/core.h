@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the core keeps of graphs, nodes, tensors and parts beyond the public ir.h: `core` of each
-// points here. Devices outside the tree do not see these structures, which may change at any time.
+// The core's data of graphs, nodes, tensors and parts beyond the public ir.h: `core` of each points
+// here. Devices outside the tree do not see these structures, which may change at any time.
 #pragma once
 
 #include "tengine/ir.h"
@@ -20,7 +20,7 @@ struct serializer;
 // The device that takes what no other takes; generated.
 extern const char ir_default_device_name[];
 
-// Of the values of a constant.
+// A digest of the values of a constant.
 typedef struct ir_digest
 {
     bool found;
@@ -28,8 +28,8 @@ typedef struct ir_digest
     uint8_t bytes[32];  // SHA-256
 } ir_digest_t;
 
-// What the model says of the shape of an input. The names of the dimensions follow it in memory,
-// one text after the other.
+// The shape that the model declares for an input. The names of the dimensions follow it in memory,
+// one string after the other.
 typedef struct ir_declaration
 {
     int dim_num;                  // -1: nothing

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model declares of an input's shape, see set_ir_tensor_dim_names(), for sentences about
+// The shape that a model declares for an input, see set_ir_tensor_dim_names(), for sentences about
 // shapes: the program may give others.
 #pragma once
 
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-// What is printed here, with its NUL. Long names are cut.
+// The size of a printed shape, with its NUL. Long names are cut.
 #define IR_SHAPE_TEXT_SIZE 320
 
 #ifdef TENGINE_MINIMAL
@@ -28,9 +28,9 @@ bool is_ir_shape_declared(const struct tensor* tensor);
 // true when nothing is declared.
 bool has_ir_declared_shape(const struct tensor* tensor);
 
-// Of a declared shape: "batch x 3 x ?", "1x3x8x8" or "scalar". `out_text` is also returned.
+// Prints a declared shape: "batch x 3 x ?", "1x3x8x8" or "scalar". `out_text` is also returned.
 const char* print_ir_declared_shape(const struct tensor* tensor, char out_text[IR_SHAPE_TEXT_SIZE]);
-// The same of the shape that the tensor has.
+// The same for the shape that the tensor has.
 const char* print_ir_shape(const struct tensor* tensor, char out_text[IR_SHAPE_TEXT_SIZE]);
 
 #ifdef __cplusplus

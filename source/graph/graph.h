@@ -2,7 +2,8 @@
 // The room graph: graphs, nodes, tensors, parts, contexts and options, as data with invariants. It
 // does not know what operators mean; algorithms on models are passes of the optimizer.
 //
-// What the core may do to a graph beyond the public ir.h: removing, renumbering and ordering.
+// Functions of the core that change a graph beyond the public ir.h: removing, renumbering,
+// ordering.
 // A removed node or tensor leaves a NULL in its list until compact_ir_graph().
 #pragma once
 
@@ -106,7 +107,7 @@ const struct tensor* find_ir_origin(const struct graph* graph, const struct tens
 // Copies the bytes of a constant; those of a file leave memory as they have been copied.
 void copy_ir_constant(const struct graph* graph, const struct tensor* constant, void* out_bytes);
 
-// What lies in a file leaves memory until it is read again, for something else was made of it. Not
+// A constant in a file leaves memory until it is read again, for something else was made of it. Not
 // in minimal builds.
 #ifdef TENGINE_MINIMAL
 static inline void drop_ir_constant(const struct graph* graph, const struct tensor* constant)
@@ -121,8 +122,8 @@ void drop_ir_constant(const struct graph* graph, const struct tensor* constant);
 // The tensor's data is this pack, which it holds from here on.
 void set_ir_tensor_pack(struct tensor* tensor, struct graph_pool* shared, void* pack);
 
-// What the device found in the execution graph (set_ir_device_survey()) becomes that of `part`,
-// too, which may outlive `whole`; it is released with the last of them, by any thread. ENOMEM.
+// The device's survey of the execution graph (set_ir_device_survey()) becomes that of `part`, too,
+// which may outlive `whole`; it is released with the last of them, by any thread. ENOMEM.
 int share_ir_survey(struct graph* part, const struct graph* whole, const struct device* device);
 
 bool is_ir_graph_output(const struct graph* graph, int tensor_index);

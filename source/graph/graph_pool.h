@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the preparations of a source graph share, and all parts of them whose devices compute with
-// the processor's cores: the thread pool, and constants in the layout of kernels.
+// The thread pool, and constants in the layout of kernels, which the preparations of a source graph
+// share, and all parts of them whose devices compute with the processor's cores.
 #pragma once
 
 #include "base/thread_pool.h"
@@ -11,9 +11,9 @@
 extern "C" {
 #endif
 
-// What graph.pool points to: without threads until a part asks for them. A new one belongs to one
-// graph; NULL when memory runs out. It ends with the last graph and the last part that hold it, for
-// a part whose device hangs may outlive the execution graph.
+// The object that graph.pool points to, without threads until a part asks for them. A new one
+// belongs to one graph; NULL when memory runs out. It ends with the last graph and the last part
+// that hold it, for a part whose device hangs may outlive the execution graph.
 struct graph_pool* create_graph_pool(void);
 void release_graph_pool(struct graph_pool* held);  // NULL is allowed
 
@@ -31,7 +31,7 @@ TENGINE_MUST_USE int share_graph_pool(const struct graph* graph, thread_pool_t**
 // Any thread.
 void leave_graph_pool(struct graph_pool* shared);
 
-// What a pack of constants is made of, and how.
+// The constants that a pack is made of, and how.
 typedef struct ir_pack_key
 {
     const void* kind;  // whose layout: an address of the kernel's own; NULL: not to be shared
@@ -40,7 +40,7 @@ typedef struct ir_pack_key
 } ir_pack_key_t;
 
 // The pack of this key, which other parts may hold as well; otherwise a new one of `bytes` bytes,
-// which `fill` writes. To be released. NULL when there is no memory. Any thread.
+// which `fill` writes. To be released. NULL when out of memory. Any thread.
 void* hold_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key, uint64_t bytes,
                       void (*fill)(void* pack, void* argument), void* argument);
 // The two steps of it, for what is found and made on one thread only. NULL: there is none; there is
@@ -48,7 +48,7 @@ void* hold_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key, uint6
 void* find_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key);
 void* add_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key, uint64_t bytes);
 void release_graph_pack(struct graph_pool* shared, void* pack);
-// What one of its holders has to count of it, in bytes.
+// The share of it that one of its holders has to count, in bytes.
 size_t get_graph_pack_share(struct graph_pool* shared, const void* pack);
 // Where the hash of a pack's values is kept as long as the pack; NULL when it has another size than
 // `bytes`. For the thread that prepares the graph.
@@ -66,7 +66,7 @@ struct GraphPoolLeaver
     graph_pool* shared = nullptr;
     void operator()(thread_pool_t*) const { leave_graph_pool(shared); }
 };
-// What a part holds.
+// A part's hold on the pool.
 using GraphPool = std::unique_ptr<thread_pool_t, GraphPoolLeaver>;
 
 TENGINE_MUST_USE inline int share_graph_pool(const graph& graph, GraphPool* out_pool)

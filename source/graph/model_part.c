@@ -172,7 +172,7 @@ static ir_model_bytes_t* find_content(const struct ir_model_parts* parts,
     return NULL;
 }
 
-// What there is of the fingerprint becomes `bytes`.
+// The content with this fingerprint becomes `bytes`.
 static int take_content(struct ir_model_parts* parts, const ir_model_bytes_t* bytes,
                         ir_model_bytes_t** out_content)
 {

@@ -18,7 +18,7 @@ extern "C" {
 
 struct ir_model_parts;  // those of a graph
 
-// What a device has saved. Parts of one fingerprint share it: any of them runs with it.
+// The bytes that a device has saved. Parts of one fingerprint share it: any of them runs with it.
 typedef struct ir_model_bytes
 {
     uint8_t fingerprint[SHA256_BYTES];   // see scheduler/fingerprint.h
@@ -60,7 +60,8 @@ TENGINE_MUST_USE int set_ir_model_part_keys(ir_model_part_t* part, const uint64_
                                             int number);
 void release_ir_model_part_lists(ir_model_part_t* part);
 
-// Of the options by key that the graph's context has for the device, in any order; never 0.
+// Hashes the options by key that the graph's context has for the device, in any order; never
+// 0.
 uint32_t hash_ir_device_options(const struct graph* graph, const struct device* device);
 
 // ---- those of a graph ----
@@ -81,7 +82,7 @@ size_t count_ir_whole_model_part_memory(const struct graph* graph);
 int find_ir_model_part(const struct graph* graph, uint64_t key, const struct device* device,
                        uint32_t options);
 
-// What there is of a fingerprint; NULL: nothing.
+// The bytes with a fingerprint; NULL: there are none.
 const ir_model_bytes_t* find_ir_model_bytes(const struct graph* graph,
                                             const uint8_t fingerprint[SHA256_BYTES]);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes and their connections. What an operator means is in the operator room, which also has
+// Nodes and their connections. The meaning of operators is in the operator room, which also has
 // create_ir_node().
 #include <stdio.h>
 #include <string.h>

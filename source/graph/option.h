@@ -31,7 +31,8 @@ const ir_option_t* find_ir_option(const char* key);
 int set_ir_context_option(ir_context_t* context, const char* key, const char* value);
 // ENOENT for an unknown key: lists the known ones.
 int fail_ir_option(const ir_context_t* context, const char* key);
-// What was set or the default; NULL only for a key that is not in the table. `context` may be NULL.
+// The value set or the default; NULL only for a key that is not in the table. `context`
+// may be NULL.
 const char* get_ir_context_option(const ir_context_t* context, const char* key);
 // The same for an option that is a number or whose choices are numbers.
 double get_ir_context_number(const ir_context_t* context, const char* key);
@@ -40,8 +41,8 @@ double get_ir_context_number(const ir_context_t* context, const char* key);
 // of the first dot in front of which a device's name ends. NULL when there is none.
 ir_context_device_t* find_ir_option_device(const ir_context_t* context, const char* key,
                                            const char** out_key);
-// ENOENT when `device` is not in the context. The value is copied and not looked at. What was set
-// is read with get_ir_device_option() of device.h.
+// ENOENT when `device` is not in the context. The value is copied and not looked at.
+// get_ir_device_option() of device.h reads it.
 int set_ir_context_device_option(ir_context_t* context, const struct device* device,
                                  const char* key, const char* value);
 

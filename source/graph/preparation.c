@@ -4,7 +4,7 @@
 #include "graph/core.h"
 #include "graph/option.h"
 
-// What graph/core.h has as `preparation`: a state, and whether shapes are left to runs.
+// The values of `preparation` in graph/core.h: a state, and whether shapes are left to runs.
 enum
 {
     IDLE,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bounds the preparation and the runs of a graph: the program may cancel them, and limits
+// The bounds of the preparation and the runs of a graph: the program may cancel them, and limits
 // their memory; and which shapes wait for a run.
 #pragma once
 

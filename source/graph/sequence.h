@@ -21,8 +21,8 @@ typedef struct ir_element
     const void* data;  // dense, or packed as in a tensor
 } ir_element_t;
 
-// What kind of value a data type is, TENGINE_DT_SEQUENCE and so on, 0: a tensor; and the type of
-// its elements.
+// The kind of value that a data type is, TENGINE_DT_SEQUENCE and so on, 0: a tensor; and the type
+// of its elements.
 int get_ir_container(int data_type);
 int get_ir_element_type(int data_type);
 

@@ -69,15 +69,16 @@ void release_ir_strings(struct ir_strings* strings);  // NULL is allowed
 
 // A tensor's strings, or those of a sequence, are a constant's from here on.
 void keep_ir_strings(const struct graph* graph, const struct tensor* tensor);
-// Of a source graph none of whose runs is under way: forgets what is neither kept nor an input's.
+// Forgets the strings of a source graph that are neither kept nor an input's. None of its runs may
+// be under way.
 void forget_ir_strings(const struct graph* source);
 
-// TENGINE_EINVAL unless the text is valid UTF-8 (RFC 3629) without a NUL; `owner` and `index` say
+// TENGINE_EINVAL unless the string is valid UTF-8 (RFC 3629) without a NUL; `owner` and `index` say
 // in the sentence whose element it is.
 TENGINE_MUST_USE int check_ir_text(const char* text, size_t length, const char* owner,
                                    int64_t index);
 
-// The pool's pointer to a text that passes the check. TENGINE_ERANGE for more than 2^30 bytes;
+// The pool's pointer to a string that passes the check. TENGINE_ERANGE for more than 2^30 bytes;
 // TENGINE_ELIMIT when the strings would exceed what the graph may hold (preparation.h).
 TENGINE_MUST_USE int intern_ir_string(const struct graph* graph, const char* text, size_t length,
                                       const char** out_string);

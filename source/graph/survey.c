@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What devices found in an execution graph (allocator.survey) and keep with it.
+// The surveys of devices (allocator.survey): data that they found in an execution graph and keep
+// with it.
 #include <stdatomic.h>
 
 #include "base/alloc.h"
 #include "graph/graph.h"
 #include "tengine/device.h"
 
-// Of the execution graph, and of its parts that may outlive it.
+// A survey of the execution graph, and of its parts that may outlive it.
 typedef struct survey
 {
     atomic_int use_num;
