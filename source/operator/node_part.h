@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-// Of a node of an execution graph: the same whenever the same model is prepared, and in the graph
-// that of no other node.
+// The key of a node of an execution graph: the same whenever the same model is prepared, and unique
+// in the graph.
 uint64_t find_ir_node_key(const struct node* node);
 
 #ifdef __cplusplus

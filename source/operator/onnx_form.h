@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which opsets a node of ONNX's own domain can be written for as it stands. What makes one of it
-// that stands in another opset: optimizer/dialect/opset.cc.
+// Which opsets a node of ONNX's own domain can be written for as it stands.
+// optimizer/dialect/opset.cc converts it to another opset.
 #pragma once
 
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-// Of a graph with nothing that came later: the ONNX release 1.16, which most programs read.
+// The opset of a graph with nothing that came later: that of ONNX 1.16, which most programs read.
 #define USUAL_OPSET 21
 typedef struct onnx_form
 {
@@ -20,7 +20,7 @@ typedef struct onnx_form
     const char* what;  // what `first` brought
 } onnx_form_t;
 
-// Types count as far as they are known. Of an operator without description: its file's opset.
+// Types count as far as they are known. An operator without description has its file's opset.
 onnx_form_t find_onnx_form(const struct node* node);
 
 // Whether the node is of ONNX's own domain.

@@ -148,7 +148,7 @@ struct value_shape
     bool (*has_shape_for)(const struct node* node, int output, const struct tensor* value);
 };
 
-// What makes an operator one of Tengine's.
+// The data that makes an operator one of Tengine's.
 struct tengine_record
 {
     int16_t type;   // OP_*, its number in the C API; -1: it has none

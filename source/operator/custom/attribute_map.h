@@ -12,8 +12,8 @@ extern "C" {
 #endif
 
 // A map from names to integers, floats, strings and vectors of these; tensors and strings without a
-// value are left out. Of an operator of the library: also what the model does not state.
-// *out_bytes is to be freed. TENGINE_ENOMEM.
+// value are left out. For an operator of the library it also has the attributes that the model does
+// not state. *out_bytes is to be freed. TENGINE_ENOMEM.
 int make_attribute_map(const struct node* node, uint8_t** out_bytes, size_t* out_size);
 
 #ifdef __cplusplus

@@ -170,8 +170,8 @@ static int check_types(const struct node* node)
                      precision);
 }
 
-// Broadcast to batch, heads, tokens and keys, aligned at the last. What a mask does not say of the
-// last keys is that they are not seen.
+// A mask is broadcast to batch, heads, tokens and keys, aligned at the last. Keys beyond its end
+// are masked.
 static int check_mask(const struct node* node, const struct attention_form* form)
 {
     const struct tensor* mask = get_ir_node_input(node, ATTENTION_MASK);

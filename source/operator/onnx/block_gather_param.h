@@ -26,7 +26,7 @@ struct block_gather_form
     int64_t slices, rows;  // along axis 0, and of each of them
 };
 
-// Of a node that was inferred.
+// The node has been inferred.
 void resolve_block_gather(const struct node* node, struct block_gather_form* out_form);
 
 #ifdef __cplusplus

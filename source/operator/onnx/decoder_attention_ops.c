@@ -112,8 +112,8 @@ static int check_beams(emitter_t* emit, int64_t batch)
                          (long long)batch);
 }
 
-// Of each batch and row of the cache, the batch where it lies: another beam of the same sequence.
-// What the present token's row and those behind it say is not read.
+// For each batch and row of the cache, the batch where it lies: another beam of the same sequence.
+// The entries for the present token's row and those behind it are not read.
 static struct tensor* emit_beams(emitter_t* emit, int64_t batch, struct tensor* length)
 {
     struct tensor* beams = get_ir_node_input(emit->origin, DECODER_INDIRECTION);

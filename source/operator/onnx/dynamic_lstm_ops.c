@@ -74,7 +74,7 @@ static int append_cast(struct graph* graph, const struct node* node, struct tens
     return set_node_int(made, "to", get_onnx_type(TENGINE_DT_FP32));
 }
 
-// Of directions x rows.
+// Appends scales of shape directions x rows.
 static int append_row_scales(struct graph* graph, const struct node* node, struct tensor* scale,
                              int64_t rows, struct tensor** out_scale)
 {

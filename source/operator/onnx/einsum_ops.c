@@ -182,7 +182,7 @@ static int parse_equation(struct parser* parser)
     return TENGINE_OK;
 }
 
-// Of the label at `index`; axes that have it get the loop's number.
+// Adds the loop of the label at `index`; axes that have it get the loop's number.
 static void add_loop(const struct parser* parser, int index, struct einsum_plan* plan)
 {
     const struct label* label = &parser->labels[index];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ONNX Runtime's optimiser makes of a product or a convolution and its neighbours: FusedConv,
-// FusedGemm, FusedMatMul, TransposeMatMul, BiasAdd. They become ONNX's operators again, which
-// devices fuse in their own ways.
+// The operators that ONNX Runtime's optimiser makes of a product or a convolution and its
+// neighbours: FusedConv, FusedGemm, FusedMatMul, TransposeMatMul, BiasAdd. They become ONNX's
+// operators again, which devices fuse in their own ways.
 #include <float.h>
 #include <stdbool.h>
 #include <string.h>

@@ -39,13 +39,14 @@ struct matmul_shape
     int64_t output_dims[MAX_SHAPE_DIM_NUM];
 };
 
-// Of A at input 0, B and C (may be absent) at these inputs, shapes known. EINVAL when they do not
-// fit.
+// The sizes for A at input 0, B and C (may be absent) at these inputs, shapes known. EINVAL when
+// they do not fit.
 TENGINE_MUST_USE int resolve_gemm_shape(const struct node* node, int b_index, int addend_index,
                                         bool transposed_a, bool transposed_b,
                                         struct gemm_shape* out_shape);
 
-// Of the tensors at two inputs whose shapes are known. EINVAL when they cannot be multiplied.
+// The sizes for the tensors at two inputs whose shapes are known. EINVAL when they cannot be
+// multiplied.
 TENGINE_MUST_USE int resolve_matmul_shape(const struct node* node, int a_index, int b_index,
                                           struct matmul_shape* out_shape);
 

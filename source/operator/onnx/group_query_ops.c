@@ -317,7 +317,8 @@ static int find_later_rows(const struct node* node, int64_t past_rows, int64_t* 
     return rows > 0 || has_room ? TENGINE_OK : OP_SHAPE_LATER;
 }
 
-// What the present has room for. *out_total stays as it is where that is not known.
+// The rows that the present has room for. *out_total stays as it is where that is not
+// known.
 static int find_present_rows(const struct node* node, int64_t* out_total, int64_t* out_rows)
 {
     const struct tensor* query = get_ir_node_input(node, GROUP_QUERY_QUERY);

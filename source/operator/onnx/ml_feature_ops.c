@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ai.onnx.ml does with features before and after a model: Scaler, Normalizer, Binarizer,
+// Operators of ai.onnx.ml on features before and after a model: Scaler, Normalizer, Binarizer,
 // Imputer, ArrayFeatureExtractor, FeatureVectorizer, OneHotEncoder, LabelEncoder. Parameters are in
 // ml_feature_param.h. A tensor of one dimension is one row.
 #include <math.h>

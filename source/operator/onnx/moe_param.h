@@ -61,7 +61,7 @@ struct moe_shape
     enum moe_gate gate;
 };
 
-// Of a node that was inferred.
+// The node has been inferred.
 void resolve_moe_shape(const struct node* node, struct moe_shape* out_shape);
 
 #ifdef __cplusplus

@@ -6,7 +6,7 @@
 
 // ---- masks ----
 
-// Of a boolean `keep`, which has as many axes as the scores: 0 or the number for what is masked.
+// The addend for a boolean `keep`, which has the rank of the scores: 0, or the number where masked.
 static struct tensor* emit_filter(emitter_t* emit, struct tensor* keep, const struct tensor* like)
 {
     return emit_op(emit, "Where", 3, keep, emit_number(emit, 0, like),

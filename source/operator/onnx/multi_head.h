@@ -45,8 +45,8 @@ static inline const struct multi_head_param* get_multi_head_param(const emitter_
     return emit->origin->op.param_mem;
 }
 
-// What is added to the scores for a mask of int32: (B), (2 B) where `takes_begins`, (B, T) or
-// (B, S, T), for B, S, T of `sizes`. NULL without one, and after a failure.
+// The tensor that is added to the scores for a mask of int32: (B), (2 B) where `takes_begins`, (B,
+// T) or (B, S, T), for B, S, T of `sizes`. NULL without one, and after a failure.
 struct tensor* emit_mask(emitter_t* emit, int index, bool takes_begins, const int64_t sizes[3],
                          const struct tensor* like);
 

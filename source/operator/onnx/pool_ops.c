@@ -179,7 +179,7 @@ static int lower_qlinear_global_pool(struct graph* graph, struct node* node)
     return move_channels(graph, node, input && input->shape_set ? input->dim_num : 4);
 }
 
-// Of bytes, with the channels last.
+// com.microsoft.NhwcMaxPool, for int8 and uint8.
 static int lower_nhwc_max_pool(struct graph* graph, struct node* node)
 {
     const struct pool_param* param = node->op.param_mem;

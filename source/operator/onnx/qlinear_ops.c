@@ -30,7 +30,7 @@ static int infer_binary(struct node* node)
     return set_node_output(node, 0, result_type(node, 7), dims, dim_num);
 }
 
-// Of an input or of the result, where it is known.
+// Whether the scale of an input or of the result is known and negative.
 static bool has_negative_scale(const struct node* node)
 {
     static const int scales[] = {1, 4, 6};

@@ -26,8 +26,8 @@ struct qlinear_softmax_param
     int opset;  // of the Softmax that is meant
 };
 
-// tengine.QLinearLayerNormalization: LayerNormalization (norm_param.h) of bytes. Of a row of n of
-// them, c = x - x_zero_point, with sums over the row and its scale and bias i,
+// tengine.QLinearLayerNormalization: LayerNormalization (norm_param.h) of int8 or uint8. For a row
+// of n elements, c = x - x_zero_point, with sums over the row and its scale and bias i,
 //     d = n c - sum c,  v = (n sum c^2 - (sum c)^2) x_scale^2 / n^2
 //     r = x_scale / (n sqrt(v + epsilon)),  s = 2^8 scale / y_scale,  b = 2^8 bias / y_scale
 //     y = saturate(y_zero_point + round_half_to_even((round(d r s) + round(b)) / 2^8))

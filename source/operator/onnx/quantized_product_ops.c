@@ -178,8 +178,8 @@ static int check_columns(const struct node* node, int index, const struct matmul
                      tensor->name, (long long)tensor->elem_num, shape->n);
 }
 
-// What both products with 8 bits have: B at input 1, at the others given what they say of it. The
-// bias is a list with a value for each column.
+// The inputs of both products with 8 bits: B at input 1, its scale and zero point at those given.
+// The bias is a list with a value for each column.
 static int infer_bytes(struct node* node, int scale, int zero_point, int bias)
 {
     TENGINE_RETURN_IF_ERROR(require_type(node, 1, TYPES_BYTE));

@@ -20,7 +20,7 @@ struct matmul_nbits_param
     int weight_prepacked;
 };
 
-// Of MatMulBnb4. B is N x K; where it is not transposed, A has N columns and the result K.
+// Parameters of MatMulBnb4. B is N x K; where it is not transposed, A has N columns, the result K.
 struct matmul_bnb4_param
 {
     int K;
@@ -43,7 +43,7 @@ struct nbits_shape
     int zero_point_step;  // bytes of a row's zero points, where they are packed as elements are
 };
 
-// Of a node that was inferred.
+// The node has been inferred.
 void resolve_nbits_shape(const struct node* node, struct nbits_shape* out_shape);
 
 #ifdef __cplusplus

@@ -58,8 +58,8 @@ struct recurrent_shape
     struct recurrent_function functions[2][RECURRENT_MAX_FUNCTIONS];  // per direction: f, g, h
 };
 
-// Of a node whose inputs have shapes. Fails on what the specification forbids, except shapes of
-// optional inputs.
+// The sizes of a node whose inputs have shapes. Fails on everything that the specification forbids,
+// except shapes of optional inputs.
 TENGINE_MUST_USE int resolve_recurrent_shape(const struct node* node,
                                              struct recurrent_shape* out_shape);
 

@@ -157,7 +157,7 @@ static int infer_rotary(struct node* node)
     return set_node_output_like(node, 0, input, -1);
 }
 
-// What ONNX Runtime's CPU has never computed.
+// Refuses forms that ONNX Runtime's CPU has never computed.
 static int infer_microsoft_rotary(struct node* node)
 {
     const struct rotary_param* param = node->op.param_mem;

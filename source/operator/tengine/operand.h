@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Tengine's operators say of their inputs by position and number of elements only, in the
-// shape and type that ONNX's operators want. Beside emit.h, whose rule on failures holds here too.
+// Operands that Tengine's operators describe by position and number of elements only, in the shape
+// and type that ONNX's operators take. Beside emit.h, whose rule on failures holds here too.
 #pragma once
 
 #include "operator/onnx/window.h"

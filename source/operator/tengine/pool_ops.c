@@ -251,7 +251,7 @@ static int lower_pool(struct graph* graph, struct node* node)
 
 // ---- raising to Pooling ----
 
-// What ONNX's node divides by.
+// The divisor of ONNX's node.
 static int64_t count_averaged_here(const struct window_axis* axis, int64_t position, bool counting)
 {
     const int64_t limit = axis->input + (counting ? axis->pad_end : 0);

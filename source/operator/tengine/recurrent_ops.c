@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tengine's recurrent layers, lowered to ONNX's. Lstm and Gru have ONNX's weights and its inputs in
 // ONNX's order, without those that are absent; so inputs from the third on are told apart by what
-// they fit. What files have in the other fields (sizes, activations, forget_bias, clip, has_*) is
-// often uninitialised and never had an effect, and has none here.
+// they fit. The other fields of files (sizes, activations, forget_bias, clip, has_*) are often
+// uninitialised and never had an effect, and have none here.
 #include <string.h>
 
 #include "operator/tengine/emit.h"

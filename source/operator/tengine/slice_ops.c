@@ -499,7 +499,7 @@ static int lower_pad(struct graph* graph, struct node* node)
     return finish_emitting(&emit, 1, end_op(&emit));
 }
 
-// What the original pads as ONNX does: no batches, channels with zeros only.
+// The pads that the original computes as ONNX does: no batches, channels with zeros only.
 static int check_original_pads(struct node* node, int mode, float value, const int64_t before[],
                                const int64_t after[])
 {
