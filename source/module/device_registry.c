@@ -98,7 +98,7 @@ static void copy_table(void* to, size_t to_size, const void* from, size_t from_s
     memcpy(to, from, from_size < to_size ? from_size : to_size);
 }
 
-// What ABI 1.0 called save had other parameters, and no library called it or load.
+// The save of ABI 1.0 had other parameters, and no library called it or load.
 static void forget_first_save(struct interface* interface)
 {
     interface->save = NULL;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What init_tengine registers: constant arrays that CMake generates (cmake/registry.cmake) from the
-// folders of source/device and source/serializer and the files source/operator/*_ops.c.
+// The entries that init_tengine registers: constant arrays that CMake generates
+// (cmake/registry.cmake) from the folders of source/device and source/serializer and the files
+// source/operator/*_ops.c.
 #pragma once
 
 #ifdef __cplusplus
