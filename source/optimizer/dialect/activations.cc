@@ -15,7 +15,7 @@
 namespace tengine {
 namespace {
 
-// What the field says. Its 1 is left out: Tengine Lite's reference kernels clip to -1 .. 1 then,
+// Values of the field. Its 1 is left out: Tengine Lite's reference kernels clip to -1 .. 1 then,
 // those for int8 to 0 .. 1, and the fast ones to 0 .. 6, as for every number above 0. An operator
 // ReLU1 is the same to all of them. Deconvolution's field stays empty as in its converter.
 constexpr int kNone = -1;
@@ -33,7 +33,7 @@ int find_activation(const node& clamp)
     return is_relu ? kRelu : kNone;
 }
 
-// Of the same type, with the same scales and zero points or none.
+// Whether both have the same type, with the same scales and zero points or none.
 bool are_quantized_alike(const struct tensor& a, const struct tensor& b)
 {
     const int number = a.quant_param_num;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a QuantizeLinear or DequantizeLinear says of the bytes that it writes or reads, where a
-// tensor can have it.
+// The parameters of a QuantizeLinear or DequantizeLinear for the quantised tensor that it writes or
+// reads, where a tensor can have them.
 #pragma once
 
 #include "base/containers.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX's operators in the form of another opset, for files. What an opset before the node's says as
-// well stays as it is. All else is raised to the newest form by the operator's lower function, as
-// in a run, and taken down from there.
+// ONNX's operators in the form of another opset, for files. A node that an earlier opset states in
+// the same form stays as it is. All else is raised to the newest form by the operator's lower
+// function, as in a run, and taken down from there.
 #include <algorithm>
 #include <cstring>
 
@@ -222,7 +222,7 @@ constexpr Descent kDescents[] = {
     {"Split", 18, split_equally},
 };
 
-// What `axis` and `axes` count along.
+// The tensor whose dimensions `axis` and `axes` count.
 const struct tensor* find_counted(const node& node)
 {
     return is_op(&node, "Unsqueeze") ? get_ir_node_output(&node, 0) : get_ir_node_input(&node, 0);
@@ -342,7 +342,7 @@ bool is_before(const node& node, int opset)
 }
 
 // Types follow from those of inputs also where shapes do not, as in a model whose input has free
-// dimensions. What cannot be known is for who needs it.
+// dimensions. A type that stays unknown is left to the code that needs it.
 void learn_types(node& node)
 {
     const auto is_open = [](const struct tensor* tensor) {
@@ -405,8 +405,8 @@ bool has_functions_of_programs(const graph& graph)
                        [](const struct node* node) { return node->core->custom_kernel; });
 }
 
-// What can be known of shapes without functions of the program, which may fail. A graph that cannot
-// be prepared may still be written.
+// Finds the shapes that can be known without functions of the program, which may fail. A graph that
+// cannot be prepared may still be written.
 void learn_shapes(const graph& source, graph& copy)
 {
     if (has_functions_of_programs(source)) return;

@@ -118,7 +118,7 @@ class Speller
         return TENGINE_OK;
     }
 
-    // What a quantised tensor stands for, in float; one DequantizeLinear for all its readers.
+    // The float value of a quantised tensor; one DequantizeLinear serves all its readers.
     int find_value(const node& reader, struct tensor& tensor, struct tensor** out_value)
     {
         struct tensor*& value = values_[static_cast<size_t>(tensor.index)];

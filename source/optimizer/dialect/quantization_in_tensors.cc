@@ -142,8 +142,8 @@ class Absorber
                !is_ir_graph_output(&graph_, bytes.index);
     }
 
-    // The program gets what Tengine's nodes compute as it is, and converts it. What it feeds itself
-    // cannot have the names of both.
+    // The program gets the results of Tengine's nodes as they are, and converts them. A tensor that
+    // it feeds itself cannot have the names of both.
     bool ends(const struct tensor& bytes, const struct tensor& value) const
     {
         return has_integer_borders_ && is_ir_graph_output(&graph_, value.index) &&

@@ -105,7 +105,7 @@ int raise_graph(graph& graph)
     KeptNodes kept;
     for (int i = 0; i < given; ++i) {
         node& node = *graph.node_list[i];
-        // What is quantised becomes part of the tensors later.
+        // Quantisation becomes part of the tensors later.
         if (*get_ir_node_domain(&node) || is_quantization(node)) continue;
         TENGINE_RETURN_IF_ERROR(raise_node(graph, node, kept));
     }

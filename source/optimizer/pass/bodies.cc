@@ -136,7 +136,7 @@ int check_type(const node& node, const char* what, int index, int data_type, int
                      get_data_type_name(data_type), get_data_type_name(expected));
 }
 
-// What has slices, or becomes one of a stack or of a sequence.
+// A value that is sliced, stacked or put into a sequence must be a tensor.
 int require_tensor(const node& node, const char* what, int index, int data_type)
 {
     if (get_ir_container(data_type) == 0) return TENGINE_OK;
@@ -446,7 +446,7 @@ int copy_branch_tensor(const node& node, tensor& from, tensor** out_tensor)
     *out_tensor = to;
     if (from.tensor_type != TENSOR_TYPE_CONST) return TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(to, from.dims, from.dim_num));
-    // What the branch has borrowed of the model stays, what is its own ends with it.
+    // Data that the branch has borrowed of the model stays, data of its own ends with it.
     set_ir_tensor_data(to, from.data, from.free_host_mem != 0);
     from.free_host_mem = 0;
     return TENGINE_OK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See custom_node.h. What the operator itself would say of the outputs is found out in a graph of
+// See custom_node.h. The outputs that the operator itself would describe are found in a graph of
 // the one node.
 #include "optimizer/pass/custom_node.h"
 

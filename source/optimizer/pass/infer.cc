@@ -136,7 +136,8 @@ class Walk
         return (traits & OP_SHAPE_ONLY) || are_inputs_constant(node);
     }
 
-    // What a Tengine node, and some others, become depends on shapes, so they are lowered here.
+    // The lowered form of Tengine's nodes, and of some others, depends on shapes, so they are
+    // lowered here.
     int arrive(graph& graph, node& node)
     {
         if (node.core->custom_kernel) return visit_custom(node);

@@ -37,7 +37,7 @@ const struct tensor* find_graph_input(const graph& graph, const struct tensor* r
     return nullptr;
 }
 
-// Of what a node reads, the shape or number that decides comes last (Reshape, TopK, Compress).
+// The shape or number that decides is the last input of a node (Reshape, TopK, Compress).
 const struct tensor* find_deciding_input(const graph& graph, const node& origin)
 {
     for (int i = origin.input_num - 1; i >= 0; --i)

@@ -13,7 +13,7 @@
 namespace tengine {
 namespace {
 
-// What changes types itself.
+// Whether the node changes types itself.
 bool is_border(const node& node)
 {
     for (const char* op : {"Cast", "CastLike", "QuantizeLinear", "DequantizeLinear"})
@@ -95,7 +95,7 @@ tensor* Converter::find_copy(const tensor& value) const
     return known == model_copies_.end() ? nullptr : known->second;
 }
 
-// Of a constant of the model all preparations share the copy.
+// All preparations share the copy of a constant of the model.
 tensor* Converter::narrow_constant(const tensor& value)
 {
     if (tensor* known = find_copy(value)) return known;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What qdq_graph.cc writes in the place of a product whose left side is quantised in each run: the
-// nodes that ONNX Runtime's quantize_dynamic writes, which it and pass dynamic_chain.cc merge.
+// The nodes that qdq_graph.cc writes in the place of a product whose left side is quantised in each
+// run: those that ONNX Runtime's quantize_dynamic writes, which it and pass dynamic_chain.cc merge.
 #pragma once
 
 #include <utility>

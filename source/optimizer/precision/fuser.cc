@@ -22,7 +22,7 @@ Vector<node*> list_consumers(const graph& graph, const tensor& value)
     return consumers;
 }
 
-// Of `value` to bytes, and what it says.
+// Whether the node quantises `value`, and its parameters.
 bool is_quantizer_of(const tensor& value, const node& node, Quantization* out_quantization)
 {
     return is_op(&node, "QuantizeLinear") && get_ir_node_input(&node, 0) == &value &&

@@ -160,8 +160,8 @@ bool fuse_global_max_pool(Fuser& fuser, node& node)
     return move(fuser, node, x, draft);
 }
 
-// What lies between two bytes is rounded to one: no coarser than the result, which has a table
-// after it where its scale is another.
+// An interpolated value is rounded to the input's scale: no coarser than the result's, which is
+// made by a table where it differs.
 bool fuse_resize(Fuser& fuser, node& node)
 {
     if (takes_nearest(node)) return fuse_movement(fuser, node);

@@ -98,7 +98,7 @@ int apply_table(graph& graph, const char* path)
     return TENGINE_OK;
 }
 
-// What a program set with set_tensor_quant_param is for the type of this run.
+// Quantisation that a program set with set_tensor_quant_param must be for the type of this run.
 int check_calibration(const graph& graph)
 {
     const bool is_signed = graph.run_options->precision == TENGINE_MODE_INT8;

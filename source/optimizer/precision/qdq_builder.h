@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What qdq_graph.cc adds to the graph of a quantised model: pairs, and constants in bytes that a
-// DequantizeLinear reads. The first failure stays; after it functions do nothing and return null.
+// The nodes and tensors that qdq_graph.cc adds to the graph of a quantised model: pairs, and
+// quantised constants that a DequantizeLinear reads. The first failure stays; after it functions do
+// nothing and return null.
 #pragma once
 
 #include "optimizer/graph/namer.h"

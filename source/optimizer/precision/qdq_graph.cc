@@ -28,7 +28,7 @@ int opset_of(const graph& graph)
     return 0;
 }
 
-// Of what is written between the nodes of the base, which keep their own.
+// The opset of the nodes written between those of the base, which keep their own.
 int find_written_opset(const graph& base, const tengine_quantization& how)
 {
     const int opset = opset_of(base);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ConvTranspose as a Conv with stride 1 that has a channel for each output position within a
-// step (W. Shi et al., Is the deconvolution layer the same as a convolutional layer?, 2016). Of an
+// A ConvTranspose as a Conv with stride 1 that has a channel for each output position within a step
+// (W. Shi et al., Is the deconvolution layer the same as a convolutional layer?, 2016). Along an
 // axis with the stride s, the channel b of the Conv's position a is the position s a + b - crop of
-// the result; what is beyond the result is cut off.
+// the result; positions beyond the result are cut off.
 #pragma once
 
 #include <cstdint>

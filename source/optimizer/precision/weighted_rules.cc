@@ -152,7 +152,8 @@ bool describe_subpixels(const node& node, SubpixelConv* out_conv)
     return multiplied <= 4.0 * static_cast<double>(taps);
 }
 
-// Of `values`, one or one for each channel of the ConvTranspose, those of the Conv's.
+// Converts `values`, one or one for each channel of the ConvTranspose, to those of the Conv's
+// channels.
 tensor* spread(Fuser& fuser, const SubpixelConv& conv, tensor* values)
 {
     if (!values || values->elem_num == 1) return values;

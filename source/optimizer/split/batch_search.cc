@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search for the fewest batches.
 //
-// A split without cycle can be run part by part, so it is a sequence of devices and groups. Of all
-// splits with the same sequence none has run more at any point than the one in which every part
+// A split without cycle can be run part by part, so it is a sequence of devices and groups. No
+// split with the same sequence has run more at any point than the one in which every part
 // takes all nodes that it may have and that are ready by then, guests included. So it is enough to
 // look for a sequence of such batches, and what is found has no cycle: a batch only needs what ran
 // before it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether graph->subgraph_list is a partition that can be run: the last word on every split, our
-// own and those that devices bring. What has one right value (order, indices, devices of nodes) is
-// put right; the rest is an error that says whose split it is.
+// own and those that devices bring. Everything that has one right value (order, indices, devices of
+// nodes) is put right; the rest is an error that says whose split it is.
 #include <algorithm>
 #include <functional>
 #include <queue>

@@ -6,8 +6,8 @@
 //   prune      parts that do not pay go to the next device
 //   hand_back  devices look at their whole parts and may hand nodes back
 // until nothing moves any more; then the partition is checked. A graph's first device may bring a
-// split of its own, which is checked as well and must respect the user's affinities. What goes
-// wrong later, when parts are compiled, is mended by repair.cc.
+// split of its own, which is checked as well and must respect the user's affinities. repair.cc
+// mends failures that come later, when parts are compiled.
 #include "optimizer/split/split.h"
 
 #include "base/containers.hpp"
