@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From source graph to execution graph and back: states, and the order of steps. What they consist
-// of is in prepare.c (parts), exchange.c (inputs and outputs) and the schedulers.
+// From source graph to execution graph and back: states, and the order of steps. The steps
+// themselves are in prepare.c (parts), exchange.c (inputs and outputs) and the schedulers.
 #include "graph/graph.h"
 #include "graph/option.h"
 #include "graph/preparation.h"

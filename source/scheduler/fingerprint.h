@@ -17,8 +17,8 @@ extern "C" {
 // nodes and tensors are left out. Constants of the model, and those that passes have made of them
 // and preparations share, are hashed once until the graph is changed, by the workers of the pool,
 // which may be NULL.
-// TENGINE_ENOENT: the part has a custom operator, so it is never the same as another. What the
-// device says when it fails; TENGINE_ENOMEM.
+// TENGINE_ENOENT: the part has a custom operator, so it is never the same as another. The device's
+// error when it fails; TENGINE_ENOMEM.
 TENGINE_MUST_USE int find_ir_fingerprint(const struct subgraph* part, struct device* device,
                                          int version, thread_pool_t* pool,
                                          uint8_t out_fingerprint[SHA256_BYTES]);

@@ -265,8 +265,8 @@ static DIR* open_folder(const char* path)
     return stream;
 }
 
-// Removes what was used longest ago until no more than `limit` bytes are left (0: any number), and
-// what was never finished. What fails leaves more than that, and is reported.
+// Removes the parts used longest ago until no more than `limit` bytes are left (0: any number), and
+// unfinished files. A failure leaves more than that, and is reported.
 static void tidy_folder(const char* path, const char* newest, uint64_t limit)
 {
     tidied_t folder = {path, newest, open_folder(path), create_vector(sizeof(kept_file_t), NULL),

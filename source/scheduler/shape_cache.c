@@ -131,8 +131,8 @@ static int get_capacity(const struct graph* source)
     return (int)get_ir_context_number(source->attribute->context, "run.shape_cache");
 }
 
-// What set_custom_kernel puts on a node is prepared for one shape at a time. Registered operators
-// prepare themselves again when they are run for another one.
+// A kernel that set_custom_kernel puts on a node is prepared for one shape at a time. Registered
+// operators prepare themselves again when they are run for another one.
 static bool has_kernels_for_one_shape(const struct graph* source)
 {
     for (int i = 0; i < source->node_num; ++i)

@@ -13,7 +13,8 @@ extern "C" {
 // attributes, constants, types, connections.
 bool is_same_ir_part(const struct subgraph* a, const struct subgraph* b);
 
-// What `device` made of the same part, which is the caller's now; NULL when there is none.
+// The object that `device` made of the same part, now the caller's; NULL when there is
+// none.
 void* take_ir_spare_part(const struct subgraph* part, const struct device* device);
 
 #ifdef __cplusplus
