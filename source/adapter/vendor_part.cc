@@ -40,8 +40,8 @@ struct Run
 
 namespace {
 
-// While one of these lives, cancel_run() finds the invocation by its part. What pre_run has made
-// of a part cannot be looked up there: it may be late itself.
+// While one of these lives, cancel_run() finds the invocation by its part. The result of pre_run
+// for the part cannot be looked up there: pre_run may be late itself.
 class RunningInvocation
 {
   public:
@@ -241,8 +241,8 @@ class Part : public Allocated
             Port& port = ports.emplace_back();
             port.tensor = tensor;
             port.alignment = std::max<size_t>(wanted.alignment, 1);
-            // A run allocates nothing, wherever the program lets a tensor lie. What is not used
-            // stays untouched.
+            // A run allocates nothing, wherever the program lets a tensor lie. An unused copy stays
+            // untouched.
             if (port.alignment > 1 && is_ir_tensor_shape_known(tensor))
                 port.copy.reserve(get_ir_tensor_bytes(tensor) + port.alignment);
         }
