@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// C API, attributes of nodes: parameters of the operator by name. What an operator has and which
-// values are allowed its field list says (operator/param.h).
+// C API, attributes of nodes: parameters of the operator by name. The operator's field list says
+// which parameters it has and which values are allowed (operator/param.h).
 #include "api/attribute.h"
 
 #include <string.h>
@@ -10,8 +10,9 @@
 #include "base/text.h"
 #include "operator/added_field.h"
 
-// What `buf` can hold, by the name the program gives. `set` gets the checked buffer and the number
-// of elements in it; `get` copies the value of a member of the parameter struct, which fits.
+// A type of value that `buf` can hold, by the name that the program gives. `set` gets the checked
+// buffer and the number of elements in it; `get` copies the value of a member of the parameter
+// struct, which fits.
 typedef struct attribute_type
 {
     const char* name;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// C API, custom kernels: a program's own code for one node. What happens with it is in
-// operator/custom/custom_kernel.h.
+// C API, custom kernels: a program's own code for one node. operator/custom/custom_kernel.h says
+// how it is run.
 #include "api/custom_kernel.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// C API, custom operators (tengine/custom_op.h): making and registering them. What callbacks ask
-// for is in operator/custom/op_context.c.
+// C API, custom operators (tengine/custom_op.h): making and registering them. The functions that
+// callbacks call are in operator/custom/op_context.c.
 #include "api/check.h"
 #include "operator/custom/op.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // C API, group Plug-ins: shared libraries whose init function registers devices, schedulers and
-// custom operators. What is registered while it runs is the plug-in's, and must be gone before its
-// code is. Folders of plug-ins are in plugin_path.c.
+// custom operators. Everything registered while it runs is the plug-in's, and must be gone before
+// its code is. Folders of plug-ins are in plugin_path.c.
 #include "api/plugin.h"
 
 #include <stddef.h>

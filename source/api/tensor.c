@@ -196,7 +196,7 @@ static int check_buffer(const api_graph_t* owner, const struct tensor* tensor, c
     return TENGINE_OK;
 }
 
-// What is prepared still fits when an input gets other data or an output another buffer. The data
+// The preparation still fits when an input gets other data or an output another buffer. The data
 // of a constant, however, has been worked into the plan, and an output that loses its buffer needs
 // memory planned for it.
 static int end_data_change(api_graph_t* owner, const struct tensor* tensor)
