@@ -67,7 +67,7 @@ int SparseReader::measure()
     return TENGINE_OK;
 }
 
-// Of an element in the dense tensor.
+// The place of an element in the dense tensor.
 int SparseReader::find_place(const int64_t* index, int64_t* out_place) const
 {
     int64_t elements = 1;

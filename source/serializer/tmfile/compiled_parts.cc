@@ -253,8 +253,8 @@ SavedBytes bytes_of(const ir_model_part_t& part)
             {static_cast<const char*>(bytes.data), bytes.size}};
 }
 
-// Their bytes. What parts for several shapes have in common, such as packed weights, is in the file
-// once.
+// Writes their bytes. Bytes that parts for several shapes have in common, such as packed weights,
+// are in the file once.
 Vector<CompiledPartRecord> write_bytes(FileBuilder& builder, const ModelParts& parts)
 {
     Vector<CompiledPartRecord> records;

@@ -16,12 +16,12 @@
 //     "tensor"   {data type, offset of a vector of dims, offset of a buffer record}
 //     "graph"    a BodyRecord: a graph of control flow, such as a branch of an If. The node's last
 //                inputs are what its graphs capture, in their order.
-// What devices have compiled of the model is ours too: right in front of the model record stands a
+// The parts that devices have compiled are ours too: right in front of the model record stands a
 // PartsRecord. It tells a vector of CompiledPartRecord, whose bytes start at multiples of
 // kPartAlignment, as devices and mappings like it (records may have the same bytes), and one of
 // ConstantDigestRecord. The subgraph's vector of PartRecord, which others read only where there are
-// several subgraphs, has the nodes and the device of each, in the same order. Of a body, what
-// devices have compiled of its nodes stands in front of its BodyRecord in the same way.
+// several subgraphs, has the nodes and the device of each, in the same order. The compiled parts of
+// a body's nodes stand in front of its BodyRecord in the same way.
 //
 // An input or output that is absent has index kAbsentTensor. Data types of tensors go on after
 // Tengine's 0-5 with the numbers of TENGINE_DT_*.
@@ -161,8 +161,8 @@ struct TensorValueRecord
     uint32_t buffer;
 };
 
-// The value of one of type "graph". What the graph captures are the last of its inputs. Of its
-// subgraph there are nodes, tensors and buffers, and no nodes for inputs and constants.
+// The value of one of type "graph". The tensors that the graph captures are the last of its inputs.
+// Its subgraph has nodes, tensors and buffers, and no nodes for inputs and constants.
 constexpr char kBodyType[] = "graph";
 struct BodyRecord
 {

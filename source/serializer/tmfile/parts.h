@@ -17,7 +17,7 @@ struct Part
 TENGINE_MUST_USE int read_part(const Reading& reading, uint32_t offset, const String& what,
                                Part* out_part);
 
-// Of a model that was split ahead of time, the devices of the parts become affinities
+// The devices of the parts of a model that was split ahead of time become affinities
 // (operator/affinity.h). The split itself is ours. Devices that are not there are warned of.
 // `nodes`: in the file's order.
 TENGINE_MUST_USE int add_part_affinities(const Reading& reading, const Vector<struct node*>& nodes);
