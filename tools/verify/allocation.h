@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the process takes from the heap. The program's own malloc counts, and so it counts for the
-// library and for plug-ins; where that cannot be (sanitizers, another C library) nothing is
-// counted.
+// The memory that the process takes from the heap. The program's own malloc counts, and so it
+// counts for the library and for plug-ins; where that cannot be (sanitizers, another C library)
+// nothing is counted.
 #pragma once
 
 #include <cstdint>

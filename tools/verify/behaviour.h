@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device has to do beside computing right values: checks of its life in a program, each in
+// A device's duties beside computing right values: checks of its life in a program, each in
 // a file behaviour_<check>.cc. They need no bounds: a device is compared with itself.
 #pragma once
 
@@ -74,7 +74,7 @@ std::vector<Tensor> run_once(CaseGraph* graph, const std::vector<Tensor>& inputs
 // of them is 1.25 instead of 1 at [0,5]".
 std::string difference(const std::vector<Tensor>& results, const std::vector<Tensor>& expected);
 
-// Of random numbers no two runs are alike, and of shapes that depend on data not all is known.
+// No two runs give the same random numbers, and shapes that depend on data are not all known.
 bool is_random(const Case& of);
 
 }  // namespace tengine::tools

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device does not take: it says why, and the CPU goes on.
+// Nodes that a device does not take: it says why, and the CPU goes on.
 #include <deque>
 #include <map>
 #include <set>
@@ -33,7 +33,7 @@ Outcome judge(const tengine_refusal& refusal)
     const std::string message = refusal.message;
     if (std::string(refusal.reason) == "device")
         return failed("the device failed to say whether it takes it: " + message);
-    // What the library says where a device says nothing.
+    // The library's sentence where a device gives none.
     if (message.empty() || message.find(": it returned -") != std::string::npos)
         return failed("the device gives no reason for its refusal" +
                       (message.empty() ? "" : ": " + message));
@@ -57,7 +57,7 @@ Outcome check(const Target& target, const TypedCase& specimen)
     return outcome;
 }
 
-// Of each operator, type and shape class that the device refuses one case. Claims are in the order
+// One case of each operator, type and shape class that the device refuses. Claims are in the order
 // of the cases, of which several may have the same name.
 std::vector<TypedCase> choose_refused(const std::vector<TypedCase>& cases,
                                       const Verification& report)

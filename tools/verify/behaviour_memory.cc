@@ -50,7 +50,7 @@ std::string growth_text(const char* what, int64_t from, int64_t to)
            " preparations and runs of a graph and as many of new ones";
 }
 
-// What has grown in every round so far.
+// The figures that have grown in every round so far.
 struct Growth
 {
     bool told = true;
@@ -59,7 +59,8 @@ struct Growth
 
     void look(const Memory& before, const Memory& after)
     {
-        // Of one byte in each cycle no heap can be sure: blocks of threads that ended, for example.
+        // One byte in each cycle is no certain leak: blocks of threads that ended, for
+        // example.
         constexpr int64_t kLeastHeap = kCycles * 32, kLeastResident = 512 << 10;
         told = told && after.told > before.told;
         heap = heap && after.heap - before.heap > kLeastHeap;
@@ -82,7 +83,7 @@ Outcome check_memory(const Target& target, const TypedCase& specimen)
         memory.resident = resident_bytes();
         return memory;
     };
-    // What is taken once, by the first graph or the first run, is not lost.
+    // Memory taken once, by the first graph or the first run, is not lost.
     const Memory first = measure();
     Memory last = first;
     Growth growth;

@@ -14,7 +14,7 @@ bool may_change(const Operand& operand)
     return !operand.is_constant && !operand.is_absent && operand.values.empty();
 }
 
-// What is fed and has the most dimensions; null if nothing can change.
+// The fed operand with the most dimensions; null if nothing can change.
 const Operand* find_widest(const Case& of)
 {
     const Operand* widest = nullptr;
@@ -103,7 +103,7 @@ std::string shapes_text(const Case& of)
     return text;
 }
 
-// What goes wrong on the way through the shapes and back, "" if nothing does.
+// The first failure on the way through the shapes and back, "" if there is none.
 std::string walk(const Target& target, const TypedCase& specimen, const Variant& first,
                  const std::vector<Variant>& variants)
 {

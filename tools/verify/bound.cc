@@ -58,9 +58,9 @@ double count_units(int64_t terms)
 
 // Functions are made of about ten operations.
 constexpr double kFunctionUnits = 16;
-// What stands around sums: a division, a root, an exponential.
+// The operations around sums: a division, a root, an exponential.
 constexpr double kNormUnits = 32;
-// Of F(6x6), see the option CPU.winograd in docs/options.md: 12 times 4 units.
+// The units of F(6x6), see the option CPU.winograd in docs/options.md: 12 times 4.
 constexpr double kWinogradUnits = 48;
 
 struct Scale

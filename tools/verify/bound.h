@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a result may be wrong by: a rule for each operator, from how it is computed. docs/verify.md
-// explains the rules.
+// The error that a result may have: a rule for each operator, from how it is computed.
+// docs/verify.md explains the rules.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,10 @@ enum class Rule
 
 Rule rule_of(const std::string& op);
 
-// Of a function: its small results are differences, as exp(x) - 1 is.
+// Whether the small results of a function are differences, as exp(x) - 1 is.
 bool is_difference(const std::string& op);
 
-// What a comparison needs to know.
+// The data that a comparison needs.
 struct Expected
 {
     std::vector<Tensor> outputs;     // of the reference, in its type

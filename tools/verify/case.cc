@@ -191,7 +191,7 @@ double random_value(std::mt19937_64* engine, double low, double high, int data_t
 
 constexpr double kIntegerFactor = 8;
 
-// What is left of a value in another floating type.
+// A value rounded to another floating type.
 double rounded(double value, int data_type)
 {
     Tensor element = make_tensor(data_type, {});

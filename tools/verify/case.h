@@ -38,7 +38,7 @@ Operand int64_list(std::vector<double> values);
 Operand number(double value);
 Operand scales(std::vector<double> values);
 
-// Of quantised bytes: whole range of the case's type, or what lies this far above its lowest value.
+// Quantised operands: whole range of the case's type, or the values this far above its lowest.
 Operand fed_bytes(std::vector<int> dims, int data_type = kCaseType);
 Operand constant_bytes(std::vector<int> dims, int data_type = kCaseType);
 Operand zero_points(std::vector<double> steps, int data_type = kCaseType);
@@ -55,11 +55,11 @@ struct Case
     std::vector<std::pair<std::string, std::string>> texts = {};
     Types outputs = {kCaseType};  // their types
     Types types = {};             // that it exists in
-    // Of the values; integers are eight times as large.
+    // The range of the values; integers are eight times as large.
     double low = -1, high = 1;
     std::string shape_class = {};
-    // Input 0, of rank four, comes from a convolution that leaves it as it is: kernels for channels
-    // last, which take what lies so already, are used behind one.
+    // Input 0, of rank four, comes from a convolution that leaves it as it is: NHWC kernels, which
+    // take tensors that lie so already, are used behind one.
     bool is_behind_conv = false;
     std::vector<std::pair<std::string, std::vector<float>>> float_lists = {};
     std::vector<std::pair<std::string, std::vector<std::string>>> text_lists = {};
@@ -100,8 +100,8 @@ void add_other_cases(std::vector<Case>* cases);
 // Those that are there behind a convolution, where that may change what computes them.
 void add_cases_behind_conv(std::vector<Case>* cases);
 
-// What is special in the shapes of a case, "plain" if nothing is: "one element", "zero-sized",
-// "grouped", "dilated", "odd sizes". One that has several is of the rarest.
+// The property that makes the shapes of a case special, "plain" if none does: "one element",
+// "zero-sized", "grouped", "dilated", "odd sizes". One that has several is of the rarest.
 std::string classify_shape(const Case& of);
 
 // Seeded values of the inputs in a type, in the order of the case; those that are absent are empty.

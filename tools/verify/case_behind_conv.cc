@@ -32,7 +32,7 @@ constexpr const char* kOperators[] = {"AveragePool",
                                       "com.microsoft.QLinearMul",
                                       "tengine.Lookup"};
 
-// What convolutions are of.
+// The types of convolutions.
 const Types kTypes = {TENGINE_DT_FP32, TENGINE_DT_FP16, TENGINE_DT_BF16, TENGINE_DT_INT8,
                       TENGINE_DT_UINT8};
 

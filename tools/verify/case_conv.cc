@@ -15,7 +15,7 @@ void add_conv_cases(std::vector<Case>* cases)
     add_conv_transpose_cases(table);
     for (const KernelCase& each : table)
         cases->push_back(from_kernel_case(each, float_types()));
-    // What the table lacks: many channels, and weights that are computed.
+    // Cases that the table lacks: many channels, and weights that are computed.
     cases->push_back({"Conv",
                       {fed({1, 64, 28, 28}), constant({64, 64, 3, 3}), constant({64})},
                       {{"pads", {1, 1, 1, 1}}}});

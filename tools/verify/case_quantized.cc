@@ -43,7 +43,7 @@ std::vector<Window> list_windows()
             {{1, 8, 9, 9}, {12, 4, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 2}};
 }
 
-// Of a sum of so many products.
+// The weight scale for a sum of so many products.
 double weight_scale(int products)
 {
     return 1 / (90 * std::sqrt(static_cast<double>(products)));
@@ -131,7 +131,7 @@ void add_products(std::vector<Case>* cases)
     }
 }
 
-// Of bytes, or of floats that become bytes, with floats as results.
+// Products of int8 or uint8, or of floats that are quantised, with floats as results.
 void add_products_to_float(std::vector<Case>* cases)
 {
     for (const auto& [m, k, n] :

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `tengine verify` found: claims of a device, and of each check of them how it ended.
+// The findings of `tengine verify`: claims of a device, and the outcome of each check of them.
 #pragma once
 
 #include <map>
@@ -21,14 +21,14 @@ const char* verdict_text(Verdict verdict);
 struct Finding
 {
     std::string check;  // "values", "threads", "memory"
-    // Of the case; "" where they do not apply.
+    // The case's properties; "" where they do not apply.
     std::string op;
     std::string types;
     std::string shape_class;
     std::string subject;  // "Conv 1x3x7x7 #4x3x3x3 pads=1,1,1,1", a layer of a model
     Verdict verdict = Verdict::kPassed;
     std::string detail;  // one sentence with values; "" where there is nothing to say
-    // Of a comparison: the largest error as a share of what it may be, which is then 1, or other
+    // For a comparison, the largest error as a share of the allowed one, which is then 1, or other
     // numbers as the detail says. Negative: does not apply.
     double error = -1;
     double bound = -1;
@@ -36,7 +36,7 @@ struct Finding
     std::string reproduction = {};  // a command line; "": --only with the subject and the types
 };
 
-// What a device does with a case.
+// The device's decision on a case.
 struct Claim
 {
     std::string op;

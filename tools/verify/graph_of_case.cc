@@ -67,7 +67,7 @@ void set_data(tensor_t tensor, const Tensor& value)
         fail_api(get_tensor_name(tensor));
 }
 
-// Whether the node does the case's work. What is before it is a convolution.
+// Whether the node does the case's work. The node before it is a convolution.
 bool is_work(const tengine_execution_node& node, const Case& of)
 {
     const std::string op = node.op;

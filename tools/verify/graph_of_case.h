@@ -13,7 +13,7 @@
 
 namespace tengine::tools {
 
-// What became of a case's node.
+// The placement of a case's node.
 struct Placement
 {
     bool is_taken = false;      // the target's device runs it

@@ -310,7 +310,7 @@ std::vector<Tensor> LayerGraph::run()
 std::string LayerGraph::save(const std::filesystem::path& folder, const std::string& name) const
 {
     const std::string path = (folder / name).string();
-    // What is moved out of it takes the place of a link that others may have planted.
+    // A file moved out of it takes the place of a link that others may have planted.
     const TemporaryFolder aside(folder, path);
     if (save_graph(model_.graph(), "onnx", aside.path(name).c_str()) < 0) fail_api(path);
     std::error_code error;

@@ -18,7 +18,7 @@ namespace tengine::tools {
 // Values of a model's tensors by name.
 using Values = std::map<std::string, Tensor>;
 
-// What a node reads.
+// A tensor that a node reads.
 struct LayerInput
 {
     std::string name;
@@ -65,11 +65,12 @@ class LayerGraph
     // must live as long as this layer is run. Prepares it.
     void cut(const Layer& layer, const Values& changed = {});
 
-    // Of the prepared layer. `op` and the multiplications are those of the node that runs.
+    // The placement and operator of the prepared layer. `op` and the multiplications are those of
+    // the node that runs.
     Placement placement() const;
     std::string op() const;
 
-    // Of a prepared layer between quantised tensors: whether nothing in it is computed in floats,
+    // For a prepared layer between quantised tensors: whether nothing in it is computed in floats,
     // and the node that rounds, or if none does, the first that the device does not run.
     bool is_in_integers() const;
     IntegerWork integer_work() const;

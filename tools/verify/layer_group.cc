@@ -141,8 +141,8 @@ class Groups
     std::map<std::string, size_t> producers_;
     std::map<std::string, std::set<size_t>> readers_;
     std::set<size_t> seen_;
-    // Of the group at hand: its float nodes, the DequantizeLinear nodes before them, the
-    // QuantizeLinear nodes behind them, and whether nothing else is at its borders.
+    // The group at hand: its float nodes, the DequantizeLinear nodes before them, the
+    // QuantizeLinear nodes behind them, and whether nothing else is at its boundary.
     std::set<size_t> floating_, sources_, ends_;
     bool is_closed_ = false;
 };

@@ -27,7 +27,7 @@ Tensor changed(Tensor tensor, const Change& change)
     return tensor;
 }
 
-// What a layer reads in floats, by name. In another precision these are numbers that it has, so
+// The float inputs of a layer, by name. In another precision these are numbers that it has, so
 // that converting them is exact.
 Values float_inputs(const Layer& layer, const Values& values, int value_type)
 {
@@ -56,7 +56,7 @@ Values with_constants(const Layer& layer, const Values& values, Values inputs)
     return inputs;
 }
 
-// Of these what the device is fed, and what it finds in the model's file.
+// The inputs that the device is fed, and those that it finds in the model's file.
 Values without_computed(const Layer& layer, Values inputs)
 {
     for (const LayerInput& input : layer.inputs)
@@ -168,7 +168,7 @@ class LayerCheck
 
     const Values& values() const { return values_; }
 
-    // What is found; `check` is "" when the preparation leaves nothing of the layer to run.
+    // The finding; `check` is "" when the preparation leaves nothing of the layer to run.
     Finding judge(const Layer& layer)
     {
         Finding finding;
@@ -349,8 +349,8 @@ std::set<std::string> list_results(graph_t graph)
     return names;
 }
 
-// Goes through the layers in the order of the file. What runs in integers is looked at as one
-// piece, when its first float node comes.
+// Goes through the layers in the order of the file. A group that runs in integers is looked at as
+// one piece, when its first float node comes.
 class LayerWalk
 {
   public:

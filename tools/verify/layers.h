@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model layer by layer: each node alone on the device, with the values that the plain kernels of
-// the CPU give it in the model. What is wrong in one layer does not spoil those behind it.
+// the CPU give it in the model. An error in one layer does not spoil those behind it.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device claims: which cases it takes, in which types.
+// The claims of a device: which cases it takes, in which types.
 #pragma once
 
 #include <functional>
@@ -21,11 +21,11 @@ struct TypedCase
     int value_type = TENGINE_DT_FP32;  // that the device computes in
     std::string types;                 // "fp32", "fp32 in bf16"
 
-    // What a report calls it, and --only finds it by.
+    // The name that a report has for it, and that --only finds it by.
     std::string text() const { return of.op + " " + types + " " + of.shape_class; }
 };
 
-// What `check` finds of the case, to be completed.
+// The finding of `check` on the case, to be completed.
 Finding begin_finding(const std::string& check, const TypedCase& typed);
 
 // Whether each word of `only` is one of the operator, the types, the shape class or the case's

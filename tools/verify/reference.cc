@@ -83,8 +83,8 @@ std::vector<Tensor> compute_conditions(const Case& of, int data_type,
     return sums;
 }
 
-// Of a number around 1, or as large as the argument, two units may be lost when another is taken
-// from it: an eighth of what functions are allowed.
+// A number around 1, or as large as the argument, may lose two units when another is taken from it:
+// an eighth of the bound for functions.
 void add_minuend(const Tensor& input, Tensor* conditions)
 {
     for (size_t i = 0; i < input.element_number(); ++i) {

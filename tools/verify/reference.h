@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a case results in: computed by the plain kernels of the CPU from the same values, in fp64
+// The results of a case, computed by the plain kernels of the CPU from the same values, in fp64
 // where these kernels take it.
 #pragma once
 

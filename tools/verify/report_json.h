@@ -13,7 +13,7 @@ Json report_json(const Target& target, const Verification& report);
 // The command line for the target: "tengine verify --plugin npu.so --device NPU".
 std::string target_text(const Target& target);
 
-// What repeats a finding on the command line.
+// The command line that repeats a finding.
 std::string reproduction_text(const Target& target, const Finding& finding);
 
 }  // namespace tengine::tools

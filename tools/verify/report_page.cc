@@ -166,7 +166,7 @@ std::string failure(const Target& target, const Finding& finding)
     return text + element("code", "command", reproduction_text(target, finding)) + "</div>\n";
 }
 
-// Of each check and operator the worst, and the others behind it.
+// The worst failure of each check and operator, and the others behind it.
 std::string failures(const Target& target, const Verification& report)
 {
     std::vector<std::pair<std::string, std::vector<const Finding*>>> groups;
@@ -219,7 +219,7 @@ std::string layers(const Verification& report)
            rows + "</table></div>\n";
 }
 
-// What there is to say of the cases of an operator in a type, of one shape class.
+// The outcome for the cases of an operator in a type, of one shape class.
 struct Cell
 {
     int taken = 0;

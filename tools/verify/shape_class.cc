@@ -38,7 +38,7 @@ int64_t element_number(const std::vector<int>& dims)
     return number;
 }
 
-// Of all operands that have neither values nor another type.
+// The operands that are present and have no values of their own.
 std::vector<const Operand*> list_operands(const Case& of)
 {
     std::vector<const Operand*> operands;
@@ -73,7 +73,7 @@ bool is_broadcast(const std::vector<const Operand*>& operands)
                        [&](const Operand* operand) { return operand->dims != operands[0]->dims; });
 }
 
-// What the sizes of the first operand are.
+// The class of the first operand's sizes.
 std::string size_class(const std::vector<int>& dims)
 {
     if (dims.size() == 1 || dims.size() == 3) {
