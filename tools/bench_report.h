@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `tengine bench` prints and writes of its measurements. docs/benchmark.md describes both.
+// The report of `tengine bench` on its measurements, printed and written. docs/benchmark.md
+// describes both.
 #pragma once
 
 #include <vector>

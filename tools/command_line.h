@@ -26,7 +26,7 @@ struct Misuse : std::runtime_error
     using std::runtime_error::runtime_error;
 };
 
-// Where the values of an option go. What is pointed to outlives the command line and keeps its
+// Where the values of an option go. The target outlives the command line and keeps its
 // value when the option is not given; the function is called when it is, and may throw Misuse.
 using OptionTarget = std::variant<std::string*, int*, double*, uint64_t*, std::vector<std::string>*,
                                   std::vector<int>*, std::vector<float>*, std::optional<int>*,
@@ -47,7 +47,7 @@ class CommandOption
     // --help tells the target's present value.
     CommandOption& shows_default();
 
-    // Of a number, both ends included.
+    // The range of a number, both ends included.
     CommandOption& in_range(int low, int high);
     CommandOption& in_range(double low, double high);
 
@@ -57,7 +57,7 @@ class CommandOption
     // The value is one of these names and becomes its number.
     CommandOption& one_of(const std::map<std::string, int>& numbers);
 
-    // Of a list: one value each time the option is given, or several with commas between them.
+    // For a list: one value each time the option is given, or several with commas between them.
     CommandOption& repeatable();
     CommandOption& separated_by_commas();
 
@@ -79,7 +79,7 @@ class Command
                              const std::string& help);
     CommandOption add_flag(const std::string& name, bool* target, const std::string& help);
 
-    // What does the work. It may throw Misuse.
+    // The function that does the work. It may throw Misuse.
     void set_work(const std::function<void()>& work);
 
     // --help and describe() leave it out.
@@ -126,7 +126,7 @@ class CommandLine
                            const std::function<void(const std::string&)>& target,
                            const std::string& help);
 
-    // What --help knows.
+    // The commands and options as --help shows them.
     CommandDescription describe() const;
 
     // Lets the command that is named do its work, or prints the help or the version. Throws Misuse,

@@ -153,7 +153,7 @@ std::string find_precisions(const CompileOptions& options, const std::string& de
     return names.empty() ? "" : "; --precision sets one that it has: " + names;
 }
 
-// What became of a target.
+// The outcome for one target.
 struct Outcome
 {
     size_t added = 0;                // parts

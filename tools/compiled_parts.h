@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What devices have compiled of a model and its file has with it, as data, as text and as JSON.
+// The compiled parts in a model's file, as data, as text and as JSON.
 #pragma once
 
 #include <cstdint>

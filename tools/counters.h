@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What devices counted in the last run of a graph: cycles, bytes, energy.
+// The counters of devices in the last run of a graph: cycles, bytes, energy.
 #pragma once
 
 #include <optional>
@@ -18,10 +18,10 @@ struct Counter
     double value = 0;
 };
 
-// Of one part; empty when its device counts nothing. Throws Failure.
+// The counters of one part; empty when its device counts nothing. Throws Failure.
 std::vector<Counter> read_counters(graph_t graph, int part);
 
-// The counter "time" in ms: what a device that is simulated took for its last run by its own clock.
+// The counter "time" in ms: the duration of a simulated device's last run by its own clock.
 // None for a device that is what it says.
 std::optional<double> simulated_ms(const std::vector<Counter>& counters);
 

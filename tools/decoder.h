@@ -24,7 +24,7 @@ class Decoder
     // Rows of the cache.
     int room() const { return room_; }
     int64_t cache_bytes() const;
-    // Of constants that one token reads: of tables that Gather takes rows from, a row.
+    // The bytes of the constants that one token reads: one row of each table for Gather.
     int64_t weight_bytes() const;
 
     // The next step begins a text.

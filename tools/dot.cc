@@ -225,7 +225,7 @@ std::string Picture::input_id(const std::string& name) const
     return "";
 }
 
-// What a tensor is, is written once, at its first line: DenseNets read theirs dozens of times.
+// The label of a tensor is written once, at its first line: DenseNets read theirs dozens of times.
 std::string Picture::node_edges(int reader, std::set<std::string>* labelled) const
 {
     const PlacedNode& node = report_.nodes[reader];

@@ -17,8 +17,8 @@ struct Tolerance
     double absolute = 0;
 };
 
-// What a run in this precision (TENGINE_MODE_*) may differ by in an output of this type: nothing
-// for integers, else what roundings of the arithmetic add up to in a deep network.
+// The difference that a run in this precision (TENGINE_MODE_*) may have in an output of this type:
+// none for integers, else the sum of the arithmetic's rounding errors in a deep network.
 Tolerance usual_tolerance(int data_type, int precision);
 
 // "0.001" or "0.001,0.00001": relative, absolute; one number is for both. Throws Failure.

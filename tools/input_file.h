@@ -10,7 +10,7 @@
 
 namespace tengine::tools {
 
-// What is known of the tensor in front.
+// Properties of the tensor that are known beforehand.
 struct WantedTensor
 {
     std::string name;        // of the array in an .npz file; one without others may have any name
@@ -20,11 +20,11 @@ struct WantedTensor
     bool has_rank = false;   // false: nothing is known of the shape
 };
 
-// By the ending of the path: .npy, ONNX tensor .pb, .npz, raw .bin, or else a picture. Of "-",
-// standard input, the first bytes tell .npy, .npz and pictures; anything else is raw. Raw elements
-// decide one free dimension; a picture is one of the batch, and has its own size where the input
-// leaves that free. What a file says of its type and shape, it is not compared with `wanted`.
-// Throws Failure, which names the file.
+// The ending of the path tells the format: .npy, ONNX tensor .pb, .npz, raw .bin, or else a
+// picture. For "-", standard input, the first bytes tell .npy, .npz and pictures; anything else is
+// raw. Raw elements decide one free dimension; a picture is one of the batch, and has its own size
+// where the input leaves that free. The type and shape that a file states are not compared with
+// `wanted`. Throws Failure, which names the file.
 Tensor read_input_file(const std::string& path, const WantedTensor& wanted,
                        const ImageValues& image_values);
 

@@ -19,8 +19,8 @@ struct DeclaredShape
     std::vector<std::string> names;  // of the dimensions, "" for one without
 };
 
-// Of a graph's input. Once it has been given a shape only the names say what was free. Throws
-// Failure.
+// The declared shape of a graph's input. Once it has been given a shape only the names say what was
+// free. Throws Failure.
 DeclaredShape declared_shape(tensor_t input);
 
 // Whether a dimension, or all, are free.
@@ -29,7 +29,8 @@ bool is_free(const DeclaredShape& shape);
 // "batch x 3 x ? x ?", "1x3x8x8" without free dimensions, or "any shape".
 std::string declared_text(const DeclaredShape& shape);
 
-// What --shape has to say of it: "image=1x3x?x?". A free dimension in front is mostly the batch.
+// The --shape argument that it needs: "image=1x3x?x?". A free dimension in front is mostly the
+// batch.
 std::string wanted_shape_text(const DeclaredShape& shape);
 
 // "1x3x224x224" or "scalar". Throws Failure: not of that form, or a number too large for an int.

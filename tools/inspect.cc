@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine inspect`: what a model is made of, which device runs what, and why. What there is to
-// know is collected by report.h.
+// `tengine inspect`: what a model is made of, which device runs what, and why. report.h collects
+// the data.
 #include "tengine/inspect.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ struct InspectOptions
     ModelOptions common;
 };
 
-// What a build needs for this model, one operator a line.
+// The operators that a build needs for this model, one a line.
 void print_needed_operators()
 {
     for (int i = 0; i < tengine_operator_get_number(); ++i) {
@@ -47,7 +47,7 @@ void print_needed_operators()
     }
 }
 
-// Of running text.
+// The line width of running text.
 size_t line_width()
 {
     constexpr size_t kMost = 96;
@@ -130,7 +130,7 @@ void add_groups(const Report& report, Rows* rows)
     }
 }
 
-// What is said of where it comes from, and only where devices have loaded something.
+// Adds where each part comes from, only if devices have loaded something.
 void add_origins(const Report& report, Rows* rows)
 {
     const auto is_loaded = [](const Part& part) { return part.origin != TENGINE_PART_COMPILED; };
@@ -224,7 +224,7 @@ void print_nodes(const Report& report)
     if (reasons.size() == 1) std::printf("\nreason: %s (all nodes)\n", reasons[0].first.c_str());
 }
 
-// Of nodes for which there was a choice, with the option CPU.timing.
+// The kernels of nodes for which there was a choice, with the option CPU.timing.
 void print_kernels(const Report& report)
 {
     Rows rows = {{"kernel", "node", "because"}};
@@ -247,7 +247,7 @@ void print_report(const Report& report)
     print_kernels(report);
 }
 
-// What is known without the shapes.
+// The properties that are known without the shapes.
 void print_model(const Report& report, const std::string& missing)
 {
     print_inputs(report);

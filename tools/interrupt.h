@@ -8,8 +8,8 @@ namespace tengine::tools {
 void catch_interrupt();
 bool was_interrupted();
 
-// Ends the program as Ctrl-C would have, so that a shell's loop around it ends too. What was
-// printed is written first.
+// Ends the program as Ctrl-C would have, so that a shell's loop around it ends too. The output
+// printed so far is written first.
 void end_interrupted();
 
 }  // namespace tengine::tools

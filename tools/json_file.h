@@ -59,7 +59,7 @@ class Json
     static Json array();
     static Json object();
 
-    // Of an array.
+    // For arrays.
     void push_back(const Json& item);
     size_t size() const;
 

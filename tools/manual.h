@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What --help knows, once more for the system and the docs: man pages, a page of Markdown, and
+// The contents of --help, once more for the system and the docs: man pages, a page of Markdown, and
 // completion for bash.
 #pragma once
 

@@ -40,8 +40,8 @@ struct Measurement
     std::optional<double> gflops;
     int64_t peak_memory = 0;  // bytes of the process from load to the last run; 0: not known
     std::vector<CountedPart> counted;  // of the last run, where a device counted something
-    // What simulated devices took for a run, by their own clocks. Where there are any, the times
-    // above are those of the simulator.
+    // The time that simulated devices took for a run, by their own clocks. Where there are any, the
+    // times above are those of the simulator.
     std::map<std::string, double> simulated;
     std::optional<Profile> profile;
 };

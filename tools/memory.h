@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a graph holds in memory, as the library tells it.
+// The memory that a graph holds, as the library tells it.
 #pragma once
 
 #include <cstdint>

@@ -69,7 +69,7 @@ void add_input_options(Command* command, ModelOptions* options);
 // The model format that a file's name stands for, as create_graph() takes it; null: none.
 const char* format_of(const std::string& path);
 
-// Of all model formats: ".onnx or .tmfile" with the conjunction "or".
+// The endings of all model formats: ".onnx or .tmfile" with the conjunction "or".
 std::string format_endings(const std::string& conjunction);
 
 // Type, shape and name of a tensor of a graph, without its data.
@@ -99,8 +99,8 @@ class Model
     // As set_inputs() with this shape, as --shape gives it, for every input.
     void set_shape(const std::string& shape);
 
-    // What set_inputs() would fail for without files: "" or the options that are missing,
-    // "--shape x=1x3x?x?".
+    // The options without which set_inputs() would fail if there are no files, "--shape x=1x3x?x?";
+    // "" if none is missing.
     std::string missing_shapes() const;
 
     // As the model declares the inputs.

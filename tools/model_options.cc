@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that commands have in common, as the command line takes them. What they do is in
+// The options that commands have in common, as the command line takes them. Their effects are in
 // model.cc.
 #include <limits>
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `tengine run` prints of a tensor: all of a few numbers, the first ones and a summary of
-// many, and the largest of one row with their labels.
+// The text that `tengine run` prints for a tensor: all of a few numbers, the first ones and a
+// summary of many, and the largest of one row with their labels.
 #pragma once
 
 #include <string>

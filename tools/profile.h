@@ -78,8 +78,7 @@ class Profiler
 
 Json to_json(const Profile& profile);
 
-// Two tables: the operators, and the `top` slowest nodes. What no node can be named for comes
-// first.
+// Two tables: the operators, and the `top` slowest nodes. Time that belongs to no node comes first.
 std::string profile_text(const Profile& profile, int top);
 
 }  // namespace tengine::tools

@@ -25,7 +25,7 @@ double gbps_of(const ProfileRow& row)
     return row.knows_bytes ? giga(static_cast<double>(row.bytes), row.ms) : 0;
 }
 
-// Of a node "name", of an operator "nodes", of a part both.
+// A node has "name", an operator "nodes", a part both.
 Json rows_json(const std::vector<ProfileRow>& rows)
 {
     Json list = Json::array();
@@ -47,7 +47,7 @@ Json rows_json(const std::vector<ProfileRow>& rows)
     return list;
 }
 
-// What both tables show of a row; nothing in place of figures that mean nothing.
+// The figures of a row that both tables show; "" in place of figures that mean nothing.
 std::vector<std::string> figures(const ProfileRow& row)
 {
     return {decimal_text(row.ms, 4), decimal_text(100 * row.share, 1),

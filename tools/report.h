@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `tengine inspect` and `tengine run --json` report about a prepared graph, as data and as
-// JSON, which docs/report.md describes. As a picture: dot.h.
+// The report of `tengine inspect` and `tengine run --json` about a prepared graph, as data and as
+// JSON, which docs/report.md describes. dot.h draws it.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Refusal
     std::string message;
 };
 
-// What a node reads, or a result of the graph.
+// A tensor that a node reads, or a result of the graph.
 struct Value
 {
     std::string name;
@@ -102,8 +102,8 @@ inline std::string shape_text(const Value& value)
 Report make_report(const std::string& model, const std::vector<std::string>& devices,
                    graph_t graph);
 
-// Of a graph that cannot be prepared because its inputs have free dimensions: nodes by name and
-// operator, in the model's order, and all that does not depend on shapes.
+// The report of a graph that cannot be prepared because its inputs have free dimensions: nodes by
+// name and operator, in the model's order, and all that does not depend on shapes.
 Report describe_model(const std::string& model, graph_t graph);
 
 Json to_json(const Report& report);

@@ -183,7 +183,7 @@ bool is_finite(const Tensor& tensor)
     return true;
 }
 
-// What fp16 cannot have becomes infinite, and NaN after that.
+// Values beyond the range of fp16 become infinite, and NaN after that.
 void say_if_beyond_fp16(const RunOptions& options, const std::vector<Tensor>& outputs)
 {
     if (options.common.precision != TENGINE_MODE_FP16) return;

@@ -31,7 +31,7 @@ ModelOptions model_options(const MeasureOptions& options, size_t shape_num)
     return common;
 }
 
-// What one shape took in each round.
+// The times of one shape in each round.
 struct Times
 {
     std::vector<double> prepare;
@@ -61,7 +61,7 @@ class ShapeMeasuring
 
     int rounds() const { return rounds_; }
 
-    // Of whole rounds; the first one had new shapes and cold runs.
+    // The times of whole rounds; the first one had new shapes and cold runs.
     std::vector<ShapeTimes> result() const
     {
         std::vector<ShapeTimes> list;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine bench --shapes`: a model whose inputs change their shape in turns. What one shape takes
-// is in measurement.h.
+// `tengine bench --shapes`: a model whose inputs change their shape in turns. measurement.h
+// measures one shape.
 #pragma once
 
 #include <optional>

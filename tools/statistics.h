@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What many measured times come to.
+// Statistics of measured times.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What standard output is, for text that is made to fit.
+// The properties of standard output, for text that is made to fit.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace tengine::tools {
 // not tell.
 size_t terminal_width();
 
-// Of a table that fits into its lines; cells of these columns are shortened where need be.
+// The style of a table that fits into its lines; cells of these columns are shortened if needed.
 TableStyle terminal_style(const std::vector<std::string>& shortened);
 
 // Whether standard output is a terminal whose user has nothing against colours: NO_COLOR

@@ -62,7 +62,7 @@ size_t width_of(const std::string& text);
 // Words, broken into lines of at most `width` characters that begin with `indent` spaces.
 std::string paragraph_text(const std::vector<std::string>& words, int indent, size_t width = 96);
 
-// What blanks separate.
+// The words that blanks separate.
 std::vector<std::string> words_of(const std::string& text);
 
 // That of `candidates` which `word` is most likely a misspelling of; "" when none is near.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tengine bench --tokens`: a decoder that reads a prompt and then makes one token after the other,
-// with the cache of each attention in place. What such a model is stands in decoder.h.
+// with the cache of each attention in place. decoder.h defines such models.
 #pragma once
 
 #include <optional>

@@ -18,18 +18,18 @@ struct Noise
     double signal = 0;  // sum of squares of the float values
     double noise = 0;   // of the differences
 
-    // Of what has another shape, all is noise.
+    // Where the shapes differ, all is noise.
     void add(const FloatView& expected, const FloatView& actual);
 
     // Signal-to-noise ratio; infinity without any noise.
     double decibels() const;
 };
 
-// What the samples decide. An output of shape [N, K], K > 1 (further dimensions of 1 aside), is
-// scores, and so is one of more dimensions whose last one has probabilities in float, not negative
-// and of sum 1: each of its rows decides for its greatest element, the first of equal ones. Any
-// other output is one decision, the same unless the root mean square of the differences is above
-// 1/128 of the largest magnitude in float. None is the same where the shape is another.
+// The decisions of the samples. An output of shape [N, K], K > 1 (further dimensions of 1 aside),
+// is scores, and so is one of more dimensions whose last one has probabilities in float, not
+// negative and of sum 1: each of its rows decides for its greatest element, the first of equal
+// ones. Any other output is one decision, the same unless the root mean square of the differences
+// is above 1/128 of the largest magnitude in float. None is the same where the shape is another.
 struct Decisions
 {
     size_t number = 0;

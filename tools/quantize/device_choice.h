@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kinds of scales the devices of a model take.
+// The kinds of scales that the devices of a model take.
 #pragma once
 
 #include <string>

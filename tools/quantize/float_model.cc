@@ -176,7 +176,7 @@ FloatModel::FloatModel(const std::string& path, const std::vector<Tensor>& input
     if (!context_) fail_api("context");
     for (const std::string& device : devices)
         if (add_context_device(context_.get(), device.c_str()) < 0) fail_api("--device " + device);
-    // What they take, whether or not it is worth the way there.
+    // Devices get all nodes that they take, whether or not the transfer pays.
     for (const auto& [key, value] : {std::pair{"split.prune", "0"}, {"split.report", "none"}})
         if (!devices.empty() && tengine_context_set_option(context_.get(), key, value) < 0)
             fail_api(key);

@@ -43,7 +43,7 @@ struct QuantizedModel
     GraphPointer graph;
     std::vector<QuantizedLayer> layers;
     std::map<std::string, Quantization> quantizations;  // by tensor, also constants
-    // Of each quantised tensor with a range, the tensor that holds what is left of it in `graph`.
+    // The dequantised tensor in `graph` of each quantised tensor with a range.
     std::map<std::string, std::string> dequantized;
     std::set<std::string> kept;  // nodes that the patterns fit
     bool has_unsigned_activations = false;
@@ -55,7 +55,7 @@ struct NodeCounts
     int nodes = 0;   // after that
 };
 
-// What is asked of the library.
+// The request to the library.
 struct QuantizationRequest
 {
     bool dynamic = false;  // ranges are found in each run; then nothing but keep_float and takes

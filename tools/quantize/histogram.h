@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The distribution of the values of a tensor over all samples. What range follows from it: range.h.
+// The distribution of the values of a tensor over all samples. range.h chooses the range.
 #pragma once
 
 #include <cstddef>

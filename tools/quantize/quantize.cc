@@ -131,7 +131,7 @@ std::vector<WeightScales> list_scales(const CommandOptions& options)
     return scales;
 }
 
-// What to try, in this order, when many decisions differ.
+// The options to try, in this order, when many decisions differ.
 std::string find_hint(const CommandOptions& options, const QuantizeReport& report)
 {
     constexpr double kLargeDrop = 2;
@@ -145,7 +145,7 @@ std::string find_hint(const CommandOptions& options, const QuantizeReport& repor
     return hint;
 }
 
-// What the devices take decides.
+// The devices' support decides.
 void settle_scales(const CommandOptions& options, const std::vector<Tensor>& inputs,
                    Quantizer* quantizer, QuantizeReport* report)
 {

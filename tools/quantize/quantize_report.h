@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `tengine quantize` reports about its work, as text and as JSON; docs/quantize.md describes
+// The report of `tengine quantize` about its work, as text and as JSON; docs/quantize.md describes
 // it.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Post-training quantisation of one model, step by step, and the search for the nodes that have to
-// stay in float. What the program prints of it is in quantize_report.h.
+// stay in float. quantize_report.h prints the results.
 #pragma once
 
 #include <limits>
@@ -15,7 +15,7 @@
 
 namespace tengine::tools {
 
-// What devices may refuse of weights and activations.
+// Kinds of weights and activations that devices may refuse.
 struct WeightScales
 {
     bool per_tensor = false;
@@ -64,7 +64,8 @@ class Quantizer
     const std::vector<ChosenNode>& chosen() const { return chosen_; }  // empty without a bound
     // Names of the nodes that were asked to stay in float, or have to for the bound.
     std::set<std::string> float_nodes() const;
-    // Of tensors with values that are not finite. Nodes that read or compute them stay in float.
+    // Tensors with values that are not finite. Nodes that read or compute them stay in
+    // float.
     const std::set<std::string>& not_finite() const { return not_finite_; }
 
     static constexpr size_t kOrderSamples = 8;

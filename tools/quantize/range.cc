@@ -71,18 +71,18 @@ Range percentile_range(const Histogram& histogram, double percentile)
             std::clamp(quantile(histogram, 1 - tail), full.low, full.high)};
 }
 
-// What a bin counts for a divergence. The two beside zero hold what hardly differs from it, in a
-// sigmoid's results nearly everything, and any range tells that well enough; they count as their
-// neighbours do, as in TensorRT. Otherwise only those values decide, for which a range that cuts
-// all others off would be the finest.
+// The count of a bin for a divergence. The two beside zero hold values that hardly differ from it,
+// in a sigmoid's results nearly everything, and any range tells that well enough; they count as
+// their neighbours do, as in TensorRT. Otherwise only those values decide, for which a range that
+// cuts all others off would be the finest.
 double count_beside_zero(const Histogram& histogram, int bin)
 {
     return static_cast<double>(histogram.count(bin == 0 ? 1 : bin == -1 ? -2 : bin));
 }
 
 // Kullback-Leibler divergence between the counts and the same counts told by kLevels levels: each
-// level spreads what it holds evenly over those of its bins that are not empty. What lies outside
-// the range counts to its first and last bin, as saturation will have it.
+// level spreads what it holds evenly over those of its bins that are not empty. Values outside the
+// range count to its first and last bin, as saturation will have it.
 double divergence(const Histogram& histogram, int first, int last)
 {
     const int bins = last - first;

@@ -189,7 +189,7 @@ bool fits(const std::vector<int>& shape, const DeclaredShape& declared)
                       [](int dim, int wanted) { return wanted < 0 || dim == wanted; });
 }
 
-// Of the first sample of each input, where that is an array; else {}.
+// The shape of the first sample of each input, where that is an array; else {}.
 std::vector<std::vector<int>> read_first_shapes(const DataOptions& options,
                                                 const std::vector<Tensor>& inputs,
                                                 const std::vector<DeclaredShape>& declared)

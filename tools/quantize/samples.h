@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the model is calibrated and compared on: samples from files or random numbers.
+// The data on which the model is calibrated and compared: samples from files or random numbers.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strings in .npy files: NumPy's '<U5' has 5 characters of 4 bytes in each element, '|S5' 5 bytes.
-// What follows the last character that is not 0 does not belong to an element's text.
+// Zeros after the last other character do not belong to an element's string.
 #pragma once
 
 #include <string>

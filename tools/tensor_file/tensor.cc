@@ -80,7 +80,7 @@ uint16_t double_to_bfloat(double value)
     return static_cast<uint16_t>((bits + half_way) >> 16);
 }
 
-// Of dimensions that may be too large for an int.
+// The text of a shape whose dimensions may be too large for an int.
 std::string whole_shape_text(const std::vector<int64_t>& shape)
 {
     std::string text;
