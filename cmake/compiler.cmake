@@ -13,7 +13,7 @@ endfunction()
 
 # The vector kernels are where the time goes. -O3, CMake's own choice for release builds, doubles the
 # time to compile some other files, which gain nothing: they have -O2. With a sanitizer only the
-# kernels, whose vectors are inlined functions, are optimised. What the user chose stays.
+# kernels, whose vectors are inlined functions, are optimised. A level that the user chose stays.
 function(tengine_choose_optimisation out_kernel_options)
     set(${out_kernel_options} "" PARENT_SCOPE)
     if(TENGINE_SANITIZE)

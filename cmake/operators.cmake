@@ -101,7 +101,7 @@ macro(tengine_read_row row)
     endif()
 endmacro()
 
-# What TENGINE_OPERATORS and TENGINE_OPERATORS_FROM name, each once.
+# The operators that TENGINE_OPERATORS and TENGINE_OPERATORS_FROM name, each once.
 function(tengine_read_selection out_names)
     string(REPLACE "," ";" names "${TENGINE_OPERATORS}")
     list(TRANSFORM names STRIP)

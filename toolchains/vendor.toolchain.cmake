@@ -6,7 +6,8 @@
 
 # ---- settings: directories are complete paths -------------------------------------------------
 
-# What `uname -m` says on the board: aarch64, armv7l, riscv64. Must be little-endian.
+# The processor as `uname -m` names it on the board: aarch64, armv7l, riscv64. Must be
+# little-endian.
 set(processor "")
 
 # The compiler without the last word of its name: with /opt/sdk/bin/aarch64-vendor-linux- the
