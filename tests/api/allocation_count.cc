@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counting allocator: replaces malloc and its kin by ones that count and hand over to glibc.
+// The counting allocator: replaces malloc and its kin by functions that count and hand over to
+// glibc.
 #include "allocation_count.h"
 
 #include <malloc.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each allocation from the model's file to the result and a file again fails in turn: the call at
-// hand says that memory is short, nothing leaks, and what succeeds all the same has the right
-// result.
+// Each allocation from the model's file to the result and a file again fails in turn: the call in
+// progress reports that it is out of memory, nothing leaks, and a call that succeeds all the same
+// has the right result.
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,8 +19,7 @@
 namespace tengine {
 namespace {
 
-// A model and what is done with it. Everything is at hand before, so that only the library
-// allocates.
+// A model and its use. Everything is made before, so that only the library allocates.
 struct Use
 {
     const char* format;
@@ -60,7 +59,8 @@ class AllocationFailureTest : public ApiTest
         return destroy_graph(graph) == 0 && saved;
     }
 
-    // The way of a model; false at the first call that fails. What it has made `clean_up` releases.
+    // Takes a model from its file to the saved copy; false at the first call that fails. `clean_up`
+    // releases what it has made.
     bool work(const Use& use, void* output)
     {
         context_ = create_context("c", 1);
@@ -109,7 +109,7 @@ class AllocationFailureTest : public ApiTest
         context_ = nullptr;
     }
 
-    // Once with allocation `number` failing, 0: none. False when that made a call fail.
+    // Works once with allocation `number` failing, 0: none. False when that made a call fail.
     bool try_work(const Use& use, long number, bool lasting, std::vector<char>* output)
     {
         take_logged_failures();
@@ -136,7 +136,7 @@ class AllocationFailureTest : public ApiTest
     {
         input_.assign(4096, 0.5f);
         std::vector<char> expected(use.output_bytes), output(use.output_bytes);
-        // What is made once and stays is there after the first time.
+        // Some objects are made once for the process and are there after the first use.
         ASSERT_TRUE(work(use, expected.data())) << get_tengine_error();
         clean_up();
         const long begin = count_allocations();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public headers declare what is defined, and nothing that api_symbols.c does not take.
+// The public headers declare functions that are defined, and none that api_symbols.c does not take.
 #include <fstream>
 #include <gtest/gtest.h>
 #include <regex>

@@ -75,7 +75,7 @@ class Decoder
         total_ += tokens, last_ = total_ - 1;
     }
 
-    // What a program does for each step.
+    // The calls of a program for each step.
     void prepare(int tokens)
     {
         for (const auto& [name, columns, data] : {std::tuple{"query", kHeads * kDepth, &query_},
@@ -120,7 +120,7 @@ class Decoder
 
 using AttentionCacheTest = ApiTest;
 
-// Of each head, the rows so far.
+// The rows of each head so far.
 Floats used_rows(const Floats& cache, int rows)
 {
     Floats used;
@@ -141,7 +141,7 @@ TEST_F(AttentionCacheTest, GivesTheBytesOfCopies)
         const int total = in_place.total_;
         EXPECT_EQ(used_rows(in_place.keys(), total), used_rows(copied.keys(), total));
         EXPECT_EQ(used_rows(in_place.values(), total), used_rows(copied.values(), total));
-        // Nothing but new rows is written.
+        // Only new rows are written.
         for (size_t i = 0; i < kCacheFloats; ++i)
             if (i / kDepth % kRoom >= static_cast<size_t>(total)) {
                 ASSERT_EQ(in_place.keys()[i], kUntouched) << i;
@@ -149,7 +149,7 @@ TEST_F(AttentionCacheTest, GivesTheBytesOfCopies)
     }
 }
 
-// Where results are kept apart from what the program sees, the library copies.
+// The library copies where results are kept apart from those that the program sees.
 TEST_F(AttentionCacheTest, GivesTheSameUnderOtherSchedulers)
 {
     const context_t context = create_context("pipeline", 0);

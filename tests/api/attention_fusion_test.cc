@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes that exporters write for an attention: they are one step where nothing else reads what
-// is between them, and give the numbers that they give with every result as an output. Nodes that
-// others compute take no time.
+// The nodes that exporters write for an attention: they become one step where nothing else reads
+// the tensors between them, and give the numbers that they give with every result as an output.
+// Nodes that others compute take no time.
 #include <cmath>
 #include <gtest/gtest.h>
 #include <string>
@@ -60,7 +60,7 @@ class AttentionFusionTest : public ApiTest
         return add_node(graph_, names_.back().c_str(), op, inputs);
     }
 
-    // Of the node that was made last.
+    // Sets an attribute of the node that was made last.
     void set(const char* attribute, const Dims& values)
     {
         EXPECT_EQ(
@@ -179,7 +179,7 @@ TEST_F(AttentionFusionTest, HeadsOfLinearLayers)
     compare(true);
 }
 
-// Apart, scores below 3, which are exponents, their powers and the results are rounded.
+// Unfused, scores below 3, which are exponents, their exponentials and the results are rounded.
 TEST_F(AttentionFusionTest, Halves)
 {
     const tensor_t x = input({2, kRows, kHeads * kDepth});

@@ -58,14 +58,14 @@ std::string make_computed()
                  {}, {constant<int32_t>("zero", kInt32, {}, {0})});
 }
 
-// Of a node that nothing is left of.
+// The total passes through a node that is removed.
 std::string make_renamed()
 {
     return model({node("Identity", {"total"}, {"same"}),
                   attention(inputs_with("same"), {"y", "keys", "values"})});
 }
 
-// Of an If, which has the same in both branches; the total is captured or computed there.
+// A branch of an If, which has the same in both; the total is captured or computed there.
 std::string make_branch(const Names& nodes, const std::string& total)
 {
     Names all = nodes;
@@ -96,7 +96,7 @@ std::string make_nested()
         {value("d", kFloat, {1, 1, -1}), value("e", kFloat, kCache), value("f", kFloat, kCache)}));
 }
 
-// Of one turn, which the total is carried into.
+// A loop of one round, into which the total is carried.
 std::string make_loop()
 {
     const std::string body =
@@ -113,7 +113,7 @@ std::string make_loop()
 
 // ---- runs ----
 
-// One model, of which each run may have another total. Shapes of inputs stay.
+// One model whose runs may each have another total. The shapes of its inputs stay.
 class Model
 {
   public:
@@ -181,7 +181,7 @@ class Model
     bool is_prepared_ = false;
 };
 
-// Of a model whose past and present are the program's, as much as there is room for.
+// The present lies in buffers of the program, which have no room for another row.
 void expect_lent_cache(const std::string& contents)
 {
     Model model(contents, nullptr, TENGINE_MODE_FP32, 1);
@@ -281,7 +281,7 @@ TEST_F(AttentionTotalTest, IsCarriedByALoop)
     expect_growth(make_loop());
 }
 
-// What the node knows of its other results does not matter.
+// The node's other results do not matter.
 TEST_F(AttentionTotalTest, IsComputedBesideScores)
 {
     expect_growth(model(

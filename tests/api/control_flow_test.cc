@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// If, Loop and Scan in models from files: which bodies run and with what, shapes that depend on
-// it, where their nodes are placed, what is saved of them, and what is refused.
+// If, Loop and Scan in models from files: the bodies that run and their inputs, shapes that depend
+// on it, placement of their nodes, saving, and refusals.
 #include <unistd.h>
 
 #include <cstring>
@@ -36,8 +36,8 @@ std::string make_if(const Names& constants = {})
         inputs, {value("y", kFloat, {-1})}, constants);
 }
 
-// Of x [2] and the number of rounds: total = x * 2^rounds while its first element is below 100, and
-// the totals of all rounds.
+// From x [2] and the number of rounds: total = x * 2^rounds while its first element is below 100,
+// and the totals of all rounds.
 std::string make_loop()
 {
     const std::string body = graph(
@@ -463,7 +463,7 @@ TEST_F(ControlFlowTest, WrongBodiesAreRefused)
                    "graph 'If_0/else_branch' has no outputs");
 }
 
-// What kernels read as a number of rounds or a condition has its type, and what goes round is
+// A number of rounds and a condition have the types that kernels read, and carried values are
 // there.
 TEST_F(ControlFlowTest, WrongInputsOfLoopsAreRefused)
 {

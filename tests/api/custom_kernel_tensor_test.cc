@@ -48,7 +48,7 @@ TEST_F(CustomKernelTest, TheOperatorTellsShapesWhenTheKernelDoesNot)
     const tensor_t image = add_input(net, "image", {1, 1, 5, 6});
     const tensor_t w = add_constant(net, "w", {2, 1, 3, 3}, weight.data());
     const tensor_t conv = add_node(net, "conv", "Conv", {image, w});
-    // Tengine's own operators are asked by what they mean in ONNX's.
+    // Tengine's own operators are asked in ONNX's terms.
     const tensor_t act = add_node(net, "act", "ReLU6", {conv});
     Recorder conv_kernel, act_kernel;
     ASSERT_TRUE(set_borders(net, {"image"}, {"act"}));
@@ -169,7 +169,7 @@ TEST_F(CustomKernelTest, QuantisedTensorsComeAsTheyAre)
     ASSERT_EQ(get_tensor_data(out, result, sizeof result), 0);
     EXPECT_EQ(result[0], 0);
     EXPECT_EQ(result[3], 127);
-    // The built-in operator computes on what the integers mean.
+    // The built-in operator computes on the real values of the integers.
     ASSERT_EQ(remove_custom_kernel(get_graph_node(net, "out"), nullptr), 0);
     ASSERT_EQ(prerun_graph(net), 0) << get_tengine_error();
     ASSERT_EQ(run_graph(net, 1), 0);
@@ -184,7 +184,7 @@ TEST_F(CustomKernelTest, QuantisedTensorsComeAsTheyAre)
     EXPECT_EQ(result[3], 7 + 48);
 }
 
-// Other precisions leave the node what it is.
+// Other precisions leave the node as it is.
 TEST_F(CustomKernelTest, PrecisionDoesNotTouchIt)
 {
     ASSERT_EQ(set_custom_kernel(node, "CPU", &kernel.ops), 0);

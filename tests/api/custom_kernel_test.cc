@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Custom kernels: when the functions of struct custom_kernel_ops are called and what they get, and
-// what their failures lead to. Shapes and memory are in custom_kernel_tensor_test.cc.
+// Custom kernels: when the functions of struct custom_kernel_ops are called, their arguments, and
+// the effects of their failures. Shapes and memory are in custom_kernel_tensor_test.cc.
 #include <cstring>
 
 #include "kernel_recorder.h"
@@ -47,7 +47,7 @@ TEST_F(CustomKernelTest, TensorsTellTheTruth)
     EXPECT_EQ(kernel.outputs[0].layout_type, TENGINE_LAYOUT_NCHW);
 }
 
-// Of 4 bits two share a byte, where the kernel would look for one.
+// Two 4-bit elements share a byte, where the kernel would look for one.
 TEST_F(CustomKernelTest, GetsNoElementsThatShareBytes)
 {
     for (const bool tells_shapes : {false, true}) {

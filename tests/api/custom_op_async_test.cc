@@ -241,7 +241,7 @@ TEST_F(CustomOpAsyncTest, FailuresInAPipelineEndTheirRunOnly)
     EXPECT_EQ(run_graph(graph, 1), 0) << get_tengine_error();
 }
 
-// What is over stays over, whatever has become of run, graph and node.
+// An ended completion stays ended, whatever has become of run, graph and node.
 TEST_F(CustomOpAsyncTest, ACompletionEndsOnce)
 {
     register_async();

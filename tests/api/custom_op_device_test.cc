@@ -53,7 +53,7 @@ class HostDevice
         return 0;
     }
 
-    // Borders have memory already.
+    // Boundary tensors have memory already.
     static int allocate_inside(node& node)
     {
         for (int i = 0; i < node.output_num; ++i) {
@@ -151,7 +151,7 @@ TEST_F(CustomOpDeviceTest, EachDeviceHasItsOwn)
     ASSERT_TRUE(prepare_and_run(graph, x_)) << get_tengine_error();
     EXPECT_EQ(result(graph), by_npu_);
     EXPECT_EQ(device_of_shift(graph), "NPU");
-    // The CPU's tells types and sizes, wherever the node runs.
+    // The CPU's operator tells types and sizes, wherever the node runs.
     EXPECT_EQ(shift_op.calls, (std::vector<std::string>{"init", "prepare"}));
     EXPECT_EQ(npu_op.calls, (std::vector<std::string>{"init", "prepare", "invoke"}));
     EXPECT_EQ(destroy_graph(graph), 0);
@@ -257,7 +257,8 @@ TEST_F(CustomOpDeviceTest, ADeviceNeedNotHostThem)
     EXPECT_EQ(destroy_graph(graph), 0);
 }
 
-// All that a node has, or nothing: it would keep what the first try has found.
+// Operators of a node are initialised all or not at all: it would keep the results of the first
+// try.
 TEST_F(CustomOpDeviceTest, AFailedInitOfOneEndsTheOthers)
 {
     const HostDevice npu("tengine", "Custom");

@@ -129,7 +129,7 @@ TEST_F(CustomOpTest, InputsMayHaveSizesThatDependOnData)
     ASSERT_TRUE(write_floats(get_graph_input_tensor(graph, 0, 0), {-1, 2, -3, -4}));
     ASSERT_EQ(run_graph(graph, 1), 0);
     EXPECT_EQ(result(graph), (std::vector<float>{2.5}));
-    // What it promised in an earlier run holds.
+    // The type that prepare set in an earlier run is binding.
     relu.prepare = [](void*, tengine_op_context_t* context) {
         return tengine_op_set_output_type(context, 0, TENGINE_DT_INT8);
     };

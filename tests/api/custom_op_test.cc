@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Custom operators: from registration to a run, what callbacks are given, and their failures.
+// Custom operators: from registration to a run, the arguments of callbacks, and their failures.
 #include "tengine/custom_op.h"
 
 #include <unistd.h>
@@ -199,7 +199,7 @@ TEST_F(CustomOpTest, CallbacksReadAttributes)
         EXPECT_EQ(tengine_op_floats(context, "weights", &number)[1], 2.5f);
         EXPECT_STREQ(tengine_op_texts(context, "words", &number)[1], "two");
         EXPECT_EQ(number, 2);
-        // Of another kind, and none.
+        // Attributes of another kind, and missing ones.
         EXPECT_EQ(tengine_op_int(context, "offset", 9), 9);
         EXPECT_EQ(tengine_op_ints(context, "words", &number), nullptr);
         EXPECT_EQ(number, 0);

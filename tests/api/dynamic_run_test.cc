@@ -116,8 +116,8 @@ TEST_F(DynamicRunTest, SizesMayComeAgainAndChange)
     EXPECT_EQ(destroy_graph(some), 0);
 }
 
-// Of the nodes in the middle nothing is allocated, however many there are, and so nothing
-// packed again; when the sizes change, something is for each.
+// Nothing is allocated for the nodes in the middle, however many there are, and so nothing is
+// packed again; when the sizes change, something is allocated for each.
 TEST_F(DynamicRunTest, TheSameSizesAreNotPlannedAgain)
 {
     if (!can_count_allocations()) GTEST_SKIP() << "a sanitizer has its own allocator";
@@ -131,7 +131,7 @@ TEST_F(DynamicRunTest, TheSameSizesAreNotPlannedAgain)
         other[longer] = run(graph, list_rows(2, 1, 6));
         EXPECT_EQ(destroy_graph(graph), 0);
     }
-    // What NonZero finds, and the result, which goes out.
+    // The result of NonZero, and that of the graph.
     EXPECT_EQ(same[0], 2);
     EXPECT_EQ(same[1], same[0]);
     EXPECT_GE(other[1], other[0] + 7);

@@ -260,7 +260,7 @@ TEST_F(ExecutionTest, InputsAndConstantsMayBeOutputs)
     EXPECT_EQ(read_floats(x_), (Floats{-1, 2, -3, 4}));
 }
 
-// What no run has to compute is a result all the same.
+// A result that no run has to compute is a result all the same.
 TEST_F(ExecutionTest, FoldedOutputsHaveData)
 {
     const float values[] = {5, -6};
@@ -449,7 +449,7 @@ bool write_dot(graph_t graph)
     return write_floats(get_graph_tensor(graph, "x"), pixels);
 }
 
-// What finds its own shape in the run sees channels in their place.
+// A node that finds its own shape in the run sees the channels at axis 1.
 TEST_F(ExecutionTest, ShapesThatDependOnDataOfAConvolution)
 {
     const graph_t graph = create_graph(nullptr, nullptr, nullptr);
@@ -465,8 +465,8 @@ TEST_F(ExecutionTest, ShapesThatDependOnDataOfAConvolution)
     destroy_graph(graph);
 }
 
-// And what gets its shape from the data of another node, in the first run as in later ones: all
-// rows of 5 pixels times [5, n], where n is how many numbers of the mask are not 0.
+// So does a node that gets its shape from the data of another node, in the first run as in later
+// ones: all rows of 5 pixels times [5, n], where n is how many numbers of the mask are not 0.
 TEST_F(ExecutionTest, ShapesThatDependOnDataBesideAConvolution)
 {
     const graph_t graph = create_graph(nullptr, nullptr, nullptr);

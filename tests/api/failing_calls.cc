@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lists of failing calls, by what they are on.
+// The lists of failing calls, by the kind of their arguments.
 #include "failing_calls.h"
 
 #include "tengine/custom_op.h"
@@ -15,7 +15,7 @@ namespace {
 // clang-format off
 #define CALL(expression, failure) \
     FailingCall{#expression, []([[maybe_unused]] void* h) { return (expression) == (failure); }}
-// Functions without result are only to survive.
+// Functions without a result need only survive.
 #define VOID_CALL(expression) \
     FailingCall{#expression, [](void* h) { expression; return true; }}
 // clang-format on

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A failure is heard: each is one line of the log, whatever function it is of and how deep down it
+// A failure is logged: each is one line of the log, whatever function fails and how deep down it
 // happens.
 #include <gmock/gmock.h>
 #include <set>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs in 16 bits leave to fp32 what the CPU has fast kernels for in fp32 alone, unless the plain
-// kernels are to compute.
+// Runs in 16 bits compute nodes in fp32 for which the CPU has fast kernels in fp32 alone, unless
+// the plain kernels are to compute.
 #include <cstring>
 #include <gtest/gtest.h>
 #include <vector>

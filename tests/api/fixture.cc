@@ -19,7 +19,7 @@ void keep_failure(int level, const char* line)
     if (level == LOG_ERR) failures.emplace_back(line);
 }
 
-// Whatever sink a test has left.
+// Keeps the failures, whatever sink a test has left.
 class FailureKeeper : public testing::EmptyTestEventListener
 {
     void OnTestStart(const testing::TestInfo&) override

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the C API share: a library that is initialised for each test, and graphs built
-// by hand through the API itself.
+// The fixture of the tests of the C API: a library that is initialised for each test, and graphs
+// built by hand through the API itself.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -91,7 +91,7 @@ TEST_F(FloatShapesTest, TenThousandRandomShapesTakeNoMemory)
     if (!can_count_allocations()) GTEST_SKIP() << "a sanitizer has its own allocator";
     std::mt19937 random(4);
     const graph_t graph = create();
-    // The same shapes at the end of each thousand, so that the same is kept.
+    // The same shapes come at the end of each thousand, so that the same preparations are kept.
     const auto change = [&] {
         for (int i = 0; i < 996; ++i)
             prepare(graph, 5 + static_cast<int>(random() % 30),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// After fork() the child has no threads: what would wait for them fails and says so, everything
+// After fork() the child has no threads: calls that would wait for them fail and say so, everything
 // else goes on. A child that hangs is ended by its alarm.
 #include <unistd.h>
 
@@ -58,7 +58,7 @@ class ForkTest : public ApiTest
                run_graph(graph_, 1) == 0 && read_floats(y_) == values_;
     }
 
-    // `work` in a child process; that it came to its end and was content.
+    // Does `work` in a child process; true if that came to its end and succeeded.
     static bool succeeds_in_child(const std::function<bool()>& work)
     {
         const pid_t child = fork();

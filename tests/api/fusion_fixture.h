@@ -88,7 +88,7 @@ class FusionTest : public ApiTest
                     {x, add_constant(graph_, name.c_str(), {1}, &last, TENGINE_DT_INT64)});
     }
 
-    // In nine nodes.
+    // Layer normalisation in nine nodes.
     tensor_t layer_norm(tensor_t x, tensor_t scale, tensor_t shift)
     {
         const tensor_t left = node("Sub", {x, mean_of_rows(x)});
@@ -164,8 +164,8 @@ class FusionTest : public ApiTest
             ASSERT_NEAR(fused[i], plain[i], tolerance_ * std::fabs(plain[i]) + absolute_) << i;
     }
 
-    // In 16 bits: what is fused is rounded less often, so that it differs, but no more than by so
-    // many roundings of numbers near 1.
+    // In 16 bits: fused nodes round less often, so that results differ, but by no more than so many
+    // roundings of numbers near 1.
     void compare_halves(double roundings)
     {
         for (const int precision : {TENGINE_MODE_BF16, TENGINE_MODE_FP16}) {

@@ -18,7 +18,7 @@ TEST_F(FusionTest, BatchNormalizationOfHalvesWithTheActivationAfterIt)
     compare_halves(2 * 4);
 }
 
-// Numbers below 8 in magnitude; what is fused saves two roundings.
+// Numbers below 8 in magnitude; fusion saves two roundings.
 TEST_F(FusionTest, ConvolutionsOfHalvesWithASumAndAnActivation)
 {
     const tensor_t x = input("x", {2, 20, 6, 11});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Concat of channels would copy is written where it has it.
+// The inputs of a Concat of channels are written where the Concat would copy them to.
 #include "fusion_fixture.h"
 #include "tengine/inspect.h"
 
@@ -91,7 +91,7 @@ TEST_F(JoinTest, ADenseBlockLiesInItsLastConcat)
     compare();
 }
 
-// Pointwise convolutions, which need no scratch: a copy would need what is joined twice.
+// Pointwise convolutions, which need no scratch: a copy would need the joined tensors twice.
 TEST_F(JoinTest, WhatIsJoinedIsInMemoryOnce)
 {
     const tensor_t x = conv(input("x", {1, 8, 20, 20}), 8, 8, 1, 1);
@@ -129,8 +129,8 @@ TEST_F(JoinTest, WhatHasToBeCopied)
 {
     const tensor_t x = conv(input("x", {1, 3, 12, 12}), 3, 8);
     const tensor_t a = conv(x, 8, 5), b = conv(x, 8, 6);
-    // The same twice; what an operator reads that takes no pixels apart; a sum's result; another
-    // axis; what is an output.
+    // The same tensor twice; one that an operator reads that takes no NHWC apart; a sum's result;
+    // another axis; an output of the graph.
     const tensor_t twice = concat({a, a});
     const tensor_t softened = node("Softmax", {b});
     const tensor_t read = concat({b, conv(x, 8, 3)});

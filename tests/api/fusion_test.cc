@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that a step computes on the way, and tensors with channels last between steps: a graph
-// gives the same numbers, bit for bit, as with every result as an output, where nothing is fused.
-// Neighbours: fusion_half_test.cc has those of 16 bits, fusion_join_test.cc Concat.
+// Nodes that a step computes on the way, and NHWC tensors between steps: a graph gives the same
+// numbers, bit for bit, as with every result as an output, where nothing is fused. Neighbours:
+// fusion_half_test.cc has those of 16 bits, fusion_join_test.cc Concat.
 #include <iterator>
 
 #include "fusion_fixture.h"
@@ -146,7 +146,7 @@ TEST_F(FusionTest, FactorsThatStayWhereTheyAre)
     compare();
 }
 
-// The same elements in another order of axes: what was fed, and that by hand.
+// The same elements in another order of axes: the fed tensor, and its transpose by hand.
 TEST_F(FusionTest, TransposesBetweenLayouts)
 {
     const tensor_t x = input("x", {2, 5, 4, 6});
@@ -209,7 +209,7 @@ TEST_F(FusionTest, FunctionsAndReductionsWithChannelsLast)
 TEST_F(FusionTest, BatchNormalizationWithTheActivationAfterIt)
 {
     const tensor_t x = input("x", {2, 19, 6, 5});
-    // With the channels in planes, and last; no convolution takes them over.
+    // NCHW and NHWC; no convolution takes them over.
     const tensor_t planes = node("Relu", {batch_norm(x, 19)});
     const tensor_t sum = node("Add", {conv(planes, 19, 19), conv(x, 19, 19)});
     const tensor_t last = node("Sigmoid", {batch_norm(sum, 19)});
@@ -217,7 +217,8 @@ TEST_F(FusionTest, BatchNormalizationWithTheActivationAfterIt)
     compare();
 }
 
-// Of a row of n the sums of both differ by n roundings of values near 1, beside a result near 8.
+// The sums of a row of n differ between both by n roundings of values near 1, beside a result near
+// 8.
 TEST_F(FusionTest, LayerNormalizationInNineNodes)
 {
     for (const int n : {37, 64}) {

@@ -132,7 +132,7 @@ TEST_F(GenericOperatorTest, AddedAttributesBelongToTheNode)
     EXPECT_EQ(get_node_attr_int(mix, "nothing", &level), -1);
     EXPECT_NE(last_error().find("level"), std::string::npos);
     take_logged_failures();
-    // Other operators have what they have.
+    // Other operators have fixed attributes.
     EXPECT_EQ(add_node_attr(node, "mine", "int", 4), -1);
     EXPECT_TRUE(failed_with(TENGINE_ENOTSUP));
 }

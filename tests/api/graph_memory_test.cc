@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What get_graph_memory says a graph holds: each kind of memory, by device, before and after
-// prerun, and the sum against what the C allocator counts.
+// The memory of a graph as get_graph_memory reports it: each kind of memory, by device, before and
+// after prerun, and the sum against what the C allocator counts.
 #include <unistd.h>
 
 #include <cstring>
@@ -422,7 +422,7 @@ class MemorySumTest : public ApiTest
 
 void MemorySumTest::expect_sum(graph_t (*create)())
 {
-    // What is made once for the process.
+    // The objects that are made once for the process.
     const graph_t first = create();
     ASSERT_EQ(prerun_graph(first), 0) << get_tengine_error();
     ASSERT_EQ(run_graph(first, 1), 0) << get_tengine_error();

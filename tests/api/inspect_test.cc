@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// inspect.h: what is compiled in, what a graph has, what prerun_graph made of it. With devices and
-// runs: placement_test.cc.
+// inspect.h: compiled-in parts, the content of a graph, and that of its execution graph. With
+// devices and runs: placement_test.cc.
 #include "tengine/inspect.h"
 
 #include <bitset>

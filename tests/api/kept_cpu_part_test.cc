@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the CPU device keeps of its parts: constants as kernels have packed them, and which kernels
-// these are. What is loaded computes the same bits; what does not fit, or was altered by somebody
-// who made its hash right, is compiled again.
+// Parts that the CPU device keeps: constants as kernels have packed them, and which kernels these
+// are. A loaded part computes the same bits; one that does not fit, or was altered by somebody who
+// made its hash right, is compiled again.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -375,7 +375,8 @@ TEST_F(KeptCpuPartTest, AKernelThatIsNoChoiceIsCompiledAgain)
     destroy_context(context);
 }
 
-// Vectors of another length pack otherwise: what was kept for one is not taken for the other.
+// Vectors of another length pack otherwise: a part that was kept for one is not taken for the
+// other.
 TEST_F(KeptCpuPartTest, OtherInstructionsMayBeOtherParts)
 {
     if (get_vector_target_num() < 2) GTEST_SKIP() << "this processor has one instruction set";
@@ -395,8 +396,8 @@ TEST_F(KeptCpuPartTest, OtherInstructionsMayBeOtherParts)
 #endif
 }
 
-// What the kernels are, and how much they have packed, is found out again and compared. Where
-// packed bytes lie within the file is believed: other ones are other numbers.
+// The kernels, and how much they have packed, are determined again and compared. The offsets of
+// packed bytes within the file are trusted: other offsets give other numbers.
 TEST_F(KeptCpuPartTest, HostileBytesAreCompiledAgainOrRun)
 {
     if (get_vector_target_num() == 0) GTEST_SKIP() << "kernels pack nothing without Highway";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of custom kernels share: a kernel that notes its calls, and a graph to put it on.
+// The fixture of the tests of custom kernels: a kernel that notes its calls, and a graph to put it
+// on.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +30,7 @@ struct Recorder
     Recorder();
     int note(const std::string& name, const custom_kernel_tensor* const* in, int in_num,
              const custom_kernel_tensor* const* out, int out_num);
-    // What a function ends with.
+    // The value that a function returns.
     int result_of(const std::string& name);
     int count(const std::string& name) const
     {
@@ -50,7 +51,7 @@ int tell_in_place(custom_kernel_ops* ops, int output);
 
 using Calls = std::vector<std::string>;
 
-// What the recorder's kernel and Relu make of the fixture's input.
+// The results of the recorder's kernel and of Relu for the fixture's input.
 inline const std::vector<float> kDoubled = {-1, 1, 3, 5};
 inline const std::vector<float> kRelu = {0, 0, 1, 2};
 

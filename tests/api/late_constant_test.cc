@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks in fewer bits than the model's: of a large weight a graph holds what the kernel has
-// packed, and no converted constant beside it, where the CPU is the only device. Another device
-// beside it has them converted at once; results are the same bits.
+// Networks in fewer bits than the model's: a graph holds a large weight as the kernel has packed
+// it, and no converted constant beside it, where the CPU is the only device. Another device beside
+// it has them converted at once; results are the same bits.
 #include "fixture.h"
 #include "scheduler/temporary_folder.h"
 #include "support/test_device.h"
@@ -82,7 +82,7 @@ class LateConstantTest : public ApiTest, public testing::WithParamInterface<Case
         return read_floats(get_graph_tensor(graph, "y"));
     }
 
-    // What the same constants compute where they are converted at once.
+    // The results with the same constants where they are converted at once.
     std::vector<float> expect(int rows) const
     {
         const graph_t graph = create_products(beside_);
@@ -106,7 +106,7 @@ class LateConstantTest : public ApiTest, public testing::WithParamInterface<Case
         return device.compiled_bytes;
     }
 
-    // At most: what stands for constants, and scales.
+    // At most: the records of constants, and scales.
     static constexpr int64_t kDerivedBytes = 4096;
     // At most: steps and states of kernels, and up to 16 bytes of each column beside its weights.
     static constexpr int64_t kStateBytes = 8192 + (kDepth + kColumns) * 16;
@@ -129,7 +129,7 @@ TEST_P(LateConstantTest, IsHeldAsItIsPackedAlone)
     EXPECT_EQ(destroy_graph(graph), 0);
 }
 
-// With a kept preparation, and with what is taken over from one that ended.
+// With a kept preparation, and with constants taken over from one that ended.
 TEST_P(LateConstantTest, ServesOtherShapes)
 {
     for (const char* kept : {"0", "3"}) {

@@ -75,7 +75,7 @@ TEST(Library, ReleaseMakesHandlesStale)
 
 int scheduler_releases;
 
-// What was not unregistered goes, once, and may come again.
+// A scheduler that was not unregistered goes, once, and may come again.
 TEST(Library, RegisteredSchedulersGoWithRelease)
 {
     scheduler scheduler = {};

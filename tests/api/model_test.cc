@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models from memory and from files through create_graph. What a file may contain is tested with
-// the serializers.
+// Models from memory and from files through create_graph. The possible contents of files are tested
+// with the serializers.
 #include <cstdio>
 #include <cstring>
 #include <fstream>

@@ -134,7 +134,7 @@ class PipelineWalk
         y_ = get_graph_tensor(graph_, "y");
         EXPECT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
     }
-    // With runs under way, as often as not.
+    // Destroys the graph with runs under way, as often as not.
     ~PipelineWalk()
     {
         EXPECT_EQ(destroy_graph(graph_), 0);

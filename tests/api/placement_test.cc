@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// inspect.h, the execution graph: times, reasons, and what a run changes. The rest of inspect.h:
+// inspect.h, the execution graph: times, reasons, and the changes by a run. The rest of inspect.h:
 // inspect_test.cc.
 #include <cstring>
 

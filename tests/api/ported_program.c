@@ -181,7 +181,7 @@ static const char* check_network(graph_t graph)
     return NULL;
 }
 
-// The life of a graph around what builds it and what uses it.
+// The life of a graph around the functions that build it and use it.
 typedef const char* (*step_t)(graph_t graph);
 
 static const char* run_steps(step_t build, step_t use)
@@ -358,7 +358,7 @@ const char* run_dump_program(int* out_lines, int* out_length)
 
 // ---- cut ----
 
-// Only what feeds "relu" is run, and "data" is still its input.
+// Only the nodes that feed "relu" are run, and "data" is still their input.
 static const char* cut_end(graph_t graph)
 {
     const char* outputs[] = {"relu"};
@@ -394,7 +394,7 @@ static const char* cut_beginning(graph_t graph)
     return NULL;
 }
 
-// Whole again in the end: "relu" computes.
+// The graph is whole again in the end: "relu" computes.
 static const char* cut_both_ways(graph_t graph)
 {
     const char* whole[] = {"data"};

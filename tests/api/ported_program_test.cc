@@ -62,7 +62,7 @@ void expect_same_from_file_and_memory(const std::string& path)
     float value = 0, memory_value = 1;
     int index = -1, memory_index = -2;
     EXPECT_RUNS(run_file_program(path.c_str(), &value, &index));
-    // From malloc, as the original wanted it; who frees it the docs of create_graph say.
+    // From malloc, as the original wanted it; the docs of create_graph say who frees it.
     void* block = std::malloc(bytes.size());
     std::memcpy(block, bytes.data(), bytes.size());
     EXPECT_RUNS(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tengine_graph_quantize: what the program is asked and told, and the graph that comes out. Which
-// operators are quantised and how is tested with `tengine quantize`.
+// tengine_graph_quantize: the calls to the program, and the resulting graph. The choice of
+// operators and their quantisation are tested with `tengine quantize`.
 #include "tengine/quantize.h"
 
 #include <unistd.h>
@@ -199,7 +199,7 @@ TEST_F(QuantizeTest, ALayerThatIsRefusedOrHasNoRangeStaysInFloatWithItsFollowers
     }
 }
 
-// The same values in bytes that are 128 higher.
+// The same values in uint8, which are 128 higher.
 TEST_F(QuantizeTest, ActivationsMayBeUnsigned)
 {
     tengine_quantization how = calibration_.how();

@@ -25,7 +25,7 @@ std::string make_selection()
                  {value("x", kFloat, {-1})}, {value("y", kFloat, {-1})});
 }
 
-// Three rounds, each of which adds the elements of x that are not 0 to what is carried.
+// Three rounds, each of which adds the elements of x that are not 0 to the carried value.
 std::string make_growth()
 {
     const std::string body = graph(
@@ -43,7 +43,7 @@ std::string make_growth()
         {constant<int64_t>("rounds", kInt64, {}, {3})});
 }
 
-// What an If makes of the elements that are not 0, through sequences.
+// An If whose branches take the elements that are not 0, one of them through sequences.
 std::string make_choice()
 {
     const std::string joined =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// save_graph: from one format to the other and back. What is in the files is tested with the
-// serializers, what becomes of operators with these.
+// save_graph: from one format to the other and back. The contents of the files are tested with the
+// serializers, the conversion of operators with these.
 #include <unistd.h>
 
 #include <filesystem>
@@ -198,7 +198,8 @@ TEST_F(SaveTest, OfAGraphThatIsCutShortOnnxGetsWhatLiesBetween)
     EXPECT_EQ(destroy_graph(graph), 0);
 }
 
-// By whatever name. A program may save to it all the same: the graph keeps the old file.
+// The name does not matter. A program may save to that file all the same: the graph keeps the old
+// file.
 TEST_F(SaveTest, AGraphKnowsTheFileThatItWasLoadedFrom)
 {
     const graph_t made = create_convolution();

@@ -114,7 +114,7 @@ TEST_F(ShapeCacheTest, WhatIsKeptIsCounted)
     ASSERT_EQ(get_graph_memory(graph, &one, sizeof one), 0);
     prepare(graph, 5);
     ASSERT_EQ(get_graph_memory(graph, &two, sizeof two), 0);
-    // An arena and steps for each; what is packed of constants, if anything is, serves both.
+    // An arena and steps for each; packed constants, if there are any, serve both.
     EXPECT_GT(two.device_bytes, one.device_bytes);
     EXPECT_GE(two.border_bytes, 2 * one.border_bytes);
     tengine_device_memory device = {};

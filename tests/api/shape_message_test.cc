@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What functions of the API say of a shape that the model declares by names.
+// Messages of the API about a shape that the model declares by names.
 #include "fixture.h"
 #include "onnx_bytes.h"
 

@@ -14,7 +14,7 @@ namespace {
 
 using StateTest = ApiTest;
 
-// What c_api.h promises.
+// The promises of c_api.h.
 struct Model
 {
     bool prepared = false;

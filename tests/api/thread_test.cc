@@ -15,7 +15,7 @@ using ThreadTest = ApiTest;
 constexpr int kThreads = 4;
 constexpr int kRounds = 10;
 
-// Builds, runs and destroys graphs, with failures in between; the number of things that went wrong.
+// Builds, runs and destroys graphs, with failures in between; returns the number of errors.
 int use_graphs(context_t context, int thread)
 {
     int wrong = 0;

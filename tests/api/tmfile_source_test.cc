@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // create_graph with tmfiles: from a path, from memory that is taken over, from memory that is not,
-// and who owns what afterwards. The model is saved by the library itself.
+// and the ownership afterwards. The model is saved by the library itself.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -79,7 +79,7 @@ TEST_F(TmfileSourceTest, PathIsMapped)
     std::ofstream(path, std::ios::binary) << bytes_;
     const graph_t graph = create_graph(nullptr, "tengine", path.c_str());
     ASSERT_NE(graph, nullptr) << get_tengine_error();
-    // As benchmark programs do; the file keeps what it has.
+    // As benchmark programs do; the file stays as it is.
     const tensor_t w = get_graph_tensor(graph, "w");
     static_cast<float*>(get_tensor_buffer(w))[0] = 9;
     std::ifstream stream(path, std::ios::binary);

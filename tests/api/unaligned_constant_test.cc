@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Large constants of an ONNX file stay where they are, at any address. What reads them must get the
-// values that a program gets which has the file copied (model.map=0).
+// Large constants of an ONNX file stay where they are, at any address. Their readers must get the
+// values that they get from a copy of the file (model.map=0).
 #include <unistd.h>
 
 #include <algorithm>
@@ -218,7 +218,7 @@ class UnalignedConstantTest : public ApiTest, public testing::WithParamInterface
         return memory.mapped_bytes;
     }
 
-    // What it computes from a copy of the file.
+    // The results from a copy of the file.
     static std::vector<float> expect(const std::string& path)
     {
         const context_t context = create_context("copied", 0);
@@ -278,7 +278,7 @@ TEST_P(UnalignedConstantTest, AProgramGetsAlignedValues)
     });
 }
 
-// What a program writes is computed with from the next prerun on, and does not leave memory.
+// A constant that a program writes is used from the next prerun on, and stays in memory.
 TEST_P(UnalignedConstantTest, WhatAProgramWritesStays)
 {
     for_each_shift([](graph_t graph, const std::vector<float>& expected) {
@@ -319,14 +319,14 @@ TEST_P(UnalignedConstantTest, ComputesInEveryPrecision)
             EXPECT_EQ(count_mapped(graph), mapped) << "nothing was copied for good";
             ASSERT_EQ(results.size(), expected.size());
             // Sums of up to 576 products of at most 0.06, of which each has an error of 2^-8; with
-            // bytes, of two factors, it is 2^-7.
+            // int8, of two factors, it is 2^-7.
             for (size_t i = 0; i < results.size(); ++i)
                 EXPECT_NEAR(results[i], expected[i], 576 * 0.0625 / 128) << i;
         }
     });
 }
 
-// As when a device that takes nothing stands beside the CPU, so that all is converted at once.
+// Equal to a run beside a device that takes nothing, for which all constants are converted at once.
 TEST_P(UnalignedConstantTest, IsConvertedToTheSameBits)
 {
     const test::TestDevice idle("IDLE", {"Sin"});
@@ -343,7 +343,7 @@ TEST_P(UnalignedConstantTest, IsConvertedToTheSameBits)
     destroy_context(context);
 }
 
-// Which is not known to take constants at any address, so that it gets copies.
+// The other device is not known to take constants at any address, so that it gets copies.
 TEST_P(UnalignedConstantTest, ComputesBesideAnotherDevice)
 {
     const context_t context = create_context("two devices", 0);
