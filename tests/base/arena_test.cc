@@ -143,8 +143,8 @@ class RandomArena : public Arena, public testing::WithParamInterface<unsigned>
         return random_() % (size_t{1} << bits);
     }
 
-    // Takes a block if it is to be had and fills it; what is taken lies inside, is aligned and
-    // overlaps nothing.
+    // Takes a block if there is one and fills it; the block lies inside, is aligned and overlaps
+    // nothing.
     void take_piece()
     {
         const size_t size = pick_size();

@@ -13,7 +13,7 @@
 namespace tengine {
 namespace {
 
-// The integer part, the nearest that there is.
+// The integer part, or the nearest integer that there is.
 int64_t truncate(double value)
 {
     const bool is_negative = std::signbit(value);

@@ -79,8 +79,8 @@ TEST(Half, AllFp16ValuesRoundTrip)
         const uint16_t half = static_cast<uint16_t>(bits);
         const int expected = is_nan(bits, Fp16::kInfinity) ? bits | 0x200 : bits;
         ASSERT_EQ(expected, plain_fp32_to_fp16(plain_fp16_to_fp32(half)));
-        // Seen together, GCC takes two native conversions for none, and a NaN then stays
-        // signalling.
+        // GCC takes two native conversions for none where it sees them together, and a NaN then
+        // stays signalling.
         volatile const float value = fp16_to_fp32(half);
         ASSERT_EQ(expected, fp32_to_fp16(value));
     }

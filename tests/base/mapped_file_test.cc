@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are mapped, copied and read, and what becomes of them when the file changes.
+// Files that are mapped, copied and read, and changes of the file behind them.
 #include "base/mapped_file.h"
 
 #include <unistd.h>
@@ -145,7 +145,7 @@ TEST_F(MappedFileTest, ATimeOrALengthTellsAChange)
     EXPECT_EQ(check_mapped_file(&file_), TENGINE_OK);
 }
 
-// More than one block of the list has, and again.
+// More files than one block of the list has, and again.
 TEST_F(MappedFileTest, ManyFilesAreGuarded)
 {
     if (!tengine::test::faults_have_addresses())

@@ -176,7 +176,7 @@ TEST(MemoryPlan, BadArguments)
 
 // ---- more blocks than are placed by size ----
 
-// check_plan() by a sweep over the steps: what lives at one is sorted by its place.
+// check_plan() by a sweep over the steps: the blocks that live at one are sorted by their offsets.
 void check_large_plan(Blocks blocks, size_t total)
 {
     std::sort(blocks.begin(), blocks.end(),
@@ -220,7 +220,7 @@ TEST(MemoryPlan, ALongChainNeedsTwoBuffers)
 }
 
 // Eight times the blocks: eight times the time, and twice that where caches no longer hold them;
-// quadratic would be 64. Of several attempts the best counts, since machines are shared.
+// quadratic would be 64. The best of several attempts counts, since machines are shared.
 constexpr double kMostGrowth = 32;
 
 double measure_growth(Blocks (*make)(int num))

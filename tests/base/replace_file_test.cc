@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/replace_file.h: what becomes of the file, of what is beside it, and of what is not a file.
+// base/replace_file.h: the file itself, the files beside it, and paths that are no regular files.
 #include "base/replace_file.h"
 
 #include <fcntl.h>
@@ -110,7 +110,7 @@ TEST_F(ReplaceFile, AProtectedFileStays)
     EXPECT_EQ(content_of(file), "old");
 }
 
-// Opened without waiting for a reader, and what was there is there still.
+// It is opened without waiting for a reader, and stays.
 TEST_F(ReplaceFile, WhatIsNoRegularFileIsRefused)
 {
     const std::string pipe = path("pipe");
@@ -175,7 +175,7 @@ TEST_F(ReplaceFile, APlantedLinkIsRefused)
     EXPECT_EQ(put_file(path("none").c_str(), "file", "new", 3), TENGINE_EIO);
 }
 
-// One who made the file first does not get to write to ours.
+// A user who made the file first does not get to write to ours.
 TEST_F(ReplaceFile, PermissionsOfAnotherUsersFileAreNotTakenOver)
 {
     const std::string file = make("file", "old");
@@ -199,7 +199,7 @@ TEST_F(ReplaceFile, APlantedLinkIsNotFollowed)
     EXPECT_EQ(content_of(file), "new");
 }
 
-// What a killed writer left goes; what one has locked that is at work, and what has another name, a
+// The file of a killed writer goes; one that a writer at work has locked, one with another name, a
 // folder and a link stay.
 TEST_F(ReplaceFile, WhatAKilledWriterLeftIsRemoved)
 {
@@ -268,7 +268,7 @@ TEST_F(ReplaceFile, APathThatLeadsNowhere)
     expect_refused(make("file", "old") + "/file", "Not a directory");
     expect_refused(path(std::string(300, 'x')), "File name too long");
     EXPECT_EQ(replace(path(std::string(5000, 'x')), "new"), TENGINE_EIO);
-    // Longer names beside it than the file system takes are not needed.
+    // The names beside it need not be longer than the file system takes.
     EXPECT_EQ(replace(path(std::string(255, 'x')), "new"), TENGINE_OK) << tengine_error_message();
 }
 

@@ -16,7 +16,7 @@
 namespace tengine {
 namespace {
 
-// What the specifications say of the five formats with a sign.
+// The five formats with a sign as their specifications have them.
 struct Expected
 {
     int data_type;
@@ -61,7 +61,7 @@ class SmallFloat : public testing::TestWithParam<Expected>
         return std::isnan(small_float_to_double(format, static_cast<uint8_t>(code)));
     }
 
-    // For numbers that round to one that there is.
+    // The code of a number that rounds to one of the format's.
     int slow_code(double value) const
     {
         int nearest = 0;

@@ -6,8 +6,8 @@
 //                                       the same with models that were written in a format and
 //                                       read again
 //     conformance_test --opset N FOLDER…
-//                                       the same with ONNX files for that opset, where it has what
-//                                       the models have
+//                                       the same with ONNX files for that opset, where it has the
+//                                       models' operators
 //     conformance_test --device NAME [--option KEY=VALUE]… FOLDER…
 //                                       the same on a device, of a plug-in in TENGINE_PLUGIN_PATH
 //                                       too, with options of the context; nodes that it refuses run

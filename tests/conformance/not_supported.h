@@ -18,9 +18,9 @@ namespace tengine::conformance {
 using NotSupportedList = std::map<std::string, std::string>;
 NotSupportedList read_not_supported(const std::vector<std::string>& paths);
 
-// What the outcome of a test means when the list is taken into account. kNotSupported: it is
-// listed, and the library refused it as not supported (or, if the list calls it random or a matter
-// of rounding, gave values of its own).
+// The outcome of a test with the list taken into account. kNotSupported: it is listed, and the
+// library refused it as not supported (or, if the list calls it random or a matter of rounding,
+// gave values of its own).
 Outcome judge(const std::string& name, const Outcome& outcome, const NotSupportedList& list);
 
 }  // namespace tengine::conformance

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases whose values no other generator of random numbers gives. They are run many times, with
-// seeds from 1 on, and pass by types, shapes, and how often each element is what.
+// seeds from 1 on, and pass by types, shapes, and the frequency of each element's values.
 #pragma once
 
 #include <string>

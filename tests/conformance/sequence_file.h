@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SequenceProto and OptionalProto as files, which the suite has for inputs and outputs that are no
-// tensors. Of them only what sequences of tensors and optional ones need.
+// tensors. Only the fields that sequences of tensors and optional ones need.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@ namespace {
 
 constexpr long kMostOfPreparation = 24, kMostOfRun = 400;
 
-// With allocation `number` failing, 0: none. How many there were.
+// Calls `step` with allocation `number` failing, 0: none. Returns the number of allocations.
 long call(const std::function<int()>& step, long number, int* out_status)
 {
     clr_tengine_errno();

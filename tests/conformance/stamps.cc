@@ -37,7 +37,7 @@ struct History
                 if (entry.at("change") != "types") changes[op].insert(entry.at("opset").get<int>());
     }
 
-    // Whether the operator means in one opset what it means in the other.
+    // Whether the operator means the same in both opsets.
     bool is_same(const std::string& op, int one, int other) const
     {
         const auto known = changes.find(op);

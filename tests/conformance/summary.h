@@ -15,7 +15,7 @@ namespace tengine::conformance {
 // The test folders that `folders` are or hold, in order; throws tools::Failure for one without any.
 std::vector<std::filesystem::path> find_tests(const std::vector<std::string>& folders);
 
-// What the nodes of a test's model are, also in graphs of attributes: "Conv",
+// The operators of the nodes of a test's model, also in graphs of attributes: "Conv",
 // "com.microsoft.QGemm".
 std::set<std::string> operators_of(const std::filesystem::path& folder);
 

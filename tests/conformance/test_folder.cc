@@ -292,7 +292,7 @@ Context make_context(const RunSettings& settings)
     std::vector<std::string> options = {"model.opset=" + std::to_string(settings.opset)};
     if (!settings.device.empty()) {
         check(add_context_device(context.get(), settings.device.c_str()), "device");
-        // What is small stays on the device all the same.
+        // Small parts stay on the device, too.
         options.insert(options.end(), {"split.prune=0", "split.report=none"});
     }
     options.insert(options.end(), settings.options.begin(), settings.options.end());

@@ -25,7 +25,8 @@ struct Outcome
 {
     Verdict verdict = Verdict::kPassed;
     std::string reason;  // one line; "" if passed
-    // Of the first data set, once it is prepared: nodes that run, and those on RunSettings::device.
+    // Counts for the first data set, once it is prepared: nodes that run, and those on
+    // RunSettings::device.
     int nodes = 0;
     int device_nodes = 0;
 };
@@ -40,7 +41,7 @@ struct RunSettings
     // Asked for every node before the CPU is; "": none.
     std::string device = {};
     std::vector<std::string> options = {};  // KEY=VALUE, of the context with the device
-    // Called once the results are right, with what throws where they are not.
+    // Called once the results are right, with a function that throws where they are not.
     std::function<void(graph_t, const std::function<void()>& compare)> also = {};
 };
 
