@@ -26,7 +26,7 @@ AclRun::AclRun(const RunSettings& settings, const Build& build)
                                         option ? settings.option_size : 0),
                   TENGINE_OK);
     }
-    // What it takes stays with it, however small.
+    // The device keeps the nodes that it takes, however small.
     EXPECT_EQ(set_ir_context_option(context_.get(), "split.prune", "0"), TENGINE_OK);
     EXPECT_EQ(set_ir_context_option(context_.get(), "split.report", "none"), TENGINE_OK);
     for (const auto& [key, value] : settings.options)

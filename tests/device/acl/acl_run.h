@@ -24,7 +24,7 @@ struct RunSettings
     std::vector<std::string> devices = {"ACL"};  // before the default device
     OptionValues options = {};                   // of ACL, by key
     int precision = TENGINE_MODE_FP32;
-    // Of the program for ACL, or NULL.
+    // The program's option struct for ACL, or NULL.
     const acl_option* option = nullptr;
     size_t option_size = sizeof(acl_option);
     int threads = 1;

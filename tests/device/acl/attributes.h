@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tables of cases of the ACL device write of a node: attributes and shapes.
+// Attributes and shapes in the case tables of the ACL device.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device around the operators: options, precision, what it says when it refuses, tensors inside
-// a part and at its borders, constants that several nodes use.
+// The device around the operators: options, precision, messages of refusals, tensors inside a part
+// and boundary tensors, constants that several nodes use.
 #include "tengine/device.h"
 
 #include <cstring>
@@ -22,7 +22,7 @@ void expect_same(const Build& build, const RunSettings& settings = {}, float bou
     for (AclRun* run : {&ours, &reference}) {
         ASSERT_EQ(run->prerun(), TENGINE_OK) << tengine_error_message();
         run->feed_all(5);
-        // A second run finds what the first has left.
+        // A second run works with the state that the first has left.
         ASSERT_EQ(run->run(), TENGINE_OK) << tengine_error_message();
         ASSERT_EQ(run->run(), TENGINE_OK) << tengine_error_message();
     }
@@ -61,7 +61,7 @@ TEST(AclDevice, OptionsAreChecked)
     EXPECT_NE(std::string(tengine_error_message()).find("fast_math"), std::string::npos);
 }
 
-// What a function's validate() says is what the report says.
+// The report has the words of a function's validate().
 TEST(AclDevice, RefusesInAclsWords)
 {
     AclRun run({}, [](IrBuilder& builder) {
@@ -203,7 +203,7 @@ TEST(AclDevice, PrecisionOfTheOptionStruct)
     EXPECT_EQ(type_of(TENGINE_MODE_UINT8, TENGINE_MODE_INT8).first, TENGINE_DT_UINT8);
 }
 
-// What a program's set_context_device() gave is judged when the graph is prepared.
+// The struct of a program's set_context_device() is checked when the graph is prepared.
 TEST(AclDevice, BadOptionStructsAreRefused)
 {
     const auto prerun_with = [](const acl_option& option, size_t size) {
@@ -228,7 +228,7 @@ TEST(AclDevice, BadOptionStructsAreRefused)
     EXPECT_TRUE(says("invalid precision 77: expected")) << tengine_error_message();
 }
 
-// A product in bytes goes to the TPU, absolute values, which that does not have, to ACL, and what
+// An int8 product goes to the TPU, Abs, which the TPU does not have, to ACL, and a node that
 // neither has to the default device.
 TEST(AclDevice, ThreeDevicesInOneGraph)
 {

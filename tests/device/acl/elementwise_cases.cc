@@ -11,7 +11,7 @@ const char* round_refusal()
     return sizeof(void*) > 4 ? "" : "ACL for 32 bits rounds up to 2^31 only";
 }
 
-// exp(x) is 2^m exp(x - m log 2). Of x = 80 the last place is worth 2^-17, so a difference that is
+// exp(x) is 2^m exp(x - m log 2). The last place of x = 80 is worth 2^-17, so a difference that is
 // rounded to half of that is 2^-18, 32 units of the last place in the result.
 constexpr float kExponentialUnits = 32;
 
@@ -42,7 +42,7 @@ void add_special_values(std::vector<NodeCase>& cases)
     NodeCase root = {"Sqrt", {fed_list({1e-6F, 1e-3F, 0.25F, 2, 3, 100, 1e6F, 1e20F})}};
     root.pointwise = true;
     cases.push_back(root);
-    // ACL adds 1e-24 to what it takes the root of.
+    // ACL adds 1e-24 to the argument of the root.
     root.inputs = {fed_list({0, 1e-38F, 1e-30F, 1e-20F, 0, 0, 0, 0})};
     root.absolute = 1.001e-12F;
     cases.push_back(root);

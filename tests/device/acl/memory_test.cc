@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the device says it holds for a graph: rearranged weights, and tensors inside a part.
+// The memory that the device reports for a graph: rearranged weights, and tensors inside a part.
 #include "scheduler/memory.h"
 
 #include <gtest/gtest.h>

@@ -114,7 +114,7 @@ void add_reductions(std::vector<NodeCase>& cases)
         cases.push_back({op, {fed({1, 7, 13, 17}), ints({2, 3})}});
         cases.push_back({op, {fed({33}), ints({0})}});
     }
-    // Of a scalar, which has no axes.
+    // A scalar has no axes.
     cases.push_back({"ReduceSumSquare", {fed({})}});
 }
 
@@ -124,7 +124,7 @@ void add_resizes(std::vector<NodeCase>& cases)
                             const char* mode, const char* rule) {
         NodeCase made = {"Resize", {fed(shape), absent(), absent(), ints(std::move(sizes))}};
         made.texts = {{"mode", mode}, {"coordinate_transformation_mode", rule}};
-        // Of places up to 8 and 6 three steps are rounded: the scale, a product, and a difference.
+        // Three steps are rounded for places up to 8 and 6: the scale, a product, and a difference.
         // That is 7.1 and 6.6 units of 2^-23, times the most that neighbours differ by, 1.
         if (mode[0] == 'l') made.ulps = 4 + 7.1F + 6.6F;
         made.low = 0;

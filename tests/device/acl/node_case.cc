@@ -119,7 +119,8 @@ void build_node(test::IrBuilder& builder, const NodeCase& of, int data_type)
         TENGINE_OK);
 }
 
-// Of the node that has most of them: those that an optimiser may have added move elements.
+// The units of the node that has most of them: those that an optimiser may have added move
+// elements.
 int64_t error_units(const graph& execution)
 {
     int64_t units = 0;
@@ -140,7 +141,7 @@ void feed_lists(AclRun& run, const NodeCase& of, int data_type)
     }
 }
 
-// What is smaller than this counts as 0.
+// Smaller values count as 0.
 constexpr double kSmallest = 1e-30;
 
 double find_largest(const std::vector<float>& values)

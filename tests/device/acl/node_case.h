@@ -47,7 +47,7 @@ struct NodeCase
     std::string refusal_of_bytes = "";  // of an operator that moves them
     // Bound of the error, in units of the last place of the largest result; 0: error_units().
     float ulps = 0;
-    // What ACL's approximation of a function may be wrong by beside that, whatever the result.
+    // The error of ACL's approximation of a function beside that, whatever the result.
     float absolute = 0;
     // Errors are relative to each result itself, not to the largest.
     bool pointwise = false;
@@ -67,10 +67,10 @@ struct Agreement
 // Whether results are elements of the inputs, so that there is nothing to round.
 bool moves_elements(const std::string& op);
 
-// Bound of a node's error in units of the last place of its largest result. None for what moves
-// elements, chooses among them, or rounds once. Sums of n products in another order differ by n
-// units of the last place of the sum of their sizes at most; four more are for what comes after the
-// sum.
+// Bound of a node's error in units of the last place of its largest result. Nodes that move
+// elements, choose among them, or round once have none. Sums of n products in another order differ
+// by n units of the last place of the sum of their sizes at most; four more are for the operations
+// after the sum.
 int64_t error_units(const node& node);
 
 // Runs the case in this type, TENGINE_DT_FP32, FP16, INT8 or UINT8, on ACL and on the reference.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every operator that the ACL device takes against the reference, at awkward sizes. The table of
-// docs/acl.md is held to what is found.
+// docs/acl.md is compared with the results.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <regex>
@@ -77,7 +77,7 @@ bool computes_half()
 }
 
 // Arithmetic in fp16 needs a processor that has it, and a library that was made for such; ACL says
-// so. What moves elements needs neither.
+// so. Operators that move elements need neither.
 TEST_P(AclOperator, AgreesInFp16)
 {
     bool is_taken = false;

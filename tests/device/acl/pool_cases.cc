@@ -12,7 +12,7 @@ void add_pool_cases(std::vector<NodeCase>& cases)
             NodeCase made = {op, {fed(input)}, {{"kernel_shape", kernel}, {"strides", strides}}};
             if (!pads.empty()) made.lists.push_back({"pads", pads});
             made.integers = std::move(integers);
-            // So that padding, were it counted as 0, would be the largest.
+            // Padding, were it counted as 0, would be the largest.
             made.low = -3;
             made.high = -1;
             cases.push_back(made);

@@ -46,7 +46,7 @@ std::vector<int> list_dims(size_t number)
     return number == 1 ? std::vector<int>{} : std::vector<int>{static_cast<int>(number)};
 }
 
-// Of int8 the same bits as of uint8 plus 128.
+// int8 bytes have the same bits as those of uint8 plus 128.
 uint8_t to_byte(int steps, int data_type)
 {
     return static_cast<uint8_t>(steps + (data_type == TENGINE_DT_INT8 ? -128 : 0));

@@ -61,7 +61,7 @@ struct QuantizedCase
     bool is_of(int type) const { return inputs[0].data_type < 0 || inputs[0].data_type == type; }
 };
 
-// What a case gave on ACL and on the reference.
+// The results of a case on ACL and on the reference.
 struct Steps
 {
     double largest = 0;  // difference

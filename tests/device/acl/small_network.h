@@ -55,7 +55,7 @@ class NetworkWriter
     int constants_ = 0;
 };
 
-// Of the input, for AclRun::feed_all(): ranges are those of these values.
+// The seed of the input, for AclRun::feed_all(): ranges are those of these values.
 constexpr unsigned kSmallNetworkSeed = 7;
 
 struct SmallNetwork

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small networks run whole on ACL, in fp32 and in bytes, and give what the default device gives.
+// Small networks run whole on ACL, in fp32, int8 and uint8, with the results of the default device.
 #include "device/acl/small_network.h"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ float find_difference(const std::vector<float>& got, const std::vector<float>& w
     return difference;
 }
 
-// Every node may add what it may be wrong by alone. Relative to the largest value that grows
+// Every node may add the error that it may have alone. Relative to the largest value that grows
 // little on its way, since the layers keep the size of values.
 float find_float_bound(const graph& execution)
 {
@@ -108,7 +108,7 @@ void expect_agreement_in_bytes(const SmallNetwork& network, int precision)
         if (may_be_refused(node)) continue;
         EXPECT_STREQ(node.device->name, "ACL") << ours.refusals();
     }
-    // All convolutions and products, and what pools and adds.
+    // All convolutions and products, and the nodes that pool and add.
     EXPECT_GE(integer_nodes, 8);
     const std::vector<float> wanted = reference.outputs();
     const float step = get_ir_graph_tensor(ours.source(), ours.source()->output_tensors[0])->scale;

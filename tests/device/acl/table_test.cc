@@ -90,7 +90,7 @@ TEST(AclTable, OfTheDocs)
     print(bytes, true);
 }
 
-// What the device says it has and what the tables have are the same.
+// The operators that the device declares are those of the tables.
 TEST(AclTable, HasTheOperatorsOfTheDevice)
 {
     const test::IrBuilder builder;

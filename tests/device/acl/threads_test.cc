@@ -61,7 +61,7 @@ TEST(AclThreads, GraphsRunAtTheSameTime)
     EXPECT_EQ(wrong, 0);
 }
 
-// What a kernel says of its failure is not lost on the way from another thread.
+// The message of a kernel's failure is not lost on the way from another thread.
 TEST(AclThreads, FailuresKeepTheirWords)
 {
     using arm_compute::IScheduler;
