@@ -127,8 +127,8 @@ double at(const Floats& values, const HeadMatrices& matrices, int64_t batch, int
                                       column * matrices.column_step)];
 }
 
-// Of one query. The bound of an element follows from those of the scores, which are relative errors
-// of powers, and of a sum of so many products.
+// Compares one query. The bound of an element follows from those of the scores, which are relative
+// errors of exponentials, and of a sum of so many products.
 void compare_row(const Attention& a, const Data& data, const Floats& result, int64_t batch,
                  int64_t head, int64_t query)
 {

@@ -32,7 +32,7 @@ inline int element(const tensor* values, int64_t index)
     return number_of(values->u8[index], values->data_type);
 }
 
-// Halves to even, saturated. NaN is the lowest, as the operators of this library have it.
+// Rounds half to even, saturates. NaN is the lowest, as the operators of this library have it.
 inline double to_byte(double real, int zero_point, int type)
 {
     const double lowest = lowest_of(type), rounded = std::nearbyint(real) + zero_point;
@@ -48,7 +48,7 @@ inline void expect_nearest(uint8_t byte, int type, double real, int zero_point, 
         << real << ", zero point " << zero_point;
 }
 
-// What a multiplier of 31 bits makes of a number may be so wrong (tengine/fixed_point.h).
+// The error of a multiplication by a 31-bit multiplier is so large at most (tengine/fixed_point.h).
 inline double doubt_of(double real)
 {
     return (std::fabs(real) + 1) * 0x1p-28;

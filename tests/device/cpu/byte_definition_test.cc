@@ -186,7 +186,7 @@ class PairNode : public ByteNode
              {"a", "a_scale", "a_zero", "b", "b_scale", "b_zero", "y_scale", "y_zero"});
         infer();
     }
-    // Of all 256 bytes: `a` has them in its rows, `b` in its columns.
+    // The numbers of all 256 bytes: `a` has them in its rows, `b` in its columns.
     std::array<int, 256> centred(const char* name, const char* zero)
     {
         std::array<int, 256> numbers;

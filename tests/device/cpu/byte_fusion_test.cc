@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of bytes that add others and look results up before they store them, against the
-// references of the nodes one after the other, bit by bit, on every instruction set this machine
-// has, with one worker and several.
+// int8 and uint8 convolutions that add tensors and look results up before they store them, against
+// the references of the nodes one after the other, bit by bit, on every instruction set this
+// machine has, with one worker and several.
 #include <cmath>
 #include <gtest/gtest.h>
 #include <string>
@@ -20,11 +20,11 @@ namespace {
 using Bytes = std::vector<uint8_t>;
 using Names = std::vector<std::string>;
 
-// A convolution, what adds to it, and what looks that up.
+// A convolution, an addition to it, and a lookup of the sum.
 class Chain
 {
   public:
-    // Of so many channels; the convolution's factor and those of the sum's inputs are these.
+    // The convolution has so many channels; its factor and those of the sum's inputs are these.
     Chain(int data_type, int inputs, int outputs, int kernel, int group, float scale, float a,
           float b)
     {

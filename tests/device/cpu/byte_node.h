@@ -32,8 +32,7 @@ class ByteNode
     void infer();
     struct node* node() { return node_; }
 
-    // The bytes of all outputs after a run. Those of a kernel for channels last are put in the
-    // planar order.
+    // The bytes of all outputs after a run. Those of an NHWC kernel are put in NCHW order.
     std::vector<uint8_t> run(const cpu::Kernel& kernel, int thread_num, bool is_in_place = false);
 
     // All fast kernels that take the node give the bytes of the reference, with all vectors, with

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the CPU device says a node will cost, and what it says a node has cost. How near the two
-// are is a matter of the machine; here only what must hold on all of them.
+// The cost of a node as the CPU device estimates it, and as it reports it. How near the two are is
+// a matter of the machine; only properties that hold on all machines are tested.
 #include "device/cpu/estimate.h"
 
 #include <cmath>

@@ -35,7 +35,8 @@ struct Case
 
 // Queries and keys are within 0.5, 0.5 sqrt(2) once they are turned, values within 1. A score is
 // the sum of `depth` products of 0.5 at most, times the scale; the errors of two of them, and of a
-// cap, are that of their powers' quotient. Each power and product of the second sum is rounded.
+// cap, are that of their exponentials' quotient. Each exponential and product of the second sum is
+// rounded.
 float tolerance_of(const Case& c)
 {
     const float depth = static_cast<float>(c.depth);
@@ -153,8 +154,8 @@ void expect_near(const Floats& actual, const Floats& expected, float tolerance)
         ASSERT_NEAR(actual[i], expected[i], tolerance) << "element " << i;
 }
 
-// Of results in place those of rows that are neither past nor new do not count: they stay as they
-// are there, and are 0 in a copy.
+// Rows of results in place that are neither past nor new do not count: they stay as they are there,
+// and are 0 in a copy.
 void expect_same_cache(AttentionNode& node, const Case& c, const Floats& in_place,
                        const Floats& copied)
 {
@@ -227,7 +228,8 @@ TEST(GroupQueryKernel, ReadsPrompts)
     compare({"few after others", 1, 3, 14, 2, 32, 600, {520}, false, 32});
 }
 
-// Many tokens are more than a block of them, and what is asked of the other scores goes for theirs.
+// Many tokens are more than a block of them, and the options of the other scores hold for theirs,
+// too.
 TEST(GroupQueryKernel, HasScoresOfAllKinds)
 {
     const auto everything = [](Case& c) {

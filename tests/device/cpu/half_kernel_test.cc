@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fast kernels of fp16 and bf16: they give what the same kernel gives of the same numbers in fp32,
 // rounded once, bit by bit; on every instruction set this machine has, with one worker and several.
-// What they compute in fp32 is checked in kernel_test.cc and reduce_test.cc.
+// The fp32 results are checked in kernel_test.cc and reduce_test.cc.
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -189,7 +189,7 @@ INSTANTIATE_TEST_SUITE_P(Kernel, HalfKernelTest, testing::ValuesIn(list_cases())
 
 // ---- conversions ----
 
-// All halves, and floats of all magnitudes, some of them after the last whole vector.
+// All values of 16 bits, and floats of all magnitudes, some of them after the last whole vector.
 TEST(FloatRowsTest, AreThoseOfTheBase)
 {
     if (get_vector_target_num() == 0 || !kHasHalves) GTEST_SKIP() << "no kernels for halves";
@@ -232,7 +232,7 @@ struct FloatType
 
 constexpr FloatType kTypes[] = {{TENGINE_DT_FP32, 1}, {TENGINE_DT_FP16, 10}, {TENGINE_DT_BF16, 16}};
 
-// What a kernel makes of all elements, as bytes.
+// The bytes of a kernel's result.
 std::vector<uint8_t> run_cast(const Kernel& kernel, node* node, int thread_num)
 {
     tensor* output = get_ir_node_output(node, 0);
@@ -254,7 +254,7 @@ TEST(CastKernelTest, IsThatOfTheReference)
             std::vector<uint32_t> bits(kCount);
             for (int i = 0; i < kCount; ++i)
                 bits[static_cast<size_t>(i)] = static_cast<uint32_t>(i) * 2654435761u;
-            // NaN are quiet: what becomes of others, kernels may do differently.
+            // NaN are quiet: kernels may treat signalling ones differently.
             if (from.data_type == TENGINE_DT_BF16)
                 for (uint32_t& pair : bits)
                     pair |= 0x00400040u;

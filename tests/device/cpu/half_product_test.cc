@@ -69,7 +69,7 @@ const std::vector<Case> kCases = {
      {},
      false,
      "conv.half_pixels"},
-    // More taps than stretches are kept of.
+    // More taps than K segments are kept of.
     {"Conv",
      {{1, 3, 33, 32}, {5, 3, 16, 16}, {5}},
      {{"strides", {16, 16}}},
@@ -176,7 +176,7 @@ class HalfNode
                     values->f16[i] = narrow(next());
     }
 
-    // Of each sum, except the bias; at least as many.
+    // The number of terms of each sum, except the bias, or more.
     double terms() const { return static_cast<double>(terms_); }
 
     uint16_t narrow(float value) const
@@ -222,7 +222,7 @@ class HalfNode
     int64_t terms_ = 1;
 };
 
-// What the kernels use: nothing that not all processors have, and all that this one has.
+// The features that the kernels use: none, and all that this processor has.
 std::vector<uint64_t> list_features()
 {
     return {0, cpu::find_runnable_features()};
@@ -302,8 +302,8 @@ TEST(HalfProduct, SumsHaveTheRangeOfFp32)
     }
 }
 
-// What is infinite or no number stays so, and only where it is read; an odd number of terms does
-// not bring it in twice.
+// Infinities and NaN stay so, and only where they are read; an odd number of terms does not bring
+// one in twice.
 TEST(HalfProduct, KeepsWhatIsNotFinite)
 {
     for (const int data_type : {TENGINE_DT_FP16, TENGINE_DT_BF16})

@@ -18,7 +18,7 @@
 namespace tengine::cpu {
 namespace {
 
-// What the files of a folder say, whether or not this build compiles it.
+// The sources of a folder, whether or not this build compiles them.
 std::string read_sources(const std::string& folder)
 {
     std::ostringstream text;

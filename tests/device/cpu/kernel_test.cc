@@ -96,8 +96,8 @@ class KernelTest : public testing::TestWithParam<KernelCase>
 
 using ProductTest = KernelTest;
 
-// Layers of networks that take an emulator a minute each, most of it for the reference. What they
-// have that smaller ones lack, blocks of a cache's size, does not depend on the processor.
+// Layers of networks that take an emulator a minute each, most of it for the reference. Unlike
+// smaller ones they have blocks of a cache's size, which do not depend on the processor.
 bool takes_long(const KernelCase& node_case, const KernelRunner& runner)
 {
     constexpr size_t kMostMacs = size_t{1} << 25;
@@ -255,8 +255,8 @@ TEST_P(NormTest, IsWithinTheErrorOfTheSum)
 
 using RotaryTest = KernelTest;
 
-// Of numbers up to 1 both products, and the sum of them, up to 2, are rounded: at most 2 eps in the
-// reference and 2 eps in the kernel. What is not rotated is copied.
+// Both products of numbers up to 1, and their sum, up to 2, are rounded: at most 2 eps in the
+// reference and 2 eps in the kernel. The rest is copied.
 TEST_P(RotaryTest, IsWithinTheErrorOfTwoProducts)
 {
     const KernelCase& node_case = GetParam();
@@ -370,7 +370,7 @@ INSTANTIATE_TEST_SUITE_P(Kernel, RotaryTest, testing::ValuesIn(cases_of(Family::
 INSTANTIATE_TEST_SUITE_P(Kernel, ElementwiseTest, testing::ValuesIn(cases_of(Family::kElementwise)),
                          test_name);
 
-// Fast kernels are really there for what they are made for.
+// There are fast kernels for the cases that they are made for.
 TEST(KernelChoice, TakesTheFastKernel)
 {
     const auto usual = [](const KernelCase& node_case) { return KernelRunner(node_case).usual(); };

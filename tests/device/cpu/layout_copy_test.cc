@@ -14,7 +14,7 @@ namespace {
 using cpu::KernelContext;
 using cpu::Layout;
 
-// What output 0 gets of these elements.
+// Output 0 for these elements.
 template <class T>
 std::vector<T> copy(Layout layout, const tensor& shape, std::vector<T> from)
 {

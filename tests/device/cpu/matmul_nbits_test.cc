@@ -26,7 +26,7 @@ struct Case
     bool has_zero_points = false, has_bias = false;
 };
 
-// Few rows and many, columns and rows that fill no panel, tile, block or stretch.
+// Few rows and many, columns and rows that fill no panel, tile, block or K segment.
 const std::vector<Case> kCases = {
     {1, 16, 1, 4, 16},
     {1, 96, 16, 4, 32, true},
@@ -57,7 +57,7 @@ size_t number(int64_t count)
     return static_cast<size_t>(count);
 }
 
-// What a result is compared with.
+// The exact sum, and the magnitudes that bound a result's error.
 struct Expected
 {
     double sum;
@@ -184,7 +184,7 @@ class NbitsNode
     node* node_;
 };
 
-// What the head of kernel/matmul_nbits.cc says, and the rounding of the bias.
+// The bound at the head of kernel/matmul_nbits.cc, and the rounding of the bias.
 double bound_of(const Case& c, const char* kernel, const Expected& expected)
 {
     const int blocks = (c.k + c.block_size - 1) / c.block_size;

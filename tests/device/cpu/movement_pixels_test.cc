@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What moves or mixes pixels with channels last, against the reference, bit by bit.
+// Kernels that move or mix elements of NHWC tensors against the reference, bit by bit.
 #include <gtest/gtest.h>
 
 #include "device/cpu/byte_node.h"

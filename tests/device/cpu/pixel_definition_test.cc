@@ -101,7 +101,7 @@ void resize_nearest(const Scales& scales, const char* coordinates, const char* n
     SCOPED_TRACE(testing::Message() << coordinates << nearest << scales.lines << scales.columns);
     constexpr int kChannels = 5, kLines = 8, kColumns = 12;
     const Axis y(kLines, scales.lines), x(kColumns, scales.columns);
-    // Of those that align corners divisions by other numbers are not exact.
+    // Divisions by other numbers are not exact with align_corners.
     const bool is_exact = scales.is_exact && std::strcmp(coordinates, "align_corners") != 0;
     ByteNode node;
     node.bytes("x", {1, kChannels, kLines, kColumns}, TENGINE_DT_UINT8);

@@ -43,7 +43,7 @@ struct Types
     int x, w, y;
 };
 
-// What the scales make of sums.
+// The effect of the scales on sums.
 enum class Scales
 {
     kOrdinary,     // one for each channel
@@ -86,7 +86,7 @@ class DepthwiseNode
 
     std::vector<const Kernel*> kernels() const { return cpu::list_runnable_kernels(*node_); }
 
-    // The result of the reference, which is asked last, with its channels last.
+    // The result of the reference, which is the last kernel, in NHWC.
     std::vector<uint8_t> expected()
     {
         tensor* y = find("y");
@@ -97,7 +97,7 @@ class DepthwiseNode
         return turn(*y, values.data());
     }
 
-    // The result of a kernel of pixels, which is given the input with its channels last.
+    // The result of an NHWC kernel, which is given the input in NHWC.
     std::vector<uint8_t> run(const Kernel& kernel, int thread_num)
     {
         tensor *x = find("x"), *y = find("y");

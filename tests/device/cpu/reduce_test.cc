@@ -57,7 +57,7 @@ std::vector<float> run_reference(const char* op, const Shape& shape,
     return runner.run(*runner.kernels().back(), 1);
 }
 
-// What a result may be off by, of `count` terms whose magnitudes have this sum.
+// The error that a result may have, of `count` terms whose magnitudes have this sum.
 double find_tolerance(const std::string& op, double count, double sum, double result)
 {
     if (op == "ReduceMax" || op == "ReduceMin") return 0;

@@ -23,7 +23,7 @@ struct SpecialInstructions
 // In the order in which their kernels are asked.
 const std::vector<SpecialInstructions>& list_special_instructions();
 
-// What get_cpu_features() says, and those that run.
+// The features of get_cpu_features(), and those that run.
 uint64_t find_runnable_features();
 
 // While it lives, the processor says to have these features and no others.

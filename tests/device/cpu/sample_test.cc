@@ -84,7 +84,7 @@ struct Sampled
     }
 };
 
-// Of the weight, the product and two sums, and that of the reference.
+// Roundings of the weight, the product and two sums, and that of the reference.
 constexpr double kGridRoundings = 5;
 
 void sample_grid(const char* padding, int aligned, bool has_infinity = false)
@@ -132,8 +132,8 @@ void align_regions(int channels, int ratio, const char* mode)
     EXPECT_EQ(set_node_int(sampled.node, "sampling_ratio", ratio), TENGINE_OK);
     EXPECT_EQ(set_node_float(sampled.node, "spatial_scale", 0.75f), TENGINE_OK);
     sampled.set_text("coordinate_transformation_mode", mode);
-    // Of the weight, and of each of a bin's pixels; without a ratio a bin of the largest region has
-    // 10 x 15 samples.
+    // Roundings of the weight, and of each of a bin's pixels; without a ratio a bin of the largest
+    // region has 10 x 15 samples.
     const int samples = ratio > 0 ? ratio * ratio : 150;
     sampled.compare("roi_align.simd", 4 * samples + 3);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that are timed: which are alternatives, and that the fastest is taken. What is fast is
+// Kernels that are timed: which are alternatives, and that the fastest is taken. The fastest is
 // planted here, for clocks of test machines are not to be trusted.
 #include "device/cpu/plan/timing.h"
 
@@ -109,7 +109,7 @@ TEST_F(TimingTest, AlternativesComputeTheSameInTheSameLayout)
     if (get_vector_target_num() == 0) GTEST_SKIP() << "the build has no vectors";
     EXPECT_EQ(names_of(list_alternatives(kernels_, make_conv(24))),
               (Names{"conv.winograd", "conv.winograd_6x6", "conv.pixels"}));
-    // Four tiles: what is expected to be the fastest comes first.
+    // Four tiles: the kernel that is expected to be the fastest comes first.
     EXPECT_EQ(names_of(list_alternatives(kernels_, make_conv(7))),
               (Names{"conv.pixels", "conv.winograd_6x6", "conv.winograd"}));
     EXPECT_TRUE(list_alternatives(kernels_, make_step("Relu", {{3}})).size() < 2);
@@ -184,13 +184,13 @@ TEST_F(TimingTest, EqualStepsAreTimedOnce)
         EXPECT_EQ(steps[1].times[i].ns, steps[0].times[i].ns);
     EXPECT_FALSE(steps[2].times.empty());
 
-    // What was saved comes before what was timed.
+    // A saved kernel comes before a timed one.
     for (const char* name : {"conv.pixels", "conv.winograd"}) {
         Step loaded = make_conv(12);
         timed.take(kernels_, name, loaded);
         EXPECT_STREQ(loaded.kernel->name, name);
     }
-    // And after it nothing is timed.
+    // Nothing is timed after it.
     for (const char* name : {"conv.pixels", "conv.winograd"}) {
         TimedKernels other;
         Step loaded = make_conv(12);

@@ -92,7 +92,7 @@ TEST(Winograd, ErrorIsThatOfItsPoints)
     force_vector_target(-1);
 }
 
-// Of numbers of 16 bits the sums are those of fp32, and rounded once.
+// Sums of 16-bit numbers are those of fp32, and rounded once.
 TEST(Winograd, RoundsSumsOfSixteenBitsOnce)
 {
     if (get_vector_target_num() == 0) GTEST_SKIP() << "the build has no vectors";
