@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an instruction is said to touch against the bytes that it does touch.
+// The bytes that an instruction is said to access against those that it does access.
 #include "device/tpu/machine/access.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ struct Touched
     std::set<uint64_t> read, written;
 };
 
-// From isa.h, of the buffer, for instructions that only work there.
+// The accesses to the buffer by isa.h, for instructions that only work there.
 Touched touched_by(const Instruction& in)
 {
     const uint64_t bytes = uint64_t{in.length} * (in.flags & (kFloat | kWide) ? 2 : 1);

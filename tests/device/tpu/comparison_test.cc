@@ -177,7 +177,7 @@ TEST(Validation, ConvolutionProgramComputesItsLayers)
         ASSERT_EQ(static_cast<int8_t>(host[program.bindings[1].address + i]), values[i]) << i;
 }
 
-// What the paper's sweeps are about, on small machines too.
+// The subjects of the paper's sweeps, on small machines too.
 TEST(Validation, DoubleBufferingAndTheFifoHelp)
 {
     Config config = small_config(16, 16);

@@ -61,7 +61,7 @@ double measure_prerun(Add add, int number)
 }
 
 // Eight times the layers: eight times the time, and twice that where caches no longer hold them;
-// quadratic would be 64. Of several attempts the best counts, since machines are shared.
+// quadratic would be 64. The best of several attempts counts, since machines are shared.
 TEST(CompileTime, IsInProportionToThePart)
 {
     for (Add add : {add_chain, add_wide}) {

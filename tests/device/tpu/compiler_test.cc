@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the compiler makes of each family of operators computes the bits that the CPU computes: on
-// the default machine, and on small ones where tensors, weights or parameters do not fit.
+// The programs that the compiler makes for each family of operators compute the bits that the CPU
+// computes: on the default machine, and on small ones where tensors, weights or parameters do not
+// fit.
 #include <unistd.h>
 
 #include <cstdio>
@@ -282,7 +283,7 @@ TEST(TpuCompiler, ShuffledChannels)
                 QuantizedModel model(builder, 3);
                 const std::string x = model.input({1, channels, size, size});
                 const std::string y = shuffle(model, model.lookup(x), channels, size);
-                // A window that reaches beyond what was shuffled.
+                // A window that reaches beyond the shuffled elements.
                 model.finish(model.pair("QLinearAdd", model.lookup(y),
                                         model.conv(y, channels, window(channels, 3, 1, 1))));
             };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Presets, JSON files, and what is refused of them.
+// Presets, JSON files, and the refusals of these.
 #include "device/tpu/machine/config.h"
 
 #include <unistd.h>
@@ -95,7 +95,7 @@ TEST(Config, WhatIsNeitherPresetNorFile)
     unlink(pipe.c_str());
 }
 
-// What depends on JSON being readable in this build.
+// Tests that depend on JSON being readable in this build.
 class ConfigJson : public testing::Test
 {
   protected:

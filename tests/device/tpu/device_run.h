@@ -32,7 +32,7 @@ class DeviceRun
     DeviceRun& operator=(const DeviceRun&) = delete;
 
     int prerun();
-    // Of what create() and run() need; the data is kept until the next call for this input.
+    // For an input of create() and run(); the data is kept until the next call for this input.
     void feed(const std::string& name, Bytes data);
     // Random bytes for every input, the same for the same seed. Floats are from -1 to 1.
     void feed_all(unsigned seed);

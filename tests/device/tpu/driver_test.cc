@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the driver does around a program: options, layouts, counters.
+// The driver's work around a program: options, layouts, counters.
 #include "device/tpu/driver.h"
 
 #include <gmock/gmock.h>

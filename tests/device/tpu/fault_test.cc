@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults on demand: whatever happens on the device, the result is the CPU's, and the report says
-// what happened.
+// Faults on demand: whatever happens on the device, the result is the CPU's, and the report names
+// the fault.
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>

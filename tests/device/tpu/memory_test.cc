@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the device reports about the memory of a part: program and weights, host memory and buffers.
+// The memory of a part as the device reports it: program and weights, host memory and buffers.
 #include "scheduler/memory.h"
 
 #include <cstring>

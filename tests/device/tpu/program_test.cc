@@ -22,7 +22,7 @@ constexpr size_t kHeaderBytes = 64;
 
 int load(const Bytes& file)
 {
-    // A block of just this size, so that a sanitizer sees what is read beyond.
+    // A block of just this size, so that a sanitizer sees reads beyond it.
     const Bytes exact(file);
     Program program;
     return load_program(exact.data(), exact.size(), &program);
@@ -106,9 +106,9 @@ TEST(Program, AnAlteredByteIsNoticed)
     EXPECT_THAT(tengine_error_message(), HasSubstr("SHA-256"));
 }
 
-// Of the header no byte can be changed, signed or not: the machine would not be meant, sizes would
-// not add up, or host memory would end before what is used of it. Only more host memory is
-// harmless.
+// No byte of the header can be changed, signed or not: the file would be for another machine, sizes
+// would not add up, or host memory would end before the part of it that is used. Only more host
+// memory is harmless.
 TEST(Program, AnAlteredHeaderIsNoProgramEvenSigned)
 {
     const Bytes file = save_program(sample_program());
@@ -137,7 +137,7 @@ TEST(Program, SignedDamageDoesNoHarm)
             valid += use_program(altered, sample_config());
         }
     }
-    // Data may be altered, and many a number.
+    // Data may be altered, and so may many numbers.
     EXPECT_GT(valid, 100);
 }
 

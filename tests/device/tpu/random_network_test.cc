@@ -161,7 +161,7 @@ std::string random_machine(unsigned seed)
     return path;
 }
 
-// As expect_same_bits(), but a small machine may refuse what does not fit.
+// As expect_same_bits(), but a small machine may refuse nodes that do not fit.
 void expect_bits_of_cpu(const Build& build, const std::string& machine, unsigned seed)
 {
     DeviceRun on_tpu("TPU", {{"config", machine}}, build);

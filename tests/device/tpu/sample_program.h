@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small machine and a program for it that has every instruction in every form, for tests of what
-// reads, writes and checks programs.
+// A small machine and a program for it that has every instruction in every form, for tests of the
+// code that reads, writes and checks programs.
 #pragma once
 
 #include <string>
@@ -16,11 +16,11 @@ Config sample_config();
 const std::string& sample_text();
 Program sample_program();
 
-// The file with the SHA-256 that its bytes should have: what an attacker would hand in.
+// The file with the SHA-256 that its bytes should have, as an attacker would hand it in.
 void sign_program(std::vector<uint8_t>* file);
 
-// What any bytes must survive: load, print, check, and when they are valid and not for ever, count
-// the cycles and run. Returns whether they were a valid program.
+// The steps that any bytes must survive: load, print, check, and when they are valid and the
+// program ends, count the cycles and run. Returns whether they were a valid program.
 bool use_program(const std::vector<uint8_t>& file, const Config& config);
 
 }  // namespace tengine::tpu

@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(Kept, TpuTiles, testing::Values("0", "3"));
 
 using Change = std::function<void(ProductLayer*)>;
 
-// Of a convolution of 8 channels to 6, changed and then set up.
+// The hash of a convolution of 8 channels to 6, changed and then set up.
 std::string describe(const Change& change)
 {
     static const int8_t weights[8 * 6 * 9] = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program tengine-tpu from outside: what it prints, where, and how it ends.
+// The program tengine-tpu from outside: its output, where it goes, and how the program ends.
 #include <cstdlib>
 #include <fstream>
 #include <gmock/gmock.h>
@@ -52,7 +52,7 @@ class Tool : public testing::Test
                 .c_str());
         return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(path("out")), read(path("err"))};
     }
-    // One line that says what is wrong.
+    // One line that names the error.
     void expect_failure(const std::string& arguments, int status, const std::string& words) const
     {
         const Finished finished = run(arguments);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Topology files of SCALE-Sim: what is read of them, what is refused with its line, and that the
+// Topology files of SCALE-Sim: the layers that are read, refusals with their line, and that the
 // simulator takes as long for them as SCALE-Sim says.
 #include "device/tpu/published/topology.h"
 
