@@ -19,7 +19,7 @@ std::atomic<int> runs;
 
 void bound(struct graph* source);
 
-// What scheduler/body.c does, and counts.
+// Does the work of scheduler/body.c, and counts.
 int run_body(struct graph* body, const ir_run_options_t* options)
 {
     if (++runs > kMostRuns)

@@ -7,7 +7,7 @@ struct graph;
 
 namespace tengine::test {
 
-// Of a graph that is prepared.
+// For a prepared graph.
 void bound_bodies(struct graph* source);
 
 }  // namespace tengine::test

@@ -14,13 +14,13 @@ namespace tengine::test {
 constexpr int64_t kLargestRun = 1 << 20;
 
 // LLVMFuzzerInitialize of a target: starts the library, has the system refuse memory beyond what
-// any small model needs, and has what the target starts from written where libFuzzer and replay.cc
-// take it: into the first folder among the arguments, unless inputs are only chosen, for the
+// any small model needs, and has the target's first inputs written where libFuzzer and replay.cc
+// take them: into the first folder among the arguments, unless inputs are only chosen, for the
 // corpus.
 int start_target(int argument_num, char** arguments,
                  void (*write_seeds)(const std::string& folder));
 
-// What else decides a run, so that an input is the same run every time.
+// A seed for the other choices of a run, so that an input is the same run every time.
 uint32_t seed_of(const uint8_t* data, size_t size);
 
 // A context with one of the devices there are in front of the CPU, or with none.

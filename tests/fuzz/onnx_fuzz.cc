@@ -38,7 +38,7 @@ void add_constant(::onnx::GraphProto* graph, const char* name, int type, int ext
     }
 }
 
-// What an operator cannot do without, with a value that fits most.
+// An attribute that an operator cannot do without, with a value that fits most.
 void add_attribute(const op_field_t& field, ::onnx::NodeProto* node)
 {
     ::onnx::AttributeProto* attribute = node->add_attribute();

@@ -25,7 +25,7 @@ class OnnxValues
     {
         return draw(static_cast<int>(list.size()));
     }
-    // One of a message's list that is not empty.
+    // An element of a message's list that is not empty.
     template <class List>
     auto* some_of(List* list)
     {
@@ -39,7 +39,7 @@ class OnnxValues
     std::string new_name() { return "made" + std::to_string(engine_() % 100000); }
     const ir_method_t* some_operator();
     void fill_attribute(const op_field_t& field, ::onnx::AttributeProto* attribute);
-    // Of few elements, so that what they decide, as extents, stays small.
+    // Gives it few elements, so that extents and the like that they decide stay small.
     void fill_constant(::onnx::TensorProto* constant);
 
   private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fuzz target says of each input, to libFuzzer and to replay.cc.
+// The outcome of each input of a fuzz target, for libFuzzer and replay.cc.
 #pragma once
 
 #include <cstddef>

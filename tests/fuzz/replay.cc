@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The main() of a fuzz target without libFuzzer: on every compiler and processor.
 //     <target> <folder of inputs>… [--seconds=<number> [--seed=<number>]]
-// Feeds each file, and each that the target starts from, and what becomes of it by damage that is
-// the same in every run and on every machine. The file that was last named is the one that ended
-// the program; a folder with that file alone repeats it.
+// Feeds each file, and each that the target starts from, as it is and with damage that is the same
+// in every run and on every machine. The file that was last named is the one that ended the
+// program; a folder with that file alone repeats it.
 //
-// With --seconds it searches for so long instead: what could be run is damaged further. The input
-// that ends it, or takes more than half a minute, stays in the file that it names.
+// With --seconds it searches for so long instead: inputs that could be run are damaged further. The
+// input that ends it, or takes more than half a minute, stays in the file that it names.
 #include <unistd.h>
 
 #include <algorithm>
@@ -60,7 +60,7 @@ void spoil_byte(uint8_t* byte)
     *byte = choice < 8 ? static_cast<uint8_t>(*byte ^ (1u << choice)) : kExtremes[choice - 8];
 }
 
-// Sizes, offsets and numbers: what wraps, what is just too large, and what is off by one.
+// Sizes, offsets and numbers: values that wrap, that are just too large, and that are off by one.
 void spoil_word(uint8_t* place, size_t size)
 {
     uint32_t word;
@@ -73,8 +73,8 @@ void spoil_word(uint8_t* place, size_t size)
     std::memcpy(place, &word, sizeof word);
 }
 
-// Memory that ends at an unreadable page, so that without a sanitizer too reads beyond the end of
-// an input are seen.
+// Memory that ends at an unreadable page, so that reads beyond the end of an input are seen without
+// a sanitizer, too.
 class Room
 {
   public:
@@ -92,7 +92,7 @@ class Room
     Room(const Room&) = delete;
     Room& operator=(const Room&) = delete;
 
-    // Inputs end at the end in turn, begin at an aligned address, begin at an odd one.
+    // Inputs in turn end at the end, begin at an aligned address, and begin at an odd one.
     void feed(const Bytes& bytes)
     {
         uint8_t* place = end_ - bytes.size();
@@ -177,7 +177,7 @@ bool replay(const fs::path& folder)
     return accepted_files > 0;
 }
 
-// Some inputs of a folder's, and what has been found from there.
+// Some inputs of a folder, and those that were found from them.
 class Search
 {
   public:
@@ -281,7 +281,7 @@ int main(int argument_num, char** arguments)
             return 1;
     }
     if (folders.empty()) return 1;
-    // What a target starts from, such as what today's writer writes, it puts into the first folder.
+    // The target writes its first inputs, such as files of today's writer, into the first folder.
     const fs::path seeds = fs::temp_directory_path() / ("replay_" + std::to_string(getpid()));
     fs::create_directory(seeds);
     std::string folder = seeds.string();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzz target: any bytes as a tmfile, through the public API. It starts from models that our
-// writer makes: every operator of Tengine's once, an extension record, and those of onnx_seeds.h
-// where ONNX models can be read. What is accepted and small is prepared and run.
+// Fuzz target: any bytes as a tmfile, through the public API. It starts from models that our writer
+// makes: every operator of Tengine's once, an extension record, and those of onnx_seeds.h where
+// ONNX models can be read. Accepted models are prepared and run if they are small.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
