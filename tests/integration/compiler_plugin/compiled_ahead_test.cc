@@ -96,7 +96,7 @@ std::string make_branches()
                  {row("x"), value("c", kBool)}, {row("y")}, {factor("f", 0.5f)});
 }
 
-// Of nodes of the branch that is taken, which the graph then has itself.
+// The graph itself gets the nodes of the branch that is taken.
 std::string make_decided()
 {
     const Names nodes = {node("Mul", {"x", "f"}, {"a"}), node("Add", {"a", "f"}, {"b"}),
@@ -175,7 +175,7 @@ class CompiledAheadTest : public ApiTest
         return graph;
     }
 
-    // `contents` as a tmfile, with what the compiler makes of it for each of the targets.
+    // `contents` as a tmfile, with the compiler's bytes for each of the targets.
     void compile(const std::string& contents, const std::vector<OptionValues>& targets)
     {
         contents_ = contents;
@@ -210,7 +210,7 @@ class CompiledAheadTest : public ApiTest
         return numbers;
     }
 
-    // What x, rising from -1, becomes where the condition, if there is one, is so.
+    // The result for x, rising from -1, with this value of the condition, if there is one.
     static std::vector<float> run(graph_t graph, bool condition)
     {
         std::vector<float> x;

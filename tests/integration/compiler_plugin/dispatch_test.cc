@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the device asks of a dispatch: buffers, asynchronous runs, and bytes that were kept.
+// The requests of the device to a dispatch: buffers, asynchronous runs, and bytes that were kept.
 #include <unistd.h>
 
 #include <cstddef>
@@ -163,7 +163,7 @@ TEST_F(CachedDispatchTest, AnotherChipCompilesAgain)
     now.chip = now.soc = "R2";
     EXPECT_EQ(compiled_by(now), 1);
     EXPECT_EQ(compiled_by(now), 0);
-    // What the user says counts.
+    // The user's option takes precedence.
     now.soc = "R1";
     EXPECT_EQ(compiled_by(now, "R", {{"RELU.soc", "R1"}}), 1);
 }
@@ -270,7 +270,7 @@ TEST_F(DispatchTest, ARunThatTakesTooLongIsCancelled)
     EXPECT_TRUE(cancelled);
 }
 
-// What was kept may have been altered by anyone: only what is whole reaches the dispatch.
+// Anyone may have altered the kept bytes: only intact ones reach the dispatch.
 TEST_F(DispatchTest, KeptBytesAreCheckedBeforeTheDispatchSeesThem)
 {
     prepare();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What LiteRT's interface says of operators: codes of those that mean the same as TFLite's, with
-// their options; ONNX's name for those that do not, or not with these attributes and inputs.
+// Operators in LiteRT's interface: codes of those that mean the same as TFLite's, with their
+// options; ONNX's name for those that do not, or not with these attributes and inputs.
 #include <functional>
 #include <map>
 #include <string>
@@ -37,7 +37,7 @@ class LiteRtOperatorTest : public ApiTest
         ApiTest::TearDown();
     }
 
-    // An operator and what is to be said of it. Its result is one of the graph's.
+    // An operator and its expected description. Its result is one of the graph's.
     void expect(const char* op, std::initializer_list<tensor_t> inputs, const char* wanted,
                 int data_type = TENGINE_DT_FP32)
     {
@@ -49,7 +49,7 @@ class LiteRtOperatorTest : public ApiTest
         last_ = get_graph_node(graph_, name.c_str());
     }
 
-    // Of the operator that was added last.
+    // Sets an attribute of the operator that was added last.
     void set(const char* attribute, float value)
     {
         ASSERT_EQ(set_node_attr_float(last_, attribute, &value), 0) << get_tengine_error();
@@ -70,7 +70,7 @@ class LiteRtOperatorTest : public ApiTest
     }
     std::string next_name() { return "constant " + std::to_string(constants_++); }
 
-    // Prepares the graph, and compares what was said.
+    // Prepares the graph, and compares the descriptions.
     void check()
     {
         std::vector<const char*> outputs;

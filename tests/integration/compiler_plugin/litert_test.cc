@@ -191,7 +191,7 @@ class LiteRtReaderTest : public LiteRtTest
         add_node(graph_, "y", "Softplus", {product});
     }
 
-    // Of the node of this name.
+    // The reason for the node of this name.
     std::string refusal_of(const std::string& name)
     {
         tengine_execution_node node{};
@@ -226,7 +226,7 @@ std::string read_files(const std::filesystem::path& folder)
     return text.str();
 }
 
-// So that the test above and that of operators keep their word when a function is added.
+// Keeps the test above and that of operators complete when a function is added.
 TEST(LiteRtShimTest, EveryFunctionIsUsedByAPlugin)
 {
     const std::string shim = read_files(TENGINE_SOURCE_DIR "/include/tengine/compat/litert");
@@ -312,7 +312,7 @@ TEST_F(LiteRtTest, OtherVersionsOfTheInterfaceAreRefused)
     EXPECT_TRUE(failed_with(TENGINE_EVERSION));
 }
 
-// What was built for LiteRT asks for functions and structures that are not here.
+// A library that was built for LiteRT asks for functions and structures that are not here.
 TEST_F(LiteRtTest, PluginsBuiltForLiteRtItselfAreRefused)
 {
     const char* again =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The attributes of a node as a FlexBuffer: bytes written by hand from the description of the
-// format, and where it is installed what FlatBuffers' own reader finds.
+// format, and where it is installed the results of FlatBuffers' own reader.
 #include "op_model.h"
 
 #if __has_include(<flatbuffers/flexbuffers.h>)
@@ -19,7 +19,7 @@ using Bytes = std::vector<uint8_t>;
 class AttributeMapTest : public CustomOpTest
 {
   protected:
-    // What init of an operator in place of the model's gets.
+    // The bytes that init gets of an operator in place of the model's.
     Bytes get_map(const char* domain, const char* name, const OpModel& model)
     {
         static Bytes map;
@@ -66,7 +66,7 @@ TEST_F(AttributeMapTest, AMapOfNothing)
     EXPECT_EQ(get_map("com.example", "Shift", model), expected);
 }
 
-// An operator of the library, with what the model does not state.
+// An operator of the library, with the attributes that the model does not state.
 TEST_F(AttributeMapTest, AMapOfOne)
 {
     Bytes expected = {'a', 'l', 'p', 'h', 'a', 0, 0, 0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every operator of layout_test.cc computes: the elements at some places as they are, and 0 at
-// the others, so that an element in another place shows.
+// The function of every operator of layout_test.cc: the elements at some places as they are, and 0
+// at the others, so that an element in another place shows.
 #pragma once
 
 #include <stdint.h>

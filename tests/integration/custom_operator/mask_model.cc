@@ -23,7 +23,7 @@ std::string value(const std::string& name, int type, const std::vector<int>& dim
     return Message().bytes(1, name).bytes(2, Message().bytes(1, tensor.text()).text()).text();
 }
 
-// Without a shape.
+// A result without a shape.
 std::string result(const std::string& name, int type)
 {
     const std::string tensor = Message().number(1, static_cast<uint64_t>(type)).text();
@@ -130,7 +130,7 @@ class Writer
         return {to, from.c, from.h, from.w};
     }
 
-    // Of a quantised network: what int8 makes of it.
+    // Rounds a value of a quantised network to int8.
     Tensor round(const Tensor& from)
     {
         if (!is_rounded() || from.name.find("_rounded") != std::string::npos) return from;
@@ -139,7 +139,7 @@ class Writer
         return {from.name + "_rounded", from.c, from.h, from.w};
     }
 
-    // Of the same size.
+    // The result has the size of the input.
     Tensor conv(const Tensor& from, int channels, int kernel, const std::string& name)
     {
         const std::vector<int> dims = {channels, from.c, kernel, kernel};

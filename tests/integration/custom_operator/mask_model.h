@@ -22,7 +22,7 @@ struct MaskModel
     const char* before = "Conv";  // what the masking node reads: Conv, Concat, MaxPool or Resize
     const char* after = "Conv";   // what reads it: these, or None, which is the graph
     Elements elements = Elements::kFloat;
-    // What all of it is a body of: If, Loop, or Decided, an If whose condition is constant.
+    // The node whose body the network is: If, Loop, or Decided, an If whose condition is constant.
     const char* body = "";
 };
 

@@ -19,7 +19,7 @@ namespace tengine {
 // and Mul have a constant, 0.5, for their second operand. The last one writes "y".
 std::string save_chain(const std::vector<std::string>& operators);
 
-// What save_chain's operators make of x.
+// The result of save_chain's operators for x.
 float apply_chain(const std::vector<std::string>& operators, float x);
 
 // A kernel of the example that counts its calls and fails where it is told to.
@@ -67,8 +67,8 @@ class CountingKernel : public elementwise::RunKernel
     Calls* calls_;
 };
 
-// A delegate whose Init and Build are what a test sets. By itself Build replaces every run of what
-// `operators` lists.
+// A delegate whose Init and Build are what a test sets. By itself Build replaces every run of the
+// operators in `operators`.
 class TestDelegate : public delegate::Delegate
 {
   public:

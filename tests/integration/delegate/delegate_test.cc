@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delegates compute what they replace, and whatever goes wrong is said and falls back.
+// Delegates compute the nodes that they replace; every failure is reported, and the nodes fall
+// back.
 #include <fstream>
 #include <iterator>
 
@@ -96,7 +97,7 @@ TEST_F(DelegateTest, AReplacementMayBeReplaced)
 }
 
 // Each allocation of a preparation and of a run fails in turn, those of the delegate too. The
-// interface is C++'s, so that what it makes for the program may also throw.
+// interface is C++'s, so that allocations for the program may also throw.
 TEST_F(DelegateTest, AShortageOfMemoryIsAFailureAndNoMore)
 {
     if (!can_count_allocations()) GTEST_SKIP() << "a sanitizer has its own allocator";
@@ -141,7 +142,7 @@ TEST_F(DelegateTest, ThoseSetFirstChooseFirst)
     delegates[0]->operators = {"Relu"};
     delegates[1]->operators = {"Relu", "Add"};
     ASSERT_TRUE(build({"Relu", "Add", "Neg"}));
-    // The second would have computed both nodes; it is asked about what is left.
+    // The second would have computed both nodes; it is asked about the one that is left.
     EXPECT_EQ(places(), (Names{"TEST", "TEST2: the delegate did not replace it", kLeft}));
     EXPECT_EQ(delegates[1]->calls.builds, 2);
     EXPECT_TRUE(computes());
@@ -359,7 +360,7 @@ TEST_F(DelegateTest, WhatAKernelFailsToComputeIsDoneByTheCpu)
                                             : "Execute of kernel 'n0' returned -7"),
                   std::string::npos)
             << places()[0];
-        // What the kernel read has gone with the call.
+        // The tensor that the kernel read is gone after the call.
         EXPECT_EQ(calls().input.MutableData(), nullptr);
         EXPECT_EQ(calls().input.DataSize(), 0u);
     }

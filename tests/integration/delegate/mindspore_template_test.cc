@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A delegate as for MindSpore Lite from 1.6 on: DelegateModel is a template, kernels override what
-// sets and gives their tensors, and the names that came with 2.0 are used.
+// A delegate as for MindSpore Lite from 1.6 on: DelegateModel is a template, kernels override the
+// functions that set and give their tensors, and the names that came with 2.0 are used.
 #define MINDSPORE_DELEGATE_MODEL_TEMPLATE
 #include <algorithm>
 #include <cmath>
@@ -26,7 +26,7 @@ class NegKernel : public kernel::Kernel
               const schema::Primitive* primitive, const Context* context)
         : Kernel(inputs, outputs, primitive, context), in_(inputs), out_(outputs)
     {
-        // What is kept elsewhere is what counts.
+        // The tensors that the class keeps itself are the ones that count.
         inputs_.clear();
         outputs_.clear();
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The delegate of MindSpore Lite's guide, in our own words: the names are the published ones, with
-// what its text has lost or mixed up put right (docs/delegates.md).
+// the errors of its text put right (docs/delegates.md).
 #include <cmath>
 #include <map>
 
@@ -14,7 +14,7 @@
 namespace mindspore {
 namespace {
 
-// What stands for the vendor's own graph.
+// The stand-in for the vendor's own graph.
 class XXXGraph : public kernel::Kernel
 {
   public:

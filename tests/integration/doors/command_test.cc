@@ -86,7 +86,7 @@ TEST_P(DoorCommand, CostsLittleMoreThanTheCpu)
     double allowed = 0;
     for (int attempt = 0; attempt < 4; ++attempt) {
         finished = run(list_words(command, door));
-        // What a device computes is not what is tested.
+        // The results of a device are not tested.
         ASSERT_TRUE(finished.status == 0 || (command.name == "verify" && finished.status == 1))
             << finished.output;
         EXPECT_EQ(finished.output.find("no case"), std::string::npos) << finished.output;

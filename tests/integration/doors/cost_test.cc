@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device costs before it computes anything, in time of the processor, which others on the
-// machine do not take. The least of several counts.
+// The processor time that a device costs before it computes anything, which does not include the
+// work of others on the machine. The least of several counts.
 #include <algorithm>
 #include <ctime>
 #include <gtest/gtest.h>

@@ -14,7 +14,7 @@ struct Finished
     std::string output;  // and errors
 };
 
-// `words`: the program, and its arguments. What it says goes through the file at `output`.
+// `words`: the program, and its arguments. Its output goes through the file at `output`.
 Finished run_process(const std::vector<std::string>& words, const std::string& output);
 
 }  // namespace tengine

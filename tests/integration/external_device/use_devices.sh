@@ -15,7 +15,7 @@ tengine() {
     $EMULATOR "$work/build/bin/tengine" "$@"
 }
 
-# What the last command reported and logged goes with the sentence.
+# Prints the sentence, and the report and the log of the last command.
 fail() {
     echo "$*" >&2
     cat report.json log >&2 || :

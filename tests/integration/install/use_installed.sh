@@ -30,7 +30,7 @@ cmake --install "$build" --prefix "$prefix"
 if grep -q '^BUILD_SHARED_LIBS:.*=ON' "$build/CMakeCache.txt"; then
     "$source/tests/rules/library_paths.sh" readelf "$prefix"
 fi
-# What is only to be copied is not in a library without being requested.
+# A device that is only there to be copied is not in a library without being requested.
 if ! grep -q '^TENGINE_ENABLE_SKELETON:.*=ON' "$build/CMakeCache.txt" &&
     grep -aq 'SKELETON: node' "$prefix"/lib*/libtengine.* "$prefix"/lib*/*/libtengine.* 2>/dev/null; then
     echo "the installed library has the device SKELETON, which takes nothing" >&2
@@ -117,7 +117,7 @@ says '^5 with 98\.' ./read_digit <five.txt
 rm -rf "$work/deploy"
 mv deploy "$work"
 make clean
-# The program must not need what is gone.
+# The program must not need the library that is gone.
 mv "$prefix" "$prefix.away"
 says '^5 with 98\.' "$work/deploy/read_digit" <five.txt
 mv "$prefix.away" "$prefix"

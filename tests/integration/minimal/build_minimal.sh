@@ -154,7 +154,7 @@ link_program list_operators "$source/tests/integration/minimal/list_operators.c"
 $EMULATOR ./list_operators >output || fail "$(cat output)"
 [ "$(cat output)" = Abs ] || fail "SHOUT has $(cat output)"
 
-# What is said is the same for every processor.
+# The messages are the same for every processor.
 [ -z "$EMULATOR" ] || exit 0
 echo "== ONNX: an operator that is left out, and one that there is not"
 build "$@" -DTENGINE_ENABLE_ONNX=ON

@@ -23,7 +23,7 @@ for model; do
         name=$(basename "$file" .npy)
         set -- "$@" --expect "$name=$file"
     done
-    # Both compute with the kernels of the same library. What differs is that ONNX Runtime has
+    # Both compute with the kernels of the same library. The difference is that ONNX Runtime has
     # rewritten the graph before.
     "$tengine" run "$model" "$@" >"$work/said" || failed=1
     grep '^agrees' "$work/said"

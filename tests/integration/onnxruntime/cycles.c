@@ -80,7 +80,7 @@ static size_t count_own_nodes(const OrtSession* session)
     return own;
 }
 
-// Of the session's first input, a free dimension being 1.
+// Makes the session's first input, with 1 for a free dimension.
 static OrtValue* make_zeros(const OrtSession* session, OrtAllocator* allocator)
 {
     OrtTypeInfo* info = NULL;
@@ -106,7 +106,7 @@ static OrtValue* make_zeros(const OrtSession* session, OrtAllocator* allocator)
     return value;
 }
 
-// FNV-1a, of the first output's bytes.
+// Returns the FNV-1a hash of the first output's bytes.
 static uint64_t run(OrtSession* session)
 {
     OrtAllocator* allocator = NULL;

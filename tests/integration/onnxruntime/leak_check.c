@@ -10,9 +10,8 @@
 #include <sanitizer/common_interface_defs.h>
 
 // The sanitizer keeps where each library's thread-local variables begin, and reads them at the end.
-// Of a library that was opened and closed it may keep an address that is none ("Tracer caught
-// signal 11"), and then gives up. Without its list it reads them as what they are: memory from
-// malloc.
+// It may keep an invalid address for a library that was opened and closed ("Tracer caught signal
+// 11"), and then gives up. Without its list it reads them as the memory from malloc that they are.
 __attribute__((visibility("default"))) const char* __asan_default_options(void);
 const char* __asan_default_options(void)
 {
@@ -24,7 +23,7 @@ enum
     ORT_LEAK_BYTES = 152  // of each object that ONNX Runtime loses
 };
 
-// Whether a line of the report is about something else than these objects.
+// Whether a line of the report is about anything but these objects.
 static int is_other_leak(const char* line)
 {
     size_t bytes, objects;
@@ -47,7 +46,7 @@ static int has_other_leaks(void)
     return is_other;
 }
 
-// Also what a sanitizer that gives up has left: it says why in the report alone.
+// Also prints the report of a sanitizer that gives up: it says why in the report alone.
 static void print_report(void)
 {
     char line[1024];

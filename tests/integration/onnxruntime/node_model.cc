@@ -176,7 +176,7 @@ class NodeModel
         }
     }
 
-    // What differs, "" also when ONNX Runtime alone does not take such inputs.
+    // The difference, "" also when ONNX Runtime alone does not take such inputs.
     std::string run_again(const Session& session) const
     {
         const std::vector<Tensor> inputs = change(inputs_);
@@ -193,7 +193,7 @@ class NodeModel
         }
     }
 
-    // In a session that has not run: the inputs are made up, and ONNX Runtime checks them less.
+    // Runs in a new session: the inputs are made up, and ONNX Runtime checks them less.
     bool is_refused(const std::vector<Tensor>& inputs) const
     {
         try {

@@ -47,8 +47,7 @@ std::vector<fs::path> find_models(const std::vector<std::string>& folders)
     return found;
 }
 
-// Of random numbers, or by the lists of what the library computes otherwise than the suite, and
-// why.
+// Whether the numbers are random, or listed as computed otherwise than in the suite.
 bool are_numbers_loose(const conformance::NotSupportedList& list, const fs::path& folder)
 {
     if (conformance::RandomCase::is_one(folder.filename().string())) return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX Runtime as a program without its headers' library has it: loaded by path, one environment,
-// and in that the execution provider that is tested. Sessions are in session.h.
+// ONNX Runtime in a program that does not link it: loaded by path, with one environment, and in
+// that the execution provider that is tested. Sessions are in session.h.
 #pragma once
 
 #include <map>
@@ -48,7 +48,7 @@ class Runtime
     // All that there are, ONNX Runtime's own included.
     std::vector<Device> devices() const;
 
-    // What was logged since the last call, warnings and worse.
+    // The log messages since the last call, warnings and worse.
     std::vector<std::string> take_messages();
 
   private:

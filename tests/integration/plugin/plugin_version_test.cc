@@ -199,7 +199,7 @@ TEST_F(PluginSearch, TheEnvironmentListsFilesAndFolders)
 }
 
 #ifndef TENGINE_EMULATED
-// What a shell command prints, and its status.
+// The output of a shell command, and its status.
 std::string output_of(const std::string& command)
 {
     std::string text;

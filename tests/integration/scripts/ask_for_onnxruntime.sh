@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What scripts/install_onnxruntime asks of npm, which is a script here:
+# The requests of scripts/install_onnxruntime to npm, which is a script here:
 #     ask_for_onnxruntime.sh <source tree> <work folder>
 set -eu
 script=$1/scripts/install_onnxruntime

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What scripts/install_dependencies asks of apt-get, which is a script here, as is what it reads:
+# The requests of scripts/install_dependencies to apt-get, which is a script here, as are the
+# programs that it reads:
 #     ask_for_packages.sh <source tree> <work folder>
 # shellcheck disable=SC2016 # the bodies of scripts are not expanded here
 set -eu
@@ -29,7 +30,7 @@ fake dpkg-query 'for package; do :; done
 fake apt-get 'echo "$@" >>asked
     case " $* " in *" --simulate "*) cat simulated ;; esac'
 
-# ask <status> <names of processors…>: what is printed is in `output`, what is asked in `asked`.
+# ask <status> <names of processors…>: its output is in `output`, its requests are in `asked`.
 ask() {
     status=$1
     shift
@@ -39,7 +40,7 @@ ask() {
     [ "$actual" -eq "$status" ] || fail "install_dependencies $*: $actual; $(cat output)"
 }
 
-# What is installed, not only downloaded or simulated.
+# The requests that install, not only download or simulate.
 installed() {
     grep '^install ' asked | grep -v -e --simulate -e --download-only || true
 }

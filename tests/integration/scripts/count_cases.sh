@@ -26,7 +26,7 @@ cat >CMakePresets.json <<'END'
  "testPresets": [{"name": "release", "configurePreset": "release"}]}
 END
 
-# What a program of GoogleTest prints that runs a share of its cases.
+# The output of a GoogleTest program that runs a share of its cases.
 cat >share <<'END'
 [==========] Running 4 tests from 1 test suite.
 [ RUN      ] Case.Passes

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 constexpr double kMaxCycles = 1 << 20;
 
-// What the compiler has made in a test.
+// The module that the compiler has made in a test.
 Bytes recorded;
 
 int record_module(void* result, int index, const void** out_bytes, size_t* out_size)
@@ -44,7 +44,7 @@ class ModuleTest : public VendorTest
 
     static int read(const Bytes& module)
     {
-        // A block of just this size, so that a sanitizer sees what is read beyond.
+        // A block of just this size, so that a sanitizer sees reads beyond it.
         const std::unique_ptr<uint8_t[]> exact(new uint8_t[module.size()]);
         std::copy(module.begin(), module.end(), exact.get());
         Config config;
@@ -52,7 +52,7 @@ class ModuleTest : public VendorTest
         return read_module(exact.get(), module.size(), &config, &program);
     }
 
-    // As the device does with bytes that were kept. Whether it ran to its end.
+    // Does as the device does with bytes that were kept. Returns whether it ran to its end.
     bool use(const Bytes& bytes) const
     {
         void* module = nullptr;
@@ -107,7 +107,7 @@ TEST_F(ModuleTest, OtherHeadsAreRefused)
         EXPECT_EQ(read(with_head(text)), TENGINE_EFORMAT) << text;
         EXPECT_THAT(tengine_error_message(), HasSubstr("no module of the TPU")) << text;
     }
-    // A machine that there is, and the program is not for.
+    // A machine that exists, but for which the program is not.
     EXPECT_EQ(read(with_head("TPU edge")), TENGINE_EINVAL);
     EXPECT_THAT(tengine_error_message(), HasSubstr("another configuration than 'edge'"));
 }

@@ -79,7 +79,7 @@ TEST_F(VendorTest, WhatWasCompiledAheadRunsOnTheDispatchAlone)
     }
     EXPECT_EQ(run(graph), wanted);
     destroy_graph(graph);
-    // What was compiled for another machine is not taken up.
+    // Parts compiled for another machine are not used.
     graph = prepare(compiled, kPluginDevice, {{"TPU_PLUGIN.soc", "edge"}});
     EXPECT_EQ(list_parts(graph), "U");
     EXPECT_EQ(run(graph), wanted);
@@ -119,7 +119,7 @@ TEST_F(VendorTest, NodesThatAreLeftOutHaveAReason)
     destroy_graph(graph);
 }
 
-// Of `number` instructions.
+// The module has `number` instructions.
 Bytes make_idle_module(int number)
 {
     std::string text = ".version " + std::to_string(kIsaVersion) + "\n.host 64\n";

@@ -10,7 +10,7 @@
 #include "device/tpu/plugin/module.h"
 #include "fixture.h"
 
-// Of the plug-ins, which are sources of this program (CMakeLists.txt).
+// The entries of the plug-ins, which are sources of this program (CMakeLists.txt).
 extern "C" const tengine_plugin_t* tpu_compiler_plugin(void);
 extern "C" const tengine_plugin_t* tpu_dispatch_plugin(void);
 
@@ -35,13 +35,13 @@ class VendorTest : public ApiTest
     // A prepared graph on `device`, then the CPU. Parts stay where they are taken.
     static graph_t prepare(const std::string& path, const char* device,
                            const OptionValues& options = {});
-    // Of a run with some input, always the same.
+    // The results of a run with some input, always the same.
     static Bytes run(graph_t graph);
     // One letter a part, its device's last: U (TPU, CPU), N (TPU_PLUGIN).
     static std::string list_parts(graph_t graph);
     // "cycles" of a part, -1 without.
     static double count_cycles(graph_t graph, int part);
-    // Of the first node.
+    // The reason for the first node.
     static std::string refusal(graph_t graph);
 
     std::string path(const std::string& name) const { return folder_ + "/" + name; }

@@ -19,7 +19,7 @@ using testing::Not;
 
 using Words = std::vector<std::string>;
 
-// What `verify` says of FAULTY with an error.
+// The output of `verify` for FAULTY with an error.
 struct Verified
 {
     Finished finished;
@@ -133,7 +133,7 @@ TEST(Verify, WhatIsWrongAtOddWidthsIsRightAtOthers)
                 Contains("Conv 1x64x28x28 #64x64x3x3 #64 pads=1,1,1,1"));
 }
 
-// As a device is that has kernels for channels last: single nodes are not computed by them.
+// Like a device with NHWC kernels, which do not compute single nodes.
 TEST(Verify, WhatIsWrongBehindAConvolutionIsFound)
 {
     const Verified verified = verify("layout", scratch_folder(), {"--only", "AveragePool fp32"});
@@ -248,7 +248,7 @@ TEST(VerifyQuantised, PassesWhereEveryLayerRunsInIntegers)
             const json checks = json::parse(tools::read_file(file))["checks"];
             EXPECT_EQ(checks["integer layers"]["passed"], kIntegerLayers) << device;
             EXPECT_EQ(checks["integer layers"]["skipped"], 0) << device;
-            // The first QuantizeLinear, the last DequantizeLinear, and what is behind it.
+            // The first QuantizeLinear, the last DequantizeLinear, and the node behind it.
             EXPECT_EQ(checks["layers"]["passed"], device == "CPU" ? 3 : 0);
             EXPECT_EQ(checks["layers"]["skipped"], device == "CPU" ? 0 : 3);
         }
@@ -291,7 +291,7 @@ TEST(VerifyQuantised, NamesTheFirstWrongLayerAndWritesItWithItsBorders)
     EXPECT_EQ(right.subjects("integer layers", "passed").size(), 1u);
 }
 
-// What stays in float is looked at node by node, with the DequantizeLinear before it.
+// Nodes that stay in float are verified one by one, with the DequantizeLinear before them.
 TEST(VerifyQuantised, NodesBetweenQuantisedTensorsMayHaveNoIntegerForm)
 {
     const std::string folder = scratch_folder();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The compiler plug-in of LiteRT's guide, in our own words: it takes Mul, Sub, Add and the
-// composite odml.rms_norm, and writes a text for each partition. Only its last lines are Tengine's.
+// composite odml.rms_norm, and writes a string for each partition. Only its last lines are
+// Tengine's.
 //
-// A text has a line for each step, and registers that are counted in the order in which they appear
-// there; dispatch.cc reads it.
+// A string has a line for each step, and registers that are counted in the order in which they
+// appear there; dispatch.cc reads it.
 //
 //     in REGISTER          the next input
 //     out REGISTER         the next output
@@ -96,7 +97,7 @@ const char* NameOf(const litert::Op& op)
     return IsRmsNorm(op) ? "rms" : nullptr;
 }
 
-// Of floats, with known shapes.
+// Floats of known shapes are supported.
 bool IsSupported(const litert::Tensor& tensor)
 {
     const auto type = tensor.RankedTensorType();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces malloc and its kin by ones that look at who calls and hand over to glibc. A block that
-// belongs to the libraries ends with a mark, by which it is known when it is freed.
+// Replaces malloc and its kin by functions that look at the caller and hand over to glibc. A block
+// that belongs to the libraries ends with a mark, by which it is known when it is freed.
 #include "heap.h"
 
 #include <link.h>
@@ -90,7 +90,7 @@ bool is_theirs(const void* caller)
            (has(languages, address) && walk_stack(kMostLanguageFrames).is_theirs);
 }
 
-// Of those that are recorded, by number.
+// The ways of the recorded allocations, by number.
 constexpr size_t kMostRecorded = 1 << 15;
 constexpr int kRecordedFrames = 14;
 std::array<uint64_t, kMostRecorded> ways;
@@ -143,7 +143,7 @@ bool unmark(void* block)
     return true;
 }
 
-// Of a block with a mark. What no heap has stays as it is.
+// The size of a block with a mark. A size too large for any heap stays as it is.
 size_t with_mark(size_t size)
 {
     return size > PTRDIFF_MAX - sizeof kMark ? size : size + sizeof kMark;

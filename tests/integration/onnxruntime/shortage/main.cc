@@ -55,7 +55,7 @@ void complain(const std::string& of, long number, const std::string& what)
 
 // ---- one failure ----
 
-// What work() says; "" when it succeeds.
+// The message of work(); "" when it succeeds.
 std::string attempt(const std::function<void()>& work)
 {
     try {

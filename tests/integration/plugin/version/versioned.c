@@ -81,7 +81,7 @@ static struct interface interface = {.init = init,
                                      .run = run,
                                      .post_run = post_run,
                                      .release_device = release_device};
-// What the library must not take for members of the table in front of it.
+// Bytes that the library must not take for members of the table in front of them.
 static const unsigned char after_interface[256] = {0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a};
 static struct allocator allocator = {.describe = describe};
 static const unsigned char after_allocator[256] = {0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a};

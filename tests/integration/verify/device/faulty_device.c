@@ -43,7 +43,7 @@ static const char* const error_names[] = {
 
 #define ERROR_NUMBER ((int)(sizeof error_names / sizeof error_names[0]))
 
-// What pre_run makes of a part: the default device's work, and what goes wrong in it.
+// A prepared part: the default device's work, and the error in it.
 struct faulty_graph
 {
     void* inner;
@@ -82,7 +82,7 @@ static const struct node* find_conv_before(const struct node* node)
     return has_op(producer, "Conv") ? producer : NULL;
 }
 
-// A group for each node, so that each is a part, and what it writes is the part's result.
+// A group for each node, so that each is a part, and its output is the part's result.
 static int inspect(struct device* device, const struct node* node, ir_verdict_t* out_verdict)
 {
     (void)device;
@@ -174,7 +174,7 @@ static void spoil_drift(struct tensor* result)
     }
 }
 
-// Atomic, so that what goes wrong is the order of whole elements.
+// Atomic, so that only the order of whole elements goes wrong.
 static void spoil_race(struct tensor* result)
 {
     enum
@@ -296,7 +296,7 @@ static int run(struct device* device, struct subgraph* part)
     return status;
 }
 
-// What it starts is done when it returns.
+// A run that it starts is done when it returns.
 static int async_run(struct device* device, struct subgraph* part)
 {
     struct faulty_graph* const compiled = part->device_graph;
