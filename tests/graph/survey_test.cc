@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What devices found in a graph: how long it is kept.
+// The lifetime of a device's survey of a graph.
 #include <gtest/gtest.h>
 
 #include "graph/graph.h"

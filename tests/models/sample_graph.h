@@ -28,7 +28,7 @@ std::string source_name(Source source);
 class SampleGraph
 {
   public:
-    // The format is told by the name's ending.
+    // The ending of the name tells the format.
     explicit SampleGraph(const std::string& path, Source source = Source::kFile);
     // A tmfile's bytes.
     static SampleGraph of_bytes(std::string bytes);
@@ -47,7 +47,7 @@ class SampleGraph
     int fill_weights(uint32_t seed, float gain) const;
     void set_input_shape(const Shape& shape) const;
     void prepare() const;
-    // Of a prepared graph with one input; gives all outputs.
+    // The graph is prepared and has one input; gives all outputs.
     std::vector<tools::Tensor> run(const tools::Tensor& input) const;
     std::vector<tools::Tensor> prepare_and_run(const tools::Tensor& input) const;
     void save(const std::string& path) const;

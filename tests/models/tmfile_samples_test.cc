@@ -22,7 +22,7 @@ using tools::Tensor;
 
 const Shape kMnistInput = {1, 1, 28, 28};
 
-// What mnist_expected.mjs prints for seeds 1, 2 and 3.
+// The output of mnist_expected.mjs for seeds 1, 2 and 3.
 constexpr double kMnistExpected[3][10] = {
     {-0.6426709890365601, -4.341864109039307, 2.002423048019409, -0.2872001826763153,
      -4.176094055175781, 1.882355809211731, 3.4462695121765137, -6.941502094268799,
@@ -134,7 +134,7 @@ TEST_P(WeightlessTmfile, EveryTensorHasTheShapeThatFollowsFromTheFile)
             constants.push_back(shape_of(tensor));
     sample.prepare();
     EXPECT_EQ(compare_shapes(sample), GetParam().computed);
-    // What the file has is as it was.
+    // The constants of the file are as they were.
     size_t place = 0;
     for (tensor_t tensor : sample.tensors()) {
         if (tengine_tensor_get_type(tensor) != TENSOR_TYPE_CONST) continue;

@@ -35,7 +35,7 @@ TEST(Attention, SeesAWindow)
     make_mean(4).number("is_causal", 1).number("left_window_size", 0).expect({1, 2, 4, 8}, 0);
 }
 
-// The last token is at the last key that is not padding; what lies before the first key sees none.
+// The last token is at the last key that is not padding; a token before the first key sees none.
 TEST(Attention, LengthsMoveTheTokens)
 {
     make_mean(2).absent().absent().absent().values<int64_t>({1}, {3}).expect({7 / 3.f, 7 / 3.f},
@@ -68,7 +68,7 @@ TEST(Attention, AMaskMayEndBeforeTheKeys)
     make_mean(1).bools({4}, {0, 0, 0, 0}).expect({0}, 0);
 }
 
-// Of padding neither keys nor values count.
+// Neither keys nor values of padding count.
 TEST(Attention, PaddingMayBeAnything)
 {
     NodeCase made("Attention");
@@ -77,7 +77,7 @@ TEST(Attention, PaddingMayBeAnything)
     made.values<int64_t>({1}, {1}).expect({3}, 0);
 }
 
-// An infinite score has no power.
+// An infinite score has no exponential.
 TEST(Attention, AnInfiniteScoreIsNotANumber)
 {
     NodeCase made("Attention");
@@ -93,7 +93,7 @@ class AttentionTypes : public testing::Test
 using FloatTypes = testing::Types<float, Half, BFloat16, double>;
 TYPED_TEST_SUITE(AttentionTypes, FloatTypes);
 
-// Two tokens of two heads, which share one of keys whose past has one.
+// Two tokens of two heads, which share one head of keys, whose past has one token.
 TYPED_TEST(AttentionTypes, ValuesMayHaveAnother)
 {
     NodeCase made("Attention");

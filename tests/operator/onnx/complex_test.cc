@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Complex numbers: every operator that moves them does with them what it does with integers.
+// Complex numbers: every operator that moves elements moves them as it moves integers.
 #include <complex>
 #include <functional>
 #include <set>
@@ -20,7 +20,7 @@ constexpr int kType = std::is_same_v<T, Single>   ? TENGINE_DT_COMPLEX64
                       : std::is_same_v<T, Double> ? TENGINE_DT_COMPLEX128
                                                   : TENGINE_DT_INT64;
 
-// What stands for an integer; 0 for 0.
+// The number that stands for an integer; 0 for 0.
 template <class T>
 T element(int64_t number)
 {
@@ -283,7 +283,7 @@ TYPED_TEST(ComplexMove, ShapeSizeAndWhatIsNotZero)
     EXPECT_EQ(values_of<int64_t>(graph.evaluate()), (Ints{0, 1, 1, 1}));
 }
 
-// By the real parts, then by the imaginary ones, as numpy.unique() does.
+// Sorts by the real parts, then by the imaginary ones, as numpy.unique() does.
 TYPED_TEST(ComplexMove, UniqueSorts)
 {
     ConstantGraph graph;

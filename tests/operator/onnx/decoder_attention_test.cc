@@ -21,7 +21,7 @@ Floats pick(const Floats& values, size_t first, size_t number)
             values.begin() + static_cast<ptrdiff_t>(first + number)};
 }
 
-// Of one head: `keys` and `values` of two elements each, what is added to the scores.
+// One head: `keys` and `values` of two elements each; `added` is added to the scores.
 Floats attend(const Floats& query, const Floats& keys, const Floats& values, const Floats& added)
 {
     std::vector<double> weights;
@@ -106,7 +106,7 @@ TEST(DecoderMaskedMultiHeadAttention, SeesTheKeysOfAnEncoder)
 }
 
 // Two sequences of two beams, one head: the keys of a token of the past lie in the beam that
-// cache_indirection names. What it says of tokens to come is not read.
+// cache_indirection names. Its entries for tokens to come are not read.
 NodeCase make_beams()
 {
     NodeCase made("com.microsoft.DecoderMaskedMultiHeadAttention");

@@ -20,7 +20,7 @@ using Dims = std::vector<int>;
 class Attention
 {
   public:
-    // Instead of the one it has.
+    // Replaces the input it has.
     template <class T = float>
     Attention& input(int index, const Dims& dims, std::vector<T> values = {})
     {
@@ -119,7 +119,7 @@ TYPED_TEST(GroupQueryOf, IsTheMeanOfValuesWithEqualKeys)
     fill(results);
     EXPECT_EQ(numbers_of(results.evaluate("y")), (std::vector<float>{3, 4, 3, 4, 7, 6, 7, 6}));
     fill(values);
-    // What is behind the new row is 0 in a copy.
+    // The rows behind the new one are 0 in a copy.
     EXPECT_EQ(numbers_of(values.evaluate("present_value")),
               (std::vector<float>{0, 3, 3, 6, 6, 3, 0, 0, 6, 6, 3, 3, 12, 9, 0, 0}));
 }
@@ -175,7 +175,7 @@ TEST(GroupQuery, TurnsKeysByTheirPositions)
     };
     using Keys = std::vector<float>;
     EXPECT_EQ(keys_of({}, 1, 0), (Keys{1, 0, -1, 0, 2, 0, 0, 3}));
-    // Of a prompt the first position alone counts.
+    // Only the first position of a prompt counts.
     EXPECT_EQ(keys_of(std::vector<int64_t>{1, 3}, 1, 0), (Keys{0, 1, 0, -1, 0, 2, -3, 0}));
     EXPECT_EQ(keys_of({}, 2, 1), (Keys{1, 1, 0, 1, 0, -1, 1, 1, 0, 2, -3, 0}));
     EXPECT_EQ(keys_of(std::vector<int64_t>{2, 0}, 2, 1),
@@ -186,7 +186,7 @@ TEST(GroupQuery, TurnsKeysByTheirPositions)
 
 using Change = std::function<void(Attention&)>;
 
-// Of a node with a past for four rows, of which two are used.
+// The node has a past with room for four rows, two of which are used.
 void expect_refusal(int code, const std::string& part, const Change& change)
 {
     SCOPED_TRACE(part);
@@ -284,7 +284,7 @@ TEST(GroupQuery, SaysWhatIsNotSupported)
     refuse("output 2, present_value, is missing", [](Attention& a) { a.outputs({"y", "k"}); });
 }
 
-// Numbers that would lead out of the cache, or of the angles.
+// Lengths that would lead out of the cache, or of the angles.
 TEST(GroupQuery, ChecksLengthsThatComeAsData)
 {
     const auto refuse = [](const std::string& part, const Change& change) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ai.onnx.ml does with features: values, edge cases, attributes that contradict the input.
+// The operators of ai.onnx.ml on features: values, edge cases, attributes that contradict the
+// input.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -114,7 +115,7 @@ TEST(MlFeatureVectorizer, JoinsColumns)
     set_ints(graph.add("ai.onnx.ml.FeatureVectorizer", {"a", "b"}), "inputdimensions", {1, 2});
     EXPECT_EQ(values_of<float>(graph.evaluate()), (Floats{1, 3, 4, 2, 5, 6}));
 
-    // What lies behind the rows is features, as in ONNX Runtime.
+    // Further axes behind the rows are features, as in ONNX Runtime.
     ConstantGraph deep;
     deep.input<float>("a", {2, 2, 1}, {1, 2, 3, 4});
     deep.input<float>("b", {2, 1}, {5, 6});

@@ -177,9 +177,9 @@ TEST(MlTreeClassifier, OneClassOfTwo)
     EXPECT_FLOAT_EQ(logistic.scores[3], 1 / (1 + std::exp(-1.0f)));
 }
 
-// Of two classes with scores of their own, that of the second decides alone.
-// ONNX Runtime 1.30 has other labels here, 1 and 0 whatever classlabels_int64s says, and other
-// scores for the first row, in which only the first class has one.
+// The score of the second of two classes decides alone, where each has one of its own. ONNX Runtime
+// 1.30 has other labels here, 1 and 0 whatever classlabels_int64s says, and other scores for the
+// first row, in which only the first class has one.
 TEST(MlTreeClassifier, TwoClasses)
 {
     Stumps both;

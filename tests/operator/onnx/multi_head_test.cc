@@ -41,7 +41,7 @@ TEST(MultiHeadAttention, TakesHeadsOfKeys)
     made.values<int32_t>({1}, {1}).expect({-0.875f, 0.875f, 0.375f, -0.75f}, kTolerance);
 }
 
-// What is masked is so by a number, of which the softmax of a row has nothing left.
+// A mask adds a number to the scores, which cancels in the softmax of a fully masked row.
 TEST(MultiHeadAttention, AMaskedRowIsASoftmax)
 {
     NodeCase made = make("MultiHeadAttention", 1);

@@ -23,7 +23,7 @@ std::vector<T> all_bytes()
     return values;
 }
 
-// Of scales that are powers of two all quotients are exact, and many are ties.
+// All quotients of scales that are powers of two are exact, and many are ties.
 template <class A, class B, class Y>
 void check_pairs(const char* op, float a_scale, int a_zero, float b_scale, int b_zero,
                  float y_scale, int y_zero)
@@ -82,7 +82,7 @@ TEST_P(QLinearBinary, OrdinaryScales)
     check_pairs<uint8_t, uint8_t, uint8_t>(GetParam(), 0.9f, 101, 1e-4f, 0, 0.35f, 128);
 }
 
-// As ONNX Runtime has it: (q - z) * scale, whatever its sign.
+// The definition of ONNX Runtime: (q - z) * scale, whatever its sign.
 TEST_P(QLinearBinary, ScalesMayBeNegative)
 {
     check_pairs<uint8_t, uint8_t, uint8_t>(GetParam(), -0.5f, 100, 0.25f, 120, 1, 128);

@@ -19,7 +19,7 @@ int saturate(long double value)
                                                     std::numeric_limits<T>::max()));
 }
 
-// What an operator makes of a real number of steps.
+// The integer of an operator's result in real steps.
 template <class T>
 T quantize(long double steps, int zero_point)
 {

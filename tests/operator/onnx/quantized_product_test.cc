@@ -181,7 +181,7 @@ TEST(MatMulNBits, HalfTypes)
 
 // ---- MatMulBnb4 ----
 
-// What the codes stand for, from bitsandbytes: FP4 is a sign and a fraction, NF4 quantiles.
+// The values of the codes, from bitsandbytes: FP4 is a sign and a fraction, NF4 quantiles.
 constexpr double kFp4[] = {0, 1.0 / 192, 2.0 / 3, 1, 1.0 / 3, 0.5, 1.0 / 6, 0.25};
 constexpr double kNf4[] = {-1.0,
                            -0.6961928009986877,
@@ -344,7 +344,8 @@ TEST(MatMulNBits, MultiplyAccumulates)
     EXPECT_EQ(get_ir_node_macs(made), 6 * 64 * 5);
 }
 
-// What of b is there once, for each column, or for each column of each matrix.
+// How many scales and zero points b has: one, one for each column, or one for each column of each
+// matrix.
 enum class Slices
 {
     kOne,
@@ -418,7 +419,7 @@ void check_sums(const BytesCase& c, const std::vector<A>& a, int a_zero, double 
         }
         const double bias = c.has_bias ? double{b.bias[static_cast<size_t>(n)]} : 0;
         const double product = static_cast<double>(sum) * a_scale * double{b.scales[slice]};
-        // In fp32: the sum, the factor, their product and what comes with the bias.
+        // Roundings in fp32: the sum, the factor, their product and the addition of the bias.
         ASSERT_NEAR(double{values[static_cast<size_t>(i)]}, product + bias,
                     2 * double{FLT_EPSILON} * (std::abs(product) + std::abs(bias)))
             << i;

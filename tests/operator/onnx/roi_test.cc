@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools over regions of interest: MaxRoiPool (which the ONNX suite has not), modes and old opsets
-// of RoiAlign, hostile regions.
+// Pools over regions of interest: MaxRoiPool (which the ONNX suite lacks), modes and old opsets of
+// RoiAlign, hostile regions.
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -69,7 +69,7 @@ TYPED_TEST(Roi, AlignSamplesAPlane)
     // Middle of the region at (1, 1) with the shift of half a pixel, (1.5, 1.5) without.
     EXPECT_EQ(align("avg", 16), (std::vector<float>{16 + 5}));
     EXPECT_EQ(align("avg", 10), (std::vector<float>{16 + 7.5f}));
-    // Of the last sample, at (1.5, 1.5), the last pixel with its weight.
+    // The last pixel of the last sample, at (1.5, 1.5), with its weight.
     EXPECT_EQ(align("max", 16), (std::vector<float>{(16 + 10) / 4.0f}));
 }
 

@@ -340,7 +340,7 @@ TEST(SmallDequantize, BlocksAndPowersOfTwo)
     EXPECT_EQ(values_of<float>(graph.evaluate()), (Floats{0, -2, 10, -20, 0x1p-6f}));
 }
 
-// What each type holds comes back, with a scale for each two elements.
+// The values of each type come back, with a scale for each two elements.
 TEST(SmallDequantize, BlocksOfAllTypes)
 {
     for (const int type :

@@ -66,7 +66,7 @@ bool is_close(double result, double expected, double tolerance)
     return std::fabs(result - expected) <= tolerance * (1 + std::fabs(expected));
 }
 
-// What only moves elements keeps their bits.
+// Operators that only move elements keep their bits.
 bool is_movement(const std::string& op)
 {
     static const std::set<std::string> ops = {
@@ -93,7 +93,7 @@ void expect_same_results(graph* raised, graph* plain, const method& row, bool ha
                   std::vector<int>(expected->dims, expected->dims + expected->dim_num))
             << what;
         if (result->elem_num != expected->elem_num) continue;
-        // Sums of what overflows or is not a number may differ.
+        // Sums of values that overflow or are NaN may differ.
         if (!has_sane_data && !is_movement(row.name)) continue;
         const double tolerance = get_tolerance(row.name, expected->data_type);
         const std::vector<double> values = read_tensor(result);

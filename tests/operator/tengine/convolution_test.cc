@@ -92,7 +92,7 @@ TEST_P(Convolution, IsWhatTheLoopsGive)
     test.input(x).constant(weight).attr("output_channel", param.output_channels);
     if (param.biased) test.constant(bias);
     set_plane(test, param.plane, param.pad_h1, param.pad_w1);
-    // What files have here is not read.
+    // This attribute, which files have, is not read.
     test.attr("group", param.group).attr("input_channel", 77);
     expect_close(test.run_one(),
                  convolve(x, weight, param.biased ? &bias : nullptr, param.plane, param.group));

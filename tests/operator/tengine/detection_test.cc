@@ -205,7 +205,7 @@ TEST(DetectionPostProcess, WorkedExample)
     PostProcessCase made(planar(boxes), planar({{1, 1, 3}, {0.1, 0.2, 0.8}}), anchors, 2);
     const std::vector<Array> results = made.attr("max_detections", 2).run();
     ASSERT_EQ(results.size(), 4U);
-    // x0, y0, x1, y1; what is not found is 0.
+    // x0, y0, x1, y1; missing detections are 0.
     expect_close(results[0], {{1, 4, 2}, {0.1, 0.4, 0.5, 0.8, 0, 0, 0, 0}});
     expect_close(results[1], {{1, 2}, {2, 0}});
     expect_close(results[2], {{1, 2}, {0.8, 0}});
@@ -288,7 +288,7 @@ TEST(DetectionPostProcess, ManyBoxesInBothOrders)
     }
 }
 
-// Of a class, the best four may be two detections: the fifth is left out though the others overlap.
+// The best four of a class may be two detections: the fifth is left out though the others overlap.
 TEST(DetectionPostProcess, TwiceTheDetectionsAreLookedAt)
 {
     for (const int overlapping : {3, 4}) {

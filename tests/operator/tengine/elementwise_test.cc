@@ -342,7 +342,7 @@ TEST(TengineEltwise, WrongTypesAndOperands)
     apart.expect_failure(TENGINE_EINVAL, "broadcast");
 }
 
-// What raising makes of the meetings: as numpy says, so that only some are Tengine's.
+// Raising the meetings: they are numpy's, so that only some are Tengine's.
 TEST(TengineEltwise, Raised)
 {
     const auto raise = [](const char* op, const Dims& first, const Dims& second, const char* ops) {

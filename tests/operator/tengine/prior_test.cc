@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What detectors start from (source/operator/tengine/detection_ops.c): the boxes of PriorBox, the
-// anchors and proposals of Rpn.
+// The boxes that detectors start from (source/operator/tengine/detection_ops.c): those of PriorBox,
+// the anchors and proposals of Rpn.
 #include "naive_detection.h"
 #include "operator/tengine/detection_param.h"
 
@@ -55,7 +55,7 @@ TEST(PriorBox, StepsAndImageSizeAreComputedWhenAbsent)
 {
     PriorBoxCase made({1, 4, 4, 4}, {1, 3, 7, 7});
     made.sizes({100}).attr("image_h", 200).attr("image_w", 200).attr("clip", 1);
-    // What files have in caches is not read.
+    // The caches of files are not read.
     made.attr("num_priors", -5).attr("out_dim", 12345).attr("image_size", 77777);
     expect_close(made.run_one(), naive_prior_box(4, 4, 50, 0.5, 200, {100}, {100}, true));
 }

@@ -108,7 +108,7 @@ bool is_small(const std::vector<int>& dims)
 }
 
 // The shape with its largest dimensions halved until an address reaches all of a tensor, zeros not
-// counted: tensors beyond that cannot be made. Of consequence on machines of 32 bits.
+// counted: tensors beyond that cannot be made. This matters on 32-bit machines.
 std::vector<int> make_addressable(std::vector<int> dims)
 {
     const auto count_bytes = [&dims] {

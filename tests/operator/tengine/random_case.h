@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One node with inputs and attributes chosen at random: what a hostile file or a careless program
-// may hand over. A case is made by its seed alone, so a failure can be had again.
+// may hand over. A case is made by its seed alone, so a failure can be reproduced.
 #pragma once
 
 #include <random>
@@ -78,7 +78,7 @@ std::vector<double> read_tensor(const tensor* from);
 // Prepares the graph and runs it once on the data of this seed.
 int run_once(graph* source, uint64_t seed, bool is_wild);
 
-// What thousands of cases would warn of.
+// Hides the warnings of thousands of cases.
 class QuietLog
 {
   public:
@@ -91,8 +91,9 @@ class QuietLog
     const int level_ = get_log_sink_level();
 };
 
-// Cases of each operator: `usual`, or what the environment wants of TENGINE_RANDOM_CASES; and the
-// first of their seeds, from TENGINE_RANDOM_SEED. TENGINE_RANDOM_OP keeps to one operator.
+// Cases of each operator: `usual`, or as many as the environment variable TENGINE_RANDOM_CASES
+// says; and the first of their seeds, from TENGINE_RANDOM_SEED. TENGINE_RANDOM_OP keeps to one
+// operator.
 struct CaseRange
 {
     uint64_t first;
@@ -100,7 +101,7 @@ struct CaseRange
 };
 CaseRange get_case_range(int usual);
 bool is_operator_wanted(const std::string& name);
-// With TENGINE_RANDOM_LOG set, says what comes next, for the case that does not come back.
+// With TENGINE_RANDOM_LOG set, names the next case, for one that does not come back.
 void log_case(const RandomCase& subject);
 
 }  // namespace tengine::test

@@ -52,8 +52,8 @@ double pixel(const Array& image, int channel, int y, int x)
     return image.values[static_cast<size_t>((channel * image.dims[2] + y) * image.dims[3] + x)];
 }
 
-// What `index` of `bins` covers of `first`..`last`, both included, when no bin has an edge that
-// rounding could move.
+// The part of `first`..`last` that bin `index` of `bins` covers, both included, when no bin has an
+// edge that rounding could move.
 std::vector<int> covered(int first, int last, int index, int bins, int limit)
 {
     const int size = std::max(last - first + 1, 1);

@@ -6,7 +6,7 @@
 //     pooling.input({{1, 1, 4, 4}, values}).attr("kernel_h", 3).attr("kernel_w", 3);
 //     const std::vector<Array> results = pooling.run();
 //
-// An ONNX operator is built the same way ("MaxPool"), and run_raised() says what came of it.
+// An ONNX operator is built the same way ("MaxPool"), and run_raised() runs the raised graph.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ class TengineCase
     TengineCase& attr(const std::string& name, const std::vector<int64_t>& values);
     TengineCase& attr(const std::string& name, const std::vector<float>& values);
 
-    // What a file says of its layouts, TENGINE_LAYOUT_*.
+    // The layouts of a file, TENGINE_LAYOUT_*.
     TengineCase& model_layout(int layout);
     TengineCase& graph_layout(int layout);
 
@@ -66,11 +66,11 @@ class TengineCase
     // Operators of the execution graph after run(): "Conv Relu".
     std::string ops() const;
 
-    // Raises every node, runs what came of it. raised_ops() then are the operators of the raised
-    // graph, Tengine's with their domain: "tengine.Pooling Erf".
+    // Raises every node and runs the raised graph. raised_ops() then are the operators of the
+    // raised graph, Tengine's with their domain: "tengine.Pooling Erf".
     std::vector<Array> run_raised();
     std::string raised_ops() const { return raised_ops_; }
-    // What the first node raised to has as its attribute.
+    // An attribute of the first node that was raised to.
     double raised_attr(const std::string& name) const;
     // raise() leaves the node alone for a reason that contains `part`.
     void expect_refusal(const std::string& part);
