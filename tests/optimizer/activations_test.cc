@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clamps in Tengine's dialect: which become the field `activation` of a Convolution, and that the
-// model computes the same before, as it is saved, and after lowering.
+// Clamps in Tengine's dialect: those that become the field `activation` of a Convolution, and equal
+// results before, as it is saved, and after lowering.
 #include <cmath>
 #include <memory>
 
@@ -89,7 +89,7 @@ TEST(Activations, ClampsThatTheFieldHasAreFolded)
 {
     for (const Clamp& clamp :
          {Clamp{0, kInfinity, "Convolution(0) Unary"}, Clamp{0, 6, "Convolution(6) Unary"},
-          // Tengine Lite's kernels disagree on what the field's 1 is.
+          // Tengine Lite's kernels disagree on the meaning of the field's 1.
           Clamp{-1, 1, "Convolution ReLU1 Unary"}, Clamp{0, 1, "Convolution Clip Unary"},
           Clamp{0, 5, "Convolution Clip Unary"}, Clamp{-6, 6, "Convolution Clip Unary"}}) {
         SCOPED_TRACE(clamp.saved);
@@ -111,7 +111,7 @@ TEST(Activations, ClampsThatTheFieldHasAreFolded)
     }
 }
 
-// The result's name stays, for what reads it; lowering makes the nodes there were.
+// The result's name stays for its readers; lowering makes the original nodes.
 TEST(Activations, AConvolutionWithReluIsTwoNodesAgainInOnnx)
 {
     IrBuilder builder;
@@ -191,7 +191,7 @@ TEST(Activations, OthersStayNodes)
     }
 }
 
-// What came from a tmfile, or was made by hand, is saved as it is.
+// Nodes that came from a tmfile, or were made by hand, are saved as they are.
 TEST(Activations, TenginesOwnNodesStay)
 {
     IrBuilder builder;

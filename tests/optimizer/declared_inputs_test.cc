@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sentences about shapes say what the model declares of its inputs, by the names it has for them.
+// Messages about shapes quote the model's declarations of its inputs, by the names it has for them.
 #include "graph/graph.h"
 #include "gtest/gtest.h"
 #include "operator/param.h"
@@ -105,7 +105,7 @@ TEST(DeclaredInputs, ElseTheNumbersOfAllNamesAre)
                    "with batch = 2, samples = 3");
 }
 
-// The model's shapes are a hint: what computes is let.
+// The model's shapes are a hint: other shapes that compute are permitted.
 TEST(DeclaredInputs, OtherShapesThatComputeAreNoFailure)
 {
     IrBuilder builder;
@@ -148,7 +148,7 @@ TEST(UnknownShape, IsToldWithWhatDecidesIt)
         "'places' decides by the values of input 'mask'); the operator needs it earlier");
 }
 
-// Of two inputs of the graph the one that the sizes come from.
+// The sizes come from one of the two inputs of the graph.
 TEST(UnknownShape, TheInputIsTheOneThatDecides)
 {
     IrBuilder builder;

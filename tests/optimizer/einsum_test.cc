@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Einsum as products: the values of random equations against a loop over all labels, what is left
-// of the node, and the order in which operands are multiplied.
+// Einsum as products: the values of random equations against a loop over all labels, the nodes that
+// replace it, and the order in which operands are multiplied.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -20,7 +20,7 @@ namespace {
 using namespace tengine::test;
 using Dims = std::vector<int>;
 
-// A label a letter each, upper case ones for "...".
+// A letter for each label, upper case ones for "...".
 struct Equation
 {
     std::vector<std::string> terms;
@@ -117,7 +117,7 @@ struct EinsumRun
         results.assign(data, data + y->elem_num);
         dims.assign(y->dims, y->dims + y->dim_num);
     }
-    // Of the execution graph.
+    // Counts an operator's nodes in the execution graph.
     int count(const char* op)
     {
         const auto graph = std::unique_ptr<struct graph, void (*)(struct graph*)>(
@@ -321,7 +321,7 @@ int64_t count_macs(EinsumRun<float>& run)
 
 TEST(EinsumPass, TheCheapestPairsComeFirst)
 {
-    // From the end of the chain that is a vector.
+    // Products start at the end of the chain that is a vector.
     EinsumRun<float> right("ab,bc,cd->ad",
                            {make_operand({40, 30}), make_operand({30, 20}), make_operand({20, 1})});
     EXPECT_EQ(count_macs(right), 30 * 20 * 1 + 40 * 30 * 1);
@@ -355,7 +355,7 @@ TEST(EinsumPass, ConstantsBecomeProductsFirst)
     EXPECT_EQ(run.results, std::vector<float>{0});
 }
 
-// Whose shapes depend on data there is the loop, up to a limit.
+// A node whose shapes depend on data is a loop, up to a limit.
 TEST(EinsumPass, LoopsOfDynamicShapesAreBounded)
 {
     for (const int length : {7, 1000}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the passes before the split make of a source graph. Values are checked by running.
+// The execution graphs that the passes before the split make. Values are checked by running.
 #include <algorithm>
 #include <cmath>
 #include <ctime>
@@ -435,8 +435,8 @@ TEST(Passes, WhatIsFoldedCountsAgainstTheLimitOfTheGraph)
 
 // ---- time ----
 
-// 1 input; `num` nodes beside each other that all are outputs, read one shared constant, and are
-// read once by a Sum and once by a Concat that reads one of them all over again.
+// 1 input; `num` parallel nodes that are all outputs, read one shared constant, and are read once
+// by a Sum and once by a Concat that reads one of them again.
 void add_wide(IrBuilder& source, int num)
 {
     source.input("x", {1});
@@ -489,7 +489,7 @@ double measure_prerun(void (*add)(IrBuilder& source, int num), int num)
 }
 
 // Eight times the nodes: eight times the time, and twice that where caches no longer hold them;
-// quadratic would be 64. Of several attempts the best counts, since machines are shared.
+// quadratic would be 64. The best of several attempts counts, since machines are shared.
 TEST(Passes, PreparationTakesTimeInProportionToTheGraph)
 {
     for (void (*add)(IrBuilder&, int) : {add_wide, add_chain}) {

@@ -114,7 +114,7 @@ TEST(PrecisionDevice, APrecisionIsAppliedOnDemand)
               TENGINE_ENOENT);
 }
 
-// What is logged while the graph is prepared.
+// The log lines of the preparation of the graph.
 std::string log_of(PrecisionGraph& graph, int precision)
 {
     static std::string log;
@@ -125,7 +125,7 @@ std::string log_of(PrecisionGraph& graph, int precision)
     return log;
 }
 
-// A quantised model beside a device for bytes, run without saying so.
+// A quantised model beside an int8 device, run in float without a precision option.
 TEST(PrecisionDevice, AFloatRunThatADeviceForBytesHasNoPartInIsHintedAt)
 {
     TestDevice a("A");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of precisions share: small graphs with QuantizeLinear and DequantizeLinear, run in
-// any precision.
+// The fixture of the tests of precisions: small graphs with QuantizeLinear and DequantizeLinear,
+// run in any precision.
 #pragma once
 
 #include <cstdint>

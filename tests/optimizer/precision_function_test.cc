@@ -105,7 +105,7 @@ TEST(PrecisionFunction, ANodeThatIsKeptInFloatIsNoPartOfATable)
     EXPECT_NE(graph.operators().find("Sigmoid Mul"), std::string::npos) << graph.operators();
 }
 
-// What others read inside is computed for them.
+// Inner results that others read are computed for them.
 TEST(PrecisionFunction, InnerResultsRemainForOthers)
 {
     PrecisionGraph graph;
@@ -120,7 +120,7 @@ TEST(PrecisionFunction, InnerResultsRemainForOthers)
     EXPECT_NE(graph.operators().find("Lookup"), std::string::npos) << graph.operators();
 }
 
-// A bound on what is traced, not on what is computed.
+// The bound limits the tracing, not the computation.
 TEST(PrecisionFunction, AVeryLongChainStaysInFloat)
 {
     PrecisionGraph graph;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only moves or selects values, in integers.
+// Operators that only move or select values, in integers.
 #include <gtest/gtest.h>
 
 #include "graph/graph.h"
@@ -22,7 +22,8 @@ class MovementTest : public testing::TestWithParam<Movement>
 {
 };
 
-// On the bytes themselves, and with a table after it when the result has another scale.
+// The operator works on the bytes themselves, with a table after it when the result has another
+// scale.
 TEST_P(MovementTest, WorksOnBytes)
 {
     const Movement& movement = GetParam();
@@ -189,7 +190,7 @@ TEST(PrecisionMovement, ForFloatReadersNothingIsMovedAsBytes)
     EXPECT_EQ(graph.operators(), "QuantizeLinear DequantizeLinear Flatten Exp");
 }
 
-// Float readers besides get their values back.
+// Float readers beside the quantised ones get their values back.
 TEST(PrecisionMovement, BothKindsOfReadersAreServed)
 {
     PrecisionGraph graph;
@@ -204,7 +205,7 @@ TEST(PrecisionMovement, BothKindsOfReadersAreServed)
     EXPECT_EQ(graph.run(kInt8, "f"), f);
 }
 
-// A weight that is turned: its bytes are, and its scales follow their axis.
+// A weight that is transposed: its bytes are transposed, and its scales follow their axis.
 TEST(PrecisionMovement, ConstantsAreMovedBeforehand)
 {
     for (const Floats& scales : {Floats{0.01f}, Floats{0.01f, 0.02f}}) {

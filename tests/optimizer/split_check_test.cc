@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is made of a split that a device brings: put right where there is one way to, else an error
-// that names the device.
+// The split of a device is corrected where there is one way to, else it is an error that names the
+// device.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <memory>
@@ -25,7 +25,7 @@ struct OwnPart
     std::vector<std::string> nodes;
 };
 
-// What the device's split makes; the entry gets no state of its own.
+// The parts that the device's split makes; the entry gets no state of its own.
 std::vector<OwnPart> own_parts;
 
 int split_as_told(graph* graph)
@@ -41,7 +41,7 @@ int split_as_told(graph* graph)
     return TENGINE_OK;
 }
 
-// Writes into the list what no device should.
+// Writes an entry into the list that no device should.
 int split_in_disorder(graph* graph)
 {
     TENGINE_RETURN_IF_ERROR(split_as_told(graph));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the splitter is judged by: random graphs, ways to count parts that share nothing with the
+// The means to judge the splitter: random graphs, ways to count parts that share nothing with the
 // splitter's own, and the splitter itself applied to such a graph. Tests are in split_*_test.cc.
 #pragma once
 
@@ -52,7 +52,7 @@ PartCount count_by_parity(const Dag& dag);
 // dozen nodes.
 PartCount count_by_brute_force(const Dag& dag);
 
-// Whether parts (of each node) need each other only one way round.
+// Whether parts (`part` for each node) need each other only one way round.
 bool is_acyclic(const Dag& dag, const std::vector<int>& part);
 
 // The nodes of a DAG, "n0" and so on, with operators that fit the kinds, made in this order (empty:

@@ -73,7 +73,7 @@ PartCount count_parts(const graph& graph)
     return count;
 }
 
-// What was looked at, for the log.
+// Counts of the graphs that were tested, for the log.
 struct Tally
 {
     int graphs = 0, brute_force = 0, parity = 0, below_levels = 0, most_nodes = 0, most_parts = 0;

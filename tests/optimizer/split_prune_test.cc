@@ -42,7 +42,7 @@ class SplitPrune : public testing::Test
         return placed;
     }
 
-    // What the default device says that each node takes, in ms.
+    // The time of each node by the default device's estimate, in ms.
     std::map<std::string, double> estimate_by_default(IrBuilder& source)
     {
         std::map<std::string, double> ms;

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# What configure asks, for the byte order that is given.
+# The check that configure makes, for the given byte order.
 include(${CMAKE_CURRENT_LIST_DIR}/../../cmake/compiler.cmake)
 tengine_require_little_endian()

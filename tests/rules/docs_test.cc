@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules on the pages: none is missing in the index, no link is dead, and the map of the rooms is
-// that of the include rules. What stands in their code blocks is run by integration/docs.
+// that of the include rules. Their code blocks are run by integration/docs.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -59,7 +59,7 @@ std::string anchor_of(const std::string& heading)
     return anchor;
 }
 
-// Of its headings, and those it sets itself.
+// The anchors of its headings, and those it sets itself.
 Strings anchors_of(const std::string& page)
 {
     const std::vector<std::string> set =
@@ -71,7 +71,7 @@ Strings anchors_of(const std::string& page)
     return anchors;
 }
 
-// What is wrong with a link of a page; "" when nothing is.
+// The error in a link of a page; "" when there is none.
 std::string judge_link(const std::string& page, const std::string& link)
 {
     if (std::regex_search(link, std::regex("^https?:"))) return "";

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What object files ask of the C library and the C++ runtime. Those of the core, the CPU device and
-# the tmfile serializer may not ask for memory, nor for what takes memory itself (docs/arena.md):
+# The calls of object files to the C library and the C++ runtime. Those of the core, the CPU device
+# and the tmfile serializer may not ask for memory, nor call functions that take memory themselves
+# (docs/arena.md):
 #     heap.sh <nm> <file that lists object files>
 set -eu
 nm=$1 objects=$2

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fast kernels of the CPU device and the reference that judges them share no arithmetic: a
-// fault in it would be in both. Neither includes the other's headers, whichever way, what both
-// include of the device has no floating-point numbers but those that are listed here, and what both
-// take from the rooms below has a test of its definition.
+// fault in it would be in both. Neither includes the other's headers, whichever way, the headers of
+// the device that both include have no floating-point numbers but those that are listed here, and
+// the functions that both take from the rooms below have a test of their definition.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
@@ -22,7 +22,7 @@ const std::string kShared = "source/device/cpu/shared/";
 
 using Files = std::set<std::string>;
 
-// What each file of the device includes of it, as paths.
+// The device's headers that each file of the device includes, as paths.
 const std::map<std::string, Files>& device_includes()
 {
     static const std::map<std::string, Files> table = [] {
@@ -37,7 +37,7 @@ const std::map<std::string, Files>& device_includes()
     return table;
 }
 
-// A file, and what it includes of the device, and what that includes.
+// Adds a file, the device's headers that it includes, and those that they include.
 void reach(const std::string& path, Files& reached)
 {
     const auto found = device_includes().find(path);
@@ -88,7 +88,7 @@ struct Exception
 };
 
 const Exception kExceptions[] = {
-    // Attributes, as the node has them: each side works out what 0 stands for.
+    // Attributes, as the node has them: each side works out the meaning of 0.
     {"source/device/cpu/shared/attention_problem.h", "float scale, softcap;"},
     {"source/device/cpu/shared/group_query.h", "float scale, softcap;"},
     // Attributes of an activation.
@@ -96,7 +96,7 @@ const Exception kExceptions[] = {
     // An index that may come as a float, which is compared and not computed with.
     {"source/device/cpu/shared/roi_image.h",
      "inline int check_roi_image(const KernelContext& context, int64_t region, double image)"},
-    // Which types there are.
+    // The list of types.
     {"source/device/cpu/shared/types.h", "using FloatTypes = TypeList<float>;"},
     {"source/device/cpu/shared/types.h", "using SignedTypes = TypeList<float, int32_t, int64_t>;"},
     {"source/device/cpu/shared/types.h", "using NumberTypes = TypeList<float, int32_t, int64_t>;"},
@@ -111,7 +111,7 @@ const Exception kExceptions[] = {
     {"source/device/cpu/shared/types.h",
      "using AllTypes = TypeList<float, Half, BFloat16, double, bool, int8_t, uint8_t, int16_t, "
      "uint16_t,"},
-    // What they convert to (base/half.h), and which ones sums have.
+    // The types that they convert to (base/half.h), and those of sums.
     {"source/device/cpu/shared/types.h", "Half(float value) : bits(fp32_to_fp16(value)) {}"},
     {"source/device/cpu/shared/types.h", "operator float() const { return fp16_to_fp32(bits); }"},
     {"source/device/cpu/shared/types.h", "BFloat16(float value) : bits(fp32_to_bf16(value)) {}"},
@@ -133,7 +133,7 @@ bool is_listed(const std::string& path, const std::string& line)
     return false;
 }
 
-// Also of <cmath>, whose functions a template could call.
+// Also includes of <cmath>, whose functions a template could call.
 bool has_floating_point(const std::string& line)
 {
     static const std::regex pattern(
@@ -178,7 +178,7 @@ const std::map<std::string, std::string> kHeldToDefinitions = {
     {"operator/onnx/resize_param.h", "tests/operator/onnx/resize_definition_test.cc"},
 };
 
-// In `operator/` attributes are floats, as in files; what is worked out from them is a double.
+// In `operator/` attributes are floats, as in files; numbers worked out from them are doubles.
 bool computes_floats(const std::string& header)
 {
     static const std::regex in_base("\\b(float|double)\\b"), in_operator("\\bdouble\\b");

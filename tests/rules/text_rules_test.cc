@@ -100,7 +100,7 @@ std::string upper_case(std::string text)
     return text;
 }
 
-// What naming a device looks like in code: its registration, its folder, its name as a string.
+// The ways to name a device in code: its registration, its folder, its name as a string.
 std::regex naming_device(const std::string& name)
 {
     return std::regex("register_" + name + "_device|\"device/" + name + "/|\"" + upper_case(name) +
@@ -179,8 +179,8 @@ TEST(TextRules, NamingAnOperatorIsRecognised)
     EXPECT_EQ(find_operators(code, known), (std::set<std::string>{"Conv", "MoE"}));
 }
 
-// What is said in one of two ways (CONTRIBUTING.md, "One hand"): the other one. The copy of a
-// device that was written for Tengine is as it was.
+// The other of two ways to say one thing (CONTRIBUTING.md, "One hand"). The copy of a device that
+// was written for Tengine is as it was.
 const std::regex kOtherHand(
     "==\\s+(NULL|nullptr)\\b|; \\w+\\+\\+\\)|"
     "[^}] ir_(tensor|node|graph|subgraph|interface|allocator)_t\\b");

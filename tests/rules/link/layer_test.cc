@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of the rooms holds for the linker as well, which also sees calls through the public
-// headers: what an object file of a room needs is defined in the room itself or below it, by the
-// table of include_rules.cc. Devices may call whatever the public headers declare.
+// headers: the symbols that an object file of a room needs are defined in the room itself or below
+// it, by the table of include_rules.cc. Devices may call whatever the public headers declare.
 #include <fstream>
 #include <gtest/gtest.h>
 #include <map>
@@ -24,7 +24,7 @@ bool may_use(const std::string& room, const std::string& other)
            judge_include("source/" + room + "/a.c", other + "/b.h", false) == "";
 }
 
-// What comes from elsewhere has no definition here.
+// Symbols from elsewhere have no definition here.
 bool is_allowed(const Rooms& rooms, const std::string& room, const std::string& name)
 {
     bool is_ours = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What object files and libraries define and need, as nm prints it, and what the public headers
-// declare.
+// The symbols that object files and libraries define and need, as nm prints them, and those that
+// the public headers declare.
 #pragma once
 
 #include <map>
