@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of schedulers share: a source graph with a context of its own, fed and read as
+// The fixture of the tests of schedulers: a source graph with a context of its own, fed and read as
 // vectors of float, and the lines that are logged meanwhile.
 #pragma once
 
@@ -31,7 +31,7 @@ class LogCapture
     int count(const std::string& part) const;
 };
 
-// Options of a test: what the program would give prerun_graph.
+// Options of a test, as the program would give them to prerun_graph.
 inline constexpr ir_run_options_t kOneThread = {1, 0, 0, 0, 0, 0};
 
 class Session

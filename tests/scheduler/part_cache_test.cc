@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folder of compiled parts by itself: what is found again, what is refused, what is removed,
-// and what is left by a process that ends at any moment.
+// The folder of compiled parts by itself: files that are found again, refused, or removed, and
+// files that a process leaves that ends at any moment.
 #include "scheduler/part_cache.h"
 
 #include <dirent.h>
@@ -62,7 +62,7 @@ class PartCache : public testing::Test
         return status;
     }
 
-    // What there is of a part; TENGINE_OK fills `out_bytes`.
+    // Looks a part up; TENGINE_OK fills `out_bytes`.
     int find(int value, Bytes* out_bytes = nullptr)
     {
         ir_kept_part_t part;
@@ -107,8 +107,8 @@ class PartCache : public testing::Test
         ASSERT_EQ(utimensat(AT_FDCWD, file.c_str(), times, 0), 0);
     }
 
-    // Removing rests on what some emulators and sandboxes have wrong; asked of the system alone.
-    // Empty when files of a folder are listed and removed.
+    // Removing needs calls that some emulators and sandboxes get wrong; they are tried alone. Empty
+    // when files of a folder are listed and removed.
     std::string why_nothing_is_removed() const
     {
         const std::string name(69, 'x'), listed = temporary_.path() + "/listed";
@@ -273,7 +273,7 @@ TEST_F(PartCache, FilesOfOthersStay)
     write(folder() + "/tengine-0123456789abcdef.unfinished", content(0));
     write(folder() + "/tengine-1123456789abcdef.unfinished", content(0));
     age(folder() + "/tengine-0123456789abcdef.unfinished", 4000);
-    // As its writer has it.
+    // A lock as its writer has it.
     const int writer = open((folder() + "/tengine-1123456789abcdef.unfinished").c_str(), O_RDONLY);
     ASSERT_EQ(flock(writer, LOCK_EX), 0);
     ASSERT_EQ(keep(2, content(2), limit), TENGINE_OK);
@@ -321,8 +321,8 @@ TEST_F(PartCache, WhereThereIsNoRoomTheOldPartStays)
     EXPECT_EQ(fs::directory_iterator(folder())->path(), path(1)) << "nothing unfinished is left";
 }
 
-// What a process says that has a file system of its own in place of a folder: 1 as expected, 0 not;
-// -1: there can be none here.
+// Runs `work` in a process that has a file system of its own in place of a folder: 1 as expected, 0
+// not; -1: there can be none here.
 template <class Work>
 int use_medium(const std::string& path, const char* options, const Work& work)
 {
@@ -472,7 +472,7 @@ bool is_rename(uint64_t number)
     return number == SYS_renameat2;
 }
 
-// What writes, and to what: "fsync tengine-….unfinished"; "" for other calls.
+// The call and the file that it writes to: "fsync tengine-….unfinished"; "" for other calls.
 std::string describe_call(pid_t child)
 {
     struct __ptrace_syscall_info info;
@@ -490,7 +490,7 @@ std::string describe_call(pid_t child)
     return (is_write ? "write " : "fsync ") + name;
 }
 
-// So that after a loss of power there is the old file or the new one, with all its bytes.
+// The old file or the new one is there after a loss of power, with all its bytes.
 TEST_F(PartCache, BytesAreOnTheDiskBeforeTheirNameAndThatAtTheEnd)
 {
     ASSERT_EQ(keep(1, content(1)), TENGINE_OK);

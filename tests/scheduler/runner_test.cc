@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What crosses the border of a part: memory of the device's own, shapes known at run time only,
-// times.
+// Boundary tensors of parts: memory of the device's own, shapes known at run time only, times.
 #include "scheduler/runner.h"
 
 #include <gtest/gtest.h>
@@ -79,7 +78,7 @@ class DynamicTest : public testing::TestWithParam<const char*>
 {
 };
 
-// Shapes known at run time only go over every border, also where values are copied.
+// Shapes known at run time only go into every boundary tensor, also where values are copied.
 TEST_P(DynamicTest, ShapesAndDataTravelTogether)
 {
     const LogCapture log;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A clock for devices that only sleep. It stands still while any thread has work, and jumps to the
-// next end of a sleep when all devices sleep, or when nothing happens any more. What devices do at
-// the same time can so be told without measuring this machine.
+// next end of a sleep when all devices sleep, or when nothing happens any more. The work that
+// devices do at the same time can so be told without measuring this machine.
 #pragma once
 
 #include <condition_variable>
@@ -16,7 +16,7 @@ class VirtualClock
   public:
     explicit VirtualClock(int device_num) : devices_(static_cast<size_t>(device_num)) {}
 
-    // The device is busy for `duration` once it has done what it was given before. Returns when.
+    // The device is busy for `duration` once it has done its earlier work. Returns the end.
     int64_t begin(int device, int64_t duration);
     // Sleeps until then.
     void sleep_until(int64_t time);

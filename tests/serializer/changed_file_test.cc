@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Model files that another program writes to while a graph lives. Small ones are copies, which
-// follow nothing. In mapped ones what decides sizes and positions stays what it was when the model
-// was loaded; weights may become wrong numbers, and a change is an error. Memory faults show under
-// the address sanitizer.
+// follow nothing. In mapped ones the values that decide sizes and positions stay as they were when
+// the model was loaded; weights may become wrong numbers, and a change is an error. Memory faults
+// show under the address sanitizer.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -259,7 +259,7 @@ TEST_F(ChangedFileTest, PositionsStayWhatTheyWere)
     check(compress, true);
 }
 
-// Their values may change: what is chosen by them stays within bounds.
+// Their values may change: choices by them stay within bounds.
 TEST_F(ChangedFileTest, ChoicesByValue)
 {
     std::vector<float> regions;
@@ -359,7 +359,7 @@ fs::path data_of(const fs::path& model)
     return model.extension() == ".tmfile" ? model : model.parent_path() / "data.bin";
 }
 
-// What programs do to a file that they put in the place of another without a rename.
+// Ways in which programs put a file in the place of another without a rename.
 struct Replacement
 {
     const char* name;
@@ -424,7 +424,7 @@ TEST_F(ChangedFileTest, AReplacementInPlaceNeverEndsTheProcess)
     }
 }
 
-// By the thread of a pool as well, which has the other half of the weights.
+// The thread of a pool, which has the other half of the weights, may miss it as well.
 TEST_F(ChangedFileTest, AnyThreadMayMissAPage)
 {
     if (!faults_have_addresses()) GTEST_SKIP() << "the emulator gives the address of a fault wrong";
@@ -462,7 +462,7 @@ TEST_F(ChangedFileTest, ARenameOrRemovalIsNoChange)
               expected.y);
 }
 
-// Whole files are put in its place, so that what is mapped stays.
+// Whole files are put in its place, so that the mapped one stays.
 TEST_F(ChangedFileTest, AGraphMayBeSavedToItsOwnFile)
 {
     for (const char* format : {"onnx", "tengine"}) {

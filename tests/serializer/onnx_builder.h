@@ -45,7 +45,7 @@ OnnxBuilder small_model();
 // x → Conv 'conv' with weights and bias → Relu 'relu' → y.
 OnnxBuilder conv_model();
 
-// What came of loading a model; destroys the graph.
+// The outcome of loading a model; destroys the graph.
 class Loaded
 {
   public:

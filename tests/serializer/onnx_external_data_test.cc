@@ -211,7 +211,7 @@ TEST_F(OnnxExternalDataTest, AttributesToo)
 
 // ---- written ----
 
-// What becomes of a model of two large initialisers, one of them in a branch, and a small one.
+// A model of two large initialisers, one of them in a branch, and a small one, as it is saved.
 class OnnxWrittenDataTest : public OnnxExternalDataTest
 {
   protected:

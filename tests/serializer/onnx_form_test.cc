@@ -52,7 +52,7 @@ const Moved kMoved[] = {
     {"ReduceMax", 17, "axes", {1}},    {"ReduceL2", 17, "axes", {1}},
 };
 
-// In a model of `opset`.
+// The node in a model of `opset`.
 OnnxBuilder moved_model(const Moved& moved, int opset)
 {
     OnnxBuilder builder = model_of(opset, {3, 4, 1});
@@ -149,7 +149,7 @@ TEST_F(OnnxFormTest, ConstantNodesBecomeAttributes)
     EXPECT_EQ(written.model.graph().initializer_size(), 0);
     EXPECT_EQ(ints_of(written.node("Unsqueeze"), "axes"), (Dims{2}));  // of the result's three
 
-    // What others read stays, and has no node where the opset has no such attribute.
+    // A constant that others read stays, and has no node where the opset has no such attribute.
     builder.add_node("Cast", {"axes"}, {"z"});
     add_int(builder.graph().mutable_node(2), "to", TensorProto::FLOAT);
     builder.add_output("z");
@@ -410,7 +410,7 @@ TEST_F(OnnxFormTest, WhatMeansNothingIsRefused)
                    "Gemm 'gemm': an absent bias came with opset 11, the file is for opset 9");
 }
 
-// What opset 13 has of `op` on inputs of `type` is not in the opset before `first`.
+// `op` of opset 13 on inputs of `type` cannot be written for the opset before `first`.
 void expect_first(const char* op, int type, const char* name, int first)
 {
     OnnxBuilder builder = model_of(NEWEST_KNOWN_OPSET, {2, 3}, type);

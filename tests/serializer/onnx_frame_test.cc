@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an ONNX model says beside its graph, in the file of a copy that the library has changed.
+// The parts of an ONNX model beside its graph, in the file of a copy that the library has changed.
 #include <fstream>
 
 #include "graph/graph.h"
@@ -14,7 +14,7 @@ namespace {
 
 using FrameTest = SerializerTest;
 
-// A MaxPool with an attribute that is the default, and what programs leave in files.
+// A MaxPool with an attribute that is the default, and the metadata that programs leave in files.
 OnnxBuilder documented_model()
 {
     OnnxBuilder builder;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of a model: what their calls become, and those that are refused.
+// Functions of a model: the nodes that replace their calls, and those that are refused.
 #include "graph/body.h"
 #include "graph/core.h"
 #include "module/module.h"
@@ -20,7 +20,7 @@ std::string text_field(int number, const std::string& text)
     return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(text.size())} + text;
 }
 
-// What SerializeAsString() writes of it is the message with the field.
+// SerializeAsString() then writes the message with the field.
 template <class Message>
 void append_field(Message* message, int number, const std::string& payload)
 {

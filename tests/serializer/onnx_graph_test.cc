@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a well-formed model becomes, and how an ill-formed graph is refused.
+// The graph of a well-formed model, and the refusals of ill-formed ones.
 #include <cstring>
 
 #include "graph/core.h"

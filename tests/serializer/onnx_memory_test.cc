@@ -58,7 +58,7 @@ std::string encode_large_model(bool aligned)
     }
 }
 
-// What an action adds to the process at its peak, in multiples of the weights.
+// The memory that an action adds to the process at its peak, in multiples of the weights.
 template <typename Action>
 double measure_added(const Action& action)
 {

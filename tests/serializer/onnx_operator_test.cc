@@ -132,7 +132,7 @@ TEST_F(OnnxOperatorTest, OperatorsOfUnknownDomainsAreGeneric)
     EXPECT_EQ(node->input_num, 3);
     EXPECT_EQ(get_ir_node_input(node, 1), nullptr);
     EXPECT_STREQ(get_ir_node_output(node, 1)->name, "b");
-    // What cannot be kept is said.
+    // An attribute that cannot be kept is an error.
     auto* body = fancy->add_attribute();
     body->set_name("body");
     body->set_type(::onnx::AttributeProto::GRAPH);

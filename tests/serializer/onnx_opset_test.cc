@@ -38,7 +38,7 @@ std::map<std::string, std::vector<const method*>> onnx_rows()
     return rows;
 }
 
-// The graphs that the operator needs: each gives what is around it.
+// The graphs that the operator needs: each gives a value from around it.
 void add_bodies(const std::string& op, onnx::NodeProto* node)
 {
     const method* row = find_op_method(get_op_type("", op.c_str()), 0);
@@ -197,8 +197,8 @@ bool is_known_to_rows(const std::vector<const method*>& rows, int opset)
     });
 }
 
-// Every stamp that a published operator may have: what it means there is loaded, and what it does
-// not mean any more is refused.
+// Every stamp that a published operator may have: one with the row's meaning is loaded, and one
+// with another meaning is refused.
 TEST_F(OnnxOpsetTest, StampsOfTheHistory)
 {
     History history;
@@ -222,7 +222,7 @@ TEST_F(OnnxOpsetTest, StampsOfTheHistory)
     EXPECT_GT(loaded, 2500);
 }
 
-// What opset 18 and later changed of the form of our operators has been read.
+// The changes of form that opset 18 and later made to our operators are in the rows.
 TEST_F(OnnxOpsetTest, ChangesOfFormAreInTheRows)
 {
     // Changes that a row does not show: an input became possible, or a type of one.

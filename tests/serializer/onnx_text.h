@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small ONNX models as text, a statement a line:
+// Small ONNX models as strings, a statement a line:
 //     in x float 2,3              an input; "-" is the shape of a scalar, "seq:float" a sequence
 //     const w int64 2 = 1 2       an initializer; of small types the values are bytes
 //     sparse s 2,3 = 1:5 4:7      index and value of what is not 0
@@ -16,7 +16,8 @@
 
 namespace tengine::test {
 
-// Of IR version 8, with opset 24 and the newest of the other domains. The text has no mistakes.
+// The model has IR version 8, opset 24 and the newest of the other domains. The string has no
+// mistakes.
 ::onnx::ModelProto parse_onnx_text(const std::string& text);
 
 }  // namespace tengine::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants that lie in the mapped file: which do, and what becomes of them and of the file.
+// Constants that lie in the mapped file: which do, how they are read, and the life of the file.
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -29,7 +29,7 @@ class OnnxViewTest : public SerializerTest
         create_ir_context(nullptr), destroy_ir_context};
 };
 
-// More elements than lists have that are copied for what they may decide, in every type.
+// More elements than the lists have that are copied for the choices they may decide, in every type.
 constexpr int kPayloadSize = 320;
 const std::string kPayload = [] {
     std::string text;
@@ -252,7 +252,7 @@ TEST_F(OnnxViewTest, AnOptionReadsInsteadOfMapping)
     EXPECT_FALSE(is_mapped(path) || is_mapped(folder.path / "weights.bin"));
 }
 
-// What is left of a load that failed can be released.
+// The remains of a load that failed can be released.
 TEST_F(OnnxViewTest, AFailureAfterAView)
 {
     const ScratchFolder folder;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model as it is in the file that the library writes of it for an opset, and what the tests of
-// such files make their models with.
+// A model as it is in the file that the library writes for an opset, and helpers that make the
+// models for tests of such files.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace tengine::test {
 
-// What becomes of a model in a file for `opset`; 0: none is asked for.
+// A model after a journey through a file for `opset`; 0: none is asked for.
 class Written
 {
   public:

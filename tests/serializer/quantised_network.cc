@@ -165,7 +165,7 @@ class Maker : private LayerText
 
     // ---- operators on the bytes ----
 
-    // Of `bytes`, which come from those of `of`.
+    // Dequantises `bytes`, which come from those of `of`.
     void finish_bytes(const std::string& bytes, const Value& of)
     {
         const bool keeps = dice_.one_in(2);

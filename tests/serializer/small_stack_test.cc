@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model nests lies on the heap, not on the stack of the thread that loads it.
+// Nested graphs and functions of a model lie on the heap, not on the stack of the loading thread.
 #include <pthread.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What devices have compiled of a model, in its tmfile. A graph loads whatever is wrong with it.
+// Parts that devices have compiled, in the model's tmfile. A graph loads whatever is wrong with
+// them.
 #include <cstddef>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -94,7 +95,7 @@ TEST_F(TmfileCompiledTest, AreThereWhenItIsLoaded)
     EXPECT_EQ(warnings, 0);
 }
 
-// What is added again in the place of the first, and a part that is like it elsewhere.
+// A part that is added again in the place of the first, and an equal one elsewhere.
 TEST_F(TmfileCompiledTest, TheLastBytesOfAFingerprintCountForAllItsParts)
 {
     const LoadedTmfile loaded(bytes_);
@@ -120,7 +121,7 @@ TEST_F(TmfileCompiledTest, TheLastBytesOfAFingerprintCountForAllItsParts)
         EXPECT_STREQ(get_ir_model_part(again.graph, i)->bytes->target, "the newest");
 }
 
-// In the order in which they come, and which options the device had.
+// The keys are kept in ascending order, with the options that the device had.
 TEST_F(TmfileCompiledTest, KeysOfNodesAreKept)
 {
     const LoadedTmfile loaded(bytes_);
@@ -190,7 +191,7 @@ TEST_F(TmfileCompiledTest, AnAlteredBitIsNoticed)
     }
 }
 
-// Parts for several shapes often are.
+// Bytes of parts for several shapes often are equal.
 TEST_F(TmfileCompiledTest, EqualBytesAreWrittenOnce)
 {
     const auto write_again = [](const char* other_bytes, uint8_t other_hash) {
@@ -237,7 +238,7 @@ TEST_F(TmfileCompiledTest, PartsMayOverlap)
               "DSP; compiler of DSP; a device has saved");
 }
 
-// Those who make the hash right as well. What was read before the fault stays.
+// The hash is made right as well. Parts that were read before the fault stay.
 TEST_F(TmfileCompiledTest, HostileRecords)
 {
     const auto expect_warning = [](const std::string& bytes, int parts) {
@@ -270,7 +271,7 @@ TEST_F(TmfileCompiledTest, HostileRecords)
     expect_warning(with(keys + 4, PartNodesRecord{0xfffffffc, 0}), 0);
 }
 
-// Of a file that says nothing of keys, as older versions wrote it.
+// A file without keys, as older versions wrote it.
 TEST_F(TmfileCompiledTest, AFileWithoutKeysIsRead)
 {
     const LoadedTmfile loaded(with(lists_.begin, uint32_t{0}));

@@ -113,7 +113,7 @@ TEST_F(TmfileExtensionTest, AbsentInputsAndOutputs)
     outputs.expect_round_trip();
 }
 
-// What the original does not know it must reject: its operators end at 107.
+// The original must reject operators that it does not know: its own end at 107.
 TEST_F(TmfileExtensionTest, OperatorNumberIsOutsideTheOriginals)
 {
     const ExtensionGraph made("Einsum");

@@ -16,7 +16,7 @@
 namespace tengine::test {
 namespace {
 
-// An empty graph and what a file of any size costs.
+// The memory for an empty graph and for a file of any size.
 constexpr long kBaseBytes = 32768;
 
 class TmfileHostileTest : public TmfileTest
@@ -222,7 +222,7 @@ TEST_F(TmfileHostileTest, TensorsThatContradictThemselves)
             model.tensors[2].has_dims = has_dims;
             expect_failure(LoadedTmfile(model), TENGINE_EDTYPE, {"'w' has no data type"});
         }
-    // Of 4 bits, 8 bytes are 15 or 16 elements.
+    // 8 bytes are 15 or 16 elements of 4 bits.
     model.tensors[2].has_dims = true;
     model.tensors[2].data_type = TENGINE_DT_INT4;
     for (const int elements : {15, 16}) {

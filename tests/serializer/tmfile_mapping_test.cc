@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What devices load of a compiled tmfile lies in the mapped file, and processes share it.
+// The bytes that devices load from a compiled tmfile lie in the mapped file, and processes share
+// them.
 #include <unistd.h>
 
 #include <cinttypes>
@@ -50,7 +51,7 @@ int load(device* device, subgraph* part, const void* data, size_t size)
     return calls.pre_run(device, part, nullptr);
 }
 
-// What the kernel says of the memory around an address: the file, and kilobytes by kind.
+// The kernel's entry for the memory around an address: the file, and kilobytes by kind.
 struct Mapping
 {
     std::string file;
@@ -64,7 +65,7 @@ bool read_range(const std::string& line, uintptr_t address)
            begin <= address && address < end;
 }
 
-// Empty where it says nothing.
+// Empty where the kernel has no entry.
 Mapping find_mapping(const void* address)
 {
     Mapping found;
@@ -198,14 +199,14 @@ TEST_F(TmfileMappingTest, ProcessesShareWhatDevicesLoad)
     end(loaded);
     if (mapping.kilobytes.empty()) GTEST_SKIP() << "/proc/self/smaps says nothing here";
     EXPECT_EQ(mapping.file, std::filesystem::canonical(path("compiled")));
-    // Whether the kernel calls pages dirty that are those of the file depends on the file system.
+    // Whether the kernel calls pages of the file dirty depends on the file system.
     const size_t shared = mapping.kilobytes["Shared_Clean:"] + mapping.kilobytes["Shared_Dirty:"];
     EXPECT_GE(shared * 1024, calls.size);
     ASSERT_EQ(mapping.kilobytes.count("Anonymous:"), 1u);
     EXPECT_EQ(mapping.kilobytes["Anonymous:"], 0u) << "pages of this process alone";
 }
 
-// One that may be given up must not use what ends with the model.
+// A part that may be given up must not use memory that ends with the model.
 TEST_F(TmfileMappingTest, WatchedPartsHaveACopy)
 {
     const LoadedTmfile loaded{path("compiled"), context_.get()};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tmfiles for the tests of this folder: a writer of records that knows nothing of ours, with
-// garbage in all the fields that real files have garbage in, and what came of loading one.
+// garbage in all the fields that real files have garbage in, and the outcome of loading one.
 #pragma once
 
 #include <cstdint>
@@ -78,11 +78,11 @@ struct RawModel
 // x[1,2,4,4] → the operator → y.
 RawModel single_model(uint32_t op, const Words& param);
 
-// What came of loading a tmfile; destroys the graph.
+// The outcome of loading a tmfile; destroys the graph.
 class LoadedTmfile
 {
   public:
-    // From a copy of exactly its size, so that AddressSanitizer sees every byte too far.
+    // Loads a copy of exactly its size, so that AddressSanitizer sees every byte too far.
     explicit LoadedTmfile(const std::string& bytes);
     explicit LoadedTmfile(const RawModel& model) : LoadedTmfile(model.encode()) {}
     // NULL: no context, whose options are their defaults.
@@ -106,7 +106,7 @@ class LoadedTmfile
 
 void expect_failure(const LoadedTmfile& loaded, int code, std::initializer_list<const char*> parts);
 
-// Everything a source graph says, a line a thing: two graphs with equal texts are equal.
+// Everything in a source graph, a line for each item: two graphs with equal strings are equal.
 std::string describe_graph(const struct graph* graph);
 
 // The bytes our writer makes of the graph; "" after a failure.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantised ONNX models as tmfiles: what they compute, and of which types, is what the ONNX graph
-// itself computes, which does not go through the translation.
+// Quantised ONNX models as tmfiles: their results and types are those of the ONNX graph itself,
+// which does not go through the translation.
 #include <unistd.h>
 
 #include <algorithm>
@@ -95,7 +95,7 @@ Outputs run(graph_t graph, int precision, const Feed& feed = fill, const Take& t
     return outputs;
 }
 
-// What differs, in a line; "" if nothing does.
+// The difference, in a line; "" if there is none.
 std::string compare(const Outputs& expected, const Outputs& outputs)
 {
     if (!expected.failure.empty()) return "the ONNX model fails: " + expected.failure;
@@ -418,7 +418,7 @@ TEST_P(RandomTmfileTest, GoesBackToAnOnnxModelThatComputesTheSame)
     }
 }
 
-// What a quantised tensor stands for.
+// The real values of a quantised tensor.
 Output values_of(tensor_t tensor)
 {
     Output output = read(tensor);
@@ -437,7 +437,7 @@ Output values_of(tensor_t tensor)
     return {TENGINE_DT_FP32, output.shape, values};
 }
 
-// What the float input of the same name is as bytes.
+// Quantises the float input of the same name.
 void fill_bytes(tensor_t input)
 {
     float scale = 0;
@@ -455,7 +455,7 @@ void fill_bytes(tensor_t input)
     set_tensor_data(input, bytes.data(), static_cast<int>(bytes.size()));
 }
 
-// What is fed and read then stands for what it was before.
+// The integers of inputs and outputs stand for the floats of the ONNX model.
 TEST_P(RandomTmfileTest, HasIntegersAtItsBordersWhereAskedFor)
 {
     const context_t context = create_context("integers", 1);
@@ -469,7 +469,7 @@ TEST_P(RandomTmfileTest, HasIntegersAtItsBordersWhereAskedFor)
         graph_t graph = create_graph(nullptr, "tengine", path_.c_str());
         ASSERT_NE(graph, nullptr) << get_tengine_error();
         const Outputs expected = run_onnx(onnx, TENGINE_MODE_INT8);
-        // Some were of bytes before.
+        // Some were int8 or uint8 before.
         const Feed feed = [&](tensor_t input) {
             const std::string name = get_tensor_name(input);
             const bool was_float = network.text.find("in " + name + " float") != std::string::npos;
@@ -491,7 +491,7 @@ TEST_P(RandomTmfileTest, HasIntegersAtItsBordersWhereAskedFor)
     EXPECT_GT(changed, 0);
 }
 
-// With what a device has compiled of it.
+// The tmfile has the parts that a device has compiled.
 TEST_P(RandomTmfileTest, ComputesTheSameCompiledAheadOfTime)
 {
     const context_t context = create_context("compiler", 1);
