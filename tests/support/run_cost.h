@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What running a graph would take, for tests that run unreviewed graphs.
+// The cost of running a graph, for tests that run unreviewed graphs.
 #pragma once
 
 #include <cstdint>

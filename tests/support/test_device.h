@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A device for tests: takes the operators it is told to, runs them with the default device's
-// kernels, counts calls, and misbehaves on demand. Registered while it lives. What it can do is in
-// support/devices/scripted_device.h; here it has the comforts of C++.
+// kernels, counts calls, and misbehaves on demand. It is registered while it lives. Its abilities
+// are in support/devices/scripted_device.h; here it has the comforts of C++.
 #pragma once
 
 #include <atomic>

@@ -21,7 +21,7 @@ struct ModelResult
     tools::Tensor output;  // the model's first
     nlohmann::json report;
 
-    // Of the multiply-accumulates, from 0 to 1.
+    // The device's share of the multiply-accumulates, from 0 to 1.
     double mac_share(const std::string& device) const;
 };
 

@@ -223,7 +223,7 @@ std::string write_choice(const std::string& unary = "")
     return maker.write(scratch_folder());
 }
 
-// What the If itself does is to copy, which takes less time than 256 products for each number.
+// The If itself only copies, which takes less time than 256 products for each number.
 TEST(BenchProfile, TheTimeOfABodyIsThatOfItsNodes)
 {
     const Finished finished =

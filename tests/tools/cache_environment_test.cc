@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TENGINE_CACHE_DIR is of the user who starts `tengine`. Where the program has other rights than
-// that user, it does not count. Only root can make such programs, so others skip this.
+// TENGINE_CACHE_DIR belongs to the user who starts `tengine`. Where the program has other rights
+// than that user, it does not count. Only root can make such programs, so others skip this.
 #include <fcntl.h>
 #include <grp.h>
 #include <unistd.h>
@@ -69,7 +69,7 @@ class CacheEnvironment : public testing::Test
     const std::string program_ = folder_ + "/tengine", cache_ = folder_ + "/cache";
 };
 
-// What the next two would do were the variable not ignored.
+// The programs of the next two tests would do so were the variable not ignored.
 TEST_F(CacheEnvironment, CountsInAProgramWithoutRightsOfItsOwn)
 {
     if (run({"devices"}).output.find("plain C++") != std::string::npos)
@@ -90,7 +90,7 @@ TEST_F(CacheEnvironment, IsIgnoredInASetUserIdProgram)
     EXPECT_EQ(kept(), 0);
 }
 
-// Whose user IDs are all the same: only the kernel's AT_SECURE tells.
+// The program's user IDs are all the same: only the kernel's AT_SECURE tells.
 TEST_F(CacheEnvironment, IsIgnoredInAProgramWithCapabilities)
 {
     vfs_cap_data rights = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine compile` from outside, and what the other commands make of the files it writes.
+// `tengine compile` from outside, and the other commands on the files it writes.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -77,7 +77,7 @@ class Compile : public testing::Test
         return nlohmann::json::parse(finished.output);
     }
 
-    // Where the accelerator's part comes from.
+    // The origin of the accelerator's part.
     static std::string origin(const nlohmann::json& report)
     {
         for (const auto& part : report["parts"])
@@ -111,8 +111,8 @@ class Compile : public testing::Test
     const std::string quantised_ = folder_ + "/digits_int8.onnx";
 };
 
-// What multiplies, adds and moves is the accelerator's, ahead of time as in a run of the ONNX
-// model.
+// The accelerator takes the nodes that multiply, add and move, ahead of time as in a run of the
+// ONNX model.
 TEST_F(Compile, AttentionReachesTheAccelerator)
 {
     ModelMaker model({1, 6, 8});
@@ -159,7 +159,7 @@ TEST_F(Compile, WhatItWritesIsLoaded)
     EXPECT_THAT(run(on_tpu({"inspect", path("net.tmfile")})).output, HasSubstr("model's file"));
 }
 
-// What the CPU's kernels have packed.
+// The file has the weights that the CPU's kernels have packed.
 TEST(CompileForTheCpu, WhatItWritesIsLoaded)
 {
     if (run({"devices"}).output.find("plain C++") != std::string::npos)
@@ -316,8 +316,8 @@ TEST_F(Compile, AnAlteredFileIsCompiledAgain)
     EXPECT_EQ(origin(inspect(path("net.tmfile"))), "compiled");
 }
 
-// On a board, which has the dispatch alone: the error names what is missing, and the log what was
-// wrong with the file.
+// On a board, which has the dispatch alone: the error names the missing compiler, and the log the
+// fault of the file.
 TEST_F(Compile, AnAlteredFileFailsWhereFallbackIsForbidden)
 {
     const std::string compiler = kPlugins + "/tpu_compiler.so", file = path("net.tmfile");
@@ -459,7 +459,7 @@ TEST_F(Compile, WhatAKilledOneLeftIsRemoved)
     EXPECT_THAT(files(), testing::UnorderedElementsAre("net.tmfile", other));
 }
 
-// As much as it was given time for; the next one then leaves nothing but its file.
+// The killed one gets as far as it has time; the next one then leaves nothing but its file.
 TEST_F(Compile, OneThatIsKilledIsTidiedUpAfter)
 {
     const pid_t killed = fork();
@@ -489,7 +489,7 @@ TEST_F(Compile, OtherFormatsHaveNoPlaceForIt)
     EXPECT_EQ(origin(inspect(path("copy.tmfile"))), "model");
 }
 
-// The program's way: parts compiled of an ONNX file's nodes would not be found in the tmfile.
+// A model must be a tmfile before: parts compiled of an ONNX file's nodes would not be found in it.
 TEST_F(Compile, AnOnnxFileMustBecomeATmfileFirst)
 {
     ASSERT_EQ(init_tengine(), 0);

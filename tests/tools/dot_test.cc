@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The picture of a placement: what it shows of a report made by hand, and that Graphviz takes it.
+// The picture of a placement: a report made by hand is shown, and Graphviz takes the picture.
 #include "dot.h"
 
 #include <cstdlib>
@@ -134,7 +134,7 @@ TEST_F(Dot, BranchesAreBoxesOfTheirOwn)
     EXPECT_EQ(complaints(text), "");
 }
 
-// What is a result, or what two nodes read, ends a chain; a constant does not.
+// A result, or a value that two nodes read, ends a chain; a constant does not.
 TEST_F(Dot, WhatEndsAChain)
 {
     add_part("A");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models that leave dimensions of their inputs free: which command wants what to be said of them.
+// Models that leave dimensions of their inputs free: the commands that need extents for them.
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -83,7 +83,7 @@ TEST_F(FreeShape, EveryCommandThatNeedsTheShapeSaysHowToGiveIt)
     EXPECT_EQ(run({"run", model, "--shape", "x=1x3x8x6"}).status, 0);
 }
 
-// What a program feeds is of any size, and so is what it is after a conversion.
+// A program may feed any size, also after a conversion.
 TEST_F(FreeShape, AnOnnxFileKeepsIt)
 {
     const std::string model = write_model({"batch", "", "height", "width"});
@@ -207,7 +207,7 @@ TEST_F(FreeShape, AFirstDimensionAloneIsOneAndThatIsSaid)
     EXPECT_EQ(finished.status, 0);
     EXPECT_EQ(finished.errors, "tengine: " + model + ": " + words);
     EXPECT_THAT(finished.output, HasSubstr("output  y  1x3x4x4"));
-    // Once, though the model is loaded twice.
+    // The warning comes once, though the model is loaded twice.
     EXPECT_EQ(run({"bench", model, "--runs", "1", "--threads", "1,2"}).errors, finished.errors);
     EXPECT_EQ(run({"run", model, "--shape", "x=1x3x8x8"}).errors, "");
 }

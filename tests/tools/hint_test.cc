@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `tengine` says is neither silent nor misleading: figures that belong together agree, and
-// what cannot work names the way out.
+// `tengine` is neither silent nor misleading: figures that belong together agree, and a command
+// that cannot work names the way out.
 #include <cstdlib>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST(Hint, AnUnknownPassToDumpListsThoseThereAre)
     EXPECT_EQ(run(words).errors, "");
 }
 
-// Those of a run in a run, those of a file in a conversion to its format, those of a quantised
+// The passes of a run in a run, those of a file in a conversion to its format, those of a quantised
 // model there.
 TEST(Hint, EveryListedPassCanBeDumped)
 {

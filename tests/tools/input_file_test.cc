@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine run` with inputs in files of every kind and from standard input, and with files that are
-// not what they should be.
+// `tengine run` with inputs in files of every kind and from standard input, and with faulty files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +36,7 @@ class InputFile : public testing::Test
         return {reinterpret_cast<const char*>(image_.bytes.data()), image_.bytes.size()};
     }
 
-    // What is printed; the run must succeed.
+    // The standard output; the run must succeed.
     static std::string output_of(const std::string& file, const std::string& streamed = "")
     {
         const Finished finished =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of the files that `tengine` writes: an old one is replaced by a whole new one or
-// stays, and what cannot be written is an error.
+// The files that `tengine` writes: an old one is replaced by a whole new one or stays, and one that
+// cannot be written is an error.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -66,7 +66,7 @@ TEST(OutputFile, TensorsReplaceIt)
         expect_replaced(file, {"run", model, "--output", folder});
 }
 
-// Who may make names in a folder of results does not choose what is overwritten.
+// Users who may make names in a folder of results do not choose the file that is overwritten.
 TEST(OutputFile, LinksUnderNamesOfTheProgramAreNotFollowed)
 {
     const std::string folder = scratch_folder(), victim = folder + "/victim";
@@ -94,7 +94,8 @@ TEST(OutputFile, LinksUnderNamesOfTheProgramAreNotFollowed)
     }
 }
 
-// The names of a model's outputs may be longer than those of files, and equal in what is kept.
+// The names of a model's outputs may be longer than those of files, and equal in the part that is
+// kept.
 TEST(OutputFile, NamesOfOutputsMayBeLongAndControlNoTerminal)
 {
     const std::string folder = scratch_folder(), file = folder + "/m.onnx";
@@ -130,7 +131,7 @@ void write_model_with_data(const std::string& folder)
     tools::write_file(folder + "/m.onnx", maker.model.SerializeAsString());
 }
 
-// By whatever name: the same, another way to it, a link, a hard link.
+// The name does not matter: the same, another path to it, a link, a hard link.
 TEST(OutputFile, NoCommandOverwritesWhatItReads)
 {
     const std::string folder = scratch_folder();

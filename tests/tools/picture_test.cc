@@ -48,7 +48,7 @@ std::string write_colours(const std::string& folder)
     return folder + "/colours.ppm";
 }
 
-// What an input of this shape gets of it.
+// The pixels that an input of this shape gets from it.
 std::vector<int> pixels_of(const std::vector<int64_t>& shape,
                            const std::vector<std::string>& more = {})
 {

@@ -93,7 +93,7 @@ TEST_F(PrecisionDigits, Bf16StaysWithinItsRoundings)
     }
 }
 
-// What a new user may try first.
+// The first attempt of a new user.
 TEST_F(PrecisionDigits, WithoutATableTheErrorSaysWhatToDo)
 {
     std::vector<std::string> words = {"run",   model_,     "--input",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `tengine quantize` looks at before it works, and the accuracy that labels give.
+// The checks of `tengine quantize` before its work, and the accuracy that labels give.
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `tengine quantize` takes for samples, and what it says of scales and of what to try.
+// The samples that `tengine quantize` takes, and its messages about scales and about further
+// attempts.
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -50,7 +51,7 @@ class QuantizeData : public testing::Test
         return run(arguments);
     }
 
-    // What was written with these samples.
+    // The file that is written with these samples.
     std::string written(const std::vector<std::string>& more = {}) const
     {
         const Finished finished = quantize(more);
@@ -76,7 +77,7 @@ TEST_F(QuantizeData, WhatADeviceRefusesDecides)
               "48 MACs are taken so, 0 MACs per channel, uint8: ONE_SCALE refuses QLinearConv 'y': "
               "the weights have 2 scales, expected one");
     EXPECT_EQ(written(device), written({"--per-tensor"}));
-    // What the command line asks for stays.
+    // The request of the command line stays.
     std::vector<std::string> asked = device;
     asked.push_back("--per-channel");
     const json kept = json::parse(quantize(asked).output);
@@ -97,7 +98,7 @@ TEST_F(QuantizeData, FoldersOfClassesAreSamplesToo)
     EXPECT_EQ(json::parse(finished.output)["samples"], 3);
 }
 
-// Each as the same numbers in fp32, 1x3x2x4.
+// Each file has the same numbers as one in fp32, 1x3x2x4.
 TEST_F(QuantizeData, OtherTypesAndOrdersAreConverted)
 {
     const std::string file = data_ + "/0.npy";
@@ -229,7 +230,7 @@ TEST_F(QuantizeData, AModelWhoseWorkIsInBodiesNamesThem)
 }
 
 // As exporters write for opsets before 11: limits of a Clip are attributes, and become inputs of
-// the type of what is clipped, which nothing in a file with free dimensions declares.
+// the type of the clipped tensor, which nothing in a file with free dimensions declares.
 TEST_F(QuantizeData, AnOldModelWithFreeDimensionsIsWritten)
 {
     ModelMaker maker({1, 3, 2, 4}, 10);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `tengine quantize --dynamic` writes and says.
+// The files and messages of `tengine quantize --dynamic`.
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ TEST(QuantizeDynamic, RunsNearTheFloatModel)
     const std::string folder = scratch_folder(), path = folder + "/dynamic.onnx";
     ASSERT_EQ(quantize(make_products(), path).status, 0);
     ASSERT_EQ(run({"run", folder + "/model.onnx", "--output", folder}).status, 0);
-    // A softmax of products near 100: what matters is that it is the same decision.
+    // A softmax of products near 100: only the decision has to be the same.
     const Finished finished =
         run({"run", path, "--expect", folder + "/y.npy", "--tolerance", "0.1,0.05"});
     EXPECT_EQ(finished.status, 0) << finished.output << finished.errors;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `tengine quantize` writes: pairs, scales and constants of small networks against values
+// The files of `tengine quantize`: pairs, scales and constants of small networks against values
 // worked out by hand.
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantised tmfiles of the shipped network, by `tengine quantize` and `tengine convert`, in the
-// three schemes that Tengine Lite has: what they read of the held-out images, on the CPU and on the
+// three schemes that Tengine Lite has: their results for the held-out images, on the CPU and on the
 // accelerator.
 #include <algorithm>
 #include <cmath>
@@ -60,7 +60,7 @@ void give_unsigned_zero_point(ModelProto* model, NodeProto* linear)
     *model->mutable_graph()->add_initializer() = zero_point;
 }
 
-// `scheme` of a model that `tengine quantize` wrote, all in int8.
+// Puts a model that `tengine quantize` wrote, all in int8, into `scheme`.
 void apply(const Scheme& scheme, ModelProto* model)
 {
     for (NodeProto& node : *model->mutable_graph()->mutable_node()) {
@@ -108,7 +108,7 @@ class QuantizedTmfile : public testing::TestWithParam<Scheme>
         return model.graph().node(0);
     }
 
-    // The tmfile takes what QuantizeLinear would make of the images.
+    // The images in integers as the tmfile takes them: as QuantizeLinear would give them.
     Tensor quantized_images() const
     {
         const bool is_unsigned = GetParam().has_unsigned_activations;
@@ -135,7 +135,7 @@ class QuantizedTmfile : public testing::TestWithParam<Scheme>
     int zero_point_ = 0;
 };
 
-// What the ONNX model says of the images in the same integers.
+// The results equal those of the ONNX model for the images in the same integers.
 TEST_P(QuantizedTmfile, EqualsTheOnnxModelInIntegers)
 {
     const ModelResult expected = run_model(
@@ -197,7 +197,7 @@ class QuantizeTmfile : public testing::Test
         ASSERT_EQ(finished.status, 0) << finished.errors;
     }
 
-    // What is quantised from `model` on 20 random samples.
+    // Quantises `model` on 20 random samples.
     std::string quantize(const std::string& model, const std::string& name)
     {
         const std::string path = folder_ + "/" + name;

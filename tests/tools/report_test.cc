@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine bench`, `inspect` and `devices`: what they print and what they write as JSON.
+// `tengine bench`, `inspect` and `devices`: their output and their JSON reports.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -52,7 +52,7 @@ TEST(BenchCommand, WritesConsistentNumbers)
     }
 }
 
-// What `value` must look like: a word for its type, or for an object a word for each key.
+// The form that `value` must have: a word for its type, or for an object a word for each key.
 void expect_shape(const json& value, const json& shape, const std::string& where)
 {
     if (shape.is_object()) {

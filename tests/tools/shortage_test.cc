@@ -33,7 +33,7 @@ class Shortage : public testing::TestWithParam<Words>
         return finished;
     }
 
-    // What the program takes without a failure.
+    // The number of allocations of the program without a failure.
     long count_allocations(const Words& words) const
     {
         const std::string file = folder_ + "/count";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `tengine` shows on a terminal: tables that fit, colours, progress, and what Ctrl-C leaves.
+// The output of `tengine` on a terminal: tables that fit, colours, progress, and the remains after
+// Ctrl-C.
 #include "tools/terminal.h"
 
 #include <csignal>
@@ -30,7 +31,7 @@ size_t longest_line(const std::string& text)
     return longest;
 }
 
-// Of a device that takes nothing there is a reason for every node.
+// A device that takes nothing gives a reason for every node.
 std::string refusing_device()
 {
     const json devices = json::parse(run({"devices", "--json", "-"}).output)["devices"];
@@ -96,7 +97,7 @@ TEST(Terminal, BenchShowsHowFarItIs)
     EXPECT_THAT(run_on_terminal(quiet, {}).output, Not(HasSubstr(" left")));
 }
 
-// What a line shows in the end, after what wipes it.
+// The final content of each line, after the last sequence that wipes it.
 std::vector<std::string> lines_shown(const std::string& text)
 {
     std::vector<std::string> shown;
@@ -108,7 +109,7 @@ std::vector<std::string> lines_shown(const std::string& text)
     return shown;
 }
 
-// The model declares its batch only, and the command says what it takes it for.
+// The model declares its batch only, and the command says which value it takes.
 TEST(Terminal, ProgressIsWipedBeforeAMessage)
 {
     const std::string model = data_file("digits.onnx");
@@ -118,7 +119,8 @@ TEST(Terminal, ProgressIsWipedBeforeAMessage)
                 testing::Contains(testing::StartsWith("tengine: " + model + ": input 'image'")));
 }
 
-// Of both passes over the samples: shares only grow, and the whole is two of each sample.
+// Progress counts both passes over the samples: shares only grow, and the whole is two of each
+// sample.
 TEST(Terminal, QuantizePromisesBothPassesAtOnce)
 {
     const std::string output = run_on_terminal({"quantize", data_file("digits.onnx"), "--random",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What results may be wrong by (tools/verify/bound.h): sums in the order and the type that a device
-// has are within it, and results that are too large by a thousandth are beyond it.
+// Bounds of the errors of results (tools/verify/bound.h): sums in the order and the type that a
+// device has are within it, and results that are too large by a thousandth are beyond it.
 #include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
@@ -36,7 +36,7 @@ TEST(MovedBound, StringsAndComplexNumbersStayTheSame)
     }
 }
 
-// Sums of products: what a device makes of them, and what is exact.
+// Sums of products: those of a device, and exact ones.
 struct Sums
 {
     Tensor got;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine verify` from outside: which devices pass, and what it says of them.
+// `tengine verify` from outside: the devices that pass, and the messages about them.
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ std::set<std::string> find_verified_kernels(const std::string& only)
     return names;
 }
 
-// What no case reaches, and why.
+// The kernels that no case reaches, and why.
 const std::map<std::string, const char*> kUnreached = {
     {"lstm.byte_pixels", "of an operator that the precision hybrid_int8 makes"},
     {"matmul.row_byte_pixels", "of an operator that the precision hybrid_int8 makes"},
@@ -81,7 +81,7 @@ const std::map<std::string, const char*> kUnreached = {
     {"matmul_nbits.vnni", "computes with other numbers, by leave of the model's accuracy_level"},
 };
 
-// A kernel that no case has is judged by no one: those for channels last need a convolution before.
+// A kernel that no case has is not judged: NHWC ones need a convolution in front of them.
 TEST(VerifyCommand, ReachesTheKernelsOfTheCpu)
 {
     const std::string devices = run({"devices"}).output;

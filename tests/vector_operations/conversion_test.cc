@@ -73,7 +73,7 @@ struct FloatsToIntegers
 
 // Kernels that use it have vectors of fixed sizes (kernel/fixed_vectors.h); SVE has another order.
 #if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
-// Of each part of 16 bytes first those of the first vector.
+// Each part of 16 bytes begins with the words of the first vector.
 struct PairsOfWords
 {
     template <class D>
@@ -87,8 +87,8 @@ struct PairsOfWords
 };
 #endif
 
-// Where the processor converts; Highway's own conversions do not round, and kernels have others.
-// Bits of halves are integers, since they are no arithmetic type.
+// For processors that convert fp16; Highway's own conversions do not round, and kernels have
+// others. Bits of fp16 are integers, since fp16 is no arithmetic type.
 #if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_F16C)) || \
     (HWY_ARCH_ARM && HWY_TARGET == HWY_NEON && (__ARM_FP & 2))
 struct Halves

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a scripted device (scripted_device.h) is to do, and how options by key say it.
+// The script of a scripted device (scripted_device.h), and its members as options by key.
 #pragma once
 
 #include "tengine/device.h"

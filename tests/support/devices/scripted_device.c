@@ -108,8 +108,8 @@ static int evaluation(struct device* device, struct subgraph* part, struct vecto
 
 // ---- from a part to its results ----
 
-// What is compiled: the default device's work, and what the options said of runs, which are not to
-// be read when a part is run late.
+// A compiled part: the default device's work, and the options about runs, which are not to be read
+// when a part is run late.
 typedef struct scripted_graph
 {
     void* inner;

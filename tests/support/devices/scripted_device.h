@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device that does what a script says: which nodes it takes, what it promises, where it fails or
+// A device that follows a script: the nodes it takes, its promises, the places where it fails or
 // hangs. It runs its nodes with the default device's kernels. tests/support/test_device.h wraps it
 // for the tests; the folders a/ and b/ make loadable devices of it, whose script the command line
 // writes. Needs the public headers only.
@@ -29,7 +29,7 @@ typedef struct script_hooks
     // Before the work is done; a failure is passed on.
     int (*run)(void* privacy, struct subgraph* part);
     int (*async_run)(void* privacy, struct subgraph* part);
-    // In place of saying that what async_run started is done.
+    // In place of saying that the run that async_run started is done.
     int (*async_wait)(void* privacy, struct subgraph* part, int try_wait);
 } script_hooks_t;
 
@@ -53,13 +53,13 @@ typedef struct scripted_device
 
 // `out_device` must be all zero; the name is not copied.
 void init_scripted_device(scripted_device_t* out_device, const char* name);
-// Gives the device the optional entries estimate; async_run and async_wait. What async_run starts
-// is done when it returns.
+// Gives the device the optional entries estimate; async_run and async_wait. A run that async_run
+// starts is done when it returns.
 void enable_scripted_estimate(scripted_device_t* device);
 void enable_scripted_async(scripted_device_t* device);
 // Gives it the entry survey, which calls the hook.
 void enable_scripted_survey(scripted_device_t* device);
-// Gives it the entry cancel, which ends what hangs.
+// Gives it the entry cancel, which ends the hangs.
 void enable_scripted_cancel(scripted_device_t* device);
 
 // Runs that hang go on, whichever way they hang; those that come later hang again.
