@@ -88,7 +88,7 @@ struct PairsOfWords
 #endif
 
 // For processors that convert fp16; Highway's own conversions do not round, and kernels have
-// others. Bits of fp16 are integers, since fp16 is no arithmetic type.
+// others. Bits of fp16 are integers, since fp16 is not an arithmetic type.
 #if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_F16C)) || \
     (HWY_ARCH_ARM && HWY_TARGET == HWY_NEON && (__ARM_FP & 2))
 struct Halves

@@ -107,7 +107,7 @@ TEST_F(ModuleTest, OtherHeadsAreRefused)
         EXPECT_EQ(read(with_head(text)), TENGINE_EFORMAT) << text;
         EXPECT_THAT(tengine_error_message(), HasSubstr("no module of the TPU")) << text;
     }
-    // A machine that exists, but for which the program is not.
+    // A machine that exists and is not that of the program.
     EXPECT_EQ(read(with_head("TPU edge")), TENGINE_EINVAL);
     EXPECT_THAT(tengine_error_message(), HasSubstr("another configuration than 'edge'"));
 }
