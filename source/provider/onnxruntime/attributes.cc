@@ -10,8 +10,8 @@
 namespace tengine::provider {
 namespace {
 
-// The bytes of an attribute, as the host gives them: 8 a number, 4 a float, of texts each with a
-// NUL behind it.
+// The bytes of an attribute, as the host gives them: 8 an integer, 4 a float, and strings each with
+// a NUL behind it.
 std::vector<char> read_bytes(const OrtOpAttr* attribute, OrtOpAttrType type)
 {
     const OrtApi& api = *runtime().api;

@@ -14,7 +14,7 @@ namespace tengine::provider {
 // fails.
 int set_attributes(const ViewedNode& viewed, node_t made);
 
-// An attribute that is a text, or a number; the second when the node does not have it.
+// An attribute that is a string, or an integer; `otherwise` when the node does not have it.
 std::string read_text(const OrtNode* node, const char* name, const std::string& otherwise);
 int64_t read_number(const OrtNode* node, const char* name, int64_t otherwise);
 

@@ -26,7 +26,7 @@ void save(graph_t graph, const std::string& path)
     if (save_graph(graph, kFormat, path.c_str()) < 0) fail_library("the compiled part");
 }
 
-// A stream would hide that there was no memory.
+// A stream would hide running out of memory.
 std::string read_file(const std::string& path)
 {
     std::string bytes(static_cast<size_t>(fs::file_size(path)), '\0');
@@ -36,7 +36,7 @@ std::string read_file(const std::string& path)
     return bytes;
 }
 
-// Nothing that may throw is between the making of `graph` and this.
+// Nothing between the making of `graph` and this may throw.
 GraphPointer own(graph_t graph, const char* what)
 {
     const GraphPointer owned(graph, [](graph_t released) {
@@ -100,7 +100,7 @@ class Attributes
     std::vector<OrtOpAttr*> list_;
 };
 
-// The file that the host writes, or the name that it gives one of its own choice.
+// The file that the host writes, or the model's, after which the host names a file of its own.
 fs::path written_model(const Settings& settings, const std::string& model)
 {
     if (!settings.kept_parts.model.empty()) return settings.kept_parts.model;

@@ -59,7 +59,7 @@ NodePointer make_context_node(const Part& part, const OrtNode* fused, const Sett
                               const std::string& model, const std::string& notes,
                               WrittenFiles* files);
 
-// The things such nodes depend on, as the host keeps them with a model, and what it means here.
+// The conditions of such nodes, as the host keeps them with a model, and their verdict here.
 std::string describe_compatibility(const Settings& settings);
 OrtCompiledModelCompatibility judge_compatibility(const std::string& description);
 

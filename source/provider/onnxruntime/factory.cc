@@ -28,10 +28,10 @@ struct Factory : OrtEpFactory
     Factory(const Factory&) = delete;
     Factory& operator=(const Factory&) = delete;
 
-    // The kind of all devices but the CPU to the host, which looks for none itself.
+    // The host's kind of all devices but the CPU; the host itself looks for none.
     OrtHardwareDevice* accelerator = nullptr;
-    // The registration, and providers of sessions: the host may end the former while sessions run,
-    // and gives their providers back to the factory afterwards.
+    // The holders are the registration and the providers of sessions: the host may end the former
+    // while sessions run, and gives their providers back to the factory afterwards.
     int holder_num = 1;
     bool is_registered = true;
 };
@@ -60,7 +60,7 @@ const char* get_version(const OrtEpFactory*) noexcept
 
 uint32_t get_vendor_id(const OrtEpFactory*) noexcept
 {
-    return 0;  // of no bus
+    return 0;  // there is no bus
 }
 
 // ---- devices ----
@@ -83,7 +83,7 @@ void add_pair(const Pairs& pairs, const std::string& key, const std::string& val
     runtime().api->AddKeyValuePair(pairs.get(), key.c_str(), value.c_str());
 }
 
-// The answer of the library, which has said why where there is none.
+// The library's answer; where there is none, the library has said why.
 const char* require(const char* text, const std::string& device)
 {
     if (!text) fail_library("device '" + device + "'");

@@ -25,10 +25,10 @@ struct BuiltGraph
 // logged.
 std::string judge_node(const GraphView& view, const ViewedNode& node);
 
-// A graph of the nodes whose `chosen` is true. Tensors from others become inputs, and
-// what others read of them, or the host as a result, an output. With `lends_constants` the graph
-// reads constants where the host has them, and must not outlive the host's call; else it has
-// copies. Throws Failure.
+// A graph of the nodes whose `chosen` is true. Tensors that others write become inputs, and tensors
+// that others or the host read become outputs. With `lends_constants` the graph reads constants
+// where the host has them, and must not outlive the host's call; else it has copies. Throws
+// Failure.
 BuiltGraph build_graph(const GraphView& view, const std::vector<bool>& chosen,
                        const Settings& settings, bool lends_constants);
 

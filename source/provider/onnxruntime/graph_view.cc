@@ -14,7 +14,7 @@ struct ElementType
     int data_type;
 };
 
-// By the number of ONNX.
+// Indexed by ONNX's number of the type.
 constexpr ElementType kElementTypes[] = {
     {"undefined", kNoType},        {"float", TENGINE_DT_FP32},    {"uint8", TENGINE_DT_UINT8},
     {"int8", TENGINE_DT_INT8},     {"uint16", TENGINE_DT_UINT16}, {"int16", TENGINE_DT_INT16},

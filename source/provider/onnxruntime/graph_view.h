@@ -29,7 +29,7 @@ struct Value
 struct ViewedNode
 {
     const OrtNode* node = nullptr;
-    std::string name;  // may be "", and that of another node
+    std::string name;  // may be "", or that of another node
     std::string op;
     std::string domain;         // "" is ONNX's
     int version = 0;            // the operator's last change that the graph's opset has

@@ -8,7 +8,7 @@ namespace tengine::provider {
 
 // From here on the library's lines go to this logger of the host.
 void open_log(const OrtLogger* logger);
-// And to standard error again.
+// Sends them to standard error again.
 void close_log();
 
 void log_line(const OrtLogger* logger, OrtLoggingLevel level, const char* line);

@@ -164,8 +164,8 @@ class Placer
         return text.empty() ? "no device took it" : text;
     }
 
-    // A node that is merged into others belongs where these are: those that read it, if all are
-    // taken, else that which it reads from. Each looks at nodes that are settled.
+    // A node that is merged into others belongs to their side: that of its readers if all are
+    // taken, else that of the node that it reads. Each looks at nodes that are settled.
     void settle_absorbed()
     {
         std::vector<std::vector<size_t>> readers(view_.values.size());
@@ -241,8 +241,8 @@ class Placer
         return levels;
     }
 
-    // A node that waits for nothing of the host goes to the level of what reads it: a constant's
-    // scale belongs to the node that computes with it.
+    // A node that waits for nothing of the host goes to the level of its reader: a constant's scale
+    // belongs to the node that computes with it.
     void raise_levels(std::vector<int>* levels) const
     {
         constexpr int kUnread = std::numeric_limits<int>::max();

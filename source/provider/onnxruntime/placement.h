@@ -24,7 +24,7 @@ struct Placement
 // Has the library place the graph on the devices of `settings`, as prerun_graph does.
 Placement place_graph(const GraphView& view, const Settings& settings);
 
-// What `placement` says in one line: "TPU: 12 of 16 nodes in 2 parts; not Softmax (…)".
+// Describes `placement` in one line: "TPU: 12 of 16 nodes in 2 parts; not Softmax (…)".
 std::string describe_placement(const GraphView& view, const Placement& placement,
                                const Settings& settings);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report is text from the beginning: the trees of JSON libraries end the process when memory
-// runs out while one is taken down.
+// The report is built as a string: the trees of JSON libraries end the process when memory runs out
+// while one is destroyed.
 #include "report.h"
 
 #include <cstdio>
@@ -11,8 +11,7 @@ namespace {
 
 constexpr const char* kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
-// How many bytes the character at the beginning has by the Unicode Standard, table 3-7; 0 if that
-// is none.
+// The number of bytes of the first character by the Unicode Standard, table 3-7; 0 if it is none.
 size_t length_of_character(std::string_view text)
 {
     struct Form

@@ -8,7 +8,7 @@
 
 namespace tengine::provider {
 
-// What `placement` says node by node, as JSON (option report). Bytes of names that are no UTF-8
+// Describes `placement` node by node, as JSON (option report). Bytes of names that are no UTF-8
 // become U+FFFD.
 std::string report_placement(const GraphView& view, const Placement& placement,
                              const Settings& settings);

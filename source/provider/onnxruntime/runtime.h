@@ -36,7 +36,7 @@ class Failure : public std::runtime_error
     OrtErrorCode code_;
 };
 
-// With what the library recorded of its last failure on this thread.
+// Throws Failure with the library's record of its last failure on this thread.
 [[noreturn]] void fail_library(const std::string& what);
 
 // Throws what a function of the runtime returned, unless it succeeded.
@@ -61,7 +61,7 @@ OrtStatus* guarded(const Work& work) noexcept
     }
 }
 
-// A text of the runtime that stays its own; NULL is "".
+// A copy of a string that belongs to the runtime; NULL is "".
 inline std::string text_of(const char* text)
 {
     return text ? text : "";

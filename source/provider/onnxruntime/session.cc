@@ -53,7 +53,7 @@ void ask_for(OrtEpGraphSupportInfo* info, const std::vector<const OrtNode*>& nod
                                                                 &options));
 }
 
-// A model that was compiled: what is left of it was not the devices'.
+// Takes the compiled nodes of a compiled model; the devices left its other nodes to the host.
 bool ask_for_compiled(const SessionProvider& self, const GraphView& view,
                       OrtEpGraphSupportInfo* info)
 {
@@ -182,7 +182,7 @@ std::unique_ptr<FusedNode> compile(const SessionProvider& self, const OrtGraph* 
     return made;
 }
 
-// Nothing is the host's before all has succeeded.
+// The host owns nothing before all has succeeded.
 OrtStatus* compile_all(OrtEp* provider, const OrtGraph** graphs, const OrtNode** fused,
                        size_t number, OrtNodeComputeInfo** infos, OrtNode** context_nodes) noexcept
 {

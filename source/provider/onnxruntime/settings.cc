@@ -98,7 +98,7 @@ Entries take_own_options(const Entries& entries, Settings* settings)
     return rest;
 }
 
-// The host decides about fallback: to it, not to our CPU.
+// The host decides about fallback, which goes to the host and not to our CPU.
 void check_fallback(const std::string& key)
 {
     if (key == "split.fail_on_fallback" || key == "split.max_fallback_macs")

@@ -45,7 +45,7 @@ struct Settings
 };
 
 // Reads the options of `session`, whose devices are these unless an option names others. Throws
-// Failure for one that there is not, with those there are.
+// Failure for an unknown one, with those that there are.
 Settings read_settings(const OrtSessionOptions* session, std::vector<std::string> devices);
 
 // The options of the provider that are not those of a context: key and what it is in a sentence.

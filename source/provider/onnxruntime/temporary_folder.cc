@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folders of living programs are locked (flock), so what is not locked was left. The program
+// Folders of living programs are locked (flock), so an unlocked one was left over. The program
 // `tengine` names and locks its own in the same way.
 #include "temporary_folder.h"
 
@@ -44,7 +44,7 @@ struct CloseFolder
 };
 using Folder = std::unique_ptr<DIR, CloseFolder>;
 
-// Calls work(name) for what is in the open folder, as far as it can be read.
+// Calls work(name) for each entry of the open folder, as far as it can be read.
 template <class Work>
 void for_each_entry(int descriptor, const Work& work)
 {
