@@ -13,7 +13,7 @@ import torch
 import torchvision
 from torch import nn
 
-# Of torchvision, with the size of their pictures.
+# Networks of torchvision, with the size of their pictures.
 PICTURES = {
     "resnet50": 224, "resnet18": 224, "mobilenet_v2": 224, "mobilenet_v3_large": 224,
     "efficientnet_b0": 224, "squeezenet1_1": 224, "shufflenet_v2_x1_0": 224, "densenet121": 224,
@@ -83,7 +83,7 @@ class Recurrent(nn.Module):
         return self.lstm(x)[0]
 
 
-# Others, with the shape of their input.
+# Other networks, with the shape of their input.
 OTHERS = {
     "unet": (UNet, (1, 3, 256, 256)),
     # J. Devlin et al., 2018: BERT-base after its embeddings, 128 tokens.
@@ -91,7 +91,7 @@ OTHERS = {
     "lstm": (Recurrent, (64, 1, 512)),
 }
 
-# Only when it is named: the same with a free number of tokens, for shapes in turns.
+# Exported only when it is named: the same with a free number of tokens, for alternating shapes.
 FREE_TOKENS = "bert_tokens"
 
 
@@ -126,7 +126,7 @@ def export(name, folder):
     network, shape = create(name)
     randomize_statistics(network)
     path = folder / f"{name}.onnx"
-    # The shapes that an attention splits and joins are numbers of the export.
+    # The shapes that an attention splits and joins are constants in the export.
     free = {} if name in ("bert", "lstm", "vit_b_16") else {0: "batch"}
     if name == FREE_TOKENS:
         free[1] = "tokens"

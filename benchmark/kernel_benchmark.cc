@@ -57,7 +57,7 @@ context_t create_profiling_context()
     return context;
 }
 
-// A pooling of single elements: what it reads it also results in.
+// A pooling over single elements, whose output equals its input.
 node_t add_identity(graph_t graph, const char* name)
 {
     node_t node = create_graph_node(graph, name, "MaxPool");

@@ -101,7 +101,7 @@ inline void add_conv_cases(std::vector<KernelCase>& cases)
         {{300000000, 300000000},
          {1000000000, 1000000000, 1000000000, 1000000000},
          {500000000, 500000000}});
-    // Where the window lies beyond the input: a part of it, all but its middle, all.
+    // Windows that lie beyond the input: in part, all but their middle, entirely.
     add({1, 37, 9, 13}, {70, 37, 3, 3}, {{}, {6, 6, 6, 6}, {6, 6}});
     add({2, 8, 5, 7}, {10, 4, 3, 3}, {{}, {7, 7, 7, 7}, {7, 7}, 2});
     add({1, 6, 3, 4}, {7, 6, 3, 3}, {{}, {5, 4, 6, 5}});
@@ -266,7 +266,7 @@ inline void add_elementwise_cases(std::vector<KernelCase>& cases)
     cases.push_back({"PRelu", {{33}, {33}}});
 }
 
-// Normalisations of rows. Of those that add two tensors first, one is repeated.
+// Normalisations of rows. Some of those that add two tensors first broadcast the second.
 inline void add_norm_cases(std::vector<KernelCase>& cases)
 {
     for (const int size : {1, 7, 13, 16, 17, 33, 65, 129, 1001}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine can do at this moment, for compare_ort.mjs. Prints as JSON:
+// Measures the machine at this moment, for compare_ort.mjs. Prints as JSON:
 //   instruction_set  the widest vectors that the processor has
 //   peak_gflops      of one core, in fused multiply-adds of fp32 that wait for nothing
 //   latency_ns       how long a word takes from one core to another, for the first two that this

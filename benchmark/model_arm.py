@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# The inner loops of the NEON kernels on models of Arm processors, for machines that have none: of each
-# kernel the loop with the most multiply-adds, as llvm-mca sees it. Prints two tables in Markdown: of
-# floats the multiply-adds of an iteration, and what share of the modelled cycles they would take if
-# nothing else were in the way; of bytes and 16-bit floats how many are multiplied in a cycle, and how
-# many could be.
+# The inner loops of the NEON kernels on models of Arm processors, for machines that have none: the
+# loop with the most multiply-adds of each kernel, as llvm-mca sees it. Prints two tables in
+# Markdown: for fp32 the multiply-adds of an iteration, and their share of the modelled cycles if
+# nothing else were in the way; for int8, fp16 and bf16 the products of a cycle, and how many there
+# could be.
 # Needs llvm-mca of LLVM 19 (Debian: llvm-19) and a configured build for aarch64:
 #     cmake --preset aarch64
 #     benchmark/model_arm.py build/aarch64
@@ -24,14 +24,15 @@ KERNELS = {
     "conv_depthwise.cc": "depthwise convolution, planes",
     "vector_product_impl.cc": "matrix by vector",
 }
-# Cycles that a multiply-add of a vector takes in the units that can do one: of Arm's optimisation
-# guides, since LLVM's model of the Cortex-A55 issues two where the processor issues one.
+# Cycles that a multiply-add of a vector takes in the units that can do one. They are from Arm's
+# optimisation guides, since LLVM's model of the Cortex-A55 issues two where the processor issues
+# one.
 PROCESSORS = {"cortex-a55": 1.0, "cortex-a72": 1.0, "neoverse-n1": 0.5}
 FEWEST = 4  # multiply-adds of a loop worth a row
 MULTIPLY_ADD = r"\t(fml[as]|sdot|smmla|bfmmla|fmlal2?)\s+v"
 
-# The instruction, how many bytes or 16-bit floats it multiplies with as many, and on which processors
-# it is looked at: cycles that it takes in the units that can do one.
+# The instruction, its number of int8, fp16 or bf16 products, and for each processor that is looked
+# at the cycles that it takes in the units that can do one.
 BYTE_KERNELS = {
     "byte_tile_dotprod_impl.cc": ("sdot", 16, {"cortex-a55": 1.0, "neoverse-n1": 0.5,
                                                "neoverse-n2": 0.5}),

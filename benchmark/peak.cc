@@ -16,8 +16,8 @@ namespace machine {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// `steps` times twelve multiply-adds, independent of each other: a latency of 4 or 5 in two units,
-// and 16 registers hold them. Returns how many operations on numbers that is.
+// Runs `steps` times twelve independent multiply-adds: they cover a latency of 4 or 5 cycles in two
+// units, and 16 registers hold them. Returns the number of floating-point operations.
 double multiply_add(int64_t steps, float* out_sum)
 {
     const hn::ScalableTag<float> d;
@@ -62,7 +62,7 @@ const char* get_instruction_set()
     return HWY_DYNAMIC_DISPATCH(target_name)();
 }
 
-// Of some hundred measurements, each shorter than a time slice, the best: others were interrupted.
+// The best of some hundred measurements, each shorter than a time slice: others were interrupted.
 double measure_peak_gflops()
 {
     double best = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one core can do at most.
+// The peak speed of one core.
 #pragma once
 
 #include <chrono>
@@ -15,8 +15,8 @@ inline double now_ns()
 // The widest vectors that the processor has, by Highway's name ("AVX3").
 const char* get_instruction_set();
 
-// Of one core in 10^9 fused multiply-adds of fp32, counted as two operations, that wait for
-// nothing. Takes some 100 ms.
+// The peak of one core in 10^9 operations a second: fused multiply-adds of fp32, counted as two,
+// that wait for nothing. Takes some 100 ms.
 double measure_peak_gflops();
 
 }  // namespace machine

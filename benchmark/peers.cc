@@ -97,7 +97,7 @@ void prepare_convolution(const KernelCase& node_case, Primitive* out_primitive)
     for (size_t i = 0; i < 2; ++i) {
         const int64_t reach = (weight[i + 2] - 1) * dilations[i] + 1;
         output.push_back((input[i + 2] + pads[i] + pads[i + 2] - reach) / strides[i] + 1);
-        --dilations[i];  // oneDNN counts what lies between
+        --dilations[i];  // oneDNN counts the elements in between
     }
     const int64_t group = find_int(node_case, "group", 1), channels = weight[0];
     if (group > 1) {

@@ -22,7 +22,7 @@
 
 static int fail(const char* what)
 {
-    fprintf(stderr, "run_model: %s\n", what);  // what a call failed with has been logged
+    fprintf(stderr, "run_model: %s\n", what);  // the library has logged why
     return 1;
 }
 

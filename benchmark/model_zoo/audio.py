@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The model zoo's audio models: Whisper, wav2vec2, a detector of voice, and a keyword spotter.
+# The model zoo's audio models: Whisper, wav2vec2, voice activity detection, and a keyword spotter.
 import math
 import pathlib
 import tempfile

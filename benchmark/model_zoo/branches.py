@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# One model of two: an If whose branches are their graphs, as exporters write decoders with and
-# without a cache, and detectors of voice for two rates. Needs python3-onnx.
+# One model made of two: an If whose branches are their graphs, as exporters write decoders with and
+# without a cache, and voice activity detectors for two sample rates. Needs python3-onnx.
 import onnx
 from onnx import TensorProto, helper
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The model zoo's models of tables: DeepFM, and what scikit-learn fits, as skl2onnx writes it. Those
-# need python3-sklearn and python3-onnx.
+# The model zoo's models of tables: DeepFM, and models that scikit-learn fits, as skl2onnx writes
+# them. The latter need python3-sklearn and python3-onnx.
 import numpy
 import onnx
 import torch

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The model zoo's networks from pictures to pictures, and its encoders of pictures.
+# The model zoo's image-to-image networks, and its image encoders.
 import math
 
 import torch

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the families of the model zoo share: a file of a theme has a function build_NAME(path) for each
-# model, which writes path and, beside it, the description of its inputs. docs/model_zoo.md has the
-# format.
+# The common part of the model zoo's families: a file of a theme has a function build_NAME(path) for
+# each model, which writes path and, beside it, the description of its inputs. docs/model_zoo.md has
+# the format.
 import importlib
 import inspect
 import json
