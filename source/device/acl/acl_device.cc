@@ -98,7 +98,7 @@ int memory(device*, subgraph* part, ir_part_memory_t* out_memory)
     return TENGINE_OK;
 }
 
-// "20.08; fp16 dotprod": the version, and what of the processor it uses.
+// "20.08; fp16 dotprod": the version, and the extensions of the processor that it uses.
 const char* features(device*)
 {
     static const auto text = [] {

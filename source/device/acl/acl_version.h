@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What differs between versions of the Arm Compute Library, in one place. ACL_VERSION is 100 times
-// the first number and the second, 2008 for Debian's 20.08 and 5302 for 53.2; CMakeLists.txt reads
-// it out of the library. Only 20.08 has been compiled; the rest is from the library's change log.
+// The differences between versions of the Arm Compute Library, in one place. ACL_VERSION is 100
+// times the first number and the second, 2008 for Debian's 20.08 and 5302 for 53.2; CMakeLists.txt
+// reads it out of the library. Only 20.08 has been compiled; the rest is from the library's change
+// log.
 #pragma once
 
 #include <arm_compute/core/CPP/ICPPKernel.h>

@@ -49,7 +49,7 @@ class Builder
     ITensor* temporary(const TensorInfo& info);
 
     // The activation after the node, for a function that can do it; disabled without one. Then
-    // output() is that of the activation. To be asked before output().
+    // output() is that of the activation. To be called before output().
     ActivationLayerInfo take_activation();
 
     // Adds a function: configure() with these arguments, where ITensor* stand for tensors and

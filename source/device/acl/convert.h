@@ -17,8 +17,8 @@ using arm_compute::TensorShape;
 
 constexpr int kMaxRank = static_cast<int>(arm_compute::MAX_DIMS);
 
-// UNKNOWN for one that ACL does not have. Bytes and bool are plain integers: ACL's quantised types
-// are for operators that have a scale.
+// UNKNOWN for one that ACL does not have. int8, uint8 and bool are plain integers: ACL's quantised
+// types are for operators that have a scale.
 DataType to_acl_type(int data_type);
 
 // The shape of outermost-first dimensions, as graphs have them.
@@ -35,7 +35,7 @@ inline unsigned to_acl_axis(int axis, int rank)
     return static_cast<unsigned>(rank - 1 - axis);
 }
 
-// Between dense memory and a tensor whose rows may have padding. Sizes are those of `tensor`.
+// Copies between dense memory and a tensor whose rows may have padding. Sizes are the tensor's.
 void copy_in(const void* dense, ITensor* tensor);
 void copy_out(const ITensor& tensor, void* dense);
 

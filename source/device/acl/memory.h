@@ -45,9 +45,9 @@ class PartMemory
     void begin_life(arm_compute::Tensor* tensor) { group_.manage(tensor); }
     static void end_life(arm_compute::Tensor* tensor) { tensor->allocator()->allocate(); }
 
-    // Once all lives have ended.
+    // To be called once all lives have ended.
     void allocate();
-    // Around every run.
+    // Acquired around every run.
     arm_compute::IMemoryGroup& group() { return group_; }
     size_t bytes() const { return allocator_.bytes(); }
 

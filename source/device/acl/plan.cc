@@ -152,8 +152,8 @@ int Plan::build_node(const node& node, const Settings& settings)
     return TENGINE_OK;
 }
 
-// The activation that the node's functions can do as well: nothing else reads what is before it. It
-// is marked as done.
+// The activation that the node's functions can do as well: nothing else reads its input. It is
+// marked as done.
 const node* Plan::find_activation(const node& node, const Settings& settings)
 {
     const tensor* output = get_ir_node_output(&node, 0);
@@ -171,7 +171,7 @@ const node* Plan::find_activation(const node& node, const Settings& settings)
     return candidate;
 }
 
-// Ends the lives of what the node that has just been built is the last to use.
+// Ends the lives of the tensors whose last use is the node that has just been built.
 void Plan::end_lives(const node& node)
 {
     const auto end = [this](const int32_t* tensors, int number) {
@@ -240,7 +240,7 @@ void Plan::place_constant(Constant& constant)
     }
 }
 
-// Functions rearrange their weights; what they do not need any more goes.
+// Functions rearrange their weights; memory that they do not need any more is freed.
 void Plan::prepare()
 {
     for (const Step& step : steps_)

@@ -51,10 +51,11 @@ class Plan
     int run();
     // Time of each node in the last run, in ns; -1 where it cannot be told.
     void copy_times(int64_t* out_ns) const;
-    // Tensors between functions, what functions need while they run, and copies of borders.
+    // Tensors between functions, what functions need while they run, and copies of boundary
+    // tensors.
     size_t arena_bytes() const { return memory_.bytes() + border_bytes_; }
-    // The memory of functions beside that: rearranged weights above all. ACL does not say, so it is
-    // what the heap grew by in create(), which other threads use as well.
+    // The memory of functions beside that: rearranged weights above all. ACL does not tell it, so
+    // it is the heap's growth in create(); other threads use the heap as well.
     size_t compiled_bytes() const { return compiled_bytes_; }
 
     // ---- for the builder ----
@@ -93,8 +94,8 @@ class Plan
         const tensor* host = nullptr;
         arm_compute::Tensor memory;
         std::vector<std::unique_ptr<Alias>> aliases;
-        bool copied = false;       // a border whose rows have padding
-        void* imported = nullptr;  // the host's memory, of a border without
+        bool copied = false;       // a boundary tensor whose rows have padding
+        void* imported = nullptr;  // the host's memory, of a boundary tensor without
         bool alive = false;
     };
     struct Constant

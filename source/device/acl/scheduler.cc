@@ -58,8 +58,8 @@ Cut cut_window(const Window& window, const IScheduler::Hints& hints, unsigned th
     return {hints.split_dimension(), static_cast<unsigned>(parts), false, 1};
 }
 
-// Runs body(index, worker) for 0..number-1 on the bound pool. What a body throws first is thrown
-// here.
+// Runs body(index, worker) for 0..number-1 on the bound pool. Rethrows the first exception of a
+// body.
 template <class Body>
 void run_on_pool(int64_t number, const Body& body)
 {
@@ -137,7 +137,7 @@ class PoolScheduler : public IScheduler
     }
 
   private:
-    // That of worker 0, made on the thread that has the pool.
+    // The information of worker 0, made on the thread that has the pool.
     ThreadInfo make_info()
     {
         ThreadInfo info;
@@ -176,7 +176,7 @@ class PoolScheduler : public IScheduler
         });
     }
 
-    // Which part of how many, as ACL says that.
+    // The index of a part and the number of parts, in ACL's terms.
     static Window::Dimension dimension_of(size_t index, unsigned parts)
     {
         return Window::Dimension(static_cast<int>(index), static_cast<int>(parts));

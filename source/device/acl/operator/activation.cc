@@ -20,7 +20,7 @@ struct Activation
     Kind kind;
     float a;
     float b;
-    const char* parameter_a;  // of the node that gives a; NULL: it is fixed
+    const char* parameter_a;  // the node's attribute that gives a; NULL: it is fixed
 };
 
 // Not Softplus, nor Log, Sin and Floor below: docs/acl.md says why.
@@ -60,7 +60,7 @@ bool build_unary(Builder& builder)
     return builder.add<Function>(builder.input(0), builder.output());
 }
 
-// In a library of 32 bits it goes through int32.
+// ACL rounds through int32 in a library of 32 bits.
 bool build_round(Builder& builder)
 {
     if (sizeof(void*) > 4) return build_unary<arm_compute::NERoundLayer>(builder);

@@ -29,8 +29,8 @@ ITensor* turn_weights(Builder& builder, const tensor& weights)
     return builder.constant(info, std::move(turned));
 }
 
-// ACL knows padding only: what output_padding adds is taken off the padding at the end. It counts
-// with kernel - 1 - padding, without a sign.
+// ACL has no output_padding, which is subtracted from the padding at the end. It computes with
+// kernel - 1 - padding, unsigned.
 bool remove_output_padding(Builder& builder, window_axis* axis)
 {
     if (axis->dilation != 1) return builder.refuse_value("dilations", axis->dilation, "1");

@@ -36,8 +36,8 @@ bool build_pair(Builder& builder)
     return builder.add<Function>(builder.input(0), builder.input(1), builder.output());
 }
 
-// ACL's power is exp(y log x), which has no sign, so only those that are known to be something
-// else.
+// ACL's power is exp(y log x), which has no sign, so only squares and square roots are taken, which
+// have functions of their own.
 bool build_power(Builder& builder)
 {
     using Kind = ActivationLayerInfo::ActivationFunction;
@@ -54,7 +54,7 @@ bool build_power(Builder& builder)
                                                        ActivationLayerInfo(kind));
 }
 
-// Any number of inputs, the result of the first two with the third, and so on.
+// Any number of inputs: the first two are combined, their result with the third, and so on.
 template <class Function>
 bool build_extreme(Builder& builder)
 {

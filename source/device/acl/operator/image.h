@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What convolutions and pools share: tensors N x C x H x W, and N x C x L as such of one row.
+// The common part of convolutions and pools: tensors N x C x H x W, and N x C x L as images of one
+// row.
 #pragma once
 
 #include "device/acl/builder.h"

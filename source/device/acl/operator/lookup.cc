@@ -18,7 +18,7 @@ using Table = std::vector<uint8_t>;
 class TableLookup final : public arm_compute::IFunction
 {
   public:
-    // NETableLookup takes all unsigned bytes, and has no function to ask.
+    // NETableLookup takes all of uint8, and has no validate().
     static arm_compute::Status validate(const ITensorInfo*, const Table&, const ITensorInfo*)
     {
         return {};

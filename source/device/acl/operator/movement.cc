@@ -25,7 +25,7 @@ bool build_reshape(Builder& builder)
     return builder.add<arm_compute::NEReshapeLayer>(builder.input(0), builder.output());
 }
 
-// NEConcatenateLayer takes bytes only with a scale. When all have the same it copies them.
+// NEConcatenateLayer takes 8-bit integers only with a scale. When all have the same it copies them.
 bool needs_scale(const tensor* tensor)
 {
     return tensor &&
@@ -154,7 +154,7 @@ bool build_pad(Builder& builder)
     if (!reflects && std::strcmp(mode, "constant") != 0)
         return builder.refuse(IR_REASON_ATTRIBUTE, "mode", mode,
                               "ACL does not support mode '%s': expected constant or reflect", mode);
-    // ACL does not join plain bytes, and changes some of those with a scale.
+    // ACL does not join 8-bit integers without a scale, and changes some of those with one.
     if (reflects && needs_scale(builder.source(0)))
         return builder.refuse(IR_REASON_ATTRIBUTE, "mode", mode, "ACL does not reflect bytes");
     const int rank = builder.source(0)->dim_num;

@@ -66,7 +66,7 @@ ITensor* subtract_mean(Builder& builder, const TensorInfo& info, const TensorInf
 }
 
 // ACL has one scale and bias for all channels, so ours come after it. Its variance is the mean of
-// the squares less the square of the mean, of which nothing is left in fp32 far from 0.
+// the squares less the square of the mean, which cancels in fp32 far from 0.
 bool build_instance_norm(Builder& builder)
 {
     if (!require_constants(builder, 1, 2)) return false;
@@ -111,7 +111,7 @@ bool read_axis(Builder& builder, int64_t otherwise, int* out_axis)
     return builder.refuse_value("axis", axis, "an axis of the input");
 }
 
-// ACL's runs along the innermost dimension, so another axis is brought there.
+// ACL's softmax runs along the innermost dimension, so another axis is brought there.
 template <bool is_log>
 bool build_softmax(Builder& builder)
 {

@@ -18,7 +18,7 @@ using arm_compute::PoolingLayerInfo;
 using arm_compute::PoolingType;
 
 // ONNX says how many windows there are, also where it rounds up; ACL gets as much padding at the
-// end the image as the last window needs. False when the axis had less.
+// end of the image as the last window needs. False when the axis had less.
 bool pad_for_last_window(window_axis* axis)
 {
     const int end =

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The common part of operators on quantised bytes: scales and zero points, which ACL
-// has in the types of its tensors (uint8 is its QASYMM8, int8 its
-// QASYMM8_SIGNED), and weights.
+// The common part of operators on quantised tensors: scales and zero points, which ACL has in the
+// types of its tensors (uint8 is its QASYMM8, int8 its QASYMM8_SIGNED), and weights.
 //
-// ACL rounds otherwise than tengine/fixed_point.h. Sums of products are
-// multiplied with a factor of 31 bits and rounded, then shifted and rounded
-// again, halves away from 0; functions of elements are computed in fp32. A byte
-// is one step off where the exact result lies next to a tie.
+// ACL rounds otherwise than tengine/fixed_point.h. Sums of products are multiplied with a factor of
+// 31 bits and rounded, then shifted and rounded again, ties away from 0; functions of elements are
+// computed in fp32. An element is one step off where the exact result lies next to a tie.
 #pragma once
 
 #include <cstdint>
@@ -33,15 +31,15 @@ TensorInfo quantized_info(const TensorInfo& plain, int data_type, const Quantiza
 // The description of the tensor in its own shape.
 TensorInfo quantized_info(const tensor& tensor, const Quantization& by);
 
-// False, and the node is refused, where the library is one of 32 bits: there it
-// cuts results off where it rounds them in one of 64.
+// False, and the node is refused, where the library is one of 32 bits: it truncates results there,
+// and rounds them in 64 bits.
 bool require_rounding(Builder& builder);
 
-// ACL takes lesser factors for 0, see below.
+// ACL treats smaller factors as 0, see below.
 constexpr double kLeastFactor = 1.001e-5;
 
-// Whether sums of up to `largest`, times the factor from their scale to that of the result, are
-// something that ACL's 32 bits hold. False, and the node is refused, when they are not.
+// Whether sums of up to `largest`, times the factor from their scale to that of the result, fit
+// into ACL's 32 bits. False, and the node is refused, when they do not.
 bool check_factor(Builder& builder, double factor, double largest);
 
 // The weights at input 3, their scale and zero point after them, as ACL can
@@ -53,7 +51,7 @@ class QuantizedWeights
     // Each of the `slices` has runs of `run` bytes; `x_type` is the data type of
     // the input. False, and the node is refused, when ACL cannot have them.
     bool read(Builder& builder, int x_type, int slices, int64_t run);
-    // From a matrix of `rows` rows to its transpose.
+    // Transposes a matrix of `rows` rows.
     void transpose(int rows, int columns);
     // For a function that adds zero points where others subtract them.
     void negate_zero_point() { zero_point_ = -zero_point_; }
@@ -77,7 +75,7 @@ class QuantizedWeights
     std::vector<float> scales_;   // one for each slice, or one
     int zero_point_ = 0;          // of weights with one scale
     std::vector<uint8_t> bytes_;  // empty: those of the constant as they are
-    std::vector<int64_t> reach_;  // of each slice, the largest sum of products that it can make
+    std::vector<int64_t> reach_;  // the largest sum of products that each slice can make
 };
 
 }  // namespace tengine::acl

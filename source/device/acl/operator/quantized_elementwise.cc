@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of elements of quantised tensors: QLinearAdd, QLinearMul,
-// QuantizeLinear and DequantizeLinear; Relu and Clip of plain bytes.
+// Functions of elements of quantised tensors: QLinearAdd, QLinearMul, QuantizeLinear and
+// DequantizeLinear; Relu and Clip of int8 and uint8 without a scale.
 #include <arm_compute/runtime/NEON/functions/NEActivationLayer.h>
 #include <arm_compute/runtime/NEON/functions/NEArithmeticAddition.h>
 #include <arm_compute/runtime/NEON/functions/NEDequantizationLayer.h>
@@ -69,7 +69,7 @@ bool build_dequantize(Builder& builder)
                builder.input(0, quantized_info(*builder.source(0), x)), builder.output());
 }
 
-// The quantisation of bytes as they are: scale 1, zero point 0.
+// The quantisation of integers without one: scale 1, zero point 0.
 bool add_clamp(Builder& builder, const ActivationLayerInfo& info)
 {
     return builder.add<arm_compute::NEActivationLayer>(

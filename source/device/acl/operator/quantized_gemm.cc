@@ -38,7 +38,7 @@ TensorShape matrix_shape(int rows, int columns)
     return to_acl_shape({rows, columns});
 }
 
-// The way from int32 sums to bytes.
+// The requantisation of int32 sums to int8 or uint8.
 bool make_stage(Builder& builder, const Product& product, GEMMLowpOutputStageInfo* stage)
 {
     const int data_type = builder.target()->data_type;
@@ -116,8 +116,8 @@ bool make_bias(Builder& builder, const tensor* addend, int n, ITensor** out_bias
     return true;
 }
 
-// Inputs: a, its scale and zero point, b, its scale and zero point, C, the
-// scale and zero point of y. alpha is a factor more in the scale of a.
+// Inputs: a, its scale and zero point, b, its scale and zero point, C, the scale and zero point of
+// y. alpha is another factor of the scale of a.
 bool build_qgemm(Builder& builder)
 {
     const auto& param = *static_cast<const qgemm_param*>(builder.of().op.param_mem);

@@ -9,7 +9,7 @@ namespace tengine::acl {
 namespace {
 
 constexpr int kWeight = 3;
-constexpr int64_t kLargestInput = 255;  // of a byte without its zero point
+constexpr int64_t kLargestInput = 255;  // an element less its zero point
 constexpr uint8_t kSignBit = 0x80;
 
 int read_byte(const tensor& bytes, int64_t index)
@@ -127,7 +127,7 @@ bool QuantizedWeights::read(Builder& builder, int x_type, int slices, int64_t ru
     return true;
 }
 
-// Other signs are other bytes with another zero point.
+// Another signedness has other bytes and another zero point.
 void QuantizedWeights::read_whole(int zero_point, bool is_signed, bool becomes_signed)
 {
     zero_point_ = zero_point;

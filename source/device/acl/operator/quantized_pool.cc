@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools of quantised tensors: MaxPool of bytes, QLinearAveragePool and QLinearGlobalAveragePool.
-// ACL's own means cut off where they should round, and round again to the scale of the result. So
-// they are depthwise convolutions with equal weights, which add exactly and round once.
+// Pools of quantised tensors: MaxPool, QLinearAveragePool and QLinearGlobalAveragePool. ACL's own
+// means truncate where they should round, and round again to the scale of the result. So they are
+// depthwise convolutions with equal weights, which add exactly and round once.
 #include <arm_compute/runtime/NEON/functions/NEDepthwiseConvolutionLayer.h>
 
 #include "base/float_to_index.h"
@@ -14,8 +14,8 @@
 namespace tengine::acl {
 namespace {
 
-// The weight of such a convolution, as large as a byte of either type can be: larger sums are
-// shifted further, so that the two roundings of ACL are seldom seen.
+// The weight of such a convolution, as large as both int8 and uint8 allow: larger sums are shifted
+// further, so that the two roundings of ACL are seldom seen.
 int find_weight(double factor)
 {
     return static_cast<int>(float_to_index(factor / kLeastFactor, 1, INT8_MAX));
@@ -85,7 +85,7 @@ bool build_global_average_pool(Builder& builder)
     return add_mean(builder, {whole(shape[0]), whole(shape[1])});
 }
 
-// The zero point is what ACL finds in the padding.
+// ACL reads the zero point in the padding.
 bool build_max_pool(Builder& builder)
 {
     const tensor& x = *builder.source(0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize of images, nearest and linear. Of ONNX's rules for coordinates ACL has those listed here.
+// Resize of images, nearest and linear. ACL has those of ONNX's rules for coordinates that are
+// listed here.
 #include <arm_compute/runtime/NEON/functions/NEScale.h>
 #include <cmath>
 #include <cstring>
@@ -75,7 +76,7 @@ const Rule* find_rule(Builder& builder)
     return left.front();
 }
 
-// Rows and columns only, by what ACL takes for the scale.
+// Accepts rows and columns only, by the scale that ACL takes.
 bool check_scales(Builder& builder, const resize_axis* axes)
 {
     for (int d = 0; d < 4; ++d) {
