@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulator's counters as the core reports them. What each means: docs/tpu-simulator.md.
+// The simulator's counters as the core reports them. docs/tpu-simulator.md says what each means.
 #include <cstdio>
 
 #include "device/tpu/driver.h"
@@ -24,7 +24,7 @@ class List
         add(name, unit, static_cast<double>(value));
     }
 
-    // Also as a share of `total`.
+    // Adds it also as a share of `total`.
     void add_share(const char* name, int64_t cycles, int64_t total)
     {
         add(name, "cycles", cycles);

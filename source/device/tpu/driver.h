@@ -31,13 +31,13 @@ struct Options
 // TENGINE_ENOENT for a key there is not, TENGINE_EINVAL or what load_config() says for a value; the
 // sentence says what would be accepted.
 int set_option(const std::string& key, const std::string& value, Options* options);
-// Of a list of all of them; null after the last.
+// An entry of the list of all of them; null after the last.
 const ir_device_option_t* get_option(int index);
-// What the graph's context has for `device`, once in a preparation; edge and no faults where it has
-// nothing.
+// The options that the graph's context has for `device`, once in a preparation; edge and no faults
+// where it has nothing.
 int read_options(const graph& graph, const device& device, Options* out_options);
 
-// What save_program() has made, in memory that outlives the driver.
+// A program that save_program() has made, in memory that outlives the driver.
 struct SavedProgram
 {
     const uint8_t* data = nullptr;  // null: there is none
@@ -50,9 +50,9 @@ struct FreeHostMemory
 };
 using HostMemory = std::unique_ptr<uint8_t, FreeHostMemory>;
 
-// What a machine runs the program on: program.host_bytes bytes, which begin with the constants. The
-// others are zeroes that take up no memory before they are used: a program that was kept may claim
-// 64 GB. ENOMEM.
+// The host memory that a machine runs the program on: program.host_bytes bytes, which begin with
+// the constants. The others are zeroes that take up no memory before they are used: a program that
+// was kept may claim 64 GB. ENOMEM.
 int make_host_memory(const Program& program, HostMemory* out_memory);
 
 class Driver
@@ -68,7 +68,7 @@ class Driver
     void cancel() { cancelled_ = true; }
 
     const Config& config() const { return options_.config; }
-    // Of one run, which are all alike: counted when they are first asked for.
+    // The counters of one run, which are the same for all: counted when they are first asked for.
     int count(const Counters** out_counters);
     const Program& program() const { return program_; }
     // Bytes of the program; of host memory and of the machine's buffers.
@@ -96,7 +96,7 @@ class Driver
 void pack_tensor(const Binding& binding, int element, const uint8_t* tensor, uint8_t* host);
 void unpack_tensor(const Binding& binding, int element, const uint8_t* host, uint8_t* tensor);
 
-// For the core's reports. `macs`: what the part is worth, for utilisation and throughput.
+// The counters for the core's reports. `macs`: those of the part, for utilisation and throughput.
 std::vector<ir_counter_t> list_counters(const Counters& counters, const Config& config,
                                         int64_t macs);
 

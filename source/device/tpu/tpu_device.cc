@@ -27,7 +27,7 @@ Driver* driver_of(const subgraph* part)
     return static_cast<Driver*>(part->device_graph);
 }
 
-// What survey kept: the options as they were when the preparation began.
+// The options that survey has kept, as they were when the preparation began.
 const Options& options_of(const graph& graph, const device& device)
 {
     return *static_cast<const Options*>(get_ir_device_survey(&graph, &device));
@@ -64,7 +64,7 @@ int enter(device* device, subgraph* part, const SavedProgram& saved)
 int pre_run(device* device, subgraph* part, void*)
 {
     return guard("compile", [&]() -> int {
-        // Of other shapes; it holds the tiles until the new one does.
+        // The driver for other shapes holds the tiles until the new one does.
         const std::unique_ptr<Driver> earlier(driver_of(part));
         part->device_graph = nullptr;
         return enter(device, part, {});
@@ -86,8 +86,8 @@ int load(device* device, subgraph* part, const void* data, size_t size)
     });
 }
 
-// The compiler weighs times, so that all of the machine counts; it may choose otherwise in another
-// version.
+// The compiler compares times, so that all of the machine counts; another version may choose
+// otherwise.
 int compatibility(device* device, const subgraph* part, char* text)
 {
     return guard("describe itself", [&] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compiler: a part of a graph to a program. What it is made of: network.h (layers and values),
-// stage.h and plan.h (what is computed together, what stays in the buffer), emitter.h
-// (instructions). docs/tpu-compiler.md explains it.
+// The compiler: a part of a graph to a program. Its parts: network.h (layers and values), stage.h
+// and plan.h (what is computed together, what stays in the buffer), emitter.h (instructions).
+// docs/tpu-compiler.md explains it.
 #pragma once
 
 #include <vector>

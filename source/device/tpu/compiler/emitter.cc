@@ -156,7 +156,7 @@ void Emitter::finish()
     made.reserve(program_->instructions.size() + takes_.size() + 1);
     const auto capacity = static_cast<size_t>(config_.weight_fifo_tiles);
     size_t fetched = 0, taken = 0;
-    // Up to half of the FIFO at a time, of consecutive tiles.
+    // Fetches up to half of the FIFO at a time, consecutive tiles.
     const auto top_up = [&] {
         while (fetched < takes_.size() && fetched - taken < capacity) {
             Instruction fetch;

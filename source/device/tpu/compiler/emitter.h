@@ -25,7 +25,7 @@ class Emitter
     // Products with one tile, which the first of them takes unless the array has it already.
     void add_products(const Instruction& instruction, const std::vector<Loop>& loops,
                       uint64_t tile);
-    // What follows belongs to this node.
+    // The instructions that follow belong to this node.
     void tag(int node);
 
     // One instruction for each grid of the loops; operands' addresses are those of the first
@@ -38,7 +38,7 @@ class Emitter
     void write_host(uint64_t host, uint32_t address, std::vector<Loop> loops, int64_t bytes);
     void fill(uint32_t address, std::vector<Loop> loops, int64_t bytes, uint8_t value);
 
-    // Fetches and the end.
+    // Inserts the fetches and the end.
     void finish();
 
   private:

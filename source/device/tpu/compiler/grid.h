@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nested loops over vectors as the grids that instructions have: loops that are one in memory are
-// merged, and what is more than two loops deep, or longer than a grid may be, becomes several.
+// merged, and nests of more than two loops, or longer than a grid may be, become several.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A layer: one node of the graph with every number resolved, which knows what it needs for some
-// rows of its result and how to compute them from and to places in the buffer. What lies where, and
-// when, is decided around it: plan.h and stage.h. Layers of each family: <family>_layer.{h,cc}.
+// rows of its result and how to compute them from and to places in the buffer. plan.h and stage.h
+// decide what lies where, and when. Layers of each family: <family>_layer.{h,cc}.
 #pragma once
 
 #include <memory>
@@ -30,7 +30,7 @@ struct Step
     bool skips() const { return y > 1 || x > 1; }
 };
 
-// What one call of Layer::emit() does.
+// The arguments of one call of Layer::emit().
 struct Work
 {
     Box box;                    // of the result
@@ -48,17 +48,17 @@ class Layer
     Layer& operator=(const Layer&) = delete;
     virtual ~Layer() = default;
 
-    int node = 0;  // position in the part, what kTag says
+    int node = 0;  // position in the part, for kTag
     std::vector<Ref> inputs;
     Ref output;
     int element_bytes = 1;
 
-    // Rows of an input that a box of the result needs. Beyond the image only with a frame.
+    // Rows of an input that a box of the result needs. They lie beyond the image only with a frame.
     virtual Box needs(int input, const Box& box) const;
     virtual Frame frame(int) const { return {}; }
     virtual uint8_t frame_value(int) const { return 0; }
-    // Of an input only each so many-th row and column is read, those that the result's rows and
-    // columns stand for; a band need not hold the others.
+    // The steps between the rows and columns that are read of an input, those that the result's
+    // rows and columns stand for; a band need not hold the others.
     virtual Step step(int) const { return {}; }
     // The result needs all of the inputs, is made in one go, and all lie dense.
     virtual bool is_whole() const { return false; }
@@ -73,7 +73,7 @@ class Layer
     virtual std::vector<size_t> blobs() const { return {}; }
     // Rows of the result that one pass can make good use of; 0: no limit.
     virtual int rows_at_once() const { return 0; }
-    // The constants are too much for the buffer: get along without some of them.
+    // Gives up some of the constants, which are too much for the buffer.
     virtual void reduce_blobs() {}
 
     // Puts constants into the program; returns where in host memory the blobs are.

@@ -30,7 +30,7 @@ std::unique_ptr<MoveLayer> make_move(const Ref& output, int element_bytes)
     return move;
 }
 
-// Steps through images are of one, so that the images needed lie side by side.
+// Steps along images are 1, so that the images needed lie side by side.
 Box MoveLayer::needs(int input, const Box& box) const
 {
     Piece wanted;
@@ -97,7 +97,7 @@ void MoveLayer::emit(Emitter& emitter, const Work& work)
     }
 }
 
-// A loop is one with the loop around it where both go on as it ends.
+// A loop merges with the loop around it where its end is the next step of the other.
 int64_t ReorderLayer::simplify()
 {
     std::vector<Axis> merged;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies: pieces of inputs to pieces of the result (Concat, Split, Slice, Pad, Resize), and whole
-// tensors in another order (Transpose, Reshape of what does not lie as the result does).
+// tensors in another order (Transpose, and Reshape where the input does not lie as the result
+// does).
 #pragma once
 
 #include <array>
@@ -28,7 +29,7 @@ class MoveLayer : public Layer
 {
   public:
     std::vector<Piece> pieces;  // in the order of their inputs
-    // Where no piece is; then of `fill`, whose bytes are all the same.
+    // Whether elements outside of all pieces are `fill`, whose bytes are all the same.
     bool fills = false;
     uint8_t fill = 0;
 
@@ -39,7 +40,7 @@ class MoveLayer : public Layer
     void emit_piece(Emitter& emitter, const Work& work, const Piece& piece, Box box) const;
 };
 
-// One without inputs and pieces yet.
+// A layer without inputs and pieces yet.
 std::unique_ptr<MoveLayer> make_move(const Ref& output, int element_bytes);
 
 // Elements in the order of the result: nested loops, outermost first, with the distances of both in
@@ -53,7 +54,7 @@ class ReorderLayer : public Layer
     };
     std::vector<Axis> axes;
 
-    // Merges axes; how many instructions it takes.
+    // Merges axes; returns how many instructions it takes.
     int64_t simplify();
 
     Box needs(int input, const Box& box) const override;

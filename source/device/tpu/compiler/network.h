@@ -47,18 +47,18 @@ class NetworkBuilder
     // The value of a tensor, made when it is new, seen in the tensor's shape.
     Ref ref(const tensor& tensor);
     Ref constant(std::vector<uint8_t> bytes, const Shape& shape, int element_bytes);
-    // One between two layers of a node.
+    // A value between two layers of a node.
     Ref temporary(const Shape& shape, int element_bytes);
     // `to` has the same bytes as `from`.
     void alias(const tensor& to, const tensor& from);
-    // `to` is `from` with all but the images in one axis, channels first; what reads it may rather
-    // read `from`. Null when there is none.
+    // `to` is `from` with all axes but the images in one, channels first; a reader may rather read
+    // `from`. Null when there is none.
     void note_flattened(const tensor& to, const tensor& from) { flattened_[to.index] = &from; }
     const tensor* unflattened(const tensor& tensor) const;
 
     void add(std::unique_ptr<Layer> layer);
 
-    // Once all nodes are there.
+    // To be called once all nodes are there.
     void finish();
 
   private:

@@ -102,7 +102,7 @@ void Planner::trace_lives()
             note_read(*stage.layers[source.layer], source.input, static_cast<int>(s));
         lives_[static_cast<size_t>(stage.output().value)].first = static_cast<int>(s);
     }
-    // One that is framed must be seen in its own shape by everybody, and by rows.
+    // A framed value must be seen in its own shape by everybody, and by rows.
     for (const Stage& stage : plan_.stages) {
         const auto check = [this](const Layer& layer, const Ref& ref) {
             Life& life = lives_[static_cast<size_t>(ref.value)];
@@ -166,7 +166,7 @@ int64_t Planner::room_beside(int stage, int64_t address, int64_t bytes) const
     return is_free ? room : -1;
 }
 
-// At either end of a gap, where what remains is enough for every stage; of several such places the
+// An address at either end of a gap, where the rest is enough for every stage; among several the
 // one that leaves most.
 bool Planner::find_address(const Life& life, int64_t bytes, int64_t* out_address) const
 {

@@ -14,7 +14,7 @@ struct PoolSettings
     bool is_float = false;
     bool signed_input = false, signed_output = false;
     bool is_mean = false;
-    // Of a mean:
+    // For means:
     bool counts_padding = false;
     double scale = 1, result_scale = 1;
     uint8_t input_zero = 0, output_zero = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes, blocks and tiles; what is emitted of them is in product_emit.cc.
+// Shapes, blocks and tiles; product_emit.cc emits their instructions.
 #include "device/tpu/compiler/product_layer.h"
 
 #include <algorithm>

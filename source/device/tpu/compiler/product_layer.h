@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions and matrix products on the array. A vector of the result is a sum of products of
-// runs of the input with tiles of weights: of each row of the window the kernel's columns and
-// channels lie one after the other, so that a run may reach over several of them. Output channels
-// are made in blocks as wide as the array. Tiles that groups make zero throughout are left out,
-// so a depthwise convolution has one tile for each tap, of which only the diagonal is used.
+// runs of the input with tiles of weights: the kernel's columns and channels lie one after the
+// other for each row of the window, so that a run may reach over several of them. Output channels
+// are made in blocks as wide as the array. Tiles that groups make zero throughout are left out, so
+// a depthwise convolution has one tile for each tap, of which only the diagonal is used.
 #pragma once
 
 #include <vector>
@@ -21,8 +21,8 @@ struct WeightSource
 {
     const void* data = nullptr;
     int data_type = 0;
-    // Whether it is where it is for all preparations. A constant with memory of its own is the
-    // part's alone, and another may come to lie there.
+    // Whether the weights stay in their place for all preparations. A constant with memory of its
+    // own is the part's alone, and another may come to lie there.
     bool stays = false;
     int64_t stride_output = 0, stride_y = 0, stride_x = 0, stride_c = 0;
     std::vector<int> zero_points;  // one, or one for each output channel
@@ -68,7 +68,7 @@ class ProductLayer : public Layer
     std::vector<uint64_t> pack(Emitter& emitter) override;
     void emit(Emitter& emitter, const Work& work) override;
 
-    // All that tiles and sums depend on; nothing of it is the size of an image.
+    // Everything that tiles and sums depend on; none of it is the size of an image.
     void describe_tiles(sha256_t* hash) const;
     // The tiles lie from `*end` on in weight memory, which is moved past them.
     void place_tiles(uint64_t* end);
@@ -76,7 +76,7 @@ class ProductLayer : public Layer
     // The weights of each output channel added up, where the input's zero point needs that.
     size_t sum_number() const;
     void write_sums(int32_t* sums) const;
-    // The array sums x * w; what the operator wants is (x - zero) * w = x * w - zero * w.
+    // The array sums x * w; the operator has (x - zero) * w = x * w - zero * w.
     void apply_sums(const int32_t* sums);
 
     int64_t tile_number() const;

@@ -68,7 +68,7 @@ bool set_operands(const NodeReader& reader, int a_index, int b_index, PairLayer*
     layer->output = reader.network.ref(*reader.output());
     for (int index : {a_index, b_index}) {
         const tensor& operand = *reader.input(index);
-        // What lies with the channels last and what does not have no common order.
+        // A channels-last tensor and one in another layout have no common order.
         const bool is_image = reader.output()->dim_num == 4;
         if (operand.tensor_type != TENSOR_TYPE_CONST && (operand.dim_num == 4) != is_image &&
             operand.elem_num > 1)

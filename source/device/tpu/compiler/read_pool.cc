@@ -59,7 +59,7 @@ int channels_at_once(const PoolLayer& layer, const Config& config)
     constexpr int64_t kMostPieces = 64;  // more make no sense, and planning them takes long
     const int64_t rows =
         std::min<int64_t>(layer.y.input, int64_t{layer.y.kernel - 1} * layer.y.dilation + 1);
-    // Of a channel.
+    // The bytes of a channel.
     const int64_t bytes = (rows * layer.x.input + layer.output.shape.w) * layer.element_bytes;
     const int64_t channels = layer.output.shape.c;
     const int64_t some = config.unified_buffer_bytes / 2 / bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions, and what all products have in common; matrix products are in read_matrix.cc.
+// Convolutions, and the common part of all products; matrix products are in read_matrix.cc.
 #include "device/tpu/compiler/read_product.h"
 
 #include <algorithm>

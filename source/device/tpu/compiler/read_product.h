@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the readers of convolutions (read_product.cc) and of matrix products (read_matrix.cc) share:
-// they make a ProductLayer whose shapes, window and weights are set; then come sums to bytes or to
-// bf16.
+// The common part of the readers of convolutions (read_product.cc) and of matrix products
+// (read_matrix.cc): they make a ProductLayer whose shapes, window and weights are set; then come
+// sums to bytes or to bf16.
 #pragma once
 
 #include <memory>
@@ -14,14 +14,14 @@ namespace tengine::tpu {
 
 using Product = std::unique_ptr<ProductLayer>;
 
-// Where the numbers of an integer product are among the inputs, and what is beside the scales.
+// The input indices of an integer product's numbers, and a factor beside the scales.
 struct ProductInputs
 {
     int x, w, y, bias;
     double alpha = 1;
 };
 
-// Of a tensor of zero points; one of 0 when there is none.
+// The values of a tensor of zero points; one of 0 when there is none.
 std::vector<int> zeros_of(const tensor* zero);
 
 // Scales and zero points of the weights: constant, one or one for each output channel.

@@ -20,7 +20,7 @@ struct Shape
     Shape flattened() const { return {1, n * h * w, 1, c}; }
 };
 
-// The shape of a tensor whose dimensions are known; rank 4 is taken with the channels last, of the
+// The shape of a tensor whose dimensions are known; rank 4 is taken with the channels last, in
 // others the last axis is c, the one before it h, and all in front of that n.
 Shape shape_of(const tensor& tensor);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stages: layers that are computed together, chunk by chunk of rows of their result. The first
 // layer makes the result and those after it change it where it lies, as the addition of a residual
-// does. What a stage reads from host memory comes in bands of rows, two that alternate where there
-// is room, so that one is filled while the other is in use; what it writes there goes likewise.
+// does. Inputs from host memory come in bands of rows, two that alternate where there is room, so
+// that one is filled while the other is in use; results go there likewise.
 #pragma once
 
 #include <vector>
@@ -30,7 +30,7 @@ struct Source
 struct Stage
 {
     std::vector<Layer*> layers;
-    std::vector<size_t> chained;  // of each layer after the first, which input the chain is
+    std::vector<size_t> chained;  // the chain's input of each layer after the first
     std::vector<Source> sources;
 
     const Ref& output() const { return layers.back()->output; }
@@ -47,8 +47,8 @@ struct Cut
     bool doubled = false;  // bands alternate
 };
 
-// What a band holds of a source for a chunk of the result: rows of the source's shape, or of what
-// Layer::step() leaves of it.
+// The part of a source that a band holds for a chunk of the result: rows of the source's shape, or
+// of what Layer::step() leaves of it.
 struct BandShape
 {
     Shape shape;

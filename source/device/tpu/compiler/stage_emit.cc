@@ -50,7 +50,7 @@ class StageEmitter
     }
 
   private:
-    // What the two buffers of a band hold.
+    // The contents of the two buffers of a band.
     struct Band
     {
         BandShape of[2];
@@ -122,7 +122,7 @@ void StageEmitter::fill_result_frame()
     fill(0, shape.w, shape.h, frame.right * place.pixel);
 }
 
-// Once: transfers only ever write what is between them.
+// Done once: transfers only ever write between the sides.
 void StageEmitter::fill_band_sides(size_t source)
 {
     const Scratch::Band& band = scratch_.sources[source];

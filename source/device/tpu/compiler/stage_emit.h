@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The instructions of one stage: constants, then for each chunk bands, layers, and the result's way
-// to host memory. The next chunk's bands are asked for before this one's work begins.
+// to host memory. The next chunk's bands are prefetched before this one's work begins.
 #pragma once
 
 #include "device/tpu/compiler/emitter.h"

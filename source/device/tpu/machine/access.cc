@@ -60,7 +60,7 @@ void list_activate(const Instruction& in, AccessList* list)
     if (in.flags & kTable) list->add(Memory::kBuffer, false, in.table, 256);
 }
 
-// What a pool reads: the range around all windows.
+// The range that a pool reads: the one around all windows.
 void list_pool(const Instruction& in, AccessList* list)
 {
     const uint64_t reach = uint64_t{in.outer - 1u} * in.a.pitch_outer +

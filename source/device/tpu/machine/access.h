@@ -17,8 +17,8 @@ enum class Memory : uint8_t
 };
 constexpr int kMemoryNum = 3;
 
-// Bytes [begin, end) or rows of a memory. When `period` is not 0, of each `period` bytes only
-// `length` are touched, from those whose address modulo the period is `residue`.
+// Bytes [begin, end) or rows of a memory. When `period` is not 0, only `length` of each `period`
+// bytes are touched, from those whose address modulo the period is `residue`.
 struct Access
 {
     Memory memory = Memory::kBuffer;

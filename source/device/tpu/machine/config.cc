@@ -42,7 +42,7 @@ Config tpu_v1()
     return config;
 }
 
-// What stands beside the processor of a small board, with one DRAM for everything.
+// An accelerator beside the processor of a small board, with one DRAM for everything.
 Config edge()
 {
     Config config;

@@ -35,7 +35,7 @@ int load_config(const std::string& name_or_path, Config* out_config);
 // "base": "<preset>" and give only what differs.
 int parse_config(const std::string& json, const std::string& where, Config* out_config);
 int check_config(const Config& config, const std::string& where);
-// All members as JSON, what parse_config() reads.
+// All members as JSON, which parse_config() reads.
 std::string print_config(const Config& config);
 // Differs when programs for one configuration cannot run on the other: the first 8 bytes of the
 // SHA-256 over what the instruction set can see (rows, columns, buffer, accumulators, FIFO).

@@ -44,7 +44,7 @@ std::string print_value(double value)
 
 using Json = nlohmann::json;
 
-// What a member must be is in its type.
+// Whether a value may be the member, by the member's type.
 bool has_type(const Json& value, int Config::*)
 {
     return value.is_number_integer();
@@ -101,8 +101,8 @@ int set_field(const Json& value, const ConfigField& field, const std::string& wh
     return TENGINE_OK;
 }
 
-// The members of the object that a text is; of a value with others inside only of which kind it is.
-// The library's own tree takes memory where it is destroyed, and ends the process without.
+// The members of a string's JSON object; only the kind of a value with others inside is known. The
+// library's own tree takes memory where it is destroyed, and ends the process without.
 class Members : public nlohmann::json_sax<Json>
 {
   public:

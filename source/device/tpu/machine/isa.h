@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The instruction set, version 1: the one thing that compiler, program container and simulator
-// share. Encoding: isa.cc by the table of isa_table.h. What each instruction costs:
-// docs/tpu-simulator.md.
+// share. Encoding: isa.cc by the table of isa_table.h. docs/tpu-simulator.md says what each
+// instruction costs.
 //
 // Memories, each with addresses from 0:
 //   host     bytes; the part's inputs, outputs, constants and spilled values
@@ -75,7 +75,7 @@ enum class Opcode : uint8_t
     kWriteHost = 12,
     // Everything before it has finished before anything after it begins.
     kSync = 13,
-    // What follows belongs to node `value` of the program's list, for counters.
+    // Instructions that follow belong to node `value` of the program's list, for counters.
     kTag = 14,
     // The end; the last instruction and nowhere else.
     kHalt = 15,
@@ -126,7 +126,7 @@ struct Instruction
     uint32_t value = 0;
 };
 
-// Of one output channel, for kActivate, little-endian in the buffer.
+// The parameter of one output channel, for kActivate, little-endian in the buffer.
 struct Parameter
 {
     int32_t bias;  // fp32 bits with kFloat

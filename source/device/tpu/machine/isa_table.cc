@@ -162,7 +162,7 @@ constexpr Form kForms[] = {
     make_form(Opcode::kHalt, "halt"),
 };
 
-// Of forms that differ in kFloat the one that agrees with `flags`; else the only one.
+// The form that agrees with `flags` where forms differ in kFloat; else the only one.
 template <typename Predicate>
 constexpr const Form* find_if(uint16_t flags, Predicate is_meant)
 {

@@ -54,7 +54,7 @@ void unload(void* module)
     delete static_cast<Module*>(module);
 }
 
-// The borders of the program are those of the part, inputs first.
+// The program's bindings are the boundary tensors of the part, inputs first.
 bool has_borders(const Program& program, int input_num, int output_num)
 {
     const auto is_output = [](const Binding& binding) { return binding.is_output; };

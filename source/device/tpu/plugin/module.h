@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The TPU as a vendor's compiler and dispatch (tengine/compiler_plugin.h): two plug-ins that share
-// what a module is. They are built of this tree and with what is inside of the library, so they
+// the form of a module. They are built from this tree with the internals of the library, so they
 // work with the library of the same build.
 #pragma once
 
@@ -20,7 +20,7 @@ constexpr const char* kModuleVersion = "tpu module 1";
 // Machines that can be compiled for; the second is the default, as the device's.
 constexpr const char* kMachines[] = {"tpu-v1", "edge", "scale32"};
 
-// A module is one program for one machine: a text of kModuleHead bytes, "TPU " and the machine's
+// A module is one program for one machine: a string of kModuleHead bytes, "TPU " and the machine's
 // name, zeros after it; then the program's file (program.h).
 constexpr size_t kModuleHead = 64;
 
@@ -29,7 +29,7 @@ std::vector<uint8_t> make_module(const Config& config, const Program& program);
 // and what borrow_program() and validate_program() say.
 int read_module(const uint8_t* bytes, size_t size, Config* out_config, Program* out_program);
 
-// What the plug-ins register; a test registers both in one program.
+// The tables that the plug-ins register; a test registers both in one program.
 const tengine_compiler_t* plugin_compiler();
 const tengine_dispatch_t* plugin_dispatch();
 

@@ -13,8 +13,8 @@
 //     read_weights tiles=1 weights=0x0
 //     matrix_multiply next_tile signed_a outer=4 inner=8 length=32 columns=32 a=0x100/256/32 d=17
 //
-// After the name of an instruction come its flags and fields (isa_table.h), in any order; a field
-// that is not there is zero.
+// Flags and fields (isa_table.h) follow the name of an instruction, in any order; a field that is
+// not there is zero.
 #include "device/tpu/program/assembler.h"
 
 #include <algorithm>
@@ -28,8 +28,8 @@
 namespace tengine::tpu {
 namespace {
 
-// What .zeros may ask for in all, so that a short text does not take much memory: a share of the
-// text's length, and as much as any program of a small model has.
+// The limit of all .zeros, so that a short text does not take much memory: a share of the text's
+// length, and as much as any program of a small model has.
 constexpr uint64_t kZerosPerCharacter = 16;
 constexpr uint64_t kMoreZeros = uint64_t{64} << 20;
 
@@ -84,7 +84,7 @@ class Assembler
     int line_ = 0;
     bool has_version_ = false;
     std::vector<Token> tokens_;
-    std::vector<uint8_t>* data_ = nullptr;  // what .bytes go to
+    std::vector<uint8_t>* data_ = nullptr;  // where .bytes go
     Program program_;
     std::vector<uint8_t> weights_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What assembler and disassembler share, besides the functions of program.h.
+// The common part of assembler and disassembler, besides the functions of program.h.
 #pragma once
 
 #include <string>

@@ -35,7 +35,7 @@ bool number_bits(const Number& number, int bytes, bool is_signed, uint64_t* out_
 bool parse_unsigned(std::string_view text, uint64_t* out_value);
 // The bits of an fp32 number, which may also be given as 0x and its bits.
 bool parse_real(std::string_view text, uint64_t* out_bits);
-// Of the first two digits; -1 when they are not digits.
+// The byte of the first two digits; -1 when they are not digits.
 int hex_byte(std::string_view digits);
 
 }  // namespace tengine::tpu

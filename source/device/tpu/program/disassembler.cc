@@ -71,8 +71,8 @@ void append_member(const Instruction& instruction, const Field& field, int index
         text->append(std::to_string(bits));
 }
 
-// Zero is what a field has that is not shown: so are single addresses, factors, bytes and reals of
-// zero, and zeroes at the end of a field. Counts and grids are always there to be read.
+// A field that is not shown is zero: single addresses, factors, bytes and reals of zero, and zeroes
+// at the end of a field, are left out. Counts and grids are always shown.
 void append_field(const Instruction& instruction, const Field& field, std::string* text)
 {
     const bool is_grid = field.kind == FieldKind::kAddress && field.member_num > 1;

@@ -28,7 +28,7 @@ struct Binding
     uint64_t address = 0;   // dense
 };
 
-// What the tiles of a program lie in: read only, since several programs may share it.
+// The memory that the tiles of a program lie in: read only, since several programs may share it.
 class WeightMemory
 {
   public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a machine can run a program. What passes here makes the simulator touch nothing beyond
-// its memories; it checks nothing again. Instructions: validate_instruction.cc.
+// Whether a machine can run a program. A valid program makes the simulator touch nothing beyond its
+// memories; it checks nothing again. Instructions: validate_instruction.cc.
 #include <algorithm>
 #include <cstdint>
 
@@ -13,7 +13,7 @@
 namespace tengine::tpu {
 namespace {
 
-// On machines of 32 bits, what one allocation can have.
+// The limit of one allocation on machines of 32 bits.
 constexpr uint64_t kMaxHostBytes = std::min<uint64_t>(uint64_t{1} << 36, PTRDIFF_MAX);
 constexpr size_t kMaxRank = 8;
 

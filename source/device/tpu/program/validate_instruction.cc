@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an instruction may say; see validate_instruction.h. Sums of addresses stay below 2^52:
-// counts have 16 bits, pitches 32.
+// The values that an instruction may have; see validate_instruction.h. Sums of addresses stay below
+// 2^52: counts have 16 bits, pitches 32.
 #include "device/tpu/program/validate_instruction.h"
 
 #include <cmath>
@@ -64,7 +64,7 @@ int InstructionValidator::check(size_t index)
     return check_operation();
 }
 
-// What members of one name may be, in every instruction that has them.
+// The values that members of one name may have, in every instruction that has them.
 int InstructionValidator::check_fields(const Form& form)
 {
     const int lowest = has(kSignedD) ? static_cast<int8_t>(at_->lowest) : at_->lowest;

@@ -27,7 +27,7 @@ class InstructionValidator
         : program_(program), config_(config)
     {
     }
-    // Of each instruction in program order. TENGINE_EINVAL with index, name and value.
+    // Called for each instruction in program order. TENGINE_EINVAL with index, name and value.
     int check(size_t index);
 
   private:

@@ -21,7 +21,7 @@ const char* const kScaleSim = "SCALE-Sim v3";
 const char* const kFormula = "SCALE-Sim's formula, WS";
 const char* const kPaper = "ISCA 2017";
 
-// Of a layer. A program has two instructions for each.
+// The limit of a layer's folds. A program has two instructions for each.
 constexpr int64_t kMostFolds = 1 << 21;
 
 void add_row(Rows* rows, const std::string& name, double ours, double reference, double low,

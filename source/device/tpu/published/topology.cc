@@ -54,7 +54,7 @@ std::string trim(const std::string& text)
     return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
 }
 
-// What is before each comma.
+// The values before each comma.
 std::vector<std::string> split(const std::string& line)
 {
     std::vector<std::string> values;

@@ -15,10 +15,10 @@ struct TopologyLayer
     RepeatedLayer repeated;
 };
 
-// Reads the text of a topology as SCALE-Sim v3 does: the first line is a heading; of each further
-// one counts what is before its last comma, name, height and width of the input, height and width
-// of the filter, channels, filters, stride, and if it is there "1:1", the ratio of a dense layer.
-// A layer with DP in its name is depthwise: it is there once for each channel, with one.
+// Reads the text of a topology as SCALE-Sim v3 does: the first line is a heading; in each further
+// one the values before its last comma count, name, height and width of the input, height and width
+// of the filter, channels, filters, stride, and if it is there "1:1", the ratio of a dense layer. A
+// layer with DP in its name is depthwise: it is there once for each channel, with one.
 // TENGINE_EFORMAT with `where` and the line: another count of values, or an invalid layer;
 // TENGINE_ELIMIT: one that is too large for a program.
 int parse_topology(const std::string& text, const std::string& where,

@@ -18,7 +18,7 @@ namespace tengine::tpu {
 namespace {
 
 constexpr std::chrono::milliseconds kHangStep{1};
-constexpr int64_t kCancelStep = 256;  // instructions between questions whether to go on
+constexpr int64_t kCancelStep = 256;  // instructions between checks for cancellation
 
 bool is_transfer(Opcode opcode)
 {

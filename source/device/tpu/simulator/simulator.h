@@ -15,8 +15,8 @@
 
 namespace tengine::tpu {
 
-// Of one run. Cycles of the array add up: active + weight_stall + weight_shift + non_matrix =
-// total.
+// The counters of one run. Cycles of the array add up: active + weight_stall + weight_shift +
+// non_matrix = total.
 struct Counters
 {
     int64_t total = 0;
@@ -34,14 +34,14 @@ struct Counters
     int64_t weight_busy = 0, vector_busy = 0, dma_busy = 0;  // cycles of the other units
     std::array<int64_t, kOpcodeNum> instructions{};
     double energy_pj = 0;
-    // By tag, at least one; they add up to total. What comes before the first tag belongs to 0.
+    // Cycles by tag, at least one; they add up to total. Those before the first tag belong to 0.
     std::vector<int64_t> node_cycles;
 };
 
 // Cycles of one run; they do not depend on values. `program` must have been validated.
 int count_cycles(const Program& program, const Config& config, Counters* out_counters);
 
-// What goes wrong on demand, at the instruction of this index (-1: never).
+// Faults on demand, each at the instruction of this index (-1: never).
 struct Faults
 {
     int64_t bad_opcode_at = -1;  // the instruction's opcode is invalid

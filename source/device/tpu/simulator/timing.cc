@@ -35,7 +35,7 @@ int64_t shared_cycles(int64_t begin, int64_t end, int64_t other_begin, int64_t o
     return std::max<int64_t>(0, std::min(end, other_end) - std::max(begin, other_begin));
 }
 
-// What a product's start depends on.
+// The conditions of a product's start.
 struct ProductStart
 {
     int64_t dispatched = 0;
@@ -166,9 +166,9 @@ ProductStart Scoreboard::start_product(const Instruction& in, const Access* acce
     return product;
 }
 
-// Where the array's cycles from its last vector to this product's first went. Before its tile has
-// arrived: weight stall; while that is shifted in: weight shift; the rest is neither, and of it
-// what it waits for operands. Before the first product all is the rest.
+// The idle cycles of the array from its last vector to this product's first: weight stall before
+// its tile has arrived, weight shift while that is shifted in; the rest is neither, and a part of
+// it waits for operands. Before the first product all is the rest.
 void Scoreboard::count_idle(const ProductStart& product)
 {
     const int64_t begin = array_free_, end = product.start;

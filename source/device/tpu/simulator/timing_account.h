@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an instruction moves and computes, for the counters and the energy; nothing of it depends on
-// time. When it runs: timing.cc.
+// The bytes, products and energy of an instruction, for the counters; none of it depends on time.
+// timing.cc says when it runs.
 #pragma once
 
 #include <cstdint>

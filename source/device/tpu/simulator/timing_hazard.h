@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an instruction must wait for: earlier ones on other units that touch the same memory.
+// The instructions that one must wait for: earlier ones on other units that touch the same memory.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ struct Readiness
     int64_t transferred = 0;
 };
 
-// The accesses so far. A unit works in order, so of each unit only the last access that overlaps
+// The accesses so far. A unit works in order, so only the last access of each unit that overlaps
 // counts, and the search back ends at the first that is over before the instruction could start
 // anyway.
 class HazardTable

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commands of tengine-tpu. main.cc, which alone includes CLI11, calls the one that was named;
-// what goes wrong is thrown and ends the program there.
+// errors are thrown and end the program there.
 #pragma once
 
 #include <stdexcept>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole files, and the programs in them. What goes wrong is thrown with the file's name.
+// Whole files, and the programs in them. Errors are thrown with the file's name.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program tengine-tpu: look at configurations and programs of the simulated TPU, and compare
-// the simulator with published figures. Commands: command.h. Of the program this file alone
+// the simulator with published figures. Commands: command.h. This file alone of the program
 // includes CLI11, which takes long to compile.
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -18,7 +18,7 @@ namespace {
 constexpr int kFailed = 1;
 constexpr int kMisused = 2;
 
-// Whatever went wrong is one line.
+// Prints any error as one line.
 int print_error(std::string text, int status)
 {
     while (!text.empty() && text.back() == '\n')
@@ -98,7 +98,7 @@ int run(int argc, char** argv)
     } catch (const CLI::ParseError& error) {
         return print_error(std::string(error.what()) + " (see --help)", kMisused);
     }
-    // The first is of the end only, the second of all before.
+    // fflush() tells of the end only, ferror() of all before.
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
         throw Failure("standard output cannot be written");
     return 0;
