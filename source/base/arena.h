@@ -27,7 +27,7 @@ enum
     ARENA_LEAST_BYTES = 4 * ARENA_GRAIN  // for one block, however the memory is aligned
 };
 
-// One thread at a time. `grain_num` is 0 without memory.
+// One thread at a time. `grain_num` is 0 when there is no memory block.
 typedef struct arena
 {
     char* base;                                 // where the first block begins

@@ -34,7 +34,7 @@ static double measure_copy(void* to, const void* from)
     return COPY_BYTES * 1e9 / (double)(best_ns > 0 ? best_ns : 1);
 }
 
-// 0 without memory.
+// 0 when out of memory.
 static double measure_bandwidth(void)
 {
     void* from = alloc_raw_memory(COPY_BYTES);

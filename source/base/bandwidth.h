@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast this machine copies memory: what moving a tensor to a device and back is judged by, and
-// what bounds operators that compute little.
+// The speed at which this machine copies memory: the measure for moving a tensor to a device and
+// back, and the bound of operators that compute little.
 #pragma once
 
 #ifdef __cplusplus

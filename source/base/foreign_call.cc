@@ -26,7 +26,7 @@ int guard_foreign(const char* what, const Work& work)
 
 int open_foreign_library(const char* file_name, int flags, void** out_library)
 {
-    // The header says that it does not throw, upon which there would be nothing here to catch with.
+    // The header declares that it does not throw, so that a direct call would lose its handler.
     void* (*const volatile open)(const char*, int) = dlopen;
     *out_library = nullptr;
     return guard_foreign("a constructor of the library",

@@ -25,7 +25,7 @@ inline Sentence print_sentence(const char* format, va_list values)
 
 // The status for the exception that is being handled: TENGINE_ENOMEM with this sentence for
 // std::bad_alloc and for std::length_error, a container's word for a size that no memory has;
-// TENGINE_EINTERNAL for what nothing in the library throws, but code that it calls may. One
+// TENGINE_EINTERNAL for exceptions that only code called by the library throws. One
 // function for all that catch, which are many and small.
 TENGINE_PRINTF(1, 0)
 [[gnu::noinline]] inline int fail_by_exception(const char* no_memory, va_list values) noexcept
@@ -75,8 +75,8 @@ struct GuardedEntry<function, int (*)(Arguments...)>
 template <auto function>
 constexpr auto guarded_entry = GuardedEntry<function>::call;
 
-// The same for what a library throws: `code` with this sentence, a colon, and what the library
-// says. std::bad_alloc, and what is not a std::exception, are left to guarded().
+// The same for exceptions of a library: `code` with this sentence, a colon, and the library's
+// message. std::bad_alloc, and exceptions other than std::exception, are left to guarded().
 template <class Work>
 TENGINE_PRINTF(3, 4)
 int guarded_library(const Work& work, int code, const char* failed, ...)

@@ -119,7 +119,7 @@ static size_t place_by_size(memory_block_t** order, int64_t block_num, size_t al
 
 // ---- many blocks: by time ----
 
-// A stretch of the arena that is free at the present step. Kept in the order of offsets; neighbours
+// A range of the arena that is free at the present step. Kept in the order of offsets; neighbours
 // are one.
 typedef struct gap
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256, FIPS 180-4 §6.2: what tells bytes that were altered from those that were not.
+// SHA-256, FIPS 180-4 §6.2, which detects altered bytes.
 #pragma once
 
 #include <stddef.h>
@@ -28,7 +28,7 @@ typedef struct sha256
 // Start, any number of updates, one finish; then it may be started again.
 void start_sha256(sha256_t* hash);
 void update_sha256(sha256_t* hash, const void* data, size_t size);
-// The same for a number, and for a text or NULL with its length: what follows is never taken for
+// The same for a number, and for a string or NULL with its length: later bytes are never taken for
 // it.
 void update_sha256_number(sha256_t* hash, int64_t number);
 void update_sha256_text(sha256_t* hash, const char* text);

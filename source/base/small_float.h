@@ -49,8 +49,8 @@ double small_float_to_double(const small_float_t* format, uint8_t code);
 
 // Rounds to nearest, ties to even, in one step; a float is a double without loss. An infinity, and
 // a value that rounds to more than the greatest number, becomes the greatest if `saturate`, else
-// infinity or, where there is none, NaN; of FLOAT4E2M1 always the greatest. NaN stays NaN. Signs
-// stay, but of NaN and zero only where these have signs. Not for SMALL_FLOAT_POWER.
+// infinity or, where there is none, NaN; FLOAT4E2M1 always has the greatest. NaN stays NaN. Signs
+// stay, those of NaN and zero only where these have signs. Not for SMALL_FLOAT_POWER.
 uint8_t double_to_small_float(const small_float_t* format, double value, bool saturate);
 
 // Rounds to FLOAT8E8M0. A value that rounds to more than 2^127 or to less than 2^-127, infinity and

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Minimal builds with GCC: what a program does with an uncaught C++ exception. libstdc++'s own
-// handler, which this one stands for, would print the exception's readable name, and what it needs
-// for that is 50 kB.
+// The handler for uncaught C++ exceptions in minimal builds with GCC. libstdc++'s own handler,
+// which this one stands for, would print the exception's readable name, for which it needs 50 kB.
 #include <stdlib.h>
 
 // __gnu_cxx::__verbose_terminate_handler(), as C++ calls it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FNV-1a of 64 bits (http://www.isthe.com/chongo/tech/comp/fnv): each call goes on from the hash of
-// what came before, the first from HASH_START. Hostile texts may have the same hash, for which
+// FNV-1a of 64 bits (http://www.isthe.com/chongo/tech/comp/fnv): each call goes on from the hash
+// before, the first from HASH_START. Hostile strings may have the same hash, for which
 // base/sha256.h is there.
 #pragma once
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of models may be anything, also what terminals take for commands.
+// Names in models may be anything, also control sequences of terminals.
 #pragma once
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// Characters that control a terminal become question marks, but ends of lines and tabulators.
+// Characters that control a terminal become question marks, except line ends and tabs.
 void make_text_visible(char* text);
 
 #ifdef __cplusplus
