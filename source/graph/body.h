@@ -64,7 +64,7 @@ TENGINE_MUST_USE int add_ir_body_input(ir_body_t* body, const struct tensor* ten
 TENGINE_MUST_USE int feed_ir_body(ir_body_t* body, int index, const struct tensor* value,
                                   void* data);
 
-// After a run: a result, whose data lasts until the next one.
+// A result of the last run, whose data lasts until the next one.
 const struct tensor* get_ir_body_output(const ir_body_t* body, int index);
 
 #ifdef __cplusplus

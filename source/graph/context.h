@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-// An option by key; both texts are the list's own.
+// An option by key; both strings are the list's own.
 typedef struct key_value
 {
     char* key;
@@ -30,7 +30,7 @@ typedef struct context
     struct vector* key_values;  // of ir_key_value_t, see option.h; NULL: none were set
     uint64_t revision;          // counts the changes of devices and options
     // Custom operators of graphs of this context, see operator/custom/op.h; NULL: none. Another
-    // room fills the list and says in it what is done with its entries at the end.
+    // room fills the list, and its entries say how they end.
     struct vector* custom_ops;
 } ir_context_t;
 

@@ -98,16 +98,16 @@ typedef struct ir_graph_core
     struct ir_strings* strings;  // see graph/string_pool.h; NULL: none yet
     struct graph_pool* pool;  // see graph/graph_pool.h; an execution graph and its parts have one
     void* session;            // execution graph: the scheduler room's own
-    // Execution graph: what the optimizer asks devices with, see optimizer/placement/candidates.h,
-    // and what frees it; or NULL.
+    // Execution graph: the data with which the optimizer asks devices, see
+    // optimizer/placement/candidates.h, and the function that frees it; or NULL.
     void* candidates;
     void (*release_candidates)(void* candidates);
-    // Execution graph, and the graph of a part that may outlive it: what devices found in it, see
+    // Execution graph, and the graph of a part that may outlive it: the devices' surveys, see
     // survey.c; or NULL.
     struct vector* surveys;
     const struct graph* whole;  // the graph of any other part: the execution graph
     struct vector* announced;   // execution graph: devices whose pre_run_parts was called; or NULL
-    // Execution graph: of ir_settled_shape_t (graph/graph.h), or NULL.
+    // Execution graph: a vector of ir_settled_shape_t (graph/graph.h), or NULL.
     struct vector* settled_shapes;
     int preparation;    // source graph: see graph/preparation.h
     uint64_t revision;  // source graph: counts its changes but those of its inputs' shapes

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plain data of device.h: what fills a device and a verdict.
+// The plain data of device.h: functions that fill a device and a verdict.
 #include "tengine/device.h"
 
 #include <stdarg.h>

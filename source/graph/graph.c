@@ -19,7 +19,7 @@ struct graph_piece
     ir_graph_core_t core;
 };
 
-// Ends at the first piece without memory, which the error names.
+// Ends at the first piece that is out of memory, which the error names.
 static bool allocate_pieces(struct graph* graph)
 {
     graph->name = duplicate_string("");

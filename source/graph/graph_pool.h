@@ -43,8 +43,8 @@ typedef struct ir_pack_key
 // which `fill` writes. To be released. NULL when out of memory. Any thread.
 void* hold_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key, uint64_t bytes,
                       void (*fill)(void* pack, void* argument), void* argument);
-// The two steps of it, for what is found and made on one thread only. NULL: there is none; there is
-// no memory.
+// The two steps of it, for packs that one thread alone finds and makes. NULL: there is none; out of
+// memory.
 void* find_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key);
 void* add_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key, uint64_t bytes);
 void release_graph_pack(struct graph_pool* shared, void* pack);

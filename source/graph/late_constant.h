@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Late constants: a constant of the model in another type that has no data. Who reads it has the
-// values made (copy_ir_constant()), and they are gone when its kernel has packed them. In its
-// tensor `pack` is how they are made; a part's tensor refers to the execution graph's, and has no
+// Late constants: a constant of the model in another type that has no data. A reader has the values
+// made (copy_ir_constant()), and they are gone when its kernel has packed them. `pack` of its
+// tensor tells how they are made; a part's tensor refers to the execution graph's, and has no
 // `pack_pool`. Minimal builds have none.
 #pragma once
 
@@ -51,7 +51,8 @@ TENGINE_MUST_USE int make_ir_constant_late(struct graph* graph, struct tensor* c
                                            const ir_pack_key_t* key,
                                            const ir_late_values_t* values);
 
-// The tensor of a part, without data, becomes what `constant` of the execution graph is.
+// The tensor of a part, without data, becomes the same late constant as `constant` of the execution
+// graph.
 void share_ir_late_constant(struct tensor* of_part, const struct tensor* constant);
 
 #ifdef __cplusplus

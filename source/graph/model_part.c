@@ -126,7 +126,7 @@ void release_ir_model_parts(struct ir_model_parts* parts)
     free_memory(parts);
 }
 
-// NULL without memory.
+// NULL when out of memory.
 static struct ir_model_parts* find_or_create(struct graph* graph)
 {
     if (graph->core->model_parts) return graph->core->model_parts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of options and the texts they are set to. The lists that hold these: context.c.
+// The table of options and the strings they are set to. The lists that hold these: context.c.
 #include "graph/option.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of a context by key: text outside, checked against one table (option.c) when they are
+// Options of a context by key: strings outside, checked against one table (option.c) when they are
 // set. Options of a device ("TPU.config") are kept here too, but judged by the device.
 #pragma once
 

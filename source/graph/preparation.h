@@ -42,8 +42,8 @@ void limit_ir_memory(struct graph* execution);
 // Counts `bytes` that the graph is about to hold or has just begun to, for `what`. TENGINE_ELIMIT,
 // with the numbers, when that is more than its limit.
 TENGINE_MUST_USE int claim_ir_memory(struct graph* execution, int64_t bytes, const char* what);
-// The same without counting, for what does not stay. `graph` may also be the graph of one part,
-// which has the limit, and what was held when it was made.
+// The same without counting, for memory that is not kept. `graph` may also be the graph of one
+// part, which has the limit, and the count when it was made.
 TENGINE_MUST_USE int check_ir_memory(const struct graph* graph, int64_t bytes, const char* what);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequences of tensors, and optional values, as one piece of memory: what a tensor of such a type
-// has as data, with its bytes as its only dimension. So they are copied, handed on and carried
+// Sequences of tensors, and optional values, as one piece of memory: the data of a tensor of such a
+// type, whose only dimension is its bytes. So they are copied, handed on and carried
 // round like any other tensor whose shape depends on data.
 //
 // In front are a head and an entry for each element; the elements' values lie after them, at

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hash table by text and one by address, chained; both have as many buckets.
+// A hash table by string and one by address, chained; both have as many buckets.
 #include "graph/string_pool.h"
 
 #ifndef TENGINE_MINIMAL

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strings: the elements of tensors of TENGINE_DT_STRING are pointers to what is here. A text is
+// Strings: the elements of tensors of TENGINE_DT_STRING are pointers into the pool. A string is
 // held once, so that equal strings of a graph are one pointer; moving elements moves pointers.
 //
-// A source graph has a pool, which what is made of it shares: execution graphs, parts, bodies. A
-// text that is kept (a constant's) lasts as long as the pool, any other until a run begins and no
+// A source graph has a pool, which its execution graphs, parts and bodies share. A string that is
+// kept (a constant's) lasts as long as the pool, any other until a run begins and no
 // input has it. Any thread, unless said otherwise.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of an execution graph and the tensors that cross their borders.
+// Parts of an execution graph and their boundary tensors.
 #include "graph/subgraph.h"
 
 #include <string.h>

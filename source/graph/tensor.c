@@ -340,7 +340,8 @@ int set_ir_tensor_shape(struct tensor* tensor, const int dims[], int dim_number)
     return TENGINE_OK;
 }
 
-// One text after the other, each ended by 0, and then so many zeroes that every dimension has one.
+// One string after the other, each ended by 0, and then so many zeroes that every dimension has
+// one.
 int set_ir_tensor_dim_names(struct tensor* tensor, const char* const names[], int number)
 {
     size_t bytes = sizeof(ir_declaration_t) + MAX_SHAPE_DIM_NUM;
