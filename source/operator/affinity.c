@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's affinities: texts, which nodes they fit, and the rules of a graph.
+// The user's affinities: strings, which nodes they fit, and the rules of a graph.
 #include "operator/affinity.h"
 
 #include <limits.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The forms of ONNX's operators. Fields and rows of the operator tables say most; the tables here
-// have what is neither: inputs, words and types that came later.
+// have the rest: inputs, words and types that came later.
 #include "operator/onnx_form.h"
 
 #include <string.h>

@@ -30,7 +30,7 @@ bool has_onnx_opset(const struct node* node);
 // count from the first one alone.
 bool has_negative_axis(const struct node* node);
 
-// ENOTSUP: says which opset has what the node is, and which was asked.
+// ENOTSUP: says which opset has the node's form, and which was asked.
 TENGINE_MUST_USE int check_onnx_form(const struct node* node, int opset);
 // The same of the first node that cannot stand in the opset, also of bodies.
 TENGINE_MUST_USE int check_onnx_forms(const struct graph* graph, int opset);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether two operators have the same parameters; what param.h has besides is in param.c.
+// Whether two operators have the same parameters; the rest of param.h is in param.c.
 #include <string.h>
 
 #include "operator/param.h"

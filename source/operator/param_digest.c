@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator and its parameters as bytes that are the same in every process; what param.h has
-// besides is in param.c.
+// An operator and its parameters as bytes that are the same in every process; the rest of param.h
+// is in param.c.
 #include "operator/param.h"
 
-// Elements as they lie in memory: what was compiled is for processors of one byte order.
+// Elements as they lie in memory: compiled parts are for processors of one byte order.
 static void digest_list(sha256_t* hash, const void* values, int number, size_t element)
 {
     update_sha256_number(hash, number);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which constants operators only compute with. Values that may decide a size or a position are
+// The constants that operators only compute with. Values that may decide a size or a position are
 // checked before it is used, and used more than once; it must not lie in memory that can change
 // unnoticed, as a mapped file's does.
 #pragma once

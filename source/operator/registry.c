@@ -21,8 +21,7 @@ typedef struct registered_method
 static struct vector* methods;
 static struct vector* methods_by_type;
 static struct vector* methods_by_name;
-// The first row of each operator, in the order of registration: what a number names in constant
-// time.
+// The first row of each operator, in the order of registration, found by number in constant time.
 static struct vector* operators;
 static int next_type = OP_BUILTIN_LAST;
 

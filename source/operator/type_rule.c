@@ -42,7 +42,7 @@ static int change_type(const char* word, int type)
         return container == TENGINE_DT_SEQUENCE ? element : NOT_APPLICABLE;
     if (strncmp(word, "optional:", 9) == 0)
         return container <= TENGINE_DT_SEQUENCE ? TENGINE_DT_OPTIONAL + type : NOT_APPLICABLE;
-    // "value:" of an optional one, or of what is not.
+    // "value:" of an optional value, or of one that is not optional.
     return container < TENGINE_DT_OPTIONAL ? type : type - TENGINE_DT_OPTIONAL;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which operators nodes have had so far in this process: what a build for the same models needs
+// The operators that nodes have had so far in this process, which a build for the same models needs
 // (TENGINE_OPERATORS). Thread-safe.
 #pragma once
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that are not the library's, on a node, one for each device: their life from one
-// preparation to the next, and their calls. There are two kinds: what set_custom_kernel puts on a
-// single node (node_kernel.h), and operators that are registered (op_node.h). The optimizer and
-// devices only see this. The source node owns its kernels, the default device's first. Execution
-// nodes refer to the first, which settles types and shapes; nodes of a part to that of the part's
-// device. Devices call tengine_op_prepare_node() and tengine_op_run_node() (tengine/custom_op.h).
+// preparation to the next, and their calls. There are two kinds: kernels that set_custom_kernel
+// puts on a single node (node_kernel.h), and operators that are registered (op_node.h). The
+// optimizer and devices only see this. The source node owns its kernels, the default device's
+// first. Execution nodes refer to the first, which settles types and shapes; nodes of a part to
+// that of the part's device. Devices call tengine_op_prepare_node() and tengine_op_run_node()
+// (tengine/custom_op.h).
 //
 // Failures are the called function's own, after the names of operator, node, function and kernel.
 #pragma once
@@ -43,7 +44,7 @@ typedef struct custom_kernel_table
     int (*release)(struct custom_kernel* kernel);
 } custom_kernel_table_t;
 
-// The first member of what a kernel is.
+// The first member of every kind of kernel.
 typedef struct custom_kernel
 {
     const custom_kernel_table_t* table;
@@ -54,7 +55,7 @@ typedef struct custom_kernel
 } ir_custom_kernel_t;
 
 const char* get_kernel_name(const ir_custom_kernel_t* kernel);
-// The operator a source node stands for: of "Generic" nodes the name they carry.
+// The operator a source node stands for, which a "Generic" node carries as a name.
 const char* get_source_op(const struct node* node);
 // Whether the node stands for an operator that the library does not have ("Generic").
 bool is_open_node(const struct node* node);
@@ -87,7 +88,7 @@ bool is_async_node(const struct node* node);
 // The input whose memory the output may take over, or -1.
 int find_custom_in_place(const struct node* node, int output);
 
-// Undoes what preparations have left, of a kernel that no plan uses.
+// Undoes the preparations of a kernel that no plan uses.
 int finish_custom_kernel(ir_custom_kernel_t* kernel);
 
 // ---- on source nodes ----

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Custom operators (tengine/custom_op.h): what they are, and the lists of those that are
-// registered. Nodes that are computed by one are in op_node.h. Any thread.
+// Custom operators (tengine/custom_op.h): their data, and the lists of registered ones. Nodes that
+// are computed by one are in op_node.h. Any thread.
 #pragma once
 
 #include <stdbool.h>

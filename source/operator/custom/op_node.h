@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node that is computed by a custom operator (op.h): what its callbacks get, and their calls. It
-// is a kernel of custom_kernel.h.
+// A node that is computed by a custom operator (op.h): the arguments of its callbacks, and their
+// calls. It is a kernel of custom_kernel.h.
 #pragma once
 
 #include "operator/custom/custom_kernel.h"
@@ -27,7 +27,7 @@ struct tengine_op_tensor
     bool is_output;
     bool is_sized;    // outputs: prepare, or the invoke under way, has told the size
     bool is_dynamic;  // outputs: their size is told in invoke
-    // Inputs: what prepare was called for last.
+    // Inputs: the type, shape and data that prepare was called for last.
     int prepared_type;
     int prepared_rank;
     int prepared_dims[MAX_SHAPE_DIM_NUM];

@@ -183,8 +183,7 @@ static int64_t count_conv_transpose_macs(const struct node* node)
                          multiply_dims(weight, 1, weight->dim_num));
 }
 
-// ONNX Runtime's own has ONNX's inputs, and may have the channels of x and y last. Those of the
-// weight stay where they are.
+// ONNX Runtime's own has ONNX's inputs, and may have x and y in NHWC. The weight's layout stays.
 struct channels_last_conv_param
 {
     struct conv_param conv;

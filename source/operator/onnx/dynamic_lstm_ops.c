@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // com.microsoft.DynamicQuantizeLSTM: an LSTM whose W and R are quantised, with their rows and
-// columns exchanged, and which quantises what they are multiplied with. With constant int8 without
-// zero points it is tengine.RowQuantizeLSTM (recurrent_ops.c), which finds a range for each row,
-// where ONNX Runtime finds one for all: results are nearer to those in float. With other weights it
-// is an LSTM in float.
+// columns exchanged, and which quantises the tensors that they are multiplied with. With constant
+// int8 without zero points it is tengine.RowQuantizeLSTM (recurrent_ops.c), which finds a range for
+// each row, where ONNX Runtime finds one for all: results are nearer to those in float. With other
+// weights it is an LSTM in float.
 #include "graph/graph.h"
 #include "operator/infer.h"
 #include "operator/onnx/legacy.h"

@@ -46,7 +46,7 @@ static struct tensor* emit_positions(emitter_t* emit, int64_t tokens)
                    emit_ints(emit, zero, 1));
 }
 
-// For each batch the ones of its mask.
+// The number of ones in the mask of each batch.
 static struct tensor* emit_mask_index(emitter_t* emit, int64_t batch)
 {
     static const int64_t axis[] = {1};

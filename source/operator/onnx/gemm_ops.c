@@ -167,7 +167,7 @@ static int infer_matmul_integer(struct node* node)
     return infer_product(node, 1, TENGINE_DT_INT32);
 }
 
-// All values are bytes, or all of them floats of 8 bits, whose zero points are 0.
+// All values are int8 or uint8, or all of them floats of 8 bits, whose zero points are 0.
 static int check_qlinear_types(const struct node* node)
 {
     const int type = get_ir_node_input(node, 0)->data_type;

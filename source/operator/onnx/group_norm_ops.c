@@ -29,7 +29,7 @@ static struct tensor* emit_list(emitter_t* emit, int index, const struct tensor*
     return list->data_type == like->data_type ? list : emit_cast(emit, list, like->data_type);
 }
 
-// Channels last become second, or the other way round.
+// Channels-last becomes channels at axis 1, or the other way round.
 static struct tensor* emit_moved(emitter_t* emit, struct tensor* tensor, bool to_second)
 {
     int64_t order[MAX_SHAPE_DIM_NUM] = {0};

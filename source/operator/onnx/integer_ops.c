@@ -39,7 +39,7 @@ static const op_field_t reduce_sum_integer_fields[] = {
     OP_FIELD(struct reduce_sum_integer_param, INT, keepdims, .required = 1, .maximum = 1),
 };
 
-// Bytes without sign are summed without one.
+// The accumulator of uint8 is unsigned.
 static int lower_reduce_sum_integer(struct graph* graph, struct node* node)
 {
     const struct reduce_sum_integer_param* param = node->op.param_mem;

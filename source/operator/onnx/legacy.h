@@ -24,7 +24,7 @@ struct node* append_lowered_node(struct graph* graph, const struct node* origin,
 // both inputs must be known, else ENOTSUP.
 int align_second_input(struct graph* graph, struct node* node, int axis);
 
-// A node whose input 0 and output 0, of `rank`, have the channels last gets the channels at axis 1,
+// A node whose input 0 and output 0, of `rank`, are channels-last gets the channels at axis 1,
 // between two Transposes.
 int move_channels_first(struct graph* graph, struct node* node, int rank);
 

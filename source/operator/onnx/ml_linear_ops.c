@@ -117,7 +117,7 @@ static int count_vectors(const struct node* node, int64_t* out_num)
     return TENGINE_OK;
 }
 
-// With support vectors, a score for each pair of classes; or a probability for each class, of what
+// With support vectors, a score for each pair of classes; or a probability for each class, which
 // prob_a and prob_b make of the scores.
 static int infer_svm_classifier(struct node* node)
 {

@@ -126,7 +126,7 @@ static int check_quantized_pool(const struct node* node)
     return check_result_quantization(node, 3);
 }
 
-// The sum of a window's bytes must fit int32.
+// The accumulator of a window must fit int32.
 static int check_averaged(const struct node* node, int64_t count)
 {
     const int64_t most = INT32_MAX / UINT8_MAX;

@@ -32,8 +32,7 @@ struct qlinear_softmax_param
 //     r = x_scale / (n sqrt(v + epsilon)),  s = 2^8 scale / y_scale,  b = 2^8 bias / y_scale
 //     y = saturate(y_zero_point + round_half_to_even((round(d r s) + round(b)) / 2^8))
 // where d, below 2^24, and the sums are integers, r is computed in doubles and rounded to a float,
-// as are s, b, d r and (d r) s; round() is to the nearest integer from -2^21 to 2^21, halves to
-// even.
+// as are s, b, d r and (d r) s; round() is to the nearest integer from -2^21 to 2^21, ties to even.
 #define QLINEAR_LAYER_NORM_LONGEST (1 << 16)
 
 // tengine.Lookup(x, table): y = table[x], where x, int8 or uint8, counts as an unsigned byte: -1 is

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks that the integer operators share: QLinearConv, QLinearMatMul (ONNX) and those of
-// com.microsoft. Their inputs come in threes: a tensor of bytes, its scale, its zero point.
-// Which sums they make, and how these become bytes again, is in tengine/fixed_point.h.
+// com.microsoft. Their inputs come in threes: a tensor of int8 or uint8, its scale, its zero point.
+// Their accumulators, and how these are requantised, are in tengine/fixed_point.h.
 #pragma once
 
 #include <stdbool.h>

@@ -157,7 +157,7 @@ static int infer_bnb4(struct node* node)
     return set_node_output(node, 0, a->data_type, dims, a->dim_num);
 }
 
-// So many sums of a row of A.
+// Each element of the result takes a row of A.
 static int64_t count_product_macs(const struct node* node)
 {
     const struct tensor* a = get_ir_node_input(node, 0);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recurrent layers: LSTM, GRU, RNN. Kernels: device/cpu/kernel/recurrent_pixels.cc,
 // device/cpu/reference/recurrent.cc. And tengine.RowQuantizeLSTM: an LSTM whose W and R are int8
-// with a scale for each row, inputs 8 and 9, and which makes uint8 of what they are multiplied
-// with, as DynamicQuantizeLinear does, but of each row (of one step of one sequence) by itself.
+// with a scale for each row, inputs 8 and 9, and which quantises the tensors that they are
+// multiplied with to uint8, as DynamicQuantizeLinear does, but each row (one step of one sequence)
+// by itself.
 #include <string.h>
 #include <strings.h>
 
@@ -196,7 +197,7 @@ static int check_inputs(const struct node* node, const struct recurrent_shape* s
     return check_input(node, 7, "P", 2, (int64_t[]){directions, 3 * hidden});
 }
 
-// Whether W and R are bytes, whose scales are inputs 8 and 9.
+// Whether W and R are int8, whose scales are inputs 8 and 9.
 static bool has_bytes(const struct node* node)
 {
     return node->op.method->domain && strcmp(node->op.method->domain, "tengine") == 0;

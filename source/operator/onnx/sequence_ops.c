@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequences and optional values (graph/sequence.h). Their bytes, and the shapes of what is taken
-// out of them, are known at run time only; types are not.
+// Sequences and optional values (graph/sequence.h). Their bytes, and the shapes of elements taken
+// out of them, are known at run time only; types are known before.
 #include "graph/sequence.h"
 #include "operator/infer.h"
 #include "operator/onnx/sequence_param.h"

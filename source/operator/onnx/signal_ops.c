@@ -77,7 +77,7 @@ int read_dft_size(const struct node* node, struct dft_size* out_size)
     if (input->dim_num < 2)
         return fail_node(node, TENGINE_EINVAL, "the input has %d dimensions, expected at least 2",
                          input->dim_num);
-    // One side of a spectrum is that of a real signal: which the inverse gives.
+    // One side of a spectrum is that of a real signal, which the inverse gives.
     const bool to_real = param->onesided && param->inverse;
     const int needed = to_real ? 2 : 1;
     TENGINE_RETURN_IF_ERROR(check_samples(node, input, param->onesided ? needed : 0));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators on texts: StringConcat, StringSplit, StringNormalizer, and ai.onnx.ml's CategoryMapper.
-// Parameters are in string_param.h.
+// Operators on strings: StringConcat, StringSplit, StringNormalizer, and ai.onnx.ml's
+// CategoryMapper. Parameters are in string_param.h.
 #include "operator/infer.h"
 #include "operator/onnx/other_domains.h"
 #include "operator/onnx/string_param.h"
@@ -19,7 +19,7 @@ static int infer_concat(struct node* node)
     return set_node_output(node, 0, TENGINE_DT_STRING, dims, dim_num);
 }
 
-// How many parts the longest text has is known to the kernel alone.
+// The kernel alone knows how many parts the longest string has.
 static int infer_split(struct node* node)
 {
     const struct string_split_param* param = node->op.param_mem;

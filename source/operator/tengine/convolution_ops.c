@@ -98,7 +98,7 @@ enum
     SAME_MORE_BEFORE = -2
 };
 
-// Files of one-dimensional convolutions have a 0 for what their second axis lacks.
+// Files of one-dimensional convolutions have a 0 for each field of the missing second axis.
 static int64_t one_for_none(int64_t size)
 {
     return size == 0 ? 1 : size;
@@ -125,7 +125,8 @@ static void check_axis(emitter_t* emit, const spatial_axis_t* axis)
         fail_emitting(emit, TENGINE_EINVAL, "its input has no elements along axis %s", axis->name);
 }
 
-// SAME pads as if there were no dilation; what a dilated kernel reads beyond them is 0 too.
+// SAME pads as if there were no dilation; elements that a dilated kernel reads beyond them are 0
+// too.
 static void pad_same(spatial_axis_t* axis)
 {
     const int64_t output = (axis->input - 1) / axis->stride + 1;
@@ -167,7 +168,7 @@ static void resolve_pads(emitter_t* emit, spatial_axis_t* axis)
         pad_explicitly(emit, axis);
 }
 
-// Leaves out what negative padding skips at the beginning.
+// Leaves out the elements that negative padding skips at the beginning.
 static struct tensor* emit_skip(emitter_t* emit, struct tensor* input, spatial_axis_t axes[2])
 {
     if (emit->status < 0 || (axes[0].pad_begin >= 0 && axes[1].pad_begin >= 0)) return input;

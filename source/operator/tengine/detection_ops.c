@@ -238,8 +238,8 @@ static int check_postprocess(const struct node* node,
 
 #define MAX_PLACES (1 << 20)
 
-// A place for max_detections * max_classes_per_detection boxes, what is not found is 0. The boxes'
-// shape is said in the order of the inputs, their corners lie together in any case.
+// The output has max_detections * max_classes_per_detection boxes; those not found are 0. The
+// boxes' shape is in the order of the inputs; their corners lie together in any case.
 static int infer_detection_postprocess(struct node* node)
 {
     const struct tm_detection_postprocess_param* param = node->op.param_mem;
@@ -319,8 +319,8 @@ static int64_t limit(int64_t num, int maximum)
 }
 
 // Inputs are scores (background of all anchors, then foreground), box deltas and height, width and
-// scale of the image. The output has room for as many boxes as can stay, so that what follows has
-// a known shape: [1, boxes, 4, 1].
+// scale of the image. The output has room for as many boxes as can stay, so that later nodes have a
+// known shape: [1, boxes, 4, 1].
 static int infer_rpn(struct node* node)
 {
     const struct tm_rpn_param* param = node->op.param_mem;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of Tengine's detection operators (detection_ops.c) and what their kernels ask beside
-// them. Kernels: device/cpu/reference/{prior_box,detection_output,detection_postprocess,region,
+// Parameters of Tengine's detection operators (detection_ops.c) and further data for their kernels.
+// Kernels: device/cpu/reference/{prior_box,detection_output,detection_postprocess,region,
 // proposal}.cc.
 #pragma once
 

@@ -90,8 +90,8 @@ static int raise_batch_norm(struct graph* graph, struct node* node)
 
 // ---- Fused.BNScaleReLu ----
 
-// Inputs 3 and 4 are not mean and variance but what they come to: y = relu((x * v + m) * gamma +
-// beta).
+// Inputs 3 and 4 are not mean and variance but values computed from them: y = relu((x * v + m) *
+// gamma + beta).
 static int lower_fused(struct graph* graph, struct node* node)
 {
     struct tensor* input = get_ir_node_input(node, 0);

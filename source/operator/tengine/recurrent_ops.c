@@ -331,7 +331,7 @@ static struct tensor* emit_rnn_state(emitter_t* emit, struct tensor* state, int6
     return emit_op(emit, "Expand", 2, shaped, emit_ints(emit, (int64_t[]){1, batch, hidden}, 3));
 }
 
-// The result are the last output_len states.
+// The results are the last output_len states.
 static int lower_rnn(struct graph* graph, struct node* node)
 {
     const struct tm_rnn_param* param = node->op.param_mem;

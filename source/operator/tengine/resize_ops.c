@@ -42,7 +42,7 @@ static const op_field_t upsample_fields[] = {
     TM_FIELD(struct tm_upsample_param, FLOAT, scale, WORD, 0, .number = 0),
 };
 
-// Files have the width first: that is what the original writes, whatever it reads.
+// Files have the width first: the original writes it so, whatever it reads.
 static const op_field_t resize_fields[] = {
     TM_FIELD(struct tm_resize_param, FLOAT, scale_w, WORD, 0, .number = 1),
     TM_FIELD(struct tm_resize_param, FLOAT, scale_h, WORD, 4, .number = 1),

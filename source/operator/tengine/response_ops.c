@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tengine's normalisations by what neighbours hold: LRN, Normalize, L2Normalization, MVN.
+// Tengine's normalisations by neighbours: LRN, Normalize, L2Normalization, MVN.
 #include "operator/tengine/operand.h"
 
 struct tm_lrn_param
@@ -55,7 +55,7 @@ enum
     REGION_WITHIN_CHANNEL
 };
 
-// An even size has as many neighbours as the next odd one, but is what alpha is divided by.
+// An even size has as many neighbours as the next odd one, but divides alpha itself.
 static struct tensor* emit_lrn_across(emitter_t* emit, struct tensor* input,
                                       const struct tm_lrn_param* param)
 {

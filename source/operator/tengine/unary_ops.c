@@ -85,7 +85,7 @@ TM_RENAMED(ceil, "Ceil", "Ceil")
 TM_RENAMED(noop, "Noop", "Identity")
 TM_RENAMED(reciprocal, "Reciprocal", "Reciprocal")
 
-// C's round(): halves go away from zero, ONNX's go to even. x = sign * (whole + fraction), and the
+// C's round(): ties go away from zero, ONNX's go to even. x = sign * (whole + fraction), and the
 // difference that gives the fraction is exact.
 static int lower_round(struct graph* graph, struct node* node)
 {
