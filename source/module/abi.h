@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check of what was compiled against the headers of another time (docs/compatibility.md).
+// The check of code compiled against headers of another time (docs/compatibility.md).
 #pragma once
 
 #include "tengine/device.h"
@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-// TENGINE_EVERSION when `abi` has another major version than the library, or sizes of what may not
-// change that are others. `kind` and `name` are for the sentence.
+// TENGINE_EVERSION when `abi` has another major version than the library, or other sizes of structs
+// that may not change. `kind` and `name` are for the sentence.
 int check_ir_abi(const char* kind, const char* name, const ir_abi_t* abi);
 
 #ifdef __cplusplus

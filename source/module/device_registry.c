@@ -105,7 +105,7 @@ static void forget_first_save(struct interface* interface)
     interface->load = NULL;
 }
 
-// Lets the device point to tables of full length, in which what it does not know is NULL.
+// Lets the device point to tables of full length, in which entries that it does not know are NULL.
 static int lengthen_tables(registered_device_t* entry, const ir_abi_t* abi)
 {
     if (abi->interface_size >= sizeof(struct interface) &&
