@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The room optimizer: from source graph to execution graph with parts, by fixed lists of passes
 // (pipeline.cc). It leaves the source graph as it is, and asks devices through their tables only:
-// no pass knows one by name. Inside it is C++; this header is what rooms above see.
+// no pass knows one by name. Inside it is C++; rooms above see this header.
 #pragma once
 
 #include "tengine/ir.h"
@@ -35,14 +35,14 @@ int create_quantized_graph(const struct graph* source, const struct tengine_quan
 
 // A part as a graph of its own, with one subgraph of all its nodes: what a device compiles and
 // runs. Tensors and nodes have the names of the execution graph's and their indices there as
-// source_index; data types and shapes are taken over. Inputs and outputs are the part's border
+// source_index; data types and shapes are taken over. Inputs and outputs are the part's boundary
 // tensors, without data. Constants share the execution graph's data; with `copy_constants` they
 // have their own, and the graph may outlive the execution graph. `device` need not be the part's.
 // To be destroyed with destroy_ir_graph((*out_subgraph)->graph).
 int detach_ir_subgraph(const struct subgraph* part, struct device* device, bool copy_constants,
                        struct subgraph** out_subgraph);
 
-// Repairs of a split whose part `index` a device could not compile; borders and indices are made
+// Repairs of a split whose part `index` a device could not compile; boundaries and indices are made
 // again. halve: the part becomes two on the same device, the first half of its nodes and the
 // second, which follows it; it must have two nodes. redirect: the default device gets the part, and
 // each of its nodes remembers the refusal. EOPERATOR when the default device does not take a node,

@@ -39,8 +39,8 @@ using GraphPointer = std::unique_ptr<graph, GraphDeleter>;
 
 // graph/execution_graph.cc: the copy the passes work on.
 int copy_to_execution_graph(const graph& source, GraphPointer* out_graph);
-// The same of what the outputs need, in a time that hardly grows with the rest. Minimal builds copy
-// all; the pass dead_code removes what is too much.
+// The same for the nodes that the outputs need, in a time that hardly grows with the rest. Minimal
+// builds copy all; the pass dead_code removes the rest.
 #ifdef TENGINE_MINIMAL
 inline int copy_needed_to_execution_graph(const graph& source, GraphPointer* out_graph)
 {
@@ -50,7 +50,7 @@ inline int copy_needed_to_execution_graph(const graph& source, GraphPointer* out
 int copy_needed_to_execution_graph(const graph& source, GraphPointer* out_graph);
 #endif
 
-// Whether the tensor of a source graph is what an operator of ONNX (or com.microsoft) computes; its
+// Whether an operator of ONNX (or com.microsoft) computes the tensor of a source graph; its
 // type, where it is known, is then the model's declaration of it.
 bool is_computed_by_onnx(const graph& source, const struct tensor& tensor);
 
@@ -59,8 +59,8 @@ bool is_computed_by_onnx(const graph& source, const struct tensor& tensor);
 int copy_tensor_head(const struct tensor& from, graph& target, struct tensor** out_tensor);
 int copy_node_head(const node& from, graph& target, node** out_node);
 
-// graph/missing_kernel.cc, for a node with custom kernels but none for the device: EOPERATOR, which
-// devices it has them for.
+// graph/missing_kernel.cc, for a node with custom kernels but none for the device: EOPERATOR lists
+// the devices it has them for.
 int fail_without_kernel(const node& node, const device& device);
 
 // graph/shared_constant.cc: makes a tensor of known type and shape a constant that preparations
@@ -82,7 +82,7 @@ int settle_moved_inputs(node& node);
 int infer_graph(graph& graph);
 // The walk alone: inputs of unknown shape leave shapes unknown, and types where nothing else tells.
 int infer_nodes(graph& graph);
-// The nodes that infer_graph() left to devices: weights that no device took as bytes.
+// The nodes that infer_graph() left to devices: quantised weights that no device took.
 int fold_graph(graph& graph);
 // Whether it is made of a body of a control-flow node.
 bool is_body(const graph& graph);
@@ -127,8 +127,8 @@ int copy_for_opset(const graph& source, const ir_run_options_t& options, int ops
 // The same for a graph with operators of the newest opset.
 int take_opset(graph& graph, int opset);
 
-// precision/options.cc: the precision of a quantised model, where the run asks for none; what the
-// context's options precision.* say of nodes and tensors.
+// precision/options.cc: the precision of a quantised model, where the run asks for none; the
+// context's options precision.* for nodes and tensors.
 void take_model_precision(graph& graph);
 int apply_precision_options(graph& graph);
 // The nodes that `nodes` fits (graph/affinity.h) stay in float. Whether it fits any; the model's

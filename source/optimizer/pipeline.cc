@@ -41,7 +41,7 @@ int optimize_for(graph& graph, struct device& device)
 }
 
 // Every device of the graph surveys it, and may then rewrite what it wants to compute in the run's
-// precision. The best comes first, so what it leaves is for the others.
+// precision. The best comes first, so the nodes it leaves are for the others.
 int optimize_by_devices(graph& graph)
 {
     const Candidates* candidates;
@@ -73,7 +73,7 @@ class PassList
     const Pass* end_;
 };
 
-// The model in ONNX's operators of the newest opset, and what is better on every device.
+// The model in ONNX's operators of the newest opset, and rewrites that are better on every device.
 constexpr Pass kFloatPasses[] = {
     {"quantized_tensors", insert_qdq_nodes},
     {"lower", lower_graph},
@@ -140,7 +140,8 @@ int create(const graph& source, const ir_run_options_t& options, const PassList&
     return TENGINE_OK;
 }
 
-// The model in floats for a run, which shares with others of the source what is made of constants.
+// The model in floats for a run, which shares with others of the source the tensors made of
+// constants.
 int create_float(const graph& source, const ir_run_options_t& options, GraphPointer* out_graph)
 {
     TENGINE_RETURN_IF_ERROR(begin(source, options, out_graph));
@@ -149,9 +150,9 @@ int create_float(const graph& source, const ir_run_options_t& options, GraphPoin
 }
 
 // Whoever reads large constants takes them at any address, or they are aligned first: the CPU does,
-// and what merges them or converts them for most precisions; other devices, custom kernels and what
-// makes bytes of them with the scales of a model or a table do not. In minimal builds all are
-// aligned.
+// and so do the passes that merge them or convert them for most precisions; other devices, custom
+// kernels and the passes that quantise them with the scales of a model or a table do not. In
+// minimal builds all are aligned.
 int align_constants(graph& source, const ir_run_options_t& options)
 {
 #ifndef TENGINE_MINIMAL
@@ -232,7 +233,7 @@ constexpr Pass kFloatOnnxPasses[] = {
     {"clean", remove_dead_code},
 };
 
-// InputOp, Const and what is not known here belong to both dialects.
+// InputOp, Const and operators not known here belong to both dialects.
 bool is_operator_of_tengine(const node* node)
 {
     const method& method = *node->op.method;
@@ -345,7 +346,7 @@ bool has_open_results(const graph& source)
 }
 
 // Readers ask for the shapes of results. Where they follow from those of the inputs, a copy has
-// them; what cannot be copied is written as it is.
+// them; a graph that cannot be copied is written as it is.
 int complete_results(const graph& source, const ir_run_options_t& options, int opset,
                      graph** out_graph)
 {
@@ -392,7 +393,7 @@ int create_saved(const graph& source, bool tengine, graph** out_graph)
     *out_graph = nullptr;
     const bool is_translated = has_operators_of_tengine(source) != tengine;
     if (!is_translated && tengine) return TENGINE_OK;
-    // Integers stay integers: the bytes of quantised weights are not folded.
+    // Integers stay integers: quantised weights are not folded.
     ir_run_options_t options = {};
     options.num_thread = 1;
     options.precision = TENGINE_MODE_INT8;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Raising puts nodes that only move elements around others, such as the Reshape before and after a
 // convolution of one axis. The tensors between are floats that nothing quantises; but elements that
-// are moved are the same bytes before and after it, so it can be quantised like what it is made of,
-// or like what is made of it. Then these nodes compute with bytes as the ONNX model's node does,
-// and Tengine Lite, which has no floats between quantised tensors, can load them.
+// are moved are the same bytes before and after it, so the tensor can be quantised like the one it
+// is made of, or like the one made of it. Then these nodes compute in int8 or uint8 as the ONNX
+// model's node does, and Tengine Lite, which has no floats between quantised tensors, can load
+// them.
 #include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/operator.h"

@@ -177,7 +177,7 @@ int fill_input(node& node, int index, const char* name, int data_type, int count
     return set_ir_node_input_tensor(&node, index, made);
 }
 
-// Before opset 13 what is not given is an empty list.
+// Before opset 13 a list that is not given is empty.
 int fill_resize(node& node, int)
 {
     TENGINE_RETURN_IF_ERROR(fill_input(node, 1, "roi", TENGINE_DT_FP32, 0));
@@ -193,8 +193,8 @@ int fill_bias(node& node, int)
     return is_number ? fill_input(node, 2, "bias", type, 1) : TENGINE_OK;
 }
 
-// Before opset 14 a 0 in the shape is a dimension of the input. The shape of what has elements has
-// none.
+// Before opset 14 a 0 in the shape is a dimension of the input. The shape of a tensor with elements
+// has none.
 int drop_allowzero(node& node, int)
 {
     for (const struct tensor* data : {get_ir_node_input(&node, 0), get_ir_node_output(&node, 0)})

@@ -28,8 +28,8 @@ bool is_input(const graph& graph, const struct tensor& tensor)
                      tensor.index) != graph.input_tensors + graph.input_tensor_num;
 }
 
-// Tensors of bytes that nodes of Tengine move from one to another, which are all quantised alike or
-// none of them. Most are alone.
+// Tensors of int8 or uint8 that nodes of Tengine move from one to another. Either all of them are
+// quantised alike, or none is. Most are alone.
 struct Group
 {
     LinearParameters parameters;
@@ -134,7 +134,7 @@ class Absorber
         return is_byte_type(bytes.data_type) && moves_bytes(&node);
     }
 
-    // Whether the program can feed it in the place, and by the name, of what it is made of.
+    // Whether the program can feed it in the place, and by the name, of the tensor it is made of.
     bool is_fed(const struct tensor& bytes) const
     {
         const node* writer = get_ir_graph_node(&graph_, bytes.producer);
@@ -151,8 +151,8 @@ class Absorber
                !is_ir_graph_output(&graph_, bytes.index);
     }
 
-    // Notes what a node says of the tensor; false when that is nothing a tensor can have, or
-    // another node has said something else.
+    // Notes what a node says of the tensor; false when a tensor cannot have that, or another node
+    // has said something else.
     static bool tell(const node& linear, const struct tensor& bytes, const struct tensor& value,
                      Group* group)
     {
@@ -237,7 +237,8 @@ int quantise_clamped(const node& clamp)
 
 // ---- what stays ----
 
-// Whether the program feeds what a node makes these of, or reads what one makes of them.
+// Whether the program feeds the source that a node makes these of, or reads the result that one
+// makes of them.
 bool is_border(const graph& graph, const struct tensor& bytes)
 {
     const node* writer = get_ir_graph_node(&graph, bytes.producer);

@@ -61,8 +61,8 @@ bool may_meet_bytes(const node& node)
                        [&](const char* op) { return is_op(&node, op); });
 }
 
-// Between QuantizeLinear and DequantizeLinear values are floats here; a tensor of bytes that
-// something else reads or writes is one of integers, with which Tengine's operators do not compute.
+// Between QuantizeLinear and DequantizeLinear values are floats here; an int8 or uint8 tensor that
+// something else reads or writes holds integers, with which Tengine's operators do not compute.
 int refuse_integers(node& node)
 {
     for (int i = 0; i < node.input_num + node.output_num; ++i) {

@@ -40,7 +40,7 @@ bool stands_for(const node* producer, const struct tensor& tensor)
     return tensor.tensor_type != TENSOR_TYPE_INPUT && tensor.tensor_type != TENSOR_TYPE_CONST;
 }
 
-// One of several results, an input or a constant goes out through a node of its own.
+// Each of several results, an input or a constant is an output through a node of its own.
 int give_own_node(graph& graph, Namer& namer, int place)
 {
     struct tensor& tensor = *graph.tensor_list[graph.output_tensors[place]];

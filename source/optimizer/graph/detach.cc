@@ -46,7 +46,7 @@ class Detacher
         return TENGINE_OK;
     }
 
-    // The one subgraph, of all nodes.
+    // The only subgraph, which has all nodes.
     int add_subgraph(struct subgraph** out_subgraph)
     {
         struct subgraph* made = create_ir_subgraph(&target_, device_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host memory of the tensors that outlive a part: the graph's outputs, which are never shared, and
-// what one part hands to another, which is shared unless parts may run at the same time. Everything
-// inside a part is its device's business.
+// the boundary tensors between parts, which are shared unless parts may run at the same time.
+// Everything inside a part is its device's business.
 #include <algorithm>
 #include <limits>
 

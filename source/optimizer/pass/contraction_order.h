@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which order the operands of an Einsum are multiplied, two at a time.
+// The order in which the operands of an Einsum are multiplied, two at a time.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@
 namespace tengine {
 namespace {
 
-// Operators compute on floats; what is quantised is such a float to them.
+// Operators compute on floats; a quantised tensor is such a float to them.
 int add_scratch_tensor(const struct tensor& from, graph& scratch, struct tensor** out_tensor)
 {
     const bool shared = from.tensor_type == TENSOR_TYPE_CONST && !is_quantized(from);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Removes what no output of the graph needs.
+// Removes the nodes and tensors that no output of the graph needs.
 #include "base/containers.hpp"
 #include "graph/graph.h"
 #include "optimizer/pass.h"

@@ -6,11 +6,11 @@
 
 namespace tengine {
 
-// EINVAL: an input of the execution graph whose shape is not complete, and what is declared of it.
+// EINVAL: an input of the execution graph whose shape is not complete, and its declaration.
 int require_input_shapes(const graph& graph);
 
 // After a failure to infer shapes, whose status is also returned: explain_ir_inputs(), and where
-// that has nothing to say, what the dimensions with names are.
+// that has nothing to say, the values of the named dimensions.
 #ifdef TENGINE_MINIMAL
 inline int explain_inference(const graph& graph, int status)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Einsum as the products that every device has: of each operand the diagonals and the sums that are
-// its own alone, then two operands at a time (contraction_order.h) as a MatMul of stacks of
+// Einsum as the products that every device has: the diagonals and the sums of each operand alone,
+// then two operands at a time (contraction_order.h) as a MatMul of stacks of
 // matrices, between Transpose and Reshape where the axes do not lie so, or as a Mul where nothing
 // is summed. Integers of 8 and 16 bits are widened, whose low bits stay the same. An Einsum stays
 // whose shapes depend on data, whose sums are of nothing, or whose products in between would have

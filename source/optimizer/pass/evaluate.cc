@@ -99,8 +99,8 @@ bool mix_params(const node& node, int64_t* hash)
     return true;
 }
 
-// Whether the result may be shared, and what it is then found by: it is large and made of constants
-// of the model alone.
+// Whether the result may be shared, and the key that finds it: it is large and made of constants of
+// the model alone.
 bool make_key(const node& node, ir_pack_key_t* out_key)
 {
     const struct tensor* output = get_ir_node_output(&node, 0);

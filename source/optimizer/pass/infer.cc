@@ -74,7 +74,7 @@ int64_t measure_fold_budget(const graph& graph)
     return 16 * constants + (is_body(graph) ? kMegabyte / 16 : 64 * kMegabyte);
 }
 
-// Texts that a StringConcat of constants makes, at most.
+// The most strings that a StringConcat of constants makes.
 int64_t count_joined_bytes(const node& node)
 {
     int64_t longest = 0;
@@ -167,7 +167,7 @@ class Walk
         return TENGINE_OK;
     }
 
-    // The second walk finds what the first has settled.
+    // The second walk finds the results of the first.
     static int visit_custom(node& node)
     {
         if (!find_ir_unknown_output(&node)) return TENGINE_OK;
@@ -208,7 +208,7 @@ class Walk
     String first_left_;
 };
 
-// Later passes drop what does nothing, is merged into others or has been folded; the model's
+// Later passes drop nodes that do nothing, are merged into others or have been folded; the model's
 // tensors have shapes all the same.
 int settle_shapes(graph& graph)
 {

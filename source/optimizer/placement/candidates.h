@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which devices may take a node: the user's affinities, what describe() lists, what inspect() says.
-// The split asks it where nodes go, precision what a device computes in which type.
+// The devices that may take a node: the user's affinities, what describe() lists, what inspect()
+// says. The split asks it where nodes go, precision what a device computes in which type.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,7 @@ class Candidates : public Allocated
     // Gives the node to the first candidate from `begin` on that takes it: node.device and its
     // group there, and a refusal for each that does not. node.device is null when none does.
     int place(node& node, size_t begin) const;
-    // The group in which node.device, which did not get the node by place(), takes it: what the
+    // The group in which node.device, which did not get the node by place(), takes it, as the
     // device says. 0 when it does not take the node, or is not a candidate.
     void find_group(node& node) const;
     // Whether a candidate after the node's present device takes it.
@@ -78,8 +78,8 @@ String describe_failure(int status);
 bool is_pinned(const node& node);
 bool is_misplaced(const node& node);
 int get_affinity_group(const node& node);
-// Whether the model has with it what the node's device has compiled of the node: that must not be
-// lost on a processor whose times are others.
+// Whether the model comes with the compiled part of the node's device for the node: that must not
+// be lost on a processor whose times are others.
 bool is_compiled_ahead(const node& node);
 
 }  // namespace tengine

@@ -148,7 +148,7 @@ tensor* Converter::narrow(tensor* value)
     return rewriter_.add_cast(value, data_type_, name);
 }
 
-// Only what stays may be used again.
+// Only nodes that stay may be used again.
 void Converter::remember_copies(const node& origin, const node& made)
 {
     for (int i = 0; i < origin.input_num; ++i) {

@@ -45,7 +45,8 @@ bool DynamicChains::may_be_in(const graph& graph)
                        [](const node* node) { return is_op(node, "MatMulInteger"); });
 }
 
-// A factor of the sums: the scale of the bytes, that of the matrix, or the product of the two.
+// A factor of the accumulators: the scale of the input, that of the matrix, or the product of the
+// two.
 bool DynamicChains::take_scale(tensor* factor, Chain* chain) const
 {
     const tensor* input_scale = get_ir_node_output(chain->quantize, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of what is quantised in each run, in the nodes that quantisers write: a
+// Products whose left side is quantised in each run, in the nodes that quantisers write: a
 // DynamicQuantizeLinear, a MatMulInteger by a constant matrix, a Cast, one or two Mul with the
 // scales, and an Add of a bias. They become one node: com.microsoft.DynamicQuantizeMatMul, or where
 // several products share their left side, which is quantised once for all, MatMulIntegerToFloat.

@@ -39,7 +39,7 @@ bool is_source(const Fuser& fuser, tensor* value, Function* function)
     return true;
 }
 
-// Adds `node` after all that its inputs need. False when these are not functions of x alone.
+// Adds `node` after all nodes that its inputs need. False when these are not functions of x alone.
 bool trace(const Fuser& fuser, const node& node, Function* function)
 {
     Vector<const struct node*>& nodes = function->formula.nodes;
@@ -81,7 +81,8 @@ bool fuse_unary(Fuser& fuser, node& node)
                         fuser.look_up(function.x, y.by, function.formula, node.name, node));
 }
 
-// QuantizeLinear of what DequantizeLinear made: nothing if that is the same, else one table.
+// QuantizeLinear of a DequantizeLinear's result: nothing if they have the same parameters, else one
+// table.
 bool fuse_requantization(Fuser& fuser, node& node)
 {
     Operand x;

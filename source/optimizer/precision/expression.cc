@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces each tensor back to what it is a function of. The contract is in expression.h.
+// Traces each tensor back to the one it is a function of. The contract is in expression.h.
 #include "optimizer/precision/expression.h"
 
 #include <algorithm>

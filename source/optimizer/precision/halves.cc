@@ -11,7 +11,7 @@
 namespace tengine {
 namespace {
 
-// Bytes of a file that are in memory at once.
+// The bytes of a file that are in memory at once.
 constexpr int64_t kPieceBytes = 4 << 20;
 
 template <class Narrow>

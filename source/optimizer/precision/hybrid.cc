@@ -24,7 +24,7 @@ struct Hybrid::Product
     int columns() const { return weight->dims[is_transposed ? 0 : 1]; }
 };
 
-// An operator that multiplies what it quantises in each run.
+// An operator that quantises its left side in each run.
 struct Hybrid::Form
 {
     const char *domain, *op;
@@ -65,8 +65,8 @@ bool Hybrid::find_product(node& node, Product* out_product) const
            is_product_bias(out_product->bias, out_product->columns());
 }
 
-// A matrix in bytes, and their scales; of a constant of the model all preparations share them. Both
-// are null if there is no memory.
+// A matrix in int8, and its scales; all preparations share those of a constant of the model. Both
+// are null when out of memory.
 Hybrid::Matrix Hybrid::make_matrix(const tensor& weight, int axis, const Vector<int>& dims,
                                    const Vector<int>& scale_dims)
 {

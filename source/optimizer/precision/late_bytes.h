@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrices in fp32 as bytes with a scale for each column, in two steps: the bytes may be late
+// Matrices in fp32 as int8 with a scale for each column, in two steps: the int8 values may be late
 // (graph/late_constant.h).
 #pragma once
 

@@ -9,7 +9,7 @@
 
 namespace tengine {
 
-// By the bits of a byte.
+// The table is indexed by the bits of an int8 or uint8.
 using ByteTable = std::array<uint8_t, 256>;
 
 // A function of one value, element by element: nodes in an order in which they can run, the last

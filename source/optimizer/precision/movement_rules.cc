@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that only move or select values work on the bytes themselves. Where the result is
-// quantised in another way, a table follows (Concat: goes before).
+// Operators that only move or select values work on the quantised values themselves. Where the
+// result is quantised in another way, a table follows (Concat: goes before).
 #include <algorithm>
 #include <cmath>
 
@@ -56,7 +56,7 @@ NodeDraft draft_like(const node& node, const Vector<tensor*>& inputs)
             &node};
 }
 
-// The node on bytes: `inputs` are those of the integer node.
+// The node on quantised values: `inputs` are those of the integer node.
 bool move(Fuser& fuser, node& node, const Operand& x, NodeDraft draft)
 {
     Vector<Result> results;
@@ -149,7 +149,7 @@ bool fuse_max_pool(Fuser& fuser, node& node)
     return !is_used(node, 1) && node.output_num == 1 && fuse_movement(fuser, node);
 }
 
-// A MaxPool whose window is all there is: bytes have no other.
+// A MaxPool whose window is the whole plane: integers have no global one.
 bool fuse_global_max_pool(Fuser& fuser, node& node)
 {
     Operand x;
@@ -172,7 +172,7 @@ bool fuse_resize(Fuser& fuser, node& node)
            fuse_movement(fuser, node);
 }
 
-// The value that is put around becomes a byte too; without one it is 0.
+// The padding value is quantised too; without one it is 0.
 bool fuse_pad(Fuser& fuser, node& node)
 {
     Operand x;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The integer forms of what a node reads; part of fuser.h.
+// The integer forms of a node's inputs; part of fuser.h.
 #include <algorithm>
 #include <cmath>
 

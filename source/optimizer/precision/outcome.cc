@@ -19,7 +19,7 @@ bool is_computed(const tensor* tensor)
     return tensor && tensor->tensor_type != TENSOR_TYPE_CONST;
 }
 
-// Whether ONNX Runtime's operator, with bytes inside, is what dynamic_chain.h makes.
+// Whether the node is ONNX Runtime's operator, with int8 inside, that dynamic_chain.h makes.
 bool is_dynamic_product(const node& node)
 {
     return std::strcmp(get_ir_node_domain(&node), "com.microsoft") == 0 &&
@@ -27,7 +27,7 @@ bool is_dynamic_product(const node& node)
             std::strcmp(get_ir_node_op(&node), "MatMulIntegerToFloat") == 0);
 }
 
-// Bytes go in and something else than floats comes out.
+// The node reads int8 or uint8 and does not write floats.
 bool is_integer_node(const node& node)
 {
     if (is_dynamic_product(node)) return true;
@@ -92,7 +92,7 @@ bool has_scales_in_bodies(const graph& graph)
     return false;
 }
 
-// A model that says nowhere how its values stand in bytes.
+// A model without any quantisation of its values.
 int refuse_float_model(const graph& graph)
 {
     const char* type = name_of_type(graph);
@@ -126,8 +126,8 @@ void warn_of_float_run(const graph& graph, const Outcome& outcome)
             graph.name, type, outcome.scales, outcome.kept_nodes, outcome.float_nodes);
 }
 
-// The best device of the graph that computes in bytes and not in fp32; null when there is none, or
-// none that says what it takes.
+// The best device of the graph that computes in int8 or uint8 and not in fp32; null when there is
+// none, or none that says what it takes.
 int find_integer_device(const graph& graph, const device** out_device)
 {
     *out_device = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The helpers of device.h for a device's optimize_graph, and what stands in for one.
+// The helpers of device.h for a device's optimize_graph, and the stand-in for one.
 
 #include "base/guard.hpp"
 #include "optimizer/pass.h"
@@ -47,7 +47,8 @@ int rewrite_or_fail(graph* graph, const device* device, int data_type)
         "no memory to rewrite graph '%s' in %s", graph->name, get_data_type_name(data_type));
 }
 
-// That of the bytes or halves a run in `precision` computes with; -1 when it computes in fp32.
+// The int8, uint8, fp16 or bf16 type that a run in `precision` computes in; -1 when it computes in
+// fp32.
 int data_type_of(int precision)
 {
     switch (precision) {

@@ -38,11 +38,11 @@ class QdqBuilder
                          const void* bytes);
 
     // A QuantizeLinear that reads `source` and a DequantizeLinear that writes `result`, or if that
-    // is null, a new tensor. Returns that tensor. `name`: of what is quantised, as below.
+    // is null, a new tensor. Returns that tensor. `name`: that of the quantised tensor, as below.
     tensor* add_pair(const String& name, const Quantization& by, tensor* source, tensor* result);
 
-    // Constants in bytes, or words for a bias; the results are in float. Weights and biases have
-    // the zero point 0; without an axis, -1, their scales are one and a scalar.
+    // Constants in int8 or uint8, or in int32 for a bias; the results are in float. Weights and
+    // biases have the zero point 0; without an axis, -1, their scales are one and a scalar.
     tensor* add_constant_operand(const String& name, const Quantization& by, const tensor& value);
     tensor* add_weight(const String& name, const WeightBytes& quantized, int axis,
                        const tensor& weight);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the graph of a quantised model: QuantizeLinear and DequantizeLinear pairs around what
-// selection.h has chosen.
+// Writes the graph of a quantised model: QuantizeLinear and DequantizeLinear pairs around the nodes
+// that selection.h has chosen.
 #pragma once
 
 #include "optimizer/pass.h"
@@ -9,9 +9,9 @@
 namespace tengine {
 
 // A source graph of its own: `base`, whose nodes are ONNX's, with pairs. A tensor that units read
-// goes through a pair after its producer; a node that is in float and reads what another one in
-// float wrote goes on reading that. An output of the model that a unit writes is quantised like any
-// other and keeps its name. Weights and biases become int8 and int32 constants with a
+// goes through a pair after its producer; a node that is in float and reads a tensor that another
+// one in float wrote goes on reading that. An output of the model that a unit writes is quantised
+// like any other and keeps its name. Weights and biases become int8 and int32 constants with a
 // DequantizeLinear: symmetric, weights with values from -127 to 127 in one scale or, per channel,
 // one for each output channel; biases in the scale of the input times the weights'.
 int create_qdq_graph(const graph& base, const Vector<QuantizedUnit>& units,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the values of a float tensor stand in bytes, and where a graph says so: QuantizeLinear,
+// How the values of a float tensor are quantised, and where a graph says so: QuantizeLinear,
 // DequantizeLinear and calibrated tensors.
 #pragma once
 
@@ -28,7 +28,7 @@ bool is_same(const Quantization& a, const Quantization& b);
 // The quantisation in which the bytes just cover a range, low <= 0 <= high: its low end is the
 // lowest byte. 0 alone has the scale 1.
 Quantization cover_range(double low, double high, int data_type);
-// As QuantizeLinear: the quotient of floats, rounded to the nearest, halves to even, and saturated.
+// As QuantizeLinear: the quotient of floats, rounded to the nearest, ties to even, and saturated.
 // The bits of an int8 or uint8.
 uint8_t quantize_value(float value, const Quantization& by);
 

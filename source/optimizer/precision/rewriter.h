@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tries of rewriting: nodes and tensors are built in the graph as they would be, the device is
-// asked, and what it refuses is taken back without a trace. Used by fuser.h and converter.h.
+// asked, and refused nodes are taken back without a trace. Used by fuser.h and converter.h.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +55,7 @@ class Rewriter
                                 const ir_pack_key_t& key, void (*fill)(void*, void*),
                                 void* argument);
     // The constant of the source graph that a late one (graph/late_constant.h) can be made of in
-    // the place of this; null: what is made has data, for it is small or `constant` does not last,
+    // the place of this; null: the new one has data, for it is small or `constant` does not last,
     // or devices beside the default one may read it.
     const tensor* find_late_origin(const tensor& constant) const;
     tensor* add_late_constant(const String& name, int data_type, const Vector<int>& dims,

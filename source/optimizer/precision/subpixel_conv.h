@@ -58,8 +58,8 @@ struct SubpixelConv
     }
 };
 
-// The weights of the Conv. `zeros` has a value for what no tap is at: one, or one for each output
-// channel, if there is one group.
+// The weights of the Conv. `zeros` has a value for places without a tap: one, or one for each
+// output channel, if there is one group.
 Vector<uint8_t> move_weights(const SubpixelConv& conv, const uint8_t* weights, const uint8_t* zeros,
                              int64_t zero_num);
 

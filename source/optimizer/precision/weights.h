@@ -28,17 +28,17 @@ WeightBytes quantize_weight_values(const tensor& weight, int axis, const tensor*
 
 constexpr int kLargestWeight = 127;
 
-// The scale of weights with this largest magnitude, and one of them as a byte.
+// The scale of weights with this largest magnitude, and one of them as int8.
 float choose_weight_scale(float largest);
 inline int8_t quantize_weight_value(float value, float scale)
 {
-    // Where a step of floats is 1, sums are rounded to integers, halves to even.
+    // Where a step of floats is 1, sums are rounded to integers, ties to even.
     constexpr float kLarge = 3 << 22;
     const float quotient = std::clamp<float>(value / scale, -kLargestWeight, kLargestWeight);
     return static_cast<int8_t>(quotient + kLarge - kLarge);
 }
 
-// The bytes of a matrix that has a scale for each slice of `axis`, as depth x columns.
+// The int8 values of a matrix that has a scale for each slice of `axis`, as depth x columns.
 void copy_columns(const WeightBytes& quantized, const tensor& weight, int axis, int8_t* to);
 
 struct Weight

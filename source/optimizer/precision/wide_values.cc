@@ -12,17 +12,17 @@ namespace {
 
 constexpr float kLargestHalf = 65504;
 
-// Operators of which a constant makes a result large.
+// Operators whose result a constant makes large.
 constexpr const char* kScaling[] = {"Add", "Div", "Mul", "Sub", "Where"};
 
-// Results are about as large as what they read.
+// Results are about as large as their inputs.
 constexpr const char* kCarrying[] = {
     "Abs",       "Add",        "Clip",      "Concat",    "Div",       "Expand",  "Identity",
     "Max",       "Mean",       "Min",       "Mul",       "Neg",       "PRelu",   "Relu",
     "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum", "LeakyRelu", "Reshape", "Slice",
     "Squeeze",   "Sub",        "Sum",       "Transpose", "Unsqueeze", "Where"};
 
-// Results are small whatever they read.
+// Results are small whatever the inputs are.
 constexpr const char* kEnding[] = {"Log",     "LogSoftmax", "Reciprocal", "Sigmoid", "Sign",
                                    "Softmax", "Softsign",   "Sqrt",       "Tanh"};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that fp16 cannot have, as far as the graph tells: 0 times a factor that becomes infinite
-// is NaN.
+// Values beyond the range of fp16, as far as the graph tells: 0 times a factor that becomes
+// infinite is NaN.
 #pragma once
 
 #include "base/maps.hpp"
@@ -12,8 +12,8 @@ class WideValues
 {
   public:
     // Whether the node must stay in fp32: it adds, multiplies or selects a finite constant beyond
-    // fp16, or reads what such a node makes, up to the Log, Sqrt, Softmax or the like that makes it
-    // small again. Nodes are to come in the order of the graph.
+    // fp16, or reads the result of such a node, up to the Log, Sqrt, Softmax or the like that makes
+    // it small again. Nodes are to come in the order of the graph.
     bool has(const node& node);
 
   private:

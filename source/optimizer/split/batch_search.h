@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which order devices should take turns so that a graph is done in the fewest turns. group.cc
-// makes parts of the result; nothing here knows of devices or tensors.
+// The order in which devices should take turns so that a graph is done in the fewest turns.
+// group.cc makes parts of the result; nothing here knows of devices or tensors.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limits a context may set on what falls back to the default device. A node falls back when the
-// graph has another device and the user did not ask for the default device himself.
+// The limits a context may set on nodes that fall back to the default device. A node falls back
+// when the graph has another device and the user did not ask for the default device himself.
 
 #include "base/containers.hpp"
 #include "graph/core.h"

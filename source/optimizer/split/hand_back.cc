@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows each device its whole parts (allocator.evaluation) and gives what it hands back to the next
-// device that takes it.
+// Shows each device its whole parts (allocator.evaluation) and gives the nodes it hands back to the
+// next device that takes them.
 
 #include "base/maps.hpp"
 #include "optimizer/split/split.h"

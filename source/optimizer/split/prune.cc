@@ -69,8 +69,8 @@ class Predictions
     Vector<Time> on_device_, on_default_;  // by node
 };
 
-// Whether the part is to be given up: its device states its times, which save nothing. Times of
-// what must stay are not asked for: the first question measures the machine.
+// Whether the part is to be given up: its device states its times, which save nothing. Times of a
+// part that must stay are not asked for: the first question measures the machine.
 bool weigh(const Candidates& candidates, const struct subgraph& part, Predictions& predictions,
            Balance* out_balance)
 {

@@ -165,7 +165,7 @@ String graph_name(const graph& graph)
     return shown.empty() ? "graph" : "graph '" + shown + "'";
 }
 
-// How many reasons are told of what the default device got, and of what each other one got.
+// How many reasons are told for the nodes of the default device, and for those of each other one.
 struct Detail
 {
     size_t of_default = kMostReasons;
@@ -187,8 +187,8 @@ String graph_text(const graph& graph, const Vector<Share>& shares, const Detail&
     return text;
 }
 
-// With as many reasons as fit into the line, those of what fell back to the default device before
-// others.
+// With as many reasons as fit into the line, those of nodes that fell back to the default device
+// first.
 void log_graph(const graph& graph, const Vector<Share>& shares)
 {
     Detail detail;

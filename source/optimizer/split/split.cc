@@ -56,7 +56,7 @@ int explain_own_split(graph& graph, struct device* author)
     return TENGINE_OK;
 }
 
-// The groups in which devices take what an own split gave them, which it must follow.
+// The groups in which devices take the nodes that an own split gave them, which it must follow.
 int find_groups(graph& graph, const char* author)
 {
     const Candidates* candidates;

@@ -16,7 +16,7 @@ int assign_devices(graph& graph, const Candidates& candidates);
 int fail_unplaced(const Vector<const node*>& nodes);
 
 // group.cc: parts from node.device and the node's group, in an order of execution; replaces
-// graph.subgraph_list, sets subgraph_idx and connects borders.
+// graph.subgraph_list, sets subgraph_idx and connects boundaries.
 int group_parts(graph& graph);
 // Whether the node gets a part for itself: where parts run at the same time, others of the default
 // device need not wait for an asynchronous one.
@@ -37,8 +37,8 @@ int give_up(const struct subgraph& part, const ir_verdict_t& why, const Candidat
 
 // small.cc: parts that are smaller than the options split.min_nodes and split.min_macs allow go to
 // the next candidate; regroups. prune.cc: parts that save less time than moving their tensors costs
-// go to the next candidate; regroups. hand_back.cc: what evaluation() hands back goes to the next
-// candidate; regroups, and *out_moved says whether anything did.
+// go to the next candidate; regroups. hand_back.cc: nodes that evaluation() hands back go to the
+// next candidate; regroups, and *out_moved says whether anything did.
 int drop_small_parts(graph& graph, const Candidates& candidates);
 int prune_parts(graph& graph, const Candidates& candidates);
 int hand_back_nodes(graph& graph, const Candidates& candidates, bool* out_moved);
