@@ -12,7 +12,7 @@ extern "C" {
 // prepared, with `place` only placed; the others are prepared when they are run.
 int prepare_ir_bodies(struct graph* execution, const ir_run_options_t* options, bool place);
 
-// Ends what has been prepared of them.
+// Ends their preparations.
 int close_ir_bodies(struct graph* execution);
 
 #ifdef __cplusplus

@@ -89,8 +89,8 @@ static int compile(ir_compiled_t* compiled)
     return status;
 }
 
-// The device's side: memory of the borders if it has its own idea of it, then what it has compiled
-// earlier, or the compilation.
+// The device's side: memory of the boundary tensors if it allocates it itself, then an earlier
+// compiled part, or the compilation.
 static int enter_device(ir_compiled_t* compiled)
 {
     struct subgraph* subgraph = compiled->subgraph;
@@ -329,8 +329,8 @@ int explain_ir_compiled(const ir_compiled_t* compiled, int index, ir_node_kernel
     return status == 0 ? TENGINE_OK : fail_ir_compiled(compiled, "kernel", status);
 }
 
-// A device without release_graph frees device_graph in post_run, as those of Tengine Lite do. What
-// was loaded may use the bytes, which end with the part.
+// A device without release_graph frees device_graph in post_run, as those of Tengine Lite do. A
+// loaded part may use the bytes, which end with the part.
 static void* take_device_graph(const ir_compiled_t* compiled)
 {
     struct subgraph* subgraph = compiled->subgraph;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A part that a device has compiled: the part as a graph of its own, from pre_run to release. What
-// goes in and out at its borders is the runner's business (runner.h).
+// A part that a device has compiled: the part as a graph of its own, from pre_run to release. Its
+// boundary tensors are the runner's business (runner.h).
 #pragma once
 
 #include "scheduler/part_store.h"
@@ -30,8 +30,9 @@ typedef enum ir_blame
 } ir_blame_t;
 
 // Lets `device` compile a part, in the time of option prerun.watchdog_ms. `isolated`: the graph has
-// its own copies of constants and options and memory of its own at the borders, so that a call that
-// never returns touches nothing else; it has them too when the time of pre_run is limited.
+// its own copies of constants and options and boundary tensors with memory of their own, so that a
+// call that never returns touches nothing else; it has them too when the time of pre_run is
+// limited.
 int compile_ir_part(const struct subgraph* part, struct device* device, bool isolated,
                     ir_compiled_t** out_compiled, ir_blame_t* out_blame);
 

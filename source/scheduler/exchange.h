@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-// Whether two shapes are the same, also in what is not known of them.
+// Whether two shapes are the same, also in their unknown dimensions.
 bool has_same_ir_shape(const struct tensor* a, const struct tensor* b);
 
 // After prerun: source tensors learn types and shapes.

@@ -53,7 +53,7 @@ static int make_execution(struct graph* source, const ir_terms_t* terms)
     return status;
 }
 
-// Preparations for other shapes go when there is no memory for the present ones.
+// Preparations for other shapes go when the present ones run out of memory.
 static int make_execution_or_room(struct graph* source, const ir_terms_t* terms)
 {
     const int status = make_execution(source, terms);

@@ -21,8 +21,8 @@ void keep_ir_failure(ir_failure_t* out_failure);
 // Records a kept failure for the calling thread and returns its code.
 int raise_ir_failure(const ir_failure_t* failure);
 
-// Turns what a device's entry returned (not 0) into a failure whose sentence names device, entry
-// and part, and says the cause: what the entry has recorded on this thread since the last
+// Turns a device entry's status (not 0) into a failure whose sentence names device, entry
+// and part, and says the cause: the error that the entry has recorded on this thread since the last
 // tengine_error_clear(), or else the bare status.
 int fail_ir_entry(const struct device* device, const char* entry, int part_index, int node_num,
                   int status);

@@ -46,7 +46,7 @@ static ir_digest_t* find_lasting_digest(const struct graph* graph, const struct 
     return origin->core->digest;
 }
 
-// A late constant counts as what it is made of, and how; its type is hashed, too.
+// A late constant counts as its source and how it is made; its type is hashed, too.
 static void add_constant(digest_t* digest, const struct graph* graph, const struct tensor* tensor)
 {
     const ir_late_values_t* late = find_ir_late_values(tensor);
@@ -92,7 +92,7 @@ static void describe_tensor(digest_t* digest, const struct graph* graph,
     if (is_constant) add_constant(digest, graph, tensor);
 }
 
-// Its number, and after the first mention what it is.
+// Its number; at the first mention also its contents.
 static void add_tensor(digest_t* digest, const struct graph* graph, int32_t index)
 {
     if (index < 0) {

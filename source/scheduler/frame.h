@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values of one run that cross the borders of parts: inputs of the graph, results, and what
-// parts hand to each other. The sync scheduler has one frame, the pipeline several.
+// The boundary tensors of one run: inputs of the graph, results, and the values that parts hand to
+// each other. The sync scheduler has one frame, the pipeline several.
 #pragma once
 
 #include "tengine/ir.h"
@@ -31,11 +31,11 @@ typedef struct frame
     size_t memory_bytes;  // its size
 } ir_frame_t;
 
-// A frame for an execution graph whose border memory is planned.
+// A frame for an execution graph whose boundary tensors have planned memory.
 int create_ir_frame(const struct graph* execution, bool own_memory, ir_frame_t* out_frame);
 void release_ir_frame(ir_frame_t* frame);
 
-// Begins a new run: what the last one owns is freed.
+// Begins a new run: memory of the last one is freed.
 void clear_ir_frame(ir_frame_t* frame);
 
 // The frame is as it was made for this execution graph.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that a prepared graph holds: that of its parts by device, of its borders, of what runs
-// leave. The constants of the model are the API's to count (api/graph_memory.c).
+// The memory that a prepared graph holds: that of its parts by device, of its boundary tensors, and
+// of the results of runs. The constants of the model are the API's to count (api/graph_memory.c).
 #pragma once
 
 #include "tengine/device.h"
@@ -25,8 +25,8 @@ int count_ir_device_memory(const struct graph* source, struct vector* out_device
 // The memory of a part that is compiled, in bytes.
 TENGINE_MUST_USE int count_ir_part_memory(const struct subgraph* part, int64_t* out_bytes);
 
-// The memory of an execution graph, in bytes. Constants that passes made; memory planned for what
-// crosses the borders of parts, of all runs that may be under way; and results of a run whose
+// The memory of an execution graph, in bytes. Constants that passes made; memory planned for
+// boundary tensors, of all runs that may be under way; and results of a run whose
 // shapes only the run could tell.
 int64_t count_ir_derived_constants(const struct graph* execution);
 int64_t count_ir_border_memory(const struct graph* execution);

@@ -66,7 +66,7 @@ static int find_path(const char* folder, const char* name, char out_path[PATH_MA
     return tengine_error_set(TENGINE_EIO, "cache.dir: the path '%.100s...' is too long", folder);
 }
 
-// Whoever else may rename what is in the folder could put anything in place of what is kept. In one
+// Anyone else who may rename files in the folder could replace a kept part by anything. In one
 // with the sticky bit, as /tmp, each can do so to his own files only. A missing one is in order.
 static int check_folder(const char* folder)
 {
@@ -201,7 +201,7 @@ static void remove_file(const tidied_t* folder, const char* name)
         TLOG_WARNING("cannot remove '%s/%s': %s", folder->path, name, strerror(errno));
 }
 
-// Only files that have names as ours have are looked at. False without memory.
+// Only files that have names as ours have are looked at. False when out of memory.
 static bool look_at(tidied_t* folder, const char* name)
 {
     struct stat info;

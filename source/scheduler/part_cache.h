@@ -6,7 +6,7 @@
 // Only a folder that belongs to this process's user or root is used, and that others cannot write
 // unless it is sticky; and in it no symbolic link. TENGINE_EIO otherwise.
 //
-// A file is one page that says what it is, then the device's bytes.
+// A file is one page of description, then the device's bytes.
 #pragma once
 
 #include "base/mapped_file.h"
@@ -37,9 +37,9 @@ TENGINE_MUST_USE int open_ir_kept_part(const char* folder, const uint8_t fingerp
                                        thread_pool_t* pool, ir_kept_part_t* out_part);
 void close_ir_kept_part(ir_kept_part_t* part);
 
-// Writes what `device` has saved, and removes what was used longest ago until the folder's parts
-// have at most `limit` bytes; 0: any. The folder is made where it is missing. TENGINE_ELIMIT: the
-// part alone has more. TENGINE_EIO.
+// Writes the bytes that `device` has saved, and removes the parts used longest ago until the
+// folder's parts have at most `limit` bytes; 0: any. The folder is made where it is missing.
+// TENGINE_ELIMIT: the part alone has more. TENGINE_EIO.
 TENGINE_MUST_USE int keep_ir_part(const char* folder, uint64_t limit,
                                   const uint8_t fingerprint[SHA256_BYTES], const char* device,
                                   struct ir_sink* sink);

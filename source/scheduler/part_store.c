@@ -16,7 +16,7 @@
 #include "tengine/log.h"
 #include "tengine/version.h"
 
-// Which stores a part is looked up in, and kept in.
+// The stores that a part is looked up in, and kept in.
 typedef struct stores
 {
     const char* folder;    // NULL: none
@@ -121,7 +121,8 @@ void find_ir_stored_part(const struct subgraph* part, struct device* device, boo
     if (stores.pool) leave_graph_pool(part->graph->core->pool);
 }
 
-// Lets the device load what was found; after a failure there is nothing. `next`: what is done then.
+// Lets the device load the bytes found; after a failure there are none. `next`: the step after
+// that.
 static bool load_found(struct subgraph* subgraph, int part_index, const char* next,
                        ir_stored_part_t* stored)
 {
@@ -147,8 +148,8 @@ static bool load_found(struct subgraph* subgraph, int part_index, const char* ne
     return false;
 }
 
-// A device that refuses what the model has was given another driver since, perhaps; what it
-// compiled the last time that it refused is in the folder.
+// A device that refuses the model's part perhaps has another driver since; the part it compiled at
+// the last refusal is in the folder.
 static void find_in_folder_instead(const struct subgraph* subgraph, int part_index,
                                    const char* folder, ir_stored_part_t* stored)
 {

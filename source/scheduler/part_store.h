@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled parts that outlive the process: looked up by fingerprint before a device compiles, kept
 // after it has. The stores are the model (graph/model_part.h), which is asked first, and a folder
-// (scheduler/part_cache.h). Nothing here fails a preparation: what goes wrong is logged, and the
-// device compiles.
+// (scheduler/part_cache.h). Nothing here fails a preparation: a failure is logged, and the device
+// compiles.
 #pragma once
 
 #include "scheduler/part_cache.h"
@@ -22,16 +22,16 @@ typedef struct ir_stored_part
     struct ir_sink sink;   // what the device has saved, while it is to be kept
 } ir_stored_part_t;
 
-// Finds what was kept of a part of an execution graph. `isolated`: the bytes must not be those of
+// Finds the kept bytes of a part of an execution graph. `isolated`: the bytes must not be those of
 // the model, which the part may outlive.
 void find_ir_stored_part(const struct subgraph* part, struct device* device, bool isolated,
                          ir_stored_part_t* stored);
 
-// Lets the device of a compiled subgraph load what was found, and after it has refused the model's
-// bytes what the folder has; false: it has to compile. Any thread.
+// Lets the device of a compiled subgraph load the bytes found, and after it has refused the model's
+// bytes those of the folder; false: it has to compile. Any thread.
 bool load_ir_stored_part(struct subgraph* subgraph, int part_index, ir_stored_part_t* stored);
 
-// Lets the device save what it has compiled, and writes that to the stores: two steps, for the
+// Lets the device save its compiled part, and writes that to the stores: two steps, for the
 // second must not be done by a device that is late.
 void save_ir_stored_part(struct subgraph* subgraph, int part_index, ir_stored_part_t* stored);
 void keep_ir_stored_part(const struct subgraph* part, struct device* device,

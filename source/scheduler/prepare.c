@@ -25,7 +25,7 @@ static int repair(struct graph* execution, int index, ir_blame_t blame)
     return redirect_ir_subgraph(execution, index, IR_REASON_COMPILE, failure.message);
 }
 
-// Parts of all devices but the default one, which gets what they fail to compile.
+// Parts of all devices but the default one, which gets those that they fail to compile.
 static int compile_for_devices(struct graph* execution)
 {
     for (int i = 0; i < get_vector_num(execution->subgraph_list);) {

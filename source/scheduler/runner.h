@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Running one part. A part is compiled as a graph of its own (compiled.h), so that several runs can
-// be under way in different parts and a call that hangs touches nothing else. The values that cross
-// borders travel in a frame (frame.h); a runner puts them into its graph's tensors, calls the
+// be under way in different parts and a call that hangs touches nothing else. Boundary values
+// travel in a frame (frame.h); a runner puts them into its graph's tensors, calls the
 // device, and takes the results out. Which parts have a runner: prepare.c.
 #pragma once
 
@@ -21,7 +21,7 @@ int open_ir_runner(struct subgraph* part, ir_blame_t* out_blame);
 // post_run of the part; a hung call is left to its thread. Does nothing without a runner.
 int close_ir_runner(struct subgraph* part);
 
-// The same, but what the device made of the part stays: in part->device_graph, if the device is one
+// The same, but the device's object for the part stays: in part->device_graph, if the device is one
 // that can take it up again (device.h, pre_run).
 int retire_ir_runner(struct subgraph* part);
 
@@ -35,20 +35,20 @@ int run_ir_part(struct subgraph* part, ir_frame_t* frame);
 void start_ir_part(struct subgraph* part, ir_frame_t* frame);
 int finish_ir_part(struct subgraph* part, ir_frame_t* frame);
 
-// On the user's thread: what happened in the runner becomes visible in the execution graph, whose
+// On the user's thread: changes in the runner become visible in the execution graph, whose
 // session's mutex is held: a device that was given up, and times.
 int publish_ir_runner(struct subgraph* part);
 
 // Between runs: times and counts are those of a part that has not run yet.
 void forget_ir_runner_runs(struct subgraph* part);
 
-// Between runs: what the part is compiled as, on the device that runs it now; NULL when both its
-// device and the default device have failed.
+// Between runs: the graph that the part is compiled as, on the device that runs it now; NULL when
+// both its device and the default device have failed.
 struct subgraph* get_ir_compiled_part(const struct subgraph* part);
 
 // Between runs: appends the ir_counter_t of the part's last run; nothing before the first one.
 int count_ir_part(struct subgraph* part, struct vector* out_counters);
-// Between runs: what the device that runs the node now computes it with. *out_kernel is all zero
+// Between runs: the kernel of the node on the device that runs it now. *out_kernel is all zero
 // before, and stays so where the device does not tell.
 int explain_ir_node(const struct node* node, ir_node_kernel_t* out_kernel);
 

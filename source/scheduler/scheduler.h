@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The room scheduler: running graphs. It prepares a graph, walks its parts and hands results back.
-// The parts are the optimizer's decision, and what they compute their devices'.
+// The optimizer decides on the parts, and their devices compute them.
 //
 // The C API calls these functions on source graphs; the walk over the execution graph is a
 // scheduler's (ir_scheduler_t in device.h).
 //
 // States (graph->status): CREATED --prerun--> READY --run--> READY ... --postrun--> DONE. While
-// runs are under way it is RUNNING. prerun is legal in every state but RUNNING and drops what an
-// earlier prerun made. A failed run leaves ERROR, from which run, prerun and postrun are legal.
+// runs are under way it is RUNNING. prerun is legal in every state but RUNNING and drops an earlier
+// preparation. A failed run leaves ERROR, from which run, prerun and postrun are legal.
 #pragma once
 
 #include "tengine/device.h"
@@ -16,9 +16,9 @@
 extern "C" {
 #endif
 
-// Makes and compiles the execution graph; output tensors of the source graph then have a shape
-// and memory. On failure the graph is as after postrun. ENOENT: the context names a scheduler that
-// there is not.
+// Makes and compiles the execution graph; output tensors of the source graph then have a shape and
+// memory. On failure the graph is as after postrun. ENOENT: the context names a scheduler that does
+// not exist.
 int prerun_ir_graph(struct graph* source, const ir_run_options_t* options);
 
 // Makes the execution graph and its parts, and stops before a device compiles one: where each node

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The belongings of an execution graph from prerun to postrun: its scheduler, its frames and which
-// of them are in use, and what its parts may fall back to (graph->session).
+// of them are in use, and the fallbacks of its parts (graph->session).
 #pragma once
 
 #include <pthread.h>
@@ -39,7 +39,7 @@ typedef struct session
     int64_t places_run;
 } ir_session_t;
 
-// `execution` is split for good. close_ir_session() frees what a failure leaves.
+// `execution` is split for good. close_ir_session() frees the rest after a failure.
 int open_ir_session(struct graph* execution, struct scheduler* scheduler);
 void close_ir_session(struct graph* execution);
 
@@ -50,7 +50,7 @@ ir_session_t* get_ir_session(const struct graph* execution);
 // the results of the last finished run stay where they are; else one, which works in place.
 int make_ir_frames(struct graph* execution, int frame_num, bool own_memory);
 
-// No run is under way: the session is as before the first one, and what runs left is gone.
+// No run is under way: the session is as before the first one, and results of runs are gone.
 void rewind_ir_session(struct graph* execution);
 
 // Whether this is a child of the process that has the threads it runs on.

@@ -43,7 +43,7 @@ bool resume_ir_execution(struct graph* source);
 int limit_ir_executions(struct graph* source);
 
 // While another one is made: the execution graph that ended for it, of which devices may take up
-// what they made (spare_part.h), or NULL. It goes when the other one is there.
+// their objects (spare_part.h), or NULL. It goes when the other one is there.
 struct graph* get_ir_spare(const struct graph* source);
 void drop_ir_spare(struct graph* source);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a device writes a compiled part to: one block, with room in front for what a store says of
-// it.
+// Where a device writes a compiled part to: one block, with room in front for the head of a store.
 #pragma once
 
 #include <stddef.h>

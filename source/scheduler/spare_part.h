@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of a preparation that has ended: while the next one is made in other shapes, devices take
-// up what they had made of them. execution->core->spare is the execution graph that had them.
+// up the objects they had made of them. execution->core->spare is the execution graph that had
+// them.
 #pragma once
 
 #include "tengine/device.h"

@@ -91,7 +91,7 @@ static bool has_lent_outputs(const struct graph* source, const struct node* node
     return false;
 }
 
-// EDEVICE: what a border says of a part whose result has another size.
+// EDEVICE: the status of border.h for a part whose result has another size.
 bool await_ir_values(struct graph* source, int status)
 {
     const struct graph* execution = source->core->execution;

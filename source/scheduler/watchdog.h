@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of a device's pre_run() and run() that may hang: a thread makes them, and whoever waits for
-// it gives up after a time. The thread then owns what it is busy with and frees it when the call
-// returns at last.
+// it gives up after a time. The thread then owns the part and frees it when the call returns at
+// last.
 #pragma once
 
 #include "scheduler/compiled.h"
@@ -18,8 +18,8 @@ int create_ir_watch(ir_compiled_t* compiled, int timeout_ms, int (*call)(ir_comp
                     ir_watch_t** out_watch);
 
 // The call on that thread; a failure it has recorded is recorded for the caller. When the
-// time is over *out_hung is true, EDEVICE is recorded and returned, and neither the watch nor what
-// it watches is the caller's any more.
+// time is over *out_hung is true, EDEVICE is recorded and returned, and neither the watch nor the
+// part it watches is the caller's any more.
 int call_ir_watch(ir_watch_t* watch, bool* out_hung);
 
 // Ends the thread; no call is under way. NULL is allowed.
