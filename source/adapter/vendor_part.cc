@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMostAlignment = size_t{1} << 30;
 
-// A tensor at the border of the part.
+// A boundary tensor of the part.
 struct Port
 {
     const struct tensor* tensor;
