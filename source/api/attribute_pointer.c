@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// C API, attributes that are pointers in Tengine's parameter structs: lists and texts. Programs
+// C API, attributes that are pointers in Tengine's parameter structs: lists and strings. Programs
 // give the address of such a pointer; what it points to is copied.
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks themselves; what each is for stands in the header.
+// The checks themselves; the header says what each is for.
 #include "api/check.h"
 
 #include <string.h>

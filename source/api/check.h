@@ -62,11 +62,10 @@ TENGINE_MUST_USE int check_idle(const api_graph_t* graph, const char* function);
 TENGINE_MUST_USE int check_data_idle(const api_graph_t* graph, const struct tensor* tensor,
                                      const char* function);
 
-// The result of a function that changes the graph: when `status` is a success, what is prepared no
+// The result of a function that changes the graph: when `status` is a success, the preparation no
 // longer fits.
 int end_change(api_graph_t* graph, int status);
-// The same for another shape of an input: what is prepared for the shapes before may come to use
-// again.
+// The same for another shape of an input: the preparation for the shapes before may be used again.
 int end_reshape(api_graph_t* graph, int status);
 
 // "<what> not supported in this version" with TENGINE_ENOTSUP.

@@ -128,7 +128,7 @@ static void list_place(const struct graph* execution, void* argument)
     list->next.first_part += get_vector_num(execution->subgraph_list);
 }
 
-// NULL without memory.
+// NULL when out of memory.
 static struct vector* list_places(const struct graph* execution)
 {
     place_list_t list = {.places = create_vector(sizeof(place_t), NULL)};

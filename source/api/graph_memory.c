@@ -113,7 +113,7 @@ static int64_t sum_device(const ir_device_memory_t* entry)
     return entry->held.compiled + entry->held.arena + entry->tensors;
 }
 
-// The list is to be released, whatever is returned; NULL without memory.
+// The list is to be released, whatever is returned; NULL when out of memory.
 static int list_devices(const struct graph* graph, struct vector** out_list)
 {
     *out_list = create_vector(sizeof(ir_device_memory_t), NULL);

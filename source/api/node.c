@@ -176,7 +176,7 @@ int get_node_output_number(node_t node)
     return !target ? api_failure() : target->output_num;
 }
 
-// That an optional one is left out is an answer, not a failure to log.
+// An optional one that is left out is an answer, not a failure to log.
 static tensor_t give_connected(struct tensor* tensor, api_graph_t* owner, const char* function,
                                const struct node* node, const char* what, int index)
 {
