@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Plug-ins from outside the tree; part of the CMake package Tengine. docs/add-a-device.md is the guide.
 
-# tengine_skip_part(<reason>): what the plug-in needs is not there. In the tree of Tengine the part is
-# left out; by itself the folder has nothing else to build.
+# tengine_skip_part(<reason>): a dependency of the plug-in is missing. In the tree of Tengine the
+# part is left out; by itself the folder has nothing else to build.
 function(tengine_skip_part reason)
     message(FATAL_ERROR "The plug-in cannot be built: ${reason}")
 endfunction()
@@ -42,7 +42,7 @@ TENGINE_PLUGIN(\"${name}\", \"${arg_VERSION}\", register_${id}_device, unregiste
         target_compile_features(${name} PRIVATE cxx_std_17)
     endif()
     get_target_property(headers Tengine::tengine INTERFACE_INCLUDE_DIRECTORIES)
-    # Last, what device folders of Tengine Lite include.
+    # The directories that device folders of Tengine Lite include come last.
     list(GET headers 0 root)
     target_include_directories(${name} PRIVATE ${arg_INCLUDE_DIRECTORIES} ${headers}
                                ${root}/tengine/compat ${root}/tengine/compat/inside)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Which commit is built.
+# The commit that is built.
 
 # tengine_write_commit_header(<file>): TENGINE_COMMIT, the commit's first twelve digits, or "" where
 # the tree is not a git checkout of its own. Configure runs again after each commit; the header, and

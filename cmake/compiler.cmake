@@ -11,7 +11,7 @@ function(tengine_choose_build_type type)
     endif()
 endfunction()
 
-# The vector kernels are where the time goes. -O3, CMake's own choice for release builds, doubles the
+# The vector kernels take most of the time. -O3, CMake's own choice for release builds, doubles the
 # time to compile some other files, which gain nothing: they have -O2. With a sanitizer only the
 # kernels, whose vectors are inlined functions, are optimised. A level that the user chose stays.
 function(tengine_choose_optimisation out_kernel_options)
@@ -39,8 +39,8 @@ endfunction()
 
 # ccache is used if it is installed and no other launcher is set; nothing depends on it. Paths below
 # the build's folder count as relative ones, so that another build of the same sources, whose
-# generated headers say the same in another folder, finds what this one compiled. The sloppiness is
-# what precompiled headers take.
+# generated headers say the same in another folder, finds what this one compiled. Precompiled
+# headers need the sloppiness.
 function(tengine_use_ccache)
     find_program(TENGINE_CCACHE ccache)
     mark_as_advanced(TENGINE_CCACHE)

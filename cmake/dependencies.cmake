@@ -49,7 +49,7 @@ function(tengine_find_directory name file)
 endfunction()
 
 # tengine_find_ort_headers() makes tengine::ort_headers, the C interface of ONNX Runtime: from the
-# folder TENGINE_ORT_HEADERS, or what 3rdparty has of it.
+# folder TENGINE_ORT_HEADERS, or the part of it in 3rdparty.
 function(tengine_find_ort_headers)
     set(TENGINE_ORT_HEADERS "" CACHE PATH
         "Folder of onnxruntime_c_api.h, 1.24 or newer (default: the part of it in 3rdparty)")

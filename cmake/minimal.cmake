@@ -4,7 +4,7 @@
 # and beside the C library nothing is needed. docs/size.md has the figures.
 option(TENGINE_MINIMAL "Build a small static library: the CPU device, reading tmfiles" OFF)
 
-# The parts and dependencies that AUTO still builds, tengine_switch() asks.
+# The parts and dependencies that AUTO still builds; tengine_switch() reads the list.
 set(TENGINE_MINIMAL_PARTS TENGINE_ENABLE_CPU TENGINE_ENABLE_TMFILE TENGINE_WITH_HIGHWAY)
 # From the second time on it is there, as AUTO.
 if(TENGINE_ENABLE_ONNX AND NOT TENGINE_ENABLE_ONNX MATCHES "^[Aa][Uu][Tt][Oo]$")

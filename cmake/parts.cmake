@@ -28,7 +28,7 @@ macro(tengine_add_serializer name)
     tengine_set_part_variables(${name} SERIALIZER ${ARGN})
 endmacro()
 
-# tengine_skip_part(<reason>): what the part needs is not there. The caller returns afterwards.
+# tengine_skip_part(<reason>): a dependency of the part is missing. The caller returns afterwards.
 function(tengine_skip_part reason)
     set(TENGINE_PART_SKIPPED "${reason}" PARENT_SCOPE)
 endfunction()
@@ -206,7 +206,7 @@ function(tengine_build_part kind name directory)
         tengine_precompile_headers(${target})
     endif()
     target_include_directories(${target} PRIVATE ${HEADER_PATH})
-    # Last, what device folders of Tengine Lite include.
+    # The directories that device folders of Tengine Lite include come last.
     file(STRINGS ${entry} original_header REGEX "\"device/device[.]h\"")
     if(original_header OR NOT in_tree)
         set(compat ${PROJECT_SOURCE_DIR}/include/tengine/compat)
