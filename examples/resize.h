@@ -23,6 +23,6 @@ struct picture_box
 };
 
 // The pixels in `box`, as image.resize((width, height), BILINEAR, box) of Pillow. `out_bytes` has
-// height x width x channels. Returns 0, or -1 without memory.
+// height x width x channels. Returns 0, or -1 when out of memory.
 int picture_resize(const struct picture* from, const struct picture_box* box, int height, int width,
                    unsigned char* out_bytes);

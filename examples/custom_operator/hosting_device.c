@@ -81,7 +81,7 @@ static struct node* get_node(const struct subgraph* part, int index)
     return get_ir_graph_node(part->graph, part->node_list[index]);
 }
 
-// Tensors at the borders of the part have memory of their own.
+// Boundary tensors of the part have memory of their own.
 static int prepare_node(struct node* node, struct plan* plan)
 {
     uint64_t bytes;
