@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory of a graph as get_graph_memory reports it: each kind of memory, by device, before and
-// after prerun, and the sum against what the C allocator counts.
+// after prerun, and the sum against the count of the C allocator.
 #include <unistd.h>
 
 #include <cstring>
