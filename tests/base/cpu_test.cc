@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/cpu.h and base/clock.h: what can be known about any machine, and the cluster rule.
+// base/cpu.h and base/clock.h: facts about any machine, and the cluster rule.
 #include "base/cpu.h"
 
 #include <sched.h>

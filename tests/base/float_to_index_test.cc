@@ -29,7 +29,7 @@ int64_t truncate(double value)
     return is_negative ? -magnitude : magnitude;
 }
 
-// Integers and halves of all sizes, and the doubles next to each.
+// Integers and multiples of a half of all sizes, and the doubles next to each.
 std::vector<double> list_values()
 {
     std::vector<double> centers = {0, std::numeric_limits<double>::max(),

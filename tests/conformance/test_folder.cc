@@ -263,7 +263,7 @@ void compare_outputs(graph_t graph, const fs::path& folder)
                        file_of(folder, "output", static_cast<size_t>(i)));
 }
 
-// Returns what is lent to the graph.
+// Returns the values that are lent to the graph.
 std::vector<Tensor> feed_all(graph_t graph, const fs::path& folder)
 {
     const size_t number = count_files(folder, "input");
