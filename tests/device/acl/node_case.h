@@ -55,7 +55,7 @@ struct NodeCase
     std::string name() const;
 };
 
-// The largest difference of a case and what it may be, both relative to the largest result.
+// The largest difference of a case and its bound, both relative to the largest result.
 struct Agreement
 {
     double error = 0;
