@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools, softmax and normalisation of bytes against their definitions, as in
+// Pools, softmax and normalisation of int8 and uint8 against their definitions, as in
 // byte_definition_test.cc.
 #include <cmath>
 #include <cstring>
@@ -29,8 +29,8 @@ const Pool kPools[] = {
     {{1, 70, 6, 6}, {2, 4}, {3, 3}, {1, 1}, {1, 2, 1, 2}, 1},
 };
 
-// Calls take(input index) for what lies under a window; returns the taps that are on the input or
-// on its pads.
+// Calls take(input index) for the elements under a window; returns the taps that are on the input
+// or on its pads.
 template <class Take>
 int visit_window(const Pool& pool, const tensor& y, int64_t index, const Take& take)
 {
@@ -118,7 +118,7 @@ TEST(ByteRowDefinition, MaxPoolOfBytes)
         }
 }
 
-// Whose means divide by the values that are there, or by those of the pads too.
+// The means divide by the number of the values that are there, or by that with the pads, too.
 TEST(ByteRowDefinition, AveragePoolOfFloats)
 {
     for (const Pool& pool : kPools)
@@ -180,7 +180,7 @@ TEST(ByteRowDefinition, MeansOfLargePlanes)
 
 // ---- QLinearSoftmax, tengine.QLinearLayerNormalization ----
 
-// Powers are off by 2^-24 each.
+// Exponentials are off by 2^-24 each.
 TEST(ByteRowDefinition, QLinearSoftmax)
 {
     for (const int n : {1, 7, 33, 300})
@@ -219,7 +219,8 @@ TEST(ByteRowDefinition, QLinearSoftmax)
                 }
 }
 
-// Whose powers no integer holds. It comes at run time, where nothing has looked at it before.
+// No integer holds its exponentials. The scale comes at run time, where nothing has checked it
+// before.
 TEST(ByteRowDefinition, QLinearSoftmaxRefusesANegativeScale)
 {
     ByteNode node;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tiles of byte_tile.h that this processor has instructions for, of every height and width,
 // against plain sums. Input and weights end where their memory does: the address sanitizer sees
-// what is read beyond.
+// reads beyond it.
 #include "device/cpu/kernel/byte_tile.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ bool runs(const NamedFormat& named)
     return false;
 }
 
-// Rows of several stretches of so many bytes, one after the other, and what they give.
+// Rows of several K segments of so many bytes, one after the other, and their products.
 class Product
 {
   public:

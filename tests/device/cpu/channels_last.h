@@ -9,7 +9,7 @@
 
 namespace tengine::cpu {
 
-// The elements of a tensor of rank four, which lie as N, C, H, W, as N, H, W, C.
+// The elements of a tensor of rank four from NCHW in NHWC.
 template <class T>
 std::vector<T> put_channels_last(const tensor& shape, const T* values)
 {
@@ -22,7 +22,7 @@ std::vector<T> put_channels_last(const tensor& shape, const T* values)
     return result;
 }
 
-// And back.
+// The inverse.
 template <class T>
 std::vector<T> put_channels_second(const tensor& shape, const T* values)
 {

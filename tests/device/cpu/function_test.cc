@@ -81,7 +81,7 @@ std::vector<float> list_values()
         std::memcpy(&value, &narrow, sizeof value);
         values.push_back(value);
     }
-    // Around 1, where logarithms vanish, and where powers of e end.
+    // Around 1, where logarithms vanish, and where exponentials end.
     for (int i = -20000; i < 20000; ++i) {
         values.push_back(1 + static_cast<float>(i) * 0x1p-22f);
         values.push_back(static_cast<float>(i) * 0.01f);

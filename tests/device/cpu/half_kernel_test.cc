@@ -106,7 +106,7 @@ class HalfKernelTest : public testing::TestWithParam<KernelCase>
         }
     }
 
-    // Within a rounding of what the plain kernel has, or of its terms where they cancel.
+    // Within a rounding of the plain kernel's results, or of its terms where they cancel.
     static void compare_with_reference(int data_type)
     {
         KernelRunner runner(GetParam(), data_type);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fast kernels of Conv, MatMul and Gemm in fp16 and bf16 against the reference, by what every
-// processor can do and by all that this one can, with one worker and several.
+// The fast kernels of Conv, MatMul and Gemm in fp16 and bf16 against the reference, with the
+// instructions of every processor and with all that this one has, with one worker and several.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -14,7 +14,7 @@
 namespace tengine::cpu {
 namespace {
 
-// A ctest entry for an emulated processor says which these are, as a pattern of the shell.
+// A ctest entry for an emulated processor names them, as a pattern of the shell.
 TEST(InstructionSet, IsTheExpectedOne)
 {
     const char* expected = std::getenv("TENGINE_EXPECTED_INSTRUCTION_SET");

@@ -14,7 +14,7 @@ namespace tengine::cpu {
 class KernelRunner
 {
   public:
-    // Floats are of this type, fp32 or one of 16 bits, to which what goes in is rounded.
+    // Floats are of this type, fp32 or one of 16 bits, to which inputs are rounded.
     explicit KernelRunner(const KernelCase& node_case, int data_type = TENGINE_DT_FP32);
     ~KernelRunner();
     KernelRunner(const KernelRunner&) = delete;

@@ -173,7 +173,7 @@ class NbitsNode
                 largest = std::max(largest, std::abs(x));
                 weights += std::abs(w);
             }
-            // Half a step, and what the quotient's own rounding adds.
+            // Half a step, and the quotient's own rounding.
             made.step += largest / 127 * (0.5 + 3 * 127 * double{FLT_EPSILON}) * weights;
         }
         return made;

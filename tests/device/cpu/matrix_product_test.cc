@@ -33,7 +33,7 @@ void PrintTo(const Sizes& sizes, std::ostream* stream)
 }
 
 // rows x columns values of magnitude up to 1 in rows of `stride`, NaN between them. Pages before
-// and after are not looked at: what is read beyond is NaN too, and shows in the result.
+// and after are not checked: elements beyond the matrix are NaN too, and show in the result.
 struct Matrix
 {
     Matrix(int64_t rows, int64_t columns, int64_t gap, std::mt19937& generator)

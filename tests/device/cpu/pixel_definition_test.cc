@@ -322,7 +322,7 @@ TEST(PixelDefinition, RoiAlign)
 
 constexpr int kGridHeight = 5, kGridWidth = 7, kGridChannels = 3;
 
-// Where a value of the grid is, and what lies there along an axis: -1 is 0.
+// The place of a value of the grid, and the element there along an axis: -1 is 0.
 double find_place(double value, int size, bool aligned)
 {
     return aligned ? (value + 1) / 2 * (size - 1) : ((value + 1) * size - 1) / 2;

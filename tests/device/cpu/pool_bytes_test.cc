@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools of bytes with channels last against the reference, bit by bit.
+// NHWC pools in int8 and uint8 against the reference, bit by bit.
 #include <cstring>
 #include <gtest/gtest.h>
 

@@ -22,7 +22,8 @@ class PreparedKernel
   public:
     // With workers of its own. Scratch is filled with set bits, which are NaN as floats.
     PreparedKernel(const Kernel& kernel, node* node, int thread_num);
-    // Does this too. `inputs` are those of the node, then those of the fusion; they outlive it.
+    // Does the work of the fusion, too. `inputs` are those of the node, then those of the fusion;
+    // they outlive it.
     PreparedKernel(const Kernel& kernel, node* node, int thread_num, const Fusion& fusion,
                    const std::vector<tensor*>& inputs);
     ~PreparedKernel();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fast kernels of QLinearConv against the reference, bit by bit, on every instruction set this
-// machine has, with one worker and several; and what is left to the reference.
+// machine has, with one worker and several; and the nodes that are left to the reference.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -45,7 +45,7 @@ const std::vector<Case> kCases = {
     {{1, 24, 50}, {35, 24, 1}, 1, {1}, {1}, {0, 0}},
 };
 
-// Three spatial axes, stretches of one element, two output channels of an input channel, no image.
+// Three spatial axes, K segments of one element, two output channels of an input channel, no image.
 const std::vector<Case> kCasesOfTheReference = {
     {{1, 2, 3, 5, 4}, {6, 2, 2, 3, 2}, 1, {1, 1, 1}, {1, 1, 1}, {1, 0, 1, 0, 1, 0}},
     {{3, 1, 300}, {5, 1, 4}, 1, {3}, {2}, {2, 7}},
@@ -246,7 +246,7 @@ TEST(FastQLinearConv, TakesTheLargestSums)
 }
 
 // Bytes at either end of their range, the largest that Winograd's filtering takes and one channel
-// more: its sums wrap, and what it divides fits just.
+// more: its sums wrap, and its dividends just fit.
 TEST(FastQLinearConv, FiltersAsLongAsQuotientsFit)
 {
     if (cpu::get_vector_target_num() == 0) GTEST_SKIP() << "this build has no fast kernels";

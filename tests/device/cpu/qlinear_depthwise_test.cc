@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The depthwise QLinearConv with channels last against the reference, bit by bit, on every
-// instruction set this machine has, with one worker and several.
+// The depthwise QLinearConv in NHWC against the reference, bit by bit, on every instruction set
+// this machine has, with one worker and several.
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>

@@ -145,7 +145,7 @@ class RecurrentNode
     node* node_;
 };
 
-// All elements that are too far from what is expected, told once.
+// All elements that are too far from the expected ones, reported once.
 void expect_near(const std::vector<float>& actual, const std::vector<float>& expected,
                  float tolerance)
 {

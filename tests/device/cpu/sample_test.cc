@@ -53,7 +53,7 @@ struct Sampled
         return values;
     }
     // Results are means of pixels with weights that are not negative, so that the mean of their
-    // magnitudes says what `roundings` can amount to.
+    // magnitudes bounds the effect of `roundings`.
     void compare(const char* name, double roundings)
     {
         ASSERT_EQ(node->op.infer_shape(node), TENGINE_OK) << tengine_error_message();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How far results of Winograd's filtering are from the exact ones, beside a direct sum. The bound
-// of F(4x4) stays above what the points of conv_winograd.cc give (2.4 to 6 times) and below what
-// those of Lavin and Gray give, which are four times worse; so do the results of F(6x6).
+// of F(4x4) stays above the errors with the points of conv_winograd.cc (2.4 to 6 times) and below
+// those with the points of Lavin and Gray, which are four times worse; so do the results of F(6x6).
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
