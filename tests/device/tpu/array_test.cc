@@ -123,7 +123,7 @@ class ArrayReport : public ::testing::TestWithParam<const char*>
 {
 };
 
-// <google|scale32>_<dataflow>_<user|calc>_<network>: what SCALE-Sim itself printed.
+// <google|scale32>_<dataflow>_<user|calc>_<network>: the output of SCALE-Sim itself.
 TEST_P(ArrayReport, EachLayerAsPrinted)
 {
     std::stringstream name(GetParam());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text: the sample there and back, what may be written otherwise, and errors that name the line.
+// Text: the sample there and back, alternative spellings, and errors that name the line.
 #include "device/tpu/program/assembler.h"
 
 #include <cmath>

@@ -255,7 +255,7 @@ TEST(Machine, RoundsHalvesToEvenAndSaturates)
     EXPECT_EQ(run_element(product, -3, 11), -16);  // -16.5
 }
 
-// A product of one vector and one column, all elements a and w, on what the accumulator holds.
+// A product of one vector and one column, all elements a and w, added to the accumulator.
 int32_t run_sum(int a, int w, int length, int32_t before, uint16_t flags)
 {
     const Config config = small_config(32, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A graph whose input changes its shape again and again computes the bits of one that was made for
-// the shape, whatever is kept of the shapes before.
+// the shape, whatever is kept from earlier shapes.
 #include <gtest/gtest.h>
 #include <random>
 #include <string>
