@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An input of a fuzz target as a file, for what reads files by their path. It is in memory only.
+// An input of a fuzz target as a file, for code that reads files by their path. It is in memory
+// only.
 #pragma once
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prepares and runs what a fuzz target has loaded, within bounds of memory and time.
+// Prepares and runs a graph that a fuzz target has loaded, within bounds of memory and time.
 #pragma once
 
 #include <cstddef>

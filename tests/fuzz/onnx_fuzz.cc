@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzz target: any bytes as an ONNX model, through the public API; what is accepted is prepared and
-// run, on a device and in a precision that the bytes decide. It starts from a model of each
+// Fuzz target: any bytes as an ONNX model, through the public API; an accepted model is prepared
+// and run, on a device and in a precision that the bytes decide. It starts from a model of each
 // operator, and most changes are such that a model stays a model (onnx_mutation.h), so that more
 // than the parser is tested. See CMakeLists.txt here.
 #include <algorithm>

@@ -142,7 +142,7 @@ void Mutation::change_input_number()
     }
 }
 
-// One that reads what there is; what it writes is an output of the model.
+// A node that reads existing values; its results are outputs of the model.
 void Mutation::add_node()
 {
     if (graph_.node_size() >= kMostNodes) return drop_node();

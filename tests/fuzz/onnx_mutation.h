@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes an ONNX model as a program that writes such models could get them wrong: what comes out
-// is still a ModelProto, and often a model. For onnx_fuzz.cc; bytes are changed by the fuzzer
-// itself.
+// Changes an ONNX model as a program that writes such models could get them wrong: the result is
+// still a ModelProto, and often a model. For onnx_fuzz.cc; bytes are changed by the fuzzer itself.
 #pragma once
 
 #include <onnx/onnx.pb.h>
@@ -9,8 +8,8 @@
 
 namespace tengine::test {
 
-// One change in one of the model's graphs or functions: an operator, an attribute, which tensors a
-// node reads, the order and number of nodes, a constant, an input, an output, an opset; or one of
+// One change in one of the model's graphs or functions: an operator, an attribute, the tensors that
+// a node reads, the order and number of nodes, a constant, an input, an output, an opset; or one of
 // onnx_structure.h.
 void mutate_model(std::mt19937* engine, ::onnx::ModelProto* model);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small ONNX models from which fuzz targets start: those of what an operator alone does not reach,
-// such as functions, bodies, sequences, strings and packed weights.
+// Small ONNX models from which fuzz targets start: those for code that an operator alone does not
+// reach, such as functions, bodies, sequences, strings and packed weights.
 #pragma once
 
 #include <string>

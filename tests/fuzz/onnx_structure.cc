@@ -16,7 +16,7 @@ using ::onnx::NodeProto;
 using ::onnx::SparseTensorProto;
 using ::onnx::TensorProto;
 
-// Beyond these nothing is copied into others: the inputs stay small.
+// Larger graphs are not copied into others: the inputs stay small.
 constexpr size_t kMostCopied = 2048;
 constexpr int kMostFunctions = 8;
 constexpr const char* kDomains[] = {"", "ai.onnx.ml", "com.microsoft", "ai.onnx.preview", "local"};

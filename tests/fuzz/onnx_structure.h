@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes what holds an ONNX model together: bodies of nodes, functions, imports, sparse constants,
+// Changes the structure of an ONNX model: bodies of nodes, functions, imports, sparse constants,
 // types of inputs. Part of mutate_model().
 #pragma once
 
@@ -12,7 +12,7 @@ namespace tengine::test {
 // All graphs of the model: its own, and bodies of the nodes of graphs and functions.
 std::vector<::onnx::GraphProto*> list_graphs(::onnx::ModelProto* model);
 
-// One change in one of these graphs, or in what the model has beside them.
+// One change in one of these graphs, or in the parts of the model beside them.
 void mutate_structure(std::mt19937* engine, ::onnx::ModelProto* model, ::onnx::GraphProto* graph);
 
 }  // namespace tengine::test

@@ -16,7 +16,7 @@ int64_t OnnxValues::some_integer()
 {
     constexpr int64_t kExtremes[] = {INT64_MIN, INT64_MAX, INT_MIN, INT_MAX, 0,  65536,
                                      1 << 30,   -2,        -1,      7,       16, 1000};
-    // Mostly what makes sense as an axis, an extent or a pad.
+    // Mostly values that make sense as an axis, an extent or a pad.
     if (draw(4) != 0) return draw(6) - 1;
     return kExtremes[draw(static_cast<int>(std::size(kExtremes)))];
 }

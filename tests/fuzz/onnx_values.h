@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws what a hostile file may hold in attributes and constants, for the mutations of ONNX models.
+// Draws values that a hostile file may hold in attributes and constants, for the mutations of ONNX
+// models.
 #pragma once
 
 #include <onnx/onnx.pb.h>

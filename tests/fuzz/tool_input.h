@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs of what the programs read, which throws where the library returns a status.
+// Inputs of the programs' readers, which throw where the library returns a status.
 #pragma once
 
 #include <cstddef>
