@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Compares what the public headers declare with the baseline: the signatures of all functions that
-# the library exports, and the layout of every structure that these and a plug-in use. Tables of
-# functions may grow at their end. (docs/compatibility.md says what else may change.)
+# Compares the declarations of the public headers with the baseline: the signatures of all functions
+# that the library exports, and the layout of every structure that these and a plug-in use. Tables
+# of functions may grow at their end. (docs/compatibility.md lists other permitted changes.)
 #     compare_abi.sh <source tree> <folder of generated headers> <libtengine.so> <work folder>
 #                    [--update]
-# With --update the baseline becomes what the headers declare: after an addition, not to hide a break.
+# With --update the headers' declarations become the baseline: after an addition, not to hide a
+# break.
 set -eu
 source=$1
 generated=$2

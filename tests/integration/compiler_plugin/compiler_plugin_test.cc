@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A vendor's compiler and dispatch: compiled at load, from the cache, ahead of time, and what falls
-// back when a step fails.
+// A vendor's compiler and dispatch: compiled at load, from the cache, ahead of time, and the
+// fallback when a step fails.
 #include "tengine/compiler_plugin.h"
 
 #include <unistd.h>
@@ -135,7 +135,7 @@ class CompilerPluginTest : public ApiTest
         return testing::AssertionSuccess();
     }
 
-    // Why ACME does not run the node at `index`: the reason's word and the sentence.
+    // The reason why ACME does not run the node at `index`: its word and the sentence.
     static std::string refusal(graph_t graph, int index)
     {
         tengine_refusal found;

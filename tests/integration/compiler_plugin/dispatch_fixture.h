@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A compiler that takes every Relu, whose byte code is one letter, and a dispatch for it, which do
-// what a script says.
+// A compiler that takes every Relu, whose byte code is one letter, and a dispatch for it, which
+// follow a script.
 #pragma once
 
 #include <algorithm>
@@ -43,8 +43,8 @@ struct Script
 inline Script script;
 inline std::atomic<bool> cancelled;
 
-// An instance of the compiler, and what a compilation that hangs waits for. A test that gives it up
-// leaves `script` alone until it has returned.
+// An instance of the compiler, and the event that a compilation that hangs waits for. A test that
+// gives it up leaves `script` alone until it has returned.
 struct Instance
 {
     const char* level;  // the option's value
@@ -65,7 +65,7 @@ inline void destroy(void* instance)
     delete static_cast<Instance*>(instance);
 }
 
-// When it returns it reads what it was given.
+// It reads its arguments when it returns.
 inline void hang_in_compile(void* instance, const char* soc, const struct subgraph& part)
 {
     is_compiling = true;

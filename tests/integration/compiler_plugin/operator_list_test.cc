@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators that a compiler lists in its table, which is what others ask its device about.
+// The operators that a compiler lists in its table, which are those that its device lists to
+// others.
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -100,7 +101,7 @@ TEST_F(OperatorListTest, UnknownNamesArePassedOver)
     EXPECT_EQ(tengine_unregister_compiler(&compiler_), 0);
 }
 
-// The dispatch alone runs whatever was compiled ahead.
+// The dispatch alone runs all that was compiled ahead.
 TEST_F(OperatorListTest, WithoutItsCompilerADispatchTakesAnyOperator)
 {
     list({"Relu"});

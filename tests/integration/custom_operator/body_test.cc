@@ -9,7 +9,7 @@
 namespace tengine {
 namespace {
 
-// y as mask.h says. Counts lives, and each has a state.
+// Computes y as in mask.h. Counts lives, and each has a state.
 struct LivingOp
 {
     int inits = 0, frees = 0, invokes = 0;
@@ -33,7 +33,7 @@ void release(void* user_data, void* state)
     delete static_cast<int*>(state);
 }
 
-// Asks what the node itself tells, too.
+// Also asks the node itself.
 int invoke(void* user_data, tengine_op_context_t* context)
 {
     const tengine_op_tensor_t* x = tengine_op_input(context, 0);
@@ -48,7 +48,7 @@ int invoke(void* user_data, tengine_op_context_t* context)
     return 0;
 }
 
-// Whose node the model has.
+// The model has a node of this operator.
 const MaskKind kLiving = {"Living", "com.example", "Mask", nullptr, nullptr};
 
 class CustomBodyTest : public ApiTest

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Custom code gets its tensors in the order of their dimensions, N x C x H x W, and so leaves them,
-// where the CPU has those around it with their channels last. The same networks with operators of
-// ONNX, computed by the reference kernels, tell what is right.
+// Custom code gets and leaves its tensors in NCHW, where the CPU has those around it in NHWC. The
+// expected results are those of the same networks with operators of ONNX, computed by the reference
+// kernels.
 #include <algorithm>
 #include <cmath>
 #include <map>

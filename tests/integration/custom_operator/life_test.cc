@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random lives of a custom operator: prepared, run, reshaped, saved and given up in any order,
-// while callbacks fail, and allocations where they can be made to. Whatever fails says so, results
-// that come are right, and nothing is left.
+// while callbacks fail, and allocations where they can be made to. Every failure is reported,
+// results that come are right, and nothing is left.
 #include <unistd.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways in which a program brings code for a node, each computing what mask.h says.
+// The ways in which a program brings code for a node, each computing the function of mask.h.
 #pragma once
 
 #include <string>

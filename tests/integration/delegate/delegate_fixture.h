@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Model with TestDelegates, and what it should compute.
+// A Model with TestDelegates, and its expected results.
 #pragma once
 
 #include <cstdio>

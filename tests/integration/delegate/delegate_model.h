@@ -67,7 +67,7 @@ class CountingKernel : public elementwise::RunKernel
     Calls* calls_;
 };
 
-// A delegate whose Init and Build are what a test sets. By itself Build replaces every run of the
+// A delegate whose Init and Build are set by a test. By itself Build replaces every run of the
 // operators in `operators`.
 class TestDelegate : public delegate::Delegate
 {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Does what docs/add-a-device.md says, block by block, and checks after each form of the device that
-# a model runs through it:
+# Follows docs/add-a-device.md, block by block, and checks after each form of the device that a
+# model runs through it:
 #     follow_guide.sh <source tree> <work folder> <cache settings> <build folder to install>
 # Compilers, archiver and emulator are in the environment.
 set -eu

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Uses devices A and B of tests/support/devices as a user would, well and with every fault their options can
-# provoke: results stay those of the CPU, and the reports say what happened.
+# Uses devices A and B of tests/support/devices as a user would, well and with every fault their
+# options can provoke: results stay those of the CPU, and the reports name the faults.
 #     use_devices.sh <source tree> <work folder of follow_guide.sh>
 # An emulator of the processor, if it takes one, is in the environment.
 set -eu

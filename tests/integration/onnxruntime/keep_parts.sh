@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # A model whose parts ONNX Runtime has had compiled and written, in the model and beside it, in a
-# process of its own; and what becomes of it when the file beside it is damaged or gone:
+# process of its own; also when the file beside it is damaged or gone:
 #     keep_parts.sh <ort_host> <libonnxruntime> <provider> <folder> <model with the free dimension N>
 set -eu
 host=$1 library=$2 provider=$3 work=$4 model=$5

@@ -7,8 +7,8 @@
 //                                          free dimension
 //     ort_host [options] threads FILE [NAME=N,M,...]
 //                                          one session, run by several threads at once
-// The exit status is 0 when all agrees and nodes were on the provider, 1 when not, and 2 for what
-// could not be done.
+// The exit status is 0 when all agrees and nodes were on the provider, 1 when not, and 2 where that
+// could not be tested.
 #include <cstdio>
 #include <cstdlib>
 #include <functional>

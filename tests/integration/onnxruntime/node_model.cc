@@ -58,7 +58,7 @@ std::string compare_all(const std::vector<Tensor>& actual, std::vector<Tensor> e
 }
 
 // Other tensors of the same shapes, whose elements are as good as indices, sizes or divisors: in
-// the opposite order, the first as the last; truth values the opposite of what they were.
+// the opposite order, the first as the last; truth values inverted.
 std::vector<Tensor> change(std::vector<Tensor> tensors)
 {
     for (Tensor& tensor : tensors) {

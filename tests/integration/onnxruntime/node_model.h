@@ -30,7 +30,7 @@ struct Outcome
 };
 
 // Runs model.onnx with the folder's first data set, of which the suite has one for each of its node
-// models, and then again with the elements of all inputs in the opposite order: what does not
+// models, and then again with the elements of all inputs in the opposite order: values that do not
 // depend on shapes alone must not stay from the run before. `is_loose`: the suite's numbers are
 // random or noise.
 Outcome run_node_model(Runtime* runtime, const std::filesystem::path& folder,

@@ -18,8 +18,8 @@ struct NodeModelOptions
 };
 
 // Runs every model in or below the folders (node_model.h) and prints counts: nodes on the provider
-// and in how many parts, models that agree, what was left to ONNX Runtime. Returns 1 when a model
-// differs, or when fewer agree than `at_least`.
+// and in how many parts, models that agree, and nodes that were left to ONNX Runtime. Returns 1
+// when a model differs, or when fewer agree than `at_least`.
 int run_node_models(Runtime* runtime, const std::vector<std::string>& folders,
                     const NodeModelOptions& options);
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# ONNX Runtime opens the files that `tengine convert` writes for several opsets, and they compute what
-# the suite says:
+# ONNX Runtime opens the files that `tengine convert` writes for several opsets, and they give the
+# results of the suite:
 #     open_opsets.sh <ort_host> <libonnxruntime> <provider> <program tengine> <folder> <root>
 # <root> has folders of the ONNX backend suite, whose models are written to <folder>.
 set -eu

@@ -97,7 +97,7 @@ std::vector<std::string> Runtime::take_messages()
 void Runtime::log(void* runtime, OrtLoggingLevel, const char*, const char*, const char* location,
                   const char* message)
 {
-    // That not all nodes are on the first provider is what placement() is for.
+    // placement() tells that not all nodes are on the first provider.
     if (std::strstr(location, "VerifyEachNodeIsAssignedToAnEp")) return;
     auto* self = static_cast<Runtime*>(runtime);
     const std::lock_guard<std::mutex> lock(self->mutex_);

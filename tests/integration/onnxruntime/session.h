@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model in ONNX Runtime: where its nodes are, what it takes, what it computes.
+// A model in ONNX Runtime: the placement of its nodes, its inputs, its results.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace tengine::ort_host {
 
-// For what tools::Tensor does not hold: sequences, strings, types of 4 bits.
+// For values that tools::Tensor does not hold: sequences, strings, types of 4 bits.
 struct NotTensor : tools::Failure
 {
     using tools::Failure::Failure;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the functions of ONNX Runtime's tables are, and what its constants are, in the numbers of
-// the interface. It holds for what 3rdparty has of the header and for ONNX Runtime's own
-// (TENGINE_ORT_HEADERS), and fails to compile where it does not.
+// The places of the functions in ONNX Runtime's tables, and its constants, as numbers of the
+// interface. They hold for the part of the header in 3rdparty and for ONNX Runtime's own
+// (TENGINE_ORT_HEADERS), and this file fails to compile where they do not.
 #include <cstddef>
 
 #include "onnxruntime_c_api.h"

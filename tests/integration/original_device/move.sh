@@ -20,7 +20,7 @@ cp -r "$here/sdk/include" sdk/
 $CC -fPIC -I sdk/include -c "$here/sdk/toynpu_sdk.c" -o sdk/toynpu_sdk.o
 "$AR" rc sdk/lib/libtoynpu_sdk.a sdk/toynpu_sdk.o
 
-# Each source in turn, as it was: what it includes or uses is not there.
+# Each source in turn, as it was: headers and functions that it uses are not there.
 unmoved=0
 for source in toynpu/*.cc toynpu/op/*.cc; do
     if $CXX -std=c++17 -w -fsyntax-only -I toynpu -I sdk/include -I "$TENGINE/include" \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The TPU as a vendor's compiler and dispatch computes what the device does, ahead of time and at
+// The TPU as a vendor's compiler and dispatch gives the results of the device, ahead of time and at
 // load, counts the same cycles, and stops when it is told to.
 #include <gmock/gmock.h>
 #include <iterator>

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Follows the walks of docs/ in a copy of the sources: does what all pages say up to their section
-# "Build", builds once, then does the rest and compares what the pages say is printed.
+# Follows the walks of docs/ in a copy of the sources: follows all pages up to their section
+# "Build", builds once, then follows the rest and compares the output with the pages.
 #     follow_walks.sh <source tree> <work folder> <program tengine> <cache settings>
 # Pages: add-an-operator.md, add-a-pass.md, add-a-model-format.md, add-a-kernel.md.
 set -eu
@@ -11,7 +11,8 @@ program=$3
 settings=$4
 pages='add-an-operator add-a-pass add-a-model-format add-a-kernel'
 
-# The build of an earlier run is kept; files keep their times, so that it compiles what has changed.
+# The build of an earlier run is kept; files keep their times, so that it compiles only changed
+# ones.
 mkdir -p "$work/tree/build/bin"
 cd "$work/tree"
 for entry in *; do

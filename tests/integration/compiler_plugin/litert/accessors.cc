@@ -100,7 +100,7 @@ LiteRtStatus LiteRtCompilerPluginRegisterAllTransformations(LiteRtCompilerPlugin
 
 namespace {
 
-// The first thing that is not so, as a text.
+// The first fault that was found, as a string.
 std::string complaint;
 
 void Expect(bool is_so, const char* what)
@@ -328,7 +328,7 @@ void ReadClip(LiteRtOp op)
     EXPECT_SO(*litert::Op(op).CustomCode() == "Clip");
 }
 
-// "found": NonZero of "x", of whose result's shape nothing is known.
+// "found": NonZero of "x"; nothing is known about its result's shape.
 void ReadNonZero(LiteRtOp op)
 {
     LiteRtTensorTypeId type_id = kLiteRtRankedTensorType;

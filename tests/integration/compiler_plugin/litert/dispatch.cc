@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs what compiler.cc writes.
+// Runs the byte code of compiler.cc.
 #include <cmath>
 #include <map>
 #include <sstream>

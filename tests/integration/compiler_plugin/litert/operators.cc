@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A compiler plug-in of LiteRT that takes nothing, and refuses each operator with what LiteRT's
-// interface says of it: "LeakyRelu 98 of 1 alpha 0.25", with the number of the code and how many
+// A compiler plug-in of LiteRT that takes nothing, and refuses each operator with its description
+// in LiteRT's interface: "LeakyRelu 98 of 1 alpha 0.25", with the number of the code and how many
 // inputs there are, or "Custom Celu".
 #include <cstdarg>
 #include <cstdio>

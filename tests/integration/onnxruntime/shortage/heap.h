@@ -7,7 +7,7 @@
 
 namespace tengine::ort_host {
 
-// The libraries whose allocations are meant, by what their files' names begin with. They must be
+// The libraries whose allocations are meant, by the beginnings of their files' names. They must be
 // loaded, and stay so. An allocation is theirs where they are the nearest callers outside of the
 // libraries of C and C++, in which containers and streams allocate. False: one is not loaded.
 bool watch_heap_of(const std::vector<std::string>& libraries);
