@@ -38,7 +38,7 @@ GraphPool share(const OwnedGraph& graph)
 }
 
 // The thread sanitizer starts a thread of its own with a program's first, so there is a first
-// before threads are counted; what has been joined may be listed for a moment more.
+// before threads are counted; joined threads may be listed for a moment more.
 class GraphPoolThreads : public testing::Test
 {
   protected:
@@ -93,7 +93,7 @@ TEST_F(GraphPoolThreads, AreThoseOfTheExecutionGraph)
     EXPECT_NE(share(first), nullptr) << "made again";
 }
 
-// As when a device's call comes back after the graph was destroyed.
+// The case of a device's call that comes back after the graph was destroyed.
 TEST_F(GraphPoolThreads, LiveAsLongAsAPartOfAGraphThatIsGone)
 {
     OwnedGraph whole = make_graph(3), part = make_graph(3, whole.get());

@@ -39,7 +39,7 @@ class NameIndex : public testing::Test
         return get_ir_node_index_from_name(graph_, name.c_str());
     }
 
-    // By reading the lists.
+    // Compares with a search through the lists.
     void expect_right(const std::string& name) const
     {
         int tensor = -1, node = -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of options: what each may be set to, what it is otherwise, and options of devices.
+// The table of options: the values of each, its default, and options of devices.
 #include "graph/option.h"
 
 #include <cstring>

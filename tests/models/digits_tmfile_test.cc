@@ -33,7 +33,7 @@ TEST_P(DigitsTmfile, EqualsItsOnnxFile)
     }
 }
 
-// The same bytes from a tmfile and from an ONNX file that are written of it.
+// The same bytes from a tmfile and from an ONNX file that are written from it.
 TEST_P(DigitsTmfile, EqualsItselfInBothFormats)
 {
     const SampleGraph tmfile(file_.path, GetParam());

@@ -9,7 +9,7 @@
 
 namespace tengine::models {
 
-// Where files are that are not part of the tree; they may be absent.
+// The path of a file that is not part of the tree; it may be absent.
 std::string shared_data(const std::string& name);
 
 // False if the file is absent. Then the test should say so and skip: GTEST_SKIP() << absent(path).

@@ -109,7 +109,7 @@ Shape flatten(node_t node)
     return flat;
 }
 
-// 0 copies a dimension, -1 is what is left.
+// 0 copies a dimension, -1 is the rest.
 Shape reshape(node_t node)
 {
     const Shape data = input_shape(node);

@@ -19,7 +19,7 @@ constexpr float kInputScale = 0x1p-4f, kOutputScale = 0x1p-3f;
 constexpr int kInputZero = 120, kOutputZero = 110;
 constexpr float kWeightScales[kOutputs] = {0x1p-7f, 0x1p-8f, 0x1p-9f};
 
-// Values of the model; input, weights and bias spread over what their types hold.
+// Values of the model; input, weights and bias spread over the ranges of their types.
 int input_at(int c, int y, int x)
 {
     return ((c * kSize + y) * kSize + x) * 37 % 256;

@@ -171,7 +171,8 @@ size_t count_values(const Tensor& tensor)
     return values.size();
 }
 
-// The same bytes from the tmfile, from a tmfile written of it and from an ONNX file written of it.
+// The same bytes from the tmfile, from a tmfile written from it and from an ONNX file written from
+// it.
 TEST_P(WeightlessTmfile, WithRandomWeightsEqualsItselfInBothFormats)
 {
     if (takes_too_long(GetParam().name)) GTEST_SKIP() << "takes too long on an emulated processor";

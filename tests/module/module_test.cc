@@ -87,7 +87,7 @@ int accept_part(struct device* /*device*/, struct subgraph* /*part*/)
     return 0;
 }
 
-// A device whose tables end where Tengine's did; what follows in memory is not the tables'.
+// A device whose tables end where Tengine's did; the memory behind them is not the tables'.
 class ShortDevice
 {
   public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Affinity: which nodes a text fits, which devices it allows, and which of several rules counts.
+// Affinity: the nodes that a string fits, the devices that it allows, and the rule that counts.
 #include "operator/affinity.h"
 
 #include <gmock/gmock.h>

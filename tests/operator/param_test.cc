@@ -108,7 +108,7 @@ TEST_F(ParamTest, SetsAndReadsEveryKind)
     value.dims[0] = 3;
     value.size = 3;
     value.data = const_cast<int8_t*>(bytes);
-    // Twice: the second set must free what the first left.
+    // Twice: the second set must free the values of the first.
     for (int round = 0; round < 2; ++round) {
         EXPECT_EQ(set_node_int(node, "count", 3), TENGINE_OK);
         EXPECT_EQ(set_node_float(node, "ratio", 1.5f), TENGINE_OK);

@@ -100,7 +100,7 @@ TEST(Range, Types)
     EXPECT_EQ(dims_of(empty.evaluate()), (Dims{0}));
 }
 
-// Counted and added in float: in half 2048 + 1 is 2048.
+// Counted and added in fp32: in fp16 2048 + 1 is 2048.
 TEST(Range, FloatsOf16Bits)
 {
     ConstantGraph halves;

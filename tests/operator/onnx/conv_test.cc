@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions against their definition, on shapes and types the ONNX suite leaves out; and what
-// shape inference refuses.
+// Convolutions against their definition, on shapes and types the ONNX suite leaves out; and
+// refusals of shape inference.
 #include <random>
 
 #include "constant_graph.h"
@@ -58,8 +58,8 @@ int extent(int kernel, int64_t dilation)
     return (kernel - 1) * static_cast<int>(dilation) + 1;
 }
 
-// Calls body(n, m, c, ky, kx, oy, ox, iy, ix) for all that meet, in the sense of Conv: input
-// coordinate = output coordinate * stride + k * dilation - pad.
+// Calls body(n, m, c, ky, kx, oy, ox, iy, ix) for all elements that meet, in the sense of Conv:
+// input coordinate = output coordinate * stride + k * dilation - pad.
 template <class Body>
 void for_each_product(const Case& c, int rows, int columns, int input_rows, int input_columns,
                       const Body& body)

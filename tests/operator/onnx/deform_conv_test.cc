@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeformConv, Col2Im and AffineGrid: what the suite leaves out, and refusals.
+// DeformConv, Col2Im and AffineGrid: cases the suite leaves out, and refusals.
 #include "node_case.h"
 
 namespace tengine::test {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// DynamicQuantizeLSTM against what ONNX Runtime 1.30 (npm's onnxruntime-node) computed from the
-// same inputs, which a generator makes again. Every row of X holds 1 and -1, its largest
-// magnitudes, and there is one sequence: then a range for each row is the range of all. Weights
-// have 7 bits, whose products no processor saturates.
+// DynamicQuantizeLSTM against results of ONNX Runtime 1.30 (npm's onnxruntime-node) for the same
+// inputs, which a generator makes again. Every row of X holds 1 and -1, its largest magnitudes, and
+// there is one sequence: then a range for each row is the range of all. Weights have 7 bits, whose
+// products no processor saturates.
 #include "operator/param.h"
 #include "quantized_graph.h"
 

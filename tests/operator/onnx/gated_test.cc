@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SwiGLU, BiasSplitGelu and BitCast: what the suite leaves out.
+// SwiGLU, BiasSplitGelu and BitCast: cases the suite leaves out.
 #include "node_case.h"
 
 namespace tengine::test {

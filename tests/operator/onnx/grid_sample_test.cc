@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GridSample against PyTorch's definition written out: what a tap beyond the border reads is
-// decided for each tap in mode cubic, and for the point else.
+// GridSample against PyTorch's definition written out: a tap beyond the border is resolved for
+// itself in mode cubic, and for the whole point otherwise.
 #include <cmath>
 #include <cstring>
 

@@ -79,7 +79,7 @@ TYPED_TEST(FloatNorm, LocalResponse)
               (std::vector<float>{float(TypeParam(0.2f)), float(TypeParam(0.1f)), 0.25f}));
 }
 
-// Whatever the mean, what is left of the values is not rounded to its units.
+// The differences from the mean are not rounded to its units, however large it is.
 TEST(InstanceNorm, FarFromZero)
 {
     constexpr int kNumber = 256;
@@ -153,7 +153,7 @@ TEST(RMSNorm, DividesByTheRootOfTheMeanSquare)
     graph.expect_failure(TENGINE_EDTYPE, "invalid stash_type 10: expected float");
 }
 
-// The result has the type of the scale; what is scaled has the precision of the input.
+// The result has the type of the scale; the scaled values have the precision of the input.
 TEST(RMSNorm, ScaleMayHaveAnotherType)
 {
     ConstantGraph graph;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools against their definition on shapes and types the ONNX suite leaves out, MaxUnpool, and what
-// shape inference refuses.
+// Pools against their definition on shapes and types the ONNX suite leaves out, MaxUnpool, and
+// refusals of shape inference.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

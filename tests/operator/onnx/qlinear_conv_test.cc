@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// QLinearConv and QLinearMatMul of every types against exact arithmetic, sums beyond int32, and the
+// QLinearConv and QLinearMatMul of all types against exact arithmetic, sums beyond int32, and the
 // values that shape inference refuses.
 #include "operator/param.h"
 #include "quantized_graph.h"

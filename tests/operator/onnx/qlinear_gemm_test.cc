@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// QGemm against its definition, sums beyond int32, and what shape inference refuses.
+// QGemm against its definition, sums beyond int32, and refusals of shape inference.
 #include "operator/param.h"
 #include "quantized_graph.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// QLinearAveragePool and QLinearGlobalAveragePool against their definition, and what shape
-// inference refuses.
+// QLinearAveragePool and QLinearGlobalAveragePool against their definition, and refusals of shape
+// inference.
 #include "operator/param.h"
 #include "quantized_graph.h"
 
@@ -27,7 +27,7 @@ const std::vector<PoolCase> kPoolCases = {
     {2, 2, {4, 4}, {1, 1}, {1, 1}, {3, 3, 3, 3}, false, false},
 };
 
-// Sum and number of what one window sees of an axis: calls body(input position, in padding).
+// Walks one window along an axis: calls body(input position, in padding).
 template <class Body>
 void for_each_tap(const PoolCase& c, int axis, int output, int size, const Body& body)
 {

@@ -25,8 +25,8 @@ TEST(QLinearSoftmax, OfTheNewMeaningOnly)
     }
 }
 
-// Along an axis in the middle. A power is off by half of 2^-23 of the largest, a sum by as much for
-// each of its 40 values: together less than 0.001 steps.
+// Along an axis in the middle. An exponential is off by half of 2^-23 of the largest, a sum by as
+// much for each of its 40 values: together less than 0.001 steps.
 TEST(QLinearSoftmax, IsTheNearestByte)
 {
     constexpr int kRow = 40, kInner = 3, kRows = 2 * kInner;

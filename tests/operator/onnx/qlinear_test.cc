@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// QLinearAdd, QLinearMul and Lookup: every pair of bytes against exact arithmetic, and what shape
-// inference refuses.
+// QLinearAdd, QLinearMul and Lookup: every pair of bytes against exact arithmetic, and refusals of
+// shape inference.
 #include "operator/onnx/qlinear_param.h"
 #include "quantized_graph.h"
 

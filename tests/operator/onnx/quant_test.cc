@@ -168,7 +168,7 @@ TEST(QuantizeLinear, NamedType)
     both.expect_failure(TENGINE_EDTYPE, "output_dtype is uint8, the zero point is int8");
 }
 
-// 1001 / 400 is 2.5025; as a half 2.502, as a bfloat16 2.5, which is rounded to 2.
+// 1001 / 400 is 2.5025; in fp16 2.502, in bf16 2.5, which is rounded to 2.
 TEST(QuantizeLinear, DividesInTheNamedPrecision)
 {
     const auto quantize_in = [](int precision) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMulNBits, DynamicQuantizeMatMul and MatMulIntegerToFloat against their definitions, and what
-// shape inference refuses.
+// MatMulNBits, DynamicQuantizeMatMul and MatMulIntegerToFloat against their definitions, and
+// refusals of shape inference.
 #include <cfloat>
 
 #include "operator/param.h"

@@ -164,7 +164,7 @@ TEST(Dropout, DropsItsShareAndScalesTheRest)
     const std::vector<float> mask = dropout.values("mask");
     for (size_t i = 0; i < values.size(); ++i)
         ASSERT_EQ(values[i], mask[i] * 4) << i;
-    // Five deviations of the mean of 10000 that are kept with probability 1/4.
+    // Five deviations of the mean of 10000 elements that are kept with probability 1/4.
     EXPECT_NEAR(Moments(mask).mean, 0.25, 5 * std::sqrt(0.25 * 0.75 / 10000));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize, Upsample and GridSample: what the ONNX suite has no case for: other ranks, integers, half
-// floats, opset 18's attributes, old opsets, errors.
+// Resize, Upsample and GridSample where the ONNX suite has no case: other ranks, integers, fp16,
+// opset 18's attributes, old opsets, errors.
 #include <cstdint>
 #include <cstring>
 #include <limits>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes of com.microsoft against what ONNX Runtime 1.30 (npm's onnxruntime-node) computed from the
-// same inputs, which a generator makes again. Averages of bytes avoid scales whose quotient makes
-// ties, which ONNX Runtime decides by the rounding of its sums.
+// Nodes of com.microsoft against results of ONNX Runtime 1.30 (npm's onnxruntime-node) for the same
+// inputs, which a generator makes again. Averages of bytes avoid scales whose quotient makes ties,
+// which ONNX Runtime decides by the rounding of its sums.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -44,7 +44,7 @@ struct RuntimeCase
     Floats expected;
 };
 
-// Numerical Recipes' generator, from 1 on, as the program had it that recorded the results.
+// Numerical Recipes' generator, from 1 on, as in the program that recorded the results.
 class Generator
 {
   public:

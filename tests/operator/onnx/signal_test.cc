@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DFT, STFT, windows and MelWeightMatrix: what the ONNX suite leaves out, and refusals.
+// DFT, STFT, windows and MelWeightMatrix: cases the ONNX suite leaves out, and refusals.
 #include <cmath>
 
 #include "constant_graph.h"

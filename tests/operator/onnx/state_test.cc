@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorScatter, CausalConvWithState and LinearAttention: refusals, and what the suite leaves out.
+// TensorScatter, CausalConvWithState and LinearAttention: refusals, and cases the suite leaves out.
 #include <cmath>
 
 #include "node_case.h"
@@ -84,7 +84,7 @@ TEST(CausalConvWithState, RefusesWhatDoesNotFit)
         .expect_failure(TENGINE_EINVAL, "expected batch x channels x (taps - 1)");
 }
 
-// One head of one element each: what the state is can be followed by hand.
+// One head of one element each: the state can be followed by hand.
 NodeCase make_linear(const char* rule)
 {
     NodeCase made("LinearAttention");

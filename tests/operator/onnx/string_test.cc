@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strings: what moves, compares, casts, joins, splits and normalises them.
+// Strings: operators that move, compare, cast, join, split and normalise them.
 #include <cmath>
 #include <cstring>
 #include <limits>

@@ -13,7 +13,7 @@ namespace {
 
 using Dims = std::vector<int>;
 
-// Transposes a x b x c elements by `perm` and compares each with where it came from.
+// Transposes a x b x c elements by `perm` and compares each with its origin.
 template <class T>
 void check_transpose(Dims dims, std::vector<int64_t> perm)
 {

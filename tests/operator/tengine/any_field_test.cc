@@ -27,7 +27,7 @@ void expect_sentence(const RandomCase& subject, const char* when)
 {
     EXPECT_NE(tengine_error_code(), 0) << when << ' ' << subject.describe();
     const char* sentence = tengine_error_message();
-    // A graph of which nothing can be computed in integers is refused as a whole.
+    // A graph in which no node can be computed in integers is refused as a whole.
     const bool names_it = std::strstr(sentence, "'subject") || std::strstr(sentence, "'x") ||
                           std::strstr(sentence, "precision.float=allow");
     EXPECT_TRUE(names_it) << when << ' ' << subject.describe() << "\n  " << sentence;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every ONNX operator that Tengine's are made of, with inputs and attributes chosen at random: the
-// graph goes into Tengine's dialect, and computes what it did before. random_case.h says how to
-// have more cases.
+// graph goes into Tengine's dialect, and gives the results that it gave before. random_case.h says
+// how to have more cases.
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole detectors of Tengine's operators as their converters wrote them: an SSD like the sample
-// file mssd.tmfile, and what Faster R-CNN does with its proposals, against plain pipelines.
+// file mssd.tmfile, and the nodes behind the proposals of Faster R-CNN, against plain pipelines.
 #include <functional>
 
 #include "naive_detection.h"
@@ -271,7 +271,8 @@ double maximum_of(const Array& map, int channel, const Corners& box, int by, int
     return maximum < -1e29 ? 0 : maximum;
 }
 
-// Proposals have a fixed number of rows, so what pools and classifies them has known shapes.
+// Proposals have a fixed number of rows, so the nodes that pool and classify them have known
+// shapes.
 TEST(Detector, FasterRcnnProposalsArePooledAndClassified)
 {
     const int bins = 2, channels = 3, outputs = 5;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tengine's Comparison, Logical and Where, whose truth is a float, and what of ONNX's booleans is
-// raised to them.
+// Tengine's Comparison, Logical and Where, whose truth is a float, and the operators on ONNX's
+// booleans that are raised to them.
 #include <functional>
 
 #include "operator/param.h"
@@ -133,7 +133,7 @@ GraphPointer raise(const IrBuilder& builder)
     return made;
 }
 
-// "tengine.Comparison Cast": the operators; what Tengine's give are floats.
+// "tengine.Comparison Cast": the operators; the results of Tengine's are floats.
 std::string list_ops(const graph& graph)
 {
     std::string ops;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays element by element, for the tests of operators that move elements: what a result has to be
-// is said as a function of the place.
+// Arrays element by element, for the tests of operators that move elements: an expected result is a
+// function of the place.
 #pragma once
 
 #include <algorithm>

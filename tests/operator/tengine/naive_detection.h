@@ -35,7 +35,7 @@ inline double overlap(const Corners& a, const Corners& b, double pixel = 0)
     return width * height / (area(a) + area(b) - width * height);
 }
 
-// Repeatedly takes the best of what is left and drops what it overlaps too much.
+// Repeatedly takes the best remaining box and drops those that it overlaps too much.
 template <class TooMuch>
 std::vector<Detection> suppress(std::vector<Detection> left, const TooMuch& too_much)
 {

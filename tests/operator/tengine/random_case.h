@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One node with inputs and attributes chosen at random: what a hostile file or a careless program
-// may hand over. A case is made by its seed alone, so a failure can be reproduced.
+// One node with inputs and attributes chosen at random, as a hostile file or a careless program may
+// hand them over. A case is made by its seed alone, so a failure can be reproduced.
 #pragma once
 
 #include <random>
@@ -36,7 +36,7 @@ class RandomCase
 {
   public:
     // A node of the row. `is_wild`: attributes, data and types take extreme values; else they are
-    // what a model could have, though mostly not what this node needs.
+    // values that a model could have, though mostly not those that this node needs.
     RandomCase(const method& row, uint64_t seed, bool is_wild);
 
     graph* get() { return builder_.get(); }
