@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of what is quantised in each run, merged and as a quantiser writes them: the values are
-// the same, up to the rounding of three floats rather than one.
+// Products of tensors that are quantised in each run, merged and as a quantiser writes them: the
+// values are the same, up to the rounding of three floats rather than one.
 #include <cmath>
 #include <gtest/gtest.h>
 
@@ -148,7 +148,7 @@ TEST(DynamicChain, IsFollowedByASumAndAnActivation)
 
 TEST(DynamicChain, LeavesOtherNodesAsTheyAre)
 {
-    // Another factor; one that the graph computes; what is read in the middle.
+    // Another factor; one that the graph computes; a result that is read in the middle.
     for (const char* factor : {"number", "x"}) {
         Chain chain;
         chain.graph.input("s", {4}, {1, 2, 3, 4});

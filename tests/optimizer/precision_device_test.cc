@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several devices: each gets what it takes in the run's precision, and the result is the same.
+// Several devices: each gets the nodes that it takes in the run's precision, and the result is the
+// same.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

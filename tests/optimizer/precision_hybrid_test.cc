@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of fp32 by weights in int8, which are quantised with what they are multiplied with in
-// each run.
+// Products of fp32 by weights in int8, whose other factor is quantised in each run.
 #include <cmath>
 #include <gtest/gtest.h>
 
@@ -91,7 +90,7 @@ TEST(PrecisionHybrid, WhatHasNoSuchFormStaysInFloat)
 }
 
 // Weights of up to 1.3 and inputs of up to 2.2 as above; the state is below 1, of four units. A
-// gate adds what both sums are away from theirs, and no function is steeper than 1.
+// gate adds the errors of both sums, and no function is steeper than 1.
 TEST(PrecisionHybrid, AnLstmHasBytesForWeights)
 {
     constexpr int kHidden = 4;

@@ -70,7 +70,7 @@ TEST(PrecisionProduct, ABiasThatIsNoListStaysInFloat)
     EXPECT_EQ(graph.operators().find("QGemm"), std::string::npos) << graph.operators();
 }
 
-// A BatchNormalization of two channels, of which the second turns its values around.
+// A BatchNormalization of two channels, the second of which inverts the sign.
 void add_norm(PrecisionGraph& graph, const std::string& x)
 {
     graph.builder().floats("gamma", {2}, {0.8f, -0.3f});

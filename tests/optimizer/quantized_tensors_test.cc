@@ -126,7 +126,7 @@ TEST_F(QuantizedTensorsTest, WrongParametersAreNamed)
     EXPECT_STREQ(tengine_error_message(), "tensor 'w' of int8 has the zero point 128");
 }
 
-// The way back: what lowering makes of it is raised to the same tensors.
+// The way back: the lowered graph is raised to the same tensors.
 TEST_F(QuantizedTensorsTest, NodesBecomeTensorsAgain)
 {
     build();
@@ -191,7 +191,7 @@ TEST(QuantizedTensors, WhatIsClampedIsQuantizedLikeTheResult)
     EXPECT_EQ(count_ops(*run, "QLinearAdd"), 1);
 }
 
-// An input that is also read in float stays what it is, and with it what it is quantised by.
+// An input that is also read in float stays as it is, and so does its QuantizeLinear.
 TEST(QuantizedTensors, WhatIsAlsoReadInFloatStays)
 {
     const IntegerBorders borders;
@@ -234,7 +234,7 @@ TEST(QuantizedTensors, NodesWithoutTengineAroundStay)
 
 // ---- both ends of a tensor or none ----
 
-// q = QuantizeLinear(Tanh(x)) -> <around> -> y, in a context with integers at the borders.
+// q = QuantizeLinear(Tanh(x)) -> <around> -> y, in a context with integer inputs and outputs.
 class BothEndsTest : public testing::Test
 {
   protected:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices that refuse, change their minds, cannot compile what they took, or answer nonsense: the
-// results stay right, and the report says what happened. Devices that fail while they run are in
+// Devices that refuse, change their minds, cannot compile nodes that they took, or answer nonsense:
+// the results stay right, and the report names the fault. Devices that fail while they run are in
 // tests/scheduler.
 #include <climits>
 #include <cmath>
@@ -43,7 +43,7 @@ class SplitFaultTest : public testing::Test
             << tengine_error_message();
     }
 
-    // Fills source_ and expected_, what the default device alone makes of it.
+    // Fills source_ and expected_, its results on the default device alone.
     void build(void (*add_nodes)(IrBuilder&) = add_network)
     {
         expected_ = make(nullptr, add_nodes);
@@ -77,7 +77,7 @@ class SplitFaultTest : public testing::Test
             names += execution()->node_list[i]->device->name + std::string(" ");
         return names;
     }
-    // Why the device did not get the node; a verdict of YES without a refusal.
+    // The reason why the device did not get the node; a verdict of YES without a refusal.
     ir_verdict_t refusal(const char* node_name, TestDevice& device)
     {
         const node* found = find_node(execution(), node_name);
@@ -110,7 +110,7 @@ class SplitFaultTest : public testing::Test
         }
     }
 
-    // Two thousand nodes, half of which also read what was written seven nodes before.
+    // Two thousand nodes, half of which also read the result of the node seven before.
     static void add_mesh(IrBuilder& source)
     {
         source.input("x", {1, 4, 8, 8});
@@ -220,7 +220,7 @@ TEST_F(SplitFaultTest, CannotCompileAnOperatorItTook)
 {
     a_.script.cannot_compile = "MaxPool";
     build();
-    // c1 r1 | c2 | r2 | y: halves of what has the MaxPool, down to it alone.
+    // c1 r1 | c2 | r2 | y: halves of the part with the MaxPool, down to it alone.
     expect_parts(4);
     EXPECT_EQ(devices(), "A A A A CPU ");
     EXPECT_EQ(code("y"), IR_REASON_COMPILE);

@@ -16,7 +16,8 @@ using namespace tengine::test;
 #ifdef TENGINE_HAVE_JSON
 using nlohmann::json;
 
-// preds: the producers of each node; device: what the accelerator takes, which is kind 0 here.
+// preds: the producers of each node; device: the nodes that the accelerator takes, which are kind 0
+// here.
 Dag read_dag(const json& fixture)
 {
     Dag dag = {2, {}, fixture.at("preds").get<std::vector<std::vector<int>>>()};

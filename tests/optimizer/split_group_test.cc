@@ -22,7 +22,7 @@ using namespace tengine::test;
 
 constexpr int kNodes = 12;
 
-// n0 -> n1 -> … -> n11, all of which A takes; their groups are what `groups_` says, else 0.
+// n0 -> n1 -> … -> n11, all of which A takes; their groups are those of `groups_`, else 0.
 class SplitGroup : public testing::Test
 {
   protected:

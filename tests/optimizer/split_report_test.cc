@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log lines that say what a split came to.
+// The log lines about the outcome of a split.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <memory>
@@ -165,7 +165,7 @@ TEST_F(SplitReport, FrequentReasonsComeFirst)
     EXPECT_LT(refused, absent) << logged[0];
 }
 
-// Whatever there is to say, the summary of every device fits into a sink's line.
+// The summary of every device fits into a sink's line, however much there is to say.
 TEST_F(SplitReport, ManyReasonsAreCutToTheMostFrequent)
 {
     TestDevice a("a_device_with_a_long_name"), b("b_device_with_a_long_name");

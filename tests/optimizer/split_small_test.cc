@@ -45,7 +45,7 @@ class SplitSmall : public testing::Test
         ASSERT_EQ(set_ir_context_option(context_.get(), key, value), TENGINE_OK)
             << tengine_error_message();
     }
-    // "a0 b0 b1": what the device has.
+    // "a0 b0 b1": the nodes of the device.
     std::string nodes_of(TestDevice& device)
     {
         made_.reset(make_execution_graph(source_->get()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The default split: who takes what, in how many parts, and why not.
+// The default split: the device of each node, the number of parts, and reasons.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <memory>
@@ -97,7 +97,7 @@ TEST(Split, NodesGoToTheFirstDeviceThatTakesThem)
     EXPECT_STREQ(neg->core->refusal_list[1].verdict.message, "the device has no Neg");
 }
 
-// x -> Relu -> Exp -> Relu and x -> Relu, joined: what is ready together runs together.
+// x -> Relu -> Exp -> Relu and x -> Relu, joined: nodes that are ready together run together.
 TEST(Split, BranchesOfOneDeviceShareAPart)
 {
     TestDevice a("A", {"Relu", "Add"});

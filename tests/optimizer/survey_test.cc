@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A look at the whole graph before the first inspect (allocator.survey), and what a device keeps of
-// it.
+// A look at the whole graph before the first inspect (allocator.survey), and the result that a
+// device keeps.
 #include <gtest/gtest.h>
 #include <memory>
 #include <string>

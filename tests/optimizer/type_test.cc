@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types are known before the run also where shapes are not, and agree with what the model declares.
+// Types are known before the run also where shapes are not, and agree with the model's
+// declarations.
 #include <gtest/gtest.h>
 #include <memory>
 

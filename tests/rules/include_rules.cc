@@ -45,8 +45,8 @@ const Room* room_of(const std::string& path)
     return nullptr;
 }
 
-// The folder below source/ that a file lives in, as an include path: "graph/", "device/cpu/". Of
-// devices and serializers each has its own; they do not see one another.
+// The folder below source/ that a file lives in, as an include path: "graph/", "device/cpu/". Each
+// device and each serializer has its own; they do not see one another.
 std::string own_folder(const std::string& path)
 {
     const std::string source = "source/";

@@ -14,7 +14,7 @@ struct Room
     std::vector<const char*> below;
 };
 
-// The order of the rooms: each sees what is below it, never sideways or up. A row covers the
+// The order of the rooms: each sees the rooms below it, never sideways or up. A row covers the
 // folders below it.
 const std::vector<Room>& rooms();
 

@@ -45,7 +45,7 @@ std::string program_of(const std::string& path)
     return path.substr(0, slash);
 }
 
-// They take longer to compile than all the rest of what includes them.
+// They take longer to compile than all the rest of the files that include them.
 TEST(IncludeRules, EachProgramHasHeavyHeadersBehindOneFile)
 {
     std::map<std::pair<std::string, std::string>, std::set<std::string>> users;

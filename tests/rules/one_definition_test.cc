@@ -14,7 +14,7 @@ namespace {
 
 using Files = std::map<std::string, std::string>;  // by type, with its namespaces
 
-// Adds what a file defines outside of functions, other types and namespaces without name.
+// Adds a file's definitions outside of functions, other types and namespaces without name.
 void find_types(const SourceFile& file, Files* files)
 {
     static const std::regex kNamespace(R"(namespace ?([\w:]*) ?\{.*)");

@@ -157,7 +157,7 @@ std::set<std::string> find_operators(const std::string& code, const std::set<std
     return found;
 }
 
-// These rooms know what an operator is by the properties that its row states.
+// These rooms know operators by the properties that their rows state.
 TEST(TextRules, CoreRoomsNameNoOperator)
 {
     const std::set<std::string> known = list_operators();

@@ -9,7 +9,8 @@
 namespace tengine::rules {
 namespace {
 
-// Names of types, what says how many lanes there are, and what every check loads and stores with.
+// Names of types, functions for the number of lanes, and those with which every check loads and
+// stores.
 const std::set<std::string> kOthers = {"CappedTag",
                                        "FixedTag",
                                        "Full128",

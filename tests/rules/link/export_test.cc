@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shared library exports what the public headers declare, and nothing else.
+// The shared library exports the declarations of the public headers, and nothing else.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <iterator>

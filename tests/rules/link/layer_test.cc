@@ -15,7 +15,7 @@ namespace {
 
 using Rooms = std::map<std::string, Symbols>;  // by folder below source/: "graph", "device/cpu"
 
-// Generated lists of what was found in the rooms: constants that rooms read, which name parts.
+// Generated lists of the parts in the rooms: constants that rooms read, which name parts.
 constexpr char kRegistry[] = "registry";
 
 bool may_use(const std::string& room, const std::string& other)

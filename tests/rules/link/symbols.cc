@@ -63,7 +63,7 @@ std::set<std::string> public_functions()
     const std::regex declaration("\\bTENGINE_API\\s[\\w\\s*]*?(\\w+)\\(");
     std::set<std::string> names;
     for (const SourceFile& file : code_below("include/tengine")) {
-        // export.h says what TENGINE_API is.
+        // export.h defines TENGINE_API.
         const std::string code = std::regex_replace(strip_comments(join_lines(file.lines)),
                                                     std::regex("#define[^\n]*"), "");
         for (std::sregex_iterator match(code.begin(), code.end(), declaration), end; match != end;

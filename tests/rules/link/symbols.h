@@ -16,7 +16,7 @@ struct Symbols
     std::map<std::string, std::string> needed;  // and an object that needs it
 };
 
-// Reads what `nm -A -P -g` prints.
+// Reads the output of `nm -A -P -g`.
 Symbols read_symbols(const std::string& nm_output);
 
 // Runs nm on the files; fails the test when it cannot.
