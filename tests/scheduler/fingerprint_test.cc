@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fingerprints of parts: each thing that decides what a device compiles, changed alone, makes
-// another one, and what decides nothing does not.
+// Fingerprints of parts: each thing that decides the code of a device, changed alone, makes another
+// one, and a thing that decides nothing does not.
 #include "scheduler/fingerprint.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ int accept_option(device*, const char*, const char*)
     return TENGINE_OK;
 }
 
-// All that the fingerprint is of.
+// All inputs of the fingerprint.
 struct Case
 {
     std::string device = "A";
@@ -193,7 +193,7 @@ TEST_F(FingerprintTest, ConstantsAreHashedOnce)
     EXPECT_EQ(weights->core->digest, nullptr);
     const std::string first = print(*session.part(0), device);
     ASSERT_NE(weights->core->digest, nullptr);
-    // Not the one of its values: shows whether it is found again.
+    // It is not the digest of its values: shows whether it is found again.
     weights->core->digest->bytes[0] ^= 1;
     const std::string kept = print(*session.part(0), device);
     EXPECT_NE(kept, first);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled parts that a model has with it: kept when the program asks for it, looked up before the
-// folder, and whatever is wrong with them, the device compiles.
+// Compiled parts in a model: kept when the program asks for it, looked up before the folder, and
+// whatever is wrong with them, the device compiles.
 #include "graph/model_part.h"
 
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ class ModelPartTest : public testing::Test
         table.compatibility = compatibility;
     }
 
-    // Prepared again, run and dropped: what the device compiled and what it loaded.
+    // Prepared again, run and dropped: the numbers of parts that the device compiled and loaded.
     std::pair<int, int> use(int size = 4)
     {
         calls.compilations = calls.loads = 0;
@@ -134,7 +134,7 @@ TEST_F(ModelPartTest, NothingIsKeptUnasked)
     EXPECT_EQ(number(), 0);
 }
 
-// Without the option, what the model has is still found.
+// The model's parts are still found without the option.
 TEST_F(ModelPartTest, SeveralTargets)
 {
     use();
@@ -205,7 +205,7 @@ TEST_F(ModelPartTest, WhatTheDeviceRefusesIsCompiledAgain)
     EXPECT_EQ(number(), 2);
 }
 
-// On a machine that compiles for another: what the model has is right there, and stays.
+// On a machine that compiles for another: the model's parts are right there, and stay.
 TEST_F(ModelPartTest, WhatCannotBeLoadedHereIsKeptWithoutAWarning)
 {
     use();
@@ -256,8 +256,8 @@ TEST_F(ModelPartTest, TheModelIsAskedBeforeTheFolder)
     EXPECT_EQ(folder.list().size(), 2u);
 }
 
-// As a device whose driver is newer than the model's file, on a board without a compiler: what was
-// compiled since is in the folder, and stays as it is.
+// Like a device whose driver is newer than the model's file, on a board without a compiler: parts
+// compiled since are in the folder, and stay as they are.
 TEST_F(ModelPartTest, WhatTheDeviceRefusesOfTheModelIsLoadedFromTheFolder)
 {
     const TemporaryFolder folder;

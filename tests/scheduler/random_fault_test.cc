@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random graphs on devices that misbehave at random: whatever happens, every run gives what the
-// default device alone gives.
+// Random graphs on devices that misbehave at random: whatever happens, every run has the results of
+// the default device alone.
 #include <gtest/gtest.h>
 #include <memory>
 #include <random>

@@ -11,7 +11,7 @@ namespace {
 
 using namespace tengine::test;
 
-// Runs the parts in order and counts what it is asked; registered while it lives.
+// Runs the parts in order and counts its calls; registered while it lives.
 class CountingScheduler
 {
   public:

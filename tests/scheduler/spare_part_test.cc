@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts that come again in other shapes: their devices find what they had made of them.
+// Parts that come again in other shapes: their devices find their earlier work on them.
 #include <gtest/gtest.h>
 
 #include "graph/graph.h"

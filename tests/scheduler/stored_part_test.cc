@@ -135,7 +135,7 @@ TEST_F(StoredPartTest, TheBytesStayUntilTheDeviceLetsGo)
     EXPECT_EQ(calls.released, "1 nodes");
 }
 
-// In the shape of before: nothing is compiled. In a new one: what was loaded is not handed over.
+// Nothing is compiled in the earlier shape. A loaded part is not handed over in a new one.
 TEST_F(StoredPartTest, NewShapesOfALoadedGraph)
 {
     use();

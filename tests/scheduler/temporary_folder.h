@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of a test's own, removed with what is in it.
+// A folder of a test's own, removed with its content.
 #pragma once
 
 #include <cstdlib>
@@ -24,7 +24,7 @@ class TemporaryFolder
     TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
     const std::string& path() const { return path_; }
-    // Paths of what is in it.
+    // Paths of its entries.
     std::vector<std::filesystem::path> list() const
     {
         return {std::filesystem::directory_iterator(path_), {}};

@@ -159,7 +159,7 @@ class ChangedFileTest : public testing::Test
     }
 
     // Runs with the file overwritten after loading and after preparation, as either format.
-    // `as_before`: gives what the unchanged file gives.
+    // `as_before`: gives the results of the unchanged file.
     void check(Model& model, bool as_before)
     {
         for (const context_t context : {context_t{nullptr}, mapped_})

@@ -29,7 +29,7 @@ class Dice
     unsigned state_;
 };
 
-// A quantised tensor: what it stands for, its bytes, and how they are to be read.
+// A quantised tensor: its real values, its bytes, and how they are to be read.
 struct Value
 {
     std::string real, bytes, scale, zero;

@@ -123,7 +123,7 @@ TEST_F(OnnxOpsetTest, NoOperatorIsBlamedForAnOpsetNobodyKnows)
     EXPECT_EQ(loaded.message.find("Relu"), std::string::npos) << loaded.message;
 }
 
-// The opset of what the graph is written as.
+// The opset of the file that the graph is written to.
 int64_t written_opset(const Loaded& loaded, int64_t ir_version = 10)
 {
     const ScratchFolder folder;

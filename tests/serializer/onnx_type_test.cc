@@ -58,9 +58,9 @@ TEST_F(OnnxTypes, RulesWithAndWithoutShapesAgree)
     for (const char* category : {"node", "simple", "pytorch-operator", "pytorch-converted"})
         for (const auto& folder : std::filesystem::directory_iterator(suite / category))
             compare(Loaded(folder.path() / "model.onnx"));
-    // The shapes of these depend on data: when `conformance` prepares them, what their rule says is
-    // compared with what the suite declares. Of Attention, BitCast, LinearAttention, LpPool,
-    // Multinomial, RandomNormalLike and the norms without a mean it has no case.
+    // The shapes of these depend on data: when `conformance` prepares them, the types of their rule
+    // are compared with those that the suite declares. It has no case of Attention, BitCast,
+    // LinearAttention, LpPool, Multinomial, RandomNormalLike and the norms without a mean.
     const std::set<std::string> left_out = {"Attention",
                                             "BitCast",
                                             "BlackmanWindow",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The opset that a file is written for, and what it is written of.
+// The opset that a file is written for, and the form of its graph.
 #include <memory>
 
 #include "graph/body.h"
@@ -41,8 +41,7 @@ TEST_F(OnnxWriterTest, TheOpsetIsTheUsualOneUnlessAnOperatorCameLater)
               std::string::npos);
 }
 
-// Without shapes, what an old node means may be unknown in the newer form; the file then has the
-// old one.
+// The newer form of an old node may be unknown without shapes; the file then has the old one.
 TEST_F(OnnxWriterTest, AnOlderOpsetWhereTheUsualOneCannotBe)
 {
     OnnxBuilder builder = model_of(18, {1, 4, 2});

@@ -9,7 +9,7 @@ namespace tengine::test {
 
 // digits: the shipped ONNX network, saved with Tengine's operators. quantised: convolutions in
 // uint8 with int8 weights. operators: every operator of Tengine once, with random parameters.
-// compiled: "quantised" with what two devices have compiled of it.
+// compiled: "quantised" with the parts that two devices have compiled.
 std::vector<std::string> own_tmfile_names();
 
 // The bytes of one of these; "" for another name. The modules must be initialised.

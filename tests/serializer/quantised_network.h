@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random quantised networks as ONNX models: layers between QuantizeLinear and DequantizeLinear, and
-// what stands between these in real files: integer operators on the bytes, several readers with
-// other scales, outputs in the middle, bodies.
+// further patterns of real files: integer operators on the bytes, several readers with other
+// scales, outputs in the middle, bodies.
 #pragma once
 
 #include <cstdint>

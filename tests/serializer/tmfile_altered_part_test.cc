@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tmfile with what the CPU has packed for a real model, in which one bit is altered: the part is
-// compiled again, and nothing else changes.
+// A tmfile with the constants that the CPU has packed for a real model, in which one bit is
+// altered: the part is compiled again, and nothing else changes.
 #include <cstring>
 #include <gtest/gtest.h>
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr uint32_t kGarbage = 0xdeadbeef;
 
-// Appends to a file; all offsets are those of what was appended.
+// Appends to a file; all offsets are those of appended items.
 class Bytes
 {
   public:

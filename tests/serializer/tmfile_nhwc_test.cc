@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models in NHWC: what comes out in NCHW is computed here from the element's coordinates, and
-// writing gives the file's order back.
+// Models in NHWC: the NCHW result is computed here from the element's coordinates, and writing
+// gives the file's order back.
 #include <cstring>
 #include <functional>
 

@@ -100,8 +100,8 @@ bool computes(const NamedTest& test)
            (has(test.body, "run") || has(test.body, "expect_"));
 }
 
-// A test that computes with the operator, not one of what is wrong with it: one of a suite of its
-// name, or else one that names it with its domain, or that the table before it is for.
+// A test that computes with the operator, not one of its errors: one of a suite of its name, or
+// else one that names it with its domain, or that the table before it is for.
 std::string find_run_test(const std::vector<NamedTest>& tests, const std::string& op)
 {
     const std::string full = "\"tengine." + op + "\"", plain = "\"" + op + "\"";

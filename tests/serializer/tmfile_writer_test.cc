@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Round trips: a graph, its tmfile, and the graph that is loaded from that are equal, field by
-// field; and what the file looks like.
+// field; and the layout of the file.
 #include <unistd.h>
 
 #include <cstring>
@@ -53,7 +53,7 @@ TEST_F(TmfileWriterTest, SampleFiles)
     }
 }
 
-// A file of ours is what it is made of when it is loaded and written again.
+// A file of ours is the same when it is loaded and written again.
 TEST_F(TmfileWriterTest, OwnFiles)
 {
     for (const std::string& name : own_tmfile_names()) {
