@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The architectures of two networks that everybody measures, with random weights: for what depends
-// on layers and sizes, not on what was learnt.
+// The architectures of two networks that everybody measures, with random weights: for tests that
+// depend on layers and sizes, not on trained weights.
 #pragma once
 
 #include <cstdint>

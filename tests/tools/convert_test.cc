@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine convert` from outside, and what the other commands make of the tmfiles it writes.
+// `tengine convert` from outside, and the other commands on the tmfiles it writes.
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

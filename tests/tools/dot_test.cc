@@ -72,7 +72,7 @@ class Dot : public testing::Test
         made.producer = producer;
         return made;
     }
-    // A node that reads what these nodes write, -1: the input "x".
+    // A node that reads the results of these nodes, -1: the input "x".
     int add(const std::string& op, const std::string& name, int part, std::vector<int> producers)
     {
         PlacedNode node;

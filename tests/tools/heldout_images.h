@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pictures of handwritten digits that the shipped network was not trained on, for the tests of
-// what is left of its accuracy.
+// its accuracy in other precisions.
 #pragma once
 
 #include <string>

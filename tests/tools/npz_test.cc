@@ -91,7 +91,7 @@ TEST(NpzFile, DamagedFilesAreRefused)
         EXPECT_THROW(decode_npz(good.substr(0, size)), Failure) << size;
 }
 
-// Its size is what the directory says it is.
+// The size of a member is the one in the directory.
 TEST(NpzFile, AFewBytesCannotClaimMuchMemory)
 {
     std::string content = compressed_file();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine inspect --operators`: what a library for one model has to have. That such a library
-// suffices is tested in tests/integration/minimal.
+// `tengine inspect --operators`: the operators that a library for one model needs. That such a
+// library suffices is tested in tests/integration/minimal.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sstream>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts the program `tengine` and catches what it says, for the tests of this folder.
+// Starts the program `tengine` and catches its output, for the tests of this folder.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine quantize` on the shipped network, with the held-out pictures as data, and what it says
+// `tengine quantize` on the shipped network, with the held-out pictures as data, and its messages
 // when it is misused.
 #include <cstdlib>
 #include <filesystem>
@@ -272,7 +272,7 @@ TEST_F(QuantizeMisuse, WhatIsNotFiniteStaysInFloat)
     EXPECT_EQ(by_table.status, 0) << by_table.errors;
 }
 
-// Cancellation: what is left of the difference is smaller than a step of int8.
+// Cancellation: the difference is smaller than a step of int8.
 TEST_F(QuantizeMisuse, ABoundThatNoNodeCanKeepIsAnError)
 {
     ModelMaker maker({8, 3});

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small ONNX models made by hand, for the tests of `tengine quantize`, and a look into what it
-// writes.
+// Small ONNX models made by hand, for the tests of `tengine quantize`, and a look into its files.
 #pragma once
 
 #include <cstdint>

@@ -34,7 +34,7 @@ std::vector<float> values_with_outlier(float outlier)
     return values;
 }
 
-// The squares of what is left out and rounded when 255 steps cover the range and zero.
+// The squares of the errors by clipping and rounding when 255 steps cover the range and zero.
 double squared_error(const std::vector<float>& values, const Range& range)
 {
     const double low = std::min(range.low, 0.0);
@@ -107,8 +107,8 @@ TEST(QuantizeRange, EntropyCutsAnOutlierAndNotMore)
     EXPECT_LT(range.low, -3);
 }
 
-// A mask by a sigmoid: hardly anything at most places, nearly 1 at few. No method may cut off what
-// the network has found.
+// A mask by a sigmoid: hardly anything at most places, nearly 1 at few. No method may clip the
+// values near 1.
 TEST(QuantizeRange, AMaskKeepsWhatItFound)
 {
     for (const float share : {0.01f, 0.07f, 0.3f}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts the program `tengine` on a terminal, for the tests of what it shows there.
+// Starts the program `tengine` on a terminal, for the tests of its output there.
 #pragma once
 
 #include <string>

@@ -199,7 +199,7 @@ TEST(VerifyCommand, PassesWeightsOfNodesThatStayInFp32)
     }
 }
 
-// A device may refuse what it likes, for a reason.
+// A device may refuse any node, for a reason.
 TEST(VerifyCommand, SaysWhatIsRefused)
 {
     if (!has_device("TPU")) GTEST_SKIP() << "this build has no TPU";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations of Highway whose lanes depend on others: order, sums, and what lies interleaved in
-// memory.
+// Operations of Highway whose lanes depend on others: order, sums, and elements that lie
+// interleaved in memory.
 #include <algorithm>
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ T lane_in_turn(const T* const* from, size_t count, size_t place)
 
 struct InterleavedStores
 {
-    // The vector at `part` of what store(a, b, c, to) leaves.
+    // The vector at `part` of the memory after store(a, b, c, to).
     template <size_t kCount, class D, class Store>
     static void check_store(const char* name, D tag, size_t part, const Store& store)
     {

@@ -17,7 +17,7 @@ typedef struct script
     const char* refuse;  // "group:2", "dilations:[2,2]": refuses nodes where an attribute is this
     int verdict;         // what inspect() answers for other nodes
     // Time of a node, a sum of three: for every node, for each multiply-accumulate, and a share of
-    // what the default device needs. Only with enable_scripted_estimate().
+    // the default device's time. Only with enable_scripted_estimate().
     double estimate_ms;
     double estimate_ns_per_mac;
     double estimate_percent;
