@@ -130,8 +130,8 @@ class AllocationFailureTest : public ApiTest
         return worked;
     }
 
-    // At most `most` of the allocations, evenly spread, fail: each alone, or with all after it.
-    // Under an emulator it is an eighth of them.
+    // At most `most` of the allocations, evenly spread, fail: each alone, or with all after it. An
+    // emulator gets an eighth of them.
     void expect_clean_failures(const Use& use, bool lasting, long most)
     {
         input_.assign(4096, 0.5f);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// After prerun_graph nothing is allocated: not by runs, nor by reading results.
+// Nothing is allocated after prerun_graph: neither by runs nor by reading results.
 #include <cstdlib>
 #include <vector>
 

@@ -87,7 +87,7 @@ class ArenaTest : public testing::Test
         std::remove(path_.c_str());
     }
 
-    // Without an arena.
+    // Saves a graph without an arena.
     bool save(graph_t (*create)())
     {
         if (init_tengine() != 0) return false;
@@ -275,7 +275,7 @@ class ArenaSizeTest : public ArenaTest
     }
 };
 
-// In steps of a grain, so that each request in turn is the first that fails.
+// Sizes grow by a grain, so that each request in turn is the first that fails.
 TEST_F(ArenaSizeTest, EverySizeWorksOrFailsCleanly)
 {
     ASSERT_TRUE(save(create_small_network));

@@ -55,7 +55,7 @@ std::string make_loop()
                  {constant<float>("limit", kFloat, {}, {100})});
 }
 
-// Without a condition: a and b change places in each round.
+// A loop without a condition: a and b change places in each round.
 std::string make_swap(int64_t rounds)
 {
     const std::string body = graph(

@@ -96,7 +96,7 @@ class CustomOpAsyncTest : public CustomOpTest
         op.join();
     }
 
-    // In place of the library's Relu, which reads the result of Shift.
+    // Replaces the library's Relu, which reads the result of Shift.
     void register_async()
     {
         tengine_op_t* made = tengine_op_create("", "Relu", 1, 28);

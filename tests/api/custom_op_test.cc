@@ -95,7 +95,7 @@ TEST_F(CustomOpTest, BuiltInOperatorsAreOverriddenByVersion)
     EXPECT_TRUE(shift_op.calls.empty());
 }
 
-// Also one that is prepared for these shapes already.
+// An override also counts for a graph that is prepared for these shapes already.
 TEST_F(CustomOpTest, AnOverrideCountsFromTheNextPreparation)
 {
     const graph_t graph = load({"", "Tanh", 13, {4}, false});

@@ -41,7 +41,7 @@ const std::set<std::string> kOthers = {
     "tengine_log_set_sink",
     "tengine_cpu_get_features",
     "destroy_context",
-    // For callbacks: the function that has called the callback logs what it reports.
+    // Functions for callbacks: the function that has called the callback logs its report.
     "tengine_op_destroy",
     "tengine_op_type",
     "tengine_op_node_name",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// After fork() the child has no threads: calls that would wait for them fail and say so, everything
+// The child of fork() has no threads: calls that would wait for them fail and say so, everything
 // else goes on. A child that hangs is ended by its alarm.
 #include <unistd.h>
 

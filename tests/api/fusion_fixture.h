@@ -106,7 +106,7 @@ class FusionTest : public ApiTest
                                            constant({channels}), positive});
     }
 
-    // With padding; depthwise where `groups` says so.
+    // A convolution with padding; depthwise where `groups` says so.
     tensor_t conv(tensor_t x, int inputs, int outputs, int groups = 1, int kernel = 3)
     {
         const tensor_t weights = constant({outputs, inputs / groups, kernel, kernel});
@@ -119,7 +119,8 @@ class FusionTest : public ApiTest
         return y;
     }
 
-    // With strides of 2, and `before` as padding at the beginning of both axes.
+    // A transposed convolution with strides of 2, and `before` as padding at the beginning of both
+    // axes.
     tensor_t transposed_conv(tensor_t x, tensor_t weights, int before)
     {
         const tensor_t y = node("ConvTranspose", {x, weights});

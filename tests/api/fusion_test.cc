@@ -23,7 +23,7 @@ TEST_F(FusionTest, ActivationsAfterAConvolution)
     compare();
 }
 
-// Those of one axis are products of matrices.
+// Convolutions over one axis are products of matrices.
 TEST_F(FusionTest, ConvolutionsOfLines)
 {
     tensor_t x = input("x", {2, 5, 300});
@@ -69,7 +69,7 @@ TEST_F(FusionTest, TransposedConvolutionsOfTheSameWeights)
     EXPECT_EQ(run({names_[1].c_str(), names_[0].c_str()}), run({names_[2].c_str()}));
 }
 
-// Lines of ten pixels are computed as two sevens, of which the second begins in the first.
+// Lines of ten pixels are computed as two sevens, the second of which begins in the first.
 TEST_F(FusionTest, PixelsThatAreComputedTwiceHaveTheSumOnce)
 {
     const tensor_t x = input("x", {1, 70, 6, 10});
@@ -166,7 +166,7 @@ TEST_F(FusionTest, TransposesBetweenLayouts)
             for (size_t c = 0; c < 6; ++c)
                 ASSERT_EQ(planar[(n * 6 + c) * 20 + pixel], fed[(n * 20 + pixel) * 6 + c]);
 
-    // As in ConvNeXt.
+    // A block as in ConvNeXt.
     const tensor_t before = conv(pooled, 6, 6, 6);
     const tensor_t rows = node("MatMul", {transpose(before, {0, 2, 3, 1}), constant({6, 6})});
     node("Add", {transpose(node("Mul", {rows, constant({6})}), {0, 3, 1, 2}), pooled});

@@ -208,7 +208,7 @@ class KeptCpuPartTest : public ApiTest
         return number;
     }
 
-    // Where a step's packed constants lie.
+    // The place of a step's packed constants.
     struct Packed
     {
         uint64_t offset, size;

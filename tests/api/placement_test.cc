@@ -200,7 +200,7 @@ TEST_F(PlacementTest, CountersOfTheLastRun)
     destroy_context(context);
 }
 
-// Which part is where may be changing while a run is under way.
+// The placement of parts may be changing while a run is under way.
 TEST_F(PlacementTest, NotWhileItRuns)
 {
     test::TestDevice device("A", {"Relu"});

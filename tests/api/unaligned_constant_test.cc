@@ -318,7 +318,7 @@ TEST_P(UnalignedConstantTest, ComputesInEveryPrecision)
             const std::vector<float> results = run(graph, precision);
             EXPECT_EQ(count_mapped(graph), mapped) << "nothing was copied for good";
             ASSERT_EQ(results.size(), expected.size());
-            // Sums of up to 576 products of at most 0.06, of which each has an error of 2^-8; with
+            // Sums of up to 576 products of at most 0.06, each of which has an error of 2^-8; with
             // int8, of two factors, it is 2^-7.
             for (size_t i = 0; i < results.size(); ++i)
                 EXPECT_NEAR(results[i], expected[i], 576 * 0.0625 / 128) << i;
