@@ -40,7 +40,7 @@ size_t count_bytes_taken(size_t arena_size)
     return peak;
 }
 
-// In a process of its own, where nothing has been measured yet.
+// The test needs a process of its own, where nothing has been measured yet.
 TEST(BandwidthDeathTest, IsMeasuredOnceThereIsMemory)
 {
     constexpr size_t kBuffers = 8 << 20, kRoom = 9 << 20;

@@ -28,7 +28,7 @@ struct Reference
         return sign * std::ldexp((1 << kFraction) + fraction, exponent - kBias - kFraction);
     }
 
-    // For anything but NaN.
+    // The code of any number but NaN.
     static int encode(float value)
     {
         const int sign = std::signbit(value) ? 0x8000 : 0;
@@ -37,8 +37,8 @@ struct Reference
         if (magnitude == 0) return sign;
         int exponent = std::ilogb(magnitude);
         if (exponent < 1 - kBias) exponent = 1 - kBias;
-        // In units of the last place; may carry into the next exponent, which the sum takes care
-        // of.
+        // The mantissa in units of the last place; it may carry into the next exponent, which the
+        // sum takes care of.
         const int units =
             static_cast<int>(std::nearbyint(std::ldexp(magnitude, kFraction - exponent)));
         const int bits = ((exponent + kBias - 1) << kFraction) + units;

@@ -148,7 +148,7 @@ TEST_F(ReplaceFile, LinksLeadToTheFile)
     expect_refused(path("ring"), "symbolic links");
 }
 
-// Under a name that the user has not chosen.
+// The link has a name that the user has not chosen.
 TEST_F(ReplaceFile, APlantedLinkIsRefused)
 {
     const std::string file = make("victim", "old");

@@ -34,7 +34,7 @@ std::string hex_of(const Digest& digest)
     return text;
 }
 
-// With the processor's instructions, where it has them, and without.
+// Hashes with the processor's instructions, where it has them, and without.
 class Sha256 : public testing::TestWithParam<bool>
 {
   protected:

@@ -12,7 +12,7 @@ namespace {
 
 // Reasons that begin so are about expected values that are not those of the model.
 constexpr char kMistaken[] = "mistaken";
-// And these about expected values that are less exact than ours.
+// These are about expected values that are less exact than ours.
 constexpr char kRounding[] = "rounding";
 
 bool begins_with(const std::string& text, const char* word)

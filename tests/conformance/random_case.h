@@ -15,7 +15,7 @@ class RandomCase
   public:
     static constexpr int kRunNumber = 64;
 
-    // By the name of the folder: Bernoulli, Dropout in training.
+    // The name of the folder decides: Bernoulli, Dropout in training.
     static bool is_one(const std::string& test);
 
     // Both of one run; `inputs` must outlive it.

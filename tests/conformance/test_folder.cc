@@ -210,7 +210,7 @@ void compare_output(tensor_t output, const fs::path& file)
 
 // ---- random numbers ----
 
-// So that every build draws the same.
+// Sets the seeds, so that every build draws the same numbers.
 void set_seeds(graph_t graph, int seed)
 {
     const float number = static_cast<float>(seed);
