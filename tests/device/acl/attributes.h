@@ -11,7 +11,7 @@
 
 namespace tengine::acl {
 
-// By key.
+// Lists by their keys.
 using IntLists = std::vector<std::pair<std::string, std::vector<int64_t>>>;
 using Integers = std::vector<std::pair<std::string, int>>;
 using Floats = std::vector<std::pair<std::string, float>>;

@@ -27,7 +27,7 @@ void add_matrix_cases(std::vector<NodeCase>& cases)
             }
     for (const std::vector<int>& addend : std::vector<std::vector<int>>{{1}, {1, 33}, {13, 33}})
         cases.push_back({"Gemm", {fed({13, 7}), constant({7, 33}), fed(addend)}});
-    // As many results in a row as in a column.
+    // Rows and columns have equally many results.
     for (const std::vector<int>& addend : std::vector<std::vector<int>>{{1, 13}, {13, 1}})
         cases.push_back({"Gemm", {fed({13, 7}), constant({7, 13}), constant(addend)}});
 

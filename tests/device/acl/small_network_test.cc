@@ -64,7 +64,7 @@ void expect_agreement_in_float(const SmallNetwork& network)
     EXPECT_EQ(ours.nodes_on("CPU"), 0) << ours.refusals();
     const std::vector<float> wanted = reference.outputs();
     const float largest = find_largest(wanted);
-    // Results of which some are far from 0 and from each other, so that a wrong one is seen.
+    // Some results are far from 0 and from each other, so that a wrong one is seen.
     ASSERT_GT(largest, 0.1F);
     ASSERT_GT(find_difference(wanted, std::vector<float>(wanted.size(), wanted[0])), largest / 4);
     EXPECT_LE(find_difference(ours.outputs(), wanted) / largest,
