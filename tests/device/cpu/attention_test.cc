@@ -269,7 +269,8 @@ TEST_F(AttentionTest, Masks)
     }
 }
 
-// As of a decoder; the first queries see nothing of the later blocks, others nothing of the first.
+// Masks like a decoder's; the first queries see nothing of the later blocks, others nothing of the
+// first.
 TEST_F(AttentionTest, KeysThatAreMaskedAreNotSeen)
 {
     for (const int64_t keys : {30, 2500}) {

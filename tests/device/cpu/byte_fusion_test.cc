@@ -55,7 +55,7 @@ class Chain
         made_.infer();
     }
 
-    // On one worker and five, with and without the table.
+    // Compares on one worker and five, with and without the table.
     void compare(bool adds, const char* name)
     {
         const std::vector<const cpu::Kernel*> kernels = cpu::list_accepting_kernels(*conv_);
@@ -126,7 +126,7 @@ class Chain
     node *conv_ = nullptr, *sum_ = nullptr;
 };
 
-// With all vectors; with the instructions for bytes of this machine and without.
+// Works with all vectors; with the int8 instructions of this machine and without.
 template <class Work>
 void with_all_vectors(const Work& work)
 {

@@ -178,7 +178,7 @@ TEST(ByteMatMul, QGemmHasTheBitsOfTheReference)
                 }
 }
 
-// With one scale for A, and with one for each of its rows.
+// Compares with one scale for A, and with one for each of its rows.
 void compare_dynamic(const char* op, const char* fast)
 {
     for (const Sizes& s : kSizes)

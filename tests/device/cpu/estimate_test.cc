@@ -29,7 +29,7 @@ class EstimateTest : public testing::Test
         source_.get()->core->run_options.num_thread = 1;
     }
 
-    // A node of which all inputs are fed; its estimate in ms.
+    // The estimate, in ms, for a node whose inputs are all fed.
     double estimate(const std::string& op, const std::vector<std::vector<int>>& shapes,
                     int group = 1)
     {

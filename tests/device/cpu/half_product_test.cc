@@ -88,7 +88,7 @@ const std::vector<Case> kCases = {
      {},
      false,
      "conv.half_winograd_6x6"},
-    // A single element in a row of the window; rows of which no two are in one set of the cache.
+    // A single element in a row of the window; rows that are all in different sets of the cache.
     {"Conv", {{1, 1, 9, 9}, {5, 1, 3, 1}}, {}, {}, false, "conv.half_pixels"},
     {"Conv", {{1, 1024, 5, 5}, {33, 1024, 1, 1}, {33}}, {}, {}, false, "conv.half_pixels"},
     {"Conv",

@@ -150,8 +150,8 @@ int unit_tolerance(const std::string& op)
     return 0;
 }
 
-// By how much a result is off because arithmetic takes subnormal numbers for 0, as NEON of 32 bits
-// does; all others are exact.
+// The error of a result because arithmetic takes subnormal numbers for 0, as NEON of 32 bits does;
+// all others are exact.
 double flushed_magnitude([[maybe_unused]] float expected)
 {
 #if defined(__arm__) && defined(__ARM_NEON)
@@ -231,10 +231,10 @@ INSTANTIATE_TEST_SUITE_P(Kernel, ElementwiseRangeTest,
 
 using NormTest = KernelTest;
 
-// By kernel/normalize-inl.h the mean of the squares is within (n / (4 lanes) + lanes + 4) eps, and
-// with at most 16 lanes within (n / 4 + 20) eps of itself; the root halves that, and the root, two
-// quotients and two products are rounded, in the reference too. Where a mean is subtracted, it is
-// as far off as the largest sum, below 3, is large, and so are the differences; divided by a
+// The mean of the squares is, by kernel/normalize-inl.h, within (n / (4 lanes) + lanes + 4) eps,
+// and with at most 16 lanes within (n / 4 + 20) eps of itself; the root halves that, and the root,
+// two quotients and two products are rounded, in the reference too. Where a mean is subtracted, it
+// is as far off as the largest sum, below 3, is large, and so are the differences; divided by a
 // deviation above 1/2 that is at most 12 of these steps.
 TEST_P(NormTest, IsWithinTheErrorOfTheSum)
 {

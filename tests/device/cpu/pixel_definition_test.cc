@@ -41,7 +41,7 @@ struct Axis
     {
     }
 
-    // Where position i of the output lies, as ONNX has it. An axis of scale 1 is copied, as ONNX
+    // The place of position i of the output, as ONNX has it. An axis of scale 1 is copied, as ONNX
     // Runtime does, whatever the mode.
     double find_source(const std::string& mode, int i) const
     {
@@ -91,7 +91,7 @@ struct Scales
     bool is_exact;  // positions are floats
 };
 
-// Those of powers of two make many ties.
+// Powers of two make many ties.
 const Scales kScales[] = {{2, 4, true},         {0.5f, 0.25f, true}, {1, 2, true},
                           {2.7f, 1.3f, false},  {0.4f, 0.7f, false}, {3, 1 / 3.0f, false},
                           {0.125f, 5.1f, false}};

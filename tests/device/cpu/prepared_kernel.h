@@ -20,7 +20,7 @@ const char* choose_kernel(const node& node, uint64_t features);
 class PreparedKernel
 {
   public:
-    // With workers of its own. Scratch is filled with set bits, which are NaN as floats.
+    // It has workers of its own. Scratch is filled with set bits, which are NaN as floats.
     PreparedKernel(const Kernel& kernel, node* node, int thread_num);
     // Does the work of the fusion, too. `inputs` are those of the node, then those of the fusion;
     // they outlive it.

@@ -58,7 +58,7 @@ constexpr int kLargestBias = 5 * 7919;  // of up to eleven filters
 class QuantizedNode
 {
   public:
-    // With weights of random zero points, or centred ones.
+    // The weights have random zero points, or are centred.
     QuantizedNode(const Case& c, int x_type, int w_type, int y_type, bool is_centred = false)
     {
         std::mt19937 random(17);
@@ -165,7 +165,7 @@ void compare(QuantizedNode& node, uint64_t features, const std::vector<int>& thr
     cpu::force_vector_target(-1);
 }
 
-// With all instructions for bytes that run here, with each of them alone, and without.
+// Compares with all int8 instructions that run here, with each of them alone, and without.
 void compare_formats(QuantizedNode& node, const std::vector<int>& thread_nums = {1, 2, 5})
 {
     compare(node, cpu::find_runnable_features(), thread_nums);

@@ -56,7 +56,7 @@ enum class Scales
 class DepthwiseNode
 {
   public:
-    // With weights of random zero points, or centred ones.
+    // The weights have random zero points, or are centred.
     DepthwiseNode(const Window& window, const std::vector<int>& x, Types types, bool is_centred,
                   Scales scales = Scales::kOrdinary)
         : random_(static_cast<unsigned>(x[1]))

@@ -155,7 +155,7 @@ TEST(RowQuantizeLstm, AStepIsThatOfTheReference)
 }
 
 // The state of a later step may be another byte where it lies next to a tie: a step of 2 / 255
-// times a weight of 1 / hidden at most, of which the few that there may be add up.
+// times a weight of 1 / hidden at most, and the few of them add up.
 TEST(RowQuantizeLstm, StepsFollowEachOther)
 {
     for (const Case& c : std::vector<Case>{{5, 1, 9, 24},

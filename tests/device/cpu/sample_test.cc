@@ -111,7 +111,7 @@ TEST(SampleKernel, GridSample)
             sample_grid(padding, aligned);
 }
 
-// Only where it has a weight, which it has not for the points in the middle of the pixel beside it.
+// It counts only where it has a weight, so not for the points in the middle of the pixel beside it.
 TEST(SampleKernel, AnInfinityCounts)
 {
     sample_grid("zeros", 1, true);

@@ -41,7 +41,7 @@ class TimingTest : public testing::Test
   protected:
     TimingTest() { EXPECT_EQ(kernels_.fill(), TENGINE_OK); }
 
-    // A step of a node of which all inputs but the first are constants.
+    // A step of a node whose inputs are constants, except the first.
     Step make_step(const std::string& op, const std::vector<std::vector<int>>& shapes,
                    Layout layout = Layout::kPlanar)
     {
