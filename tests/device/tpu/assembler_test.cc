@@ -161,7 +161,7 @@ TEST(Assembler, AShortTextTakesLittleMemory)
                 HasSubstr("line 5: too many zeros for so short a text: '1000'"));
 }
 
-// Letters taken away, doubled and exchanged: any text is taken or refused.
+// Letters taken away, doubled and exchanged: any string is taken or refused.
 TEST(Assembler, DamagedTextDoesNoHarm)
 {
     const std::string text = sample_text();

@@ -32,7 +32,7 @@ class DeviceRun
     DeviceRun& operator=(const DeviceRun&) = delete;
 
     int prerun();
-    // For an input of create() and run(); the data is kept until the next call for this input.
+    // Gives an input of the graph its data, which is kept until the next call for this input.
     void feed(const std::string& name, Bytes data);
     // Random bytes for every input, the same for the same seed. Floats are from -1 to 1.
     void feed_all(unsigned seed);

@@ -105,7 +105,7 @@ class RandomNetwork
         return {model_.average_pool(x.name, 3, stride, 1, pick(0, 1)), dims};
     }
 
-    // With another value of the same shape, or with a gate of its own.
+    // Joins it with another value of the same shape, or with a gate of its own.
     Known pair(const Known& x)
     {
         const char* op = pick(0, 1) ? "QLinearAdd" : "QLinearMul";

@@ -12,7 +12,7 @@ namespace tengine::tpu {
 
 // 8 x 8, 4 KiB of buffer, 64 accumulator rows, a FIFO of 4.
 Config sample_config();
-// The program as text, without its fingerprint.
+// The program as a string, without its fingerprint.
 const std::string& sample_text();
 Program sample_program();
 

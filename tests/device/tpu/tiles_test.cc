@@ -59,7 +59,7 @@ class TpuTiles : public testing::TestWithParam<const char*>
 {
 };
 
-// Without the graph's knowledge all weights become 255, which takes two bytes like some of those
+// All weights become 255 without the graph's knowledge, which takes two bytes like some of those
 // before. Only tiles that are made now would see it.
 TEST_P(TpuTiles, AreMadeOnce)
 {

@@ -331,7 +331,7 @@ TEST_F(Cycles, SharedMemoryHasOnePortForAll)
     read(16, 0, 0);
     fetch();
     multiply(8, kNextTile, 100);
-    // On a port of their own: 1 to 17, in at 21.
+    // Weights have a port of their own: 1 to 17, in at 21.
     EXPECT_EQ(count().total, 21 + 8 + 6);
     config_.shared_memory = true;
     // 9 bytes until the transfer's first byte at 10, the other 7 after its last: 33, in at 37.

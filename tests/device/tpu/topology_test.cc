@@ -18,8 +18,8 @@ constexpr char kHeading[] =
     "Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, "
     "Strides,\n";
 
-// With remarks after the last comma, blanks, a line without anything, and the ends of lines of
-// another system.
+// The file has remarks after the last comma, blanks, an empty line, and the line ends of another
+// system.
 constexpr char kAlexNet[] =
     "Conv1, 224, 224, 11, 11, 3, 96, 4,\r\n"
     "Conv2,27,27,5,5,96,256,1, 23x23\n"
