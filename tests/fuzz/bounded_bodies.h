@@ -7,7 +7,7 @@ struct graph;
 
 namespace tengine::test {
 
-// For a prepared graph.
+// The graph must be prepared.
 void bound_bodies(struct graph* source);
 
 }  // namespace tengine::test

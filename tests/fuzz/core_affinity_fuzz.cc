@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzz target: any text as affinities of nodes, a line each: "<nodes>=<devices>", for a
-// small graph that is then prepared.
+// Fuzz target: any string as affinities of nodes, a line each: "<nodes>=<devices>", for a small
+// graph that is then prepared.
 #include <cstddef>
 #include <cstdint>
 #include <sstream>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzz target: any text as options of a context, a line each: "<key>=<value>". A value that is set
-// is the one that is got.
+// Fuzz target: any string as options of a context, a line each: "<key>=<value>". A value that is
+// set is the one that is got.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -27,7 +27,7 @@ uint32_t seed_of(const uint8_t* data, size_t size);
 context_t make_context(uint32_t seed);
 
 // Gives free dimensions an extent, prepares the graph in one of the precisions, and runs it twice
-// on inputs of the seed's. Too large a graph is left alone. Whoever refuses says why, or the
+// on inputs of the seed's. Too large a graph is left alone. Every refusal has a reason, or the
 // program ends as after a crash.
 void run_model(graph_t graph, uint32_t seed);
 

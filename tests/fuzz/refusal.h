@@ -13,8 +13,8 @@ namespace tengine::test {
 inline size_t accepted_inputs = 0;
 inline size_t run_inputs = 0;  // of these
 
-// After every refusal. One without a code and a sentence ends the program, as a crash does; the
-// error is cleared, so that none is taken for that of the next input.
+// Called after every refusal. One without a code and a sentence ends the program, as a crash does;
+// the error is cleared, so that none is taken for that of the next input.
 inline void note_refusal()
 {
     const int code = tengine_error_code();
@@ -26,7 +26,7 @@ inline void note_refusal()
     tengine_error_clear();
 }
 
-// After every input.
+// Called after every input.
 inline void note_input(bool is_accepted)
 {
     if (!is_accepted) return note_refusal();

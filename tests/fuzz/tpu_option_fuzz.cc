@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzz target: any text as an option of the simulated TPU, "<key>=<value>".
+// Fuzz target: any string as an option of the simulated TPU, "<key>=<value>".
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzz target: any text as a topology of SCALE-Sim. Small networks are also counted.
+// Fuzz target: any string as a topology of SCALE-Sim. Small networks are also counted.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
