@@ -11,7 +11,7 @@
 namespace tengine {
 namespace {
 
-// With a folder for compiled parts.
+// The context has a folder for compiled parts.
 class CachedDispatchTest : public DispatchTest
 {
   protected:

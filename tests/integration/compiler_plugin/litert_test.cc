@@ -271,7 +271,7 @@ TEST_F(LiteRtReaderTest, AnotherNumberOfCallsIsAFailureOfTheCompiler)
         << refusal_of("product");
 }
 
-// In one process each plug-in stays itself, whichever was loaded last.
+// Each plug-in stays itself in one process, whichever was loaded last.
 TEST_F(LiteRtReaderTest, PluginsDoNotMeetEachOther)
 {
     load({"compiler", "dispatch", "operators", "accessors"});

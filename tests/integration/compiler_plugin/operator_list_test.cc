@@ -59,7 +59,7 @@ class OperatorListTest : public ApiTest
         compiler_.operator_number = static_cast<int>(names_.size());
     }
 
-    // In their order; "all" for all that there are.
+    // The operators in their order; "all" for all that there are.
     static std::string read_operators()
     {
         std::string text;
@@ -81,7 +81,7 @@ TEST_F(OperatorListTest, WithoutAListItIsAnyOperator)
     EXPECT_EQ(tengine_unregister_compiler(&compiler_), 0);
 }
 
-// Beyond the end of the table lies a list.
+// A list lies beyond the end of the table.
 TEST_F(OperatorListTest, ATableOfTheFirstLengthHasNone)
 {
     list({"Neg"});

@@ -44,7 +44,7 @@ int prepare_temporary(void*, tengine_op_context_t* context)
     return tengine_op_set_output_like(context, 0, x);
 }
 
-// By way of the temporary, and with both written full.
+// Computes in the temporary, and writes all of both.
 int invoke_temporary(void*, tengine_op_context_t* context)
 {
     const tengine_op_tensor_t* x = tengine_op_input(context, 0);

@@ -13,8 +13,8 @@ struct Door
     std::vector<std::string> plugins;  // files
 };
 
-// Those that this build has: a folder of the tree, a plug-in with a device, a compiler plug-in, one
-// from LiteRT's source, a delegate, and the simulated TPU in each way.
+// The kinds that this build has: a folder of the tree, a plug-in with a device, a compiler plug-in,
+// one from LiteRT's source, a delegate, and the simulated TPU in each way.
 std::vector<Door> list_doors();
 
 // ONNX: x of 1x8, y of 1x8; Mul, Add, Relu, Abs and Tanh, twice each.

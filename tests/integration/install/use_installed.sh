@@ -96,7 +96,7 @@ says 'without TIMVX' "$work/ported/program-tengine-lite-static"
 echo "== a project with CMake, where it is built and where it is copied to"
 cp -r "$source/examples/cmake_project" "$work/cmake_project"
 cd "$work/cmake_project"
-# After 128 bytes of header lie the pixels, the first picture's first.
+# The pixels lie after 128 bytes of header, the first picture's first.
 tail -c +129 "$data/heldout_images.npy" | head -c 256 >picture
 use_package . build
 says '^class    0  0\.9' build/classify "$data/digits.onnx" picture

@@ -143,7 +143,7 @@ static int is_mapped(const char* path)
     return found;
 }
 
-// In bytes.
+// The heap in use, in bytes.
 static size_t heap_in_use(void)
 {
     const struct mallinfo2 heap = mallinfo2();

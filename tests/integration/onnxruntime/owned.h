@@ -14,7 +14,7 @@ class Owned
     Owned(const Owned&) = delete;
     Owned& operator=(const Owned&) = delete;
 
-    // Where a function of the table puts the object; once.
+    // The place where a function of the table puts the object; once.
     Object** out() { return &object_; }
     Object* get() const { return object_; }
 

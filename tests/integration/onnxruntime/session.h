@@ -55,7 +55,7 @@ class Session
     // Throws NotTensor.
     std::vector<Input> inputs() const;
 
-    // By the runtime's report.
+    // The placement by the runtime's report.
     Placement placement() const;
 
     // All outputs, in the model's order. The inputs may come in any order: they go by name. Any

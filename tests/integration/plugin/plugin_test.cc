@@ -300,7 +300,7 @@ TEST_F(PluginTest, WhatALibraryThrowsIsSaidWithItsFile)
     EXPECT_EQ(unload_tengine_plugin("throws", "throw_nothing"), 0);
 }
 
-// At each length: the loader would map pages that the file does not have.
+// The file is cut at each length: the loader would map pages that the file does not have.
 TEST_F(PluginTest, AFileThatIsCutShortIsRefused)
 {
     std::ifstream file(kLibrary, std::ios::binary);

@@ -71,7 +71,7 @@ class PlantedError : public testing::TestWithParam<Planted>
 {
 };
 
-// Sanitizers have a heap of their own, of which the program cannot count anything.
+// Sanitizers have a heap of their own, which the program cannot count.
 bool needs_the_heap(const std::string& check)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

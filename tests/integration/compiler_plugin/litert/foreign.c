@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// By its functions a plug-in that was built for LiteRT itself: of generation A, which calls
+// A plug-in that, by its functions, was built for LiteRT itself: of generation A, which calls
 // LiteRT's library; of B, which is given the functions of it; or one that has the library inside.
 #include <stddef.h>
 

@@ -79,7 +79,7 @@ TEST(Report, EscapesWhatJsonDoesNotTake)
     EXPECT_EQ(name_in_report(std::string("a\0b", 3)), R"("a\u0000b")");
 }
 
-// By table 3-7 of the Unicode Standard.
+// Valid bytes are those of table 3-7 of the Unicode Standard.
 TEST(Report, ReplacesBytesThatAreNoUtf8)
 {
     const std::string gone = "\xEF\xBF\xBD";

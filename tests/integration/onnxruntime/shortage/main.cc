@@ -139,7 +139,7 @@ struct Run
     std::vector<Tensor> inputs, outputs;
 };
 
-// As far as bf16 has it.
+// Whether results are equal as far as bf16 tells.
 bool are_close(const std::vector<Tensor>& a, const std::vector<Tensor>& b)
 {
     const Difference difference = measure(a[0], b[0]);

@@ -43,7 +43,7 @@ std::string finish(const std::string& contents)
 
 }  // namespace
 
-// With constants, and attributes of each kind.
+// The model has constants, and attributes of each kind.
 std::string make_fixed_model()
 {
     return finish(graph({node("Reshape", {"x", "shape"}, {"a"}), node("MatMul", {"a", "w"}, {"b"}),

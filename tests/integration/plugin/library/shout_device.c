@@ -90,7 +90,7 @@ int shout_init_fails(void)
     return -1;
 }
 
-// After it has registered its device.
+// It fails after it has registered its device.
 int shout_init_fails_late(void)
 {
     shout_init();

@@ -58,7 +58,7 @@ static int describe(struct device* device, struct vector* allowed_ops, struct ve
 }
 
 #ifdef HAS_FIRST_SAVE
-// With the parameters of ABI 1.0, where it is not called.
+// It has the parameters of ABI 1.0, where it is not called.
 static int save(struct device* device, struct subgraph* subgraph, void** out_data, size_t* out_size)
 {
     (void)device, (void)subgraph, (void)out_data, (void)out_size;
