@@ -80,7 +80,7 @@ Shape concat(node_t node)
     return joined;
 }
 
-// As many dimensions as the data has, which Tengine Lite fills up with ones.
+// The shape has as many dimensions as the data, which Tengine Lite fills up with ones.
 Shape fully_connected(node_t node)
 {
     Shape shape(input_shape(node).size(), 1);

@@ -259,7 +259,7 @@ TYPED_TEST(ComplexMove, BordersMayHaveAnyValue)
     pad.add("Pad", {"x", "pads", "value"});
     EXPECT_EQ(elements_of<TypeParam>(pad.evaluate()),
               (std::vector<TypeParam>{element<TypeParam>(7), element<TypeParam>(1)}));
-    // A real number, of which ONNX has the attribute.
+    // The attribute is a real number in ONNX.
     ConstantGraph resize;
     add_values<TypeParam>(&resize, "x", {3}, {1, 2, 3});
     resize.builder().floats("roi", {2}, {2, 3});
@@ -314,7 +314,8 @@ TYPED_TEST(ComplexMove, ConstantsAreGiven)
 
 // ---- what does not take them ----
 
-// Those whose schemas have complex numbers, up to opset 28, but GridSample, which computes.
+// The operators whose schemas have complex numbers, up to opset 28, except GridSample, which
+// computes.
 TEST(Complex, OperatorsTakeThemAsTheSchemasSay)
 {
     const std::set<std::string> expected = {"CenterCropPad",

@@ -41,7 +41,7 @@ Floats attend(const Floats& query, const Floats& keys, const Floats& values, con
     return result;
 }
 
-// The cache has a row for each head and token; `room` of them, of which two are there.
+// The cache has a row for each head and token: room for `room` tokens, two of which are there.
 void decode(bool is_shared, bool has_mask)
 {
     SCOPED_TRACE(testing::Message() << is_shared << has_mask);

@@ -122,9 +122,9 @@ TEST(DynamicQuantizeLSTM, OfAScaleForEachRowInBothDirections)
     expect_near(run<int8_t>(tested, 0, -64), tested.expected, 2e-6);
 }
 
-// In float. ONNX Runtime rounds X to steps of 2 / 255 and states below 0.3 to some of 0.6 / 255:
-// with weights below 0.15 and 0.32 sums of six and four products are off by 0.005 at most, of which
-// a cell takes all, and half as much again from the step before.
+// The library computes in float. ONNX Runtime rounds X to steps of 2 / 255 and states below 0.3 to
+// some of 0.6 / 255: with weights below 0.15 and 0.32 sums of six and four products are off by
+// 0.005 at most. A cell takes all of that, and half as much again from the step before.
 TEST(DynamicQuantizeLSTM, OfWeightsWithAZeroPoint)
 {
     const Case tested = {

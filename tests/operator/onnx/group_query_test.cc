@@ -16,7 +16,7 @@ using cpu::BFloat16;
 using cpu::Half;
 using Dims = std::vector<int>;
 
-// A node with 4 heads of 2 elements, of which 2 share keys.
+// A node with 4 heads of 2 elements, each 2 of which share keys.
 class Attention
 {
   public:

@@ -141,7 +141,8 @@ void check_nbits(const NbitsCase& c)
                 sum += product;
                 magnitude += std::abs(product);
             }
-            // Sums of k products of which each rounds once more for its weight, in fp32; then to T.
+            // Sums of k products, each of which rounds once more for its weight, in fp32; then to
+            // T.
             const double bound =
                 (c.k + 3) * double{FLT_EPSILON} * magnitude + kEpsilon<T> * std::abs(sum);
             ASSERT_NEAR(static_cast<double>(values[static_cast<size_t>(m * c.n + n)]), sum, bound)

@@ -278,7 +278,7 @@ struct Resolved
     }
 };
 
-// Also where the scale itself is not a double: 11 x 22 to 8 x 15 is 15 / 22 * 11 = 7.5, and so 8.
+// The scale itself need not be a double: 11 x 22 to 8 x 15 is 15 / 22 * 11 = 7.5, and so 8.
 TEST(ResizeDefinition, PoliciesRoundHalvesUp)
 {
     constexpr int kMost = 24;

@@ -45,7 +45,7 @@ TYPED_TEST(Rotary, HalvesAndNeighbours)
         graph.input<int64_t>("positions", {1, 2}, {1, 3});
         node* node = graph.add("RotaryEmbedding", {"x", "cos", "sin", "positions"});
         set_node_int(node, "interleaved", interleaved);
-        // By one quarter, and half a turn; by three quarters, and one turn and a half.
+        // The turns are one quarter, and a half; three quarters, and one and a half.
         EXPECT_EQ(numbers_of(graph.evaluate()), interleaved
                                                     ? (Floats{-2, 1, -3, -4, 6, -5, -7, -8})
                                                     : (Floats{-3, -2, 1, -4, 7, -6, -5, -8}));

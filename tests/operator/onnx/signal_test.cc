@@ -93,7 +93,7 @@ TEST(DftOperator, AxisWasAnAttribute)
     }
 }
 
-// Without an axis: 1 up to opset 19, the last dimension of the signal since then.
+// The axis by default: 1 up to opset 19, the last dimension of the signal since then.
 TEST(DftOperator, DefaultAxis)
 {
     ConstantGraph old;

@@ -127,7 +127,7 @@ TEST(SkipNorm, RefusesIntegersAndScalars)
     scalar.expect_failure(TENGINE_EINVAL, "input 'x' is a scalar");
 }
 
-// Under both names, with and without the second output.
+// The operator under both names, with and without the second output.
 TEST(SimplifiedLayerNorm, IsRMSNormalization)
 {
     for (const char* op :

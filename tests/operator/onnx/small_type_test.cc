@@ -198,7 +198,8 @@ TEST(SmallMove, ConstantsOfAShape)
     fill(TENGINE_DT_INT4, 0x99, {2}, 5);  // two elements have a byte, too
 }
 
-// Rows of 3 elements, of which the third byte has two: batch 0 is written at row 1, batch 1 at 0.
+// Rows of 3 elements, so that the third byte has elements of two rows: batch 0 is written at row 1,
+// batch 1 at 0.
 TEST(SmallMove, ScattersIntoACache)
 {
     ConstantGraph graph;
@@ -243,7 +244,7 @@ TEST(SmallMove, WhatIsNoNumber)
     graph.expect_failure(TENGINE_EDTYPE, "input 0 'x' is int4, expected one of: fp32");
 }
 
-// Those whose types ONNX's schemas have extended by these, up to opset 28.
+// The operators whose types ONNX's schemas have extended by these, up to opset 28.
 TEST(SmallType, OperatorsTakeThemAsTheSchemasSay)
 {
     const std::set<std::string> expected = {"BitCast",

@@ -208,7 +208,7 @@ const BinaryType kBinary[] = {
     {16, "Pow", [](double a, double b) { return std::pow(a, b); }},
 };
 
-// Which element of the smaller operand meets element i of the larger.
+// The element of the smaller operand that meets element i of the larger.
 struct Meeting
 {
     const char* name;

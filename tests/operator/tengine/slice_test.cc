@@ -334,7 +334,7 @@ TEST(TengineCrop, RefusesWhatLiesOutside)
 const char* const kBorders[] = {"pad_0_h", "pad_0_w", "pad_1_h", "pad_1_w",
                                 "pad_2_h", "pad_2_w", "pad_3_h", "pad_3_w"};
 
-// Where an element of the padded axis comes from; −1: nowhere.
+// The origin of an element of the padded axis; −1: nowhere.
 int find_padded(int mode, int place, int size)
 {
     if (place >= 0 && place < size) return place;
