@@ -66,7 +66,7 @@ void expect_near(const Floats& made, const Floats& expected)
         EXPECT_NEAR(made[i], expected[i], 8 * 0x1p-24 * (std::fabs(expected[i]) + 6)) << i;
 }
 
-// Without merging: someone reads the sums, too.
+// Runs without merging: someone reads the sums, too.
 Floats run_unmerged()
 {
     Chain chain;

@@ -161,8 +161,8 @@ TEST_F(QuantizedTensorsTest, NodesBecomeTensorsAgain)
     }
 }
 
-// Between an operator and its clamp: quantised like the result in a file, in float before a run, so
-// that one integer operator does both.
+// The tensor between an operator and its clamp: quantised like the result in a file, in float
+// before a run, so that one integer operator does both.
 TEST(QuantizedTensors, WhatIsClampedIsQuantizedLikeTheResult)
 {
     IrBuilder builder;

@@ -64,7 +64,7 @@ class SplitFaultTest : public testing::Test
     }
 
     void postrun() { EXPECT_EQ(postrun_ir_graph(source_->get()), TENGINE_OK); }
-    // Before a device of the test goes away.
+    // Called before a device of the test goes away.
     void close() { source_.reset(); }
 
     graph* execution() { return source_->get()->core->execution; }

@@ -32,7 +32,7 @@ std::vector<std::string> prose_of(const std::string& page)
     return prose;
 }
 
-// All that `pattern` captures in a text.
+// All that `pattern` captures in a string.
 std::vector<std::string> captures(const std::string& text, const std::regex& pattern)
 {
     std::vector<std::string> found;

@@ -18,7 +18,7 @@ struct Room
 // folders below it.
 const std::vector<Room>& rooms();
 
-// The paths that the #include lines of a text name, comments aside.
+// The paths in the #include lines of a string, comments aside.
 std::vector<std::string> includes_of(const std::string& text);
 
 // Empty when a file at `path` (relative to the root) may include `include`; otherwise the reason.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Where programs and libraries look for libraries, of which the loader runs code: below their own
-# folder ($ORIGIN) or in the folders given, never in the current one.
+# The places where programs and libraries look for libraries, whose code the loader runs: below
+# their own folder ($ORIGIN) or in the folders given, never in the current one.
 #     library_paths.sh <readelf> <folder>…
 set -eu
 readelf=$1

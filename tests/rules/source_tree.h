@@ -19,7 +19,7 @@ struct SourceFile
 // Every C and C++ file, CMake file and script below the project's root, sorted by path.
 const std::vector<SourceFile>& source_tree();
 
-// Those whose extension is one of .c .cc .cpp .h .hpp and whose path starts with `folder`.
+// The files whose extension is one of .c .cc .cpp .h .hpp and whose path starts with `folder`.
 std::vector<SourceFile> code_below(const std::string& folder);
 
 // README.md, CONTRIBUTING.md … and docs/*.md, relative to the root.

@@ -147,7 +147,7 @@ std::set<std::string> list_operators()
     return operators;
 }
 
-// The operators that a text names as strings, with or without their domain.
+// The operators that code names as strings, with or without their domain.
 std::set<std::string> find_operators(const std::string& code, const std::set<std::string>& known)
 {
     const std::regex name("\"(?:[a-z.]+\\.)?([A-Z]\\w+)\"");
@@ -211,7 +211,7 @@ TEST(TextRules, TheOtherHandIsRecognised)
         EXPECT_FALSE(std::regex_search(code, kOtherHand)) << code;
 }
 
-// Where it becomes no status: a report and a prediction, which can do without.
+// The files where it becomes no status: a report and a prediction, which can do without.
 const std::set<std::string> kOwnCatches = {
     "source/base/guard.hpp", "source/optimizer/split/cost.cc", "source/optimizer/split/report.cc"};
 
