@@ -14,7 +14,7 @@ namespace {
 
 using namespace tengine::test;
 
-// Around the entries of a TestDevice, which say nothing of the test that they are called for.
+// State around the entries of a TestDevice, which are not given the test that they are called for.
 struct Calls
 {
     int loads = 0, compilations = 0, load_status = 0, compile_status = 0;

@@ -99,7 +99,7 @@ class PartCache : public testing::Test
         return Bytes(std::istreambuf_iterator<char>(stream), {});
     }
 
-    // As if it had been used last so many seconds ago.
+    // Makes it look as if it was last used so many seconds ago.
     void age(const std::string& file, int seconds)
     {
         const timespec then = {time(nullptr) - seconds, 0};
@@ -131,7 +131,7 @@ class PartCache : public testing::Test
     const TemporaryFolder temporary_;
 };
 
-// Whoever may make a name in the folder cannot choose the file that is written.
+// A user who may make a name in the folder cannot choose the file that is written.
 TEST_F(PartCache, APlantedLinkIsRefused)
 {
     const std::string victim = temporary_.path() + "/victim";
@@ -372,7 +372,7 @@ TEST_F(PartCache, OnAReadOnlyMediumPartsAreFound)
     EXPECT_EQ(outcome, 1);
 }
 
-// Each process keeps and finds four parts, of which there is room for two.
+// Each process keeps and finds four parts; there is room for two of them.
 TEST_F(PartCache, ProcessesShareAFolder)
 {
     if (const std::string why = why_nothing_is_removed(); !why.empty()) GTEST_SKIP() << why;
@@ -434,7 +434,7 @@ class TracedChild
     pid_t id() const { return id_; }
     // False: processes cannot be traced here.
     bool is_traced() const { return is_traced_; }
-    // To the next stop; false: it has ended.
+    // Goes on to the next stop; false: the child has ended.
     bool step()
     {
         if (ptrace(PTRACE_SYSCALL, id_, nullptr, nullptr) != 0) return false;

@@ -11,7 +11,7 @@ namespace {
 
 using namespace tengine::test;
 
-// Around the entries of a TestDevice, which say nothing of the test that they are called for.
+// State around the entries of a TestDevice, which are not given the test that they are called for.
 struct Calls
 {
     int saves = 0, loads = 0, compilations = 0;

@@ -120,7 +120,7 @@ TEST_F(OnnxBodyTest, ALoopHasAnOutputForEachValueThatGoesRound)
         << tengine_error_message();
 }
 
-// As many bytes as the slice of an axis that is last in both.
+// The element has as many bytes as the slice of an axis that is last in both.
 TEST_F(OnnxBodyTest, ScanRefusesAnElementOfAnotherRank)
 {
     load(
@@ -175,7 +175,8 @@ TEST_F(OnnxBodyTest, SequencesHavePackedElements)
               (std::vector<float>{1, 2, -3, 4, -5}));
 }
 
-// The bytes of a sequence tell where its elements are: whoever moves bytes could make others.
+// The bytes of a sequence tell where its elements are: an operator that moves bytes could make
+// others.
 TEST_F(OnnxBodyTest, SequencesAreNotTakenForTensors)
 {
     const char* const ends[] = {

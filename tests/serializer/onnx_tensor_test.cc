@@ -74,7 +74,7 @@ const TypeCase kTypes[] = {
     {24, TENGINE_DT_FLOAT8E8M0, 1, "int32"},
 };
 
-// Those whose elements share bytes.
+// A type whose elements share bytes.
 struct PackedCase
 {
     int onnx_type;

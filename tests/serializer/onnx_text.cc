@@ -17,7 +17,7 @@ using ::onnx::TensorProto;
 
 constexpr const char* kDomains[] = {"ai.onnx.ml", "com.microsoft", "ai.onnx.preview", "local"};
 
-// By their numbers: not all have a name in an older ONNX.
+// The types by their numbers: not all have a name in an older ONNX.
 int find_type(const std::string& name)
 {
     static const std::map<std::string, int> kTypes = {

@@ -20,7 +20,7 @@ class SyntheticGraph
     SyntheticGraph(const SyntheticGraph&) = delete;
     SyntheticGraph& operator=(const SyntheticGraph&) = delete;
 
-    // With one output of its name.
+    // The node has one output, of its name.
     struct node* add(const char* name, int type, std::initializer_list<struct tensor*> inputs);
     // x[1,3,8,8].
     struct node* add_input();

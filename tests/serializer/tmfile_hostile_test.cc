@@ -302,7 +302,7 @@ TEST_F(TmfileHostileTest, OneListForAllNodesIsBounded)
     for (int i = 0; i < 300; ++i)
         model.add_node("n" + std::to_string(i), 23, {0}, {0, 0, 0, 0});
     std::string bytes = model.encode();
-    // Where the first node's list is: its record starts with the offset's two words of zero.
+    // The place of the first node's list: its record starts with the offset's two words of zero.
     const size_t count = bytes.find(std::string("\xa0\x86\x01\0\x01\0\0\0", 8));
     ASSERT_NE(count, std::string::npos);
     const auto place = static_cast<uint32_t>(count);
@@ -319,7 +319,7 @@ TEST_F(TmfileHostileTest, OneListForAllNodesIsBounded)
     expect_failure(LoadedTmfile(bytes), TENGINE_ELIMIT, {"many times"});
 }
 
-// Also where ten times the file's size is beyond a size_t.
+// The budget also grows where ten times the file's size is beyond a size_t.
 TEST(TmfileBudget, GrowsWithTheFile)
 {
     tmfile::Budget budget(size_t{512} << 20);

@@ -27,7 +27,7 @@ namespace {
 
 constexpr size_t kPages = 16, kPageBytes = 4096;
 
-// Around the entries of a TestDevice, which say nothing of the test that they are called for.
+// State around the entries of a TestDevice, which are not given the test that they are called for.
 struct Calls
 {
     const char* loaded = nullptr;

@@ -68,7 +68,7 @@ struct RawModel
     uint32_t add_input(const std::string& name, const std::vector<int32_t>& dims);
     uint32_t add_constant(const std::string& name, const std::vector<int32_t>& dims,
                           const std::vector<float>& values);
-    // With one output of its name.
+    // The node has one output, of its name.
     RawNode& add_node(const std::string& name, uint32_t op, const Words& inputs,
                       const Words& param = {});
 

@@ -31,7 +31,7 @@ struct Output
     std::string bytes;
 };
 
-// By name.
+// Outputs by their names.
 struct Outputs
 {
     std::map<std::string, Output> by_name;

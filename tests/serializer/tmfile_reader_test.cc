@@ -262,7 +262,7 @@ TEST_F(TmfileReaderTest, ValuesAreUsedWhereTheyLie)
     EXPECT_EQ(values_of(copied.tensor("w")), values);
 }
 
-// As the scales of an Interp could be; other types as in OnnxViewTest.
+// Lists like the scales of an Interp; other types are in OnnxViewTest.
 TEST_F(TmfileReaderTest, ShortListsAreCopied)
 {
     RawModel model = single_model(21, {});

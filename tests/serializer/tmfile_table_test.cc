@@ -69,7 +69,7 @@ std::vector<NamedTest> tests_of(const fs::path& file)
     return tests;
 }
 
-// In the order in which they are looked through.
+// The tests in the order of the search.
 std::vector<NamedTest> all_tests()
 {
     std::vector<NamedTest> all;
