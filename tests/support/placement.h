@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the nodes of a prepared graph are, and why.
+// The placement of the nodes of a prepared graph, and its reasons.
 #pragma once
 
 #include <string>

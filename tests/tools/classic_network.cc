@@ -26,7 +26,7 @@ class Layers
 
     Value input() const { return {"x", 3}; }
 
-    // With padding that keeps the size at stride 1.
+    // A convolution with padding that keeps the size at stride 1.
     Value conv(const Value& x, int64_t channels, int64_t kernel, int64_t stride = 1,
                int64_t group = 1)
     {

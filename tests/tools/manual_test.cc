@@ -32,7 +32,7 @@ class Manual : public testing::Test
     std::string folder_ = scratch_folder();
 };
 
-// The long options in a text of --help.
+// The long options in the output of --help.
 std::vector<std::string> options_of(const std::string& help)
 {
     std::vector<std::string> options;

@@ -76,7 +76,7 @@ std::string idle_device()
     return "";
 }
 
-// Besides the CPU; "" when there is none.
+// A device beside the CPU; "" when there is none.
 std::string second_device()
 {
     const json report = json::parse(run({"devices", "--json", "-"}).output);

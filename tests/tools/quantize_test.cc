@@ -157,7 +157,7 @@ TEST(Quantize, AnOutputOfAnotherShapeIsWrong)
     EXPECT_GT(quantized.report["tensor_snr_db"]["sum"], 30.0);
 }
 
-// A Softmax at each of three places, of which the second has two scores less than a step apart.
+// A Softmax at each of three places, the second of which has two scores less than a step apart.
 TEST(Quantize, EachRowOfProbabilitiesIsADecision)
 {
     ModelMaker maker({1, 3, 4});

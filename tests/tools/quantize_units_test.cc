@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which nodes `tengine quantize` takes together, without pairs between them, and which it leaves in
-// float.
+// The nodes that `tengine quantize` takes together, without pairs between them, and those that it
+// leaves in float.
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -295,7 +295,7 @@ TEST(InspectCommand, PrintsThePlacement)
     EXPECT_EQ(finished.errors, "") << "only the default device: nothing to report";
 }
 
-// With every device of this build that takes no operator at all, such as the skeleton.
+// The test has every device of this build that takes no operator at all, such as the skeleton.
 TEST(InspectCommand, TellsWhyADeviceRefused)
 {
     const json devices = json::parse(run({"devices", "--json", "-"}).output)["devices"];

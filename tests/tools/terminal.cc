@@ -44,7 +44,7 @@ int open_terminal(int columns)
     _exit(127);
 }
 
-// Until the program has closed it.
+// Reads until the program has closed it.
 std::string read_terminal(int master, const std::string& interrupt_at)
 {
     const char control_c = 3;

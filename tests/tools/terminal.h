@@ -20,7 +20,7 @@ struct TerminalRun
 // is that of the process, negative the signal that ended it.
 Finished run_on_terminal(const std::vector<std::string>& arguments, const TerminalRun& terminal);
 
-// Without the codes for colours.
+// The string without the codes for colours.
 std::string without_colours(const std::string& text);
 
 }  // namespace tengine::program

@@ -58,7 +58,7 @@ std::set<std::string> list_kernels()
     return names;
 }
 
-// Kernels whose results were compared, those of which passed.
+// Kernels whose results were compared and passed.
 std::set<std::string> find_verified_kernels(const std::string& only)
 {
     std::set<std::string> names;

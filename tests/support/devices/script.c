@@ -133,7 +133,7 @@ int push_script_list(const char* list, struct vector* ops)
     return TENGINE_OK;
 }
 
-// The attribute as text: "2", "[2,2]", "SAME_UPPER"; "" when the node has none of this name.
+// The attribute as a string: "2", "[2,2]", "SAME_UPPER"; "" when the node has none of this name.
 static void print_attribute(const struct node* node, const char* name, char* text, size_t size)
 {
     int number = 0;

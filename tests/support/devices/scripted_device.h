@@ -22,14 +22,14 @@ typedef atomic_int script_count_t;
 typedef struct script_hooks
 {
     void* privacy;
-    // Before anything else is looked at; a refusal stays one.
+    // Called before all other checks; a refusal stays one.
     int (*inspect)(void* privacy, const struct node* node, ir_verdict_t* out_verdict);
     int (*survey)(void* privacy, const struct graph* graph);
     void (*pre_run)(void* privacy, struct subgraph* part, void* options);
-    // Before the work is done; a failure is passed on.
+    // Called before the work; a failure is passed on.
     int (*run)(void* privacy, struct subgraph* part);
     int (*async_run)(void* privacy, struct subgraph* part);
-    // In place of saying that the run that async_run started is done.
+    // Called in place of reporting that the run of async_run is done.
     int (*async_wait)(void* privacy, struct subgraph* part, int try_wait);
 } script_hooks_t;
 
