@@ -22,7 +22,7 @@ struct DocsRow
     }
 };
 
-// Rows by operator, of floats (with an operator's movement of bytes) or of bytes.
+// Rows by operator, of floats (with an operator's movement of int8 and uint8) or of int8 and uint8.
 std::map<std::string, DocsRow> read_docs_rows(bool of_bytes);
 
 // "1.3e-06", as in the tables.

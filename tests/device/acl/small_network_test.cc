@@ -76,8 +76,8 @@ TEST_P(AclSmallNetwork, AgreesInFloat)
     expect_agreement_in_float(network());
 }
 
-// Sums and means of bytes are one step off seldom, and the results are of a hundred such bytes and
-// more, which a step of one moves by far less than a step.
+// Sums and means in int8 and uint8 are seldom one step off, and the results are of a hundred such
+// bytes and more, which a step of one moves by far less than a step.
 constexpr long kMostSteps = 1;
 
 bool is_integer_node(const node& node)
