@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fast kernels of int8 and uint8 matrix products against the reference, on every instruction
-// set this machine has, with instructions for bytes and without, with one worker and several. Bytes
-// are the same; floats are within the bound of dynamic_matmul_pixels.cc.
+// set this machine has, with int8 instructions and without, with one worker and several. Bytes are
+// the same; floats are within the bound of dynamic_matmul_pixels.cc.
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>

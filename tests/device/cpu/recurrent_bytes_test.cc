@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fast kernel of RowQuantizeLSTM against the reference, on every instruction set this machine
-// has, with instructions for bytes and without; and with one worker and several, bit by bit.
+// has, with int8 instructions and without; and with one worker and several, bit by bit.
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
