@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What programs see of the device.
+// The name of the device, for programs.
 #pragma once
 
 #define TOYNPU_DEV_NAME "TOYNPU"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A device with an error that one plants: FAULTY computes Conv, Relu, Add and AveragePool in fp32,
-// and QLinearConv in bytes, with the default device, a part for each node, but one for a Conv and
+// and QLinearConv in int8, with the default device, a part for each node, but one for a Conv and
 // the AveragePool that follows it, and then does what its option "error" says. With "none" it does
 // everything right. Each other word is an error of a kind that vendors' devices have had, and that
 // one check of `tengine verify` is there to find.
