@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes of com.microsoft against results of ONNX Runtime 1.30 (npm's onnxruntime-node) for the same
-// inputs, which a generator makes again. Averages of bytes avoid scales whose quotient makes ties,
-// which ONNX Runtime decides by the rounding of its sums.
+// inputs, which a generator makes again. int8 and uint8 averages avoid scales whose quotient makes
+// ties, which ONNX Runtime decides by the rounding of its sums.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
