@@ -14,7 +14,7 @@ using namespace tengine::test;
 constexpr int kValues = 4 * 36;
 
 // Layers of shape 1 x 4 x 6 x 6, each quantised after it, that read any layers before. The bytes of
-// all are outputs. With `cuts` layers do not read these but inputs of bytes, <name>_given: then
+// all are outputs. With `cuts` layers do not read these but quantised inputs, <name>_given: then
 // every layer stands for itself.
 class RandomNet
 {
