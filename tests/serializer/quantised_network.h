@@ -17,7 +17,7 @@ struct QuantisedNetwork
     std::string encode() const;
 };
 
-// The same network for a seed everywhere. Inputs: "image", of fp32 or of bytes, and "words", fp32.
+// The same network for a seed everywhere. Inputs: "image", of fp32 or quantised, and "words", fp32.
 QuantisedNetwork make_quantised_network(unsigned seed);
 
 }  // namespace tengine::test
