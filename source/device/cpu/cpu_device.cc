@@ -61,7 +61,7 @@ int pre_run(struct device* device, subgraph* part, void*)
 {
     return guarded(
         [&]() -> int {
-            // That of the same part in other shapes holds packed weights until the new one has
+            // The plan of the same part in other shapes holds packed weights until the new one has
             // them.
             const std::unique_ptr<Plan> old(static_cast<Plan*>(part->device_graph));
             part->device_graph = nullptr;

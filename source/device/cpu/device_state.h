@@ -29,7 +29,7 @@ inline KernelList& kernels_of(struct device* device)
     return state_of(device).kernels;
 }
 
-// Those that the options of a part's graph leave.
+// The kernels that the options of a part's graph leave.
 const KernelList& kernels_of(struct device* device, const graph& graph);
 
 }  // namespace tengine::cpu

@@ -121,7 +121,7 @@ bool is_pool(const char* op)
 }
 
 // The type in which a node multiplies: that of its first input of two dimensions or more that is
-// not fp32. Quantised matrices are multiplied as bytes, whatever they are multiplied with.
+// not fp32. Quantised matrices are multiplied as int8, whatever they are multiplied with.
 int find_product_type(const node& node)
 {
     for (int i = 0; i < node.input_num; ++i) {

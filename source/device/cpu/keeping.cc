@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes: a head, a record for each step of the plan, then what the steps have packed, each
-// aligned to ALLOC_ALIGNMENT. They are as this processor has them, which compatibility() says. What
-// they claim is believed nowhere: the plan chooses again, where kernels were timed among those that
-// can compute the step, and kernels know how much they pack.
+// The saved bytes: a head, a record for each step of the plan, then the constants that the steps
+// have packed, each aligned to ALLOC_ALIGNMENT. They are as this processor has them, which
+// compatibility() says. Their claims are never trusted: the plan chooses again, where kernels were
+// timed among those that can compute the step, and kernels know how much they pack.
 #include "device/cpu/keeping.h"
 
 #include <algorithm>

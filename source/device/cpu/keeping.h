@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the CPU device keeps of its parts (interface.save): the choices of the plan, and constants
-// as kernels have packed them. A plan that loads them is made as any other, without the packing.
+// The state of parts that the CPU device saves (interface.save): the choices of the plan, and
+// constants as kernels have packed them. A plan that loads them is made as any other, without the
+// packing.
 #pragma once
 
 #include "tengine/device.h"

@@ -17,7 +17,7 @@ class KernelList : public Allocated
     // names a kernel that is not in that order or whose operator is not registered.
     int fill();
 
-    // Leaves of each operator the kernels of reference/ only.
+    // Leaves only the kernels of reference/ for each operator.
     void keep_references();
     bool has_references_only() const { return has_references_only_; }
 

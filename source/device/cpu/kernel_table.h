@@ -18,9 +18,9 @@
 
 namespace tengine::cpu {
 
-// How the elements of float and byte tensors lie inside a part: as the graph has them (N, C, H, W),
-// or with the channels last (N, H, W, C), for kernels that work along the channels. Tensors of one
-// pixel, and those that are not of rank four, lie in one way only.
+// How the elements of float and 8-bit tensors lie inside a part: as the graph has them (N, C, H,
+// W), or with the channels last (N, H, W, C), for kernels that work along the channels. Tensors of
+// one pixel, and those that are not of rank four, lie in one way only.
 enum class Layout : uint8_t
 {
     kPlanar,
@@ -43,19 +43,19 @@ enum class Activation : uint8_t
     kSwish,  // x * sigmoid(parameters[0] x)
 };
 
-// What a kernel that can fuse does with a result before it stores it: first the sum, then the
-// activation. A step has the fusions of the nodes that follow its own (plan/fuse.cc).
+// The epilogue of a kernel that can fuse: first the sum, then the activation. A step has the
+// fusions of the nodes that follow its own (plan/fuse.cc).
 struct Fusion
 {
     int addend = -1;  // an input of the result's shape and layout; -1: none
-    // Before all that, of kernels that scale: an input with a factor for each channel of input 0;
+    // Before all that, for kernels that scale: an input with a factor for each channel of input 0;
     // -1: none.
     int scale = -1;
     Activation activation = Activation::kNone;
     float parameters[2] = {};
-    // Of bytes the addend is followed by the scales and zero points of a QLinearAdd: those of what
-    // the kernel computes, of the addend and of the sum. After that a table of 256 bytes, an input
-    // whose entries are the results; -1: none.
+    // For int8 and uint8 the addend is followed by the scales and zero points of a QLinearAdd:
+    // those of what the kernel computes, of the addend and of the sum. After that a table of 256
+    // bytes, an input whose entries are the results; -1: none.
     int table = -1;
 };
 
@@ -74,11 +74,11 @@ constexpr bool kTakesSteps = false;
 constexpr bool kTakesSteps = true;
 #endif
 
-// What a kernel works with: the node, its tensors (shapes known, data set at run time), the pool.
+// The arguments of a kernel: the node, its tensors (shapes known, data set at run time), the pool.
 struct KernelContext
 {
     struct node* node = nullptr;
-    // In a plan: what lies where the step finds and leaves it, which may be copies of the node's
+    // In a plan: the tensors as the step finds and leaves them, which may be copies of the node's
     // tensors in another layout. Null: the node's.
     tensor* const* inputs = nullptr;
     tensor* const* outputs = nullptr;
@@ -89,7 +89,7 @@ struct KernelContext
     // Where some of them are channels of a larger tensor: elements from a pixel to the next of each
     // input, then of output 0. Null: all lie densely.
     const int64_t* pixel_steps = nullptr;
-    // Of a fused attention: how its tensors lie (kernel/attention.h). The step has it.
+    // The layout of a fused attention's tensors (kernel/attention.h). The step has it.
     const struct Attention* attention = nullptr;
 #endif
     // Tensors of rank four are shown as N, H, W, C (kernels of Layout::kAny).
@@ -106,8 +106,9 @@ struct KernelContext
     void (*free_state)(void* state) = nullptr;
     size_t state_bytes = 0;  // of it, for reports, unless it counts itself: it may share
     size_t (*count_state)(const void* state) = nullptr;
-    // What prepare() has packed that another process could use (packed_problem.h), and what such a
-    // process has saved, which prepare() then takes instead of packing. It outlives the state.
+    // Constants that prepare() has packed and another process could use (packed_problem.h), and
+    // those that such a process has saved, which prepare() then takes instead of packing. The
+    // latter outlive the state.
     Packed packed;
     Packed saved;
 
@@ -172,7 +173,7 @@ struct Kernel
     // A constant input that may begin at any address, since prepare() packs it (packed_problem.h)
     // and nothing else reads it, or bytes are copied. -1: none.
     int unaligned_input = -1;
-    // With channels last, input 0 (of Concat: each) and output 0 may be channels of a larger
+    // With channels last, input 0 (for Concat: each) and output 0 may be channels of a larger
     // tensor, their pixels as far apart as KernelContext::pixel_steps says.
     bool takes_steps = false;
     // Where it accepts a node, whether it is expected to be the fastest for it; else those after it

@@ -28,7 +28,7 @@ struct Probe
     bool has_weight;
     int group;
     int data_type;
-    // Of a core at 1.5 GHz: what is assumed where the build has no such operator.
+    // The rate of a core at 1.5 GHz, which is assumed where the build has no such operator.
     double usual_rate;
 };
 

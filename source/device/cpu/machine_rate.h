@@ -22,9 +22,9 @@ struct MachineRate
 
 // Each is measured with a node at the first call, which takes about a millisecond; then it is the
 // same for the life of the process. Any thread. `data_type` is TENGINE_DT_FP32, _FP16, _BF16, or
-// _INT8, which stands for all bytes.
+// _INT8, which stands for int8 and uint8.
 
-// Multiply-accumulates of a matrix product as Conv makes it, or of bytes QLinearConv.
+// Multiply-accumulates of a matrix product as Conv makes it, or QLinearConv for int8.
 const MachineRate& measure_product(const KernelList& kernels, int data_type);
 // Multiply-accumulates of a depthwise Conv or QLinearConv.
 const MachineRate& measure_depthwise(const KernelList& kernels, int data_type);

@@ -22,8 +22,9 @@ class AlignedConstants
 
     // The step reads copies of such constants, except where its kernel takes any address. ENOMEM.
     TENGINE_MUST_USE int align(Step& step);
-    // Of a step whose kernel runs choose: what shapes may depend on is read from the node's own
-    // tensors, so these become copies, except what kernels may pack. align() follows in the runs.
+    // For a step whose kernel runs choose: shapes may depend on values that are read from the
+    // node's own tensors, so these become copies, except what kernels may pack. align() follows in
+    // the runs.
     TENGINE_MUST_USE static int align_dynamic(const KernelList& kernels, const Step& step);
     size_t bytes() const;
 

@@ -83,8 +83,8 @@ class ArenaPlanner
         blocks_.push_back(block);
     }
 
-    // The block of the whole begins with the first tensor that is written into it. What others lie
-    // in is placed in itself.
+    // The block of the whole begins with the first tensor that is written into it. A tensor that
+    // others lie in is placed in itself.
     void place_inside(int step, tensor& output, const Placement& placement)
     {
         Use& whole = uses_[placement.whole];

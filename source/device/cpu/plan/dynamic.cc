@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of steps whose shapes depend on data. What is found out for some shapes of the inputs, the
-// shapes of the results, a kernel and what that keeps, serves until other shapes come.
+// Runs of steps whose shapes depend on data. The findings for some shapes of the inputs, which are
+// the shapes of the results, a kernel and its state, serve until other shapes come.
 #include <memory>
 #include <utility>
 
@@ -59,15 +59,15 @@ bool has_shapes(const node& node, const Vector<int>& numbers)
     return is_equal && next == numbers.size();
 }
 
-// While it lives nothing can be read of the inputs but constants, as before a run: what is found
-// out then holds for other values, too.
+// While it lives, only constants can be read of the inputs, as before a run: the findings then hold
+// for other values, too.
 class HiddenValues
 {
   public:
     explicit HiddenValues(const Step& step)
     {
         const node& node = *step.context.node;
-        // Nothing is hidden when there is no memory for the list.
+        // Nothing is hidden when the list runs out of memory.
         values_.reserve(static_cast<size_t>(node.input_num) + step.inputs.size());
         for (int i = 0; i < node.input_num; ++i)
             hide(get_ir_node_input(&node, i));
@@ -106,7 +106,7 @@ bool infer_by_shapes(const Step& step)
     return status == TENGINE_OK || (status == OP_SHAPE_LATER && allocates_outputs(node));
 }
 
-// Those of the last run stay, unless they have gone out or are of another size.
+// Results of the last run stay, unless they have gone out or are of another size.
 int allocate_results(Step& step)
 {
     const node& node = *step.context.node;

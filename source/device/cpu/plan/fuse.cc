@@ -164,7 +164,7 @@ class Fuser
         if constexpr (is_selected("Sigmoid") || is_selected("HardSigmoid")) fuse_gate(index, step);
     }
 
-    // The steps that read a result; none where the part's border does, too.
+    // The steps that read a result; none where it is an output of the part, too.
     const Vector<size_t>* readers_of(const Step& step) const
     {
         const Uses* uses = uses_.find(step.outputs[0]);
@@ -205,7 +205,8 @@ class Fuser
         take_over(index, step, next);
     }
 
-    // y + z, where z has been computed when the step begins. One with more inputs has none for it.
+    // y + z, where z has been computed when the step begins. A step with more inputs has no place
+    // for z.
     void fuse_sum(size_t index, Step& step)
     {
         const size_t place = find_addend_input(step);
@@ -227,7 +228,7 @@ class Fuser
     }
 
 #ifndef TENGINE_MINIMAL
-    // For a convolution of bytes, the sum with others and the table that its results go through.
+    // For a convolution of int8, the sum with others and the table that its results go through.
     void fuse_bytes(size_t index, Step& step, const Kernel& kernel)
     {
         if constexpr (is_selected("com.microsoft.QLinearAdd"))
@@ -236,7 +237,7 @@ class Fuser
             if (kernel.looks_up) fuse_table(index, step);
     }
 
-    // As fuse_sum(), of a QLinearAdd.
+    // As fuse_sum(), for a QLinearAdd.
     void fuse_byte_sum(size_t index, Step& step)
     {
         size_t next;
@@ -343,7 +344,7 @@ class Fuser
     }
 
     // The step that computes op(x, c) from the result of `from` and nothing else, with a constant
-    // of one element near `number`; null if there is none. Of sums and products c may come first.
+    // of one element near `number`; null if there is none. c may come first in sums and products.
     const Step* find_scaling(const char* op, const tensor* from, double number, size_t reader) const
     {
         const Step& step = steps_[reader];
@@ -416,7 +417,7 @@ class Fuser
         take_over(index, step, product);
     }
 
-    // The one reader of a result where it is such an operator with that as its input `place`.
+    // The only reader of a result if it is the operator `op` with the result as its input `place`.
     const Step* find_next(const Step& step, const char* op, size_t place, size_t* out_index) const
     {
         const Step* next = only_reader_of(step, out_index);
@@ -477,7 +478,7 @@ class Fuser
         return true;
     }
 
-    // Products of bytes have scales and zero points before it.
+    // Quantised products have scales and zero points before it.
     static size_t find_addend_input(const Step& step)
     {
         static constexpr const char* kProducts[] = {"MatMulIntegerToFloat", "DynamicQuantizeMatMul",
@@ -490,7 +491,7 @@ class Fuser
 
     // After input, weight and bias.
     static constexpr int kBiasInput = 2;
-    static constexpr int kProductAddendInput = 7;  // of products of bytes
+    static constexpr int kProductAddendInput = 7;  // of quantised products
     static constexpr int kAddendInput = 3;
     static constexpr int kScaleInput = 4;
 #ifndef TENGINE_MINIMAL

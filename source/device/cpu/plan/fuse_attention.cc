@@ -34,7 +34,7 @@ struct View
     Vector<size_t> steps;  // that are not needed to read it so
 };
 
-// What is a Softmax's input.
+// The input of a Softmax.
 struct Scores
 {
     float scale = 1;  // of a product
@@ -145,7 +145,7 @@ bool is_mask(const tensor& mask, const tensor& scores)
     return true;
 }
 
-// With as many axes as the scores have; those of one element are repeated.
+// A view with as many axes as the scores have; those of one element are repeated.
 View broadcast(tensor* mask, size_t rank)
 {
     View view = view_all(mask);
@@ -197,7 +197,7 @@ class AttentionFuser
         int read_num = 0;
     };
 
-    // A step that nothing has been fused into, whose tensors are floats (of a Slice or a Reshape,
+    // A step that nothing has been fused into, whose tensors are floats (for a Slice or a Reshape,
     // the first is).
     bool is_plain(size_t index, const char* op, size_t operand_num) const
     {
@@ -213,7 +213,7 @@ class AttentionFuser
                is_float(step.outputs[0]) && step.outputs[0]->elem_num > 0;
     }
 
-    // Of a tensor that one step reads, once, and nothing outside of the part.
+    // The uses of a tensor that one step reads, once, and nothing outside of the part; else none.
     const Uses& uses_of(const tensor* value) const
     {
         static const Uses kNone;
@@ -221,7 +221,7 @@ class AttentionFuser
         return uses && uses->read_num == 1 && !border_.has(*value) ? *uses : kNone;
     }
 
-    // Through so many steps at most.
+    // Looks through so many steps at most.
     View find_view(tensor* value, int most) const
     {
         const size_t writer = uses_of(value).writer;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which steps have their tensors with the channels last: those whose kernels take it, and after
 // them those that do not care. Where a step finds a tensor in the other layout there is a copy,
-// which serves all that need it. A Transpose between the two is none where a tensor lies as its
-// result does.
+// which serves all that need it. A Transpose between the two copies nothing where a tensor lies as
+// its result does.
 #include "device/cpu/plan/layout.h"
 
 #include <algorithm>
@@ -92,8 +92,7 @@ class Layouts
         tensor* planar = nullptr;
         tensor* last = nullptr;
     };
-    using Left =
-        Vector<std::pair<tensor*, tensor*>>;  // where it is, where the part's border has it
+    using Left = Vector<std::pair<tensor*, tensor*>>;  // where it is, and the boundary tensor
 
     bool is_last(const tensor* input) const
     {
@@ -201,7 +200,7 @@ class Layouts
 
 }  // namespace
 
-// Constants stay as they are: what convolves one is folded once.
+// Constants stay as they are: a convolution of one is folded once.
 const Kernel* find_kernel_of_pixels(const KernelList& kernels, const Step& step)
 {
     const Kernel* kernel = kernels.pick_usual(*step.context.node);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CPU device: it compiles parts as other devices do, and runs every operator. Kernels live in
-// kernel/ and reference/, what shapes and parameters mean in source/operator/.
+// kernel/ and reference/, the meaning of shapes and parameters in source/operator/.
 //
 // A part as pre_run makes it: a list of steps over one arena (step.h). run() only walks it.
 #pragma once

@@ -23,7 +23,7 @@ bool has_results(const Step& step)
 
 int run_kernel(Step& step)
 {
-    step.refresh_views();  // tensors of the part's border may lie elsewhere each time
+    step.refresh_views();  // boundary tensors may lie elsewhere each time
     return has_results(step) ? step.kernel->run(step.context) : TENGINE_OK;
 }
 
@@ -36,7 +36,7 @@ int Plan::run()
     return TENGINE_OK;
 }
 
-// Between two steps a run may end that the program has cancelled.
+// A run that the program has cancelled may end between two steps.
 int Plan::run_step(Step& step)
 {
     TENGINE_RETURN_IF_ERROR(check_ir_run(find_ir_run(step.context.node->graph)));

@@ -41,8 +41,8 @@ struct Step
     Vector<tensor*> inputs;
     Vector<tensor*> outputs;
     Layout layout = Layout::kPlanar;
-    // What the kernel is shown of them where it works element by element with channels last: the
-    // dimensions in their order in memory.
+    // The tensors that the kernel is shown where it works element by element with channels last:
+    // their dimensions are in their order in memory.
     Vector<tensor> views;
 #ifndef TENGINE_MINIMAL
     Vector<Attention> attention;    // the context's, or none
@@ -74,7 +74,7 @@ struct Step
 // Whether it is this operator of ONNX's.
 bool is_operator(const Step& step, const char* op);
 
-// Those that are not gone stay.
+// Keeps the steps that are not gone.
 void drop_steps(const Vector<bool>& is_gone, Vector<Step>& steps);
 
 // Tensors that only the plan has: copies in another layout.
@@ -130,7 +130,7 @@ void join_channels(const subgraph& part, Vector<Step>& steps, Joins* out_joins);
 // run.cc: the kernel's run, where there is anything to compute.
 int run_kernel(Step& step);
 
-// pack.cc: what the kernel keeps, as its prepare() leaves it; what it kept before is freed.
+// pack.cc: calls the kernel's prepare(); what the kernel kept before is freed.
 int pack_weights(Step& step);
 
 // Offset of every tensor that lives and dies inside a part, and of the scratch that all steps

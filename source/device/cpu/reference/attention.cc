@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kLowest = -std::numeric_limits<double>::infinity();
 
-// Of a mask: what is true is seen.
+// Loads a mask of bool, whose true elements are seen.
 void load_bool(const void* from, int64_t first, int64_t count, double* to)
 {
     const uint8_t* elements = static_cast<const uint8_t*>(from) + first;

@@ -110,7 +110,7 @@ struct Kept
     std::unique_ptr<void, Freed> memory;
     size_t capacity = 0;
 
-    // `keeps`: what it has.
+    // `keeps`: the former content stays.
     int reserve(const KernelContext& context, size_t bytes, bool keeps)
     {
         if (bytes <= capacity) return TENGINE_OK;
@@ -137,7 +137,7 @@ struct Kept
     }
 };
 
-// What a Loop or Scan keeps. Values go round in two sets: what a run reads is not what it leaves.
+// The state of a Loop or Scan. Values go round in two sets: a run does not overwrite its inputs.
 struct Rounds : Allocated
 {
     Vector<Kept> values[2];

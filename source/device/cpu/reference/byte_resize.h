@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of Resize (linear) of bytes along one or two axes: weights are integers in units
-// of 2^-11, so that a result has 22 bits of fraction, is exact in an int32 and is rounded once,
-// halves to even. A weight is off by half a unit at most, a result before it is rounded by 1/8.
+// The arithmetic of Resize (linear) of int8 and uint8 along one or two axes: weights are integers
+// in units of 2^-11, so that a result has 22 bits of fraction, is exact in an int32 and is rounded
+// once, ties to even. A weight is off by half a unit at most, a result before it is rounded by 1/8.
 #pragma once
 
 #include <cmath>

@@ -12,7 +12,7 @@
 
 namespace tengine::cpu {
 
-// The powers for each distance below the largest x of a row. They do not grow with it.
+// The exponentials of each distance below the largest x of a row. They do not grow with it.
 using BytePowers = std::array<uint32_t, 256>;
 
 inline BytePowers find_byte_powers(double scale)
@@ -24,14 +24,14 @@ inline BytePowers find_byte_powers(double scale)
     return powers;
 }
 
-// The shares of powers in the sum of their row, as bytes.
+// The shares of exponentials in the sum of their row, quantised.
 struct ByteShare
 {
     double scale;
     int zero_point, highest;
     float factor = 0;
 
-    // With the result's scale at input 3.
+    // The result's scale is at input 3.
     explicit ByteShare(const KernelContext& context)
         : scale(context.input(3)->f32[0]),
           zero_point(read_zero_point(context.input(4), 0)),
@@ -39,7 +39,7 @@ struct ByteShare
     {
     }
 
-    // A power that is not 0 times the largest factor is beyond all bytes, too.
+    // An exponential that is not 0 times the largest factor is beyond all quantised values, too.
     void set_sum(uint64_t sum)
     {
         factor = static_cast<float>(std::min(1 / (static_cast<double>(sum) * scale), 0x1p100));

@@ -23,8 +23,8 @@ struct alignas(8) Wide
     unsigned char bytes[kBlock * 8];
 };
 
-// Rounding a double to float and then to a half could round twice. When the first step is not
-// exact, its result is made odd (of the two neighbours the one with the last bit set), from which
+// Rounding a double to float and then to fp16 or bf16 could round twice. When the first step is not
+// exact, its result is made odd (the one of the two neighbours with the last bit set), from which
 // the second step rounds correctly.
 float round_to_odd(double value)
 {
@@ -48,7 +48,7 @@ To narrow(From value)
     }
 }
 
-// What a cast reads and writes; the last two are asked for small elements only.
+// The source and target of a cast; reader and writer are for small elements only.
 struct Ends
 {
     const tensor* source;

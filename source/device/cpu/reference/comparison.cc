@@ -28,7 +28,7 @@ struct Equal
         return a == b;
     }
 };
-// Those of a graph are held once, but a graph that a pass tries something with has its own.
+// Strings of a graph are held once, but a graph that a pass tries something with has its own.
 struct SameText
 {
     bool operator()(const char* a, const char* b) const { return a == b || std::strcmp(a, b) == 0; }

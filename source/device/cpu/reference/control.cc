@@ -147,7 +147,7 @@ class Loop
         return TENGINE_OK;
     }
 
-    // Without a round nothing tells the shape of its elements but what is known of the body.
+    // Without a round only the body's known shapes tell the shape of its elements.
     int finish_gathered(int index, tensor& output)
     {
         const Kept& kept = rounds_.gathered[static_cast<size_t>(index)];
@@ -173,7 +173,7 @@ class Loop
     ir_body_t& body_;
     Rounds& rounds_;
     const int carried_num_, gathered_num_;
-    // What the body is given, and may hand through as a result.
+    // The values that the body is given, and may pass through as results.
     int64_t round_ = 0;
     bool is_on_ = true;
 };

@@ -70,7 +70,7 @@ void add_tap(const Problem& p, int k, int begin, int end, Operand<X> x, Operand<
     const window_axis& axis = last_axis(p.shape);
     const int64_t stride = axis.stride;
     const int64_t shift = int64_t{k} * axis.dilation - axis.pad_begin;
-    // Of inputs when transposed (they lie `stride` apart in the output), else of outputs.
+    // Inputs when transposed (they lie `stride` apart in the output), else outputs.
     Range range;
     if constexpr (kTransposed) {
         range = positions_within(begin, end, shift, stride, axis.input);

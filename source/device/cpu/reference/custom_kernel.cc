@@ -56,7 +56,7 @@ int attach(KernelContext& context)
     return TENGINE_OK;
 }
 
-// Also in runs, of nodes whose shapes depend on data.
+// Called also in runs, for nodes whose shapes depend on data.
 int prepare(KernelContext& context)
 {
     return guarded([&] { return attach(context); }, "%s '%s': no memory for a custom kernel",

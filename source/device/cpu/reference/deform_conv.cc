@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference kernel of DeformConv (operator/onnx/deform_conv_ops.c). What the taps of an output
-// position read is found once, for all output channels. All is computed in double.
+// Reference kernel of DeformConv (operator/onnx/deform_conv_ops.c). The samples of an output
+// position's taps are read once, for all output channels. All is computed in double.
 #include <cmath>
 
 #include "device/cpu/kernel_table.h"

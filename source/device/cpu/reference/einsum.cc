@@ -85,7 +85,7 @@ class Product
     const T* inputs_[EINSUM_MAX_INPUTS];
 };
 
-// What a few bytes of a file may ask of the loop: minutes, not years.
+// The limit of the loop that a few bytes of a file may ask for: minutes, not years.
 constexpr int64_t kMostMultiplications = int64_t{1} << 38;
 
 int check_work(const node& node, const einsum_plan& plan)

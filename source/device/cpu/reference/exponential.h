@@ -35,7 +35,7 @@ inline float power_of_two(int32_t exponent)
 inline float exponential(float x)
 {
     // Beyond +-104 the result is 0 or infinity. Magnitudes are compared as integers, which have the
-    // same order: of comparisons of floats gcc makes branches, and then it does not vectorise.
+    // same order: gcc makes branches of comparisons of floats, and then it does not vectorise.
     constexpr int32_t kLimit = 0x42d00000;
     constexpr int32_t kInfinity = 0x7f800000;
     constexpr int32_t kQuietNan = 0x7fc00000;

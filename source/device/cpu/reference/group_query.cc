@@ -65,7 +65,7 @@ void score_keys(const Row<T>& row)
     }
 }
 
-// Scores become their softmax. What a sink has of it is left out.
+// Scores become their softmax. The share of a sink is left out.
 template <class T>
 void normalize(const Row<T>& row)
 {
@@ -85,7 +85,7 @@ void normalize(const Row<T>& row)
         *score /= sum;
 }
 
-// What the query does not see is 0.
+// Scores of keys that the query does not see are 0.
 template <class T>
 void write_scores(const Row<T>& row)
 {

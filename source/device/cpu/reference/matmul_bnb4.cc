@@ -25,7 +25,7 @@ constexpr float kTables[2][kSteps] = {
      0.07958029955625534f, 0.16093020141124725f, 0.24611230194568634f, 0.33791524171829224f,
      0.44070982933044434f, 0.5626170039176941f, 0.7229568362236023f, 1.0f}};
 
-// Element `index` of the N x K matrix; of a byte the high bits come first.
+// Element `index` of the N x K matrix; the high bits of a byte come first.
 double weight_at(const KernelContext& context, int64_t index)
 {
     const auto& param = context.param<matmul_bnb4_param>();

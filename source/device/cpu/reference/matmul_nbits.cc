@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MatMulNBits (operator/onnx/quantized_product_ops.c): a row of weights is dequantised, exactly,
-// and multiplied with all rows of A. What accuracy_level permits is not used here.
+// and multiplied with all rows of A. The lower accuracy that accuracy_level permits is not used
+// here.
 #include <algorithm>
 
 #include "device/cpu/kernel_table.h"
@@ -14,7 +15,7 @@
 namespace tengine::cpu {
 namespace {
 
-// Of block `block` of row `row`.
+// The zero point of block `block` of row `row`.
 double zero_point_of(const nbits_shape& shape, const tensor* zero_points, int64_t row,
                      int64_t block)
 {

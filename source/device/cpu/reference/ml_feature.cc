@@ -163,7 +163,7 @@ int run_vectorizer(KernelContext& context)
     return TENGINE_OK;
 }
 
-// Floats are cut; what no int64 holds is in no category.
+// Floats are truncated; a value that no int64 holds is in no category.
 template <class T>
 bool cut(T value, int64_t* out_value)
 {
@@ -221,7 +221,7 @@ int run_one_hot(KernelContext& context)
 
 // ---- LabelEncoder ----
 
-// Where the value of a key stands, sorted. Of keys that are there twice the last counts.
+// The place of a key's value, in sorted order. The last of duplicate keys counts.
 struct LabelKey
 {
     uint64_t bits;
@@ -323,7 +323,7 @@ int prepare_label_encoder(KernelContext& context)
     return status;
 }
 
-// Writes the number of what no key matches.
+// Writes the default value, for elements that match no key.
 void write_default(const ml_label_param& param, int data_type, void* to)
 {
     if (param.default_tensor.dim_num >= 0) {

@@ -103,7 +103,7 @@ int place_of_greatest(const float* scores, int num)
 }
 
 // One score for two labels: that of label 1, which LOGISTIC makes a probability; other transforms
-// have no say. The label's place.
+// have no effect. Returns the label's place.
 int judge_single(ml_transform transform, float score, float* out_scores)
 {
     out_scores[1] = transform == ML_TRANSFORM_LOGISTIC ? ml_logistic(score) : score;
@@ -139,7 +139,7 @@ int run_linear_classifier(KernelContext& context)
 
 // ---- support vectors ----
 
-// Of x and a vector, each of `num` numbers.
+// The kernel of x and a vector, each of `num` numbers.
 class VectorKernel
 {
   public:
@@ -263,7 +263,7 @@ float sum_of_class(const ml_svm_param& param, const float* kernels, int of, int 
     return sum;
 }
 
-// Each pair of classes votes for one of them; the place of the first with the most votes.
+// Each pair of classes votes for one of them; returns the place of the first with the most votes.
 int judge_pairs(const ml_svm_param& param, const SvmSpace& space)
 {
     const int labels = get_svm_label_num(&param);
@@ -287,9 +287,10 @@ void give_pair_scores(const float* pairs, int labels, int width, float* out_scor
     if (labels == 2) out_scores[0] = -out_scores[1];
 }
 
-// The probabilities of k classes, of those that pairs give: r[i, j] of i where it is i or j. T.-F.
-// Wu, C.-J. Lin, R. C. Weng, "Probability Estimates for Multi-class Classification by Pairwise
-// Coupling", 2004, the second method, with the limits of LIBSVM. `q` has k x k elements, `qp` k.
+// The probabilities of k classes from those of pairs: r[i, j] is that of i where it is i or j.
+// T.-F. Wu, C.-J. Lin, R. C. Weng, "Probability Estimates for Multi-class Classification by
+// Pairwise Coupling", 2004, the second method, with the limits of LIBSVM. `q` has k x k elements,
+// `qp` k.
 void couple(const double* r, int k, double* q, double* qp, double* p)
 {
     for (int i = 0; i < k; ++i) {

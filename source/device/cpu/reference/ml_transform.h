@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// post_transform of ai.onnx.ml: what becomes of a row of scores.
+// post_transform of ai.onnx.ml: the transform of a row of scores.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ T ml_probit(T value)
     return std::sqrt(T(2)) * (x < 0 ? -magnitude : magnitude);
 }
 
-// SOFTMAX_ZERO leaves what is 0 out: it is scaled by e^-max and not raised.
+// SOFTMAX_ZERO leaves zeros out: they are scaled by e^-max, without an exponential of their own.
 template <class T>
 void ml_softmax(T* scores, int num, bool keeps_zeros)
 {

@@ -19,8 +19,8 @@ namespace {
 constexpr int kWays = 8;
 constexpr int64_t kRows = 64;  // of a block
 
-// What a feature is compared with, and where to go on where it is larger, or else. A leaf goes on
-// to itself.
+// The bound that a feature is compared with, and where to go on where it is larger, or else. A leaf
+// goes on to itself.
 struct Branch
 {
     float most;
@@ -50,7 +50,7 @@ void free_blocks(void* state)
     free_memory(blocks);
 }
 
-// Of a comparison with NaN, "no" is the way of all.
+// All values go to "no" in a comparison with NaN.
 Branch make_branch(const tree_node& node, int place)
 {
     const float value = static_cast<float>(node.value);
@@ -60,7 +60,7 @@ Branch make_branch(const tree_node& node, int place)
     const bool is_strict = node.mode == TREE_LT || node.mode == TREE_GTE;
     const bool is_swapped = node.mode == TREE_GTE || node.mode == TREE_GT;
     const int larger = is_swapped ? node.yes : node.no, other = is_swapped ? node.no : node.yes;
-    // Nothing is less than that.
+    // No value is less than -infinity.
     if (is_strict && value == -kInfinity) return {0, node.feature, {larger, larger}};
     return {is_strict ? std::nextafter(value, -kInfinity) : value, node.feature, {larger, other}};
 }
@@ -80,7 +80,7 @@ int fill(KernelContext& context, Blocks* blocks)
     return TENGINE_OK;
 }
 
-// Of a worker: a block's rows and their scores, then the marks of one row.
+// The floats of a worker: a block's rows and their scores, then the marks of one row.
 uint64_t count_floats(const KernelContext& context, const Trees& trees)
 {
     const auto targets = static_cast<uint64_t>(trees.table.target_num);

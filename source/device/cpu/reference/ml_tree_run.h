@@ -200,7 +200,7 @@ int run_ensemble(KernelContext& context, const Trees& trees, const Walk& walk)
 }
 
 // Two labels and weights for one class: the score is that of label 1, a probability unless there
-// are negative weights. The label's place.
+// are negative weights. Returns the label's place.
 template <class T>
 int judge_one_class(const Trees& trees, const tree_param& param, T* scores)
 {

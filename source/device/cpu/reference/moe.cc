@@ -87,8 +87,8 @@ class Experts
         return input ? static_cast<const T*>(input->data) : nullptr;
     }
 
-    // The softmax of all experts, or of the chosen; -1 for those that are not. Of equal ones the
-    // first are chosen.
+    // The softmax of all experts, or of the chosen; -1 for those that are not. The first of equal
+    // ones are chosen.
     void weigh(int64_t token, double* weights) const
     {
         const T* scores = data(MOE_ROUTER) + token * shape_.experts;

@@ -19,7 +19,7 @@ struct Moments
     double mean, variance;  // of the population
 };
 
-// Over `pieces` stretches of `count` values that lie `stride` elements apart.
+// The moments of `pieces` runs of `count` values that lie `stride` elements apart.
 template <class T>
 Moments moments_of(const T* x, int64_t pieces, int64_t stride, int64_t count)
 {
@@ -39,7 +39,7 @@ Moments moments_of(const T* x, int64_t pieces, int64_t stride, int64_t count)
 }
 
 // y = (x - mean) / sqrt(variance + epsilon) * scale + bias. Taken together the mean and the bias
-// would be one constant, but far from 0 it and the product are large and their sum is not.
+// would be one constant, but far from 0 it and the product are large and cancel.
 struct Line
 {
     double mean, slope, bias;
@@ -50,7 +50,7 @@ struct Line
     }
 };
 
-// What the mean loses by rounding goes into the bias.
+// The rounding error of the mean goes into the bias.
 template <class T>
 void apply(const Line& line, const T* x, int64_t count, T* y)
 {
@@ -218,7 +218,7 @@ class Spread
     bool is_inner_;
 };
 
-// About 0 instead of the mean.
+// The moments about 0 instead of the mean.
 template <class T>
 Moments moments_about_zero(const T* x, int64_t count)
 {

@@ -11,8 +11,8 @@
 namespace tengine::cpu {
 namespace {
 
-// What becomes of the values of a window: sums start at start(), add() takes a value in, finish()
-// makes the result of `count` values.
+// The reduction of a window's values: accumulators begin with start(), add() takes a value in,
+// finish() makes the result of `count` values.
 template <class T>
 struct Maximum
 {

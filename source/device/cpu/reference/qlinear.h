@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The common part of the kernels of integer operators: scales and zero points become multipliers at
-// run time, sums become bytes (requantize.h).
+// run time, sums are requantised (requantize.h).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace tengine::cpu {
 
 using ByteTypes = TypeList<int8_t, uint8_t>;
 
-// So many products of two centred bytes fit an int32.
+// The number of products of two centred 8-bit values that fit an int32.
 inline constexpr int64_t kMostNarrowProducts = std::numeric_limits<int32_t>::max() / (255 * 255);
 
 // Scale and zero point of a whole tensor, whose inputs are at `index` and after it.

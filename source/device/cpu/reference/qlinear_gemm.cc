@@ -11,7 +11,7 @@
 namespace tengine::cpu {
 namespace {
 
-// One operand: the tensor of bytes at an input, its strides and its zero points.
+// One operand: the 8-bit tensor at an input, its strides and its zero points.
 struct Operand
 {
     const tensor* bytes;
@@ -79,7 +79,7 @@ Multipliers shape_matmul_multipliers(const KernelContext& context, const matmul_
             static_cast<Multiplier*>(context.scratch)};
 }
 
-// Floats of 8 bits: their numbers, multiplied as doubles, which sums of such products mostly fit.
+// fp8: its numbers, multiplied as doubles, which sums of such products mostly fit.
 int multiply_float8(KernelContext& context, const matmul_shape& shape)
 {
     double* numbers[2] = {static_cast<double*>(context.scratch), nullptr};
@@ -195,7 +195,7 @@ int run_qgemm(KernelContext& context)
     });
 }
 
-// The scale of a, a factor of all sums, and what is at these inputs: scale of b, bias.
+// The scale of a, a factor of all sums, and the inputs of the scale of b and the bias.
 struct FloatResult
 {
     double a_scale;
@@ -226,7 +226,7 @@ int run_matmul_integer_to_float(KernelContext& context)
                              {context.input(2)->f32[0], context.input(3), context.input(6)});
 }
 
-// In scratch: A in bytes, as many as it has elements.
+// Scratch holds A as uint8, as many as it has elements.
 int prepare_dynamic_quantize_matmul(KernelContext& context)
 {
     context.scratch_size = static_cast<uint64_t>(context.input(0)->elem_num);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tengine.QLinearLayerNormalization: two sums of a row, then its bytes one by one.
+// tengine.QLinearLayerNormalization: two sums of a row, then its elements one by one.
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/byte_layer_norm.h"
 #include "device/cpu/shared/grain.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// QLinearAveragePool and QLinearGlobalAveragePool: sums of bytes, divided by requantisation.
+// QLinearAveragePool and QLinearGlobalAveragePool: sums of 8-bit values, divided by requantisation.
 #include "device/cpu/reference/qlinear.h"
 #include "device/cpu/reference/window_pool.h"
 

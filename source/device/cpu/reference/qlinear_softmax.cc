@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// QLinearSoftmax: powers of the distances to the largest byte, and what each is of their sum.
+// QLinearSoftmax: exponentials of the distances to the largest element, and their shares in the
+// sum.
 #include <limits>
 
 #include "device/cpu/parallel.h"
@@ -11,7 +12,7 @@
 namespace tengine::cpu {
 namespace {
 
-// A row of n bytes, `stride` apart.
+// A row of n elements, `stride` apart.
 template <class T>
 void share_row(const T* x, int64_t n, int64_t stride, const BytePowers& powers, ByteShare share,
                uint8_t* y)
@@ -30,7 +31,7 @@ void share_row(const T* x, int64_t n, int64_t stride, const BytePowers& powers, 
         y[i * stride] = share(power(i));
 }
 
-// ERANGE for one that comes at run time and that the operator does not have.
+// ERANGE for a scale that comes at run time and that the operator does not have.
 int check_scale(const KernelContext& context, int index)
 {
     const float scale = context.input(index)->f32[0];

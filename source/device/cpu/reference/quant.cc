@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear. Halves round to even. What has small
-// elements: quant_small.h.
+// QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear. Ties round to even. Small elements are
+// in quant_small.h.
 #include <algorithm>
 
 #include "device/cpu/kernel_table.h"

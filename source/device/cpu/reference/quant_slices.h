@@ -43,7 +43,7 @@ inline int find_slices(const KernelContext& context, Slices* out_slices)
     return TENGINE_OK;
 }
 
-// The quotient as the type that is divided in has it.
+// The quotient as the type of the division has it.
 template <class Compute>
 Compute divide(Compute x, Compute divisor, int data_type)
 {
@@ -56,7 +56,7 @@ Compute divide(Compute x, Compute divisor, int data_type)
     return x / divisor;
 }
 
-// What QuantizeLinear divides in: a type that is narrower than the one it computes in.
+// The type that QuantizeLinear divides in, which may be narrower than the one it computes in.
 inline int division_type(const KernelContext& context)
 {
     const int precision = context.param<quant_param>().precision;

@@ -31,7 +31,7 @@ inline QuantizedRange byte_range(int data_type)
     return data_type == TENGINE_DT_INT8 ? range_of<int8_t>() : range_of<uint8_t>();
 }
 
-// round(value) + zero_point, halves to even, saturated. NaN gives the lowest value.
+// round(value) + zero_point, ties to even, saturated. NaN gives the lowest value.
 inline int quantize(double value, int zero_point, const QuantizedRange& range)
 {
     const double shifted = std::nearbyint(value) + zero_point;
@@ -39,7 +39,7 @@ inline int quantize(double value, int zero_point, const QuantizedRange& range)
     return static_cast<int>(shifted < range.highest ? shifted : range.highest);
 }
 
-// Scale and zero point with which DynamicQuantizeLinear makes bytes of values: their range, widened
+// Scale and zero point with which DynamicQuantizeLinear makes uint8 of values: their range, widened
 // to hold 0, becomes 0..255.
 struct DynamicRange
 {

@@ -109,8 +109,8 @@ int run_bernoulli(KernelContext& context)
     });
 }
 
-// Scratch: the running sum of one batch's probabilities, not normalised. Inputs are logarithms;
-// the greatest is taken off them so that none overflows.
+// Scratch: the running sum of one batch's probabilities, not normalised. Inputs are logarithms; the
+// greatest is subtracted from them so that none overflows.
 void sum_probabilities(const tensor* input, int64_t batch, double* out_sums)
 {
     const int64_t class_num = input->dims[1];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LSTM, GRU and RNN, step by step after the equations of the ONNX specification. One sequence (a
 // batch entry in one direction) is one work item; its state is kept in double. RowQuantizeLSTM is
-// an LSTM of what bytes stand for: of its weights, and in each step of the input and the state.
+// an LSTM of dequantised values: the weights, and in each step the input and the state.
 #include <algorithm>
 #include <cmath>
 
@@ -44,7 +44,7 @@ double activate(const recurrent_function& function, double x)
     return x;
 }
 
-// Four sums at once keep the adder busy.
+// Four accumulators keep the adder busy.
 template <class A, class B>
 double dot(const A* a, const B* b, int num)
 {
@@ -58,14 +58,14 @@ double dot(const A* a, const B* b, int num)
     return sums[0] + sums[1] + sums[2] + sums[3];
 }
 
-// What a worker needs for one sequence.
+// The memory of a worker for one sequence.
 struct State
 {
     double* hidden;
     double* cell;   // LSTM
     double* gates;  // before activation
     double* reset;  // GRU: r * h
-    // RowQuantizeLSTM: what bytes of input and state stand for, and floats that become bytes.
+    // RowQuantizeLSTM: dequantised input and state, and floats to be quantised.
     double *input_bytes, *hidden_bytes;
     float* floats;
 
@@ -87,7 +87,7 @@ struct State
     }
 };
 
-// What the bytes of `number` values stand for; `floats` has room for as many.
+// Quantises and dequantises `number` values; `floats` has room for as many.
 template <class T>
 void quantize_row(const T* values, int number, float* floats, double* stands_for)
 {

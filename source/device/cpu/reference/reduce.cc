@@ -88,7 +88,7 @@ struct Prod
     T result(int64_t) const { return static_cast<T>(value); }
 };
 
-// Of no elements: the value that any other replaces.
+// The result without elements is the value that any other replaces.
 template <class T>
 struct Max
 {

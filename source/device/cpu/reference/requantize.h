@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How sums of integers become bytes: the definition of tengine/fixed_point.h, written out. The fast
-// kernels compute the same bits in their own way.
+// The requantisation of integer sums: the definition of tengine/fixed_point.h, written out. The
+// fast kernels compute the same bits in their own way.
 #pragma once
 
 #include <algorithm>
@@ -57,7 +57,7 @@ inline int make_multipliers(const KernelContext& context, const double* reals, i
     return TENGINE_OK;
 }
 
-// value / 2^shift, halves to even; the shift is below 63.
+// value / 2^shift, ties to even; the shift is below 63.
 inline int64_t divide_by_power(int64_t value, int shift)
 {
     const int64_t unit = int64_t{1} << shift;
@@ -71,7 +71,7 @@ inline int64_t divide_by_power(int64_t value, int shift)
     return quotient;
 }
 
-// Makes bytes of sums for a tensor of `data_type`; int8 and uint8 have the same bits. A sum beyond
+// Requantises sums for a tensor of `data_type`; int8 and uint8 have the same bits. A sum beyond
 // int32 is taken as the nearest int32.
 class Requantizer
 {

@@ -2,7 +2,7 @@
 // Resize in modes linear and cubic, which are separable: one pass per resized axis, last axis
 // first, each output position a weighted sum of a few taps. The tables of taps are made again in
 // each run, as they are small beside the image and scratch memory is shared. Mode nearest is in
-// resize_nearest.cc, most linear ones of bytes are in resize_bytes.cc.
+// resize_nearest.cc, most linear ones of int8 and uint8 are in resize_bytes.cc.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

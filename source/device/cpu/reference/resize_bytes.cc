@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize (linear) of bytes along one or two axes, as byte_resize.h has it: of each result the four
-// elements around it.
+// Resize (linear) of int8 and uint8 along one or two axes, as byte_resize.h has it: each result is
+// computed from the four elements around it.
 #include <algorithm>
 
 #include "device/cpu/kernel_table.h"

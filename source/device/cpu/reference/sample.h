@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Resize and GridSample share: the type samples are mixed in, and the cubic kernel.
+// The common part of Resize and GridSample: the type samples are mixed in, and the cubic kernel.
 #pragma once
 
 #include <cmath>

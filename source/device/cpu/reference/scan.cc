@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scan: it runs its body for each slice of what it scans, and stacks what that computes.
+// Scan: it runs its body for each slice of its scanned inputs, and stacks the results.
 #include "device/cpu/reference/body_run.h"
 #include "device/cpu/reference/small_elements.h"
 #include "graph/string_pool.h"
@@ -13,7 +13,7 @@ namespace {
 struct Slices
 {
     int64_t before = 1, length = 0;
-    size_t bytes = 0;  // of packed elements their number
+    size_t bytes = 0;  // the number of packed elements
 
     static Slices along(const tensor& whole, int axis)
     {
@@ -39,7 +39,7 @@ struct Slices
                         static_cast<const char*>(slice) + static_cast<size_t>(i) * bytes, bytes);
     }
 
-    // The same of elements of 4 and 2 bits, of which a slice has a byte each.
+    // The same for elements of 4 and 2 bits, of which a slice has a byte each.
     void unpack(const tensor& whole, int64_t index, uint8_t* slice) const
     {
         const auto number = static_cast<int64_t>(bytes);
@@ -269,7 +269,7 @@ class Scan
             get_scan_output_axis(context_.node, index, element.dim_num + 1, &axis, &reverse));
         if (!has_run_) {
             TENGINE_RETURN_IF_ERROR(shape_output(output_index, element, axis));
-            if (form_.has_batch || is_packed(&element))  // of a packed one the last byte
+            if (form_.has_batch || is_packed(&element))  // a packed one's last byte
                 TENGINE_RETURN_IF_ERROR(fill_with_nothing(*output));
         }
         const tensor whole = view_item(*output, form_.has_batch, item);
@@ -302,7 +302,7 @@ class Scan
                           whole.dims + axis + 1);
     }
 
-    // What sequences that end earlier leave: zeros, or texts without a letter.
+    // The rest of sequences that end earlier: zeros, or empty strings.
     int fill_with_nothing(const tensor& output) const
     {
         if (output.elem_num == 0) return TENGINE_OK;
@@ -323,7 +323,7 @@ class Scan
         return TENGINE_OK;
     }
 
-    // No round has run: states stay, and what would be gathered is as without a sequence.
+    // No round has run: states stay, and gathered results are as without a sequence.
     int finish_empty(int index)
     {
         if (!context_.output(index)) return TENGINE_OK;

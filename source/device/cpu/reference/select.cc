@@ -153,7 +153,7 @@ int compare_items(const T* data, const Items& items, int64_t left, int64_t right
     return 0;
 }
 
-// What Unique finds: for every group of equal items its first item, how many there are and its
+// The findings of Unique: for every group of equal items its first item, how many there are and its
 // place in the output; for every item its group.
 struct Groups
 {

@@ -73,7 +73,7 @@ Elements list_elements(const tensor& sequence)
     return elements;
 }
 
-// Types are checked at run time: the rules of these operators tell those of results alone.
+// Types are checked at run time: the rules of these operators tell the types of results alone.
 int check_integer(const KernelContext& context, const tensor& input)
 {
     if (input.data_type == TENGINE_DT_INT32 || input.data_type == TENGINE_DT_INT64)
@@ -375,7 +375,7 @@ int feed_map(const KernelContext& context, ir_body_t& body, int round)
     return TENGINE_OK;
 }
 
-// What a sequence that is being made consists of.
+// The contents of a sequence that is being made.
 struct Made
 {
     Vector<Vector<char>> values;

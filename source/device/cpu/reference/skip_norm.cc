@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference kernels of operator/onnx/skip_norm_ops.c. Statistics are computed in double, of sums
+// Reference kernels of operator/onnx/skip_norm_ops.c. Statistics are computed in double, from sums
 // that are not rounded to the type of the tensors.
 #include <cmath>
 
@@ -18,7 +18,7 @@ const T* values_of(const tensor* values)
     return values ? static_cast<const T*>(values->data) : nullptr;
 }
 
-// What is normalised: input + skip + bias.
+// The sum that is normalised: input + skip + bias.
 template <class T>
 class Sum
 {

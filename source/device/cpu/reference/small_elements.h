@@ -33,7 +33,7 @@ inline bool is_signed_small(int data_type)
     return data_type == TENGINE_DT_INT4 || data_type == TENGINE_DT_INT2;
 }
 
-// The numbers that the elements of a tensor are; of other types it is not to be asked.
+// The elements of a tensor as numbers; not to be used for other types.
 class SmallReader
 {
   public:
@@ -98,8 +98,8 @@ class SmallWriter
     }
 
   private:
-    // A number that a double does not hold becomes one that is rounded as it would be: the bits
-    // beyond those that decide are one that says whether there are any.
+    // A number that no double holds becomes one that is rounded in the same way: the bits beyond
+    // those that decide become one sticky bit.
     template <class T>
     static double widen(T value)
     {
@@ -137,7 +137,8 @@ inline int prepare_unpacked(KernelContext& context)
     return TENGINE_OK;
 }
 
-// What a node with one output and up to four inputs shows to a kernel that knows whole bytes only.
+// The tensors of a node with one output and up to four inputs as a kernel for whole bytes sees
+// them.
 class Unpacked
 {
   public:

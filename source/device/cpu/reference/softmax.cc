@@ -73,7 +73,7 @@ double sum_exponentials(const T* row, int64_t n, compute_t<T> largest)
     return sum;
 }
 
-// What becomes of x once the largest value and the sum of exponentials are known.
+// The result for x once the largest value and the sum of exponentials are known.
 struct Softmax
 {
     template <class C>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What surrounds the transforms of signal.cc: HannWindow, HammingWindow, BlackmanWindow and
+// The neighbours of the transforms of signal.cc: HannWindow, HammingWindow, BlackmanWindow and
 // MelWeightMatrix of operator/onnx/signal_ops.c.
 #include <algorithm>
 #include <cmath>

@@ -140,7 +140,7 @@ void append_letter(uint32_t letter, String* text)
         *text += static_cast<char>(0x80 | (letter >> (6 * i) & 0x3f));
 }
 
-// Texts of a graph are valid UTF-8.
+// Strings of a graph are valid UTF-8.
 String in_case(const char* text, bool lower)
 {
     String changed;

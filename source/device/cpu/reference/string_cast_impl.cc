@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as texts: with the fewest digits that are the same number when they are read again, NaN,
-// INF and -INF; and back: whole numbers exactly, all others as doubles. The program's locale has no
-// say.
+// Numbers as strings: with the fewest digits that are the same number when they are read again,
+// NaN, INF and -INF; and back: integers exactly, all others as doubles. The program's locale has no
+// effect.
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -51,7 +51,7 @@ int write_numbers(const KernelContext& context)
     });
 }
 
-// INF, +INF, -INF and NaN in any case are numbers as well. False: the text is none.
+// INF, +INF, -INF and NaN in any case are numbers as well. False: the string is no number.
 template <class T>
 bool parse(std::string_view text, T* out_value)
 {
@@ -63,7 +63,7 @@ bool parse(std::string_view text, T* out_value)
     return end.ec == std::errc() && end.ptr == text.data() + text.size() && !text.empty();
 }
 
-// What is too large or too small for a double is infinite or 0.
+// A number too large or too small for a double is infinite or 0.
 bool parse_double(const char* text, double* out_value)
 {
     std::string_view rest = text;
@@ -95,7 +95,7 @@ bool read_number(const char* text, T* out_value)
 {
     double real = 0;
     if constexpr (is_half<T> || std::is_same_v<T, float>) {
-        // Rounded once from the text to float; a half is rounded once more.
+        // Rounded once from the string to float; fp16 and bf16 are rounded once more.
         float single = 0;
         if (parse(text, &single)) {
             *out_value = T(single);

@@ -48,7 +48,7 @@ int64_t count_ngram(const Sequence<T>& sequence, const int64_t* ngram, int lengt
     return count;
 }
 
-// Adds what the sequence has of every n-gram to `out`.
+// Adds the value of the sequence for every n-gram to `out`.
 template <class T>
 void vectorize(const tfidf_param& param, const int64_t* pool, const Sequence<T>& sequence,
                float* out)

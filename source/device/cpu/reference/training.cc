@@ -20,7 +20,8 @@ double read_rate(const KernelContext& context)
                                               : *rate->f32;
 }
 
-// What one element needs and what becomes of it. States that an operator does not have are 0.
+// The values of one element, before and after the update. States that an operator does not have are
+// 0.
 template <class T>
 struct Element
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools as reductions: over windows and over whole channels. Which reduction is the kernel's, in
+// Pools as reductions: over windows and over whole channels. The reduction is the kernel's own, in
 // pool.cc and qlinear_pool.cc: a type with
 //     Sum start(); Sum add(Sum sum, Sum value); Out finish(Sum sum, int64_t count);
 // where count is that of the values, with the padding where that counts.

@@ -117,7 +117,7 @@ class MaskRows
         }
     }
 
-    // Keys that it says something of; others are not seen.
+    // The number of keys that it covers; others are not seen.
     int64_t columns() const { return columns_; }
     // In elements.
     int64_t at(int64_t b, int64_t head, int64_t token) const

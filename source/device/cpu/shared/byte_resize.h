@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which Resize is linear, of bytes, and along no more than two axes, and how its tensors lie then.
+// Which Resize is linear, of int8 or uint8, and along no more than two axes, and its tensors'
+// layout.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace tengine::cpu {
 
-// The resized axes as [outer][rows][middle][columns][inner]: of one axis the rows are one.
+// The resized axes as [outer][rows][middle][columns][inner]: with one axis there is one row.
 struct ByteResize
 {
     int64_t outer, middle, inner;
