@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The room base: what any C program could use, such as memory, log, files and threads. Nothing in
+// The room base: helpers for any C program, such as memory, log, files and threads. Nothing in
 // it knows tensors, models or devices.
 //
 // Memory of the library and size arithmetic that cannot wrap. All memory of the library comes from
@@ -24,7 +24,7 @@ enum
 // memory is short.
 void* alloc_memory(size_t size);
 
-// The same with any values and aligned as malloc() does, for what is written at once.
+// The same with any values and aligned as malloc() does, for blocks that are written at once.
 void* alloc_raw_memory(size_t size);
 
 // alloc_memory() of a size that was computed in 64 bits; NULL also when there are not so many
@@ -50,14 +50,14 @@ void free_memory(void* memory);
 // A copy to free with free_memory(); NULL for NULL or when memory is short.
 char* duplicate_string(const char* string);
 
-// All blocks come from `memory` from now on and none from the heap; NULL and 0: from the heap. What
-// was allocated before stays valid and is freed where it came from. TENGINE_EINVAL: no arena can be
+// All blocks come from `memory` from now on and none from the heap; NULL and 0: from the heap.
+// Earlier blocks stay valid and are freed where they came from. TENGINE_EINVAL: no arena can be
 // made there. TENGINE_ESTATE: blocks of the arena so far are in use. No other thread may allocate
 // meanwhile.
 int set_memory_arena(void* memory, size_t size);
 
 // Bytes of the arena that are in use, and the most that have been; zeroes without one. A block
-// counts as what it takes from the arena.
+// counts with all bytes that it takes from the arena.
 void get_memory_use(size_t* out_used, size_t* out_peak);
 
 // Whether this thread has last been refused memory by the arena. Writes the numbers, as the end of

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The standard containers and strings over alloc.h, for the library's C++ parts: what they hold
-// comes from the program's arena when there is one. A short string needs no memory (15 characters).
+// The standard containers and strings over alloc.h, for the library's C++ parts: their memory comes
+// from the program's arena when there is one. A short string needs no memory (15 characters).
 // Those that look up by key are in maps.hpp, which takes longer to compile, sorting is in sort.hpp.
 // They throw std::bad_alloc, which becomes a status where the part's functions are entered.
 //
@@ -26,7 +26,7 @@ inline void* alloc_or_throw(size_t size)
     return memory;
 }
 
-// The allocator of all containers. It has no state: any instance frees what another allocated.
+// The allocator of all containers. It has no state: any instance frees blocks of another.
 template <class T>
 struct Allocator
 {
@@ -64,7 +64,7 @@ using Vector = std::vector<T, Allocator<T>>;
 
 using String = std::basic_string<char, std::char_traits<char>, Allocator<char>>;
 
-// A base class: what `new` of a class makes that derives from it. `new (std::nothrow)` gives null
+// A base class for the memory of `new` of a derived class. `new (std::nothrow)` gives null
 // when memory is short.
 struct Allocated
 {

@@ -47,12 +47,12 @@ enum cpu_feature
 #undef CPU_FEATURE_ENUM
 };
 
-// OR of cpu_feature: what the processor has and the operating system lets programs use. AMX counts
-// as usable although Linux wants each process to ask for it with arch_prctl() first.
+// OR of cpu_feature: features that the processor has and the operating system lets programs use.
+// AMX counts as usable although Linux wants each process to ask for it with arch_prctl() first.
 uint64_t get_cpu_features(void);
 
-// For tests: what get_cpu_features() says from now on, in all threads; NULL is the truth again. No
-// kernel may be running.
+// For tests: the result of get_cpu_features() from now on, in all threads; NULL is the truth again.
+// No kernel may be running.
 void force_cpu_features(const uint64_t* features);
 
 // The processor's abilities in words, as in "sse4.2 avx avx2 fma"; "" when there is none. Constant.

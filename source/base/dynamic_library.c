@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See dynamic_library.h. A library is what dlopen() returns.
+// See dynamic_library.h. A library is the handle of dlopen().
 #define _GNU_SOURCE  // dladdr(), dl_iterate_phdr()
 #include "base/dynamic_library.h"
 

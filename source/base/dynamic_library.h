@@ -19,7 +19,7 @@ int open_dynamic_library(const char* file_name, dynamic_library_t** out_library)
 // NULL is allowed.
 void close_dynamic_library(dynamic_library_t* library);
 
-// A function of the library, to be cast to what it is. TENGINE_ENOENT; TENGINE_EINVAL: it is data.
+// A function of the library, to be cast to its type. TENGINE_ENOENT; TENGINE_EINVAL: it is data.
 typedef void (*dynamic_function_t)(void);
 int find_dynamic_function(dynamic_library_t* library, const char* name,
                           dynamic_function_t* out_function);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a shared library is there whole. The loader maps what the file's headers say, and the
-// process ends at the first page that the file does not have.
+// Whether a shared library is there whole. The loader maps as many bytes as the file's headers say,
+// and the process ends at the first page that the file does not have.
 #pragma once
 
 #include "tengine/export.h"
@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-// TENGINE_EIO: the file is an ELF file of this machine that ends before what its headers say. What
-// it is otherwise is left to the loader to say.
+// TENGINE_EIO: the file is an ELF file of this machine that ends earlier than its headers say. The
+// loader reports everything else.
 int check_elf_file(const char* path);
 
 #ifdef __cplusplus

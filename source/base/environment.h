@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables of the environment that decide what code runs.
+// Variables of the environment that decide which code runs.
 #pragma once
 
 #ifdef __cplusplus

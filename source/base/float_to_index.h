@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floats that become sizes, counts and positions. C leaves open what a conversion gives when the
+// Floats that become sizes, counts and positions. C leaves the result of a conversion open when the
 // integer cannot hold the value, and compilers make any number of it: a file's or a user's NaN must
 // not reach one. Elements are converted by saturate() of device/cpu/reference/arithmetic.h.
 #pragma once
@@ -14,7 +14,7 @@ extern "C" {
 static inline int64_t float_to_index(double value, int64_t lowest, int64_t highest)
 {
     if (!(value > (double)lowest)) return lowest;
-    // INT64_MAX is 2^63 as a double, so that what is smaller can be converted.
+    // INT64_MAX is 2^63 as a double, so that smaller values can be converted.
     return value < (double)highest ? (int64_t)value : highest;
 }
 

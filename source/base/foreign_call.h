@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-// dlopen() of `file_name`; *out_library is what it returned, NULL when it failed. TENGINE_EDEVICE
+// dlopen() of `file_name`; *out_library is its result, NULL when it failed. TENGINE_EDEVICE
 // when a constructor of the library, or of one that it needs, threw: it then stays in the process,
 // half made.
 int open_foreign_library(const char* file_name, int flags, void** out_library);

@@ -43,7 +43,7 @@ TENGINE_PRINTF(1, 0)
 }
 
 // Returns what work() does, or fail_by_exception() with this sentence when it throws. The sentence
-// is printed after the failure: what its values point to must outlive `work`.
+// is printed after the failure: the targets of its values must outlive `work`.
 template <class Work>
 TENGINE_PRINTF(2, 3)
 int guarded(const Work& work, const char* no_memory, ...)

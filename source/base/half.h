@@ -58,7 +58,8 @@ static inline uint16_t plain_fp32_to_fp16(float value)
         const uint32_t odd = magnitude >> 13 & 1u;
         half = (magnitude - (112u << 23) + 0xfffu + odd) >> 13;
     } else if (magnitude > 0x33000000u) {  // above 2^-25, which ties to zero
-        // The result counts units of 2^-24: shift the mantissa there and round what falls off.
+        // The result counts units of 2^-24: shift the mantissa there and round the bits that fall
+        // off.
         const uint32_t shift = 126u - (magnitude >> 23);
         const uint32_t mantissa = (magnitude & 0x7fffffu) | 0x800000u;
         const uint32_t odd = mantissa >> shift & 1u;

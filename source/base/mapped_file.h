@@ -68,14 +68,14 @@ TENGINE_MUST_USE int map_zeroes(size_t size, mapped_file_t* out_memory);
 // A mapping of nothing is allowed, and is what remains.
 void unmap_file(mapped_file_t* file);
 
-// Whether an address lies in what is mapped.
+// Whether an address lies in the mapping.
 static inline bool is_in_mapped_file(const mapped_file_t* file, const void* address)
 {
     return (uintptr_t)address - (uintptr_t)file->bytes < file->size;
 }
 
 // Tells the system that these bytes of a mapped file, which were not changed, will not be read
-// again soon, so that a large file does not stay in memory beside what is made of it.
+// again soon, so that a large file does not stay in memory beside the data made of it.
 void drop_mapped_bytes(const char* bytes, size_t size);
 
 // Copies them in pieces that are dropped as they have been copied: they can be most of a model.

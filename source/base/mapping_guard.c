@@ -55,7 +55,7 @@ static guard_t* find_guard(uintptr_t address)
     return NULL;
 }
 
-// Zeroes from the page of `address` to the end of the mapping: what follows is gone, too.
+// Zeroes from the page of `address` to the end of the mapping: later pages are gone, too.
 static bool fill_missing(guard_t* guard, uintptr_t address)
 {
     const uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);

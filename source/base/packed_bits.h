@@ -31,7 +31,7 @@ static inline void unpack_bits(const void* packed, int64_t begin, int64_t number
 }
 
 // The inverse. `begin` must be the first element of a byte. The last byte is written as a whole:
-// what follows in it becomes 0.
+// the elements after the last become 0.
 static inline void pack_bits(const uint8_t* elements, int64_t begin, int64_t number, int bits,
                              void* out_packed)
 {

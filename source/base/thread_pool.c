@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The thread pool. The contract is in thread_pool.h.
 //
-// A loop is cut into chunks, and each worker has the same share of them in every loop: what it
-// wrote in one is in its cache in the next. Whoever is done takes chunks of the others. No thread
+// A loop is cut into chunks, and each worker has the same share of them in every loop: its data of
+// one loop is in its cache in the next. Whoever is done takes chunks of the others. No thread
 // waits for a worker to arrive: the caller works through all shares itself, and whichever worker is
 // awake joins in. At the end the caller closes the loop to newcomers and waits only for those who
 // have joined. So a sleeping or descheduled worker costs speed, never progress.
@@ -145,7 +145,7 @@ static int share_begin(const pool_slot_t* loop, int worker)
     return worker * loop->chunk_num / loop->share_num;
 }
 
-// The worker's own share, then what is left of the others'.
+// The worker's own share, then the rest of the others'.
 static void run_chunks(thread_pool_t* pool, int worker)
 {
     const pool_frame_t frame = {innermost_frame, pool, worker};

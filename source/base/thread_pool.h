@@ -33,10 +33,11 @@ void destroy_thread_pool(thread_pool_t* pool);
 int get_thread_pool_size(const thread_pool_t* pool);
 
 // Calls body(argument, begin, end, worker) for disjoint ranges that together are 0..count-1, and
-// returns when all are done; what the bodies wrote is then visible to the caller. Ranges have at
-// least `grain` iterations (less only when count has) and are handed out as workers become free, so
-// which worker gets which is not fixed. 0 <= worker < size, and no two ranges run at once under the
-// same worker number *within one call*: use it to pick scratch memory that belongs to the caller.
+// returns when all are done; the writes of the bodies are then visible to the caller. Ranges have
+// at least `grain` iterations (less only when count has) and are handed out as workers become free,
+// so which worker gets which is not fixed. 0 <= worker < size, and no two ranges run at once under
+// the same worker number *within one call*: use it to pick scratch memory that belongs to the
+// caller.
 //
 // Runs inline, as one range, when the pool is NULL or has one worker, when there is not enough work
 // for two, when another thread uses the pool at that moment, or within a body of the same
