@@ -22,11 +22,11 @@ extern "C" {
 typedef struct ir_body
 {
     struct graph* graph;
-    int32_t* inputs;  // tensors of `graph`: those that the operator has, then what is captured
+    int32_t* inputs;  // tensors of `graph`: those that the operator has, then the captures
     int32_t input_num;
     int32_t capture_num;    // of these
     int32_t first_capture;  // the node's input that is the first captured one
-    // The scheduler room's: a run with what the inputs have been fed. It prepares the body first
+    // The scheduler room's: a run with the values fed to the inputs. It prepares the body first
     // where it is not prepared for their shapes. `options` are those of the graph around. NULL
     // until that is prepared.
     int (*run)(struct graph* body, const ir_run_options_t* options);
@@ -53,7 +53,7 @@ static inline bool is_ir_misfit(int status)
     return status == TENGINE_EINVAL || status == TENGINE_ERANGE || status == TENGINE_EDTYPE;
 }
 
-// The number of inputs that the node's operator has: those before what bodies capture.
+// The number of inputs that the node's operator has: those before the captures of bodies.
 int count_ir_own_inputs(const struct node* node);
 
 // Appends an input to the body; `captured` after all others.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ordered device list of a context, and lists of keys with values. Which keys there are, and
-// what they may be set to: option.c.
+// The ordered device list of a context, and lists of keys with values. The keys and their allowed
+// values are in option.c.
 #include "graph/context.h"
 
 #include <string.h>

@@ -17,7 +17,7 @@ struct ir_refusal;
 struct ir_strings;
 struct serializer;
 
-// The device that takes what no other takes; generated.
+// The device that takes the nodes that no other takes; generated.
 extern const char ir_default_device_name[];
 
 // A digest of the values of a constant.
@@ -90,8 +90,8 @@ typedef struct ir_graph_core
     struct serializer* serializer;
     void* serializer_privacy;
     ir_run_options_t run_options;
-    struct graph* execution;     // source graph: what prerun made of it, or NULL
-    const struct graph* source;  // execution graph: what it was made of, else NULL
+    struct graph* execution;     // source graph: the one prerun made of it, or NULL
+    const struct graph* source;  // execution graph: its source, else NULL
     void* plan;                  // execution graph: memory between subgraphs, see optimizer
     size_t plan_bytes;           // its size
     struct vector* affinity;     // of ir_affinity_t, see operator/affinity.h; NULL: none

@@ -259,7 +259,7 @@ static void renumber(int32_t* list, int number, const int32_t* new_index)
         if (list[i] >= 0) list[i] = new_index[list[i]];
 }
 
-// new_index[old] = index after closing gaps, -1 for what is gone.
+// new_index[old] = index after closing gaps, -1 for a removed one.
 static int32_t close_gaps(void** list, int32_t number, int32_t* new_index)
 {
     int32_t kept = 0;

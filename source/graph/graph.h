@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The room graph: graphs, nodes, tensors, parts, contexts and options, as data with invariants. It
-// does not know what operators mean; algorithms on models are passes of the optimizer.
+// does not know the meaning of operators; algorithms on models are passes of the optimizer.
 //
 // Functions of the core that change a graph beyond the public ir.h: removing, renumbering,
 // ordering.
@@ -133,7 +133,7 @@ void replace_ir_graph_output(struct graph* graph, int place, struct tensor* tens
 // Appends to a list of `number` indices. Its room is the next power of two and so need not be
 // stored. False when memory runs out.
 TENGINE_MUST_USE bool push_ir_index(int32_t** list, int32_t number, int32_t value);
-// The same for two lists of `number` that lie in one block, where `*first` begins, which is what to
+// The same for two lists of `number` that lie in one block, where `*first` begins, the address to
 // free: in an arena each block takes a cache line at least.
 TENGINE_MUST_USE bool push_ir_index_pair(int32_t** first, int32_t** second, int32_t number,
                                          int32_t first_value, int32_t second_value);

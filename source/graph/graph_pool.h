@@ -20,7 +20,7 @@ void release_graph_pool(struct graph_pool* held);  // NULL is allowed
 // The graph of a part has the pool of the execution graph from here on. Any thread.
 void join_graph_pool(struct graph* part, const struct graph* execution);
 
-// The graph gets another one; what holds the old one keeps it. ENOMEM leaves the old one.
+// The graph gets another one; holders of the old one keep it. ENOMEM leaves the old one.
 int renew_graph_pool(struct graph* graph);
 
 // The threads of the graph, as many as its run options ask for; *out_pool is NULL for one. Made
@@ -36,7 +36,7 @@ typedef struct ir_pack_key
 {
     const void* kind;  // whose layout: an address of the kernel's own; NULL: not to be shared
     const void* constants[4];  // their data, which stays where it is as long as the pack is held
-    int64_t sizes[4];          // what else the layout depends on
+    int64_t sizes[4];          // anything else the layout depends on
 } ir_pack_key_t;
 
 // The pack of this key, which other parts may hold as well; otherwise a new one of `bytes` bytes,

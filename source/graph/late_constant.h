@@ -15,7 +15,7 @@ extern "C" {
 typedef struct ir_late_values
 {
     const struct tensor* origin;  // of the source graph; at any address
-    int64_t sizes[2];             // what else make() needs
+    int64_t sizes[2];             // anything else make() needs
     // Writes all values of `constant`. Any thread.
     void (*make)(const struct ir_late_values* late, const struct tensor* constant,
                  void* out_values);
@@ -39,7 +39,7 @@ static inline bool is_ir_constant_readable(const struct tensor* constant)
 }
 
 // An address that tells a constant from all others of the preparations that share it: that of its
-// data, or what stands for them.
+// data, or of their stand-in.
 static inline const void* find_ir_constant_place(const struct tensor* constant)
 {
     return constant->data ? constant->data : (const void*)find_ir_late_values(constant);

@@ -23,7 +23,7 @@ typedef struct ir_model_bytes
 {
     uint8_t fingerprint[SHA256_BYTES];   // see scheduler/fingerprint.h
     uint8_t digest[SHA256_BYTES];        // of the bytes
-    char target[IR_COMPATIBILITY_SIZE];  // what the device's compatibility() said, for people
+    char target[IR_COMPATIBILITY_SIZE];  // the string of the device's compatibility(), for people
     const void* data;
     size_t size;
     bool is_in_file;  // they lie in the model's file, not in memory of the graph's
@@ -73,7 +73,7 @@ const ir_model_part_t* get_ir_model_part(const struct graph* graph, int index);
 // Those of a source graph and of the bodies of its nodes, in this order.
 int count_ir_whole_model_parts(const struct graph* graph);
 const ir_model_part_t* get_ir_whole_model_part(const struct graph* graph, int index);
-// Bytes of memory that they have for what devices saved.
+// Bytes of memory that they have for saved parts of devices.
 size_t count_ir_whole_model_part_memory(const struct graph* graph);
 
 // The part of a device that has the node with this key, find_ir_node_key() or, in files of older
@@ -86,8 +86,8 @@ int find_ir_model_part(const struct graph* graph, uint64_t key, const struct dev
 const ir_model_bytes_t* find_ir_model_bytes(const struct graph* graph,
                                             const uint8_t fingerprint[SHA256_BYTES]);
 
-// Lets `copy`, another form of the same graph of a model, have the parts of `graph`: what is added
-// to one of them is there in the other. ENOMEM.
+// Lets `copy`, another form of the same graph of a model, have the parts of `graph`: parts added to
+// one of them are there in the other. ENOMEM.
 TENGINE_MUST_USE int share_ir_model_parts(struct graph* graph, struct graph* copy);
 // When a graph ends. NULL is allowed.
 void release_ir_model_parts(struct ir_model_parts* parts);

@@ -12,7 +12,7 @@ extern "C" {
 typedef struct ir_option
 {
     const char* key;
-    const char* initial;  // what it is until it is set
+    const char* initial;  // its value until it is set
     const char* choices;  // words it may be, separated by spaces; NULL: a number, "": any text
     double lowest;        // of a number
     double highest;
@@ -37,7 +37,7 @@ const char* get_ir_context_option(const ir_context_t* context, const char* key);
 // The same for an option that is a number or whose choices are numbers.
 double get_ir_context_number(const ir_context_t* context, const char* key);
 
-// The entry of the device that "<device>.<key>" is for, and *out_key, what follows its name: that
+// The entry of the device that "<device>.<key>" is for, and *out_key, the rest after its name: that
 // of the first dot in front of which a device's name ends. NULL when there is none.
 ir_context_device_t* find_ir_option_device(const ir_context_t* context, const char* key,
                                            const char** out_key);
