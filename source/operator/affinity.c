@@ -21,8 +21,8 @@ static const char* next_character(const char* text)
     return text;
 }
 
-// Only the last * is ever tried again: what an earlier one could take instead, the last one can
-// take as well. So the time is at most the product of the lengths.
+// Only the last * is ever tried again: the last one can take anything that an earlier one could
+// take instead. So the time is at most the product of the lengths.
 static bool fits_pattern(const char* pattern, const char* text)
 {
     const char* star = NULL;   // the pattern after the last *
@@ -71,7 +71,7 @@ typedef struct entry
 {
     const char* name;
     size_t length;
-    const char* group;  // what stands after #, or NULL
+    const char* group;  // the text after #, or NULL
     size_t group_length;
 } entry_t;
 
@@ -102,7 +102,7 @@ bool next_ir_affinity_device(const char** cursor, const char** out_name, size_t*
     return true;
 }
 
-// 0 for what is not a whole number from 1 to INT_MAX.
+// 0 for anything but a whole number from 1 to INT_MAX.
 static int read_group(const entry_t* entry)
 {
     int64_t group = 0;

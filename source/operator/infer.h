@@ -16,8 +16,8 @@ extern "C" {
 int fail_node(const struct node* node, int code, const char* format, ...) TENGINE_PRINTF(3, 4);
 
 // Types and shapes of the outputs of one node, by its operator's rule. OP_SHAPE_LATER: a shape of
-// its inputs or what it needs of their data is not known yet; the types are settled all the same,
-// as far as those of the inputs are.
+// its inputs, or data of theirs that it needs, is not known yet; the types are settled all the
+// same, as far as those of the inputs are.
 int infer_node(struct node* node);
 
 // The types alone, by method.types (type_rule.c).

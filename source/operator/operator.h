@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The room operator: what operators are, as data. Devices compute them and the optimizer rewrites
+// The room operator: the operators, as data. Devices compute them and the optimizer rewrites
 // them; neither lives here.
 //
 // How an operator is described: one row of a constant table per (domain, name, opset range).
@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 // The newest opset whose operators were read when the tables were written. A row without `until`
-// holds up to here; what operators mean in a newer one is not known.
+// holds up to here; the meaning of operators in a newer one is not known.
 #define NEWEST_KNOWN_OPSET 28
 
 // Kind of a parameter = type of its member in the parameter struct.
@@ -163,7 +163,7 @@ typedef struct method
     const char* name;
     int version;  // first opset of this row
     int until;    // last; 0: NEWEST_KNOWN_OPSET
-    // ONNX's operators that no row describes after `until`: what the next opset changed, for the
+    // ONNX's operators that no row describes after `until`: the change in the next opset, for the
     // error about a newer node.
     const char* ended_by;
     int min_input;  // leading inputs that must be there
@@ -214,8 +214,8 @@ typedef struct method
 
 // ---- rows ----
 //
-// A row of an operator that the user did not select (TENGINE_OPERATORS) is NULL, and what only it
-// refers to is not linked.
+// A row of an operator that the user did not select (TENGINE_OPERATORS) is NULL, and functions that
+// only it refers to are not linked.
 
 #ifdef TENGINE_SELECTED_OPERATORS
 // selection.h defines OP_SELECTED_<domain>_<operator> as `~, 1`, which makes 1 the second.

@@ -123,7 +123,7 @@ static int duplicate_strings(struct op_strings* target, const char* const* value
     return TENGINE_OK;
 }
 
-// Replaces what `target` holds with a deep copy of `origin`.
+// Replaces the value of `target` with a deep copy of `origin`.
 static int copy_field(const op_field_t* field, void* target, const void* origin)
 {
     const size_t size = field_size(field->kind);

@@ -43,7 +43,7 @@ int set_node_tensor(struct node* node, const char* name, const struct op_tensor*
 
 // Whether a parameter, at `memory`, has the value it starts with.
 bool is_default_param(const op_field_t* field, const void* memory);
-// Whether a file must have the parameter: it differs from what it starts with or, where the meaning
+// Whether a file must have the parameter: it differs from its first value or, where the meaning
 // of the operator is not known here, it has a value at all.
 bool is_given_param(const ir_method_t* method, const op_field_t* field, const void* memory);
 

@@ -23,7 +23,7 @@ typedef struct completion
 } ir_completion_t;
 
 void open_completion(ir_completion_t* out_completion);
-// Returns what the kernel ended it with; the sentence is recorded.
+// Returns the kernel's status; the sentence is recorded.
 int wait_for_completion(ir_completion_t* completion);
 // The kernel will not end it.
 void withdraw_completion(ir_completion_t* completion);

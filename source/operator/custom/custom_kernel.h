@@ -60,8 +60,8 @@ const char* get_source_op(const struct node* node);
 // Whether the node stands for an operator that the library does not have ("Generic").
 bool is_open_node(const struct node* node);
 
-// The failure of a function whose error was cleared before it was called: code and sentence that
-// it has recorded, or else what it returned. `consequence` follows the latter.
+// The failure of a function whose error was cleared before it was called: code and sentence that it
+// has recorded, or else its return value. `consequence` follows the latter.
 int fail_kernel_call(const ir_custom_kernel_t* kernel, const char* function, int returned,
                      const char* consequence);
 
@@ -83,7 +83,7 @@ bool has_custom_kernels(const struct subgraph* part);
 
 // The plan that tengine_op_prepare_node() was called for is gone.
 void detach_custom_kernel(ir_custom_kernel_t* kernel);
-// Whether a run on the node's device mostly waits, for what the kernel has begun elsewhere.
+// Whether a run on the node's device mostly waits for work that the kernel has begun elsewhere.
 bool is_async_node(const struct node* node);
 // The input whose memory the output may take over, or -1.
 int find_custom_in_place(const struct node* node, int output);

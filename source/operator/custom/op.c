@@ -239,7 +239,7 @@ int resolve_custom_ops(const struct graph* source, bool only_unknown)
     return resolve ? resolve(source, only_unknown) : TENGINE_OK;
 }
 
-// The entry is empty when it is removed, for dropping what it held takes the lock.
+// The entry is empty when it is removed, for dropping its contents takes the lock.
 static int take_out(struct vector* list, tengine_op_t* op, const char* function)
 {
     const int index = find_op_index(list, op);

@@ -405,7 +405,7 @@ static tengine_op_t* hold_op_for(const struct context* context, const struct nod
                          (int)get_ir_node_int(node, "domain_version", 0), last);
 }
 
-// Graphs that do not use the device must not lose what the library has.
+// Graphs that do not use the device must not lose the library's own operator.
 static void leave_to_library(struct node* node)
 {
     TLOG_NOTICE("%s '%s': stays the library's: the custom operator is for %s, and none is for %s",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters and inputs of Attention, and what a node of it means (attention_ops.c).
+// Parameters and inputs of Attention, and the meaning of a node (attention_ops.c).
 #pragma once
 
 #include <stdbool.h>

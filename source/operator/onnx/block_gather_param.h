@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of GatherBlockQuantized, and what its data are (block_gather_ops.c).
+// Parameters of GatherBlockQuantized, and the layout of its data (block_gather_ops.c).
 #pragma once
 
 #include <stdint.h>

@@ -18,8 +18,8 @@ struct scan_param
     struct op_ints scan_output_directions;
 };
 
-// The operands of a Scan. Its inputs are states, then what is scanned; its outputs states,
-// then what has been gathered. In opset 8 the states and the scanned have a batch axis before all
+// The operands of a Scan. Its inputs are states, then the scanned tensors; its outputs states, then
+// the gathered ones. In opset 8 the states and the scanned have a batch axis before all
 // others, and lengths of the sequences come first.
 typedef struct scan_form
 {

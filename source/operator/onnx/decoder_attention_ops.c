@@ -148,8 +148,8 @@ static struct tensor* emit_seen(emitter_t* emit, struct tensor* cache, struct te
 
 // ---- the cache that past and present share ----
 
-// The token is written behind those that are there. *out_present: the cache with it; returns what
-// is attended to.
+// The token is written behind those that are there. *out_present: the cache with it; returns the
+// tensor that is attended to.
 static struct tensor* emit_written(emitter_t* emit, int past_index, struct tensor* token,
                                    struct tensor* index, struct tensor* places,
                                    struct tensor** out_present)

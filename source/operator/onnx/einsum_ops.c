@@ -211,7 +211,7 @@ int plan_einsum(const struct node* node, struct einsum_plan* out_plan)
     out_plan->output_rank = parser.output_rank;
     for (int i = 0; i < parser.output_rank; ++i) {
         add_loop(&parser, parser.output[i], out_plan);
-        parser.labels[parser.output[i]].size = -1;  // what is left are the sums
+        parser.labels[parser.output[i]].size = -1;  // the sums are left
     }
     for (int i = 0; i < EINSUM_MAX_LABELS; ++i)
         if (parser.labels[i].size >= 0) add_loop(&parser, i, out_plan);

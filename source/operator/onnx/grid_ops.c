@@ -56,7 +56,7 @@ static int lower_planar_grid_sample(struct graph* graph, struct node* node)
     return set_node_text(node, "mode", general, strlen(general));
 }
 
-// theta is a matrix for each batch, size the shape of what the grid is to sample.
+// theta is a matrix for each batch, size the shape of the tensor that the grid is to sample.
 static int infer_affine_grid(struct node* node)
 {
     const struct tensor* theta = get_ir_node_input(node, 0);

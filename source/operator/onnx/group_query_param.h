@@ -19,7 +19,7 @@ struct group_query_param
     int local_window_size;  // keys that a query sees, its own included; -1: all before it
     int smooth_softmax;     // a key more, with the score 0 and the value 0
     int causal;
-    int qk_output;  // what output 3 is: 1 scores, 2 their softmax
+    int qk_output;  // output 3: 1 scores, 2 their softmax
     // Members that are refused unless they are as they start.
     char* k_quant_type;
     char* v_quant_type;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of lower functions: what operators of old opsets need to become new ones. The generic
+// Pieces of lower functions, with which operators of old opsets become new ones. The generic
 // change of method is change_node_method() in registry.h.
 #pragma once
 

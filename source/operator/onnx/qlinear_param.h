@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of QGemm and QLinearSoftmax, and what that and our own operators do (qlinear_ops.c).
+// Parameters of QGemm and QLinearSoftmax, and the formulas of that and our own operators
+// (qlinear_ops.c).
 #pragma once
 
 #include "operator/operator.h"

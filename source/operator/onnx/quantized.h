@@ -17,7 +17,7 @@ extern "C" {
 TENGINE_MUST_USE int require_quantized(const struct node* node, int index);
 
 // Scale `index` and the zero point after it, which may be absent, hold one value or a list of
-// `slices`; what is known of the scale is finite and not negative.
+// `slices`; known values of the scale are finite and not negative.
 TENGINE_MUST_USE int check_quantization(const struct node* node, int index, int slices);
 
 // Scale `index` and the zero point after it, which may be absent, are those of a result: one

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of MatMulNBits and MatMulBnb4, and what their weights are (quantized_product_ops.c).
+// Parameters of MatMulNBits and MatMulBnb4, and their weights (quantized_product_ops.c).
 #pragma once
 
 #include <stdint.h>

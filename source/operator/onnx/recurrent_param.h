@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of LSTM, GRU and RNN and what shape inference reads out of them (recurrent_ops.c).
+// Parameters of LSTM, GRU and RNN and their meaning for shape inference (recurrent_ops.c).
 #pragma once
 
 #include "operator/operator.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of the operators in resize_ops.c and grid_ops.c, and what Resize's inputs mean for a
-// given shape.
+// Parameters of the operators in resize_ops.c and grid_ops.c, and the meaning of Resize's inputs
+// for a given shape.
 #pragma once
 
 #include "operator/operator.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameters of RotaryEmbedding, of ONNX and of ONNX Runtime, and what a node of either means
-// (rotary_ops.c).
+// The parameters of RotaryEmbedding, of ONNX and of ONNX Runtime, and the meaning of a node of
+// either (rotary_ops.c).
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of the operators in slice_ops.c, and what their inputs mean for a given shape.
+// Parameters of the operators in slice_ops.c, and the meaning of their inputs for a given shape.
 #pragma once
 
 #include "operator/operator.h"

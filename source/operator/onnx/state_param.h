@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters and inputs of the operators of state_ops.c, and what a node of theirs means.
+// Parameters and inputs of the operators of state_ops.c, and the meaning of their nodes.
 #pragma once
 
 #include <stdbool.h>

@@ -33,7 +33,7 @@ tm_operands_t match_tm_operands(const struct tensor* first, const struct tensor*
 // Inputs 0 and 1 of the node that is lowered, in shapes and types that ONNX's operators take.
 void emit_tm_operands(emitter_t* emit, struct tensor* out_operands[2]);
 
-// Whether Tengine's rule gives what numpy's gives for a node with inputs 0 and 1 and output 0, so
+// Whether Tengine's rule gives the same as numpy's for a node with inputs 0 and 1 and output 0, so
 // that the node can be raised; then *out_operands is set. Else the node is refused.
 bool do_tm_operands_fit(struct node* node, tm_operands_t* out_operands);
 

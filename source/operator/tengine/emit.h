@@ -26,7 +26,7 @@ extern "C" {
 typedef struct emitter
 {
     struct graph* graph;
-    struct node* origin;  // what is rewritten
+    struct node* origin;  // the node that is rewritten
     struct node* op;      // between begin_op() and end_op()
     int first_node;       // nodes from here on are the emitter's
     int status;

@@ -42,7 +42,8 @@ extern const struct window_axis one_element_axis;
 struct tensor* raise_to_plane(emitter_t* emit, struct tensor* input);
 int finish_with_plane(emitter_t* emit, struct tensor* output);
 
-// Whether anything reads output `index`: raise functions refuse what Tengine does not compute.
+// Whether anything reads output `index`: raise functions refuse outputs that Tengine does not
+// compute.
 bool is_output_read(const struct node* node, int index);
 
 #ifdef __cplusplus

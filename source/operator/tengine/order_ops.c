@@ -167,7 +167,7 @@ static int lower_swap_axis(struct graph* graph, struct node* node)
     return finish_transposed(graph, node, "dim", order);
 }
 
-// Permute is what converters write for NCHW to NHWC, and the original computes this order of four
+// Converters write Permute for NCHW to NHWC, and the original computes this order of four
 // only; Transpose takes any.
 static int raise_transpose(struct graph* graph, struct node* node)
 {
@@ -217,7 +217,7 @@ static int lower_shuffle_channel(struct graph* graph, struct node* node)
 
 // ---- Blocks and channels ----
 
-// A block must be positive, and its area must fit beside what a dimension holds.
+// A block must be positive, and its area must fit beside the size of a dimension.
 static int check_block(const struct node* node, const char* name, int size)
 {
     if (size >= 1 && size <= 32768) return TENGINE_OK;
@@ -352,8 +352,8 @@ static struct tensor* emit_zero_border(emitter_t* emit, struct tensor* input,
     return emit_op(emit, "Pad", 2, input, emit_ints(emit, pads, 8));
 }
 
-// TensorFlow's SpaceToBatchND on NCHW: batch (y · X + x) · N + n is what lies at (y, x) in the
-// blocks of batch n.
+// TensorFlow's SpaceToBatchND on NCHW: batch (y · X + x) · N + n holds the elements at (y, x) in
+// the blocks of batch n.
 static int lower_space_to_batch(struct graph* graph, struct node* node)
 {
     const struct tm_space_to_batch_param* param = node->op.param_mem;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tengine's Pooling and L2Pool. Their windows follow rules of their own, which are written down
-// here once: lowering makes explicit pads of them, raising asks which rule gives what ONNX says.
+// here once: lowering makes explicit pads of them, raising asks which rule gives the same as ONNX.
 #include <stdint.h>
 #include <string.h>
 

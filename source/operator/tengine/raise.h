@@ -25,7 +25,7 @@ bool have_inputs_output_shape(const struct node* node);
 // Whether output 0 is of a type that tmfiles have; else the node is refused.
 bool has_tengine_type(struct node* node);
 // Whether output `index` may be of another integer or float type: it is not an output of the graph,
-// and what reads it is Cast.
+// and only Cast reads it.
 bool is_type_free(const struct node* node, int index);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tengine's recurrent layers, lowered to ONNX's. Lstm and Gru have ONNX's weights and its inputs in
-// ONNX's order, without those that are absent; so inputs from the third on are told apart by what
-// they fit. The other fields of files (sizes, activations, forget_bias, clip, has_*) are often
+// ONNX's order, without those that are absent; so inputs from the third on are told apart by their
+// shapes. The other fields of files (sizes, activations, forget_bias, clip, has_*) are often
 // uninitialised and never had an effect, and have none here.
 #include <string.h>
 
