@@ -20,8 +20,8 @@ struct full_tables
 typedef struct registered_device
 {
     struct device* device;
-    struct device own;         // what the device pointed to before
-    struct full_tables* full;  // what it points to now; NULL: its tables are long enough
+    struct device own;         // the device's tables before
+    struct full_tables* full;  // its tables now; NULL: they are long enough
 } registered_device_t;
 
 static struct vector* devices;  // of registered_device_t

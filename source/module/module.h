@@ -14,7 +14,7 @@ extern "C" {
 struct serializer;
 
 // Operators, then serializers, then devices, from the lists CMake generated. A failing entry is
-// reported with its name, what was registered is undone, and its code returned. Idempotent.
+// reported with its name, registrations are undone, and its code is returned. Idempotent.
 int init_modules(void);
 // Undoes it in reverse order; a no-op when not initialised.
 void release_modules(void);
