@@ -33,7 +33,7 @@ int create_saved_graph(const struct graph* source, const char* dialect, struct g
 int create_quantized_graph(const struct graph* source, const struct tengine_quantization* how,
                            struct graph** out_graph);
 
-// A part as a graph of its own, with one subgraph of all its nodes: what a device compiles and
+// A part as a graph of its own, with one subgraph of all its nodes, which a device compiles and
 // runs. Tensors and nodes have the names of the execution graph's and their indices there as
 // source_index; data types and shapes are taken over. Inputs and outputs are the part's boundary
 // tensors, without data. Constants share the execution graph's data; with `copy_constants` they
@@ -80,7 +80,7 @@ static inline int explain_ir_inputs(const struct graph* source, int status)
 int explain_ir_inputs(const struct graph* source, int status);
 #endif
 
-// One log line that says who got what and why (option split.report).
+// One log line with the devices of the nodes and the reasons (option split.report).
 void report_ir_split(const struct graph* execution);
 
 #ifdef __cplusplus

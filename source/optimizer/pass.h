@@ -138,8 +138,8 @@ bool keep_nodes(graph& graph, const char* nodes);
 // tengine/quantize.h.
 int quantize_float_graph(graph& base, const tengine_quantization& how, graph** out_graph);
 // precision/outcome.cc: EINVAL when int8 or uint8 is wanted of a model without scales, unless the
-// option precision.float allows it; a warning when no node computes in what is wanted for another
-// reason, or a quantised model runs in float beside a device that only computes in bytes.
+// option precision.float allows it; a warning when no node computes in the wanted type for another
+// reason, or a quantised model runs in float beside a device that only computes in int8 or uint8.
 int check_precision(graph& graph);
 
 // split/split.cc

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lists of passes, in order, and the way to look at what they do: TG_DUMP=<pass> (or "all")
+// The lists of passes, in order, and the way to look at their work: TG_DUMP=<pass> (or "all")
 // logs the graph before and after that pass, whatever the log level.
 #include <algorithm>
 #include <array>
@@ -40,8 +40,8 @@ int optimize_for(graph& graph, struct device& device)
                              "device '%s', optimize_graph: %s", device.name, cause.c_str());
 }
 
-// Every device of the graph surveys it, and may then rewrite what it wants to compute in the run's
-// precision. The best comes first, so the nodes it leaves are for the others.
+// Every device of the graph surveys it, and may then rewrite the nodes that it wants to compute in
+// the run's precision. The best comes first, so the nodes it leaves are for the others.
 int optimize_by_devices(graph& graph)
 {
     const Candidates* candidates;
@@ -328,7 +328,7 @@ bool has_operators_of_tengine(const graph& source)
 
 // ---- opsets ----
 
-// The opset that the context asks for; 0: the usual one, or what the operators need.
+// The opset that the context asks for; 0: the usual one, or the one that the operators need.
 int asked_opset(const graph& graph)
 {
     return static_cast<int>(get_ir_context_number(graph.attribute->context, "model.opset"));

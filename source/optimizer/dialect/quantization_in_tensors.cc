@@ -151,8 +151,8 @@ class Absorber
                !is_ir_graph_output(&graph_, bytes.index);
     }
 
-    // Notes what a node says of the tensor; false when a tensor cannot have that, or another node
-    // has said something else.
+    // Notes the quantisation that a node gives the tensor; false when a tensor cannot have that, or
+    // another node has said something else.
     static bool tell(const node& linear, const struct tensor& bytes, const struct tensor& value,
                      Group* group)
     {

@@ -12,8 +12,8 @@ namespace tengine {
 // A run that asks for no precision of its own then has that of the model.
 int insert_qdq_nodes(graph& graph);
 
-// quantization_in_tensors.cc: ONNX's way to Tengine's. A tensor of bytes becomes a quantised one
-// where all that is around it can have it so: a QuantizeLinear after a Tengine node, or none,
+// quantization_in_tensors.cc: ONNX's way to Tengine's. An int8 or uint8 tensor becomes a quantised
+// one where its producer and readers allow it: a QuantizeLinear after a Tengine node, or none,
 // DequantizeLinear nodes with the same scale before Tengine nodes, and Tengine nodes that only move
 // elements to and from such tensors. Then these QuantizeLinear and DequantizeLinear go; else all of
 // them stay, and nothing else of the tensor changes. So do those at the graph's inputs and outputs
@@ -34,8 +34,8 @@ bool is_read_by_tengine_only(const graph& graph, const struct tensor& tensor);
 bool is_quantized(const struct tensor& tensor);
 // int8 or uint8.
 bool is_byte_type(int data_type);
-// A Tengine node that gives elements of its inputs as they are, in other places: bytes move as what
-// they stand for does, if all its tensors are quantised alike.
+// A Tengine node that gives elements of its inputs as they are, in other places: quantised elements
+// move as their values do, if all its tensors are quantised alike.
 bool moves_bytes(const node* node);
 const float* scales_of(const struct tensor& tensor);
 const int* zero_points_of(const struct tensor& tensor);
@@ -44,8 +44,8 @@ int quantise_like(struct tensor& tensor, const struct tensor& like);
 
 // The input of a clamp (ReLU, ReLU6, ReLU1, Clip), when a Tengine node computes it and nothing else
 // reads it; null otherwise. Before a clamp, rounding to the steps of its result changes nothing,
-// because it is monotone: Q(clamp(x)) = Q(clamp(DQ(Q(x)))) for any x and one Q. So what goes into
-// it can be said to be quantised like its result, which Tengine Lite needs of every tensor, or to
+// because it is monotone: Q(clamp(x)) = Q(clamp(DQ(Q(x)))) for any x and one Q. So its input can be
+// said to be quantised like its result, which Tengine Lite needs of every tensor, or to
 // be in float, which lets a device clamp where it requantises.
 struct tensor* find_clamped(const node& node);
 

@@ -50,7 +50,7 @@ int try_rows(graph& graph, node& node)
     return OP_NOT_RAISED;
 }
 
-// Operators that only move elements, and Cast, which reads what is there.
+// Operators that only move elements, and Cast, which reads any type.
 constexpr const char* kByteOperators[] = {
     "Cast",    "Concat", "DepthToSpace", "Dropout", "Expand",  "Flatten", "Gather",    "Identity",
     "Reshape", "Slice",  "SpaceToDepth", "Split",   "Squeeze", "Tile",    "Transpose", "Unsqueeze"};

@@ -22,7 +22,7 @@ bool is_source_only(const node& node)
            (node.op.method->traits & OP_LEGACY) && !node.op.method->lower;
 }
 
-// The user gives what such a node would compute, and maybe nothing of what it would read.
+// The user gives the result of such a node, and maybe none of its inputs.
 bool is_fed_by_user(const node& node)
 {
     for (int i = 0; i < node.output_num; ++i) {
@@ -33,9 +33,9 @@ bool is_fed_by_user(const node& node)
 }
 
 // Shapes and types are taken over where the user or the file decides them; those that ONNX's
-// operators compute are inferred again, except for quantised ones: what Tengine's nodes read of
+// operators compute are inferred again, except for quantised ones: the work of Tengine's nodes on
 // these depends on the type. Custom kernels may stand where an operator has no rule, and
-// then what the file or the user says of types is all there is.
+// then only the file or the user tells types.
 int copy_tensor(const graph& source, const struct tensor& from, graph& target)
 {
     struct tensor* to = nullptr;

@@ -217,7 +217,7 @@ int64_t find_trip_count(const node& node)
 }
 
 // Rounds that may tell shapes, fewer for a Loop in other bodies, for each round of one infers the
-// others again: what is not settled after them has no shapes.
+// others again: values that are not settled after them have no shapes.
 int most_rounds(const node& node)
 {
     int rounds = 16;

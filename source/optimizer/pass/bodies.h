@@ -11,7 +11,7 @@ namespace tengine {
 int copy_bodies(node& node);
 
 // Constants, types and shapes of the node's inputs become those of its bodies, and the types of
-// what they compute, with the shapes where each run has the same, those of the node's outputs.
+// their results, with the shapes where each run has the same, become those of the node's outputs.
 int infer_bodies(node& node);
 
 // An If whose condition is constant: the nodes of the branch take its place, appended to the graph,

@@ -111,7 +111,7 @@ class Search
         Labels inside = 0, wanted = terms_.of.output;
         for (size_t i = 0; i < terms_.labels.size(); ++i)
             (set >> i & 1 ? inside : wanted) |= terms_.labels[i];
-        // A single term keeps what is its own alone, which has been summed before.
+        // A single term keeps the labels of its own alone, which have been summed before.
         return inside & wanted;
     }
     void divide(size_t set)

@@ -262,7 +262,7 @@ class Lowering
 
     Term multiply(const Term& given_a, const Term& given_b, Labels wanted)
     {
-        // Where the output begins with what the second alone has, it is the rows.
+        // Where the output begins with labels that the second alone has, these are the rows.
         const bool turns = begins_output(given_b, given_a);
         const Term &a = turns ? given_b : given_a, &b = turns ? given_a : given_b;
         Roles roles;

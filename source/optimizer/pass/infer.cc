@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes, types and constants in one walk from inputs to outputs: a Reshape's target may be
 // computed by Shape, Gather and Concat, so a node is folded as soon as its inputs are known.
-// Tengine's operators become ONNX's on the way, for what they mean depends on the shapes they meet.
+// Tengine's operators become ONNX's on the way, for their meaning depends on the shapes they meet.
 // In an integer precision quantised weights are folded in a second walk, when devices have had a
 // look.
 #include "operator/infer.h"

@@ -150,8 +150,8 @@ bool has_pads(const node& node)
 }
 
 // Whether zeros beside the input of the node are the same as more pads of its own. The mean counts
-// them; were they its own, it would have to count all its pads, and does not count what ceil_mode
-// adds.
+// them; were they its own, it would have to count all its pads, and does not count the pads that
+// ceil_mode adds.
 bool can_merge_pad(const node& node)
 {
     if (std::strcmp(get_ir_node_text(&node, "auto_pad", "NOTSET"), "NOTSET") != 0) return false;

@@ -7,7 +7,7 @@
 namespace tengine {
 namespace {
 
-// Upwards along what is unknown; null when an input of the graph is.
+// Goes upwards along unknown tensors; null when an input of the graph is unknown.
 const node* find_origin(const graph& graph, const struct tensor& unknown)
 {
     const struct tensor* tensor = &unknown;

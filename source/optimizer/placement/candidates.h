@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The devices that may take a node: the user's affinities, what describe() lists, what inspect()
-// says. The split asks it where nodes go, precision what a device computes in which type.
+// The devices that may take a node: the user's affinities, the lists of describe(), the verdict of
+// inspect(). The split asks where nodes go, and precision asks which nodes a device computes in
+// which type.
 #pragma once
 
 #include <cstddef>

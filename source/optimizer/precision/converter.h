@@ -15,7 +15,7 @@ class Converter
     Converter(struct graph& graph, const struct device* device, const Candidates& candidates,
               int data_type);
 
-    // Converts what the device takes; leaves gaps and disorder.
+    // Converts the nodes that the device takes; leaves gaps and disorder.
     int run();
 
   private:

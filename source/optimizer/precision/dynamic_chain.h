@@ -20,8 +20,8 @@ class DynamicChains
     // Whether there is anything to look at.
     static bool may_be_in(const struct graph& graph);
 
-    // Rewrites what the device takes, unless a better one takes the MatMulInteger; leaves gaps and
-    // disorder.
+    // Rewrites the products that the device takes, unless a better one takes the MatMulInteger;
+    // leaves gaps and disorder.
     int run();
 
   private:

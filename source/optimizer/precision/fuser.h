@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer nodes in the place of float ones whose inputs and results are quantised: the walk over
-// the graph (fuser.cc, operands.cc) and what its rules (rules.cc has them in a table) have in
-// common.
+// the graph (fuser.cc, operands.cc) and the common part of its rules (rules.cc has them in a
+// table).
 #pragma once
 
 #include "base/containers.hpp"
@@ -35,7 +35,7 @@ class Fuser
     {
     }
 
-    // Rewrites what the rules and the device allow; leaves gaps and disorder.
+    // Rewrites the nodes that the rules and the device allow; leaves gaps and disorder.
     int run();
 
     // ---- for rules, which return whether they have replaced the node ----
@@ -50,7 +50,7 @@ class Fuser
     // becomes bytes if `result` is calibrated.
     bool make_operand(tensor* value, const Result& result, Operand* out_operand);
 
-    // How output `index` is quantised: the node, and what follows it, want it in one way.
+    // How output `index` is quantised: the node, and its readers, want it in one way.
     // There may be a Relu or Clip between, which is the only one to read the output.
     bool find_result(const node& node, int index, Result* out_result) const;
     // The same for a node that moves values quantised as `by`: without a demand of others the
@@ -73,7 +73,7 @@ class Fuser
     tensor* look_up(const Operand& operand, const Quantization& to, const Formula& formula,
                     const String& name, const node& origin);
     // `bytes` in another shape, null if the device does not take that. Where they have been
-    // reshaped from it, also before a table, what was there before is used.
+    // reshaped from it, also before a table, the earlier tensor is used.
     tensor* reshape(tensor* bytes, const Vector<int>& dims, const node& origin);
     // `operand` in another quantisation: itself if that is the same.
     tensor* requantize(const Operand& operand, const Quantization& to, const node& origin);

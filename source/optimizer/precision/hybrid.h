@@ -19,7 +19,7 @@ class Hybrid
     {
     }
 
-    // Rewrites what the device takes; leaves gaps and disorder.
+    // Rewrites the products that the device takes; leaves gaps and disorder.
     int run();
 
   private:

@@ -127,7 +127,7 @@ void warn_of_float_run(const graph& graph, const Outcome& outcome)
 }
 
 // The best device of the graph that computes in int8 or uint8 and not in fp32; null when there is
-// none, or none that says what it takes.
+// none, or none that lists its operators.
 int find_integer_device(const graph& graph, const device** out_device)
 {
     *out_device = nullptr;

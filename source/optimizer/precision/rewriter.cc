@@ -15,8 +15,8 @@ namespace tengine {
 #ifndef TENGINE_MINIMAL
 namespace {
 
-// Below it another copy matters less than making the values again for each reader. The values of
-// smaller constants are also what passes and kernels look at.
+// Below it another copy matters less than making the values again for each reader. Passes and
+// kernels also look at the values of smaller constants.
 constexpr size_t kFewestLateBytes = 64 << 10;
 
 }  // namespace

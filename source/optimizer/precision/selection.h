@@ -14,8 +14,8 @@ namespace tengine {
 struct QuantizedUnit
 {
     QuantizedRole role = QuantizedRole::kNone;
-    // The node of the operator and what belongs to it: the addition of a bias to a MatMul, a Relu
-    // or Clip. For a function of one tensor, every node.
+    // The node of the operator and those that belong to it: the addition of a bias to a MatMul, a
+    // Relu or Clip. For a function of one tensor, every node.
     Vector<int> nodes;
     Vector<tensor*> inputs;   // data, in the node's order, also constants
     Vector<tensor*> outputs;  // of the last node

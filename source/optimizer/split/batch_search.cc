@@ -4,8 +4,8 @@
 // A split without cycle can be run part by part, so it is a sequence of devices and groups. No
 // split with the same sequence has run more at any point than the one in which every part
 // takes all nodes that it may have and that are ready by then, guests included. So it is enough to
-// look for a sequence of such batches, and what is found has no cycle: a batch only needs what ran
-// before it.
+// look for a sequence of such batches, and the result has no cycle: a batch only needs nodes that
+// ran before it.
 //
 // With two kinds a sequence is settled by its first kind. With three or more this contains the
 // shortest common supersequence of words without repeated letters, which is NP-complete (Lagoutte

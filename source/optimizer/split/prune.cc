@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives up parts that do not pay: what the device saves against the default device must be more
-// than moving the part's inputs and outputs costs. Those that pay least go first, the worst eighth
-// at a time and all that pay just as little with it, so that the result does not depend on
-// numbering; what is left is grouped and judged again, since neighbours may have become one.
+// Gives up parts that do not pay: the time that the device saves against the default device must be
+// more than moving the part's inputs and outputs takes. Those that pay least go first, the worst
+// eighth at a time and all that pay just as little with it, so that the result does not depend on
+// numbering; the rest is grouped and judged again, since neighbours may have become one.
 #include <algorithm>
 #include <cstdio>
 

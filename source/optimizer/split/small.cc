@@ -2,7 +2,7 @@
 // Gives up parts that are smaller than the user allows (options split.min_nodes, split.min_macs).
 // Those with the fewest nodes go first, and of these those with the fewest multiply-accumulates,
 // the smallest eighth at a time and all that are just as small with it, so that the result does not
-// depend on numbering; what is left is grouped and judged again, since neighbours may have become
+// depend on numbering; the rest is grouped and judged again, since neighbours may have become
 // one.
 #include <algorithm>
 #include <cinttypes>
