@@ -36,7 +36,7 @@ typedef enum ir_blame
 int compile_ir_part(const struct subgraph* part, struct device* device, bool isolated,
                     ir_compiled_t** out_compiled, ir_blame_t* out_blame);
 
-// One run, and in two steps where can_start_ir_compiled(). They return what the device does: not 0
+// One run, and in two steps where can_start_ir_compiled(). They return the device's status: not 0
 // is a failure, recorded or not.
 int run_ir_compiled(ir_compiled_t* compiled);
 bool can_start_ir_compiled(const ir_compiled_t* compiled);
@@ -56,8 +56,8 @@ int explain_ir_compiled(const ir_compiled_t* compiled, int index, ir_node_kernel
 int fail_ir_compiled(const ir_compiled_t* compiled, const char* entry, int status);
 
 // post_run, if pre_run has succeeded, then frees everything whatever it returns but, where
-// `out_device_graph` is not NULL, what the device can take up again: that comes out there, else
-// NULL. NULL is allowed.
+// `out_device_graph` is not NULL, the object that the device can take up again: it comes out there,
+// else NULL. NULL is allowed.
 int end_ir_compiled(ir_compiled_t* compiled, void** out_device_graph);
 
 // post_run, if pre_run has succeeded, then frees everything whatever it returns. NULL is allowed.

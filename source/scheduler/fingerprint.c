@@ -35,7 +35,8 @@ static void hash_data(const digest_t* digest, const struct tensor* tensor,
 }
 
 // Where the next preparation finds the hash of a constant again: with the model's constant, or with
-// what passes have made of such. NULL: nowhere, for the values are those of this preparation alone.
+// the constant that passes have made of it. NULL: nowhere, for the values are those of this
+// preparation alone.
 static ir_digest_t* find_lasting_digest(const struct graph* graph, const struct tensor* tensor)
 {
     if (tensor->core->pack && !find_ir_late_values(tensor))

@@ -13,7 +13,7 @@ typedef struct device_memory
 {
     struct device* device;
     int part_num;     // of the present preparation; the figures below are of all that are kept
-    int unknown_num;  // parts whose device does not tell what it holds
+    int unknown_num;  // parts whose device does not tell its memory
     ir_part_memory_t held;
     int64_t tensors;  // of its parts, with memory of their own
 } ir_device_memory_t;

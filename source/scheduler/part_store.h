@@ -14,12 +14,12 @@ extern "C" {
 // The entry of one compiled part, from before pre_run until its end. Starts as all zero bytes.
 typedef struct ir_stored_part
 {
-    bool is_kept;      // what the device compiles is to be kept: it is asked to save
+    bool is_kept;      // the compiled part is to be kept: the device is asked to save
     bool is_in_model;  // and the model has what is the same part, which is as good
     uint8_t fingerprint[SHA256_BYTES];
     int origin;            // TENGINE_PART_*: of what has been loaded or compiled
-    ir_kept_part_t found;  // what there is to load
-    struct ir_sink sink;   // what the device has saved, while it is to be kept
+    ir_kept_part_t found;  // the bytes to load
+    struct ir_sink sink;   // the bytes that the device has saved, while they are to be kept
 } ir_stored_part_t;
 
 // Finds the kept bytes of a part of an execution graph. `isolated`: the bytes must not be those of

@@ -149,7 +149,7 @@ static int fail_run(const ir_runner_t* runner, const struct device* device, int 
     return fail_ir_entry(device, "run", runner->part->index, runner->part->node_num, status);
 }
 
-// The call itself with what follows it. `status` is what the device returned.
+// The call itself with the steps after it. `status` is the one that the device returned.
 static int end_attempt(ir_runner_t* runner, ir_frame_t* frame, const struct device* device,
                        int status)
 {

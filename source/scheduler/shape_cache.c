@@ -175,7 +175,7 @@ void drop_ir_spare(struct graph* source)
     cache_of(source)->spare = NULL;
 }
 
-// Ends a sound preparation, except for what devices can reuse in the next one.
+// Ends a sound preparation, except for objects that devices can reuse in the next one.
 static int make_spare(struct graph* source, struct graph* execution)
 {
     drop_ir_spare(source);
