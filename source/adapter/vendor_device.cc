@@ -236,7 +236,7 @@ int check_dispatch(const tengine_dispatch_t* dispatch)
     return 0;
 }
 
-// The ids of what the compiler lists.
+// The ids of the operators that the compiler lists.
 int read_operators(const tengine_compiler_t& compiler, Vector<int>* out_operators)
 {
     const IntList list(create_vector(sizeof(int), nullptr));

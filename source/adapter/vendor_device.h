@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The room adapter: makes devices of what is built in another way. It sees devices as their authors
-// do, through include/tengine, and may do no more than they.
+// The room adapter: makes devices of code that is built in another way. It sees devices as their
+// authors do, through include/tengine, and may do no more than they.
 //
 // A vendor's compiler and dispatch (tengine/compiler_plugin.h) as a device.
 #pragma once
@@ -154,7 +154,7 @@ int as_failure(const char* entry, int status);
 
 // ---- a preparation: what the compiler wants of a graph (vendor_survey.cc) ----
 
-// An instance of the compiler, with what partition() chose.
+// An instance of the compiler, with the choice of partition().
 class Survey;
 
 int survey_graph(struct device* device, const struct graph* graph);
