@@ -26,7 +26,7 @@ int set_attribute_ints(struct node* node, const op_field_t* field, const int32_t
 int set_attribute_floats(struct node* node, const op_field_t* field, const float* values,
                          int number);
 
-// Frees what get_node_attr_pointer() has given out.
+// Frees the lists that get_node_attr_pointer() has given out.
 void release_lent_memory(api_graph_t* graph);
 
 #ifdef __cplusplus

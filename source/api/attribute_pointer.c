@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // C API, attributes that are pointers in Tengine's parameter structs: lists and strings. Programs
-// give the address of such a pointer; what it points to is copied.
+// give the address of such a pointer; its target is copied.
 #include <string.h>
 
 #include "api/attribute.h"
@@ -31,7 +31,7 @@ void release_lent_memory(api_graph_t* graph)
     graph->lent = NULL;
 }
 
-// In place of what was lent for the same attribute.
+// It takes the place of the one lent for the same attribute before.
 static int keep_lent(api_graph_t* owner, const lent_t* lent)
 {
     if (!owner->lent) owner->lent = create_vector(sizeof *lent, release_lent);

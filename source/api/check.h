@@ -42,8 +42,8 @@ TENGINE_MUST_USE int check_layout(int layout, const char* function);
 
 // TENGINE_EINVAL unless the shape is complete.
 TENGINE_MUST_USE int check_shape_known(const struct tensor* tensor, const char* function);
-// After a failure, whose status is also returned: the sentence goes on with what the model declares
-// of the tensor's shape, if it does, and what the program has set.
+// After a failure, whose status is also returned: the sentence goes on with the shape that the
+// model declares for the tensor, if it does, and the one that the program has set.
 #ifdef TENGINE_MINIMAL
 static inline int add_declared_shape(const struct tensor* tensor, int status)
 {

@@ -21,7 +21,7 @@ static int count_cores(uint64_t mask)
     return number > 0 ? number : get_cpu_count();
 }
 
-// The program's request, limited to what the machine has.
+// The program's request, limited to the machine's threads.
 static ir_run_options_t translate_options(const options_t* wanted)
 {
     const bool cluster_known =
@@ -165,7 +165,7 @@ static void raise_event(const api_graph_t* graph, int event)
     if (function) function(graph->graph, event, graph->hooks[event].argument);
 }
 
-// `status` is what the run ended with; a hook must not change what its failure says.
+// `status` is that of the run; a hook must not change the sentence of its failure.
 static void end_run(api_graph_t* graph, int status)
 {
     graph->failure.code = 0;

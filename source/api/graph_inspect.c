@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// inspect.h, graphs: what the model has, and what prerun_graph made of it.
+// inspect.h, graphs: the model's graph, and the one that prerun_graph made of it.
 #include <stdio.h>
 #include <string.h>
 

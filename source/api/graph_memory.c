@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// inspect.h, memory: what a graph holds.
+// inspect.h, memory: that of a graph.
 #include "api/check.h"
 #include "base/sort.h"
 #include "graph/core.h"

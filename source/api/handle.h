@@ -30,17 +30,17 @@ typedef struct api_graph
 {
     struct graph* graph;
     struct context* context;  // the program's own or, when it gave none, of this graph alone
-    bool changed;             // since prerun_graph: what is prepared no longer fits
+    bool changed;             // since prerun_graph: the preparation no longer fits
     bool running;             // in run_graph or wait_graph, of which hooks are called
     bool has_run;             // since prerun_graph
     ir_failure_t failure;     // of the run that ended last
-    options_t thread;         // what prerun_graph uses
+    options_t thread;         // used by prerun_graph
     struct
     {
         event_handler_t function;
         void* argument;
     } hooks[GRAPH_EVENT_NUMBER];
-    struct vector* lent;  // what get_node_attr_pointer has given out, see attribute_pointer.c
+    struct vector* lent;  // given out by get_node_attr_pointer, see attribute_pointer.c
 } api_graph_t;
 
 // All functions: any thread. `function` is the name of the API function that asks, for the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// inspect.h, what is compiled in: devices, operators, options, formats, data types, the processor.
-// The parts of a graph: graph_inspect.c.
+// inspect.h, the contents of the build: devices, operators, options, formats, data types, the
+// processor. The parts of a graph: graph_inspect.c.
 #include "tengine/inspect.h"
 
 #include "api/check.h"

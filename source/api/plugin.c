@@ -210,7 +210,7 @@ static int find_plugin(const char* name)
     return -1;
 }
 
-// Puts what failed in front of the sentence that has been recorded.
+// Puts the step that failed in front of the recorded sentence.
 static int fail_again(const char* function, const char* before, const char* subject,
                       const char* after)
 {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plug-ins at the start and the end of the library's life, and what plugin.c and plugin_path.c
-// share.
+// Plug-ins at the start and the end of the library's life, and the functions that plugin.c and
+// plugin_path.c share.
 #pragma once
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// Unregisters what plug-ins have registered and closes them, the last one first. No context and no
-// graph is there any more.
+// Unregisters everything that plug-ins have registered and closes them, the last one first. No
+// context and no graph is there any more.
 void release_plugins(void);
 
-// Loads what TENGINE_PLUGIN_PATH lists; what fails is logged.
+// Loads the plug-ins that TENGINE_PLUGIN_PATH lists; failures are logged.
 void load_environment_plugins(void);
 
 // Loads the plug-in in a shared library; the sentence of a failure begins with `function`.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// C API, group Plug-ins: where plug-ins are found, a file, a folder, or what the environment lists.
+// C API, group Plug-ins: where plug-ins are found, a file, a folder, or the list of the
+// environment.
 #define _DEFAULT_SOURCE
 #include <limits.h>
 #include <stdio.h>
