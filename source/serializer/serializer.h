@@ -34,12 +34,12 @@ typedef struct serializer
     const char* (*get_name)(struct serializer* serializer);
     // Fills the empty `ir_graph` from a file or from `size` bytes at `addr`, which stay the
     // caller's and are not needed afterwards. After a failure the graph can only be destroyed.
-    // `ap`: what create_graph() was given after the arguments it knows.
+    // `ap`: the arguments of create_graph() after those it knows.
     int (*load_model)(struct serializer* serializer, struct graph* ir_graph, const char* fname,
                       va_list ap);
     int (*load_mem)(struct serializer* serializer, struct graph* ir_graph, const void* addr,
                     int size, va_list ap);
-    // (optional) Before the graph is destroyed: frees what the loader left in `s_priv`
+    // (optional) Before the graph is destroyed: frees the loader's data in `s_priv`
     // (graph->serializer_privacy).
     int (*unload_graph)(struct serializer* serializer, struct graph* ir_graph, void* s_priv,
                         void* dev_priv);
@@ -62,8 +62,8 @@ typedef struct serializer
     ir_data_place_t (*locate_data)(const struct serializer* serializer,
                                    const struct graph* ir_graph, const void* data);
     // (optional) Makes `ir_graph`, a changed copy of `parent`, one of this format, too: save_model
-    // then also writes what the file of `parent` says beside what a graph holds. Its constants are
-    // its own. After a failure the graph can only be destroyed.
+    // then also writes the contents of the file of `parent` that a graph does not hold. Its
+    // constants are its own. After a failure the graph can only be destroyed.
     int (*inherit)(struct serializer* serializer, const struct graph* parent,
                    struct graph* ir_graph);
     // (optional) How the names of such files end (".onnx"). NULL: they have no ending of their own.

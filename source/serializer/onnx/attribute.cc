@@ -129,7 +129,7 @@ const AttributeKind* find_kind(const AttributeProto& attribute)
     return kind == std::end(kKinds) ? nullptr : kind;
 }
 
-// An operator that is not known has what attributes the file gives it.
+// An unknown operator has the attributes that the file gives it.
 int make_room(const Target& target, const AttributeProto& attribute, op_field_kind_t kind)
 {
     const method& method = *target.node->op.method;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The weights of a model that is written with external data: one file beside the model's. What
-// reads such files is external_data.h.
+// The weights of a model that is written with external data: one file beside the model's.
+// external_data.h reads such files.
 #pragma once
 
 #include <string>

@@ -165,8 +165,8 @@ class Expanded
 
     // ---- the parts ----
 
-    // 0: that of the values. The type of what a graph is given is the one that is meant where the
-    // node itself does not say it.
+    // 0: that of the values. Where the node itself does not say the type, that of the graph's
+    // inputs counts.
     int find_precision(const AttributeProto* score_mod, const AttributeProto* prob_mod)
     {
         const AttributeProto* precision = find_attribute(node_, "softmax_precision");
@@ -273,7 +273,7 @@ class Expansion
     {
     }
 
-    // Graphs of nodes first: what moves has none left.
+    // Graphs of nodes first: moved nodes have none left.
     int expand_graph(GraphProto* graph)
     {
         auto& old = *make_message<GraphProto>(&model_.arena);

@@ -185,7 +185,7 @@ class Expansion
         return TENGINE_OK;
     }
 
-    // Null: the node calls nothing, or what is known here.
+    // Null: the node calls nothing, or an operator known here.
     int find_function(const NodeProto& node, const Opsets& opsets, const Function** out_function)
     {
         *out_function = nullptr;
@@ -255,7 +255,7 @@ class Expansion
         }
     }
 
-    // Both lie in the model's arena. Calls in its bodies are expanded before what comes after it.
+    // Both lie in the model's arena. Calls in its bodies are expanded before the nodes after it.
     int place(NodeProto* node, const Opsets& opsets, GraphProto* target)
     {
         const Function* function;

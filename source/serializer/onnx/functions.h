@@ -2,7 +2,7 @@
 // Functions of a model (ModelProto.functions): before the graph is built, every call of one becomes
 // the nodes of its body, so that nothing after it knows of functions, and saved files have none.
 // Nodes and inner values are called as the call with a "/" before their own name. Nodes bind to the
-// versions that their function imports; what it leaves out is the model's.
+// versions that their function imports, and else to the model's.
 #pragma once
 
 #include "serializer/onnx/graph_import.h"

@@ -206,7 +206,7 @@ int GraphImport::add_input(const ValueInfoProto& input)
     const std::string owner = "graph input " + quote_name(input.name());
     DeclaredTensor declared;
     declared.data_type = TENGINE_DT_UNKNOWN;
-    // Those of a body may leave their type to what the node is given.
+    // Those of a body may leave their type to the node's inputs.
     if (!outer_ || is_type_given(input))
         TENGINE_RETURN_IF_ERROR(read_value_info(input, owner, &declared));
     inputs_.push_back(graph_->tensor_num);
@@ -272,7 +272,7 @@ int GraphImport::describe_unknown(struct node* node, const NodeProto& proto) con
     return set_node_int(node, "max_output_num", proto.output_size());
 }
 
-// No rule will tell the types of what such operators give, so those the file declares count.
+// No rule will tell the types of such operators' results, so those the file declares count.
 int GraphImport::declare_unknown_outputs()
 {
     std::unordered_set<int> unknown;

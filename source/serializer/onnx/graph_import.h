@@ -18,7 +18,7 @@
 namespace tengine {
 
 // A model taken apart: its weights are still encoded. Where memory runs out, messages of protobuf
-// lose what they were about to take over, unless they lie in an arena.
+// lose the fields they were about to take over, unless they lie in an arena.
 struct OnnxModel
 {
     google::protobuf::Arena arena;
@@ -40,10 +40,10 @@ class GraphImport
     }
 
     // Fails with TENGINE_EGRAPH (names taken twice, an input that no node produces, a cycle) and
-    // with what the parts fail with. Errors of the cheap checks come before weights are copied.
+    // with the failures of the parts. Errors of the cheap checks come before weights are copied.
     TENGINE_MUST_USE int run();
 
-    // After run(): what the nodes are called, in the model's order.
+    // After run(): the names of the nodes, in the model's order.
     const std::vector<std::string>& node_names() const { return node_names_; }
 
   private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes a model apart and checks what it says of itself.
+// Takes a model apart and checks its own fields.
 #include "serializer/onnx/model.h"
 
 #include <climits>

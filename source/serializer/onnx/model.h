@@ -13,7 +13,7 @@
 namespace tengine {
 
 // Fill the empty `graph`. Constants may lie in `files`, which must outlive it. May throw
-// std::bad_alloc and what protobuf throws; the serializer's entries turn that into a status.
+// std::bad_alloc and exceptions of protobuf; the serializer's entries turn that into a status.
 TENGINE_MUST_USE int load_onnx_file(struct graph* graph, const std::string& path, ModelFiles* files,
                                     std::shared_ptr<const ModelFrame>* out_frame);
 // `bytes` are the caller's; a model without file cannot have external data.

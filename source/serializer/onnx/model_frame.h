@@ -24,7 +24,7 @@ struct ModelFrame
     std::unordered_map<std::string, std::vector<std::string>> attributes;  // by the node's name
 };
 
-// `graph` is what the model was imported to, `node_names` what its nodes are called there.
+// `graph` is the one that the model was imported to, `node_names` has the names of its nodes there.
 std::shared_ptr<const ModelFrame> make_model_frame(const OnnxModel& model,
                                                    const std::vector<std::string>& node_names,
                                                    const graph& graph);

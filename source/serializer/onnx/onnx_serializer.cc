@@ -108,7 +108,7 @@ int check_files(const struct serializer*, const struct graph* graph)
 int save_model(struct serializer* serializer, const struct graph* graph, const char* file_name)
 {
     return guard([=] {
-        // A copy for another opset says what its source says.
+        // A copy for another opset says the same as its source.
         const struct graph* said = graph->core->source ? graph->core->source : graph;
         const Origin* origin = said->core->serializer == serializer ? origin_of(said) : nullptr;
         const bool has_frame = origin && origin->is_copy;

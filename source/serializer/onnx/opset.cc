@@ -135,7 +135,7 @@ Missing describe_missing(const std::string& domain, const std::string& type, int
     return missing;
 }
 
-// No node is to blame: what any operator means in such an opset is not known here.
+// No node is to blame: the meaning of any operator in such an opset is not known here.
 int check_is_known(const std::string& domain, int version)
 {
     if (!domain.empty() || version <= NEWEST_KNOWN_OPSET) return TENGINE_OK;

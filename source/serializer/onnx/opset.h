@@ -50,7 +50,7 @@ TENGINE_MUST_USE int collect_opsets(
 
 // One entry per node. Custom operators are those of `context` and of the process.
 // TENGINE_EOPERATOR lists every (domain, type, opset) of a known domain that
-// has no description, with nodes and, where the operator has one for other opsets, what changed;
+// has no description, with nodes and, where the operator has one for other opsets, the change;
 // `names` are the nodes'. TENGINE_ENOTSUP: ONNX's own domain in an opset newer than any known.
 TENGINE_MUST_USE int resolve_operators(const ::onnx::GraphProto& graph, const Imports& imports,
                                        const struct context* context,

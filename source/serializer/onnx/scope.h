@@ -12,8 +12,8 @@
 
 namespace tengine {
 
-// The meaning of names where nodes are moved from, and in a graph of one of these nodes, which has
-// names of its own.
+// The meaning of names in the source of moved nodes, and in a graph of one of these nodes, which
+// has names of its own.
 struct Scope
 {
     const std::string& prefix;
@@ -28,7 +28,7 @@ struct Scope
 // Told the bytes of each new name before it is written; an error ends the renaming.
 using Charge = std::function<int(size_t bytes)>;
 
-// Inputs and outputs, and what graphs that are attributes have.
+// Renames inputs and outputs, and the names in graphs that are attributes.
 TENGINE_MUST_USE int rename_node(const Scope& scope, const Charge& charge, ::onnx::NodeProto* node);
 
 // All that the graph has is called with the prefix of `outer`, where it lies.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SparseTensorProto to dense values: what is not listed is 0. Its parts are read by tensor.h.
+// SparseTensorProto to dense values: elements that are not listed are 0. Its parts are read by
+// tensor.h.
 #pragma once
 
 #include "serializer/onnx/tensor.h"

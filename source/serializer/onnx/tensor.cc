@@ -110,8 +110,8 @@ const ElementType* find_element_type(int onnx_type)
     return row == std::end(kElementTypes) ? nullptr : row;
 }
 
-// Elements of a few bits share bytes. Only whole bytes are looked at as they are in the file: what
-// is left of the last one is 0 here.
+// Elements of a few bits share bytes. Only whole bytes are looked at as they are in the file: the
+// rest of the last one is 0 here.
 bool fills_bytes(size_t elements, int data_type)
 {
     return elements % 8 * static_cast<size_t>(get_data_type_bits(data_type)) % 8 == 0;
@@ -218,8 +218,8 @@ size_t TensorReader::value_number() const
     return get_data_type_bits(data_type_) < 8 ? bytes_ : elements_;
 }
 
-// Lists, and what has fewer bytes, are copied if they are not aligned: passes read them. Minimal
-// builds do without what others need (is_ir_tensor_aligned()).
+// Lists, and tensors of fewer bytes, are copied if they are not aligned: passes read them. Minimal
+// builds do without the alignment that others need (is_ir_tensor_aligned()).
 bool TensorReader::takes_any_address() const
 {
 #ifdef TENGINE_MINIMAL

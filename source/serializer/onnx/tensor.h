@@ -21,7 +21,7 @@ class TensorReader
 {
   public:
     // `raw` is raw_data, which may lie outside the proto (see split_message). `owner` names the
-    // tensor in error sentences. `file`, if any, is what `raw` lies in. All but `owner` must
+    // tensor in error sentences. `file`, if any, holds `raw`. All but `owner` must
     // outlive the reader.
     TensorReader(const ::onnx::TensorProto& proto, Bytes raw, std::string owner,
                  ExternalData* external, ModelFile* file = nullptr)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protobuf's wire format, one level deep. Protobuf itself parses what is below that level.
+// Protobuf's wire format, one level deep. Protobuf itself parses the levels below.
 #include "serializer/onnx/wire.h"
 
 #include <cstdint>
@@ -105,7 +105,7 @@ int split_message(const Encoded& encoded, int number, google::protobuf::MessageL
                                      "malformed or reaches beyond the end at byte %zu",
                                      encoded.offset + begin, encoded.offset + encoded.bytes.size());
         if (tag != wanted) continue;
-        // Merging piece by piece is what protobuf defines the concatenation of messages to mean.
+        // Protobuf defines the concatenation of messages as merging piece by piece.
         TENGINE_RETURN_IF_ERROR(merge(slice(encoded, rest_begin, begin), rest));
         rest_begin = cursor.position();
         out_payloads->push_back(slice(encoded, rest_begin - value.size(), rest_begin));

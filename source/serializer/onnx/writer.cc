@@ -234,7 +234,7 @@ class GraphExport
         return TENGINE_OK;
     }
 
-    // A body has no names of the graphs around it, except what it captures.
+    // A body has no names of the graphs around it, except its captures.
     bool is_taken_outside(const std::string& name) const
     {
         return outer_ && (outer_->taken_.count(name) > 0 || outer_->is_taken_outside(name));
@@ -304,7 +304,7 @@ class GraphExport
         }
     }
 
-    // Nothing has to read a constant, but what reads it may lie outside.
+    // Nothing has to read a constant, but its reader may lie outside.
     bool is_needed(const struct tensor& constant) const
     {
         return constant.consumer_num == 0 || is_ir_graph_output(&graph_, constant.index) ||
@@ -381,7 +381,7 @@ class GraphExport
                 if (field && listed.insert(field).second) add_attribute(node, *field, proto);
             }
         }
-        // An unknown operator has only what was added to the row from the file.
+        // An unknown operator has only the fields that were added to the row from the file.
         const int first = is_unknown(node) ? find_op_method(node.op.type, 0)->field_num : 0;
         for (int i = first; i < method.field_num; ++i) {
             const op_field_t& field = method.fields[i];
@@ -418,7 +418,7 @@ class GraphExport
         return declared ? get_ir_tensor_dim_name(declared, dim) : "";
     }
 
-    // Whether the inputs have the shapes that the model declares; those of what is computed then
+    // Whether the inputs have the shapes that the model declares; those of computed tensors then
     // hold as well.
     bool has_declared_shapes() const
     {

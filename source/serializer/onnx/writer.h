@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A graph in source form as an ONNX file. Its nodes are ONNX's, or of domains that become custom
-// ones in the file ("tengine" for what ONNX has no operator for).
+// ones in the file ("tengine" where ONNX has no operator).
 #pragma once
 
 #include <string>

@@ -7,7 +7,7 @@
 
 namespace tengine {
 
-// Leaves out the ones whose output is one of the graph's and nothing else: their input becomes the
+// Leaves out those whose output is only an output of the graph: their input becomes the
 // output in its place, and a notice says so.
 void drop_zip_maps(OnnxModel* model);
 

@@ -30,7 +30,7 @@ bool resembles_mark(const PartsRecord& lists)
     return equal >= sizeof kPartsMark / 2;
 }
 
-// The hash of what `lists` tells and where, so that it cannot be told to be elsewhere.
+// The hash of the contents of `lists` and their place, so that they cannot be moved elsewhere.
 void find_digest(const char* bytes, const PartsRecord& lists, uint8_t out_digest[kDigestBytes])
 {
     const uint32_t places[] = {lists.begin, lists.size, lists.parts, lists.constants};
@@ -236,7 +236,7 @@ ModelParts list_parts(const struct graph& graph)
     return parts;
 }
 
-// Who altered bytes did not change the hash that goes with them, so that alone tells nothing.
+// The hash beside altered bytes may be unaltered, so that alone tells nothing.
 struct SavedBytes
 {
     std::string_view digest, data;

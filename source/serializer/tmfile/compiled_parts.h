@@ -9,8 +9,8 @@
 namespace tengine::tmfile {
 
 // Gives the graph the compiled parts of its file, if there are any in front of its record, the
-// model's or a body's, at `place`. The plain graph is whole without them: what is wrong with them
-// is logged. `nodes`: in the file's order. TENGINE_ENOMEM.
+// model's or a body's, at `place`. The plain graph is whole without them: their errors are logged.
+// `nodes`: in the file's order. TENGINE_ENOMEM.
 TENGINE_MUST_USE int read_compiled_parts(Reading& reading, uint32_t place,
                                          const Vector<struct node*>& nodes);
 

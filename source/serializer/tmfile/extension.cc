@@ -222,7 +222,7 @@ constexpr AttributeType kTypes[] = {
     {OP_FIELD_TENSOR, "tensor", read_tensor, write_tensor},
 };
 
-// An operator that is not known has what attributes the file gives it.
+// An unknown operator has the attributes that the file gives it.
 int make_room(Reading& reading, struct node* node, const String& name, const AttributeType& type)
 {
     const method& method = *node->op.method;

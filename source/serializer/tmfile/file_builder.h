@@ -15,7 +15,7 @@ namespace tengine::tmfile {
 class FileBuilder
 {
   public:
-    // The offset of what is appended, or 0 once the file is too large for its offsets; then all
+    // The offset of the appended bytes, or 0 once the file is too large for its offsets; then all
     // further calls do nothing. Records and vectors start at multiples of 4.
     template <class Record>
     uint32_t add(const Record& record)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a hostile tmfile: nothing is read outside its bytes, and what is made of it is paid for
-// from a budget. Errors name what was looked for and where.
+// Reading a hostile tmfile: nothing is read outside its bytes, and all memory for its contents is
+// counted against a budget. Errors name the record looked for and its place.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The records of a tmfile, version 2: little endian, without gaps, every offset an absolute
-// position in the file, 0 for what is not there. Containers are
+// position in the file, 0 for an absent object. Containers are
 //     string   {size with its NUL, offset of the characters}
 //     vector   {count, then count entries: offsets, indices, int32, float32 or 4 float32}
-// The operator's row says what the fields of its parameter record are.
+// The operator's row describes the fields of its parameter record.
 //
 // Extension records are ours: a node whose operator the format has no number for. Its operator
 // record has type kExtensionType, the opset as version, and as parameter a string, the operator's
@@ -179,7 +179,8 @@ constexpr size_t kDigestBytes = 32;  // SHA-256
 struct PartsRecord
 {
     char mark[sizeof kPartsMark];
-    uint8_t digest[kDigestBytes];  // of what follows, and of the bytes that hold the other records
+    uint8_t
+        digest[kDigestBytes];  // of the following bytes, and of those that hold the other records
     uint32_t begin;  // where these are: at first the offset of a vector of PartNodesRecord, or 0
     uint32_t size;
     uint32_t parts;      // a vector of CompiledPartRecord
@@ -190,7 +191,7 @@ struct CompiledPartRecord
 {
     uint8_t fingerprint[kDigestBytes];
     uint8_t digest[kDigestBytes];  // of the bytes
-    uint32_t target;               // a string, what the device says of its compiler and chip
+    uint32_t target;               // a string, the device's own of its compiler and chip
     uint32_t size;
     uint32_t data;
 };

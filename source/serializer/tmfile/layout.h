@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models in NHWC, from TensorFlow and TFLite: what Tengine brings into NCHW when it loads them, and
+// Models in NHWC, from TensorFlow and TFLite: the conversion to NCHW when Tengine loads them, and
 // the way back for the writer. Concat looks at graph->model_layout when its shape is inferred.
 #pragma once
 

@@ -19,8 +19,8 @@ const ir_method_t* find_method(uint32_t operator_number);
 TENGINE_MUST_USE int read_parameters(Reading& reading, struct node* node,
                                      const OperatorRecord& record, uint32_t operator_offset);
 
-// Writes what the record refers to and then the record; *out_offset is 0 when the operator has
-// none.
+// Writes the data that the record refers to and then the record; *out_offset is 0 when the operator
+// has none.
 TENGINE_MUST_USE int write_parameters(FileBuilder& builder, const struct node& node, bool is_nhwc,
                                       uint32_t* out_offset);
 

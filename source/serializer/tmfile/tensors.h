@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tensors of a tmfile: shape, type, quantisation, and of constants the values.
+// The tensors of a tmfile: shape, type, quantisation, and the values of constants.
 #pragma once
 
 #include "serializer/tmfile/reader.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strings in the buffer of a constant or of an attribute: of each the number of its bytes, four of
-// them, and the bytes, without a NUL.
+// Strings in the buffer of a constant or of an attribute. Each has the number of its bytes, in four
+// bytes, and the bytes, without a NUL.
 #pragma once
 
 #include "base/containers.hpp"
@@ -14,7 +14,8 @@ TENGINE_MUST_USE int refuse_texts(const String& what);
 
 String encode_texts(const char* const* texts, size_t number);
 
-// Exactly `number` texts in `size` bytes, which become the graph's. `what` names them in sentences.
+// Exactly `number` strings in `size` bytes, which become the graph's. `what` names them in
+// sentences.
 TENGINE_MUST_USE int decode_texts(Reading& reading, const char* bytes, size_t size, size_t number,
                                   const String& what, const char** out_texts);
 

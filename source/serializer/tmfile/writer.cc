@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order is the original writer's: what a record refers to comes before it, the header is filled
-// in last. An operator's parameter record comes right before the operator's, which tells its
-// length.
+// The order is the original writer's: the data that a record refers to comes before it, the header
+// is filled in last. An operator's parameter record comes right before the operator's, which tells
+// its length.
 #include "serializer/tmfile/writer.h"
 
 #include <algorithm>
