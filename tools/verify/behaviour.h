@@ -27,15 +27,15 @@ Outcome skipped(const std::string& reason);
 
 using Check = Outcome (*)(const Target&, const TypedCase&);
 
-// The checks. Each may throw Failure, which is then what the check found.
+// The checks. Each may throw Failure, which is then its finding.
 //
 // Preparing again in other shapes, and in the first again, gives the bytes of a new graph.
 Outcome check_reshape(const Target& target, const TypedCase& specimen);
 // Runs in flight (scheduler "pipeline", run_graph with block 0) give the bytes of runs one by one.
 Outcome check_async(const Target& target, const TypedCase& specimen);
-// Calls in a wrong order are refused, and what comes after them works.
+// Calls in a wrong order are refused, and later calls work.
 Outcome check_misuse(const Target& target, const TypedCase& specimen);
-// Memory after many preparations and runs is what it was after a few.
+// Memory after many preparations and runs is as large as after a few.
 Outcome check_memory(const Target& target, const TypedCase& specimen);
 // A run takes nothing from the heap.
 Outcome check_allocation(const Target& target, const TypedCase& specimen);
@@ -46,9 +46,9 @@ Outcome check_threads(const Target& target, const TypedCase& specimen);
 // Graphs that several threads prepare and run at once give the bytes they give alone.
 Outcome check_races(const Target& target, const TypedCase& specimen);
 
-// All checks, of one case for each operator and type of those that the device takes, and what the
-// device says of cases that it does not take: refusals have a reason, and after one the CPU gives a
-// result. `cases`: all of which the report has a claim.
+// All checks, on one case for each operator and type of those that the device takes, and the
+// device's reasons on cases that it does not take: refusals have a reason, and after one the CPU
+// gives a result. `cases`: all of which the report has a claim.
 void check_behaviour(const Target& target, const std::vector<TypedCase>& taken,
                      Verification* report, const ShowProgress& show);
 void check_faults(const Target& target, const std::vector<TypedCase>& cases, Verification* report,

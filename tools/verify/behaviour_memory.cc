@@ -124,7 +124,7 @@ Outcome check_allocation(const Target& target, const TypedCase& specimen)
     CaseGraph graph(specimen.of, specimen.data_type, inputs, target);
     graph.prepare();
     if (!has_known_shapes(graph.graph())) return skipped("the shape of a result depends on data");
-    // The first run may make what belongs to threads.
+    // The first run may make the memory of threads.
     run_once(&graph, inputs);
     const int64_t before = count_allocations();
     for (int run = 0; run < kRuns; ++run)

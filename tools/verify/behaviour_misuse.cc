@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls in a wrong order. The library refuses them; a device sees what comes of them, such as
+// Calls in a wrong order. The library refuses them; a device sees their consequences, such as
 // preparations without runs, and parts that are released early.
 #include "model.h"
 #include "verify/behaviour.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph that is prepared for one shape after the other. A device then finds what it compiled for
-// the shape before, and may keep of it what does not depend on shapes.
+// A graph that is prepared for one shape after the other. A device then finds its compiled part for
+// the shape before, and may keep everything in it that does not depend on shapes.
 #include <algorithm>
 
 #include "tensor_file/failure.h"

@@ -40,8 +40,8 @@ double smallest_of(int data_type)
     }
 }
 
-// Sums are in fp32 at least, except those of fp16, for which some machines have no other, and those
-// of a few tensors, which are done as one addition after the other.
+// Accumulators are in fp32 at least, except those of fp16, for which some machines have no other,
+// and those of a few tensors, which are added one after the other.
 double sum_unit_of(const std::string& op, int data_type)
 {
     const bool is_wide = data_type == TENGINE_DT_BF16 && op != "Sum" && op != "Mean";
@@ -123,7 +123,7 @@ class Bound
         if (rule_ == Rule::kExact) return 0;
         const double size = std::fabs(get_element(*wanted_, index));
         const double own = rule_ == Rule::kFunction ? kFunctionUnits : 1;
-        // A thousandth more for what is smaller by orders.
+        // A thousandth more for terms that are smaller by orders.
         const double rounding = 1.001 * own * unit_ * size;
         const double addend = addend_ ? factor_ * std::fabs(get_element(*addend_, index)) : 0;
         return rounding + addend + constant_ + smallest_;
@@ -285,7 +285,8 @@ bool moves_pixels(const Case& of)
     return false;
 }
 
-// A Resize of bytes that interpolates: a quantised result, which others may round otherwise.
+// A Resize of int8 or uint8 that interpolates: a quantised result, which others may round
+// otherwise.
 bool mixes_bytes(const Case& of, const Tensor& output)
 {
     return of.op == "Resize" && !moves_pixels(of) && !is_floating(output.data_type);

@@ -33,8 +33,7 @@ struct Expected
 {
     std::vector<Tensor> outputs;     // of the reference, in its type
     std::vector<Tensor> magnitudes;  // the same with the sizes of all inputs (kSum)
-    std::vector<Tensor>
-        conditions;  // what inputs that are off by their own size change (kFunction)
+    std::vector<Tensor> conditions;  // changes by inputs that are off by their own size (kFunction)
 };
 
 struct Agreement
@@ -54,7 +53,7 @@ int64_t count_terms(const std::string& op, const Tensor& output, int64_t largest
 Agreement compare(const Case& of, int value_type, int64_t terms, const Expected& expected,
                   const std::vector<Tensor>& outputs);
 
-// Half a unit in the last place of 1: what rounding to the type may be wrong by. 0 for integers.
+// Half a unit in the last place of 1, the largest error of rounding to the type. 0 for integers.
 double unit_of(int data_type);
 
 }  // namespace tengine::tools

@@ -151,7 +151,7 @@ std::string list_text(const std::vector<Value>& values)
     return text.str();
 }
 
-// "[1,2,3]" of values, "#1x3" of a constant, "1x3" of what is fed.
+// "[1,2,3]" of values, "#1x3" of a constant, "1x3" of a fed operand.
 std::string operand_text(const Operand& operand)
 {
     if (operand.is_absent) return "-";
@@ -181,7 +181,7 @@ bool is_unsigned(int data_type)
 // A number of the range that the type holds.
 double random_value(std::mt19937_64* engine, double low, double high, int data_type)
 {
-    // 2^-53: what lies between has no more digits in a double.
+    // 2^-53: numbers between have no more digits in a double.
     const double share = std::ldexp(static_cast<double>((*engine)() >> 11), -53);
     if (is_floating(data_type)) return low + share * (high - low);
     if (data_type == TENGINE_DT_BOOL) return share < 0.5 ? 0 : 1;

@@ -97,7 +97,7 @@ void add_quantized_cases(std::vector<Case>* cases);
 void add_recurrent_cases(std::vector<Case>* cases);
 void add_tree_cases(std::vector<Case>* cases);
 void add_other_cases(std::vector<Case>* cases);
-// Those that are there behind a convolution, where that may change what computes them.
+// Those that are there behind a convolution, where that may change the kernel.
 void add_cases_behind_conv(std::vector<Case>* cases);
 
 // The property that makes the shapes of a case special, "plain" if none does: "one element",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases whose input comes from a convolution. A device may hand on what a convolution writes as it
-// lies, with the channels last, and has kernels for that; a single node would not be computed by
+// Cases whose input comes from a convolution. A device may hand on the NHWC result of a convolution
+// as it is, and has kernels for that; a single node would not be computed by
 // them.
 #include <algorithm>
 #include <iterator>
@@ -42,7 +42,7 @@ bool contains(const Items& items, const Item& item)
     return std::find(std::begin(items), std::end(items), item) != std::end(items);
 }
 
-// Whether it has channels, and pixels that may lie in another order.
+// Whether it has channels and planes, whose layout may be NHWC.
 bool is_picture(const Operand& input)
 {
     const std::vector<int>& dims = input.dims;

@@ -14,7 +14,7 @@ Operand indices(std::vector<int> dims, int number)
     return made;
 }
 
-// Each once: what is written twice has no defined result.
+// Each once: an element that is written twice has no defined result.
 Operand places(std::vector<int> dims, std::vector<double> values)
 {
     Operand made = int64_list(std::move(values));

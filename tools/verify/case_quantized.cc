@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators on quantised bytes. Scales let results fill the range of a byte, and are none of a
-// short binary fraction, so that no exact value lies in the middle of two bytes.
+// Operators on int8 and uint8. Scales let results fill the range of the type, and none is a short
+// binary fraction, so that no exact value lies in the middle of two integers.
 #include <cmath>
 #include <tuple>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kSums = TENGINE_DT_INT32;
 
-// Biases of quantised sums.
+// Biases of quantised accumulators.
 Operand sums(std::vector<int> dims)
 {
     Operand made = constant(std::move(dims));

@@ -32,7 +32,7 @@ struct Finding
     // numbers as the detail says. Negative: does not apply.
     double error = -1;
     double bound = -1;
-    std::string kernels = {};  // what the device says that it computed it with; "" if it does not
+    std::string kernels = {};       // as the device names them; "" if it does not
     std::string reproduction = {};  // a command line; "": --only with the subject and the types
 };
 

@@ -75,7 +75,7 @@ bool is_work(const tengine_execution_node& node, const Case& of)
     return op != "Cast" || of.op == "Cast";
 }
 
-// Adds what the device says of the node to those before, separated by commas.
+// Adds the device's kernel of the node to those before, separated by commas.
 void add_kernel(graph_t graph, int index, std::string* kernels)
 {
     tengine_node_kernel kernel = {};
@@ -155,7 +155,7 @@ tensor_t CaseGraph::add_tensor(const std::string& name, const Tensor& value, int
     return tensor;
 }
 
-// A convolution whose weights are the identity, so that it gives what it takes, bit by bit.
+// A convolution whose weights are the identity, so that its result is its input, bit by bit.
 tensor_t CaseGraph::add_conv(tensor_t from, const Tensor& value)
 {
     const bool is_float = is_floating(value.data_type);

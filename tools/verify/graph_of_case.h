@@ -21,7 +21,7 @@ struct Placement
     bool is_converted = false;  // into the precision of the run, by a Cast
     std::string reason;         // of the device's refusal; "" if there is none
     int64_t mac_number = 0;     // multiply-accumulates of a run
-    std::string kernels;        // what the device says that it computes it with; "" if it does not
+    std::string kernels;        // as the device names them; "" if it does not
 };
 
 // A context with the target's device in front and its options. The caller destroys it. Throws
@@ -41,10 +41,10 @@ class CaseGraph
     // Valid after prepare().
     Placement placement() const;
 
-    // Sets the data of what is fed; shapes are those the graph has.
+    // Sets the data of the fed inputs; shapes are those the graph has.
     void feed(const std::vector<Tensor>& inputs);
 
-    // Gives what is fed the shapes of `inputs`; prepare() must follow.
+    // Gives the fed inputs the shapes of `inputs`; prepare() must follow.
     void reshape(const std::vector<Tensor>& inputs);
 
     void run();
@@ -74,7 +74,7 @@ class CaseGraph
 
     Case case_;
     Target target_;
-    std::vector<int> fed_;  // indices of what is fed
+    std::vector<int> fed_;  // indices of the fed inputs
     std::unique_ptr<void, DestroyContext> context_;
     std::unique_ptr<void, DestroyGraph> graph_;
 };

@@ -45,7 +45,7 @@ std::vector<Layer> list_layers(graph_t graph);
 // by the plain kernels of the CPU. Throws Failure.
 Values compute_values(const std::string& path, const ModelOptions& inputs);
 
-// The node of a layer in integers that says what becomes of the layer.
+// The node of a layer in integers that decides on the layer.
 struct IntegerWork
 {
     std::string op;
@@ -78,7 +78,7 @@ class LayerGraph
     // The layer's results.
     std::vector<Tensor> run();
 
-    // Writes what the graph is now as an ONNX model into the folder. Returns the path.
+    // Writes the present graph as an ONNX model into the folder. Returns the path.
     std::string save(const std::filesystem::path& folder, const std::string& name) const;
 
   private:

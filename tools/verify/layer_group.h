@@ -14,8 +14,8 @@ namespace tengine::tools {
 
 struct LayerGroup
 {
-    // Reads what the DequantizeLinear nodes read, and writes what the QuantizeLinear nodes do. Has
-    // the name of the first of its float nodes.
+    // Reads the inputs of the DequantizeLinear nodes, and writes the outputs of the QuantizeLinear
+    // nodes. Has the name of the first of its float nodes.
     Layer layer;
     // Indices of its nodes, without the DequantizeLinear nodes, which others may read as well. In
     // the order of the file: the first is a float node.

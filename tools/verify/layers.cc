@@ -78,10 +78,10 @@ std::vector<Tensor> compute_magnitudes(const Layer& layer, const Values& inputs,
     return compute(layer, sizes, graph);
 }
 
-// Far above the rounding of fp32, and far below what bends a function.
+// Far above the rounding of fp32, and far below the curvature of a function.
 constexpr double kShare = 1.0 / (1 << 10);
 
-// The sum of what each input changes, for a change as large as itself.
+// The sum of the changes by each input, for a change as large as itself.
 std::vector<Tensor> compute_conditions(const Layer& layer, const Values& inputs,
                                        const std::vector<Tensor>& outputs, LayerGraph* graph)
 {
@@ -102,7 +102,7 @@ std::vector<Tensor> compute_conditions(const Layer& layer, const Values& inputs,
     return sums;
 }
 
-// A file's name has no more of a layer's than letters, digits and what joins them.
+// A file's name has no more of a layer's than letters, digits and their joints.
 std::string file_word(const std::string& name)
 {
     constexpr size_t kLongest = 60;  // of several in a name
@@ -134,8 +134,8 @@ Target without_integers(Target target)
     return target;
 }
 
-// That what is between quantised tensors stays in floats, as Softmax does, is a warning of the log;
-// here it is one of the answers.
+// Nodes between quantised tensors that stay in floats, as Softmax does, are a warning of the log;
+// here they are one of the answers.
 class WithoutWarnings
 {
   public:
@@ -224,7 +224,7 @@ class LayerCheck
         return finding;
     }
 
-    // Writes the layer that was judged last; returns what runs it on the command line.
+    // Writes the layer that was judged last; returns the command line that runs it.
     std::string save(const Layer& layer) const
     {
         std::filesystem::path folder = options_.folder;
@@ -427,7 +427,7 @@ class LayerWalk
     std::vector<Layer> layers_;
     std::set<std::string> results_;          // of the model
     std::map<size_t, LayerGroup> groups_;    // by their first node
-    std::set<size_t> done_;                  // nodes of what ran in integers
+    std::set<size_t> done_;                  // nodes of groups that ran in integers
     std::map<std::string, size_t> waiting_;  // DequantizeLinear nodes by their results
     bool is_saved_ = false;
 };

@@ -15,7 +15,7 @@ namespace tengine::tools {
 struct LayerOptions
 {
     std::string model;  // a file
-    // Its inputs and their shapes; what it says of devices and options is not used.
+    // Its inputs and their shapes; its devices and options are not used.
     ModelOptions inputs;
     // Gets the first layer that is beyond its bound: a model of one node, and a file .npy for each
     // of its inputs.

@@ -40,7 +40,7 @@ std::vector<TypedCase> list_typed_cases(const Target& target, const std::string&
 // Called with how many of how many are done.
 using ShowProgress = std::function<void(int, int)>;
 
-// Prepares each and adds to the report what the device says of it, and a failed finding where the
+// Prepares each and adds the device's decision on it to the report, and a failed finding where the
 // preparation fails. Returns those the device takes.
 std::vector<TypedCase> make_manifest(const Target& target, const std::vector<TypedCase>& cases,
                                      Verification* report, const ShowProgress& show);

@@ -59,7 +59,7 @@ std::vector<Tensor> compute_magnitudes(const Case& of, int data_type, std::vecto
 // Inputs are off by this share of themselves.
 constexpr double kShare = 1.0 / (1 << 20);
 
-// The sum of what each input changes, for a change as large as itself.
+// The sum of the changes by each input, for a change as large as itself.
 std::vector<Tensor> compute_conditions(const Case& of, int data_type,
                                        const std::vector<Tensor>& inputs,
                                        const std::vector<Tensor>& outputs)

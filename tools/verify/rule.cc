@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rule an operator has; bound.h says what they are.
+// The rule of each operator; bound.h describes the rules.
 #include <algorithm>
 #include <iterator>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a graph of `tengine verify` runs: a device and how it is used.
+// The target of a graph of `tengine verify`: a device and how it is used.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tengine verify`: whether a device computes what it claims to. The cases are in case_<family>.cc,
-// what results may be wrong by in bound.h, each check in a file.
+// the error bounds in bound.h, each check in a file.
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -78,7 +78,7 @@ void print_tally(const Verification& report)
     if (rows.size() > 1) std::printf("%s", table_text(rows).c_str());
 }
 
-// Ctrl-C: what has been found so far is reported.
+// Ctrl-C: the findings so far are reported.
 struct Interrupted
 {
 };
