@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine bench`: how long models take, where that time goes, and how much memory they need. What
-// is measured and how is in measurement.h.
+// `tengine bench`: how long models take, where that time goes, and how much memory they need.
+// measurement.h measures.
 #include <memory>
 #include <vector>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report of `tengine bench` on its measurements, printed and written. docs/benchmark.md
+// The report of `tengine bench` on its measurements, as text and as files. docs/benchmark.md
 // describes both.
 #pragma once
 

@@ -105,7 +105,7 @@ std::vector<std::string> option_names(const CLI::App& app)
     return names;
 }
 
-// The first word that nothing takes, and what it may have been meant to be.
+// The first word that nothing takes, and the likely meaning of it.
 std::string describe_extra(const CLI::App& app)
 {
     const std::string word = app.remaining(true).at(0);

@@ -74,7 +74,7 @@ class Command
   public:
     explicit Command(CLI::App* app) : app_(app) {}
 
-    // `names`: "--output", "-o,--output", or of an argument "MODEL".
+    // `names`: "--output", "-o,--output", or "MODEL" for an argument.
     CommandOption add_option(const std::string& names, const OptionTarget& target,
                              const std::string& help);
     CommandOption add_flag(const std::string& name, bool* target, const std::string& help);

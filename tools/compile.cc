@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine compile`: a tmfile that has with it what devices compile of the model, so that boards
-// need not. Every target is a preparation of the tmfile itself, for a model of another format has
+// `tengine compile`: a tmfile with the compiled parts of devices, so that boards need not compile
+// them. Every target is a preparation of the tmfile itself, for a model of another format has
 // other nodes than what it is saved as.
 #include <fcntl.h>
 #include <unistd.h>
@@ -116,7 +116,7 @@ std::vector<std::string> list_devices(const CompileOptions& options)
     return {get_default_device()};
 }
 
-// Why a device has no node: what it says of the first.
+// Why a device has no node: its reason for the first.
 std::string find_refusal(graph_t graph, const std::string& device)
 {
     tengine_execution_node node;
@@ -136,7 +136,7 @@ bool has_part(graph_t graph, const std::string& device)
     return false;
 }
 
-// The option to type where a model of floats is for a device that has none of 32 bits.
+// The option to type where a float model is for a device without fp32.
 std::string find_precisions(const CompileOptions& options, const std::string& device)
 {
     if (options.common.precision != TENGINE_MODE_FP32) return "";
@@ -227,7 +227,7 @@ std::vector<Outcome> compile_targets(const CompileOptions& options,
     return outcomes;
 }
 
-// Adds what every target compiles to the file. The number of parts that are new.
+// Adds the parts that every target compiles to the file. Returns the number of new parts.
 size_t add_targets(const CompileOptions& options, const UnfinishedFile& file)
 {
     const std::vector<std::string> targets =

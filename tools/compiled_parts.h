@@ -14,7 +14,7 @@ namespace tengine::tools {
 struct CompiledPart
 {
     std::string device;
-    std::string target;  // what the device says of its compiler and chip
+    std::string target;  // the device's string of its compiler and chip
     int64_t bytes = 0;
     std::string fingerprint;
     std::string hash;

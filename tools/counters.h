@@ -22,7 +22,7 @@ struct Counter
 std::vector<Counter> read_counters(graph_t graph, int part);
 
 // The counter "time" in ms: the duration of a simulated device's last run by its own clock.
-// None for a device that is what it says.
+// None for a real device.
 std::optional<double> simulated_ms(const std::vector<Counter>& counters);
 
 // [{"name": …, "unit": …, "value": …}, …]

@@ -211,7 +211,7 @@ void Decoder::prepare(size_t tokens, int threads)
     if (set_tensor_shape(tokens_, shape, 2) < 0) fail_api(path_);
     lend(tokens_, ids_.data(), ids_.size() * sizeof ids_[0]);
     model_->prepare(threads);
-    // In place: what is written are the rows of the new tokens.
+    // In place, only the rows of the new tokens are written.
     for (Cache& cache : caches_)
         lend(cache.present, cache.bytes.data(), cache.bytes.size());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model that continues a text: what its inputs and outputs are, found by the nodes that read and
-// write them, and steps of it with the cache in place.
+// A model that continues a text: its inputs and outputs, found by the nodes that read and write
+// them, and steps of it with the cache in place.
 //
 // Such a model has nodes GroupQueryAttention, whose past and present are inputs and outputs of the
 // graph, as are their lengths; one more input, the tokens, which a Gather takes rows for; and one
@@ -18,7 +18,7 @@ namespace tengine::tools {
 class Decoder
 {
   public:
-    // Throws Failure with what is missing. The model outlives it.
+    // Throws Failure with the missing part. The model outlives it.
     explicit Decoder(Model* model, const std::string& path);
 
     // Rows of the cache.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine devices`: what this build of the library can use, and the options of every context.
+// `tengine devices`: devices and other parts that this build of the library can use, and the
+// options of every context.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -26,7 +27,7 @@ struct Option
 struct Device
 {
     std::string name;
-    std::string features;  // what it runs on, such as the instruction set; may be empty
+    std::string features;                // its hardware, such as the instruction set; may be empty
     std::vector<std::string> operators;  // in alphabetical order
     std::vector<std::string> data_types;
     std::vector<Option> options;

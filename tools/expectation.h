@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outputs against what they should be.
+// Outputs against the expected ones.
 #pragma once
 
 #include <optional>
@@ -27,7 +27,7 @@ Tolerance parse_tolerance(const std::string& text);
 struct Match
 {
     bool agrees = false;
-    std::string text;  // how well, or what differs, with the largest difference and where it is
+    std::string text;  // how well, or the largest difference and where it is
 };
 
 // Element by element; real numbers of any types can be compared, others need the same type.

@@ -28,7 +28,7 @@ void copy_channels(const std::vector<float>& values, const char* option, float o
         out_values[c] = values[values.size() == 1 ? 0 : c];
 }
 
-// Where an input has what; its shape is complete.
+// The place of each dimension in an input, whose shape is complete.
 struct PictureShape
 {
     bool channels_last = false;
@@ -91,7 +91,7 @@ image_values make_values(const ImageValues& values, int data_type, bool channels
     return made;
 }
 
-// As another type takes them, bytes the nearest one.
+// The values as another type takes them; int8 and uint8 take the nearest one.
 Tensor convert_floats(const Tensor& floats, int data_type)
 {
     if (data_type == TENGINE_DT_FP32) return floats;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file or standard input as the data of one input, or as what an output is compared with.
+// A file or standard input as the data of one input, or as the expected data of an output.
 #pragma once
 
 #include <string>

@@ -53,7 +53,7 @@ std::string escape_text(char letter)
     return text;
 }
 
-// Writes a value and what is in it, each member and element on a line of its own.
+// Writes a value and its contents, each member and element on a line of its own.
 class Printer
 {
   public:

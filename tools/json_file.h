@@ -21,7 +21,8 @@ class Json
   public:
     using Array = std::vector<Json>;
     // A class of its own: libstdc++ takes a variant of nothing but its own containers for one that
-    // always has a value, also where a copy ran out of memory half way, and destroys what is none.
+    // always has a value, also where a copy ran out of memory half way, and destroys a value that
+    // is none.
     struct Object : std::vector<std::pair<std::string, Json>>
     {
         using vector::vector;

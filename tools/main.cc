@@ -42,7 +42,7 @@ int print_no_memory()
     return kFailed;
 }
 
-// The log, without the failures of calls: these are thrown, with what they are about.
+// The log, without the failures of calls: these are thrown, with their subject.
 void print_log_line(int level, const char* line)
 {
     if (level == LOG_ERR && std::strcmp(line, get_tengine_error()) == 0) return;
@@ -98,7 +98,7 @@ int run(int argc, char** argv)
     } catch (const Misuse& misuse) {
         return print_error(std::string(misuse.what()) + " (see --help)", kMisused);
     }
-    // The first is of the end only, the second of all before.
+    // The first covers the end only, the second all before.
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
         throw Failure("standard output cannot be written");
     return 0;

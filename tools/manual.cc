@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes what is known of the command line as man pages (roff with the macros of man(7)), as a
+// Writes the description of the command line as man pages (roff with the macros of man(7)), as a
 // page of Markdown, and as a script for bash. The contract is in manual.h.
 #include "manual.h"
 
@@ -54,7 +54,7 @@ std::string option_names(const OptionDescription& option)
     return names;
 }
 
-// "-o, --output OUT.onnx", or of an argument its name alone.
+// "-o, --output OUT.onnx", or the name alone of an argument.
 std::string option_heading(const OptionDescription& option)
 {
     if (option.is_argument()) return "\\fI" + roff(option.name) + "\\fR";

@@ -69,7 +69,7 @@ class Measuring
     }
 
     void warm_up();
-    // Fills what the result says of the measured runs.
+    // Fills the result's fields on the measured runs.
     void measure(Measurement* result);
 
   private:
@@ -121,7 +121,7 @@ void Measuring::measure(Measurement* result)
     result->runs = static_cast<int>(times.size());
     if (times.empty()) return;
     result->times = summarise(std::move(times));
-    // Runs that follow each other: what lies between them is the tool's own.
+    // Runs that follow each other: the time between them is the tool's own.
     result->runs_per_second =
         1e3 * (options_.frames > 1 ? result->runs / elapsed : 1 / result->times.mean);
     if (profiler) result->profile = profiler->result();

@@ -52,7 +52,7 @@ void say_first_is_one(const std::string& path, const DeclaredShape& shape)
     std::fprintf(stderr, "tengine: %s\n", line.c_str());
 }
 
-// How reals stand in the bytes of a quantised input.
+// How real numbers are quantised for an input.
 struct ByteScale
 {
     float scale = 0;
@@ -60,7 +60,7 @@ struct ByteScale
     int lowest = 0;
 };
 
-// False: the input is not one of bytes with one scale.
+// False: the input is not int8 or uint8 with one scale.
 bool read_byte_scale(tensor_t input, ByteScale* scale)
 {
     const int data_type = get_tensor_data_type(input);
@@ -69,7 +69,7 @@ bool read_byte_scale(tensor_t input, ByteScale* scale)
            get_tensor_quant_param(input, &scale->scale, &scale->zero_point, 1) == 1;
 }
 
-// Reals as the nearest bytes, where the input takes bytes; others as they are.
+// Real numbers quantised, where the input is quantised; others as they are.
 Tensor quantise(tensor_t input, const Tensor& values)
 {
     ByteScale by;
@@ -77,7 +77,7 @@ Tensor quantise(tensor_t input, const Tensor& values)
     Tensor bytes =
         make_tensor(get_tensor_data_type(input), {values.shape.begin(), values.shape.end()});
     for (size_t i = 0; i < values.element_number(); ++i) {
-        // As QuantizeLinear does: the quotient of floats, halves to the even number.
+        // As QuantizeLinear does: the quotient of floats, ties to even.
         const float quotient = static_cast<float>(get_element(values, i)) / by.scale;
         const double nearest = std::nearbyint(double{quotient}) + by.zero_point;
         set_element(&bytes, i, std::clamp<double>(nearest, by.lowest, by.lowest + 255));
@@ -342,7 +342,7 @@ void Model::prepare(int threads)
     if (prerun_graph_multithread(graph(), options) < 0) fail_api(path_);
 }
 
-// Whole numbers decide what a model does, and random ones may be none that it knows.
+// Whole numbers decide the path of a model, and random ones may be none that it knows.
 void Model::fail_run() const
 {
     std::string made;

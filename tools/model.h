@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model from the command line to a prepared graph: the options that run, bench and inspect have
-// in common, and what they do.
+// in common, and their effects.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ constexpr int kMostThreads = 1024;
 // --threads, one number
 void add_threads_option(Command* command, int* threads);
 
-// For options that are pairs of the form "KEY=VALUE": what is wrong with `text`, "" if nothing is.
+// For options that are pairs of the form "KEY=VALUE": the error in `text`, "" if there is none.
 std::string judge_pair(const std::string& text, const char* form);
 
 // --cluster --cores

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds out what arguments are for. The contract is in named_value.h.
+// Finds the tensors that arguments are for. The contract is in named_value.h.
 #include "named_value.h"
 
 #include "tensor_file/failure.h"

@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kFirstValues = 8;
 constexpr size_t kFewValues = 64;
 
-// In quotes, so that what is in a text and what is around it cannot be mistaken.
+// In quotes, so that the string and the text around it cannot be mistaken.
 std::string quoted_text(const std::string& text)
 {
     std::string quoted = "\"";

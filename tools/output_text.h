@@ -10,10 +10,10 @@
 
 namespace tengine::tools {
 
-// "  first 0.1 0.2 ..." and "  min 0  max 1  mean 0.5", a line each; "" of an empty tensor.
+// "  first 0.1 0.2 ..." and "  min 0  max 1  mean 0.5", a line each; "" for an empty tensor.
 std::string summary_text(const Tensor& tensor);
 
-// A line for each row, of up to 64 numbers; of more, summary_text().
+// A line for each row of up to 64 numbers; summary_text() for more.
 std::string values_text(const Tensor& tensor);
 
 // Whether the tensor is one row of real numbers: two or more, all along one dimension.

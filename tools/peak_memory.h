@@ -6,8 +6,8 @@
 
 namespace tengine::tools {
 
-// Restarts from what is in use now. Where the system does not allow it the peak stays that of the
-// process so far.
+// Restarts from the memory in use now. Where the system does not allow it the peak stays that of
+// the process so far.
 void reset_peak_memory();
 
 // Bytes; 0 if the system does not tell.

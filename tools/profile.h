@@ -63,7 +63,7 @@ class Profiler
 
     void add_parts(const std::vector<double>& nodes, std::vector<double>* own);
     double run_ms(const std::vector<bool>& simulated) const;
-    // Returns of each part whether it is simulated.
+    // Returns for each part whether it is simulated.
     std::vector<bool> add_part_rows(const Report& report, Profile* profile) const;
     void add_node_rows(const Report& report, const std::vector<bool>& simulated,
                        Profile* profile) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collects what inspect.h of the library tells. The contract is in report.h.
+// Collects the data of the library's inspect.h. The contract is in report.h.
 #include "report.h"
 
 #include <algorithm>

@@ -88,7 +88,7 @@ struct Report
     std::string scheduler;
     std::vector<std::string> devices;  // those asked for, then the others that got a node
     std::vector<Part> parts;           // in the order they run, as the nodes
-    std::vector<PlacedNode> nodes;     // what the preparation made of the model's
+    std::vector<PlacedNode> nodes;     // the nodes that the preparation made of the model's
     std::vector<Value> results;        // the outputs once more, with their producers
 };
 

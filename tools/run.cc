@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine run`: runs a model once and prints what goes in and comes out, compares it with what
-// is expected, or tells where it ran and how long that took.
+// `tengine run`: runs a model once and prints what goes in and comes out, compares it with expected
+// outputs, or tells where it ran and how long that took.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -54,7 +54,7 @@ void print_heading(const char* role, const Tensor& tensor)
                 shape_text(tensor.shape).c_str(), tengine_data_type_get_name(tensor.data_type));
 }
 
-// Tensor names may hold anything; file names get what is harmless everywhere.
+// Tensor names may hold anything; file names get only harmless characters.
 std::string file_name(const std::string& tensor_name)
 {
     constexpr size_t kLongest = 200;  // file systems take 255 bytes
@@ -197,7 +197,7 @@ void say_if_beyond_fp16(const RunOptions& options, const std::vector<Tensor>& ou
         visible_text(found->name).c_str());
 }
 
-// The first that differs is told whole, of others only that they do.
+// The first that differs is told whole; for others only the fact is told.
 void fail_if_different(const std::vector<Comparison>& comparisons)
 {
     std::string text;

@@ -42,7 +42,8 @@ struct TableStyle
 // the heading; a column whose heading begins with '>' (which is not printed) is right-aligned.
 std::string table_text(const Rows& rows, const TableStyle& style = {});
 
-// A name of a model, which may be anything: what controls a terminal becomes question marks.
+// A name of a model, which may be anything: characters that control a terminal become question
+// marks.
 std::string visible_text(std::string text);
 
 // table_text() in as many tables as it takes for each to fit into lines of `style.width`

@@ -141,7 +141,7 @@ bool is_quantized_operator(const std::string& op)
                        [&](const char* part) { return op.find(part) != std::string::npos; });
 }
 
-// As tmfiles have it: the results are bytes.
+// As tmfiles have it: the results are int8 or uint8.
 bool writes_bytes(node_t node)
 {
     for (int i = 0; i < get_node_output_number(node); ++i) {

@@ -90,8 +90,8 @@ class FloatModel
 
     QuantizedModel quantize(const QuantizationRequest& request) const;
 
-    // Which of these the devices take most of. `inputs`: complete shapes, which the graphs made of
-    // the model have from then on.
+    // The request of these of which the devices take most. `inputs`: complete shapes, which the
+    // graphs made of the model have from then on.
     tengine_quantization_choice choose(const std::vector<QuantizationRequest>& requests,
                                        const std::vector<Tensor>& inputs) const;
 
@@ -101,7 +101,7 @@ class FloatModel
     // The type of most of its floats, "fp32"; "" without any.
     std::string float_type() const;
 
-    // "; the bodies of If 'gate' stay in float": what a reason for quantising nothing ends with, if
+    // "; the bodies of If 'gate' stay in float": the end of a reason for quantising nothing, if
     // there are such.
     std::string bodies_in_float() const;
 

@@ -81,7 +81,7 @@ void add_sample_shapes(const CommandOptions& options, ModelOptions* common)
     }
 }
 
-// Names, types and shapes as the library sees them. It also refuses what cannot run at all.
+// Names, types and shapes as the library sees them. It also refuses models that cannot run at all.
 std::vector<Tensor> describe_inputs(const CommandOptions& options)
 {
     ModelOptions common;

@@ -29,8 +29,8 @@ struct QuantizeReport
     std::string table;
     std::string method;
     WeightScales scales;
-    std::string scales_reason;  // why devices have these; "": they are what was asked for
-    std::string hint;           // what to try when many decisions differ; "": they do not
+    std::string scales_reason;  // why devices have these; "": they are as asked for
+    std::string hint;           // options to try when many decisions differ; "": they do not
     size_t samples = 0;
     NodeCounts counts;
     int quantized_nodes = 0;

@@ -119,7 +119,7 @@ void Quantizer::bisect(const Reference& reference)
     set_float(most);
 }
 
-// The harm of several nodes is not the sum of what each does alone, so some of those in float need
+// The harm of several nodes is not the sum of that of each alone, so some of those in float need
 // not be: the least harmful are tried first.
 void Quantizer::return_nodes(const Reference& reference, const ShowProgress& show)
 {

@@ -45,7 +45,7 @@ struct SampleSet
 SampleSet open_samples(const DataOptions& options, const std::vector<Tensor>& inputs);
 
 // --shape arguments, "x=1x3x48x320", for the inputs that leave a dimension free and whose first
-// sample is an array that fits what they declare; of an .npz the first axis of one sample is 1, or
+// sample is an array that fits what they declare; the first axis of one sample of an .npz is 1, or
 // as declared. None for pictures and random numbers. Throws Failure as open_samples does.
 std::vector<std::string> read_sample_shapes(const DataOptions& options,
                                             const std::vector<DeclaredShape>& inputs);

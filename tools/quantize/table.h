@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calibration table: what the library needs to compute the float model in int8, as text.
+// The calibration table with which the library computes the float model in int8, as text.
 // docs/quantize.md describes it; the library's reader is in source/optimizer/precision.
 #pragma once
 

@@ -17,7 +17,7 @@ namespace tengine::tools {
 namespace {
 
 // stb 2.27 refuses a last code that ends less than 16 bits before the end. In a PNG a checksum
-// follows; deflated bytes have their end in them, so that what follows does not matter.
+// follows; deflated bytes have their end in them, so that later bytes do not matter.
 constexpr size_t kPadding = 4;
 
 // No code of deflate stands for more: a length of 258 in two bits.

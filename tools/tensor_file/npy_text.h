@@ -17,7 +17,7 @@ bool is_text_type(const std::string& type);
 std::vector<std::string> decode_texts(const std::string& type, std::string_view elements,
                                       size_t number);
 
-// The elements; *out_type is their type ("U5"). Throws Failure for a text that is not UTF-8.
+// The elements; *out_type is their type ("U5"). Throws Failure for a string that is not UTF-8.
 std::string encode_texts(const std::vector<std::string>& texts, std::string* out_type);
 
 }  // namespace tengine::tools

@@ -23,8 +23,8 @@ double code_to_double(int data_type, uint8_t code);
 // it.
 uint8_t double_to_code(int data_type, double value);
 
-// Formats that do not know these types have a byte for each element: values of integers, codes of
-// floats. Makes such a tensor of a small one, and the other way round; that throws Failure if
+// Formats without these types have a byte for each element: values of integers, codes of floats.
+// Makes such a tensor of a small one, and the other way round; that throws Failure if
 // `data_type` is not small, the bytes are not of its kind, or one is beyond its range.
 Tensor widen_small(const Tensor& tensor);
 Tensor narrow_to_small(const Tensor& bytes, int data_type);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tensor outside the library: what the files hold and what programs print and compare. Reading
+// A tensor outside the library, which files hold and programs print and compare. Reading
 // and writing it is in npy.h and tensor_proto.h, choosing between them in tensor_file.h.
 #pragma once
 
@@ -29,10 +29,10 @@ struct Tensor
 };
 
 // A tensor of zeros. Throws Failure if a dimension is negative, there are more than
-// MAX_SHAPE_DIM_NUM, or more bytes than an int counts, which is what the C API's buffers take.
+// MAX_SHAPE_DIM_NUM, or more bytes than an int counts, as the C API's buffers have at most.
 Tensor make_tensor(int data_type, const std::vector<int64_t>& shape);
 
-// How many bytes that tensor has; throws what it throws, and takes no memory.
+// How many bytes that tensor has; throws as make_tensor() does, and takes no memory.
 size_t count_tensor_bytes(int data_type, const std::vector<int64_t>& shape);
 
 // A tensor with these elements. Throws Failure also if the shape needs fewer or more bytes, before
@@ -48,7 +48,7 @@ std::complex<double> get_complex(const Tensor& tensor, size_t index);
 double get_element(const Tensor& tensor, size_t index);
 
 // Converts as a C cast does, to floats of up to 16 bits rounding to nearest even. The value must be
-// representable when the tensor holds integers; of a complex number it is the real part, and the
+// representable when the tensor holds integers; for a complex number it is the real part, and the
 // other is 0.
 void set_element(Tensor* tensor, size_t index, double value);
 

@@ -13,7 +13,7 @@ namespace tengine::tools {
 
 bool has_ending(const std::string& path, const std::string& ending);
 
-// The whole file, or of "-" all of standard input, which is read once and then remembered. Throws
+// The whole file, or all of standard input for "-", which is read once and then remembered. Throws
 // Failure if it cannot be read, or is a folder, a pipe or a device.
 std::string read_file(const std::string& path);
 
@@ -28,7 +28,7 @@ std::string put_file(const std::string& folder, const std::string& name,
                      const std::string& content);
 
 // Throw Failure, which names the file, for every file that cannot be read, is damaged, or holds
-// what Tensor cannot.
+// data that Tensor cannot.
 Tensor read_tensor(const std::string& path);
 void write_tensor(const std::string& path, const Tensor& tensor);
 // With put_file().
