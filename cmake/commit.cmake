@@ -3,7 +3,7 @@
 
 # tengine_write_commit_header(<file>): TENGINE_COMMIT, the commit's first twelve digits, or "" where
 # the tree is not a git checkout of its own. Configure runs again after each commit; the header, and
-# so what includes it, changes only with it.
+# so each source that includes it, changes only with it.
 function(tengine_write_commit_header file)
     set(commit "")
     if(EXISTS ${PROJECT_SOURCE_DIR}/.git)

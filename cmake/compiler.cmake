@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Compiler settings: the build type, ccache, sanitizers, and what every target of ours is built with.
+# Compiler settings: the build type, ccache, sanitizers, and the options of every target of ours.
 
 include(CheckCXXCompilerFlag)
 

@@ -20,7 +20,7 @@ if(TENGINE_BUILD_BENCHMARK)
     list(APPEND TENGINE_MINIMAL_PARTS TENGINE_WITH_BENCHMARK)
 endif()
 
-# Defaults of options: what is on in the whole library and off in the minimal one.
+# Defaults of options that are on in the whole library and off in the minimal one.
 set(TENGINE_WHOLE ON)
 set(TENGINE_DEFAULT_BUILD_TYPE Release)
 if(TENGINE_MINIMAL)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # One function a package: tengine_wrap_<name>(<target> <out found> <out version>) looks for it and
-# fills the interface target. dependencies.cmake calls them by name. One that does not take what is
-# there sets `reason` in its caller.
+# fills the interface target. dependencies.cmake calls them by name. One that does not take the
+# package found sets `reason` in its caller.
 include(CheckCXXSourceCompiles)
 
 function(tengine_wrap_openblas target out_found out_version)

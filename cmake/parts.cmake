@@ -33,8 +33,8 @@ function(tengine_skip_part reason)
     set(TENGINE_PART_SKIPPED "${reason}" PARENT_SCOPE)
 endfunction()
 
-# tengine_add_part_program(<program> SOURCES … [LINK_LIBRARIES …]): a command line program of the part
-# itself, which sees what the part and the library have inside, as tests do. It is installed. The
+# tengine_add_part_program(<program> SOURCES … [LINK_LIBRARIES …]): a command line program of the
+# part itself, which sees the inside of the part and the library, as tests do. It is installed. The
 # part asks TENGINE_BUILD_TOOLS before.
 function(tengine_add_part_program program)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK_LIBRARIES")
@@ -50,8 +50,9 @@ function(tengine_add_part_program program)
     tengine_note(programs ${program} "on")
 endfunction()
 
-# tengine_add_part_plugin(<plugin> SOURCES …): a plug-in of the part's, which has what the part and the
-# library have inside in itself, and works with the library of this build only: plugins/<plugin>.so.
+# tengine_add_part_plugin(<plugin> SOURCES …): a plug-in of the part's, which has the inside of the
+# part and the library in itself, and works with the library of this build only:
+# plugins/<plugin>.so.
 function(tengine_add_part_plugin plugin)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES")
     if(NOT BUILD_SHARED_LIBS OR NOT TENGINE_BUILD_TOOLS OR TENGINE_SANITIZE)

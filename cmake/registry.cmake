@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Generated lists: what is found in the source folders becomes constant arrays in generated C or
+# Generated lists: entries found in the source folders become constant arrays in generated C or
 # C++ files under generated/registry/. source/module/registration.h declares the core's arrays.
 # Files are only rewritten when their content changes.
 

@@ -25,7 +25,7 @@ const char ir_default_device_name[] = \"${name}\";
                      ${generated}/left_out_names.c)
 endfunction()
 
-# Takes the sources of what is switched off from a list, or those that stand for it.
+# Takes the sources of switched-off features from a list, or those that stand for them.
 macro(tengine_drop_sources sources)
     if(TENGINE_WITH_PRECISIONS STREQUAL "OFF")
         list(FILTER ${sources} EXCLUDE REGEX "/optimizer/precision/")
@@ -67,8 +67,8 @@ function(tengine_join_library target)
     set_property(GLOBAL APPEND PROPERTY TENGINE_OBJECTS ${target})
 endfunction()
 
-# tengine_link_library([LIBRARIES …] [OPTIONS …] [DIRECTORIES …]): what the finished library is
-# linked with. OBJECT libraries among them are merged instead.
+# tengine_link_library([LIBRARIES …] [OPTIONS …] [DIRECTORIES …]): the libraries and options of the
+# finished library. OBJECT libraries among them are merged instead.
 function(tengine_link_library)
     cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "LIBRARIES;OPTIONS;DIRECTORIES")
     foreach(library IN LISTS arg_LIBRARIES)

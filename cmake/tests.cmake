@@ -39,9 +39,9 @@ function(tengine_register_tests target room seconds labels)
     endforeach()
 endfunction()
 
-# tengine_add_quick_test(<name> COMMAND …): an entry quick/<name>, one of those that give an answer soon
-# (`ctest -C quick -L quick`): a whole program of tests in one process, less what takes long. What
-# they run is also run by other entries.
+# tengine_add_quick_test(<name> COMMAND …): an entry quick/<name>, one of those that give an answer
+# soon (`ctest -C quick -L quick`): a whole program of tests in one process, without the slow ones.
+# Other entries run the same tests, too.
 function(tengine_add_quick_test name)
     add_test(NAME quick/${name} CONFIGURATIONS quick ${ARGN})
     set_tests_properties(quick/${name} PROPERTIES LABELS quick TIMEOUT 300)

@@ -16,8 +16,8 @@ set(processor "")
 set(compiler_prefix "")
 
 # The root directory of the board's system, as far as compilers need it: usr/include, usr/lib, lib.
-# SDKs call it sysroot; one can also be copied from the board. Empty: the compiler's own, which is
-# what `<compiler_prefix>gcc -print-sysroot` says.
+# SDKs call it sysroot; one can also be copied from the board. Empty: the compiler's own, which
+# `<compiler_prefix>gcc -print-sysroot` tells.
 set(sysroot "")
 
 # Instructions that every board of yours has. Vector code for newer ones is compiled besides and
@@ -29,7 +29,7 @@ set(cpu_flags "")
 # Optional: where libraries of your own for the board are installed; find_package() looks there.
 set(libraries "")
 
-# Optional: what runs the board's programs on this machine, for tests:
+# Optional: the emulator of the board's programs on this machine, for tests:
 # qemu-aarch64 -L ${sysroot}
 set(emulator "")
 
