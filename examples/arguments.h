@@ -20,6 +20,6 @@ struct arguments
     int image_count;
 };
 
-// Fills in the defaults and what the command line says; the result points into argv. Ends the
+// Fills in the defaults and the values of the command line; the result points into argv. Ends the
 // program after -h, and with exit status 1 and one line on standard error when something is wrong.
 void arguments_parse(int argc, char** argv, struct arguments* out_arguments);

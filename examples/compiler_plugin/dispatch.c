@@ -35,7 +35,7 @@ static int is_operand(const module_t* module, const acme_entry_t* entry, uint32_
     return constant + columns <= module->head->constant_num;
 }
 
-// Bytes may come from anywhere: what invoke() relies on is checked once.
+// Bytes may come from anywhere: everything that invoke() relies on is checked once.
 static int check_entry(const module_t* module, const acme_entry_t* entry)
 {
     if ((uint64_t)entry->first + entry->number > module->head->instruction_num ||

@@ -49,7 +49,7 @@ static int run(graph_t graph, float* pixels)
     tensor_t input = get_graph_input_tensor(graph, 0, 0);
     tensor_t output = get_graph_output_tensor(graph, 0, 0);
     // Whatever MODEL is: a buffer that does not fit the shape, or an output of another size, fails.
-    // The library logs what fails.
+    // The library logs each failure.
     if (!input || !output || set_tensor_shape(input, shape, 4) < 0 ||
         set_tensor_buffer(input, pixels, kPixels * (int)sizeof *pixels) < 0 ||
         prerun_graph(graph) < 0 || run_graph(graph, 1) < 0 ||

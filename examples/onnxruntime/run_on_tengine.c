@@ -27,7 +27,7 @@ static const OrtApi* load_api(const char* library)
     return get_base ? get_base()->GetApi(ORT_API_VERSION) : NULL;
 }
 
-// The provider has an entry for each device: what it is called is in the metadata.
+// The provider has an entry for each device, whose name is in the metadata.
 static const OrtEpDevice* find_device(OrtEnv* env, const char* name)
 {
     const OrtEpDevice* const* devices;
