@@ -193,7 +193,7 @@ class GraphBuilder
     const GraphView& view_;
     const std::vector<bool>& chosen_;
     const bool lends_constants_;
-    std::vector<tensor_t> tensors_;  // of the view's values
+    std::vector<tensor_t> tensors_;  // the view's values
     std::vector<std::string> inputs_;
     std::unordered_set<std::string> taken_;
     BuiltGraph built_;

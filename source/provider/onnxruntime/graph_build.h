@@ -18,7 +18,7 @@ using GraphPointer = std::shared_ptr<void>;  // a graph_t
 struct BuiltGraph
 {
     GraphPointer graph;
-    std::vector<std::string> node_names;  // of the view's nodes; "": not in the graph
+    std::vector<std::string> node_names;  // those of the view's nodes; "": not in the graph
 };
 
 // Why the library cannot have a node at all, whatever the device; "" when it can. Nothing is

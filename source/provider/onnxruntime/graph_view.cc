@@ -10,7 +10,7 @@ namespace {
 
 struct ElementType
 {
-    const char* name;  // of ONNX
+    const char* name;  // ONNX's
     int data_type;
 };
 

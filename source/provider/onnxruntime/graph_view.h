@@ -18,11 +18,11 @@ struct Value
 {
     std::string name;
     int data_type = kNoType;  // TENGINE_DT_*; kNoType: none that we have
-    std::string type;         // of ONNX, where we have none: "string"
+    std::string type;         // ONNX's, where we have none: "string"
     bool has_rank = false;
     std::vector<int64_t> dims;  // -1: not known
     bool is_constant = false;
-    bool is_output = false;  // of the graph
+    bool is_output = false;  // the graph's
     const OrtValueInfo* info = nullptr;
 };
 
@@ -33,7 +33,7 @@ struct ViewedNode
     std::string op;
     std::string domain;         // "" is ONNX's
     int version = 0;            // the operator's last change that the graph's opset has
-    std::vector<int> inputs;    // of values; kAbsent: left out
+    std::vector<int> inputs;    // indices of values; kAbsent: left out
     std::vector<int> outputs;   // the same
     std::vector<int> captured;  // values that subgraphs of the node read
     bool has_subgraphs = false;
@@ -44,7 +44,7 @@ struct GraphView
     std::vector<Value> values;
     std::vector<ViewedNode> nodes;  // each after those that it reads from
     bool is_nested = false;         // the body of a node
-    std::string path;               // of the model's file; "" for one from memory
+    std::string path;               // the model's file; "" for one from memory
 
     int find(const std::string& name) const;  // the value, or kAbsent
     int add_value(const OrtValueInfo* info);

@@ -28,7 +28,7 @@ struct SessionProvider : OrtEp
     const Settings settings;
     const OrtLogger* const logger;
     const std::string compatibility;
-    std::string summary;  // of the placement
+    std::string summary;  // the placement's
 };
 
 SessionProvider& of(OrtEp* provider)

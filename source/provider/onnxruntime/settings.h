@@ -32,12 +32,12 @@ struct KeptParts
 
 struct Settings
 {
-    std::vector<std::string> devices;  // of the library, best first
+    std::vector<std::string> devices;  // the library's, best first
     options_t options = {0, TENGINE_CLUSTER_BIG, TENGINE_MODE_FP32, 0};
     std::string precision = "fp32";
     std::string report;  // file for the placement, "" for none
     KeptParts kept_parts;
-    ContextPointer context;  // of all these devices and options
+    ContextPointer context;  // the one for all these devices and options
 
     bool has_device(const std::string& name) const;
     // "TPU, ACL", for sentences.

@@ -21,7 +21,7 @@ class TemporaryFolder
 
   private:
     std::string folder_, file_;
-    int lock_ = -1;  // of the folder, as long as this lives
+    int lock_ = -1;  // the folder's, as long as this lives
 };
 
 }  // namespace tengine::provider
