@@ -16,7 +16,7 @@ constexpr unsigned kBytes = 1U << TENGINE_DT_INT8 | 1U << TENGINE_DT_UINT8;
 struct Operator
 {
     const char* name;  // "Conv", or with its domain "com.microsoft.QGemm"
-    unsigned types;    // of input 0; an operator may have several rows
+    unsigned types;    // those of input 0; an operator may have several rows
     // Declares the node's functions; false when it has refused.
     bool (*build)(Builder& builder);
 };

@@ -14,7 +14,7 @@ struct DeviceState : Allocated
 {
     KernelList kernels;
 #ifndef TENGINE_MINIMAL
-    KernelList references;  // what the option CPU.kernels=reference leaves
+    KernelList references;  // those that the option CPU.kernels=reference leaves
     TimedKernels timed;
 #endif
 };

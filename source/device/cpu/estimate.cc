@@ -19,7 +19,7 @@
 namespace tengine::cpu {
 namespace {
 
-constexpr double kOverheadNs = 500;  // of a step of a plan: a call, and looking at the node
+constexpr double kOverheadNs = 500;  // a step of a plan: a call, and looking at the node
 
 // How the kernels of an operator without multiply-accumulates spend their time.
 struct Cost

@@ -23,7 +23,7 @@ struct Head
 {
     char mark[16];
     uint64_t step_num;
-    uint64_t size;  // of everything
+    uint64_t size;  // in all
 };
 
 struct Record
@@ -36,7 +36,7 @@ struct Record
     int8_t scale;
     int8_t table;
     uint8_t zeroes[3];
-    uint64_t offset, size;  // of what is packed; size 0: nothing
+    uint64_t offset, size;  // the packed constants; size 0: nothing
 };
 
 static_assert(sizeof(Head) == 32 && sizeof(Record) == 64, "no gaps");

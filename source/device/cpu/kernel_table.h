@@ -25,7 +25,7 @@ enum class Layout : uint8_t
 {
     kPlanar,
     kChannelsLast,
-    kAny,  // of kernels: element by element, so that all tensors may lie in either way
+    kAny,  // for kernels: element by element, so that all tensors may lie in either way
 };
 
 enum class Activation : uint8_t
@@ -82,7 +82,7 @@ struct KernelContext
     // tensors in another layout. Null: the node's.
     tensor* const* inputs = nullptr;
     tensor* const* outputs = nullptr;
-    int tensor_num[2] = {};  // of these
+    int tensor_num[2] = {};  // their numbers
 #ifdef TENGINE_MINIMAL
     static constexpr const int64_t* pixel_steps = nullptr;
 #else
@@ -104,7 +104,7 @@ struct KernelContext
     // prepare() may keep state here (packed weights); freed with free_state.
     void* state = nullptr;
     void (*free_state)(void* state) = nullptr;
-    size_t state_bytes = 0;  // of it, for reports, unless it counts itself: it may share
+    size_t state_bytes = 0;  // the state's, for reports, unless it counts itself: it may share
     size_t (*count_state)(const void* state) = nullptr;
     // Constants that prepare() has packed and another process could use (packed_problem.h), and
     // those that such a process has saved, which prepare() then takes instead of packing. The
@@ -166,7 +166,7 @@ struct Kernel
     int in_place_input = -1;
     // The same for any output, where it depends on the node (optional; asked after prepare).
     int (*find_in_place)(const KernelContext& context, int output) = nullptr;
-    Layout layout = Layout::kPlanar;  // of all its tensors of rank four
+    Layout layout = Layout::kPlanar;  // that of all its tensors of rank four
     bool fuses = false;               // does what KernelContext::fusion says
     bool scales = false;              // and fuses: does what Fusion::scale says
     bool leads = false;               // its steps have its layout whatever those before them have

@@ -73,7 +73,7 @@ class QuantizedWeights
     const tensor* source_ = nullptr;
     DataType type_ = DataType::UNKNOWN;
     std::vector<float> scales_;   // one for each slice, or one
-    int zero_point_ = 0;          // of weights with one scale
+    int zero_point_ = 0;          // that of weights with one scale
     std::vector<uint8_t> bytes_;  // empty: those of the constant as they are
     std::vector<int64_t> reach_;  // the largest sum of products that each slice can make
 };

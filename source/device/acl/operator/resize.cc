@@ -18,7 +18,7 @@ struct Rule
 {
     const char* mode;
     const char* coordinates;
-    const char* rounding;  // of nearest; NULL: any
+    const char* rounding;  // for nearest; NULL: any
     InterpolationPolicy interpolation;
     SamplingPolicy sampling;
     bool align_corners;

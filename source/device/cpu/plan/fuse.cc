@@ -491,7 +491,7 @@ class Fuser
 
     // After input, weight and bias.
     static constexpr int kBiasInput = 2;
-    static constexpr int kProductAddendInput = 7;  // of quantised products
+    static constexpr int kProductAddendInput = 7;  // in quantised products
     static constexpr int kAddendInput = 3;
     static constexpr int kScaleInput = 4;
 #ifndef TENGINE_MINIMAL

@@ -37,7 +37,7 @@ struct View
 // The input of a Softmax.
 struct Scores
 {
-    float scale = 1;  // of a product
+    float scale = 1;  // a product's
     tensor* mask = nullptr;
     Vector<size_t> steps;  // that compute it
 };

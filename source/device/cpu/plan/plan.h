@@ -78,7 +78,7 @@ class Plan : public Allocated
 #endif
     void* arena_ = nullptr;  // begins at its first multiple of ALLOC_ALIGNMENT
     size_t arena_bytes_ = 0;
-    size_t node_num_ = 0;  // of the part
+    size_t node_num_ = 0;  // the part's
 };
 
 }  // namespace tengine::cpu

@@ -120,7 +120,7 @@ struct Placement
 struct Joins
 {
     TensorTable<Placement> placements;
-    Vector<int64_t> pixel_steps;  // of all steps that have KernelContext::pixel_steps
+    Vector<int64_t> pixel_steps;  // those of all steps that have KernelContext::pixel_steps
 };
 
 // join.cc: with channels last, the inputs of a Concat of channels lie in its result where their

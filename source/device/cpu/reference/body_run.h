@@ -141,8 +141,8 @@ struct Kept
 struct Rounds : Allocated
 {
     Vector<Kept> values[2];
-    Vector<Kept> gathered;  // of a Loop: elements one after the other, packed ones with a byte each
-    Kept unpacked;          // of a Scan: an element with a byte for each that is packed
+    Vector<Kept> gathered;  // a Loop's: elements one after the other, packed ones with a byte each
+    Kept unpacked;          // a Scan's: an element with a byte for each that is packed
 };
 
 inline int prepare_rounds(KernelContext& context)

@@ -13,7 +13,7 @@
 
 namespace tengine::cpu {
 
-constexpr int kNormBits = 8;  // of fraction
+constexpr int kNormBits = 8;  // the fraction's
 constexpr float kNormUnit = 1 << kNormBits;
 constexpr float kNormLimit = 1 << 21;
 

@@ -14,7 +14,7 @@
 
 namespace tengine::cpu {
 
-constexpr int kMostGridTaps = 4;  // of one dimension, in mode cubic
+constexpr int kMostGridTaps = 4;  // one dimension's, in mode cubic
 // PyTorch's and ONNX's choice for GridSample.
 constexpr double kGridCubicSlope = -0.75;
 

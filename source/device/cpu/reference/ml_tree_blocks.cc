@@ -17,7 +17,7 @@ namespace tengine::cpu {
 namespace {
 
 constexpr int kWays = 8;
-constexpr int64_t kRows = 64;  // of a block
+constexpr int64_t kRows = 64;  // rows of a block
 
 // The bound that a feature is compared with, and where to go on where it is larger, or else. A leaf
 // goes on to itself.

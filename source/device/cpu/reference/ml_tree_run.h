@@ -24,7 +24,7 @@ struct Trees
     tree_table table;
     tree_aggregate aggregate;
     ml_transform transform;
-    bool has_one_class;   // of a classifier with two labels
+    bool has_one_class;   // for a classifier with two labels
     bool is_nonnegative;  // all weights are
 };
 

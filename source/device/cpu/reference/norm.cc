@@ -16,7 +16,7 @@ namespace {
 
 struct Moments
 {
-    double mean, variance;  // of the population
+    double mean, variance;  // the population's
 };
 
 // The moments of `pieces` runs of `count` values that lie `stride` elements apart.

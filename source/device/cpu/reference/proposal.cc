@@ -16,7 +16,7 @@ namespace {
 struct ImageInfo
 {
     float height, width;  // whole pixels
-    float scale;          // of the image as it was fed, to the one the model was meant for
+    float scale;          // that of the fed image, to the one the model was meant for
 
     explicit ImageInfo(const float* values)
         : height(std::trunc(values[0])), width(std::trunc(values[1])), scale(values[2])

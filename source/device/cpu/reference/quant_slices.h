@@ -18,7 +18,7 @@ struct Slices
     int64_t number = 1;     // along the axis
     int64_t inner = 1;      // that lie side by side after the axis, each with a scale of its own
     int64_t block = 1;      // along the axis share a scale
-    int64_t scales = 0;     // of each index before the axis; 0: all share theirs
+    int64_t scales = 0;     // scales of each index before the axis; 0: all share theirs
 
     int64_t scale_of(int64_t stretch) const
     {

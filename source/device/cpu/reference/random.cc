@@ -179,7 +179,7 @@ int keep_all(const KernelContext& context)
     return TENGINE_OK;
 }
 
-// What is kept is scaled, so that the mean stays what it was.
+// Kept elements are scaled, so that the mean stays what it was.
 int run_dropout(KernelContext& context)
 {
     float ratio;

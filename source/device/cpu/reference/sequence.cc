@@ -182,7 +182,7 @@ int run_length(KernelContext& context)
 struct Pieces
 {
     int64_t outer = 1;
-    size_t bytes = 0;  // of one index of the axis, in a row
+    size_t bytes = 0;  // those of one index of the axis, in a row
 
     Pieces(const ir_element_t& whole, int axis)
     {

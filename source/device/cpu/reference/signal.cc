@@ -25,7 +25,7 @@ struct Transform
     int64_t length;
     int64_t bins;
     double scale;
-    int components;  // of a result: 2, or 1 when only the real part is wanted
+    int components;  // a result's: 2, or 1 when only the real part is wanted
 };
 
 // Scratch holds the roots and one line of samples per worker.

@@ -18,7 +18,7 @@ namespace {
 struct Scatter
 {
     int64_t batches, middle;  // middle: lists of rows of a batch
-    int64_t rows, updates;    // of a list
+    int64_t rows, updates;    // those of a list
     int64_t row_bytes;
     bool circular;
     const int64_t* first;  // row of each batch; null: 0

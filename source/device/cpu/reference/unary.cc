@@ -35,7 +35,7 @@ FUNCTION(Exp, exponential(x))
 FUNCTION(Floor, std::floor(x))
 FUNCTION(Log, std::log(x))
 FUNCTION(Reciprocal, T(1) / x)
-FUNCTION(Round, std::nearbyint(x))  // half to even, the default rounding mode
+FUNCTION(Round, std::nearbyint(x))  // ties to even, the default rounding mode
 FUNCTION(Sigmoid, T(1) / (T(1) + exponential(-x)))
 FUNCTION(Sin, std::sin(x))
 FUNCTION(Sinh, std::sinh(x))

@@ -15,7 +15,7 @@ namespace tengine::cpu {
 struct ByteResize
 {
     int64_t outer, middle, inner;
-    int64_t rows[2], columns[2];  // of the input, of the output
+    int64_t rows[2], columns[2];  // the input's, the output's
     int row_axis, column_axis;    // -1: none
 };
 

@@ -121,7 +121,7 @@ struct CacheRows
 template <class T>
 struct RotaryPairs
 {
-    const T *cosines, *sines;  // of the pairs, for a position
+    const T *cosines, *sines;  // those of the pairs, for a position
     int64_t number;
     int64_t step;   // from the first element of a pair to that of the next
     int64_t apart;  // from the first element of a pair to the second

@@ -7,7 +7,7 @@
 namespace tengine::tpu {
 namespace {
 
-constexpr size_t kAlignment = 64;  // of constants in host memory
+constexpr size_t kAlignment = 64;  // for constants in host memory
 
 uint32_t advance(uint32_t address, int64_t offset)
 {

@@ -14,13 +14,13 @@ namespace tengine::tpu {
 struct Loop
 {
     int64_t count = 1;
-    std::array<int64_t, 3> pitch{};  // of a, b and d; 0 for those that are not there
+    std::array<int64_t, 3> pitch{};  // those of a, b and d; 0 for those that are not there
 };
 
 struct Grid
 {
     Loop outer, inner;
-    std::array<int64_t, 3> offset{};  // of the first vector
+    std::array<int64_t, 3> offset{};  // that of the first vector
 };
 
 // `loops` with the outermost first.

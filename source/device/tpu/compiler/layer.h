@@ -33,7 +33,7 @@ struct Step
 // The arguments of one call of Layer::emit().
 struct Work
 {
-    Box box;                    // of the result
+    Box box;                    // the result's
     std::vector<Place> inputs;  // in the order of Layer::inputs
     std::vector<bool> sampled;  // by input: it holds only what Layer::step() says
     Place output;

@@ -17,7 +17,7 @@ struct Piece
     std::array<int, 4> begin{}, end{};      // in the result
     std::array<int, 4> from{};              // in the input, of the first element
     std::array<int, 4> step{1, 1, 1, 1};    // in the input; 1 for channels
-    std::array<int, 4> repeat{1, 1, 1, 1};  // of each element of the input; of y and x only
+    std::array<int, 4> repeat{1, 1, 1, 1};  // copies of each input element; along y and x only
 
     int source(size_t axis, int position) const
     {

@@ -19,9 +19,9 @@ struct Value
 {
     Shape shape;
     int element_bytes = 1;
-    bool is_input = false, is_output = false;  // of the part
+    bool is_input = false, is_output = false;  // the part's
     bool is_constant = false;
-    std::vector<uint8_t> data;  // of a constant, as it lies
+    std::vector<uint8_t> data;  // a constant's, as it lies
 
     int64_t bytes() const { return shape.elements() * element_bytes; }
 };

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 constexpr size_t kDone = SIZE_MAX;
-constexpr int kLongestLife = 128;  // of a value that is kept, in stages
+constexpr int kLongestLife = 128;  // that of a kept value, in stages
 constexpr int kMostRounds = 16;
 
 struct Life

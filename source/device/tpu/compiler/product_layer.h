@@ -86,7 +86,7 @@ class ProductLayer : public Layer
     // A run of the input and its tile.
     struct Piece
     {
-        int y, x;     // of the window: the tap where the run begins
+        int y, x;     // in the window: the tap where the run begins
         int channel;  // and the channel there
         int length;   // elements; they may reach over following columns
         uint64_t tile = 0;
@@ -125,7 +125,7 @@ class ProductLayer : public Layer
     bool streams_parameters_ = false;
     std::vector<Block> blocks_;
     uint64_t parameter_host_ = 0;
-    uint32_t turn_ = 0;  // of the halves of the accumulators and of the parameters' places
+    uint32_t turn_ = 0;  // the turn of the accumulators' halves and of the parameters' places
 };
 
 }  // namespace tengine::tpu

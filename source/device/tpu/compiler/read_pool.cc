@@ -15,7 +15,7 @@ namespace {
 
 using Pool = std::unique_ptr<PoolLayer>;
 
-constexpr int64_t kMostAveraged = int64_t{1} << 23;  // sums of bytes stay below 2^31
+constexpr int64_t kMostAveraged = int64_t{1} << 23;  // so that sums of 8-bit values stay below 2^31
 
 bool check_rank(const NodeReader& reader)
 {

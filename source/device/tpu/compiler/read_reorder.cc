@@ -82,7 +82,7 @@ bool find_common_axes(const tensor& from, const tensor& to, std::vector<ReorderL
 {
     const auto from_strides = strides_of(from), to_strides = strides_of(to);
     int i = from.dim_num - 1, j = to.dim_num - 1;
-    int64_t i_done = 1, j_done = 1;  // of the present axes
+    int64_t i_done = 1, j_done = 1;  // the present axes'
     while (i >= 0 && j >= 0) {
         const int64_t i_left = from.dims[i] / i_done, j_left = to.dims[j] / j_done;
         const int64_t count = std::min(i_left, j_left);

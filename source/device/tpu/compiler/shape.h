@@ -47,7 +47,7 @@ struct Frame
 // Part of a value in the buffer. Columns lie side by side (pixel = channels * bytes).
 struct Place
 {
-    int64_t base = 0;  // of image 0, row 0, column 0, which may lie outside
+    int64_t base = 0;  // that of image 0, row 0, column 0, which may lie outside
     int64_t image = 0, row = 0, pixel = 0;
     int64_t at(int n, int y, int x) const { return base + n * image + y * row + x * pixel; }
 };

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 constexpr int kLeastChunks = 8;         // so that transfers overlap with work
-constexpr int64_t kLeastBytes = 16384;  // of a chunk that is cut for that reason only
+constexpr int64_t kLeastBytes = 16384;  // for a chunk that is cut for that reason only
 
 std::vector<int> count_readers(const Network& network)
 {

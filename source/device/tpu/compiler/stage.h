@@ -15,7 +15,7 @@ namespace tengine::tpu {
 struct Home
 {
     bool resident = false;  // in the buffer from the stage that makes it to the last that reads it
-    uint32_t address = 0;   // of it, frame included
+    uint32_t address = 0;   // the value's, frame included
     Frame frame;
     uint8_t frame_value = 0;
     uint64_t host = 0;  // where it is in host memory, unless resident
@@ -69,7 +69,7 @@ struct Scratch
     struct Band
     {
         int64_t address[2] = {0, 0};
-        int64_t bytes = 0;  // of one; 0: the value is resident
+        int64_t bytes = 0;  // one buffer's; 0: the value is resident
     };
     std::vector<std::vector<int64_t>> blobs;  // by layer
     std::vector<Band> sources;                // by source

@@ -14,8 +14,8 @@ namespace tengine::tpu {
 struct Config
 {
     std::string name;
-    int rows = 0;     // of the array: the products a column sums
-    int columns = 0;  // of the array: the sums it makes at once
+    int rows = 0;     // the array's: the products a column sums
+    int columns = 0;  // the array's: the sums it makes at once
     double clock_mhz = 0;
     int64_t unified_buffer_bytes = 0;
     int accumulator_rows = 0;    // each `columns` wide, 32 bits an element

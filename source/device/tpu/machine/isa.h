@@ -46,7 +46,7 @@ enum class Opcode : uint8_t
     // zero_d, lowest, highest) of tengine/fixed_point.h, sum + bias wrapping; bytes are signed with
     // kSignedD. kTable: that byte (as unsigned) then picks from 256 bytes at `table` of the buffer.
     // kFloat: fp32 sum + bias (Parameter.bias holds fp32 bits), clamped to low_real..high_real,
-    // rounded to bf16 (half to even).
+    // rounded to bf16 (ties to even).
     kActivate = 3,
     // d = a, bytes.
     kCopy = 4,

@@ -33,7 +33,7 @@ struct Invocation
     int input_num = 0;
     std::unique_ptr<Machine> machine;
     HostMemory host;
-    std::vector<uint8_t*> buffers;  // of bindings; inputs are only read
+    std::vector<uint8_t*> buffers;  // those of bindings; inputs are only read
     std::atomic<bool> cancelled{false};
     int64_t cycles = 0;
 };

@@ -60,7 +60,7 @@ class WeightMemory
 
 struct Program
 {
-    uint64_t fingerprint = 0;  // of the configuration it is for
+    uint64_t fingerprint = 0;  // that of the configuration it is for
     std::vector<Instruction> instructions;
     WeightMemory weights;
     std::vector<uint8_t> constants;  // host memory from address 0

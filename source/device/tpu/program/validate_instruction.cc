@@ -15,7 +15,7 @@
 namespace tengine::tpu {
 namespace {
 
-constexpr uint64_t kMaxAverageElements = uint64_t{1} << 23;  // of 9 bits, so that sums are int32
+constexpr uint64_t kMaxAverageElements = uint64_t{1} << 23;  // 9 bits each, so sums are int32
 constexpr int kMaxShift = 62;
 constexpr uint64_t kLookupBytes = 256;
 

@@ -16,8 +16,8 @@ struct ValidationRow
 {
     std::string name;
     double ours = 0;
-    double reference = 0;      // what the source says
-    double low = 0, high = 0;  // what is accepted
+    double reference = 0;      // the source's
+    double low = 0, high = 0;  // the accepted range
     std::string unit;
     std::string source;
     bool ok = false;  // low <= ours <= high

@@ -30,7 +30,7 @@ struct ConvolutionNetwork
 {
     int layers = 1;
     int channels = 1;
-    int size = 1;  // of the image
+    int size = 1;  // the image's
     int taps = 3;  // in each direction, odd
     int batch = 1;
 };

@@ -89,7 +89,7 @@ HWY_INLINE void multiply_integer_block(const IntegerProduct& p, int64_t v, int64
     hn::Vec<Lanes32> s00 = hn::Zero(d32), s01 = s00, s10 = s00, s11 = s00, s20 = s00, s21 = s00,
                      s30 = s00, s31 = s00;
     hn::Vec<Lanes32> t00 = s00, t01 = s00, t10 = s00, t11 = s00, t20 = s00, t21 = s00, t30 = s00,
-                     t31 = s00;  // what instruction sets that do not add pairs at once split off
+                     t31 = s00;  // split off where instruction sets do not add pairs at once
     const int16_t* row = p.tile + 2 * c;
     for (int64_t k = 0; k < length; k += 2, row += 2 * p.tile_columns) {
         const auto w0 = hn::LoadU(d, row), w1 = hn::LoadU(d, row + 2 * lanes);

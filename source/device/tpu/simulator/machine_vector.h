@@ -32,8 +32,8 @@ class VectorUnit
     void average_pool(const Instruction& in, MachineMemory* memory);
 
     std::vector<uint8_t> staged_;        // results of an instruction that overwrites its operands
-    std::vector<Parameter> parameters_;  // of the instruction, decoded
-    std::vector<int32_t> sums_;          // of a pool's vector
+    std::vector<Parameter> parameters_;  // the instruction's, decoded
+    std::vector<int32_t> sums_;          // those of a pool's vector
     std::vector<float> float_sums_;
 };
 

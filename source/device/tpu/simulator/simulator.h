@@ -24,8 +24,8 @@ struct Counters
     int64_t weight_stall = 0;  // idle: the next tile has not arrived
     int64_t weight_shift = 0;  // idle: the next tile is being shifted in
     int64_t non_matrix = 0;    // idle for any other reason
-    int64_t raw_stall = 0;     // of non_matrix: waiting for what an earlier instruction computes
-    int64_t input_stall = 0;   // of non_matrix: waiting for a transfer from the host
+    int64_t raw_stall = 0;     // part of non_matrix: waiting for an earlier instruction's results
+    int64_t input_stall = 0;   // part of non_matrix: waiting for a transfer from the host
     int64_t macs = 0;          // useful products
     int64_t mac_slots = 0;     // rows * columns * active, in products the mode allows
     int64_t weight_bytes = 0, host_read_bytes = 0, host_write_bytes = 0;

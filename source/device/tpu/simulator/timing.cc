@@ -89,7 +89,7 @@ class Scoreboard
     int64_t frontier_ = 0;    // the end of all so far
 
     std::deque<Fetch> waiting_;      // no room in the FIFO yet
-    std::deque<int64_t> arrivals_;   // of the tiles in the FIFO
+    std::deque<int64_t> arrivals_;   // those of the tiles in the FIFO
     size_t fetched_ = 0;             // tiles, those that have left the FIFO among them
     std::vector<int64_t> departed_;  // when each tile had left the FIFO
     double weight_free_ = 0;
