@@ -59,8 +59,7 @@ struct Growth
 
     void look(const Memory& before, const Memory& after)
     {
-        // One byte in each cycle is no certain leak: blocks of threads that ended, for
-        // example.
+        // One byte in each cycle may be no leak: blocks of threads that ended, for example.
         constexpr int64_t kLeastHeap = kCycles * 32, kLeastResident = 512 << 10;
         told = told && after.told > before.told;
         heap = heap && after.heap - before.heap > kLeastHeap;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What there is of a model twice as often, commands take twice the time for, not four times.
+// Commands take twice the time for a model with twice as much of something, not four times.
 #include <unistd.h>
 
 #include <algorithm>
