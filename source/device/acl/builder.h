@@ -33,8 +33,8 @@ class Builder
     // node is refused, when a tensor has more dimensions than ACL's, or a computed one no elements.
     bool check_shapes();
 
-    // Inputs and outputs as ACL tensors in the graph's shapes and plain types. Never NULL: what ACL
-    // cannot have is refused, and add() then returns false.
+    // Inputs and outputs as ACL tensors in the graph's shapes and plain types. Never NULL: a tensor
+    // that ACL cannot have is refused, and add() then returns false.
     ITensor* input(int index);
     ITensor* output(int index = 0);
     // The same elements in the shape, type and scale of `as`. Another shape costs a copy of a

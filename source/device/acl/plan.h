@@ -95,7 +95,7 @@ class Plan
         arm_compute::Tensor memory;
         std::vector<std::unique_ptr<Alias>> aliases;
         bool copied = false;       // a boundary tensor whose rows have padding
-        void* imported = nullptr;  // the host's memory, of a boundary tensor without
+        void* imported = nullptr;  // the host's memory, for a boundary tensor without
         bool alive = false;
     };
     struct Constant

@@ -113,7 +113,7 @@ int post_run(struct device*, subgraph* part)
     return TENGINE_OK;
 }
 
-// "AVX3; OpenBLAS SkylakeX": what the fast kernels use on this processor.
+// "AVX3; OpenBLAS SkylakeX": the instructions and library of the fast kernels on this processor.
 const char* features(struct device*)
 {
     static const auto text = [] {

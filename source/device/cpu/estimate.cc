@@ -2,7 +2,7 @@
 // The roofline model (Williams, Waterman, Patterson: "Roofline", CACM 52(4), 2009): a node takes
 // as long as its arithmetic or as moving its tensors, whichever is longer,
 //     max(work / (rate * threads), bytes / bandwidth) + overhead,
-// with rates measured on this machine with kernels of this device, of each type by itself
+// with rates measured on this machine with kernels of this device, for each type by itself
 // (machine_rate.h). Work is multiply-accumulates; for operators that have none it is elements times
 // the steps of a plain loop that one takes, from the table below. Bandwidth is taken to be used up
 // by one thread. Off by a factor of two for products much smaller than the one measured, and for

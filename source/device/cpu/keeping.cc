@@ -29,7 +29,7 @@ struct Head
 struct Record
 {
     char kernel[36];   // its name; "" for a step that chooses in each run
-    int32_t position;  // in the part, of its node: those in between are fused
+    int32_t position;  // its node's in the part: those in between are fused
     int8_t addend;     // as Fusion has them
     uint8_t activation;
     uint8_t layout;
@@ -131,7 +131,7 @@ int check_head(const Head& head, size_t step_num, size_t size)
     return TENGINE_OK;
 }
 
-// The plan has to be the same: what other kernels have packed is of no use.
+// The plan has to be the same: the packed constants of other kernels are of no use.
 int give(const Record& record, const char* bytes, uint64_t size, Step& step)
 {
     Record same = describe(step);

@@ -7,7 +7,7 @@
 
 namespace tengine::cpu {
 
-// Whether it is a kernel of reference/; the last of an operator is, of the custom ones none.
+// Whether it is a kernel of reference/; an operator's last one is, none of the custom ones.
 bool is_reference(const Kernel& kernel);
 
 class KernelList : public Allocated
@@ -34,7 +34,7 @@ class KernelList : public Allocated
 
   private:
     Map<int, Vector<const Kernel*>> by_type_;
-    // A member: what is made at first use would take its place at exit() from the heap then.
+    // A member: one made at first use would take its place at exit() from the heap then.
     Vector<const Kernel*> none_;
     bool has_references_only_ = false;
 };

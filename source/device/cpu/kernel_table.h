@@ -96,9 +96,9 @@ struct KernelContext
     bool has_channels_last = false;
     Fusion fusion;
     thread_pool_t* pool = nullptr;
-    // prepare() may ask for scratch; the plan gives it at run time, 64-byte aligned, shared
-    // between the steps of one plan. The size is computed in 64 bits everywhere: what a hostile
-    // model asks for may not fit into a size_t, which the plan refuses.
+    // prepare() may ask for scratch; the plan gives it at run time, 64-byte aligned, shared between
+    // the steps of one plan. The size is computed in 64 bits everywhere: the scratch of a hostile
+    // model may not fit into a size_t, which the plan refuses.
     uint64_t scratch_size = 0;
     void* scratch = nullptr;
     // prepare() may keep state here (packed weights); freed with free_state.
@@ -122,7 +122,7 @@ struct KernelContext
         if (!outputs) return get_ir_node_output(node, index);
         return index < tensor_num[1] ? outputs[index] : nullptr;
     }
-    // Elements from a pixel to the next with channels last: of an input, of output 0.
+    // Elements from a pixel of an input to the next with channels last; the same for output 0.
     int64_t input_step(int index) const
     {
         return pixel_steps ? pixel_steps[index] : input(index)->dims[shown_axis(1)];

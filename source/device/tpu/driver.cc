@@ -31,7 +31,7 @@ int check_bindings(const subgraph& part, const Program& program)
                              program.bindings.size(), number);
 }
 
-// Calls visit(offset in NCHW order, offset in NHWC order) for all elements, of `element` bytes.
+// Calls visit(offset in NCHW order, offset in NHWC order) for all elements, each `element` bytes.
 template <class Visit>
 void for_each_transposed(const std::vector<int>& dims, int element, const Visit& visit)
 {

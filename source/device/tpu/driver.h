@@ -71,7 +71,7 @@ class Driver
     // The counters of one run, which are the same for all: counted when they are first asked for.
     int count(const Counters** out_counters);
     const Program& program() const { return program_; }
-    // Bytes of the program; of host memory and of the machine's buffers.
+    // Bytes of the program, of host memory and of the machine's buffers.
     ir_part_memory_t memory() const;
     // Multiply-accumulates of the part's nodes, without the zeros that fill tiles.
     int64_t macs() const { return macs_; }
@@ -92,7 +92,7 @@ class Driver
     std::atomic<bool> cancelled_{false};
 };
 
-// The dense bytes of a tensor to and from its place in host memory, of `element` bytes each.
+// Copies the dense bytes of a tensor to and from its place in host memory, `element` bytes each.
 void pack_tensor(const Binding& binding, int element, const uint8_t* tensor, uint8_t* host);
 void unpack_tensor(const Binding& binding, int element, const uint8_t* host, uint8_t* tensor);
 

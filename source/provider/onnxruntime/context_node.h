@@ -18,8 +18,8 @@ namespace tengine::provider {
 // Whether the node holds a part that this provider has made.
 bool is_our_context_node(const ViewedNode& node);
 
-// The graph that the node of `view` holds, the only one of it. Throws Failure: what the node says
-// is not to be trusted, and neither are the bytes.
+// The graph that the node of `view` holds, the only one of it. Throws Failure: neither the node's
+// attributes nor the bytes are to be trusted.
 GraphPointer load_context_node(const GraphView& view, const Settings& settings);
 
 // `graph` as one of a tmfile, whose compiled parts can be kept. Throws Failure where an input has a

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A part of the host's graph that the library runs: what stands behind a fused node.
+// A part of the host's graph that the library runs, which stands behind a fused node.
 #pragma once
 
 #include <mutex>
@@ -21,7 +21,7 @@ class Part
     Part& operator=(const Part&) = delete;
 
     // Runs on the host's values; one run after the other, whatever the thread. The graph is
-    // prepared again for other shapes, of which the library keeps the last few. Throws Failure.
+    // prepared again for other shapes; the library keeps the last few. Throws Failure.
     void compute(OrtKernelContext* context);
 
     graph_t graph() const { return graph_.get(); }

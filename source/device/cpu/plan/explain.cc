@@ -15,7 +15,7 @@ bool is_copy(const Step& step)
            step.kernel == find_layout_kernel(Layout::kChannelsLast);
 }
 
-// "timed: conv.winograd 1.804 ms, conv.pixels 1.230 ms"; what does not fit is left out.
+// "timed: conv.winograd 1.804 ms, conv.pixels 1.230 ms"; the end that does not fit is left out.
 void print_times(const KernelTimes& times, char* text, size_t size)
 {
     const char* before = "timed: ";

@@ -156,7 +156,8 @@ class Layouts
         return place;
     }
 
-    // Where a step with channels last writes; what leaves the part is copied back after it.
+    // Where a step with channels last writes; a result that leaves the part is copied back after
+    // it.
     tensor* add_result(tensor& original, Left& left)
     {
         if (!border_.has(original)) {

@@ -21,8 +21,8 @@ namespace tengine::cpu {
 class Plan : public Allocated
 {
   public:
-    // Compiles a part in two steps: chooses kernels, of which steps may get others before the
-    // second; then lets them pack their weights and plans memory.
+    // Compiles a part in two steps: chooses kernels, and steps may get others before the second;
+    // then lets them pack their weights and plans memory.
     static int choose(const KernelList& kernels, subgraph& part, std::unique_ptr<Plan>* out_plan);
     int prepare(subgraph& part);
     ~Plan();

@@ -21,7 +21,7 @@
 
 namespace tengine::cpu {
 
-// The time of a run of a kernel, of those that were timed for a step.
+// The time of a run of a kernel, one of those that were timed for a step.
 struct KernelTime
 {
     const Kernel* kernel;
@@ -36,7 +36,7 @@ struct Step
     KernelContext context;
     // Shapes depend on data: runs infer them, choose the kernel and allocate outputs (dynamic.cc).
     bool dynamic = false;
-    int position = 0;  // in the part, of the node whose time its time is
+    int position = 0;  // place in the part of the node whose time its time is
     // The tensors it reads and writes. Null: absent.
     Vector<tensor*> inputs;
     Vector<tensor*> outputs;
@@ -49,8 +49,8 @@ struct Step
     KernelTimes times;              // by which the kernel was chosen; empty: it was not timed
     const char* untimed = nullptr;  // and why not, where there was a choice
     // For a dynamic step (dynamic.cc): whether shapes depend on the values of inputs, and not on
-    // their shapes alone; what the kernel was prepared for, or empty: every run prepares it; the
-    // bytes of the outputs in the last run.
+    // their shapes alone; the shapes that the kernel was prepared for, or empty: every run prepares
+    // it; the bytes of the outputs in the last run.
     bool is_by_values = false;
     Vector<int> prepared_for;
     Vector<size_t> result_bytes;
@@ -130,7 +130,7 @@ void join_channels(const subgraph& part, Vector<Step>& steps, Joins* out_joins);
 // run.cc: the kernel's run, where there is anything to compute.
 int run_kernel(Step& step);
 
-// pack.cc: calls the kernel's prepare(); what the kernel kept before is freed.
+// pack.cc: calls the kernel's prepare(); the kernel's former state is freed.
 int pack_weights(Step& step);
 
 // Offset of every tensor that lives and dies inside a part, and of the scratch that all steps

@@ -89,7 +89,7 @@ class StandIns
     // As a step finds them in a network. The values are no denormals, which may take longer.
     void warm()
     {
-        // In pieces: of as many bytes at once memset() writes past the caches.
+        // In pieces: memset() of as many bytes at once writes past the caches.
         for (size_t i = 0; i < cache_bytes_; i += kPieceBytes)
             std::memset(static_cast<char*>(cache_.get()) + i, 0, kPieceBytes);
         for (tensor* input : inputs_) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bodies of control flow (graph/body.h) as kernels run them: what goes in and comes out, and values
+// Bodies of control flow (graph/body.h) as kernels run them: their inputs and outputs, and values
 // that go from round to round.
 #pragma once
 

@@ -48,7 +48,7 @@ inline float exponential(float x)
     const float shifted = x * 1.44269504f + kRound;
     const int32_t n = bits_of(shifted) - kRoundBits;
     const float integer = shifted - kRound;
-    // ln 2 in two parts: the product with the first, of few bits, is exact.
+    // ln 2 in two parts: the product with the first, which has few bits, is exact.
     const float r = (x - integer * 0.693145752f) - integer * 1.42860677e-6f;
     float p = 1.0f / 5040.0f;
     p = p * r + 1.0f / 720.0f;

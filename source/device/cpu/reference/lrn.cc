@@ -13,7 +13,7 @@
 namespace tengine::cpu {
 namespace {
 
-// Positions of a channel whose sums are kept on the stack.
+// Positions of a channel whose accumulators are kept on the stack.
 constexpr int kBlock = 128;
 
 // One channel of one image. `image` is its channel 0.

@@ -24,9 +24,9 @@ int feature_num(const KernelContext& context)
     return input->dims[input->dim_num - 1];
 }
 
-// Calls finish(row number, features) for each row, of several workers for different rows. The
-// features lie at the begin of the worker's scratch, which has `worker_bytes`; a row takes about
-// `work` multiplications.
+// Calls finish(row number, features) for each row, on several workers for different rows. The
+// features lie at the beginning of the worker's scratch, which has `worker_bytes`; a row takes
+// about `work` multiplications.
 template <class Finish>
 int for_each_row(const KernelContext& context, int64_t worker_bytes, int64_t work,
                  const Finish& finish)
@@ -280,7 +280,7 @@ int judge_pairs(const ml_svm_param& param, const SvmSpace& space)
     return place_of_greatest(space.votes, labels);
 }
 
-// Two classes have two scores, [-s, s], of which a positive s means the first.
+// Two classes have two scores, [-s, s]; a positive s means the first class.
 void give_pair_scores(const float* pairs, int labels, int width, float* out_scores)
 {
     std::copy_n(pairs, labels == 2 ? 1 : width, out_scores + (labels == 2));

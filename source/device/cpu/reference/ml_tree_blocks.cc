@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operators of operator/onnx/ml_tree_ops.c for trees in fp32 whose nodes are all comparisons by
 // order, and whose leaves are added up: nodes of 16 bytes, and eight ways from roots to leaves at a
-// time, of eight rows in one tree or of one row in eight trees. A step of a way is a comparison and
-// no jump, so that nothing is foreseen wrongly, and the ways hide how long each waits for memory.
-// Trees are taken in their order for a block of rows, so that scores have the bits of the
-// reference. Limits: some ten instructions for a step of a way; all eight take as many as the
-// longest.
+// time, for eight rows in one tree or for one row in eight trees. A step of a way is a comparison
+// without a branch, so that none is mispredicted, and the ways hide the latency of memory. Trees
+// are taken in their order for a block of rows, so that scores have the bits of the reference.
+// Limits: some ten instructions for a step of a way; all eight take as many as the longest.
 #include <array>
 #include <limits>
 #include <new>

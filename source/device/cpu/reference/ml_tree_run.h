@@ -215,7 +215,7 @@ int judge_one_class(const Trees& trees, const tree_param& param, T* scores)
     return score > (trees.is_nonnegative ? T(0.5) : T(0)) ? 1 : 0;
 }
 
-// The label is decided by the scores before the transform; of two labels by that of label 1 alone.
+// The scores before the transform decide the label; that of label 1 alone decides between two.
 template <class T>
 int judge_all(const Trees& trees, const tree_param& param, T* scores)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of a few bits, of MatMulNBits and GatherBlockQuantized.
+// Elements of a few bits, for MatMulNBits and GatherBlockQuantized.
 #pragma once
 
 #include <cstdint>

@@ -43,8 +43,8 @@ float overlap(const Box& a, const Box& b)
     return both / (a.area() + b.area() - both);
 }
 
-// Boxes that were taken, of which most lie apart from a given one: that is looked at for a block of
-// them at a time, in loops that compilers turn into vector code.
+// Boxes that were taken, most of which lie apart from a given one. A block of them is checked for
+// that at a time, in loops that compilers turn into vector code.
 class TakenBoxes
 {
   public:

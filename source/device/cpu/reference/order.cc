@@ -30,9 +30,9 @@ bool is_larger(C a, C b)
     return a > b;
 }
 
-// Positions of the k best of n elements, best first; of equal elements the one with the lower
-// position first. By a heap, which does not leave its list whatever the comparisons say: the values
-// may lie in a mapped file.
+// Positions of the k best of n elements, best first; the lower position of equal elements first. By
+// a heap, which does not leave its list whatever the comparisons say: the values may lie in a
+// mapped file.
 template <class T>
 void sort_positions(const T* data, int64_t n, int64_t stride, int64_t k, bool largest,
                     int64_t* out_positions)

@@ -183,7 +183,7 @@ struct Layout
     }
 };
 
-// tf_crop_and_resize: what lies beside the input has one value.
+// tf_crop_and_resize: everything beside the input has one value.
 template <class T>
 void fill_outside(const resize_param& param, const resize_axis axes[], const tensor* input,
                   const tensor* output)

@@ -8,8 +8,8 @@
 namespace tengine::cpu {
 namespace {
 
-// The slices of a tensor along an axis: `before` x `length` pieces of `bytes`, of which a slice has
-// every length-th.
+// The slices of a tensor along an axis: `before` x `length` pieces of `bytes`; a slice has every
+// length-th.
 struct Slices
 {
     int64_t before = 1, length = 0;
@@ -39,7 +39,7 @@ struct Slices
                         static_cast<const char*>(slice) + static_cast<size_t>(i) * bytes, bytes);
     }
 
-    // The same for elements of 4 and 2 bits, of which a slice has a byte each.
+    // The same for elements of 4 and 2 bits; a slice has a byte for each.
     void unpack(const tensor& whole, int64_t index, uint8_t* slice) const
     {
         const auto number = static_cast<int64_t>(bytes);
@@ -151,7 +151,7 @@ class Scan
         return TENGINE_OK;
     }
 
-    // In opset 8 sequences may end earlier; what comes after that is zero.
+    // In opset 8 sequences may end earlier; the rest is zero.
     int find_item_length(int64_t item, int* out_length) const
     {
         const tensor* lengths = form_.has_batch ? context_.input(0) : nullptr;

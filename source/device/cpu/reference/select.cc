@@ -288,7 +288,7 @@ int run_unique(KernelContext& context)
 
 // ---- OneHot ----
 
-// The index at `position`, of any number type; INT64_MIN, which is in no range, when it cannot be
+// The index at `position`, in any number type; INT64_MIN, which is in no range, when it cannot be
 // one.
 int64_t read_any_index(const tensor* indices, int64_t position)
 {

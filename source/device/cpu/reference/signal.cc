@@ -94,7 +94,7 @@ int prepare_dft(KernelContext& context)
     return TENGINE_OK;
 }
 
-// The samples of a line of `length`, of which `given` are there: those that are missing mirror
+// The samples of a line of `length`; `given` of them are there, and those that are missing mirror
 // them.
 void mirror_spectrum(Complex* samples, int64_t given, int64_t length)
 {

@@ -38,8 +38,8 @@ bool is_blank(char letter)
     return letter == ' ' || (letter >= '\t' && letter <= '\r');
 }
 
-// As Python splits without a separator: white space of ASCII; what is left when `most` splits are
-// done keeps its blanks at the end.
+// As Python splits without a separator: white space of ASCII; the rest after `most` splits keeps
+// its blanks at the end.
 void split_at_blanks(std::string_view text, int most, Parts* parts)
 {
     size_t at = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transpose, DepthToSpace and SpaceToDepth: a permutation of dimensions, of the tensor's own or
-// of a view with blocks split off.
+// Transpose, DepthToSpace and SpaceToDepth: a permutation of the tensor's own dimensions, or of
+// those of a view with blocks split off.
 #include <cstring>
 
 #include "device/cpu/kernel_table.h"

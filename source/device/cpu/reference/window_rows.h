@@ -11,7 +11,7 @@
 
 namespace tengine::cpu {
 
-// Outputs of the last axis that are computed at once, with sums on the stack.
+// Outputs of the last axis that are computed at once, with accumulators on the stack.
 constexpr int kRowBlock = 128;
 
 // Rows of the output of one channel.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which Resize is linear, of int8 or uint8, and along no more than two axes, and its tensors'
+// Which Resize is linear, has int8 or uint8, and resizes no more than two axes, and its tensors'
 // layout.
 #pragma once
 

@@ -19,7 +19,7 @@ struct GroupQuery
 {
     int64_t batch, tokens, depth;
     int64_t heads, key_heads;
-    int64_t past_rows, rows;       // there is room for, of a head in the past and the present
+    int64_t past_rows, rows;       // room for rows of a head in the past and the present
     int64_t rotary;                // the first elements of a head that are turned; 0: none
     int64_t query_step, key_step;  // elements from a token to the next
     int64_t key_offset, value_offset;

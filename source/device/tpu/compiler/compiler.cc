@@ -174,7 +174,7 @@ int Compilation::place_in_host(NetworkBuilder& builder)
     return TENGINE_OK;
 }
 
-// Cycles of each layer by itself: of the array, or of the vector unit.
+// Cycles of each layer by itself: those of the array, or of the vector unit.
 double layer_cycles(const Layer& layer, const Config& config)
 {
     const double elements = static_cast<double>(layer.output.shape.elements());

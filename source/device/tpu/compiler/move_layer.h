@@ -15,7 +15,7 @@ struct Piece
 {
     int input = 0;
     std::array<int, 4> begin{}, end{};      // in the result
-    std::array<int, 4> from{};              // in the input, of the first element
+    std::array<int, 4> from{};              // the first element's in the input
     std::array<int, 4> step{1, 1, 1, 1};    // in the input; 1 for channels
     std::array<int, 4> repeat{1, 1, 1, 1};  // copies of each input element; along y and x only
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which values stay in the unified buffer between stages, and where; what is left of the buffer is
-// for the stages themselves.
+// Which values stay in the unified buffer between stages, and where; the rest of the buffer is for
+// the stages themselves.
 #pragma once
 
 #include "device/tpu/compiler/stage.h"

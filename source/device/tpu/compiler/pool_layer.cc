@@ -9,7 +9,7 @@
 namespace tengine::tpu {
 namespace {
 
-// Taps on the input or its padding: what a mean that counts the padding divides by.
+// Taps on the input or its padding, the divisor of a mean that counts the padding.
 int taps_with_padding(const window_axis& axis, int position)
 {
     const int64_t room =

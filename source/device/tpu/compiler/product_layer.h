@@ -3,7 +3,7 @@
 // runs of the input with tiles of weights: the kernel's columns and channels lie one after the
 // other for each row of the window, so that a run may reach over several of them. Output channels
 // are made in blocks as wide as the array. Tiles that groups make zero throughout are left out, so
-// a depthwise convolution has one tile for each tap, of which only the diagonal is used.
+// a depthwise convolution has one tile for each tap and uses only the tile's diagonal.
 #pragma once
 
 #include <vector>

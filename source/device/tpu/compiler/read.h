@@ -25,7 +25,7 @@ struct NodeReader
 
     // Inputs that must be constant when they are there.
     bool constant(int index, const char* what) const;
-    // Scale and zero point at `index` and after it, of one value; zero point as a byte.
+    // Scale and zero point at `index` and after it, one value each; zero point as a byte.
     bool quantization(int index, double* out_scale, uint8_t* out_zero) const;
     bool is_float() const { return output()->data_type == TENGINE_DT_BF16; }
 };

@@ -37,7 +37,7 @@ struct Box
     int rows() const { return y1 - y0; }
 };
 
-// Elements around each image that are kept with a value's zero: what a window finds beyond it.
+// Elements around each image that are kept with a value's zero, for windows that reach beyond it.
 struct Frame
 {
     int top = 0, left = 0, bottom = 0, right = 0;

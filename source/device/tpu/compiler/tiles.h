@@ -11,7 +11,7 @@
 
 namespace tengine::tpu {
 
-// `products` in the order in which their tiles lie; of a part of `graph`. TENGINE_ENOMEM.
+// `products` of a part of `graph` in the order in which their tiles lie. TENGINE_ENOMEM.
 int make_tiles(const graph& graph, const Config& config, const std::vector<ProductLayer*>& products,
                WeightMemory* out_weights);
 

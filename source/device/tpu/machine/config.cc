@@ -23,8 +23,8 @@ constexpr int64_t kMiB = 1024 * kKiB;
 constexpr size_t kMaxNameLength = 64;
 constexpr size_t kMaxFileBytes = 1024 * 1024;
 
-// The machine of the paper (§2 and table 2). Its host link is PCIe Gen3 x16, of which 12.5 GB/s are
-// reached.
+// The machine of the paper (§2 and table 2). Its host link is PCIe Gen3 x16, which reaches 12.5
+// GB/s.
 Config tpu_v1()
 {
     Config config;

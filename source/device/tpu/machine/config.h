@@ -19,7 +19,7 @@ struct Config
     double clock_mhz = 0;
     int64_t unified_buffer_bytes = 0;
     int accumulator_rows = 0;    // each `columns` wide, 32 bits an element
-    int weight_fifo_tiles = 0;   // tiles of rows x columns elements, of 8 or 16 bits
+    int weight_fifo_tiles = 0;   // tiles of rows x columns elements with 8 or 16 bits
     double weight_gbps = 0;      // 10^9 bytes a second from weight memory
     double host_gbps = 0;        // and between host memory and unified buffer, both ways together
     bool shared_memory = false;  // weights and host memory share one port of host_gbps

@@ -36,7 +36,7 @@ enum class Opcode : uint8_t
     // sums[d.address + o * inner + i][c] (+)= sum over k < length of a(o, i)[k] * tile[k][c], for
     // c < columns. kNextTile: the FIFO's next tile becomes the array's first; it stays for
     // following products without the flag. kAccumulate: adds, else replaces. Elements of a: int8 or
-    // uint8 (kSignedA), int16 with kWideA, bf16 with kFloat; of the tile: int8, int16 with
+    // uint8 (kSignedA), int16 with kWideA, bf16 with kFloat. Elements of the tile: int8, int16 with
     // kWideWeights, bf16 with kFloat (then also kWideWeights, and not kWideA). Integer sums wrap
     // around at 2^32; bf16 products are exact in fp32 and added in fp32 from k = 0 up, beginning
     // with 0, then the result is added to the accumulator.

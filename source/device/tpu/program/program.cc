@@ -10,9 +10,9 @@
 //    64            instructions, weights, constants, names
 //  last  32 bytes  SHA-256 of all before it
 //
-// Names: uint32 number of bindings, of each uint8 output (0 or 1), uint8 data type, uint8 channels
-// last (0 or 1), uint8 rank, uint64 address, int32 dimensions, uint32 length and bytes of the name;
-// uint32 number of nodes, of each the length and bytes of its name.
+// Names: uint32 number of bindings, and for each uint8 output (0 or 1), uint8 data type, uint8
+// channels last (0 or 1), uint8 rank, uint64 address, int32 dimensions, uint32 length and bytes of
+// the name; uint32 number of nodes, and for each the length and bytes of its name.
 #include "device/tpu/program/program.h"
 
 #include <algorithm>

@@ -52,7 +52,7 @@ int check_binding(const Program& program, const Binding& binding)
         return tengine_error_set(
             TENGINE_EINVAL, "TPU program: binding '%.80s' has %zu dimensions%s", name,
             binding.dims.size(), binding.channels_last ? ", channels last" : "");
-    // The memory that may hold it; what lies beyond has no room.
+    // The memory that may hold it; nothing beyond has room.
     const uint64_t first = binding.is_output ? 0 : program.constants.size();
     const bool begins = binding.address >= first && binding.address <= program.host_bytes;
     const uint64_t room = begins ? program.host_bytes - binding.address : 0;

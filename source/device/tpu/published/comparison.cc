@@ -148,8 +148,9 @@ int count_products(int64_t vectors, int64_t size, const Config& config, Counters
     return count_cycles(build_product_program({vectors, size, size}, config), config, out_counters);
 }
 
-// A tile's load: what each tile more costs when there is next to nothing to multiply. And where the
-// cycles between the products of MLP0 go: 1349 = 893 + 256 + 200 without beginning and end.
+// A tile's load: the cost of each further tile when there is next to nothing to multiply. And the
+// share of the cycles between the products of MLP0: 1349 = 893 + 256 + 200 without beginning and
+// end.
 int add_tile_rows(const Config& config, Rows* rows)
 {
     Counters few, many, mlp;
@@ -167,7 +168,7 @@ int add_tile_rows(const Config& config, Rows* rows)
     return TENGINE_OK;
 }
 
-// A matrix of 600 x 600, of LSTM1, whose batch is 96.
+// A 600 x 600 matrix of LSTM1, whose batch is 96.
 int add_tiling_rows(Config config, int size, double fetch, double paper, Rows* rows)
 {
     config.rows = config.columns = size;

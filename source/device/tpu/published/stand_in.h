@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that stand in for networks whose shapes are published but whose layers are not, and for
-// single layers: what comparison.cc runs. They are complete programs; weights, inputs and
-// parameters are zero until they are filled in.
+// Programs that comparison.cc runs: they stand in for networks whose shapes are published but whose
+// layers are not, and for single layers. They are complete programs; weights, inputs and parameters
+// are zero until they are filled in.
 #pragma once
 
 #include <cstdint>

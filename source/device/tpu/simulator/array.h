@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cycles of a systolic array by formula, for the three dataflows: what SCALE-Sim counts (A.
+// Cycles of a systolic array by formula, for the three dataflows, as SCALE-Sim counts them (A.
 // Samajdar et al., A Systematic Methodology for Characterizing Scalability of DNN Accelerators
 // using SCALE-Sim, ISPASS 2020) where memory never makes the array wait. The machine here is weight
 // stationary; timing.cc counts its cycles with memories, and agrees when they are infinitely fast.

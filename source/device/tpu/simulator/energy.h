@@ -25,8 +25,8 @@ constexpr double kEnergyElementBf16 = 3.7 + 0.9;
 // Bytes to and from the host are charged the same.
 constexpr double kEnergyDramByte = 1300.0 / 8;
 
-// SRAM, a byte, of a memory of this size: the power law through 10 pJ for 64 bits of 8 KiB and
-// 100 pJ of 1 MiB; it gives 19 for 32 KiB, where the table has 20.
+// A byte of SRAM in a memory of this size: the power law through 10 pJ for 64 bits of 8 KiB and 100
+// pJ of 1 MiB; it gives 19 for 32 KiB, where the table has 20.
 inline double energy_of_sram_byte(double memory_bytes)
 {
     return 10.0 / 8 * std::pow(memory_bytes / 8192, std::log(10.0) / std::log(128.0));

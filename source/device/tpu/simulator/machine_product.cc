@@ -220,7 +220,7 @@ void multiply_floats(const FloatProduct& product)
 }
 #endif
 
-// A block of columns, so that the compiler can keep the sums in registers.
+// A block of columns, so that the compiler can keep the accumulators in registers.
 constexpr int64_t kBlock = 16;
 
 void multiply_integers_plain(const IntegerProduct& p)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cycles of a program: a scoreboard of units that each work in program order and overlap where
-// operands allow. The rules, with what they leave out, are in docs/tpu-simulator.md; what each
-// instruction moves is in timing_account.cc.
+// operands allow. The rules, with what they leave out, are in docs/tpu-simulator.md; the bytes and
+// products of each instruction are in timing_account.cc.
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -60,7 +60,7 @@ class Scoreboard
     void run(const Program& program);
 
   private:
-    // A tile on its way: of a kReadWeights that was dispatched then.
+    // A tile on its way, by a kReadWeights that was dispatched then.
     struct Fetch
     {
         int64_t dispatched;
