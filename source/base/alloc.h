@@ -21,7 +21,7 @@ enum
 };
 
 // `size` zero bytes, aligned to ALLOC_ALIGNMENT; size 0 gives a valid pointer of its own. NULL when
-// memory is short.
+// out of memory.
 void* alloc_memory(size_t size);
 
 // The same with any values and aligned as malloc() does, for blocks that are written at once.
@@ -40,14 +40,14 @@ static inline void* alloc_memory64(uint64_t size)
 void* alloc_small_memory(size_t size);
 
 // Moves a block of `old_size` bytes (or NULL and 0) to a new one of `new_size`: as many of its
-// bytes as fit, then zeroes. Aligned as malloc() does. NULL when memory is short, and the old block
+// bytes as fit, then zeroes. Aligned as malloc() does. NULL when out of memory, and the old block
 // is still there.
 void* resize_memory(void* memory, size_t old_size, size_t new_size);
 
 // NULL is allowed, and so are blocks of malloc(), which programs hand over.
 void free_memory(void* memory);
 
-// A copy to free with free_memory(); NULL for NULL or when memory is short.
+// A copy to free with free_memory(); NULL for NULL or when out of memory.
 char* duplicate_string(const char* string);
 
 // All blocks come from `memory` from now on and none from the heap; NULL and 0: from the heap.

@@ -22,7 +22,7 @@ extern "C" {
 enum
 {
     ARENA_GRAIN = 64,                    // bytes; a block's address is a multiple
-    ARENA_ROWS = 28,                     // of classes: for 2^30 grains
+    ARENA_ROWS = 28,                     // size classes for 2^30 grains
     ARENA_COLUMNS = 16,                  // a block is at most 1/16 larger than the class wanted
     ARENA_LEAST_BYTES = 4 * ARENA_GRAIN  // for one block, however the memory is aligned
 };
@@ -31,7 +31,7 @@ enum
 typedef struct arena
 {
     char* base;                                 // where the first block begins
-    uint32_t grain_num;                         // of all blocks together
+    uint32_t grain_num;                         // grains of all blocks together
     uint32_t used;                              // grains in use, headers included
     uint32_t peak;                              // the most that `used` has been
     uint32_t rows;                              // a bit for each row with a free block

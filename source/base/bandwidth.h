@@ -9,8 +9,7 @@ extern "C" {
 
 // Bytes copied per second by one thread, in more memory than a core has caches for. Measured at the
 // first call, which takes some milliseconds, then the same for the life of the process. From any
-// thread. Never fails: without memory to measure with it is a low guess, until a later call has the
-// memory.
+// thread. Never fails: when out of memory it is a low guess, until a later call has the memory.
 double get_copy_bandwidth(void);
 
 #ifdef __cplusplus

@@ -65,7 +65,7 @@ using Vector = std::vector<T, Allocator<T>>;
 using String = std::basic_string<char, std::char_traits<char>, Allocator<char>>;
 
 // A base class for the memory of `new` of a derived class. `new (std::nothrow)` gives null
-// when memory is short.
+// when out of memory.
 struct Allocated
 {
     static void* operator new(size_t size) { return alloc_or_throw(size); }
@@ -84,7 +84,7 @@ struct Allocated
 template <class Integer>
 String to_string(Integer number)
 {
-    char digits[24];  // of 64 bits and a sign
+    char digits[24];  // 64 bits and a sign
     const auto [end, error] = std::to_chars(digits, digits + sizeof(digits), number);
     (void)error;
     return String(digits, end);

@@ -15,7 +15,7 @@ typedef struct key_entry
 {
     uint64_t key;
     int32_t value;
-    int32_t next;  // of the same bucket; -1: none
+    int32_t next;  // in the same bucket; -1: none
 } key_entry_t;
 
 // Starts as all zero bytes.

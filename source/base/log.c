@@ -22,7 +22,7 @@ typedef void (*line_sink_t)(const char* line);
 typedef void (*level_sink_t)(int level, const char* line);
 
 static atomic_int current_level = TENGINE_LOG_NOTICE;
-// One of the two at most, that which was set last.
+// At most one of the two: the one set last.
 static _Atomic(line_sink_t) line_sink;
 static _Atomic(level_sink_t) level_sink;
 

@@ -38,7 +38,7 @@ typedef struct chunk
 } chunk_t;
 
 static chunk_t first_chunk;
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // of those who write
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // for writers
 static int guard_num;
 static struct sigaction handler_before;
 

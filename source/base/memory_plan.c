@@ -272,7 +272,7 @@ int plan_memory(memory_block_t* blocks, int64_t block_num, size_t alignment, siz
         return tengine_error_set(TENGINE_ELIMIT, "memory plan: %lld blocks", (long long)block_num);
     }
     memory_block_t** order = alloc_memory(order_size);
-    void* room = alloc_memory(placed_size);  // of placed blocks or gaps
+    void* room = alloc_memory(placed_size);  // for placed blocks or gaps
     int status = TENGINE_OK;
     if (order && room) {
         const bool many = block_num > MEMORY_PLAN_BY_SIZE;

@@ -22,7 +22,7 @@ enum
 {
     MOST_LINKS = 40,  // as many as Linux follows
     MOST_NAMES = 100,
-    MOST_BLOCKS = 256,   // of 4 KiB, of a folder's list
+    MOST_BLOCKS = 256,   // a folder's list, in blocks of 4 KiB
     NUMBER_LENGTH = 16,  // hexadecimal digits
     PERMISSIONS = 0777,
     NOT_OTHERS = 0755  // group and others may not write
@@ -32,7 +32,7 @@ enum
 typedef struct target
 {
     char path[PATH_MAX];
-    int folder_length;  // of the folder's part of `path`, with its slash; 0 without one
+    int folder_length;  // the folder's part of `path`, with its slash; 0 without one
     bool keeps_mode;    // whatever the umask is
     mode_t mode;
 } target_t;

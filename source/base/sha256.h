@@ -13,7 +13,7 @@ extern "C" {
 
 enum
 {
-    SHA256_BYTES = 32,  // of a digest
+    SHA256_BYTES = 32,  // the size of a digest
     SHA256_BLOCK_BYTES = 64,
     SHA256_PIECE_BYTES = 16384
 };
@@ -22,7 +22,7 @@ typedef struct sha256
 {
     uint32_t state[8];
     uint8_t pending[SHA256_BLOCK_BYTES];
-    uint64_t size;  // of all data so far, in bytes
+    uint64_t size;  // all data so far, in bytes
 } sha256_t;
 
 // Start, any number of updates, one finish; then it may be started again.

@@ -27,10 +27,10 @@ typedef struct small_float
     uint8_t kind;  // enum small_float_kind
     uint8_t exponent_bits;
     uint8_t mantissa_bits;
-    uint8_t bias;      // of the exponent
+    uint8_t bias;      // the exponent's
     uint8_t sign;      // the bit of the sign; 0: there is none
     uint8_t greatest;  // code of the greatest finite number
-    uint8_t nan;       // code that NaN becomes; of FLOAT4E2M1, which has none, that of -0
+    uint8_t nan;       // code that NaN becomes; FLOAT4E2M1, which has none, has that of -0
 } small_float_t;
 
 // How numbers between two powers of two become one (FLOAT8E8M0).

@@ -52,7 +52,7 @@ typedef struct pool_slot
     int64_t count;
     int32_t chunk_num;
     int32_t share_num;      // workers that have a share, the first ones
-    atomic_int next_chunk;  // of this worker's share, for all who take from it
+    atomic_int next_chunk;  // in this worker's share, for all who take from it
     atomic_int state;
 } pool_slot_t;
 
