@@ -24,7 +24,7 @@ typedef struct ir_body
     struct graph* graph;
     int32_t* inputs;  // tensors of `graph`: those that the operator has, then the captures
     int32_t input_num;
-    int32_t capture_num;    // of these
+    int32_t capture_num;    // captures among these
     int32_t first_capture;  // the node's input that is the first captured one
     // The scheduler room's: a run with the values fed to the inputs. It prepares the body first
     // where it is not prepared for their shapes. `options` are those of the graph around. NULL

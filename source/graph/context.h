@@ -20,14 +20,14 @@ typedef struct context_device
     struct device* device;
     void* options;  // copy of the option struct, or NULL
     size_t option_size;
-    struct vector* key_values;  // of ir_key_value_t; NULL: none were set
+    struct vector* key_values;  // ir_key_value_t; NULL: none were set
 } ir_context_device_t;
 
 typedef struct context
 {
     char* name;
-    struct vector* devices;     // of ir_context_device_t, best first
-    struct vector* key_values;  // of ir_key_value_t, see option.h; NULL: none were set
+    struct vector* devices;     // ir_context_device_t, best first
+    struct vector* key_values;  // ir_key_value_t, see option.h; NULL: none were set
     uint64_t revision;          // counts the changes of devices and options
     // Custom operators of graphs of this context, see operator/custom/op.h; NULL: none. Another
     // room fills the list, and its entries say how they end.

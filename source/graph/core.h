@@ -24,7 +24,7 @@ extern const char ir_default_device_name[];
 typedef struct ir_digest
 {
     bool found;
-    uint64_t revision;  // of the graph, when it was found
+    uint64_t revision;  // the graph's, when it was found
     uint8_t bytes[32];  // SHA-256
 } ir_digest_t;
 
@@ -41,32 +41,32 @@ typedef struct ir_tensor_core
     int32_t source_index;      // execution graph: the source graph's tensor it stands for, or -1
     int32_t graph_output_num;  // how often it is in graph.output_tensors
     int32_t* consumer_input;   // which of its inputs consumer[i] reads with, or -1; in its block
-    ir_declaration_t* declaration;  // of an input, see set_ir_tensor_dim_names(); NULL: none
+    ir_declaration_t* declaration;  // an input's, see set_ir_tensor_dim_names(); NULL: none
     bool lent;                      // source graph: a constant that the program may write to unseen
     bool is_file;  // source graph: a constant whose data are those of a mapped file
     void* pack;    // execution graph: `data`, when preparations share it, see graph_pool.h;
     struct graph_pool* pack_pool;  // and whose it is
-    ir_digest_t* digest;           // source graph: of a constant, or NULL
+    ir_digest_t* digest;           // source graph: a constant's, or NULL
 } ir_tensor_core_t;
 
 typedef struct ir_node_core
 {
     int32_t source_index;                 // execution graph: the source graph's node, or -1
     int32_t refusal_num;                  // devices asked before the one that took it, and why not
-    struct ir_refusal* refusal_list;      // of them
+    struct ir_refusal* refusal_list;      // the list of them
     int64_t predicted_ns;                 // time of one run on its device; -1: not predicted yet
     int64_t measured_ns;                  // time of the last run; -1: not known
     struct custom_kernel* custom_kernel;  // the program's own kernel, or NULL; the source node's
     int32_t* input_places;                // its place among the consumers of each input
-    int32_t group;             // of its device, see ir_verdict_t; 0: it shares a part with any node
-    struct ir_bodies* bodies;  // of an operator of control flow, see graph/body.h; or NULL
+    int32_t group;             // its device's, see ir_verdict_t; 0: it shares a part with any node
+    struct ir_bodies* bodies;  // those of control flow, see graph/body.h; or NULL
     bool keep_float;           // the user wants it computed in the types that the model has
 } ir_node_core_t;
 
 typedef struct ir_subgraph_core
 {
-    int64_t bytes_in;     // of the inputs, as far as their shapes are known
-    int64_t bytes_out;    // of the outputs
+    int64_t bytes_in;     // bytes of the inputs, as far as their shapes are known
+    int64_t bytes_out;    // bytes of the outputs
     int64_t measured_ns;  // time of the last run; -1: not known
     int64_t redo_num;     // runs since prerun that the default device did in the device's place
     void* runner;         // the scheduler room's own, see scheduler/runner.h
@@ -76,9 +76,9 @@ typedef struct ir_subgraph_core
 // Names of nodes or tensors, see graph/name_index.h.
 typedef struct ir_name_index
 {
-    int32_t* slots;    // of each, which one of the list it is, and 1; 0: free
+    int32_t* slots;    // the place in the list, and 1; 0: free
     int32_t capacity;  // a power of two; 0: none yet
-    int32_t number;    // of the list, as many as are in it
+    int32_t number;    // entries of the list that are in it
 } ir_name_index_t;
 
 typedef struct ir_graph_core
@@ -94,7 +94,7 @@ typedef struct ir_graph_core
     const struct graph* source;  // execution graph: its source, else NULL
     void* plan;                  // execution graph: memory between subgraphs, see optimizer
     size_t plan_bytes;           // its size
-    struct vector* affinity;     // of ir_affinity_t, see operator/affinity.h; NULL: none
+    struct vector* affinity;     // ir_affinity_t, see operator/affinity.h; NULL: none
     struct ir_strings* strings;  // see graph/string_pool.h; NULL: none yet
     struct graph_pool* pool;  // see graph/graph_pool.h; an execution graph and its parts have one
     void* session;            // execution graph: the scheduler room's own

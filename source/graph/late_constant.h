@@ -14,7 +14,7 @@ extern "C" {
 
 typedef struct ir_late_values
 {
-    const struct tensor* origin;  // of the source graph; at any address
+    const struct tensor* origin;  // in the source graph; at any address
     int64_t sizes[2];             // anything else make() needs
     // Writes all values of `constant`. Any thread.
     void (*make)(const struct ir_late_values* late, const struct tensor* constant,

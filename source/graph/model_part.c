@@ -17,9 +17,9 @@
 struct ir_model_parts
 {
     int32_t holder_num;
-    struct vector* list;       // of ir_model_part_t
-    struct vector* contents;   // of ir_model_bytes_t*
-    struct vector* memory;     // of mapped_file_t: a compiled part may use bytes that were replaced
+    struct vector* list;       // ir_model_part_t
+    struct vector* contents;   // ir_model_bytes_t*
+    struct vector* memory;     // mapped_file_t: a compiled part may use bytes that were replaced
     key_map_t by_fingerprint;  // places in `contents`
     key_map_t by_node;         // places in `list`, by keys; without these by source nodes
     key_map_t by_nodes;        // the same, by a hash of fingerprint and all nodes

@@ -22,7 +22,7 @@ struct ir_model_parts;  // those of a graph
 typedef struct ir_model_bytes
 {
     uint8_t fingerprint[SHA256_BYTES];   // see scheduler/fingerprint.h
-    uint8_t digest[SHA256_BYTES];        // of the bytes
+    uint8_t digest[SHA256_BYTES];        // the bytes' SHA-256
     char target[IR_COMPATIBILITY_SIZE];  // the string of the device's compatibility(), for people
     const void* data;
     size_t size;
@@ -39,7 +39,7 @@ typedef struct ir_model_part
     // source graph.
     uint64_t* keys;
     int32_t key_num;
-    int32_t* nodes;  // of the source graph that became it, as far as known, in order
+    int32_t* nodes;  // those of the source graph that became it, as far as known, in order
     int32_t node_num;
 } ir_model_part_t;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Open addressing with linear probing (Knuth, volume 3, 6.4, algorithm L), at most half full. Names
-// stay where they are; of equal ones the first is in the table. Minimal builds read the whole list.
+// stay where they are; the first of equal ones is in the table. Minimal builds read the whole list.
 #include "graph/name_index.h"
 
 #include <stddef.h>

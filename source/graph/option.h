@@ -14,7 +14,7 @@ typedef struct ir_option
     const char* key;
     const char* initial;  // its value until it is set
     const char* choices;  // words it may be, separated by spaces; NULL: a number, "": any text
-    double lowest;        // of a number
+    double lowest;        // a number's
     double highest;
     bool whole;        // a number without fraction
     const char* help;  // one sentence

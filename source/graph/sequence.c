@@ -20,7 +20,7 @@ struct entry
     int32_t data_type;
     int32_t dim_num;
     int32_t dims[MAX_SHAPE_DIM_NUM];
-    int64_t offset;  // of the values
+    int64_t offset;  // where the values begin
 };
 
 int get_ir_container(int data_type)

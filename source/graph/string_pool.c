@@ -34,7 +34,7 @@ struct ir_strings
     pthread_mutex_t mutex;
     int holder_num;  // graphs
     size_t num;
-    size_t bytes;  // of the entries
+    size_t bytes;  // in the entries
     size_t bucket_num;
     entry_t** by_text;
     entry_t** by_address;  // the second half of the same block
