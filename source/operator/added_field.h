@@ -18,7 +18,7 @@ int add_node_field(struct node* node, const char* name, op_field_kind_t kind);
 // their values.
 int copy_added_fields(struct node* target, const struct node* origin);
 
-// Where the attributes begin among the fields of the node's row: of an open operator, behind those
+// Where the attributes begin among the fields of the node's row: for an open operator, behind those
 // that every node of it has.
 int get_first_attribute(const struct node* node);
 

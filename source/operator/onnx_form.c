@@ -17,7 +17,7 @@ typedef enum later_kind
 {
     INPUT_GIVEN,
     INPUT_LEFT_OUT,
-    INPUT_IS_LIST,  // of more than one element
+    INPUT_IS_LIST,  // more than one element
     INPUTS_DIFFER,  // in their shapes
     SECOND_OUTPUT,
     WORD_IS,
@@ -354,7 +354,8 @@ int choose_onnx_opset(const struct graph* graph, int asked)
 
 int get_ir_version_of_opset(int opset)
 {
-    static const int first_opsets[] = {9, 10, 11, 12, 15, 19, 21, 23, 24, 25};  // of IR 4 to 13
+    static const int first_opsets[] = {9,  10, 11, 12, 15,
+                                       19, 21, 23, 24, 25};  // those of IR 4 to 13
     int version = 3;
     for (size_t i = 0; i < sizeof first_opsets / sizeof *first_opsets; ++i)
         if (opset >= first_opsets[i]) ++version;

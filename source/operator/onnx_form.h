@@ -17,7 +17,7 @@ typedef struct onnx_form
 {
     int first;         // the oldest opset in which the node means what it means in its own,
     int last;          // and the newest
-    const char* what;  // the news of `first`
+    const char* what;  // the feature that `first` brought
 } onnx_form_t;
 
 // Types count as far as they are known. An operator without description has its file's opset.

@@ -79,7 +79,8 @@ enum op_file_kind
     OP_FILE_NOT,      // a parameter that files do not have
     OP_FILE_WORD,     // INT, FLOAT: int32 or float32
     OP_FILE_BYTE,     // INT: one byte
-    OP_FILE_OFFSET,   // INTS, FLOATS: offset of a vector of int32 or float32; STRING: of a string
+    OP_FILE_OFFSET,   // INTS, FLOATS: offset of a vector of int32 or float32; STRING: that of a
+                      // string
     OP_FILE_ANCHORS,  // FLOATS: offset of a vector of groups of 4 float32
     OP_FILE_STRIDED   // INTS: 4 int32 that are OP_FILE_STRIDE bytes apart, in the record itself
 };
@@ -228,7 +229,7 @@ typedef struct method
 
 #define ROW_IF(selected, ...) ((selected) ? &(const ir_method_t){__VA_ARGS__} : NULL)
 
-// OP_ROW(Conv, .version = 1, ...): ONNX's, MICROSOFT_ROW(QGemm, ...): of ONNX Runtime's domain
+// OP_ROW(Conv, .version = 1, ...): ONNX's, MICROSOFT_ROW(QGemm, ...): ONNX Runtime's domain
 #define OP_ROW(op, ...) ROW_IF(OP_IS_SELECTED(onnx_##op), .name = #op, __VA_ARGS__)
 #define MICROSOFT_ROW(op, ...) \
     ROW_IF(OP_IS_SELECTED(com_microsoft_##op), .domain = "com.microsoft", .name = #op, __VA_ARGS__)

@@ -76,7 +76,7 @@ static int compare_types(const registered_method_t* a, const registered_method_t
 typedef struct letters
 {
     const char* next;
-    const char* name;  // what follows the dot, NULL after it
+    const char* name;  // the part after the dot, NULL after it
 } letters_t;
 
 static letters_t letters_of(const registered_method_t* entry)

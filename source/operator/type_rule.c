@@ -9,7 +9,7 @@
 
 enum
 {
-    NAME_SIZE = 64,  // of an attribute or a type in a rule
+    NAME_SIZE = 64,  // an attribute or a type in a rule
     NOT_APPLICABLE = -1
 };
 

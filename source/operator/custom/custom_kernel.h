@@ -48,9 +48,9 @@ typedef struct custom_kernel_table
 typedef struct custom_kernel
 {
     const custom_kernel_table_t* table;
-    const struct node* node;     // of the source graph
+    const struct node* node;     // in the source graph
     const char* device;          // that it is for, by name
-    struct custom_kernel* next;  // of the node, for another device
+    struct custom_kernel* next;  // the same node's, for another device
     bool refused;                // its bind has refused the node in the prerun under way
 } ir_custom_kernel_t;
 

@@ -14,7 +14,7 @@
 static struct
 {
     pthread_mutex_t mutex;
-    struct vector* ops;  // of tengine_op_t*, those of the process
+    struct vector* ops;  // tengine_op_t*, those of the process
     uint64_t revision;
     // NULL before the first registration, so that programs without any are linked without
     // op_node.c.

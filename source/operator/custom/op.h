@@ -15,7 +15,7 @@ extern "C" {
 struct tengine_op
 {
     char* domain;     // "" is ONNX's
-    char* name;       // what follows the domain's dot in full_name
+    char* name;       // the part after the domain's dot in full_name
     char* full_name;  // "com.example.Atan", "Conv"
     int min_version;
     int max_version;
@@ -49,8 +49,8 @@ int unregister_custom_op(struct context* context, tengine_op_t* op, const char* 
 
 // Gives each node of the source graph and its bodies that a registered operator is for, and that
 // has no custom kernel, this operator, and calls its init. Nodes that have one keep it.
-// `only_unknown`: of operators that the library does not have. Fails as init does, or with
-// TENGINE_ENOMEM.
+// `only_unknown`: only nodes of operators that the library does not have. Fails as init does, or
+// with TENGINE_ENOMEM.
 int resolve_custom_ops(const struct graph* source, bool only_unknown);
 
 // Counts the changes of all lists: a graph that was prepared before one may resolve its operators

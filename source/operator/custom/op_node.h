@@ -51,10 +51,10 @@ struct tengine_op_context
     bool is_running;          // prepare is called in a run: types must not change
     struct tengine_op_tensor* tensors;  // inputs, then outputs
     int tensor_num;
-    struct vector* temporaries;  // of op_temporary_t
+    struct vector* temporaries;  // op_temporary_t
     uint64_t temporary_bytes;
     char* scratch;           // in invoke: where the temporaries are
-    uint8_t* attribute_map;  // of tengine_op_attributes(); NULL: nothing has asked for it
+    uint8_t* attribute_map;  // for tengine_op_attributes(); NULL: nothing has asked for it
     size_t attribute_map_size;
 };
 

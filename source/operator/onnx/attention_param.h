@@ -14,9 +14,9 @@ extern "C" {
 struct attention_param
 {
     int is_causal;
-    int q_num_heads;  // this and the next: of tensors of rank three
+    int q_num_heads;  // this and the next: for tensors of rank three
     int kv_num_heads;
-    float scale;            // of scores; 0: 1 / sqrt(elements of a head)
+    float scale;            // that of scores; 0: 1 / sqrt(elements of a head)
     float softcap;          // 0: scores are not capped
     int softmax_precision;  // ONNX's number of a type, 0: that of the query
     int qk_matmul_output_mode;

@@ -18,8 +18,8 @@ struct block_gather_param
     int quantize_axis;
 };
 
-// Rows along the last axis: of elements that are packed in bytes, low bits first, of scales, and of
-// zero points that are packed as elements are.
+// Rows along the last axis: elements packed in bytes, low bits first, scales, and zero points
+// packed as elements are.
 struct block_gather_form
 {
     int64_t row_bytes, elements, blocks, zero_point_bytes;

@@ -11,7 +11,7 @@ extern "C" {
 struct scan_param
 {
     int num_scan_inputs;
-    struct op_ints directions;  // opset 8: of the inputs
+    struct op_ints directions;  // opset 8: the inputs'
     struct op_ints scan_input_axes;
     struct op_ints scan_input_directions;
     struct op_ints scan_output_axes;

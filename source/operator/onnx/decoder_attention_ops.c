@@ -16,7 +16,7 @@ static const op_field_t decoder_fields[] = {
 enum decoder_input
 {
     DECODER_QUERY,  // or all three in one
-    DECODER_KEY,    // of one token; or, of cross attention, heads of all keys
+    DECODER_KEY,    // one token; or, for cross attention, heads of all keys
     DECODER_VALUE,
     DECODER_MASK,
     DECODER_SCORES,

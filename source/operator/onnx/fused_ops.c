@@ -21,7 +21,7 @@ enum
 static const struct fused_activation
 {
     const char* op;
-    const char* parameters[MOST_PARAMETERS];  // of those that have any
+    const char* parameters[MOST_PARAMETERS];  // for those that have any
 } activations[] = {
     {"Celu", {"alpha"}},
     {"Elu", {"alpha"}},
@@ -184,7 +184,7 @@ static const op_field_t fused_matmul_fields[] = {
     OP_FIELD(struct fused_matmul_param, INT, transBatchB, .number = 0),
 };
 
-// The older name, of which batches stay where they are.
+// The older name, whose batches stay where they are.
 static const op_field_t transpose_matmul_fields[] = {
     OP_FIELD(struct fused_matmul_param, FLOAT, alpha, .number = 1),
     OP_FIELD(struct fused_matmul_param, INT, transA, .number = 0),

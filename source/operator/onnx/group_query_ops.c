@@ -287,7 +287,7 @@ static const struct tensor* get_given_total(const struct node* node)
     return is_given ? source->tensor_list[total->core->source_index] : NULL;
 }
 
-// Whether the rows are left to the run: of a total that no input of the model has.
+// Whether the rows are left to the run, as for a total that no input of the model has.
 static bool awaits_total(const struct node* node, const struct tensor* given)
 {
     return are_ir_shapes_left_to_runs(node->graph) &&

@@ -10,9 +10,10 @@ extern "C" {
 
 struct group_query_param
 {
-    int num_heads;     // of the query
-    int kv_num_heads;  // of keys and values; each serves num_heads / kv_num_heads of the query's
-    float scale;       // of scores; 0: 1 / sqrt(elements of a head)
+    int num_heads;     // the query's
+    int kv_num_heads;  // those of keys and values; each serves num_heads / kv_num_heads of the
+                       // query's
+    float scale;       // that of scores; 0: 1 / sqrt(elements of a head)
     float softcap;     // 0: scores are not capped
     int do_rotary;
     int rotary_interleaved;
@@ -25,7 +26,7 @@ struct group_query_param
     char* v_quant_type;
     int kv_cache_bit_width;
     int sliding_window_cache;
-    float qk_norm_epsilon;  // of norm weights, which are refused
+    float qk_norm_epsilon;  // for norm weights, which are refused
 };
 
 enum group_query_input
@@ -35,12 +36,12 @@ enum group_query_input
     GROUP_QUERY_VALUE,
     GROUP_QUERY_PAST_KEY,
     GROUP_QUERY_PAST_VALUE,
-    GROUP_QUERY_LAST_KEY,  // seqlens_k: of each batch the index of its last key
+    GROUP_QUERY_LAST_KEY,  // seqlens_k: the index of each batch's last key
     GROUP_QUERY_TOTAL,     // total_sequence_length: keys of the longest batch
     GROUP_QUERY_COS,
     GROUP_QUERY_SIN,
     GROUP_QUERY_POSITIONS,
-    GROUP_QUERY_BIAS,  // of scores
+    GROUP_QUERY_BIAS,  // the scores' bias
     GROUP_QUERY_SINK,  // a score more for each head, of a key whose value is 0
     GROUP_QUERY_REFUSED,
     GROUP_QUERY_INPUTS = 16

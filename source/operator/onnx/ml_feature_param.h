@@ -64,7 +64,7 @@ struct ml_label_param
 extern "C" {
 #endif
 
-// A list of LabelEncoder's, wherever it stands: of int64, float32, float64 or strings.
+// A list of LabelEncoder's, wherever it stands: int64, float32, float64 or strings.
 struct label_list
 {
     int data_type;

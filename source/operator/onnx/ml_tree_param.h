@@ -112,7 +112,7 @@ struct tree_node
     int feature;
     int yes;  // where to go on, in nodes
     int no;
-    int first;  // of a leaf: its weights; of TREE_MEMBER: its set; both in their lists
+    int first;  // a leaf's weights, or the set of TREE_MEMBER, in their lists
     int num;
     int mode;  // enum tree_mode
     bool missing_tracks_true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MoE of ONNX Runtime: of a number of small networks, the experts, each token passes through those
+// MoE of ONNX Runtime: each token passes through those of a number of small networks, the experts,
 // that a router gives most weight. Parameters are in moe_param.h; kernel:
 // device/cpu/reference/moe.cc.
 #include <float.h>

@@ -11,7 +11,7 @@ extern "C" {
 struct moe_param
 {
     char* activation_type;
-    float activation_alpha, activation_beta;  // of swiglu
+    float activation_alpha, activation_beta;  // those of swiglu
     float swiglu_limit;                       // FLT_MAX: none
     int k;
     int normalize_routing_weights;
@@ -55,7 +55,7 @@ struct moe_shape
     int64_t tokens;
     int experts;
     int hidden;  // elements of a token
-    int inner;   // of an expert between its two products
+    int inner;   // an expert's, between its two products
     int chosen;  // experts of a token
     enum moe_activation activation;
     enum moe_gate gate;

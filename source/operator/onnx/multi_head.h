@@ -18,17 +18,17 @@ struct multi_head_param
     int unidirectional;
     float scale;
     float mask_filter_value;
-    struct op_ints qkv_hidden_sizes;  // this and the rest: of Attention
+    struct op_ints qkv_hidden_sizes;  // this and the rest: Attention's
     int do_rotary;
     int rotary_embedding_dim;
     int past_present_share_buffer;
-    int output_qk;  // of DecoderMaskedMultiHeadAttention
+    int output_qk;  // DecoderMaskedMultiHeadAttention's
 };
 
 struct operands
 {
     struct tensor *query, *key, *value, *mask, *past_key, *past_value;
-    struct tensor* lengths;  // of the keys that are there, for each batch; or NULL
+    struct tensor* lengths;  // the number of keys that are there, for each batch; or NULL
 };
 
 enum multi_head_output

@@ -24,7 +24,7 @@ struct qgemm_param
 struct qlinear_softmax_param
 {
     int axis;
-    int opset;  // of the Softmax that is meant
+    int opset;  // that of the Softmax that is meant
 };
 
 // tengine.QLinearLayerNormalization: LayerNormalization (norm_param.h) of int8 or uint8. For a row
@@ -36,8 +36,8 @@ struct qlinear_softmax_param
 // as are s, b, d r and (d r) s; round() is to the nearest integer from -2^21 to 2^21, ties to even.
 #define QLINEAR_LAYER_NORM_LONGEST (1 << 16)
 
-// tengine.Lookup(x, table): y = table[x], where x, int8 or uint8, counts as an unsigned byte: -1 is
-// entry 255. The table is int8 or uint8 too and gives y its type. It stands for any function of
+// tengine.Lookup(x, table): y = table[x], where x, int8 or uint8, counts as unsigned: -1 is entry
+// 255. The table is int8 or uint8 too and gives y its type. It stands for any function of
 // one quantised tensor.
 #define LOOKUP_TABLE_SIZE 256
 

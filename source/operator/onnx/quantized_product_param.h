@@ -38,8 +38,8 @@ struct nbits_shape
     int n, k;
     int bits;
     int block_size;
-    int blocks;           // of a row
-    int block_bytes;      // of elements
+    int blocks;           // in a row
+    int block_bytes;      // packed elements
     int zero_point_step;  // bytes of a row's zero points, where they are packed as elements are
 };
 

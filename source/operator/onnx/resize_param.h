@@ -26,8 +26,8 @@ struct resize_param
 struct resize_axis
 {
     double scale;      // output length / input length
-    double length;     // of the output, before it is rounded down to `size`
-    int64_t size;      // of the output
+    double length;     // the output's, before it is rounded down to `size`
+    int64_t size;      // the output's
     double roi_begin;  // part of the input that is seen, 0 to 1; tf_crop_and_resize only
     double roi_end;
     int identity;  // 1: the axis is copied as it is

@@ -17,13 +17,13 @@ struct rotary_param
     int interleaved;
     int num_heads;
     int rotary_embedding_dim;
-    float scale;  // this and the next: of ONNX Runtime's
+    float scale;  // this and the next: ONNX Runtime's
     int is_packed_batching;
 };
 
 struct rotary_form
 {
-    int cosine_input, sine_input, position_input;  // of the node; the last may be absent
+    int cosine_input, sine_input, position_input;  // the node's; the last may be absent
     int batch, sequence, heads, head_size;
     int half;          // pairs of a head that are rotated
     bool heads_first;  // (batch, heads, sequence, size); else (batch, sequence, heads, size)

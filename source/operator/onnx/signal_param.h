@@ -36,8 +36,8 @@ struct dft_size
 {
     int axis;        // in [0, rank - 1): the last dimension holds real and imaginary part
     int64_t length;  // points of the transform, at least 1
-    int64_t bins;    // of the output: frequencies, or the samples of an inverse
-    int components;  // of an element of the output: 2, real and imaginary part; 1 of real samples
+    int64_t bins;    // the output's: frequencies, or the samples of an inverse
+    int components;  // an output element's: 2, real and imaginary part; 1 for real samples
 };
 
 struct stft_size
@@ -46,7 +46,7 @@ struct stft_size
     int64_t length;  // samples of a frame, at least 1
     int64_t bins;
     int64_t frames;
-    int components;  // of a sample: 1 real, 2 complex
+    int components;  // a sample's: 1 real, 2 complex
 };
 
 // Checked sizes of a DFT or STFT node whose input shapes are known. 0, OP_SHAPE_LATER or an error.

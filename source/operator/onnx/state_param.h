@@ -20,7 +20,7 @@ struct tensor_scatter_param
 struct causal_conv_param
 {
     char* activation;  // none, silu, swish
-    int ndim;          // of ONNX Runtime's: spatial dimensions
+    int ndim;          // ONNX Runtime's: spatial dimensions
 };
 
 enum causal_conv_input
@@ -36,7 +36,7 @@ struct linear_attention_param
 {
     int q_num_heads;
     int kv_num_heads;
-    float scale;        // of results; 0: 1 / sqrt(elements of a key)
+    float scale;        // that of results; 0: 1 / sqrt(elements of a key)
     char* update_rule;  // linear, gated, delta, gated_delta
     int chunk_size;     // how to compute it fast; results are the same
 };
@@ -57,7 +57,7 @@ struct linear_attention_form
     int64_t batch, tokens, heads, key_heads;
     int64_t depth, width;         // elements of a query and a key, and of a value
     bool has_decay, has_beta;     // by the update rule
-    int64_t decay_num, beta_num;  // of a token: for each head, each element of keys; or one in all
+    int64_t decay_num, beta_num;  // a token's: for each head, each element of keys; or one in all
 };
 
 // The meaning of a node with inputs of known shapes. EINVAL, with the values, for shapes and

@@ -15,7 +15,7 @@ struct string_split_param
 struct string_normalizer_param
 {
     char* case_change_action;  // NONE, LOWER, UPPER
-    int is_case_sensitive;     // of the comparison with stop words
+    int is_case_sensitive;     // for the comparison with stop words
     char* locale;
     struct op_strings stopwords;
 };

@@ -18,7 +18,7 @@ struct tfidf_param
     struct op_ints ngram_indexes;    // place of every n-gram in the output
     struct op_ints pool_int64s;      // the n-grams one after the other
     struct op_strings pool_strings;  // or these, of strings
-    struct op_floats weights;        // of every n-gram; absent: 1
+    struct op_floats weights;        // for every n-gram; absent: 1
 };
 
 static inline int get_pool_num(const struct tfidf_param* param)

@@ -25,7 +25,7 @@ typedef struct tm_operands
     tm_match_t match;
     bool swapped;                     // the second is the larger one
     int64_t dims[MAX_SHAPE_DIM_NUM];  // the smaller one's shape for numpy's broadcasting,
-    int dim_num;                      // of the larger one's rank; not set for the last kind
+    int dim_num;                      // the larger one's rank; not set for the last kind
 } tm_operands_t;
 
 tm_operands_t match_tm_operands(const struct tensor* first, const struct tensor* second);

@@ -15,8 +15,8 @@ extern "C" {
 struct tm_detection_output_param
 {
     int num_classes;  // with the background, class 0
-    int keep_top_k;   // of all classes; negative: all
-    int nms_top_k;    // of one class before suppression; negative: all
+    int keep_top_k;   // in all classes; negative: all
+    int nms_top_k;    // in one class before suppression; negative: all
     float confidence_threshold;
     float nms_threshold;
 };

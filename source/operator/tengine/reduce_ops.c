@@ -81,7 +81,7 @@ static struct tensor* emit_reduce(emitter_t* emit, const char* op, const int64_t
 
 // ---- Reduction ----
 
-// By type; of two types that compute the same the second is for reading only.
+// By type; the second of two types that compute the same is for reading only.
 static const char* const reductions[] = {
     "ReduceSum",  "ReduceMean", "ReduceL1",        "ReduceSumSquare", "ReduceMax",      "ReduceMin",
     "ReduceProd", "ReduceL1",   "ReduceSumSquare", "ReduceLogSum",    "ReduceLogSumExp"};

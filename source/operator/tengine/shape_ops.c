@@ -141,7 +141,7 @@ struct new_shape
     const struct node* node;
     const int64_t* given;  // the input's dimensions
     int given_num;
-    int taken;  // of the input's dimensions
+    int taken;  // input dimensions so far
     int64_t dims[MAX_SHAPE_DIM_NUM];
     int num;
     int inferred;  // place of the −1; −1: there is none

@@ -15,7 +15,7 @@ struct tm_slice_param
     struct op_ints slice_point_;  // caffe: where one output ends and the next begins
     struct op_ints begin_;        // TensorFlow: first element and number of elements of each axis
     struct op_ints size_;
-    int begin;  // mxnet and ONNX: of one axis
+    int begin;  // mxnet and ONNX: one axis
     int end;
     int axis;
     int step;
@@ -453,7 +453,7 @@ static int lower_crop(struct graph* graph, struct node* node)
 
 static const char* const pad_modes[] = {"constant", "edge", "reflect"};
 
-// −1 is a border that was not set.
+// −1 is a pad that was not set.
 static int read_borders(const struct node* node, int64_t before[4], int64_t after[4])
 {
     const struct tm_pad_param* param = node->op.param_mem;
