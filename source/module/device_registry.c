@@ -24,7 +24,7 @@ typedef struct registered_device
     struct full_tables* full;  // its tables now; NULL: they are long enough
 } registered_device_t;
 
-static struct vector* devices;  // of registered_device_t
+static struct vector* devices;  // registered_device_t
 static struct device* first_device;
 
 int get_device_count(void)

@@ -5,7 +5,7 @@
 #include "module/module.h"
 #include "serializer/serializer.h"
 
-static struct vector* serializers;  // of struct serializer*
+static struct vector* serializers;  // struct serializer*
 
 int get_serializer_count(void)
 {
