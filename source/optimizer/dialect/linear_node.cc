@@ -25,7 +25,7 @@ int read_zero_point(const struct tensor* zero_point, int index)
     }
 }
 
-// A step of 511 bytes neither overflows, nor is it rounded where floats have fewer bits.
+// 511 steps of the scale neither overflow, nor are they rounded where floats have fewer bits.
 bool is_exact(float scale)
 {
     return scale >= std::numeric_limits<float>::min() &&

@@ -20,8 +20,8 @@ struct LinearParameters
 };
 
 // False unless `bytes` are of int8, uint8 or int32, the values of fp32, scales and zero points
-// constant, for the whole or for the slices of dimension 0, and each scale such that bytes which
-// become values become the same bytes again.
+// constant, for the whole or for the slices of dimension 0, and each scale such that quantised
+// elements keep their bits after dequantising and quantising.
 bool read_linear_parameters(const node& linear, const struct tensor& bytes,
                             const struct tensor& values, LinearParameters* out_parameters);
 

@@ -95,7 +95,7 @@ class Absorber
         Group& group = group_of(bytes.index);
         ++group.members;
         if (!is_byte_type(bytes.data_type) && bytes.data_type != TENGINE_DT_INT32) return;
-        int results = 0;  // of the graph, that are made of it
+        int results = 0;  // outputs of the graph that are made of it
         bool agrees = judge_writer(bytes, &group);
         for (int i = 0; agrees && i < bytes.consumer_num; ++i)
             agrees = judge_reader(bytes, *graph_.node_list[bytes.consumer[i]], &group, &results);

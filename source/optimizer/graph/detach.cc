@@ -147,7 +147,7 @@ class Detacher
     device* const device_;
     graph& target_;
     const bool copy_constants_;
-    Map<int32_t, int32_t> index_;  // of a tensor's copy, by its own index
+    Map<int32_t, int32_t> index_;  // a copy's, by the index of the tensor
 };
 
 int detach(const struct subgraph& part, device* device, bool copy_constants,

@@ -299,7 +299,7 @@ int infer_loop(node& node)
             inputs[static_cast<size_t>(i) + 2].forget_shape();
     }
     TENGINE_RETURN_IF_ERROR(check_type(node, "output", 0, results[0].data_type, TENGINE_DT_BOOL));
-    for (size_t i = 0; i < first.size(); ++i)  // what the first round of a run has
+    for (size_t i = 0; i < first.size(); ++i)  // the values of a run's first round
         TENGINE_RETURN_IF_ERROR(give_value(input_of(body, static_cast<int>(i)), first[i]));
     return give_loop_outputs(node, inputs, results, carried_num);
 }

@@ -14,9 +14,9 @@ using Labels = uint64_t;
 
 struct Contraction
 {
-    Vector<Labels> terms;  // what each operand has, once
-    Labels output;         // what the result has
-    Vector<double> sizes;  // of each label
+    Vector<Labels> terms;  // the labels of each operand, once
+    Labels output;         // those of the result
+    Vector<double> sizes;  // each label's
     int most_kept;         // labels that a product in between may have
 };
 

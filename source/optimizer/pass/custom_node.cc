@@ -144,7 +144,7 @@ int infer_types_and_shapes(node& node)
     return find_ir_unknown_input(&node) ? OP_SHAPE_LATER : infer_custom_shapes(&node);
 }
 
-// Elements that share bytes are not where a kernel of the program would look for them.
+// Packed elements are not where a kernel of the program would look for them.
 int infer_outputs(node& node)
 {
     const int status = infer_types_and_shapes(node);

@@ -56,7 +56,7 @@ bool makes_container(const node& node)
 }
 
 constexpr int64_t kMegabyte = int64_t{1} << 20;
-constexpr int64_t kMostEinsumMacs = int64_t{1} << 20;  // of one that is folded as it is
+constexpr int64_t kMostEinsumMacs = int64_t{1} << 20;  // for one that is folded as it is
 
 // The work that folding may do for one graph; beyond it nodes stay for the run. A few bytes of a
 // hostile file must not claim all memory, nor all time: it can have many bodies, which are also
@@ -102,7 +102,7 @@ int64_t count_output_bytes(const node& node)
 class Walk
 {
   public:
-    // `holds_bytes`: constants that a DequantizeLinear reads stay for integer nodes.
+    // With `holds_bytes`, constants that a DequantizeLinear reads stay for integer nodes.
     explicit Walk(bool holds_bytes) : holds_bytes_(holds_bytes) {}
 
     int run(graph& graph)

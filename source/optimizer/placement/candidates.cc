@@ -84,7 +84,7 @@ void ask_inspect(struct device* device, const node& node, ir_verdict_t* out_verd
         refuse_ir_node(out_verdict, IR_REASON_DEVICE, "verdict", value.c_str(),
                        "inspect returned invalid verdict %s", value.c_str());
     }
-    // A device may have filled the texts to the last byte.
+    // A device may have filled the strings to the last byte.
     out_verdict->attribute[sizeof(out_verdict->attribute) - 1] = '\0';
     out_verdict->value[sizeof(out_verdict->value) - 1] = '\0';
     out_verdict->message[sizeof(out_verdict->message) - 1] = '\0';

@@ -16,7 +16,7 @@ struct VectorDeleter
 {
     void operator()(vector_t* list) const { release_vector(list); }
 };
-using IntVector = std::unique_ptr<vector_t, VectorDeleter>;  // of int
+using IntVector = std::unique_ptr<vector_t, VectorDeleter>;  // int
 
 // The devices of a graph, each once: set_graph_device()'s choice, the context's list, the default
 // device.

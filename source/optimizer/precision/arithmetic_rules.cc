@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums, products, averages, Softmax and LayerNormalization: QLinearAdd, QLinearMul,
+// Add, Mul, averages, Softmax and LayerNormalization: QLinearAdd, QLinearMul,
 // QLinearAveragePool, QLinearGlobalAveragePool, QLinearSoftmax and QLinearLayerNormalization.
 #include "base/containers.hpp"
 #include "graph/graph.h"

@@ -219,7 +219,7 @@ bool Converter::convert(node& node)
 
 int Converter::run()
 {
-    const int node_num = rewriter_.graph().node_num;  // what is added needs no look
+    const int node_num = rewriter_.graph().node_num;  // added nodes need no look
     for (int i = 0; i < node_num; ++i) {
         node* node = rewriter_.graph().node_list[i];
         if (!node || node->core->keep_float || node->dynamic_shape || is_border(*node) ||

@@ -15,7 +15,7 @@ struct DynamicChains::Chain
 {
     node* quantize;       // DynamicQuantizeLinear
     Vector<node*> nodes;  // MatMulInteger first, the last has the result
-    tensor* scale;        // of the columns, or of all; null before it is found
+    tensor* scale;        // that of the columns, or of all; null before it is found
     bool has_input_scale;
     tensor* bias;  // or null
 
@@ -144,7 +144,7 @@ bool DynamicChains::merge(const Chain& chain)
 
 int DynamicChains::run()
 {
-    const int node_num = rewriter_.graph().node_num;  // what is added needs no look
+    const int node_num = rewriter_.graph().node_num;  // added nodes need no look
     for (int i = 0; i < node_num; ++i) {
         node* node = rewriter_.graph().node_list[i];
         Chain chain;

@@ -56,7 +56,7 @@ void Expressions::trace_sources()
 }
 
 // The one tensor that the node's inputs are functions of, or null. Two inputs that are that tensor
-// itself make a sum or a product of quantised tensors like others.
+// itself make an Add or a Mul of quantised tensors like others.
 tensor* Expressions::find_source(const node& node) const
 {
     tensor* source = nullptr;

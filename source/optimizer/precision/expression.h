@@ -12,7 +12,7 @@ namespace tengine {
 struct Expression
 {
     Vector<int> nodes;         // in the order of the graph; the last one writes the result
-    tensor* source = nullptr;  // what it is a function of
+    tensor* source = nullptr;  // the tensor it is a function of
 };
 
 class Expressions

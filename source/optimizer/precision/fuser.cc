@@ -85,8 +85,8 @@ bool Fuser::find_result(const node& node, int index, Result* out_result) const
     return true;
 }
 
-// Whether some reader becomes an integer node, or passes bytes on to one. A bound on how far:
-// graphs may be long.
+// Whether some reader becomes an integer node, or passes quantised elements on to one. A bound on
+// how far: graphs may be long.
 bool Fuser::is_wanted_in_bytes(const tensor& value, int depth) const
 {
     constexpr int kFarthest = 8;
@@ -181,15 +181,16 @@ tensor* Fuser::reshape(tensor* bytes, const Vector<int>& dims, const node& origi
 
 // ---- replacing ----
 
-// An output of the graph keeps its own tensor, so bytes that are there already cannot become it.
+// An output of the graph keeps its own tensor, so a quantised tensor that is there already cannot
+// become it.
 bool Fuser::can_hand_over(const Result& result, const tensor& bytes) const
 {
     if (!result.quantize || !rewriter_.is_older(bytes)) return true;
     return !is_ir_graph_output(&graph(), get_ir_node_output(result.quantize, 0)->index);
 }
 
-// The tensor that holds the result's bytes from now on: that of its QuantizeLinear, which has the
-// model's name and may be an output of the graph, unless the bytes were there before.
+// The tensor that holds the quantised result from now on: that of its QuantizeLinear, which has the
+// model's name and may be an output of the graph, unless it was there before.
 tensor* Fuser::hand_over(Result& result, tensor* bytes)
 {
     if (!result.quantize) return bytes;
@@ -208,7 +209,7 @@ tensor* Fuser::hand_over(Result& result, tensor* bytes)
     return quantized;
 }
 
-// Further QuantizeLinear nodes of the same kind would make the same bytes.
+// Further QuantizeLinear nodes of the same kind would make the same tensor.
 void Fuser::share_bytes(const Result& result, tensor* bytes)
 {
     Quantization by;
@@ -284,7 +285,7 @@ bool Fuser::rewrite(node& node)
 
 int Fuser::run()
 {
-    const int node_num = graph().node_num;  // what is added needs no look
+    const int node_num = graph().node_num;  // added nodes need no look
     for (int i = 0; i < node_num; ++i) {
         node* node = graph().node_list[i];
         if (!node || node->core->keep_float || node->dynamic_shape) continue;

@@ -46,8 +46,8 @@ class Fuser
 
     // The integer form that a tensor has.
     bool find_operand(tensor* value, Operand* out_operand) const;
-    // The same; a calibrated tensor that has none gets a QuantizeLinear, and a float constant
-    // becomes bytes if `result` is calibrated.
+    // The same; a calibrated tensor that has none gets a QuantizeLinear, and a float constant is
+    // quantised if `result` is calibrated.
     bool make_operand(tensor* value, const Result& result, Operand* out_operand);
 
     // How output `index` is quantised: the node, and its readers, want it in one way.
@@ -58,17 +58,17 @@ class Fuser
     bool find_moved_result(const node& node, int index, const Quantization& by,
                            Result* out_result) const;
 
-    // The operand's scale and zero point in the order of operator inputs: bytes, scale, zero point.
+    // The operand in the order of operator inputs: quantised tensor, scale, zero point.
     void append(Operand& operand, Vector<tensor*>* inputs);
     // Scale and zero point of a result.
     void append(Result& result, Vector<tensor*>* inputs);
 
-    // A node that makes `result`'s bytes before its clamp, with the attributes of `origin` and, if
-    // not 0, `group`; null if the device does not take it.
+    // A node that makes `result`'s quantised tensor before its clamp, with the attributes of
+    // `origin` and, if not 0, `group`; null if the device does not take it.
     tensor* add(const char* domain, const char* op, const node& origin,
                 const Vector<tensor*>& inputs, const Result& result, int group = 0);
-    // Bytes that stand for other values or in another quantisation, by a table: the operand's own
-    // if every byte stands for itself; null if the device does not take the node. The node is
+    // A quantised tensor of other values or in another quantisation, by a table: the operand's own
+    // if the table is the identity; null if the device does not take the node. The node is
     // called `name` and stands for `origin`.
     tensor* look_up(const Operand& operand, const Quantization& to, const Formula& formula,
                     const String& name, const node& origin);
@@ -79,8 +79,9 @@ class Fuser
     tensor* requantize(const Operand& operand, const Quantization& to, const node& origin);
 
     // `bytes` were made of `origin`'s inputs: they become the results, and the float nodes go. A
-    // clamp becomes a table, unless the range of the bytes clamps there already. Float readers get
-    // a DequantizeLinear. Does nothing when some bytes are null: the device did not take a node.
+    // clamp becomes a table, unless the range of the integer type clamps there already. Float
+    // readers get a DequantizeLinear. Does nothing when some of `bytes` are null: the device did
+    // not take a node.
     bool finish(node& origin, Vector<Result>& results, Vector<tensor*> bytes);
     bool finish(node& origin, Result& result, tensor* bytes);
     // The same for a result that is nothing but a QuantizeLinear.

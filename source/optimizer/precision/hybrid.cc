@@ -70,7 +70,7 @@ bool Hybrid::find_product(node& node, Product* out_product) const
 Hybrid::Matrix Hybrid::make_matrix(const tensor& weight, int axis, const Vector<int>& dims,
                                    const Vector<int>& scale_dims)
 {
-    static const char kinds[3] = {};  // of the bytes, of late ones, of the scales
+    static const char kinds[3] = {};  // int8 values, late ones, scales
     const String name = weight.name;
     const tensor* origin = rewriter_.find_late_origin(weight);
     ir_late_values_t late =
@@ -202,7 +202,7 @@ void Hybrid::rewrite_product(node& node)
 
 int Hybrid::run()
 {
-    const int node_num = rewriter_.graph().node_num;  // what is added needs no look
+    const int node_num = rewriter_.graph().node_num;  // added nodes need no look
     for (int i = 0; i < node_num; ++i) {
         node* node = rewriter_.graph().node_list[i];
         if (!node) continue;

@@ -47,7 +47,7 @@ float read_float(const void* floats, int64_t index)
     return value;
 }
 
-// Calls body(column less `first`, index of the float, index of the byte) for all elements of
+// Calls body(column less `first`, index of the float, index of the int8) for all elements of
 // `number` columns.
 template <class Body>
 void for_each(const Matrix& matrix, int64_t first, int64_t number, const Body& body)

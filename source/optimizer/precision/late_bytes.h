@@ -13,7 +13,7 @@ namespace tengine {
 bool is_finite(const tensor& constant);
 
 // How to make them of `weight`, at any address: columns x depth (`axis` 0) or depth x columns (1).
-// The bytes are wanted as depth x columns, or else in their order.
+// The int8 values are wanted as depth x columns, or else in the order of the weight.
 ir_late_values_t describe_bytes(const tensor& weight, int axis, bool has_columns_last);
 
 // As quantize_weight_values() without a bias.

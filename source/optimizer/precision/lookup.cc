@@ -79,7 +79,7 @@ class TableMaker
 
     Candidates nobody_;
     Rewriter rewriter_;
-    Map<const tensor*, tensor*> values_;  // of the graph's tensors
+    Map<const tensor*, tensor*> values_;  // by the graph's tensors
 };
 
 }  // namespace

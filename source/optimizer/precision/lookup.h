@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of 256 bytes that stand for a function between two quantised tensors (tengine.Lookup).
+// Tables of 256 entries for a function between two quantised tensors (tengine.Lookup).
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ struct Formula
 int make_table(const graph& graph, const Formula& formula, const Quantization& from,
                const Quantization& to, ByteTable* out_table);
 
-// Whether every byte stands for itself.
+// Whether the table is the identity.
 bool is_identity(const ByteTable& table);
 
 }  // namespace tengine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says so when a run in int8 or uint8 would be one in float after all, or the other way round: the
+// Reports a run in int8 or uint8 that would be one in float after all, or the other way round: the
 // results alone do not show it.
 #include <cstring>
 
@@ -44,8 +44,8 @@ struct Outcome
 {
     int integer_nodes = 0;
     int float_nodes = 0;
-    int kept_nodes = 0;  // of these
-    int scales = 0;      // of what is computed, not of weights
+    int kept_nodes = 0;  // kept ones among these
+    int scales = 0;      // those of computed tensors, not of weights
 };
 
 Outcome count(const graph& graph)

@@ -68,7 +68,7 @@ tensor* QdqBuilder::add_scale(const String& name, const Quantization& by)
 
 tensor* QdqBuilder::add_zero_point(const String& name, const Quantization& by)
 {
-    const auto byte = static_cast<uint8_t>(by.zero_point);  // of an int8 the same bits
+    const auto byte = static_cast<uint8_t>(by.zero_point);  // the same bits for int8
     return add_constant(name + "_zero_point", by.data_type, {}, &byte);
 }
 

@@ -12,7 +12,7 @@ namespace tengine {
 class QdqBuilder
 {
   public:
-    // `opset`: of the nodes that are made.
+    // `opset`: that of the new nodes.
     QdqBuilder(graph& target, int opset) : target_(target), opset_(opset) {}
 
     graph& target() const { return target_; }

@@ -104,7 +104,7 @@ class Writer
     {
         String name;
         tensor* copy = nullptr;
-        tensor* dequantized = nullptr;  // what is left of it after its pair
+        tensor* dequantized = nullptr;  // its dequantised value after the pair
         bool is_written = false;        // the result of a unit
         Vector<WrittenWeight> weights;
     };

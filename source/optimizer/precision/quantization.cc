@@ -103,7 +103,7 @@ tensor* get_scale(Rewriter& rewriter, Quantization& quantization, const String& 
 
 tensor* get_zero_point(Rewriter& rewriter, Quantization& quantization, const String& name)
 {
-    const auto byte = static_cast<uint8_t>(quantization.zero_point);  // of an int8 the same bits
+    const auto byte = static_cast<uint8_t>(quantization.zero_point);  // the same bits for int8
     if (!quantization.zero_point_tensor)
         quantization.zero_point_tensor =
             rewriter.add_constant(name + "_zero_point", quantization.data_type, {}, &byte);

@@ -25,8 +25,8 @@ bool is_constant(const tensor* value, int data_type);
 bool is_byte(int data_type);
 bool is_same(const Quantization& a, const Quantization& b);
 
-// The quantisation in which the bytes just cover a range, low <= 0 <= high: its low end is the
-// lowest byte. 0 alone has the scale 1.
+// The quantisation that just covers a range, low <= 0 <= high: its low end is the lowest integer. 0
+// alone has the scale 1.
 Quantization cover_range(double low, double high, int data_type);
 // As QuantizeLinear: the quotient of floats, rounded to the nearest, ties to even, and saturated.
 // The bits of an int8 or uint8.

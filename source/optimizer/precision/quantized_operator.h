@@ -14,13 +14,13 @@ enum class QuantizedRole
     kWeighted,     // multiplies by input 1, which is usually constant; input 2 is the bias
     kArithmetic,   // computes new values, with a scale of their own
     kActivation,   // the same, but is worth it only after a quantised node
-    kFunction,     // of one tensor, element by element; worth it as the former (expression.h)
+    kFunction,     // one tensor, element by element; worth it as the former (expression.h)
     kPassThrough,  // moves or selects values, with one scale on both sides; worth it as the former
 };
 
 struct QuantizedOperator
 {
-    const char* name;  // of ONNX
+    const char* name;  // ONNX's
     FuseRule rule;
     QuantizedRole role = QuantizedRole::kNone;
     int data_inputs = 1;            // the first so many inputs are data; 0: all are
@@ -42,8 +42,8 @@ bool takes_between(const node& resize);
 // Pad, and a BatchNormalization with constants.
 bool suits_quantization(const node& node);
 
-// The tensors that are data, null where an input is left out. Of MaxPool's results the indices are
-// none; a Split has nothing but data.
+// The tensors that are data, null where an input is left out. The indices of MaxPool are no data; a
+// Split has nothing but data.
 Vector<tensor*> list_data_inputs(const node& node, const QuantizedOperator& op);
 Vector<tensor*> list_data_outputs(const node& node);
 

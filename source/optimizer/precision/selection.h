@@ -18,7 +18,7 @@ struct QuantizedUnit
     // Relu or Clip. For a function of one tensor, every node.
     Vector<int> nodes;
     Vector<tensor*> inputs;   // data, in the node's order, also constants
-    Vector<tensor*> outputs;  // of the last node
+    Vector<tensor*> outputs;  // the last node's
 };
 
 // low <= high
@@ -66,7 +66,7 @@ struct TensorQuantization
     Quantization by;
 };
 
-// scale_sharing.cc: by tensor, of every one that units read or write as data, in bytes of
+// scale_sharing.cc: the quantisation of every tensor that units read or write as data, in
 // `data_type`. Tensors that pass-through nodes connect get one, of the smallest range that holds
 // theirs. EINVAL when a constant has a value that is not finite.
 int quantize_tensors(const graph& graph, const Vector<QuantizedUnit>& units, const Ranges& ranges,

@@ -14,12 +14,12 @@ namespace tengine {
 
 struct SubpixelAxis
 {
-    int kernel, stride;  // of the ConvTranspose
+    int kernel, stride;  // the ConvTranspose's
     int crop;            // positions before the result
-    int window;          // of the Conv, as are pad_begin, pad_end
+    int window;          // the Conv's, as are pad_begin, pad_end
     int pad_begin, pad_end;
     int positions;  // that the Conv has
-    int output;     // of the ConvTranspose
+    int output;     // the ConvTranspose's
     int shift;      // phase b has tap b + shift - s u at the place u of the window
 
     // -1: a place that no tap is at.
@@ -38,9 +38,9 @@ bool find_subpixel_axis(const window_axis& axis, SubpixelAxis* out_axis);
 // Where the weights of a ConvTranspose with one or two axes go.
 struct SubpixelConv
 {
-    SubpixelAxis axes[2];  // of one axis the first is trivial
+    SubpixelAxis axes[2];  // with one axis the first is trivial
     int axis_num;
-    int groups, input_channels, output_channels;  // of a group
+    int groups, input_channels, output_channels;  // channels in a group
     // The channels of a phase follow each other, phase after phase; else the phases of a channel.
     bool has_phases_first;
 

@@ -18,7 +18,7 @@ struct CalibratedTensor
 {
     String name;
     float scale;
-    int zero_point;  // of int8
+    int zero_point;  // int8's
     int line;
 };
 

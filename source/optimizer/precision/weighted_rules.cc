@@ -110,7 +110,7 @@ tensor* find_addend(const node& sum, const tensor* product)
     return addend->dim_num <= 1 ? addend : nullptr;
 }
 
-// The MatMul by a matrix in front of a sum, which alone reads it.
+// The MatMul by a matrix in front of an Add, which alone reads it.
 node* find_matmul(const Fuser& fuser, const node& sum)
 {
     for (int i = 0; i < 2; ++i) {
@@ -289,7 +289,7 @@ bool fuse_conv(Fuser& fuser, node& node)
            add_conv(fuser, node, product, 0);
 }
 
-// A Conv with more channels, whose bytes are moved: as exact, on every device that has a Conv.
+// A Conv with more channels, whose elements are moved: as exact, on every device that has a Conv.
 bool fuse_conv_transpose(Fuser& fuser, node& node)
 {
     Product product;

@@ -32,7 +32,7 @@ constexpr int kLargestWeight = 127;
 float choose_weight_scale(float largest);
 inline int8_t quantize_weight_value(float value, float scale)
 {
-    // Where a step of floats is 1, sums are rounded to integers, ties to even.
+    // Where a step of floats is 1, additions round to integers, ties to even.
     constexpr float kLarge = 3 << 22;
     const float quotient = std::clamp<float>(value / scale, -kLargestWeight, kLargestWeight);
     return static_cast<int8_t>(quotient + kLarge - kLarge);

@@ -123,7 +123,7 @@ int find_common_kind(const BatchGraph& graph, int a, int b)
 Vector<int> measure_chains(const BatchGraph& graph)
 {
     Vector<int> chain(graph.kind.size());
-    Vector<int> kinds(graph.kind);  // of the batch, for such a chain
+    Vector<int> kinds(graph.kind);  // the batch's, for such a chain
     for (size_t i = chain.size(); i-- > 0;) {
         for (const int next : graph.consumers[i])
             chain[i] = std::max(chain[i], chain[next]);

@@ -15,12 +15,12 @@ namespace tengine {
 struct BatchGraph
 {
     int kind_num = 0;               // kinds of nodes
-    int batch_kind_num = 0;         // of these, the first ones, kinds of batches; others are guests
+    int batch_kind_num = 0;         // the first of these are kinds of batches; others are guests
     int default_kind = 0;           // batches of this kind and later ones are the cheapest
     Vector<int> guest;              // by kind of batch: that of its guests; -1: it has none
-    Vector<int> kind;               // of each node
-    Vector<int> wait_num;           // of each node: uses of other nodes' outputs
-    Vector<Vector<int>> consumers;  // of each node, one entry per use
+    Vector<int> kind;               // each node's
+    Vector<int> wait_num;           // each node's uses of other nodes' outputs
+    Vector<Vector<int>> consumers;  // each node's, one entry per use
 };
 
 // How far a graph has been run.
@@ -45,7 +45,7 @@ class BatchState
     const BatchGraph* graph_;
     int done_num_ = 0;
     Vector<uint64_t> done_;      // a bit for each node
-    Vector<int> waits_;          // of each node: inputs that are not there yet
+    Vector<int> waits_;          // each node's inputs that are not there yet
     Vector<Vector<int>> ready_;  // by kind
 };
 

@@ -17,8 +17,8 @@ namespace {
 constexpr double kNanosecondsPerMillisecond = 1e6;
 constexpr double kLongestMs = 1e7;  // three hours; keeps sums of 100,000 nodes far from overflow
 
-// The device's estimate, false when it says nothing that makes sense. That its memory is short says
-// nothing about the node.
+// The device's estimate, false when it says nothing that makes sense. A device that is out of
+// memory says nothing about the node.
 bool ask_estimate(const device& device, const node& node, int64_t* out_ns)
 {
     if (!device.allocator->estimate) return false;

@@ -19,7 +19,7 @@
 namespace tengine {
 namespace {
 
-constexpr size_t kLineLength = 255;  // what a sink of the program gets of a line
+constexpr size_t kLineLength = 255;  // as much of a line as a program's sink gets
 constexpr size_t kNameLength = 40;
 constexpr size_t kMostReasons = 8;
 
