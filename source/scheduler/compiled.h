@@ -15,7 +15,7 @@ typedef struct compiled
     int part_index;             // in the execution graph, for sentences
     bool isolated;              // see compile_ir_part()
     bool entered;               // pre_run has succeeded
-    int64_t begin_ns;           // of the run under way
+    int64_t begin_ns;           // that of the run under way
     int64_t run_ns;             // time of the last run
     int64_t* node_ns;           // the same of each node, -1 where it is not known; NULL: no profile
     ir_stored_part_t stored;    // see part_store.h

@@ -12,10 +12,10 @@ extern "C" {
 typedef struct device_memory
 {
     struct device* device;
-    int part_num;     // of the present preparation; the figures below are of all that are kept
+    int part_num;     // the present preparation's; the figures below cover all that are kept
     int unknown_num;  // parts whose device does not tell its memory
     ir_part_memory_t held;
-    int64_t tensors;  // of its parts, with memory of their own
+    int64_t tensors;  // tensors of its parts, with memory of their own
 } ir_device_memory_t;
 
 // Appends an ir_device_memory_t for each device of the graph, in the order they are asked, and for

@@ -35,8 +35,8 @@ typedef struct part_head
 {
     char mark[16];
     uint8_t fingerprint[SHA256_BYTES];
-    uint8_t digest[SHA256_BYTES];  // of the device's bytes
-    uint64_t size;                 // of them
+    uint8_t digest[SHA256_BYTES];  // SHA-256 of the device's bytes
+    uint64_t size;                 // their number
     char device[64];               // for people
 } part_head_t;
 
@@ -177,7 +177,7 @@ typedef struct tidied
     const char* newest;  // the name of the part that was kept just now
     DIR* stream;
     vector_t* parts;  // kept_file_t: the others
-    uint64_t bytes;   // of all parts
+    uint64_t bytes;   // bytes of all parts
 } tidied_t;
 
 static bool is_part_name(const char* name)

@@ -17,7 +17,7 @@ typedef struct ir_stored_part
     bool is_kept;      // the compiled part is to be kept: the device is asked to save
     bool is_in_model;  // and the model has what is the same part, which is as good
     uint8_t fingerprint[SHA256_BYTES];
-    int origin;            // TENGINE_PART_*: of what has been loaded or compiled
+    int origin;            // TENGINE_PART_*: that of the loaded or compiled part
     ir_kept_part_t found;  // the bytes to load
     struct ir_sink sink;   // the bytes that the device has saved, while they are to be kept
 } ir_stored_part_t;

@@ -59,9 +59,9 @@ typedef struct pipeline
     int slot_num;
     slot_t* slots;
     int part_num;
-    worker_t** part_workers;  // of each part
+    worker_t** part_workers;  // each part's
     bool* busy;               // parts that a thread has begun, for whatever run
-    uint8_t* states;          // of all slots
+    uint8_t* states;          // all slots'
     int worker_num;
     int thread_num;  // workers that have been started
     worker_t* workers;

@@ -15,7 +15,7 @@ enum
     BUILT_IN_NUMBER = 2
 };
 
-static struct vector* registered;  // of struct scheduler*
+static struct vector* registered;  // struct scheduler*
 
 static struct scheduler* get_built_in(int index)
 {

@@ -16,7 +16,7 @@
 
 struct runner
 {
-    struct subgraph* part;    // of the execution graph
+    struct subgraph* part;    // in the execution graph
     ir_compiled_t* compiled;  // NULL: both the device and the default device failed
     ir_watch_t* watch;        // NULL: runs on the thread that asks
     bool started;             // between start and finish: async_run has been called,

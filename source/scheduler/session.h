@@ -29,10 +29,10 @@ typedef struct session
     // on another thread, and for the members below.
     pthread_mutex_t mutex;
     bool may_fall_back;
-    double fallback_percent;  // of all MACs may fall back to the default device
+    double fallback_percent;  // share of all MACs that may fall back to the default device
     double fallback_macs;     // those that do
     double all_macs;
-    double* part_macs;  // of each part, as far as they would count
+    double* part_macs;  // each part's, as far as they would count
     // The execution graphs that reports tell of, bodies' too, which runs may prepare again: the
     // inspecting room's own list, as it was before run `places_run`; NULL: not listed.
     struct vector* places;

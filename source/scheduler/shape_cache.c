@@ -21,9 +21,8 @@
 typedef struct shape_cache
 {
     ir_terms_t terms;
-    struct vector* kept;  // of struct graph*, that used last at the end
-    struct graph*
-        spare;  // one that has ended, of which devices may take up what they made; or NULL
+    struct vector* kept;  // struct graph*, that used last at the end
+    struct graph* spare;  // one that has ended, whose objects devices may take up; or NULL
 } shape_cache_t;
 
 static shape_cache_t* cache_of(const struct graph* source)

@@ -42,7 +42,7 @@ bool resume_ir_execution(struct graph* source);
 // Before another one is made: as many as the context allows stay, those that were used last.
 int limit_ir_executions(struct graph* source);
 
-// While another one is made: the execution graph that ended for it, of which devices may take up
+// While another one is made: the execution graph that ended for it, from which devices may take up
 // their objects (spare_part.h), or NULL. It goes when the other one is there.
 struct graph* get_ir_spare(const struct graph* source);
 void drop_ir_spare(struct graph* source);

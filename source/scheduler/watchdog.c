@@ -30,7 +30,7 @@ struct watch
     ir_compiled_t* compiled;
     int (*call)(ir_compiled_t* compiled);
     int timeout_ms;
-    int status;  // of the last call
+    int status;  // the last call's
     ir_failure_t failure;
 };
 
