@@ -29,7 +29,7 @@ VendorDevice* find_vendor(const char* name)
     return vendor;
 }
 
-// Also when the plug-in that registered it is unloaded.
+// This runs also when the plug-in that registered the device is unloaded.
 int forget(struct device* device)
 {
     VendorDevice** link = &vendors;

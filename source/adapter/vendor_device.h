@@ -48,7 +48,7 @@ struct VendorDevice : Allocated
     Vector<int> operators;        // that the compiler lists, by their ids
     Vector<int> all_operators;    // once they were asked for; under the mutex
     std::atomic<int> use_num{0};  // parts and surveys that graphs have
-    std::mutex mutex;             // of the two below
+    std::mutex mutex;             // guards the two below
     Module* loaded = nullptr;     // that parts to come may share, in a chain
     Run* runs = nullptr;          // under way, in a chain
     struct interface interface
@@ -94,10 +94,10 @@ struct Module : Allocated
     int load();
 
     VendorDevice& vendor;
-    Vector<uint8_t> memory;  // of the bytes, unless they lie in a file
+    Vector<uint8_t> memory;  // holds the bytes, unless they lie in a file
     const void* bytes = nullptr;
     size_t size = 0;
-    String sdk_version;      // of the compiler that made it
+    String sdk_version;      // that of the compiler that made it
     bool is_shared = false;  // it has the entry points of several parts
     void* handle = nullptr;
     std::atomic<int> use_num{0};
@@ -143,9 +143,9 @@ struct Call
 // Memory in `bytes` for `size` bytes at such an address.
 void* align(Vector<uint8_t>& bytes, size_t size, size_t alignment);
 
-// The text that interface.save writes of a part, and the call it is read as; its module is then
-// loaded. TENGINE_EFORMAT: the bytes are not a saved part. TENGINE_EVERSION: of another version of
-// the SDK than the compiler's that is here.
+// The string that interface.save writes of a part, and the call it is read as; its module is then
+// loaded. TENGINE_EFORMAT: the bytes are not a saved part. TENGINE_EVERSION: another version of the
+// SDK than that of the compiler here.
 int save_call(const Call& call, struct ir_sink* sink);
 int load_call(VendorDevice& vendor, const void* data, size_t size, Call* out_call);
 

@@ -208,7 +208,7 @@ class Survey : public Allocated
     }
 
     VendorDevice& vendor_;
-    Vector<String> texts_;  // of options and model
+    Vector<String> texts_;  // the strings of options and model
     Vector<tengine_vendor_option_t> options_;
     const char* soc_ = nullptr;
     std::mutex mutex_;  // held while the instance compiles
@@ -217,7 +217,7 @@ class Survey : public Allocated
     bool has_partitioned_ = false;
     String failure_;
     UnorderedMap<String, Choice> choices_;
-    UnorderedMap<String, Call> calls_;  // of what has been compiled
+    UnorderedMap<String, Call> calls_;  // those already compiled
 };
 
 }  // namespace tengine::adapter
