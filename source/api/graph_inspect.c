@@ -337,7 +337,7 @@ int tengine_graph_get_execution_kernel(graph_t graph, int index,
     ir_node_kernel_t found = {.name = ""};
     if (explain_ir_node(node, &found) < 0) return api_failure();
     struct tengine_node_kernel made;
-    // A device may have filled the texts to the last byte.
+    // A device may have filled the strings to the last byte.
     snprintf(made.name, sizeof made.name, "%.*s", (int)sizeof found.name - 1, found.name);
     snprintf(made.reason, sizeof made.reason, "%.*s", (int)sizeof found.reason - 1, found.reason);
     give_struct(&made, sizeof made, out_kernel, size);
@@ -466,7 +466,7 @@ static int copy_counters(const struct vector* list, struct tengine_counter* coun
     for (int i = 0; i < number && i < capacity; ++i) {
         const ir_counter_t* counter = get_vector_data(list, i);
         struct tengine_counter* target = &counters[i];
-        // A device may have filled the texts to the last byte.
+        // A device may have filled the strings to the last byte.
         snprintf(target->name, sizeof target->name, "%.*s", (int)sizeof counter->name - 1,
                  counter->name);
         snprintf(target->unit, sizeof target->unit, "%.*s", (int)sizeof counter->unit - 1,

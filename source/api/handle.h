@@ -33,7 +33,7 @@ typedef struct api_graph
     bool changed;             // since prerun_graph: the preparation no longer fits
     bool running;             // in run_graph or wait_graph, of which hooks are called
     bool has_run;             // since prerun_graph
-    ir_failure_t failure;     // of the run that ended last
+    ir_failure_t failure;     // that of the run that ended last
     options_t thread;         // used by prerun_graph
     struct
     {

@@ -29,13 +29,13 @@ typedef struct plugin
     char* file;
     int (*release)(void);  // the plug-in's own, or NULL
     dynamic_library_t* library;
-    struct vector* devices;      // of struct device*, that it has registered
-    struct vector* schedulers;   // of struct scheduler*
-    struct vector* operators;    // of tengine_op_t*
+    struct vector* devices;      // struct device* that it has registered
+    struct vector* schedulers;   // struct scheduler*
+    struct vector* operators;    // tengine_op_t*
     const struct plugin* outer;  // while its init runs: the one whose init loads it
 } plugin_t;
 
-static struct vector* plugins;    // of plugin_t
+static struct vector* plugins;    // plugin_t
 static const plugin_t* starting;  // the one whose init runs, or NULL
 
 // ---- what a plug-in has registered ----
