@@ -44,10 +44,10 @@ class ExternalData
     std::string folder_;
     ModelFiles* files_ = nullptr;
     std::string location_;  // the file that is open
-    std::string path_;      // of it, without symbolic links
+    std::string path_;      // its path, without symbolic links
     int descriptor_ = -1;
     uint64_t size_ = 0;
-    uint64_t offset_ = 0;  // of the tensor opened last
+    uint64_t offset_ = 0;  // that of the tensor opened last
     size_t bytes_ = 0;
 };
 

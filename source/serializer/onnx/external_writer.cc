@@ -9,7 +9,7 @@ namespace tengine {
 namespace {
 
 constexpr size_t kFewest = 1024;     // bytes of a tensor that goes there
-constexpr size_t kAlignment = 4096;  // of each, so that any may be mapped
+constexpr size_t kAlignment = 4096;  // each tensor's, so that any may be mapped
 constexpr char kZeros[kAlignment] = {};
 
 size_t count_weights(const graph& graph)

@@ -33,7 +33,7 @@ class ExternalWriter
 
     std::string path_;
     bool is_wanted_;
-    size_t end_ = 0;  // of what has been added
+    size_t end_ = 0;  // end of the added bytes
     std::vector<file_piece_t> pieces_;
 };
 

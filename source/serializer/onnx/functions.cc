@@ -48,7 +48,7 @@ struct Call
 {
     const NodeProto& node;
     const Function& function;
-    const Opsets& opsets;  // of the caller
+    const Opsets& opsets;  // the caller's
     std::string prefix;
     Scope scope;
     std::unordered_map<std::string, const AttributeProto*> attributes;
@@ -69,13 +69,13 @@ struct Call
 // which may be small.
 struct Frame
 {
-    const Opsets& opsets;  // of its nodes
+    const Opsets& opsets;  // its nodes'
     GraphProto* target;
     std::unique_ptr<Call> call;   // null: it is a graph, the target
-    GraphProto* nodes = nullptr;  // of a graph: what it had
+    GraphProto* nodes = nullptr;  // a graph's: the nodes it had
     int next = 0;
     bool has_begun = false;
-    std::vector<const Function*> outer_active = {};  // of a graph that was handed over
+    std::vector<const Function*> outer_active = {};  // for a graph that was handed over
 
     int count() const { return call ? call->function.proto->node_size() : nodes->node_size(); }
 };
@@ -84,7 +84,7 @@ struct Frame
 struct Origin
 {
     const Opsets* opsets;
-    size_t active_num;  // of the functions that were being expanded there
+    size_t active_num;  // number of functions that were being expanded there
 };
 
 class Expansion
@@ -504,7 +504,7 @@ class Expansion
     std::deque<Frame> frames_;             // the innermost is the last
     std::vector<const Function*> active_;  // that are being expanded
     std::unordered_map<const GraphProto*, Origin> handed_over_;
-    size_t nested_ = 0;  // graphs and functions around what is being expanded
+    size_t nested_ = 0;  // graphs and functions around the nodes being expanded
     size_t nodes_ = 0;
     size_t bytes_ = 0;
     int last_number_ = 0;  // that made a name unique

@@ -227,7 +227,7 @@ int GraphImport::add_input_node(struct tensor* tensor)
     return set_ir_node_output_tensor(node, 0, tensor);
 }
 
-// Before any node is made, because the nodes of a file may come in any order.
+// Outputs of nodes are made before any node, because the nodes of a file may come in any order.
 int GraphImport::declare_node_outputs()
 {
     for (int i = 0; i < proto_.node_size(); ++i) {

@@ -90,10 +90,10 @@ class GraphImport
     ::onnx::GraphProto& proto_;
     ExternalData* external_;
     ModelFile* file_;
-    GraphImport* outer_ = nullptr;          // of a body: the graph around it
+    GraphImport* outer_ = nullptr;          // for a body: the graph around it
     ir_body_t* body_ = nullptr;             // and what it becomes
-    int depth_ = 0;                         // of graphs around it
-    std::vector<struct tensor*> captured_;  // of a body: tensors of the graph around it
+    int depth_ = 0;                         // number of graphs around it
+    std::vector<struct tensor*> captured_;  // for a body: tensors of the graph around it
     std::vector<std::string> node_names_;
     std::vector<OperatorId> operators_;
     std::vector<int32_t> inputs_;                   // tensors

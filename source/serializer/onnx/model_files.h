@@ -15,7 +15,7 @@ namespace tengine {
 struct ModelFile
 {
     mapped_file_t bytes = {nullptr, 0};
-    bool is_copy = false;            // of a file that is small
+    bool is_copy = false;            // the copy of a small file
     bool is_mapped = true;           // else plain memory that goes when the model is loaded
     std::map<size_t, size_t> views;  // where constants lie in it: first byte, first byte after
 

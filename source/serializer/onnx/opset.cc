@@ -21,7 +21,7 @@ constexpr size_t kMaxListLength = 880;
 struct Missing
 {
     std::string what;  // "com.example.Foo (opset 3"
-    bool is_left_out;  // of this build
+    bool is_left_out;  // left out of this build
     std::vector<int> nodes;
 };
 

@@ -17,7 +17,7 @@ namespace tengine {
 struct Scope
 {
     const std::string& prefix;
-    const std::string& unknown_prefix;  // of names that neither this scope nor one around it has
+    const std::string& unknown_prefix;  // for names that neither this scope nor one around it has
     const Scope* outer;
     std::unordered_map<std::string, std::string> names;
 

@@ -42,8 +42,8 @@ class SparseReader
     size_t& left_;
     int dim_num_ = 0;
     int dims_[MAX_SHAPE_DIM_NUM] = {};
-    size_t bytes_ = 0;     // of all elements
-    int64_t number_ = 0;   // of values
+    size_t bytes_ = 0;     // all elements
+    int64_t number_ = 0;   // number of values
     int index_width_ = 0;  // 1: positions in the flattened tensor, or one for each dimension
 };
 

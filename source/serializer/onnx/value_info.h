@@ -15,7 +15,7 @@ struct DeclaredTensor
     int data_type = 0;                          // TENGINE_DT_*
     int dim_num = -1;                           // -1: no shape is declared
     int dims[MAX_SHAPE_DIM_NUM] = {};           // -1: symbolic or missing
-    const char* names[MAX_SHAPE_DIM_NUM] = {};  // of symbolic ones, else ""; the message's
+    const char* names[MAX_SHAPE_DIM_NUM] = {};  // those of symbolic ones, else ""; the message's
 };
 
 // Whether there is a type with something in it; PyTorch writes empty ones.

@@ -409,7 +409,7 @@ class GraphExport
         }
     }
 
-    // As the model names it, of which the graph may be a copy in another opset.
+    // The name is the model's, of which the graph may be a copy in another opset.
     const char* name_of_dim(const struct tensor& tensor, int dim) const
     {
         const struct tensor* declared = &tensor;
@@ -532,12 +532,12 @@ class GraphExport
     const ModelFrame* frame_;
     ExternalWriter* external_;
     ModelProto* model_;
-    GraphExport* outer_ = nullptr;  // of a body: that of the graph around it
+    GraphExport* outer_ = nullptr;  // for a body: that of the graph around it
     std::vector<std::string> names_;
-    std::unordered_set<std::string> taken_;  // of these, except what is captured
+    std::unordered_set<std::string> taken_;  // names of these, except captures
     std::vector<bool> is_needed_;            // by node: an output of the graph depends on it
-    int opset_ = 0;                          // of ONNX's own domain
-    std::map<std::string, int> opsets_;      // of the others
+    int opset_ = 0;                          // that of ONNX's own domain
+    std::map<std::string, int> opsets_;      // those of the other domains
     std::vector<const node*> written_;       // their nodes, those of bodies as well
 };
 

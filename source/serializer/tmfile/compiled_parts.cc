@@ -91,8 +91,8 @@ int read_bytes(const Reading& reading, const CompiledPartRecord& record, const S
 struct PartLists
 {
     VectorView records;
-    VectorView places;  // of PartRecord
-    VectorView nodes;   // of PartNodesRecord, none in older files
+    VectorView places;  // PartRecord
+    VectorView nodes;   // PartNodesRecord, none in older files
 };
 
 int read_compiled_part(Reading& reading, const PartLists& lists, uint32_t index,

@@ -79,7 +79,7 @@ class Budget
   private:
     static constexpr uint64_t kMultiple = 10;
     static constexpr uint64_t kBase = 4096;
-    static constexpr uint64_t kBlockOverhead = 32;  // of the allocator, for an aligned block
+    static constexpr uint64_t kBlockOverhead = 32;  // the allocator's, for an aligned block
 
     uint64_t left_;
 };

@@ -125,7 +125,7 @@ struct AttributeRecord
 struct TensorRecord
 {
     uint32_t id;
-    uint32_t buffer;  // index; of constants only
+    uint32_t buffer;  // index; constants only
     uint32_t dims;    // vector
     uint32_t name;
     uint32_t quantisation;  // vector of offsets
@@ -180,7 +180,7 @@ struct PartsRecord
 {
     char mark[sizeof kPartsMark];
     uint8_t
-        digest[kDigestBytes];  // of the following bytes, and of those that hold the other records
+        digest[kDigestBytes];  // covers the following bytes, and those that hold the other records
     uint32_t begin;  // where these are: at first the offset of a vector of PartNodesRecord, or 0
     uint32_t size;
     uint32_t parts;      // a vector of CompiledPartRecord
@@ -190,7 +190,7 @@ struct PartsRecord
 struct CompiledPartRecord
 {
     uint8_t fingerprint[kDigestBytes];
-    uint8_t digest[kDigestBytes];  // of the bytes
+    uint8_t digest[kDigestBytes];  // covers the bytes
     uint32_t target;               // a string, the device's own of its compiler and chip
     uint32_t size;
     uint32_t data;

@@ -47,7 +47,7 @@ class Image : public Allocated
     TENGINE_MUST_USE int use(int descriptor, const char* path, file_use_t use);
 
     String path_;
-    struct stat origin_ = {};  // of the file; no model is of device 0, inode 0
+    struct stat origin_ = {};  // the file's; no model is of device 0, inode 0
     mapped_file_t file_ = {nullptr, 0};
     mapped_file_t zeroes_ = {nullptr, 0};
     char* bytes_ = nullptr;

@@ -40,7 +40,7 @@ class Names
     };
 
     Vector<Entry> names_;
-    Set<std::string_view> taken_;  // of the file
+    Set<std::string_view> taken_;  // in the file
     Set<String> made_up_;
 };
 

@@ -38,7 +38,7 @@ class NodeReader
     Vector<NodeRecord> records_;
     Names names_;
     Vector<struct node*>& nodes_;
-    Map<uint32_t, int> types_;  // of operators by number
+    Map<uint32_t, int> types_;  // operators by number
 };
 
 int NodeReader::run()
