@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kFrames = 3;
 constexpr int kRuns = 12;
-constexpr int kSets = 4;  // of inputs
+constexpr int kSets = 4;  // sets of inputs
 
 using Results = std::vector<std::vector<Tensor>>;
 

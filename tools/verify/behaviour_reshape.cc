@@ -73,7 +73,7 @@ struct Variant
 {
     Case of;
     std::vector<Tensor> inputs;
-    std::vector<Tensor> expected;  // of a graph that never had another shape
+    std::vector<Tensor> expected;  // from a graph that never had another shape
 };
 
 // Those that the operator allows and the device takes. Constants are those of the graph.

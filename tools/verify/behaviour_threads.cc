@@ -27,8 +27,8 @@ Outcome check_threads(const Target& target, const TypedCase& specimen)
 namespace {
 
 constexpr int kThreads = 3;
-constexpr int kGraphs = 3;  // of a thread, one after the other
-constexpr int kRuns = 10;   // of a graph
+constexpr int kGraphs = 3;  // for a thread, one after the other
+constexpr int kRuns = 10;   // for a graph
 
 // Prepares and runs graphs until one goes wrong, or another thread's has; "" if none does.
 std::string work(const Target& target, const TypedCase& specimen, const std::vector<Tensor>& inputs,

@@ -31,7 +31,7 @@ bool is_difference(const std::string& op);
 // The data that a comparison needs.
 struct Expected
 {
-    std::vector<Tensor> outputs;     // of the reference, in its type
+    std::vector<Tensor> outputs;     // the reference's, in its type
     std::vector<Tensor> magnitudes;  // the same with the sizes of all inputs (kSum)
     std::vector<Tensor> conditions;  // changes by inputs that are off by their own size (kFunction)
 };
@@ -40,11 +40,11 @@ struct Agreement
 {
     bool agrees = true;
     double error = 0;    // largest, as a share of its bound
-    std::string detail;  // of the worst element, with values
+    std::string detail;  // the worst element, with values
 };
 
-// Products or elements that a result is made of, of a node with so many elements in its largest
-// input. A normalisation sums along an axis of its result, at most the longest.
+// Products or elements that a result of a node with so many elements in its largest input is made
+// of. A normalisation sums along an axis of its result, at most the longest.
 int64_t count_terms(const std::string& op, const Tensor& output, int64_t largest_input,
                     int64_t mac_number);
 

@@ -43,7 +43,7 @@ std::vector<Window> list_windows()
             {{1, 8, 9, 9}, {12, 4, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 2}};
 }
 
-// The weight scale for a sum of so many products.
+// The weight scale for an accumulator of so many products.
 double weight_scale(int products)
 {
     return 1 / (90 * std::sqrt(static_cast<double>(products)));

@@ -44,7 +44,7 @@ struct Claim
     std::string shape_class;
     std::string subject;
     bool is_taken = false;
-    std::string reason;  // of the refusal; "" where it is taken
+    std::string reason;  // the refusal's; "" where it is taken
 };
 
 // How often a check ended in which way.

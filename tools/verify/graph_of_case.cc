@@ -9,7 +9,7 @@ namespace tengine::tools {
 namespace {
 
 constexpr char kNode[] = "node";
-constexpr char kConv[] = "conv";  // of a case behind one
+constexpr char kConv[] = "conv";  // for a case behind one
 
 std::string input_name(int index)
 {

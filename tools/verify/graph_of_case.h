@@ -19,7 +19,7 @@ struct Placement
     bool is_taken = false;      // the target's device runs it
     bool is_removed = false;    // the preparation left nothing to run
     bool is_converted = false;  // into the precision of the run, by a Cast
-    std::string reason;         // of the device's refusal; "" if there is none
+    std::string reason;         // the device's for a refusal; "" if there is none
     int64_t mac_number = 0;     // multiply-accumulates of a run
     std::string kernels;        // as the device names them; "" if it does not
 };

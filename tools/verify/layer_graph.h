@@ -49,7 +49,7 @@ Values compute_values(const std::string& path, const ModelOptions& inputs);
 struct IntegerWork
 {
     std::string op;
-    // Results may be a step off: a sum was rounded, or a table was filled from floats.
+    // Results may be a step off: an accumulator was rounded, or a table was filled from floats.
     bool is_rounded = false;
     Placement placement;
 };

@@ -105,7 +105,7 @@ std::vector<Tensor> compute_conditions(const Layer& layer, const Values& inputs,
 // A file's name has no more of a layer's than letters, digits and their joints.
 std::string file_word(const std::string& name)
 {
-    constexpr size_t kLongest = 60;  // of several in a name
+    constexpr size_t kLongest = 60;  // for several in a name
     std::string word;
     for (const char letter : name.substr(0, kLongest)) {
         const bool is_plain = std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
@@ -337,7 +337,7 @@ class LayerCheck
     Values inputs_, device_inputs_;
     LayerGraph device_;
     LayerGraph reference_;
-    std::optional<LayerGraph> integers_;  // of a target in integers
+    std::optional<LayerGraph> integers_;  // for a target in integers
     const LayerGraph* judged_ = &device_;
 };
 
@@ -425,7 +425,7 @@ class LayerWalk
     LayerCheck check_;
     Verification* report_;
     std::vector<Layer> layers_;
-    std::set<std::string> results_;          // of the model
+    std::set<std::string> results_;          // the model's
     std::map<size_t, LayerGroup> groups_;    // by their first node
     std::set<size_t> done_;                  // nodes of groups that ran in integers
     std::map<std::string, size_t> waiting_;  // DequantizeLinear nodes by their results

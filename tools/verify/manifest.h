@@ -17,7 +17,7 @@ namespace tengine::tools {
 struct TypedCase
 {
     Case of;
-    int data_type = TENGINE_DT_FP32;   // of the graph
+    int data_type = TENGINE_DT_FP32;   // the graph's
     int value_type = TENGINE_DT_FP32;  // that the device computes in
     std::string types;                 // "fp32", "fp32 in bf16"
 

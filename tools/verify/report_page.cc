@@ -225,7 +225,7 @@ struct Cell
     int taken = 0;
     int refused = 0;
     std::set<std::string> failed;  // cases
-    std::string remark;            // of the first failure, or else the first refusal
+    std::string remark;            // that of the first failure, or else the first refusal
 };
 
 using Row = std::pair<std::string, std::string>;  // operator, types
