@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kMostRuns = 1000000;
 constexpr int kMostSeconds = 86400;
-constexpr int kMostFrames = 64;  // of the option pipeline.frames
+constexpr int kMostFrames = 64;  // limit of the option pipeline.frames
 
 struct BenchOptions
 {

@@ -107,7 +107,7 @@ struct CommandDescription
     std::string name;  // "tengine run"
     std::string help;
     std::vector<OptionDescription> options;    // in the order of --help
-    std::vector<CommandDescription> commands;  // of a program
+    std::vector<CommandDescription> commands;  // a program's
 };
 
 class CommandLine

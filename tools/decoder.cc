@@ -43,7 +43,7 @@ tensor_t input_of(node_t node, int index)
     return index < get_node_input_number(node) ? get_node_input_tensor(node, index) : nullptr;
 }
 
-// Whether the node takes rows of this input, of which each token needs one.
+// Whether the node takes rows of this input, one for each token.
 bool is_table(node_t node, int index)
 {
     if (std::strcmp(get_node_op(node), "Gather") == 0) return index == 0;

@@ -47,7 +47,7 @@ bool has_same_bytes(const Tensor& a, const Tensor& b, size_t index)
 struct Differences
 {
     size_t beyond = 0;    // elements that differ by more than the tolerance
-    size_t place = 0;     // of the largest difference
+    size_t place = 0;     // place of the largest difference
     double largest = -1;  // infinite where just one is NaN or they are not the same infinity
 };
 

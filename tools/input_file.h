@@ -13,10 +13,10 @@ namespace tengine::tools {
 // Properties of the tensor that are known beforehand.
 struct WantedTensor
 {
-    std::string name;        // of the array in an .npz file; one without others may have any name
-    int data_type = 0;       // of raw elements
+    std::string name;        // the array's in an .npz file; one without others may have any name
+    int data_type = 0;       // for raw elements
     int picture_type = 0;    // fp32 also where bytes stand for real numbers
-    std::vector<int> shape;  // of raw elements and pictures, -1: free
+    std::vector<int> shape;  // for raw elements and pictures, -1: free
     bool has_rank = false;   // false: nothing is known of the shape
 };
 

@@ -16,7 +16,7 @@ struct DeclaredShape
     std::string input;
     bool has_rank = false;           // false: the model says nothing
     std::vector<int> dims;           // -1: free
-    std::vector<std::string> names;  // of the dimensions, "" for one without
+    std::vector<std::string> names;  // the dimensions', "" for one without
 };
 
 // The declared shape of a graph's input. Once it has been given a shape only the names say what was

@@ -32,14 +32,14 @@ struct Measurement
     double load = 0;  // milliseconds, as the next ones
     double prepare = 0;
     double first_run = 0;
-    Summary times;               // of the runs after the warm-up, each from its start to its end
-    double runs_per_second = 0;  // of these
-    int64_t macs = 0;            // of one run, as the library counts
+    Summary times;               // for the runs after the warm-up, each from its start to its end
+    double runs_per_second = 0;  // for these
+    int64_t macs = 0;            // for one run, as the library counts
     // 10^9 operations a second, two for each of macs: in the median run, or with several frames as
     // many runs as there were. None where a device is simulated.
     std::optional<double> gflops;
     int64_t peak_memory = 0;  // bytes of the process from load to the last run; 0: not known
-    std::vector<CountedPart> counted;  // of the last run, where a device counted something
+    std::vector<CountedPart> counted;  // for the last run, where a device counted something
     // The time that simulated devices took for a run, by their own clocks. Where there are any, the
     // times above are those of the simulator.
     std::map<std::string, double> simulated;

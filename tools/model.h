@@ -140,8 +140,8 @@ class Model
 
     std::string path_;
     ModelOptions options_;
-    std::map<std::string, std::string> shapes_;  // of --shape, by input
-    std::map<std::string, std::string> files_;   // of --input
+    std::map<std::string, std::string> shapes_;  // from --shape, by input
+    std::map<std::string, std::string> files_;   // from --input
     std::vector<DeclaredShape> declared_;
     std::vector<Tensor> inputs_;  // lent to the graph
     std::unique_ptr<void, DestroyContext> context_;

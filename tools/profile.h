@@ -17,13 +17,13 @@ struct Report;
 // device does not tell their times.
 struct ProfileRow
 {
-    std::string name;    // of an operator: ""; of a part: "part 1"
-    std::string op;      // of a part: ""
-    std::string device;  // of an operator on several devices: "CPU, TPU"
+    std::string name;    // "" for an operator; "part 1" for a part
+    std::string op;      // "" for a part
+    std::string device;  // "CPU, TPU" for an operator on several devices
     int nodes = 1;
     bool simulated = false;  // the time is the device's own
-    double ms = 0;           // median over the runs; of an operator the sum of these
-    double share = 0;        // of the run
+    double ms = 0;           // median over the runs; for an operator the sum of these
+    double share = 0;        // share of the run
     int64_t macs = 0;
     int64_t bytes = 0;  // read and written, constants included, as far as shapes are known
     bool knows_bytes = true;
@@ -56,9 +56,9 @@ class Profiler
     struct PartTimes
     {
         int owner = -1;             // in whose body it is
-        std::vector<double> whole;  // of each run, as the next one
-        std::vector<double> known;  // of its nodes that have a time
-        std::vector<double> rest;   // of the runs in which some of its nodes had none
+        std::vector<double> whole;  // for each run, as the next one
+        std::vector<double> known;  // for its nodes that have a time
+        std::vector<double> rest;   // for the runs in which some of its nodes had none
     };
 
     void add_parts(const std::vector<double>& nodes, std::vector<double>* own);
@@ -69,7 +69,7 @@ class Profiler
                        Profile* profile) const;
 
     graph_t graph_;
-    std::vector<std::vector<double>> times_;  // of each node
+    std::vector<std::vector<double>> times_;  // for each node
     std::vector<int> owners_;  // in whose body it is; -1: it is a node of the graph itself
     std::vector<int> part_of_;
     std::vector<PartTimes> parts_;

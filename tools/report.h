@@ -35,7 +35,7 @@ struct Value
     bool has_rank = false;     // false: nothing is known of the shape before the run
     int64_t bytes = 0;         // 0 while the shape is not known
     int producer = -1;         // index of the node that writes it, -1: none does
-    bool is_constant = false;  // of the model or computed by the preparation
+    bool is_constant = false;  // the model's or computed by the preparation
 };
 
 struct PlacedNode
@@ -46,7 +46,7 @@ struct PlacedNode
     int part = 0;
     int64_t macs = 0;
     double predicted_ms = 0;
-    std::optional<double> measured_ms;  // of the last run, when it was profiled
+    std::optional<double> measured_ms;  // in the last run, when it was profiled
     std::string kernel, kernel_reason;  // that computes it, and why; both may be empty
     std::vector<Refusal> refused;       // in the order of the devices
     std::vector<Value> inputs;          // without absent ones
@@ -63,10 +63,10 @@ struct Part
     int64_t bytes_in = 0;
     int64_t bytes_out = 0;
     double predicted_ms = 0;
-    std::optional<double> measured_ms;  // of the last run
+    std::optional<double> measured_ms;  // in the last run
     int origin = 0;                     // TENGINE_PART_*
     int64_t redone = 0;                 // runs that the CPU did in the device's place
-    std::vector<Counter> counters;      // of the last run
+    std::vector<Counter> counters;      // in the last run
 };
 
 struct Report
@@ -76,7 +76,7 @@ struct Report
     std::vector<Tensor> inputs;            // without data
     std::vector<DeclaredShape> declared;   // the inputs' shapes, with the names of dimensions
     std::vector<Value> outputs;            // as the model has them
-    int node_num = 0;                      // of the model, as the next one
+    int node_num = 0;                      // the model's, as the next one
     std::map<std::string, int> operators;  // nodes by operator
     int64_t macs = 0;
     int64_t parameters = 0;

@@ -22,7 +22,7 @@ class TemporaryFolder
 
   private:
     std::filesystem::path path_;
-    int lock_ = -1;  // of the folder, as long as this lives
+    int lock_ = -1;  // the folder's, as long as this lives
 };
 
 }  // namespace tengine::tools

@@ -32,10 +32,10 @@ using Rows = std::vector<std::vector<std::string>>;
 // How a table fits into a line, and its colours. Columns are named by their headings.
 struct TableStyle
 {
-    size_t width = 0;                          // of a line; 0: as much as there is
+    size_t width = 0;                          // a line's; 0: as much as there is
     std::vector<std::string> shortened;        // whose cells are shortened where that is too little
     std::string coloured;                      // column with colours, "" for none
-    std::map<std::string, std::string> codes;  // of its cells: the terminal's numbers ("32")
+    std::map<std::string, std::string> codes;  // for its cells: the terminal's numbers ("32")
 };
 
 // Columns of visible text, padded to their widest cell, two spaces between them. The first row is

@@ -29,7 +29,7 @@ struct TokenMeasurement
     double prefill = 0;        // a run of the prompt, after one that was not measured
     Summary decode;            // prerun_graph and run_graph of a token
     int64_t weight_bytes = 0;  // that a token reads
-    int64_t cache_bytes = 0;   // of all layers
+    int64_t cache_bytes = 0;   // all layers
     int64_t peak_memory = 0;
     std::vector<int> made;  // the tokens
 };

@@ -16,7 +16,7 @@ namespace tengine::tools {
 struct Noise
 {
     double signal = 0;  // sum of squares of the float values
-    double noise = 0;   // of the differences
+    double noise = 0;   // that of the differences
 
     // Where the shapes differ, all is noise.
     void add(const FloatView& expected, const FloatView& actual);
@@ -54,8 +54,8 @@ struct Comparison
     std::map<std::string, Noise> tensors;
     std::map<std::string, Noise> outputs;  // fp32 outputs of the model
     Noise whole;                           // over all outputs
-    Decisions decisions;                   // of the first fp32 output
-    Accuracy accuracy;                     // of these; nothing without labels
+    Decisions decisions;                   // for the first fp32 output
+    Accuracy accuracy;                     // for these; nothing without labels
     int threads = 1;                       // that the models ran with
 };
 

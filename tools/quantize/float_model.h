@@ -31,7 +31,7 @@ struct Quantization
 // Nodes that are quantised as one.
 struct QuantizedLayer
 {
-    std::string name;    // of the first node
+    std::string name;    // the first node's
     std::string op;      // "Conv+Relu" with its activation
     std::string tensor;  // the first result
     int nodes = 0;
@@ -107,7 +107,7 @@ class FloatModel
 
     NodeCounts count_nodes() const;
 
-    // Operators of all nodes, by name; of the model as it is quantised.
+    // Operators of all nodes, by name, in the model as it is quantised.
     std::map<std::string, std::string> list_operators() const;
 
   private:

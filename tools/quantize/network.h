@@ -45,7 +45,7 @@ class Network
     std::unordered_map<std::string, tensor_t> tensors_;  // the first of each name
     int threads_;
     bool is_prepared_ = false;
-    std::vector<std::vector<int>> shapes_;  // of the inputs, as prepared
+    std::vector<std::vector<int>> shapes_;  // the inputs', as prepared
 };
 
 }  // namespace tengine::tools

@@ -19,7 +19,7 @@ struct ReportedLayer
     std::string op;      // "Conv+Relu" with its activation
     std::string tensor;  // its first result
     Quantization quantization;
-    double decibels = 0;  // of that result
+    double decibels = 0;  // that result's
 };
 
 struct QuantizeReport

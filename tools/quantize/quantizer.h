@@ -37,7 +37,7 @@ struct ChosenNode
 {
     std::string name;
     std::string op;
-    double decibels = 0;  // of the outputs when this node alone is quantised
+    double decibels = 0;  // the outputs' when this node alone is quantised
     bool is_float = false;
 };
 

@@ -152,7 +152,7 @@ double share_outside(const Histogram& histogram, int bins)
            static_cast<double>(std::max<uint64_t>(1, histogram.total() - histogram.zeros()));
 }
 
-// The least of the best magnitudes would be chance; of equal ones the largest counts.
+// The least of the best magnitudes would be chance; the largest of equal ones counts.
 Range search(const Histogram& histogram, RangeMethod method)
 {
     const double most_outside = method == RangeMethod::kEntropy ? kMostCut : 1;

@@ -13,7 +13,7 @@ namespace tengine::tools {
 namespace {
 
 constexpr size_t kCharacterBytes = 4;
-constexpr size_t kMostCharacters = size_t{1} << 20;  // of an element
+constexpr size_t kMostCharacters = size_t{1} << 20;  // in an element
 
 size_t read_width(const std::string& type)
 {

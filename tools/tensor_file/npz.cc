@@ -13,7 +13,7 @@ namespace tengine::tools {
 namespace {
 
 constexpr uint32_t kEntryMagic = 0x04034b50;      // in front of a file's data
-constexpr uint32_t kDirectoryMagic = 0x02014b50;  // of an entry in the directory
+constexpr uint32_t kDirectoryMagic = 0x02014b50;  // an entry in the directory
 constexpr uint32_t kEndMagic = 0x06054b50;
 constexpr size_t kEntrySize = 30;
 constexpr size_t kDirectorySize = 46;

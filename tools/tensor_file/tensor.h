@@ -23,7 +23,7 @@ struct Tensor
     // Dense, the last dimension fastest, in the machine's byte order; elements of 4 and 2 bits as
     // tengine/defines.h has them.
     std::vector<std::byte> bytes;
-    std::vector<std::string> texts;  // of strings, which have no bytes
+    std::vector<std::string> texts;  // the strings, which have no bytes
 
     size_t element_number() const;
 };
