@@ -9,7 +9,7 @@ struct labels
     int count;
 };
 
-// Reads the file. Returns 0, or -1 when it cannot be read or memory is short; labels_free is legal
-// either way, and on labels that are all zero.
+// Reads the file. Returns 0, or -1 when it cannot be read or when out of memory; labels_free is
+// legal either way, and on labels that are all zero.
 int labels_read(const char* path, struct labels* out_labels);
 void labels_free(struct labels* labels);

@@ -76,8 +76,8 @@ static unsigned char to_byte(int sum)
     return (unsigned char)(value < 0 ? 0 : value > 255 ? 255 : value);
 }
 
-// Along one axis, of which `step` bytes lead from a pixel to the next, at `lines` places that are
-// `line_step` bytes apart, in runs of `run` bytes.
+// Resizes along one axis, where `step` bytes lead from a pixel to the next, at `lines` places that
+// are `line_step` bytes apart, in runs of `run` bytes.
 struct pass
 {
     size_t step;

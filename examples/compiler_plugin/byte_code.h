@@ -48,7 +48,7 @@ typedef struct acme_head
 typedef struct acme_entry
 {
     char name[16];
-    uint32_t first;  // of its instructions
+    uint32_t first;  // the part's first instruction
     uint32_t number;
     uint32_t input_num;
     uint32_t output_num;

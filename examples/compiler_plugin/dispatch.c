@@ -22,7 +22,7 @@ typedef struct invocation
     float** registers;  // inputs, outputs, then those in `memory`
     size_t* sizes;      // floats
     float* memory;
-    double instructions;  // of the last run
+    double instructions;  // those of the last run
 } invocation_t;
 
 // ---- modules ----

@@ -15,7 +15,7 @@ enum
     STEPS_OF_ONE = 256,
     STEPS = 8 * STEPS_OF_ONE
 };
-static float table[STEPS + 1];  // of atan, from 0 to 8
+static float table[STEPS + 1];  // atan from 0 to 8
 
 static float look_up(float x)
 {
