@@ -64,7 +64,8 @@ void get_memory_use(size_t* out_used, size_t* out_peak);
 // a sentence.
 bool describe_memory_shortage(char* text, size_t size);
 
-// For whoever can do without what this thread was refused: errors to come are not about it.
+// For callers that can do without the memory this thread was refused: errors to come are not about
+// it.
 void forget_memory_shortage(void);
 
 // *out = a * b and a + b; false, and *out is not to be used, when the result does not fit.

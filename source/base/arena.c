@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-// In front of every block, and after the last one.
+// The header in front of every block, and after the last one.
 typedef struct header
 {
     uint32_t previous;   // grains of the block before; 0 for the first
@@ -13,7 +13,7 @@ typedef struct header
     uint32_t size : 31;  // grains, this header's place at the end of the last one not included
 } header_t;
 
-// In a free block.
+// The links in a free block.
 typedef struct links
 {
     uint32_t next;

@@ -45,7 +45,7 @@ static bool is_native(const ElfW(Ehdr) * header)
            header->e_phentsize == sizeof(ElfW(Phdr));
 }
 
-// How many bytes the headers say that there are.
+// The number of bytes that the headers state.
 static uint64_t count_bytes(int file, const ElfW(Ehdr) * header, uint64_t size)
 {
     uint64_t needed = end_of(header->e_phoff, (uint64_t)header->e_phnum * header->e_phentsize);

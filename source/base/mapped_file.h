@@ -21,7 +21,7 @@ typedef struct mapped_file
     size_t size;
 } mapped_file_t;
 
-// How a model's file comes into memory: the values of the option model.map.
+// The ways in which a model's file comes into memory: the values of the option model.map.
 typedef enum file_use
 {
     FILE_IS_READ,            // "0": into plain memory

@@ -73,7 +73,7 @@ static void pass_on(int signal_number, siginfo_t* info, void* context)
     } else if (handler_before.sa_handler != SIG_DFL && handler_before.sa_handler != SIG_IGN) {
         handler_before.sa_handler(signal_number);
     } else if (handler_before.sa_handler == SIG_DFL || info->si_code > 0) {
-        // As without this handler, once it returns: an access that faults does so again.
+        // The default follows once this handler returns: an access that faults does so again.
         signal(signal_number, SIG_DFL);
         if (info->si_code <= 0) raise(signal_number);
     }

@@ -28,7 +28,7 @@ enum
     NOT_OTHERS = 0755  // group and others may not write
 };
 
-// Where the bytes go at last.
+// The final place of the bytes.
 typedef struct target
 {
     char path[PATH_MAX];
@@ -86,7 +86,8 @@ static bool follow_links(char path[PATH_MAX], struct stat* out_info)
     return false;
 }
 
-// Who made a file that is not the user's may have meant to write to the one that takes its place.
+// The owner of a file that is not the user's may have meant to write to the one that takes its
+// place.
 static void take_permissions(const struct stat* info, target_t* target)
 {
     target->keeps_mode = info->st_uid == geteuid();

@@ -10,15 +10,15 @@
 extern "C" {
 #endif
 
-// How the names of files that are being written begin and end. They are in the folder of the one
-// that they will replace.
+// The beginning and the end of the names of files that are being written. They are in the folder of
+// the file that they will replace.
 #define UNFINISHED_BEGINNING "tengine-"
 #define UNFINISHED_ENDING ".unfinished"
 
 // The contract is that of tengine_file_replace() in tengine/file.h, with a status.
 TENGINE_MUST_USE int replace_file(const char* path, const void* bytes, size_t size);
 
-// And that of tengine_file_put().
+// The contract is that of tengine_file_put(), with a status.
 TENGINE_MUST_USE int put_file(const char* folder, const char* name, const void* bytes, size_t size);
 
 // The same for content that lies in several places, one after the other in the file.

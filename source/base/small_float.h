@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-// Which codes are no finite numbers.
+// The codes that are no finite numbers.
 enum small_float_kind
 {
     SMALL_FLOAT_FINITE,    // none
@@ -33,7 +33,7 @@ typedef struct small_float
     uint8_t nan;       // code that NaN becomes; FLOAT4E2M1, which has none, has that of -0
 } small_float_t;
 
-// How numbers between two powers of two become one (FLOAT8E8M0).
+// The rounding of numbers between two powers of two (FLOAT8E8M0).
 enum power_rounding
 {
     POWER_UP,
