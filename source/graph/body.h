@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-// How deep bodies may lie in each other.
+// The depth to which bodies may lie in each other.
 #define IR_MOST_NESTED_BODIES 8
 
 typedef struct ir_body
@@ -40,7 +40,7 @@ typedef struct ir_bodies
     ir_body_t* list;
 } ir_bodies_t;
 
-// Without graphs; held once. NULL when memory runs out.
+// A list without graphs, held once. NULL when memory runs out.
 ir_bodies_t* create_ir_bodies(int num);
 ir_bodies_t* hold_ir_bodies(ir_bodies_t* bodies);  // NULL is allowed
 // The last holder ends the graphs, which must not be prepared then. NULL is allowed.

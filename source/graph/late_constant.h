@@ -21,7 +21,7 @@ typedef struct ir_late_values
                  void* out_values);
 } ir_late_values_t;
 
-// How the values of a late constant are made; NULL for any other.
+// The way the values of a late constant are made; NULL for any other.
 static inline const ir_late_values_t* find_ir_late_values(const struct tensor* constant)
 {
 #ifdef TENGINE_MINIMAL

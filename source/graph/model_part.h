@@ -66,11 +66,11 @@ uint32_t hash_ir_device_options(const struct graph* graph, const struct device* 
 
 // ---- those of a graph ----
 
-// How many there are, and one of them. 0 for an execution graph.
+// The number of parts, and one of them. 0 for an execution graph.
 int count_ir_model_parts(const struct graph* graph);
 const ir_model_part_t* get_ir_model_part(const struct graph* graph, int index);
 
-// Those of a source graph and of the bodies of its nodes, in this order.
+// The parts of a source graph and of the bodies of its nodes, in this order.
 int count_ir_whole_model_parts(const struct graph* graph);
 const ir_model_part_t* get_ir_whole_model_part(const struct graph* graph, int index);
 // Bytes of memory that they have for saved parts of devices.
@@ -89,7 +89,7 @@ const ir_model_bytes_t* find_ir_model_bytes(const struct graph* graph,
 // Lets `copy`, another form of the same graph of a model, have the parts of `graph`: parts added to
 // one of them are there in the other. ENOMEM.
 TENGINE_MUST_USE int share_ir_model_parts(struct graph* graph, struct graph* copy);
-// When a graph ends. NULL is allowed.
+// For the end of a graph. NULL is allowed.
 void release_ir_model_parts(struct ir_model_parts* parts);
 
 #ifdef __cplusplus
