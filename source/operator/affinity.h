@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which devices the user allows for which nodes: rules in the order they were given; for each node
+// The devices that the user allows for nodes: rules in the order they were given; for each node
 // the last rule that fits it counts.
 #pragma once
 

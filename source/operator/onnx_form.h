@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which opsets a node of ONNX's own domain can be written for as it stands.
+// The opsets that a node of ONNX's own domain can be written for as it stands.
 // optimizer/dialect/opset.cc converts it to another opset.
 #pragma once
 

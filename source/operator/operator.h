@@ -62,9 +62,9 @@ struct op_tensor
     void* data;
 };
 
-// How an attribute of an old opset becomes a constant input of the newest (field.moved_as): with
-// its own type (int64, float) or, a scalar, with the type of input 0. Lists are 1-d, absent lists
-// stay absent inputs; INT and FLOAT become scalars.
+// The way an attribute of an old opset becomes a constant input of the newest (field.moved_as):
+// with its own type (int64, float) or, a scalar, with the type of input 0. Lists are 1-d, absent
+// lists stay absent inputs; INT and FLOAT become scalars.
 enum op_moved
 {
     OP_MOVED_NOT,
@@ -73,7 +73,7 @@ enum op_moved
     OP_MOVED_LIKE_INPUT
 };
 
-// How a parameter of a Tengine operator lies in a tmfile (field.file_kind).
+// The form of a Tengine operator's parameter in a tmfile (field.file_kind).
 enum op_file_kind
 {
     OP_FILE_NOT,      // a parameter that files do not have

@@ -22,7 +22,7 @@ typedef struct kernel_tensors
     int output_num;
 } ir_kernel_tensors_t;
 
-// How two lists of the same node's tensors differ.
+// The difference between two lists of the same node's tensors.
 typedef enum kernel_change
 {
     KERNEL_TENSORS_SAME,

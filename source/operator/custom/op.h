@@ -57,7 +57,7 @@ int resolve_custom_ops(const struct graph* source, bool only_unknown);
 // otherwise now.
 uint64_t get_custom_op_revision(void);
 
-// Those of the process, in the order of registration; NULL when there are not that many.
+// The operators of the process, in the order of registration; NULL when there are not that many.
 tengine_op_t* find_custom_op_via_index(int index);
 // Whether a node is computed by it.
 bool is_custom_op_used(const tengine_op_t* op);

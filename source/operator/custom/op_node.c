@@ -240,7 +240,7 @@ static bool has_dynamic_output(const tengine_op_context_t* context)
     return false;
 }
 
-// In the execution graph, and for dynamic nodes in a run.
+// Called in the execution graph, and for dynamic nodes in a run.
 static int infer(struct node* node)
 {
     tengine_op_context_t* context = get_context(node);

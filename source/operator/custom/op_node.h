@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-// Which callback is under way.
+// The callback that is under way.
 typedef enum op_call
 {
     OP_CALL_NONE,

@@ -26,7 +26,7 @@ struct einsum_plan
     int loop_num;
     int output_rank;
     int64_t sizes[EINSUM_MAX_LABELS];
-    // How far an input advances per step of a loop, in elements; 0 where it does not depend on it.
+    // The stride of an input per step of a loop, in elements; 0 where it does not depend on it.
     int64_t strides[EINSUM_MAX_INPUTS][EINSUM_MAX_LABELS];
     // The loop of each axis of an input.
     int8_t axes[EINSUM_MAX_INPUTS][MAX_SHAPE_DIM_NUM];

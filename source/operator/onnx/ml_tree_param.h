@@ -92,7 +92,7 @@ enum tree_aggregate
     TREE_MAX
 };
 
-// In the order of TreeEnsemble's numbers; ml_transform.h computes them.
+// The transforms in the order of TreeEnsemble's numbers; ml_transform.h computes them.
 enum ml_transform
 {
     ML_TRANSFORM_NONE,
@@ -137,9 +137,9 @@ struct tree_table
     bool is_double;  // thresholds, and so sums, are fp64
 };
 
-// From the parameters of a node of any of the three operators whose input has `feature_num`
-// features. Everything is checked: lengths, ids, features, targets, that no way goes round in a
-// circle. The caller frees it with release_tree_table().
+// Makes the table from the parameters of a node of any of the three operators whose input has
+// `feature_num` features. Everything is checked: lengths, ids, features, targets, that no way goes
+// round in a circle. The caller frees it with release_tree_table().
 TENGINE_MUST_USE int make_tree_table(const struct node* node, int feature_num,
                                      struct tree_table* out_table);
 TENGINE_MUST_USE int make_tree_ensemble_table(const struct node* node, int feature_num,

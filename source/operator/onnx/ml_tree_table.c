@@ -249,7 +249,7 @@ static int fill_node(const struct node* node, const struct tree_param* param, in
                        &to->no);
 }
 
-// Where the weights stand.
+// The attributes that hold the weights.
 struct weight_lists
 {
     const struct op_ints* trees;

@@ -41,7 +41,7 @@ enum moe_activation
     MOE_SWIGLU
 };
 
-// Where the factor of an activation comes from that is gated.
+// The source of the factor of a gated activation.
 enum moe_gate
 {
     MOE_NO_GATE,

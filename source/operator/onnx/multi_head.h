@@ -64,7 +64,8 @@ struct tensor* emit_tokens(emitter_t* emit, struct tensor* heads);
 void emit_attention(emitter_t* emit, const struct operands* operands, int result_num,
                     struct tensor* out_results[MULTI_HEAD_OUTPUTS]);
 
-// As many results as the node wants, whose present is the attention's or comes from elsewhere.
+// The number of results that the node wants, whose present is the attention's or comes from
+// elsewhere.
 int count_attention_results(const emitter_t* emit, bool has_own_present);
 
 #ifdef __cplusplus

@@ -181,7 +181,7 @@ static struct tensor* emit_present(emitter_t* emit, struct tensor* const results
     return end_op(emit);
 }
 
-// From the product on. The inputs mask, past and scores are at these places.
+// Emits everything after the product. The inputs mask, past and scores are at these places.
 static int finish_projected(emitter_t* emit, struct tensor* product, int mask, int past, int scores)
 {
     struct operands operands = {NULL};

@@ -48,7 +48,7 @@ static const op_field_t global_lp_pool_fields[] = {
     OP_FIELD(struct global_pool_param, INT, p, .number = 2, .minimum = 1),
 };
 
-// As ONNX Runtime has it, and the dilations of ONNX.
+// The fields of ONNX Runtime, and the dilations of ONNX.
 static const op_field_t qlinear_average_pool_fields[] = {
     WINDOW_AUTO_PAD_FIELD,
     WINDOW_CEIL_FIELD(.required = 0),

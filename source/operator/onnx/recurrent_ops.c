@@ -28,7 +28,7 @@ static const op_field_t lstm_fields[] = {
     RECURRENT_FIELDS,
     OP_FIELD(struct recurrent_param, INT, input_forget, .minimum = 0, .maximum = 1),
 };
-// That is not from opset 14 on.
+// Here layout does not begin with opset 14.
 static const op_field_t byte_lstm_fields[] = {
     RECURRENT_BASE_FIELDS,
     OP_FIELD(struct recurrent_param, INT, layout, .minimum = 0, .maximum = 1),

@@ -22,7 +22,7 @@ struct resize_param
     struct op_ints axes;  // absent: all
 };
 
-// How one axis is resized.
+// The resizing of one axis.
 struct resize_axis
 {
     double scale;      // output length / input length

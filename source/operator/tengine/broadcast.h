@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How two operands of different sizes meet in Tengine's element-wise operators (Eltwise, BroadMul,
-// Comparison, Logical). It goes by numbers of elements, not by shapes as numpy's broadcasting does;
-// where Tengine has no rule numpy's is taken.
+// Broadcasting of two operands of different sizes in Tengine's element-wise operators (Eltwise,
+// BroadMul, Comparison, Logical). It goes by numbers of elements, not by shapes as numpy's
+// broadcasting does; where Tengine has no rule numpy's is taken.
 #pragma once
 
 #include "operator/tengine/emit.h"

@@ -82,7 +82,7 @@ struct tm_rpn_param
 // Prior boxes of one cell of the feature map.
 int64_t count_priors(const struct tm_priorbox_param* param);
 
-// How boxes and scores of a checked DetectionPostProcess node lie.
+// The layout of boxes and scores of a checked DetectionPostProcess node.
 struct postprocess_layout
 {
     int box_num;

@@ -177,7 +177,7 @@ static int raise_power(struct graph* graph, struct node* node, float exponent)
     return finish_emitting(&emit, 1, end_op(&emit));
 }
 
-// Which operands each of the original's loops takes.
+// The operands that each of the original's loops takes.
 static bool is_match_computed(int type, tm_match_t match)
 {
     if (match == TM_MATCH_PLANE) return type != ELTWISE_SUB && type != ELTWISE_POW;

@@ -30,7 +30,7 @@ static const op_field_t generic_fields[] = {
     TM_FIELD(struct tm_generic_param, INT, max_input_num, WORD, 0, .number = 0),
     TM_FIELD(struct tm_generic_param, INT, max_output_num, WORD, 4, .number = 0),
     TM_FIELD(struct tm_generic_param, STRING, op_name, OFFSET, 8, .text = NULL),
-    // That the model imports; 0: not known, as in tmfiles.
+    // The version that the model imports; 0: not known, as in tmfiles.
     OP_FIELD(struct tm_generic_param, INT, domain_version, .number = 0),
 };
 

@@ -194,7 +194,7 @@ static int raise_instance_norm(struct graph* graph, struct node* node)
     return finish_with_plane(&emit, end_op(&emit));
 }
 
-// Along the last axis.
+// It normalises along the last axis.
 static int lower_layer_norm(struct graph* graph, struct node* node)
 {
     const struct tm_epsilon_param* param = node->op.param_mem;

@@ -110,7 +110,7 @@ static int lower_reduction(struct graph* graph, struct node* node)
         &emit, 1, emit_reduce(&emit, reductions[param->type], axes, num, param->keepdim != 0));
 }
 
-// Which dimensions an ONNX reduction reduces; false after refusing.
+// The dimensions that an ONNX reduction reduces; false after refusing.
 static bool read_reduced(struct node* node, bool out_reduced[MAX_SHAPE_DIM_NUM])
 {
     const struct tensor* input = get_ir_node_input(node, 0);

@@ -221,7 +221,7 @@ static int lower_mvn(struct graph* graph, struct node* node)
     return finish_emitting(&emit, 1, output);
 }
 
-// Which of the axes ONNX's node normalises over; its own default is 0, 2, 3.
+// The axes that ONNX's node normalises over; its own default is 0, 2, 3.
 static void mark_axes(struct node* node, int rank, bool out_marks[])
 {
     static const int64_t usual[] = {0, 2, 3};

@@ -90,7 +90,7 @@ static int check_transformer(const struct node* node)
     return TENGINE_OK;
 }
 
-// From -1 to 1 in equal steps; a single point is at -1.
+// Coordinates go from -1 to 1 in equal steps; a single point is at -1.
 static float grid_coordinate(int64_t index, int64_t num)
 {
     return num > 1 ? (float)(-1.0 + 2.0 * (double)index / (double)(num - 1)) : -1;
