@@ -29,7 +29,7 @@ struct serializer* find_serializer_via_name(const char* name);
 struct serializer* find_serializer_via_index(int index);
 int get_serializer_count(void);
 
-// Which device a new, non-empty context starts with; find_default_device() (the one that takes
+// The device that a new, non-empty context starts with; find_default_device() (the one that takes
 // everything and comes last) until it is set. ENOENT for an unknown name.
 int set_first_device(const char* name);
 struct device* get_first_device(void);
