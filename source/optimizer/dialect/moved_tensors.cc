@@ -57,7 +57,7 @@ Quantisation quantisation_after(const graph& graph, const struct tensor& tensor)
                : quantisation_of(tensor);
 }
 
-// Which leaves types and shapes to be inferred.
+// Raising leaves types and shapes to be inferred.
 bool is_made_by_raising(const graph& graph, const struct tensor* tensor)
 {
     return tensor && tensor->data_type == TENGINE_DT_UNKNOWN && tensor->core->source_index < 0 &&

@@ -45,7 +45,7 @@ struct Extent
     int elements;
 };
 
-// Those of inputs that have the rank of their declaration.
+// The extents of inputs that have the rank of their declaration.
 Vector<Extent> list_extents(const graph& source)
 {
     Vector<Extent> extents;

@@ -29,9 +29,9 @@ bool has_default_device_alone(const graph& graph);
 class Candidates : public Allocated
 {
   public:
-    // Those of list_graph_devices(), which describe themselves and survey the graph when it is
-    // asked for its candidates for the first time; they are the graph's own from then on. ENOENT
-    // when an affinity names a device that is not among them; also when a survey fails.
+    // The candidates of list_graph_devices(), which describe themselves and survey the graph when
+    // it is asked for its candidates for the first time; they are the graph's own from then on.
+    // ENOENT when an affinity names a device that is not among them; also when a survey fails.
     static int of(const graph& graph, const Candidates** out_candidates);
 
     size_t size() const { return candidates_.size(); }

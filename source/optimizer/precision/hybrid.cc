@@ -32,7 +32,7 @@ struct Hybrid::Form
 
 namespace {
 
-// With a scale for each column that is a number.
+// Whether each column has a finite scale.
 bool is_weight(const tensor* value)
 {
     return value && value->tensor_type == TENSOR_TYPE_CONST &&

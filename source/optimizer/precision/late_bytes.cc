@@ -11,7 +11,7 @@
 namespace tengine {
 namespace {
 
-// How a matrix lies.
+// The layout of a matrix.
 struct Matrix
 {
     const void* floats;
@@ -58,7 +58,7 @@ void for_each(const Matrix& matrix, int64_t first, int64_t number, const Body& b
                  (first + i) * matrix.column_place + k * matrix.depth_place);
 }
 
-// Those of `number` columns, kColumns at most.
+// The scales of `number` columns, kColumns at most.
 void find_some_scales(const Matrix& matrix, int64_t first, int64_t number, float* out_scales)
 {
     std::fill_n(out_scales, number, 0.0f);

@@ -12,14 +12,14 @@ namespace tengine {
 // Whether all values of a constant in fp32 at any address are numbers.
 bool is_finite(const tensor& constant);
 
-// How to make them of `weight`, at any address: columns x depth (`axis` 0) or depth x columns (1).
-// The int8 values are wanted as depth x columns, or else in the order of the weight.
+// The way to make them of `weight`, at any address: columns x depth (`axis` 0) or depth x columns
+// (1). The int8 values are wanted as depth x columns, or else in the order of the weight.
 ir_late_values_t describe_bytes(const tensor& weight, int axis, bool has_columns_last);
 
-// As quantize_weight_values() without a bias.
+// The scales of quantize_weight_values() without a bias.
 void find_scales(const ir_late_values_t& late, float* out_scales);
 
-// As ir_late_values_t::make.
+// A function for ir_late_values_t::make.
 void make_bytes(const ir_late_values_t* late, const tensor* constant, void* out_values);
 
 }  // namespace tengine

@@ -48,7 +48,7 @@ int fail_line(const char* path, const CalibratedTensor& row, const char* cause)
 
 using TensorMap = UnorderedMap<String, tensor*>;
 
-// Those the model has, by its names.
+// The tensors that the model has, by its names.
 TensorMap map_tensors(const graph& graph)
 {
     TensorMap tensors;

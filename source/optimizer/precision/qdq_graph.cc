@@ -146,7 +146,7 @@ class Writer
             builder_.node_names().choose(base_.node_list[i]->name);
     }
 
-    // Without data: most constants are quantised.
+    // The copy has no data: most constants are quantised.
     tensor* copy_tensor(const tensor& from)
     {
         tensor* to = builder_.add_tensor(at(from).name, from.data_type);

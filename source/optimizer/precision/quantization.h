@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the values of a float tensor are quantised, and where a graph says so: QuantizeLinear,
-// DequantizeLinear and calibrated tensors.
+// The quantisation of a float tensor's values, and the places where a graph states it:
+// QuantizeLinear, DequantizeLinear and calibrated tensors.
 #pragma once
 
 #include "base/containers.hpp"

@@ -7,7 +7,7 @@
 
 namespace tengine {
 
-// How a quantiser treats the nodes of an operator.
+// A quantiser's treatment of the nodes of an operator.
 enum class QuantizedRole
 {
     kNone,         // stays in float

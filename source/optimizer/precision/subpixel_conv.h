@@ -35,7 +35,7 @@ struct SubpixelAxis
 // for dilated windows and numbers beyond int.
 bool find_subpixel_axis(const window_axis& axis, SubpixelAxis* out_axis);
 
-// Where the weights of a ConvTranspose with one or two axes go.
+// The places of the weights of a ConvTranspose with one or two axes.
 struct SubpixelConv
 {
     SubpixelAxis axes[2];  // with one axis the first is trivial

@@ -43,7 +43,7 @@ bool read_weight(Fuser& fuser, const node& linear, int axis, Weight* out_weight)
     return zero_points;
 }
 
-// How the elements of a tensor belong to the slices of an axis.
+// The slices of an axis to which the elements of a tensor belong.
 struct Slices
 {
     int64_t number = 1, inner;

@@ -23,7 +23,7 @@ struct BatchGraph
     Vector<Vector<int>> consumers;  // each node's, one entry per use
 };
 
-// How far a graph has been run.
+// The progress of a graph's run.
 class BatchState
 {
   public:

@@ -32,8 +32,8 @@ Kind kind_of(const node& node)
     return {node.device, node.core->group, is_alone(node) ? node.index + 1 : 0};
 }
 
-// By the names of devices, the default device last, and by groups: an order that does not depend on
-// the graph.
+// The order is by the names of devices, the default device last, and by groups, so it does not
+// depend on the graph.
 bool comes_before(const Kind& a, const Kind& b)
 {
     const bool a_is_default = a.device == find_default_device();

@@ -165,7 +165,7 @@ String graph_name(const graph& graph)
     return shown.empty() ? "graph" : "graph '" + shown + "'";
 }
 
-// How many reasons are told for the nodes of the default device, and for those of each other one.
+// The number of reasons told for the nodes of the default device, and for those of each other one.
 struct Detail
 {
     size_t of_default = kMostReasons;
