@@ -21,7 +21,7 @@ typedef struct compiled
     ir_stored_part_t stored;    // see part_store.h
 } ir_compiled_t;
 
-// Who is to blame for a failure, which has been recorded.
+// The party to blame for a failure, which has been recorded.
 typedef enum ir_blame
 {
     IR_BLAME_CORE,    // also: there was no failure

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the tensors of the source graph, which the user holds, and a frame of the execution
-// graph: input data in, results and their shapes out.
+// The exchange between the tensors of the source graph, which the user holds, and a frame of the
+// execution graph: input data in, results and their shapes out.
 #pragma once
 
 #include <stdbool.h>

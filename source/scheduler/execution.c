@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From source graph to execution graph and back: states, and the order of steps. The steps
+// The way from source graph to execution graph and back: states, and the order of steps. The steps
 // themselves are in prepare.c (parts), exchange.c (inputs and outputs) and the schedulers.
 #include "graph/graph.h"
 #include "graph/option.h"
@@ -205,7 +205,7 @@ static int begin_run(struct graph* source, int block)
     struct graph* execution = source->core->execution;
     ir_session_t* session = get_ir_session(execution);
     ir_frame_t* frame = get_ir_run_frame(session, session->started);
-    // Those of a body are the graph's around.
+    // The strings and runs of a body are those of the graph around it.
     if (!source->core->outer && count_ir_runs(session) == 0) {
         forget_ir_strings(source);
         begin_ir_runs(source);

@@ -144,7 +144,7 @@ static int compare_keys(const void* a, const void* b)
     return strcmp(((const ir_key_value_t*)a)->key, ((const ir_key_value_t*)b)->key);
 }
 
-// In the order of their keys, not in that in which they were set.
+// Options are hashed in the order of their keys, not in that of their setting.
 static int add_options(digest_t* digest, const ir_context_device_t* entry)
 {
     const int number = entry ? get_vector_num(entry->key_values) : 0;

@@ -214,7 +214,8 @@ static int fail_for_good(ir_runner_t* runner)
     return runner->cause.code;
 }
 
-// In place of a device that was given up. It may lack memory for that, and have it another time.
+// The default device runs in place of a device that was given up. It may lack memory for that, and
+// have it another time.
 static int run_on_default(ir_runner_t* runner, ir_frame_t* frame)
 {
     if (compile_for_default(runner) < 0)
@@ -318,7 +319,7 @@ int explain_ir_node(const struct node* node, ir_node_kernel_t* out_kernel)
     const struct subgraph* part = get_ir_graph_subgraph(node->graph, node->subgraph_idx);
     ir_runner_t* runner = part->core->runner;
     if (!runner || !runner->compiled) return TENGINE_OK;
-    // Who asks about all nodes asks in their order, which is that of the part.
+    // Callers ask about all nodes in their order, which is that of the part.
     for (int i = 0; i < part->node_num; ++i) {
         const int place = (runner->explained + i) % part->node_num;
         if (part->node_list[place] != node->index) continue;
