@@ -90,7 +90,7 @@ struct Module : Allocated
         if (handle) vendor.dispatch->unload(handle);
     }
     void copy(const void* from, size_t number);
-    // By the dispatch, once; parts that are loaded later may share it then.
+    // Loads it by the dispatch, once; parts that are loaded later may share it then.
     int load();
 
     VendorDevice& vendor;
@@ -133,7 +133,7 @@ class ModulePointer
     Module* module_ = nullptr;
 };
 
-// How a part is called.
+// The call of a part.
 struct Call
 {
     ModulePointer module;

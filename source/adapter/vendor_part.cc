@@ -30,7 +30,7 @@ int as_failure(const char* entry, int status)
     return tengine_error_set(TENGINE_EDEVICE, "%s returned %d", entry, status);
 }
 
-// In VendorDevice::runs.
+// An element of VendorDevice::runs.
 struct Run
 {
     const struct subgraph* part;

@@ -12,7 +12,7 @@
 namespace tengine::adapter {
 namespace {
 
-// By which a node is known once passes have changed indices: a node that has become another
+// The identity of a node once passes have changed indices: a node that has become another
 // operator is another node. Several may have one name.
 String identify(const struct node& node)
 {
@@ -26,7 +26,7 @@ String identify(const struct node& node)
     return key;
 }
 
-// By which a part is known: its nodes.
+// The identity of a part: its nodes.
 String identify(const struct subgraph& part)
 {
     String key;
@@ -75,7 +75,7 @@ class Survey : public Allocated
         if (!created_) keep_failure("create");
     }
 
-    // When the split asks for the first node: the graph is in the run's precision by then.
+    // Runs when the split asks for the first node: the graph is in the run's precision by then.
     void partition_once(const struct graph& graph);
 
     int choose(const struct graph& graph, const struct node* node, Choice choice)
