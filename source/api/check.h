@@ -30,7 +30,7 @@ void give_struct(const void* made, size_t made_size, void* out_struct, size_t si
 // The device of this name, which has `length` characters. TENGINE_ENOENT lists those there are.
 TENGINE_MUST_USE int find_named_device(const char* name, size_t length, const char* function,
                                        struct device** out_device);
-// As check_name() and find_named_device().
+// Fails as check_name() and find_named_device().
 TENGINE_MUST_USE int require_device(const char* name, const char* function, const char* parameter,
                                     struct device** out_device);
 

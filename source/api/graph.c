@@ -18,7 +18,7 @@
 #include "scheduler/scheduler.h"
 #include "serializer/serializer.h"
 
-// Where a model comes from.
+// The place that a model comes from.
 typedef enum source_kind
 {
     SOURCE_FILE,

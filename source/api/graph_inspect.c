@@ -141,8 +141,9 @@ static struct vector* list_places(const struct graph* execution)
     return NULL;
 }
 
-// Until the next run, or a report would look at all nodes for each of a body. A graph that is only
-// placed has nowhere to keep them: they are then the caller's to release, *out_own.
+// The list is kept until the next run, or a report would look at all nodes for each of a body. A
+// graph that is only placed has nowhere to keep them: they are then the caller's to release,
+// *out_own.
 static const struct vector* find_places(const struct graph* execution, struct vector** out_own)
 {
     ir_session_t* session = get_ir_session(execution);

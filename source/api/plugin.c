@@ -99,7 +99,7 @@ static bool is_registered(find_registered_t find, const void* object)
     return false;
 }
 
-// Those the plug-in's own release function has left.
+// Unregisters everything that the plug-in's own release function has left.
 static void unregister_all(const plugin_t* plugin)
 {
     for (int i = 0; i < get_vector_num(plugin->devices); ++i) {
@@ -114,7 +114,8 @@ static void unregister_all(const plugin_t* plugin)
     }
     for (int i = 0; i < get_vector_num(plugin->operators); ++i) {
         tengine_op_t* op = *(tengine_op_t**)get_vector_data(plugin->operators, i);
-        // That of the API, which plug-ins need in programs that are linked with the library.
+        // This is the function of the API, which plug-ins need in programs that are linked with the
+        // library.
         if (is_registered(find_operator, op)) tengine_op_unregister(NULL, op);
     }
 }

@@ -94,7 +94,7 @@ static int check_is_tensor(const struct tensor* tensor, const char* function)
                              tensor->name, get_data_type_name(tensor->data_type));
 }
 
-// And so are the pointers of strings.
+// The pointers of strings are the library's, too.
 static int check_is_readable(const struct tensor* tensor, const char* function)
 {
     if (tensor->data_type != TENGINE_DT_STRING) return TENGINE_OK;
