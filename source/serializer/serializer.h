@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-// Whose memory the bytes of a constant are.
+// The owner of the memory of a constant's bytes.
 typedef enum ir_data_place
 {
     IR_DATA_PROGRAM,  // the program's

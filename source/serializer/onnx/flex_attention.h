@@ -9,10 +9,10 @@
 
 namespace tengine {
 
-// Those of version 1, unless the operator is a custom one of `context` or the process; to be called
-// after functions have been expanded. TENGINE_EGRAPH, TENGINE_EFORMAT: inputs, attributes or graphs
-// that the operator does not have. TENGINE_ENOTSUP: the model imports older operators of ONNX than
-// it stands for.
+// Expands the nodes of version 1, unless the operator is a custom one of `context` or the process;
+// to be called after functions have been expanded. TENGINE_EGRAPH, TENGINE_EFORMAT: inputs,
+// attributes or graphs that the operator does not have. TENGINE_ENOTSUP: the model imports older
+// operators of ONNX than it stands for.
 TENGINE_MUST_USE int expand_flex_attention(OnnxModel* model, const struct context* context);
 
 }  // namespace tengine

@@ -80,7 +80,7 @@ struct Frame
     int count() const { return call ? call->function.proto->node_size() : nodes->node_size(); }
 };
 
-// Where a graph comes from that a call hands over to its function.
+// The origin of a graph that a call hands over to its function.
 struct Origin
 {
     const Opsets* opsets;
@@ -498,7 +498,7 @@ class Expansion
 
     OnnxModel& model_;
     const struct context* context_;
-    // By domain and name, then by overload.
+    // The functions by domain and name, then by overload.
     std::map<std::pair<std::string, std::string>, std::map<std::string, Function>> functions_;
     std::set<std::string> taken_;
     std::deque<Frame> frames_;             // the innermost is the last

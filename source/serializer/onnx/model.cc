@@ -81,7 +81,7 @@ int load_onnx_file(struct graph* graph, const std::string& path, ModelFiles* fil
     const std::filesystem::path folder = std::filesystem::path(path).parent_path();
     ExternalData external(folder.empty() ? "." : folder.string(), files);
     TENGINE_RETURN_IF_ERROR(load(graph, bytes, &external, file, out_frame));
-    // Before those go whose bytes have been copied.
+    // The check comes before the unmapping of files whose bytes have been copied.
     TENGINE_RETURN_IF_ERROR(files->check());
     files->unmap_unviewed();
     return TENGINE_OK;

@@ -54,11 +54,11 @@ class ModelFiles
 
     void unmap_unviewed();
 
-    // Whose memory an address lies in: a mapped file's, a copy's, or neither's.
+    // The file in whose memory an address lies: a mapped file's, a copy's, or neither's.
     const ModelFile* find(const void* address) const;
     // Whether the model is made of this file.
     bool has_origin(const struct stat& file) const;
-    // As check_mapped_file(), of all.
+    // As check_mapped_file(), for all files.
     TENGINE_MUST_USE int check() const;
 
   private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which operator a node means: its domain's opset version picks the description in the registry
+// The operator that a node means: its domain's opset version picks the description in the registry
 // (operator/registry.h). The unknown ones are collected, so that one error tells all of it.
 #pragma once
 

@@ -89,8 +89,8 @@ constexpr ElementType kElementTypes[] = {
     // Two values an element.
     element_type<kFloats, float>(TensorProto::COMPLEX64, TENGINE_DT_COMPLEX64),
     element_type<kDoubles, double>(TensorProto::COMPLEX128, TENGINE_DT_COMPLEX128),
-    // By their numbers: the message class of an older ONNX does not name them all. A value of 4 or
-    // 2 bits is a byte of several elements.
+    // The types are given by number: the message class of an older ONNX does not name them all. A
+    // value of 4 or 2 bits is a byte of several elements.
     element_type<kInts, uint8_t>(17, TENGINE_DT_FLOAT8E4M3FN),
     element_type<kInts, uint8_t>(18, TENGINE_DT_FLOAT8E4M3FNUZ),
     element_type<kInts, uint8_t>(19, TENGINE_DT_FLOAT8E5M2),

@@ -50,7 +50,7 @@ class TensorReader
     TENGINE_MUST_USE int check_source() const;
     TENGINE_MUST_USE int check_strings() const;
     TENGINE_MUST_USE int read_strings(const struct graph& graph, const char** out_strings) const;
-    // In the typed fields: those of a few bits have a value for each byte.
+    // The number of values in the typed fields: elements of a few bits have a value for each byte.
     size_t value_number() const;
     bool takes_any_address() const;
 

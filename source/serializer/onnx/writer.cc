@@ -369,7 +369,8 @@ class GraphExport
         fill_type(*static_cast<const int*>(memory), attribute->mutable_tp());
     }
 
-    // Those that the model lists, in its order, then all others that are not the default.
+    // Adds the attributes that the model lists, in its order, then all others that are not the
+    // default.
     void add_attributes(const node& node, NodeProto* proto) const
     {
         const method& method = *node.op.method;

@@ -73,7 +73,8 @@ class Budget
   public:
     explicit Budget(size_t file_size) : left_(kMultiple * file_size + kBase) {}
 
-    // Before a block of `bytes` is allocated. TENGINE_ELIMIT when the budget is used up.
+    // To be called before a block of `bytes` is allocated. TENGINE_ELIMIT when the budget is used
+    // up.
     TENGINE_MUST_USE int charge(uint64_t bytes);
 
   private:

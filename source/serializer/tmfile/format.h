@@ -196,7 +196,7 @@ struct CompiledPartRecord
     uint32_t data;
 };
 
-// Which nodes of the graph that is run a part has, in the same order; older files do not say.
+// The nodes of the executed graph that a part has, in the same order; older files do not say.
 struct PartNodesRecord
 {
     uint32_t keys;     // a vector of uint64, find_ir_node_key() of each

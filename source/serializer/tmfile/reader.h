@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a tmfile to a source graph, whose nodes stay Tengine's operators. The parts: tensors.cc,
+// Reads a tmfile into a source graph, whose nodes stay Tengine's operators. The parts: tensors.cc,
 // nodes.cc with parameters.cc (operators' records) and extension.cc, parts.cc (models split ahead
 // of time), layout.cc (models in NHWC).
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a graph in source form to the bytes of a tmfile. The contract is in tmfile.h; operators'
+// Writes a graph in source form as the bytes of a tmfile. The contract is in tmfile.h; operators'
 // records are made in parameters.cc and extension.cc.
 #pragma once
 
