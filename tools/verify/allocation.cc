@@ -57,7 +57,7 @@ int64_t count_allocations()
 
 }  // namespace tengine::tools
 
-// As the manual of glibc says ("Replacing malloc"): these are the process's, and glibc's own stand
+// These are the process's, as the manual of glibc says ("Replacing malloc"), and glibc's own stand
 // behind them.
 extern "C" {
 

@@ -14,7 +14,7 @@
 
 namespace tengine::tools {
 
-// How a check of a specimen ended.
+// The outcome of a check of a specimen.
 struct Outcome
 {
     Verdict verdict = Verdict::kPassed;
@@ -70,8 +70,8 @@ std::vector<Tensor> run_alone(const Target& target, const TypedCase& specimen,
 // Feeds and runs. Throws Failure, also when the CPU did the device's run.
 std::vector<Tensor> run_once(CaseGraph* graph, const std::vector<Tensor>& inputs);
 
-// How results differ in bytes, "" if they do not: "output 0 differs in 3 of 100 elements, the first
-// of them is 1.25 instead of 1 at [0,5]".
+// The difference of results in bytes, "" if there is none: "output 0 differs in 3 of 100 elements,
+// the first of them is 1.25 instead of 1 at [0,5]".
 std::string difference(const std::vector<Tensor>& results, const std::vector<Tensor>& expected);
 
 // No two runs give the same random numbers, and shapes that depend on data are not all known.
