@@ -34,7 +34,7 @@ struct BenchOptions
     MeasureOptions measure;
 };
 
-// Until all are measured or Ctrl-C comes; `measure_one` may give none.
+// Measures until all are done or Ctrl-C comes; `measure_one` may give none.
 template <typename Result, typename MeasureOne>
 std::vector<Result> measure_all(const BenchOptions& options, const MeasureOne& measure_one)
 {

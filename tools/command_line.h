@@ -41,7 +41,7 @@ class CommandOption
 
     CommandOption& required();
 
-    // How --help calls the value.
+    // The name of the value in --help.
     CommandOption& value_name(const std::string& name);
 
     // --help tells the target's present value.

@@ -50,7 +50,7 @@ Failure cannot_write(const std::string& path, int error)
     return Failure("cannot write '" + path + "': " + std::strerror(error));
 }
 
-// So that the name is there after a loss of power.
+// Makes sure that the name is there after a loss of power.
 void sync_folder(const fs::path& folder)
 {
     const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -47,7 +47,7 @@ Device describe_device(const char* name)
     for (int i = 0; i < data_types; ++i)
         device.data_types.push_back(
             tengine_data_type_get_name(tengine_device_get_data_type(name, i)));
-    // As --option takes them.
+    // The options' names are as --option takes them.
     for (int i = 0; i < tengine_device_get_option_number(name); ++i)
         device.options.push_back({device.name + "." + tengine_device_get_option_name(name, i),
                                   tengine_device_get_option_default(name, i),
@@ -64,7 +64,7 @@ std::vector<Device> describe_devices()
     return devices;
 }
 
-// As one would write them on the command line.
+// Prints the options as one would write them on the command line.
 void print_options(const std::vector<Option>& options)
 {
     for (const Option& option : options)

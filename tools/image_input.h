@@ -10,7 +10,7 @@
 
 namespace tengine::tools {
 
-// How pixels become numbers, and a picture of another size those of the input.
+// The conversion of pixels to numbers, and of a picture of another size to the input's.
 struct ImageValues
 {
     // One number for all channels, or one for each of red, green, blue.

@@ -187,7 +187,7 @@ std::vector<std::pair<std::string, std::vector<std::string>>> list_reasons(const
     return list;
 }
 
-// Below the nodes, when they do not fit beside them.
+// Prints the reasons below the nodes, when they do not fit beside them.
 void print_reasons(const Report& report, size_t width)
 {
     std::printf("\nreasons\n");

@@ -18,8 +18,8 @@ namespace {
 
 constexpr const char* kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
-// How many bytes the character at the beginning has by the Unicode Standard, table 3-7; 0 if that
-// is none.
+// The number of bytes of the character at the beginning by the Unicode Standard, table 3-7; 0 if
+// that is none.
 size_t length_of_character(std::string_view text)
 {
     const auto byte = [&](size_t i) {

@@ -104,7 +104,7 @@ std::string escape(const std::string& text, const char* letters)
     return escaped;
 }
 
-// In a cell of a table. The border of a column needs its backslash even in code.
+// The text in a cell of a table. The border of a column needs its backslash even in code.
 std::string markdown_text(const std::string& text)
 {
     return escape(text, "|*<");

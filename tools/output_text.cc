@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kFirstValues = 8;
 constexpr size_t kFewValues = 64;
 
-// In quotes, so that the string and the text around it cannot be mistaken.
+// The string in quotes, so that it and the text around it cannot be mistaken.
 std::string quoted_text(const std::string& text)
 {
     std::string quoted = "\"";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a command is, on standard error: a line that changes on a terminal, else one every ten
-// seconds, so that a log tells that it goes on.
+// The progress of a command on standard error: a line that changes on a terminal, else one every
+// ten seconds, so that a log tells that it goes on.
 #pragma once
 
 #include <cstdio>
@@ -9,7 +9,7 @@
 
 namespace tengine::tools {
 
-// Where the progress goes.
+// The destination of the progress.
 struct ProgressOutput
 {
     std::FILE* file = nullptr;  // null: nowhere

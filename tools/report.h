@@ -92,7 +92,7 @@ struct Report
     std::vector<Value> results;        // the outputs once more, with their producers
 };
 
-// As that of a tensor; "?" when nothing is known.
+// The shape as that of a tensor; "?" when nothing is known.
 inline std::string shape_text(const Value& value)
 {
     return value.has_rank ? shape_text(value.shape) : "?";

@@ -215,7 +215,7 @@ void run(const RunOptions& options)
 {
     ModelOptions common = options.common;
     const bool is_reported = !options.json.empty();
-    // In front of the user's own options, which count more.
+    // The option goes in front of the user's own, which count more.
     if (is_reported) common.options.insert(common.options.begin(), "run.profile=1");
     std::vector<std::string> labels;
     if (!options.labels.empty()) labels = read_labels(options.labels);

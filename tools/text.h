@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the subcommands print numbers and tables.
+// Numbers and tables as the subcommands print them.
 #pragma once
 
 #include <complex>
@@ -29,7 +29,7 @@ std::string time_text(double milliseconds);
 
 using Rows = std::vector<std::vector<std::string>>;
 
-// How a table fits into a line, and its colours. Columns are named by their headings.
+// The width of a table, and its colours. Columns are named by their headings.
 struct TableStyle
 {
     size_t width = 0;                          // a line's; 0: as much as there is
@@ -66,7 +66,7 @@ std::string paragraph_text(const std::vector<std::string>& words, int indent, si
 // The words that blanks separate.
 std::vector<std::string> words_of(const std::string& text);
 
-// That of `candidates` which `word` is most likely a misspelling of; "" when none is near.
+// The one of `candidates` that `word` most likely misspells; "" when none is near.
 std::string nearest_word(const std::string& word, const std::vector<std::string>& candidates);
 
 }  // namespace tengine::tools

@@ -15,7 +15,7 @@ bool is_channel_count(int extent)
     return extent == 1 || extent == 3;
 }
 
-// Which axis of four has the channels, by their count alone; -1: not clear.
+// The axis of four that has the channels, by their count alone; -1: not clear.
 int find_channel_axis(const std::vector<int>& shape)
 {
     if (shape.size() != 4 || is_channel_count(shape[1]) == is_channel_count(shape[3])) return -1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far the quantised model is from the float one, on the samples: noise by tensor, and decisions
-// that differ.
+// The distance of the quantised model from the float one on the samples: noise by tensor, and
+// decisions that differ.
 #pragma once
 
 #include <map>
@@ -41,7 +41,7 @@ struct Decisions
     double drop() const;
 };
 
-// How many decisions are those of the labels, by either model.
+// The number of decisions that are those of the labels, by either model.
 struct Accuracy
 {
     size_t number = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the distribution of a tensor to the range that int8 covers. The library makes a scale and a
+// The range that int8 covers, from the distribution of a tensor. The library makes a scale and a
 // zero point of it.
 #pragma once
 

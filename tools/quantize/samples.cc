@@ -35,7 +35,7 @@ Sample make_random(const std::vector<Tensor>& inputs, uint64_t seed, size_t inde
 
 // ---- files ----
 
-// Also those of the folders below, as there is one for each class.
+// Adds the files of the folders below, too, as there is one for each class.
 void add_files(const std::string& folder, std::vector<std::string>* files)
 {
     for (const std::string& name : list_names(folder)) {
@@ -125,7 +125,7 @@ const Tensor& find_array(const std::vector<Tensor>& arrays, const Tensor& input,
     throw Failure("no array for the input '" + input.name + "'; the file has " + names);
 }
 
-// How many rows of the array are one sample.
+// The number of rows of the array that are one sample.
 int rows_of_sample(const Tensor& array, const Tensor& input, const std::string& path)
 {
     const bool fits = array.shape.size() == input.shape.size() && !array.shape.empty();

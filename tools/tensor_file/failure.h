@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the programs of this folder fail: the code throws, main() prints one line. The library itself
-// never throws.
+// The failures of the programs of this folder: the code throws, main() prints one line. The library
+// itself never throws.
 #pragma once
 
 #include <stdexcept>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In the place of inflate.cc in a build without stb.
+// The stand-in for inflate.cc in a build without stb.
 #include "tensor_file/failure.h"
 #include "tensor_file/inflate.h"
 

@@ -66,7 +66,7 @@ constexpr ElementType kElementTypes[] = {
      [](const TensorProto& proto) { return pack<float>(proto.float_data()); }},
     {TensorProto::COMPLEX128, TENGINE_DT_COMPLEX128,
      [](const TensorProto& proto) { return pack<double>(proto.double_data()); }},
-    // By their numbers: the message class of an older ONNX does not name them.
+    // The types are given by number: the message class of an older ONNX does not name them.
     {17, TENGINE_DT_FLOAT8E4M3FN, pack_bytes},
     {18, TENGINE_DT_FLOAT8E4M3FNUZ, pack_bytes},
     {19, TENGINE_DT_FLOAT8E5M2, pack_bytes},
