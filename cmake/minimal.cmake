@@ -65,7 +65,7 @@ function(tengine_shrink_programs target)
         target_link_options(${target} INTERFACE LINKER:--gc-sections -static-libgcc
                             -static-libstdc++)
         if(TENGINE_SHRINKS_RUNTIME)
-            # So that the library's terminate.c is taken instead of libstdc++'s.
+            # The library's terminate.c must be taken instead of libstdc++'s.
             target_link_options(${target} INTERFACE
                 LINKER:--undefined=_ZN9__gnu_cxx27__verbose_terminate_handlerEv)
         endif()

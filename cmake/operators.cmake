@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Which operators the library has: all, or those the user lists. `tengine inspect --operators MODEL`
-# prints such a list. The choice is read from source/operator/*/*_ops.c, where
+# The operators that the library has: all, or those the user lists. `tengine inspect --operators
+# MODEL` prints such a list. The choice is read from source/operator/*/*_ops.c, where
 # every row begins with OP_ROW(Conv, …), MICROSOFT_ROW(QGemm, …) or TENGINE_ROW(Convolution, …).
 
 set(TENGINE_OPERATORS "" CACHE STRING
@@ -51,7 +51,7 @@ endfunction()
 macro(tengine_find_operators)
     set(known "")
     file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/source/operator/*/*_ops.c)
-    # So that a new row is known at the next build.
+    # A new row must be known at the next build.
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
     set(gap "[ \n]*")
     foreach(file IN LISTS files)
