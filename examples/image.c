@@ -255,7 +255,7 @@ const char* image_size(const void* bytes, size_t size, int* out_height, int* out
         return "a PGM or PPM file with a number of more than 9 digits";
     if (!stbi_info_from_callbacks(&source_callbacks, &source, out_width, out_height, &channels))
         return describe_failure(&source);
-    // That of a BMP whose rows go downwards.
+    // A BMP whose rows go downwards has a negative height.
     if (*out_height < 0 && *out_height >= -MOST_PIXELS) *out_height = -*out_height;
     if (*out_height < 1 || *out_width < 1) return "the picture has no pixels";
     if (*out_height > MOST_PIXELS / *out_width) return "the picture has more than 2^28 pixels";

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-// How a picture of other proportions comes to the size that a network takes.
+// The ways in which a picture of other proportions comes to the size that a network takes.
 enum image_fit
 {
     IMAGE_STRETCH,   // whole, its proportions change

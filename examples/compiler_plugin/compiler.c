@@ -56,7 +56,7 @@ static int is_constant(const struct tensor* tensor)
     return tensor && tensor->tensor_type == TENSOR_TYPE_CONST;
 }
 
-// As the output, or a constant that is one number or one row.
+// Whether the operand is like the output, or a constant that is one number or one row.
 static int is_operand(const struct tensor* operand, const struct tensor* output)
 {
     if (!operand || operand->data_type != TENGINE_DT_FP32) return 0;
