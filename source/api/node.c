@@ -206,7 +206,7 @@ tensor_t get_node_output_tensor(node_t node, int output_idx)
                           output_idx);
 }
 
-// A variadic operator takes any number: a bound on what a mistaken index can cost.
+// A variadic operator takes any number: a bound on the cost of a mistaken index.
 enum
 {
     PORT_LIMIT = 65536

@@ -65,7 +65,7 @@ TENGINE_MUST_USE int check_mapped_file(const mapped_file_t* file);
 // `size` > 0 bytes of zeroes, of which only pages that are written take memory. TENGINE_ENOMEM.
 TENGINE_MUST_USE int map_zeroes(size_t size, mapped_file_t* out_memory);
 
-// A mapping of nothing is allowed, and is what remains.
+// An empty `file` is allowed; it is empty afterwards.
 void unmap_file(mapped_file_t* file);
 
 // Whether an address lies in the mapping.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the process alive when a file that it has mapped becomes shorter. Reading a page that is
-// gone raises SIGBUS: the handler puts zeroes there and notes it, and the thread goes on. Whoever
-// mapped the file asks afterwards whether the bytes it has read were the file's. The handler is the
-// process's while anything is guarded; a SIGBUS of another cause goes to the one before it.
+// gone raises SIGBUS: the handler puts zeroes there and notes it, and the thread goes on. The code
+// that mapped the file asks afterwards whether the bytes it has read were the file's. The handler
+// is the process's while anything is guarded; a SIGBUS of another cause goes to the one before it.
 // Used by mapped_file.c.
 #pragma once
 

@@ -108,8 +108,8 @@ static int judge_target(const char* path, bool is_there, const struct stat* info
         return tengine_error_set(TENGINE_EIO,
                                  "cannot write '%s': it is %s, and only regular files are replaced",
                                  path, kind_of(info->st_mode));
-    // The new name needs the right to write the folder only; who took that to the file away did not
-    // want it replaced. Another process may have removed it meanwhile.
+    // The new name needs the right to write the folder only; a user who took away that to the file
+    // did not want it replaced. Another process may have removed it meanwhile.
     const bool may_write = faccessat(AT_FDCWD, target->path, W_OK, AT_EACCESS) == 0;
     return may_write || errno == ENOENT ? TENGINE_OK : fail(path);
 }
@@ -205,7 +205,7 @@ static void remove_leftovers(const target_t* target)
     close(folder);
 }
 
-// Locks a new file, unless who looks for leftovers has already taken it for one.
+// Locks a new file, unless a search for leftovers has already taken it for one.
 static bool lock_new(int descriptor)
 {
     struct stat info;

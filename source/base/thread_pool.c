@@ -2,7 +2,7 @@
 // The thread pool. The contract is in thread_pool.h.
 //
 // A loop is cut into chunks, and each worker has the same share of them in every loop: its data of
-// one loop is in its cache in the next. Whoever is done takes chunks of the others. No thread
+// one loop is in its cache in the next. A worker that is done takes chunks of the others. No thread
 // waits for a worker to arrive: the caller works through all shares itself, and whichever worker is
 // awake joins in. At the end the caller closes the loop to newcomers and waits only for those who
 // have joined. So a sleeping or descheduled worker costs speed, never progress.
@@ -260,7 +260,7 @@ static void open_loop(thread_pool_t* pool, const pool_slot_t* loop)
         slot->share_num = loop->share_num;
         atomic_store_explicit(&slot->next_chunk, share_begin(loop, worker), memory_order_relaxed);
     }
-    // Whoever joins may take chunks of all shares.
+    // A worker that joins may take chunks of all shares.
     for (int worker = 1; worker < loop->share_num; ++worker)
         atomic_store(&pool->slots[worker].state, SLOT_OPEN);
     if (atomic_load(&pool->sleeper_num) == 0) return;

@@ -17,7 +17,7 @@ enum
 
 typedef struct thread_pool thread_pool_t;
 
-// A pool of `thread_num` workers. Worker 0 is whoever calls run_parallel(), so thread_num - 1
+// A pool of `thread_num` workers. Worker 0 is the caller of run_parallel(), so thread_num - 1
 // threads are started. Their affinity becomes `cpu_mask` (bit i: core i); 0 or all ones leaves it
 // as it is, and a mask the system refuses is logged and left aside. The calling thread is not
 // pinned. TENGINE_ERANGE: thread_num outside 1..THREAD_POOL_LIMIT; TENGINE_ENOMEM: out of memory or

@@ -13,7 +13,8 @@ extern "C" {
 int find_ir_node_name(const struct graph* graph, const char* name);
 int find_ir_tensor_name(const struct graph* graph, const char* name);
 
-// For whoever removes, renumbers or renames nodes or tensors. Appended ones are found without it.
+// Called by functions that remove, renumber or rename nodes or tensors. Appended ones are found
+// without it.
 #ifdef TENGINE_MINIMAL
 static inline void forget_ir_names(struct graph* graph)
 {

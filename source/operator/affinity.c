@@ -26,7 +26,7 @@ static const char* next_character(const char* text)
 static bool fits_pattern(const char* pattern, const char* text)
 {
     const char* star = NULL;   // the pattern after the last *
-    const char* taken = NULL;  // where the text goes on after what that * has taken
+    const char* taken = NULL;  // where the text goes on after the part that * has taken
     while (*text) {
         if (*pattern == '*') {
             star = ++pattern;

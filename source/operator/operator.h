@@ -133,7 +133,7 @@ typedef enum op_trait
     OP_SHAPE_ONLY = 8,    // reads its input's shape, not its data (Shape, Size)
     OP_OPEN = 16,         // a node may have parameters of its own beside the fields (added_field.h)
     OP_TAKES_SMALL = 32,  // elements of 4 and 2 bits and floats of 8 may be inputs and outputs;
-                          // what of these each of them may be is checked by infer_shape
+                          // infer_shape checks which of these each of them may be
     OP_TAKES_STRINGS = 64,   // strings may be
     OP_TAKES_COMPLEX = 128,  // complex numbers may be
     OP_TAKES_VALUES = 256    // sequences and optional values may be

@@ -149,9 +149,9 @@ int create_float(const graph& source, const ir_run_options_t& options, GraphPoin
     return run_passes(**out_graph, kFloatPasses);
 }
 
-// Whoever reads large constants takes them at any address, or they are aligned first: the CPU does,
-// and so do the passes that merge them or convert them for most precisions; other devices, custom
-// kernels and the passes that quantise them with the scales of a model or a table do not. In
+// Every reader of large constants takes them at any address, or they are aligned first: the CPU
+// does, and so do the passes that merge them or convert them for most precisions; other devices,
+// custom kernels and the passes that quantise them with the scales of a model or a table do not. In
 // minimal builds all are aligned.
 int align_constants(graph& source, const ir_run_options_t& options)
 {

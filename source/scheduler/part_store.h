@@ -15,7 +15,7 @@ extern "C" {
 typedef struct ir_stored_part
 {
     bool is_kept;      // the compiled part is to be kept: the device is asked to save
-    bool is_in_model;  // and the model has what is the same part, which is as good
+    bool is_in_model;  // and the model has the same part, which is as good
     uint8_t fingerprint[SHA256_BYTES];
     int origin;            // TENGINE_PART_*: that of the loaded or compiled part
     ir_kept_part_t found;  // the bytes to load

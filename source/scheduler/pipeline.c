@@ -287,7 +287,7 @@ static worker_t* find_worker(const pipeline_t* pipeline, const struct device* de
     return NULL;
 }
 
-// The threads read who has which part, so they start when all have.
+// The threads read the workers of all parts, so they start when every part has one.
 static void assign_parts(pipeline_t* pipeline)
 {
     for (int i = 0; i < pipeline->part_num; ++i) {

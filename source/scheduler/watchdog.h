@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of a device's pre_run() and run() that may hang: a thread makes them, and whoever waits for
-// it gives up after a time. The thread then owns the part and frees it when the call returns at
+// Calls of a device's pre_run() and run() that may hang: a thread makes them, and its waiter gives
+// up after a time. The thread then owns the part and frees it when the call returns at
 // last.
 #pragma once
 

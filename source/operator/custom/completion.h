@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-// Lies with whoever waits.
+// The object lies on the stack of the waiting thread.
 typedef struct completion
 {
     uint64_t number;

@@ -28,7 +28,8 @@ bool is_listed(std::string_view words, std::string_view name)
     return false;
 }
 
-// The first tensor of the node whose shape depends on data: Tengine's operators have none such.
+// The first tensor of the node whose shape depends on data: Tengine's operators have no such
+// tensor.
 const struct tensor* find_unknown_shape(const node& node)
 {
     const struct tensor* unknown = find_ir_unknown_input(&node);

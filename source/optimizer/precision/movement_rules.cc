@@ -74,7 +74,7 @@ bool move(Fuser& fuser, node& node, const Operand& x, NodeDraft draft)
     return fuser.finish(node, results, bytes);
 }
 
-// The axis of a result that is axis `from` of the input, -1 if there is none such.
+// The axis of a result that is axis `from` of the input, -1 if there is none.
 int64_t find_moved_axis(const node& node, int64_t from)
 {
     int number = 0;

@@ -52,7 +52,7 @@ int check_finite(const tensor& value)
                              value.name);
 }
 
-// One value for each output channel, constant; null if the node has none such.
+// One value for each output channel, constant; null if the node has none.
 const tensor* find_bias(const node& from, int channels)
 {
     const tensor* bias = get_ir_node_input(&from, 2);

@@ -82,7 +82,7 @@ class Selector
         units_.push_back(std::move(unit));
     }
 
-    // The only node that reads the result, -1 if there is none such.
+    // The only node that reads the result, -1 if there is none.
     int find_reader(int index) const
     {
         const tensor* result = get_ir_node_output(&node_at(index), 0);

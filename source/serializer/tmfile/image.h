@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a loaded tmfile, in which the graph's constants lie, and who they belong to. Lives
+// The bytes of a loaded tmfile, in which the graph's constants lie, and their owner. Lives
 // in graph->serializer_privacy.
 #pragma once
 
