@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine inspect`: what a model is made of, which device runs what, and why. report.h collects
+// `tengine inspect`: the contents of a model, the device of each node, and why. report.h collects
 // the data.
 #include "tengine/inspect.h"
 

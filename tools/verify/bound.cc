@@ -104,7 +104,7 @@ class Bound
     {
         const Scale scale = measure(*wanted_);
         if (rule == Rule::kSum) {
-            // And a bias.
+            // One more for a bias.
             factor_ = count_units(terms + 1) * sum_unit_of(of.op, type);
             addend_ = &expected.magnitudes[output];
             if (may_be_winograd(of) && type == TENGINE_DT_FP32)
