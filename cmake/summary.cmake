@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The table at the end of configure: what is built, and what is not and why.
+# The table at the end of configure: the parts that are built, and those that are not and why.
 
 function(tengine_print_summary)
     set(kind static)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Three-valued switches: AUTO takes what is there, ON insists, OFF leaves it out.
+# Three-valued switches: AUTO takes a feature if it is available, ON insists, OFF leaves it out.
 
 # tengine_switch(<variable> <default> <help>) declares the cache entry and checks its value.
 # Afterwards <variable> is AUTO, ON or OFF, whichever spelling of true or false was given. A minimal
