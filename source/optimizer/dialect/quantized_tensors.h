@@ -28,7 +28,7 @@ int quantise_moved_tensors(graph& graph);
 // A Tengine node that is one only until it is lowered, or since it was raised.
 bool speaks_tengine(const node* node);
 
-// There are readers, all of them such, and the tensor is no output of the graph.
+// There are readers, all of them such, and the tensor is not an output of the graph.
 bool is_read_by_tengine_only(const graph& graph, const struct tensor& tensor);
 
 bool is_quantized(const struct tensor& tensor);
