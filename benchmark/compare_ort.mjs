@@ -88,7 +88,7 @@ class Contestant {
     }
 }
 
-// What the model is measured with: its inputs in each size, by their names.
+// The inputs that the model is measured with, in each size, by their names.
 function listSizes(model, options) {
     const description = model.replace(/\.onnx$/, '.json');
     if (!options.shape && description !== model && existsSync(description))
@@ -97,14 +97,14 @@ function listSizes(model, options) {
     return [{ '*': { type: 'float32', shape, low: -1, high: 1 } }];
 }
 
-// What the machine can do now, by the program `machine` beside run_model; null where the build has
+// The rates of the machine now, by the program `machine` beside run_model; null where the build has
 // none.
 function askMachine(options) {
     const program = join(dirname(options.program), 'machine');
     return existsSync(program) ? JSON.parse(execFileSync(program, { encoding: 'utf8' })) : null;
 }
 
-// Of two looks at the machine the higher peak, since in one it may have been busy, and both
+// The higher peak of two looks at the machine, since in one it may have been busy, and both
 // latencies, where there is more than one thread.
 function describeMachine(before, after, threads) {
     if (!before) return null;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scripts of this folder share: what the networks of export_models.py take, and medians.
+// Shared by the scripts of this folder: the inputs of the networks of export_models.py, and medians.
 import { execFileSync } from 'node:child_process';
 import { basename } from 'node:path';
 
-// Of networks that do not take pictures of 224 x 224, by the names of their files.
+// The inputs of networks that do not take pictures of 224 x 224, by the names of their files.
 const SHAPES = {
     'inception_v3.onnx': '1x3x299x299',
     'unet.onnx': '1x3x256x256',

@@ -51,7 +51,7 @@ int write_numbers(const KernelContext& context)
     });
 }
 
-// INF, +INF, -INF and NaN in any case are numbers as well. False: the string is no number.
+// INF, +INF, -INF and NaN in any case are numbers as well. False: the string is not a number.
 template <class T>
 bool parse(std::string_view text, T* out_value)
 {
