@@ -8,7 +8,7 @@
 
 namespace tengine::cpu {
 
-// What fusion.activation says, in place on `rows` stretches of `count` floats, `step` floats apart.
+// Applies fusion.activation in place to `rows` rows of `count` floats, `step` floats apart.
 void activate(const Fusion& fusion, float* data, int64_t rows, int64_t step, int64_t count);
 
 // Whether activate() is left to do by a kernel that clips what it stores (Bounds of lanes-inl.h).

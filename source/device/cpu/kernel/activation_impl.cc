@@ -27,7 +27,7 @@ struct Rows
     float* data;
     int64_t row_num, step, count;
 
-    // Of operators that are not part of the build there is nothing to fuse.
+    // Operators that are not part of the build have nothing to fuse.
     template <class Function, bool kIsSelected>
     void map_all() const
     {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What attention kernels share, of floats of any type: keys and values of a block packed in panels,
-// scores that become powers while the largest so far grows. Included once for each instruction set.
+// The parts that attention kernels share, for floats of any type: keys and values of a block packed
+// in panels, and scores that become exponentials while the running maximum grows. Included once for
+// each instruction set.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -199,9 +200,9 @@ HWY_INLINE float raise_scores(float largest, int64_t count, float* scores)
     return hn::GetLane(hn::SumOfLanes(d, sum));
 }
 
-// What is known of the keys so far with the scores of the next: these become powers, the result
-// and the sum are for the same base afterwards. A base of -infinity would make NaN of all that
-// later keys add.
+// Adds the scores of the next keys to the state: they become exponentials, and the result and the
+// sum have the same base afterwards. A base of -infinity would turn all that later keys add into
+// NaN.
 template <class T>
 HWY_INLINE void add_scores(const T* mask, int64_t count, float* scores, int64_t width,
                            float* result, QueryState* state)

@@ -44,7 +44,7 @@ struct AttentionBlocks : Attention
     int64_t item_queries, items_of_head;
     bool reads_in_place;  // keys and values are not packed: too few queries use them
     int64_t items() const { return batch * heads * items_of_head; }
-    // What a worker has.
+    // The scratch of one worker.
     uint64_t key_floats, value_floats, query_floats, score_floats, sum_floats, state_floats;
     uint64_t worker_floats() const
     {

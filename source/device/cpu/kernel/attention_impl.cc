@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention of floats, computed in fp32 and rounded once, without the matrix of scores in memory.
-// Of a head, a block of keys and values is packed; a few queries at a time are multiplied with the
-// keys, their scores become powers, and those are multiplied with the values, while the scores stay
-// in L1. Where there are more keys than one block has, each query has its largest score and its sum
-// so far, and its result is made smaller when a larger score comes (M. Milakov, N. Gimelshein,
-// Online normalizer calculation for softmax, 2018). Both products are those of pixel_conv.h. Of few
-// queries, as a decoder has in each step, they are vectors times keys and values where these lie.
+// Attention of floats, computed in fp32 and rounded once, without the matrix of scores in memory. A
+// block of a head's keys and values is packed; a few queries at a time are multiplied with the
+// keys, their scores become exponentials, and those are multiplied with the values, while the
+// scores stay in L1. Where there are more keys than one block has, each query keeps a running
+// maximum and a running sum, and its result is made smaller when a larger score comes (M. Milakov,
+// N. Gimelshein, Online normalizer calculation for softmax, 2018). Both products are those of
+// pixel_conv.h. With few queries, as a decoder has in each step, they are vectors times keys and
+// values where these lie.
 //
 // Heads, and blocks of queries where there are few heads, are spread over the workers; the keys are
 // cut into the same blocks for any number of them.
-// Limits: multiply-adds; the exponential; of few queries the memory of keys and values.
+// Limits: multiply-adds; the exponential; with few queries the memory of keys and values.
 // Accuracy: scores within (depth + 3) * eps * scale * sum |q| |k|, which is a relative error of
-// their powers; results within (keys + 8) * eps * the largest |value| beside that.
+// their exponentials; results within (keys + 8) * eps * the largest |value| beside that.
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
@@ -50,7 +51,7 @@ struct AttentionData
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 
-// What a worker has.
+// The scratch of one worker.
 struct Workspace
 {
     Workspace(const AttentionBlocks& blocks, float* memory)

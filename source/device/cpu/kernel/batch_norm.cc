@@ -22,7 +22,7 @@
 #define TENGINE_CPU_BATCH_NORM
 namespace tengine::cpu {
 
-// What each of `count` channels has, and vectors of zeroes after them.
+// The parameters of `count` channels, and vectors of zeros after them.
 struct ChannelLines
 {
     const float *mean, *slope, *bias;
@@ -126,7 +126,7 @@ ChannelLines lines_of(const KernelContext& context)
     return {lists, lists + norm.stride, lists + 2 * norm.stride, norm.channels};
 }
 
-// What the mean loses by rounding goes into the bias.
+// The rounding error of the mean goes into the bias.
 void write_line(double mean, double slope, double bias, int64_t stride, float* out)
 {
     out[0] = static_cast<float>(mean);

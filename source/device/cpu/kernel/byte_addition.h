@@ -22,13 +22,13 @@ struct ByteAddition
     int32_t tie_bits;
 };
 
-// Of a QLinearAdd, from its first scale on: those of a and b, each with its zero point, and those
-// of the result. False where they are not constants of one element, or results have so few bits of
-// the products that vectors would often be computed twice.
+// `scales` are the inputs of a QLinearAdd from its first scale on: those of a and b, each with its
+// zero point, and those of the result. False where they are not constants of one element, or
+// results have so few bits of the products that vectors would often be computed twice.
 bool describe_byte_addition(const tensor* const (&scales)[6], int data_type,
                             ByteAddition* out_addition);
 
-// Of unsigned bytes.
+// The operands are uint8.
 uint8_t add_bytes_exactly(const ByteAddition& addition, uint8_t x, uint8_t y);
 
 }  // namespace tengine::cpu

@@ -7,7 +7,7 @@
 namespace tengine::cpu {
 namespace {
 
-// Of both factors together: beyond it the fraction has too few bits.
+// The limit of both factors together: beyond it the fraction has too few bits.
 constexpr double kMostScale = 8;
 
 bool is_number(const tensor* value)

@@ -4,9 +4,9 @@
 //
 // A column of the input has a bundle for each channel: the bytes of four rows, one below the other,
 // in a lane of 32 bits; or of two rows, as 16 bits each. One instruction multiplies a vector of
-// bundles with weights and adds the products of each lane to its sum. What the bundles of a column
-// have of rows serves all lines of the output whose windows lie within, a band; in which row the
-// window of each begins is in its weights, which are 0 elsewhere.
+// bundles with weights and adds the products of each lane to its accumulator. The rows in the
+// bundles of a column serve all lines of the output whose windows lie within, a band; the weights
+// of a line, which are 0 outside its window, tell in which row the window begins.
 //
 // As in byte_pixels.h the zero point of the input costs nothing: its product with the sum of the
 // weights is taken from the bias, and pads are pixels of it. The bytes are unsigned; signed ones
@@ -79,7 +79,7 @@ struct ByteDepthwise : ConvProblem
     }
     // From a column of a block to the next, in a copy.
     int64_t column_bytes(int64_t width) const { return 4 * bundles * width; }
-    // Of `pixels` of the output, side by side.
+    // The input's columns of `pixels` of the output, side by side.
     int64_t columns(int64_t pixels) const
     {
         const window_axis& x = axes[2];
@@ -88,20 +88,20 @@ struct ByteDepthwise : ConvProblem
     int64_t copy_bytes() const { return columns(segment_pixels) * column_bytes(most_width); }
 };
 
-// What is packed of a block, each for all channels in the order of the lanes.
+// The packed data of a block, each part for all channels in the order of the lanes.
 struct PackedBlock
 {
     char* data;
     int64_t width;
 
     float* scales() const { return reinterpret_cast<float*>(data); }  // the multipliers
-    // What the products are added to.
+    // The initial accumulators.
     int32_t* starts() const { return reinterpret_cast<int32_t*>(scales() + width); }
     ir_multiplier_t* multipliers() const
     {
         return reinterpret_cast<ir_multiplier_t*>(starts() + width);
     }
-    // Of the lines of a band, of the window's columns, of the bundles.
+    // For each line of a band, column of the window and bundle.
     char* weights() const { return reinterpret_cast<char*>(multipliers() + width); }
 
     // A vector of bytes is interleaved in parts of 16, of which each of the four vectors of
@@ -122,7 +122,7 @@ inline PackedBlock find_packed_block(const ByteDepthwise& conv, const char* pack
 // multiplied as they are.
 void describe_byte_depthwise(bool has_narrow_weights, ByteDepthwise* conv);
 
-// What a run works on.
+// The operands of a run.
 struct ByteDepthwiseRun
 {
     const uint8_t* input;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// See byte_depthwise.h. Of a band and a block of channels, the rows are interleaved to bundles,
-// with padding, in a copy that stays in the L1 cache; then the band's lines are summed, four pixels
-// at once, so that each vector of weights is loaded for all of them. After that all windows are
-// alike, whatever the padding, stride and dilation are.
+// See byte_depthwise.h. The rows of a band and a block of channels are interleaved to bundles, with
+// padding, in a copy that stays in the L1 cache; then the band's lines are summed, four pixels at
+// once, so that each vector of weights is loaded for all of them. After that all windows are alike,
+// whatever the padding, stride and dilation are.
 //
 // With AVX-512 and VNNI bundles have four bytes, elsewhere pairs of 16 bits, whose products are
 // summed in a lane (x86: pmaddwd). Sums are modulo 2^32 until the last product, then fit.
@@ -62,9 +62,9 @@ void convolve(const ByteDepthwise&, const BandPart&) {}
 
 constexpr int kFew = 4;  // pixels that are summed at once
 
-// What a line of windows reads: kBundles bundles of each channel, one after the other; or any
-// number where that is 0, in runs. Loops of six and more take as long as what they are unrolled to,
-// or less.
+// The input of a line of windows: kBundles bundles of each channel, one after the other; where
+// kBundles is 0, any number of them, in runs. Loops of six and more take no longer than unrolled
+// code.
 template <class S, int kBundles_ = 0>
 struct ByteWindows
 {
@@ -128,7 +128,8 @@ HWY_INLINE void store_bytes(typename L::ByteVector bytes, int64_t count, uint8_t
     std::memcpy(to, all, static_cast<size_t>(count));
 }
 
-// Of one pixel, the channels that have a number near the middle between two integers, in integers.
+// Stores those channels of one pixel that have a number near the middle between two integers,
+// computed in integers.
 template <class L, class W>
 HWY_NOINLINE void store_exactly(const ByteDepthwise& conv, const BandPart& part,
                                 const WindowSteps& steps, const char* columns, const char* weights,

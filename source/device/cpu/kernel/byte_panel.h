@@ -43,15 +43,15 @@ inline int64_t find_panel_bytes(const BytePixels& conv, int64_t width)
                                                 conv.format.group * conv.format.element_size;
 }
 
-// Of a group of channels, whose packed weights begin at `packed`.
+// A panel of a group of channels, whose packed weights begin at `packed`.
 inline BytePanel find_byte_panel(const BytePixels& conv, const char* packed, int64_t panel)
 {
     return {const_cast<char*>(packed) + panel * find_panel_bytes(conv, conv.format.columns),
             find_byte_panel_width(conv, panel)};
 }
 
-// The zero point of the input as it is multiplied: of bytes with another sign bit 128 more or less.
-// Elements of int16 are centred, unless sums become words.
+// The zero point of the input as it is multiplied: for bytes with a flipped sign bit, 128 more or
+// less. Elements of int16 are centred, unless sums become words.
 inline uint32_t find_multiplied_zero(const BytePixels& conv)
 {
     if (conv.format.element_size > 1)

@@ -17,7 +17,7 @@ bool is_signed(int data_type)
     return data_type == TENGINE_DT_INT8;
 }
 
-// Of signed bytes, or of unsigned ones that are made signed.
+// Whether int8 weights, or uint8 weights that are made signed, have no zero point but 0.
 bool has_symmetric_weights(const ByteOperands& operands)
 {
     const tensor* zero_points = operands.weight_zero_points;
@@ -116,7 +116,7 @@ class Packer
         if (conv_.crosses) take_off_crossed(panel);
     }
 
-    // What crossed products have too much for each column, of pairs of int16.
+    // Subtracts the compensation of crossed products for each column, with pairs of int16.
     void take_off_crossed(const BytePanel& panel) const
     {
         const auto* weights = reinterpret_cast<const int16_t*>(panel.weights());

@@ -23,7 +23,7 @@ namespace tengine::cpu {
 
 inline constexpr int64_t kMostByteStretches = 128;
 
-// What is multiplied: which inputs of the node it is, and what they are.
+// The operands of the product: inputs of the node, and their properties.
 struct ByteOperands
 {
     const tensor* weights;             // constant
@@ -67,12 +67,12 @@ struct BytePixels : ConvProblem
     int64_t left_elements() const { return stretch_length % format.group; }
     int64_t stretch_groups() const { return whole_groups() + (left_elements() > 0); }
     int64_t most_rows() const { return crosses ? format.most_crossed_rows : format.most_rows; }
-    // What a row of a block has too much with crossed products lies behind the copy.
+    // The compensation of a block's rows for crossed products lies behind the copy.
     int64_t excess_at() const
     {
         return round_up(copy_lines * copy_pixels * input_channels * format.element_size);
     }
-    // Of a worker: block_copy.h.
+    // The copy of one worker; see block_copy.h.
     uint64_t copy_bytes() const
     {
         if (copy_pixels == 0) return 0;
@@ -85,9 +85,9 @@ struct BytePixels : ConvProblem
     static int64_t round_up(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 };
 
-// Of a node whose input 0 is followed by its scale and zero point, input 3, the weights, by theirs,
-// and that has the output's scale and zero point from input `output_scale` on and the bias at input
-// `bias`; -1: it has none.
+// The operands of a node whose input 0 is followed by its scale and zero point, input 3, the
+// weights, by theirs, and that has the output's scale and zero point from input `output_scale` on
+// and the bias at input `bias`; -1: it has none.
 ByteOperands find_byte_operands(const node& node, int output_scale, int bias);
 
 // Whether all inputs of such a node but the first and the weights are constants, and the scales of
@@ -107,7 +107,7 @@ struct ByteWords
     bool is_float;
     float scale;
     const float* bias;  // or null
-    // Of rows that have a scale and a zero point each, these, in place of `scale` and of
+    // The scales and zero points of rows that have their own, in place of `scale` and of
     // BytePixels::input_zero_point, which is 0; or null.
     const FloatBytes* rows = nullptr;
     // Added to floats, which lie like the results, or null; then comes the activation of `fusion`,
@@ -121,20 +121,21 @@ constexpr bool kActivatesWords = is_selected("com.microsoft.DynamicQuantizeMatMu
                                  is_selected("com.microsoft.MatMulIntegerToFloat") ||
                                  is_selected("tengine.RowQuantizeMatMul");
 
-// What a run works on. The output is of bytes, or of words where there is `words`.
+// The operands of a run. The output consists of bytes, or of words where there is `words`.
 struct ByteRun
 {
     const uint8_t* input;
     const char* packed;  // weights
     void* output;
     const ByteWords* words;
-    // Of bytes: what they are added to, as BytePixels::addition says, and lies as they do; then a
+    // For an output of bytes: the addend of BytePixels::addition, which lies as they do; then a
     // table of 256, whose entries are the results. Null: neither.
     const uint8_t* addend = nullptr;
     const uint8_t* table = nullptr;
 };
 
-// Of sums of an output channel of all groups; find_byte_format() has seen that it can be made.
+// The multiplier of an output channel of all groups; find_byte_format() has seen that it can be
+// made.
 ir_multiplier_t find_byte_multiplier(const ByteOperands& operands, int64_t channel);
 
 // Cuts the work into blocks and items, for so many workers. Given are the ConvProblem, the format,

@@ -268,7 +268,7 @@ HWY_INLINE void fill_copy(const BytePixels& conv, const uint8_t* input, int64_t 
         copy_lines(conv, input, first, count, to);
 }
 
-// Of pointwise convolutions `count` pixels from `first` on, of others lines.
+// Copies `count` pixels from `first` on for pointwise convolutions, lines for others.
 void copy_block(const BytePixels& conv, const uint8_t* input, int64_t first, int64_t count,
                 char* copy)
 {
@@ -501,8 +501,8 @@ void plan_byte_pixels(BytePixels& conv, const ByteOperands& operands, int64_t wo
     conv.line_pixels = conv.is_pointwise ? conv.batch * conv.output_plane : x.output;
     if (conv.is_pointwise) conv.batch = 1;
     conv.panels = divide_up(conv.output_channels, format.columns);
-    // Of few columns, or few elements of a stretch, what crossing saves is less than the excess of
-    // rows costs.
+    // With few columns, or few elements in a K segment, crossing saves less than the compensation
+    // of the rows costs.
     conv.crosses = format.multiply_crossed && !conv.has_words && conv.panels >= kFewestPanels &&
                    conv.stretch_length * conv.output_channels >= kFewestProducts;
     conv.group_bytes = (conv.panels - 1) * find_panel_bytes(conv, format.columns) +

@@ -56,7 +56,7 @@ class MagnitudeScale
         carry_ = hn::Set(d, 1u << 16);
     }
 
-    // Of magnitudes, which are unsigned, with the signs of these lanes: 0 or -1.
+    // Scales unsigned magnitudes, with the signs of these lanes: 0 or -1.
     HWY_INLINE Vector operator()(Vector magnitudes, Vector signs) const
     {
         const D d;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of the sums of a tile of byte_pixels_impl.cc that are bytes: they are requantised,
-// added to other bytes where the convolution does a QLinearAdd, and replaced by entries of a table.
-// They are taken as one row, whatever the panel's width is, so that all vectors are full; the bytes
-// lie in the L1 cache until they go to the rows of the output. Included once for each instruction
-// set.
+// The epilogue of the tiles of byte_pixels_impl.cc whose results are bytes: accumulators are
+// requantised, added to other bytes where the convolution does a QLinearAdd, and replaced by
+// entries of a table. They are taken as one row, whatever the panel's width is, so that all vectors
+// are full; the bytes lie in the L1 cache until they go to the rows of the output. Included once
+// for each instruction set.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -79,7 +79,7 @@ struct AdditionScaling
     {
     }
 
-    // Of what is to be packed; so is the result.
+    // Adds numbers that are to be packed; so is the result.
     HWY_INLINE IntegerVector operator()(const ByteScaling<L>& scaling, IntegerVector first,
                                         const uint8_t* second, IntegerVector* fraction) const
     {
@@ -149,7 +149,7 @@ class TileBytes
             std::fill_n(bytes, kMostTileSums, uint8_t{0});
     }
 
-    // Of the column where this place of the row is.
+    // The byte of the column where this place of the row is.
     HWY_INLINE uint8_t make_exactly(int32_t sum, int64_t place, const uint8_t* others) const
     {
         uint8_t byte;
@@ -177,13 +177,13 @@ class TileBytes
     using L = Lanes<HWY_MAX_BYTES>;
     static constexpr int kLanes = L::kWidth / 4;
 
-    // What is least of the fractions of sums, and of those of additions.
+    // The least of the fractions of sums, and of those of additions.
     struct Fractions
     {
         typename L::IntegerVector sum, addition;
     };
 
-    // A vector of what is to be packed, at this place of the row.
+    // A vector of numbers that are to be packed, at this place of the row.
     template <bool kAdds>
     HWY_INLINE typename L::IntegerVector make(const AdditionScaling<L>& addition,
                                               const int32_t* sums, const uint8_t* others,
@@ -229,8 +229,8 @@ class TileBytes
         }
     }
 
-    // Of a vector of bytes at this place, those that may lie on the other side of the middle
-    // between two integers.
+    // Recomputes those of a vector of bytes at this place that may lie on the other side of the
+    // middle between two integers.
     template <bool kAdds>
     HWY_NOINLINE void mend_ties(const int32_t* sums, const uint8_t* others, int64_t place,
                                 uint8_t* bytes) const

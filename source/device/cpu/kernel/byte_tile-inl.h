@@ -45,8 +45,8 @@
 
 #define TENGINE_INLINE inline __attribute__((always_inline))
 
-// What rows 0, 1, ... of a tile are at. Three rows share a pointer: x86 addresses the second and
-// third by the step, so that fourteen rows take six registers.
+// The addresses of rows 0, 1, ... of a tile. Three rows share a pointer: x86 addresses the second
+// and third by the step, so that fourteen rows take six registers.
 struct ByteRowsAt
 {
     const char *p0, *p3, *p6, *p9, *p12;
@@ -157,7 +157,7 @@ struct ByteQuarters<Set, kFlips, 0>
     TENGINE_INLINE void load(const ByteRowsAt&) {}
 };
 
-// Of a group, and of the next.
+// The weights of a group, and of the next.
 template <class Set>
 struct ByteWeights
 {
@@ -199,8 +199,8 @@ struct ByteSums
         if constexpr (kVectors > 1) Set::add(input, weights_y, y);
     }
 #ifdef TENGINE_CPU_BYTE_QUARTERS
-    // What is needed next is read as soon as there is room for it, between the products: processors
-    // that keep the order of instructions do not wait for it then.
+    // The next operands are loaded as soon as registers are free, between the products: in-order
+    // processors do not wait for them then.
     template <int kQuarter, bool kFlips>
     TENGINE_INLINE void add_quarter(ByteQuarters<Set, kFlips, kRows>& inputs,
                                     const ByteRowsAt& next, ByteWeights<Set>& weights)
@@ -270,8 +270,8 @@ struct ByteSums<Set, 0, kVectors>
 constexpr int64_t kGroupBytes = 4;
 
 #ifdef TENGINE_CPU_BYTE_QUARTERS
-// Four groups, so many times. What is read next is read early; the last time that is what has been
-// read already.
+// Four groups, so many times. The next operands are loaded early; the last time they are ones that
+// have been loaded already.
 template <class Set, bool kFlips, int kRows, int kVectors>
 TENGINE_INLINE void add_four_groups(ByteRowsAt& rows, int64_t times, const char*& weights,
                                     ByteSums<Set, kRows, kVectors>& sums)

@@ -24,8 +24,8 @@ struct HalfResults
     float low, high;
 };
 
-// Rows by the columns of a panel. What a row is the sum over: stretches of the input, which are
-// read in groups of ByteFormat::group elements.
+// Rows by the columns of a panel. A row is the sum over K segments of the input, which are read in
+// groups of ByteFormat::group elements.
 struct ByteTile
 {
     const char* input;         // of the first row
@@ -34,23 +34,23 @@ struct ByteTile
     int64_t stretch_num;
     int64_t groups;  // whole ones of a stretch
     // Where these do not reach the end, one more ends there: bytes from the end of the last to its
-    // begin, below zero; 0: they do. Weights of what is read a second time are 0. Of halves nothing
-    // is read a second time, and what is missing in the last group is 0.
+    // begin, below zero; 0: they do. Weights of elements that are read a second time are 0. In fp16
+    // and bf16 nothing is read a second time, and missing elements of the last group are 0.
     int64_t last_shift;
     uint32_t flip;         // of each four bytes that are read, these bits
     bool is_wide;          // two vectors of columns, or one
     const int32_t* start;  // for each column what the products are added to, modulo 2^32
     int64_t start_step;    // from a row's to the next row's; 0 of formats with groups of many rows
     const char* weights;
-    // Of weights that are widened as they are loaded, where they are kept for other rows; or null.
+    // Where weights that are widened as they are loaded are kept for other rows; or null.
     float* kept;
     int32_t* sums;  // rows of the panel's columns
-    // What is read after these weights, or null: asked for with each group, so many bytes on.
+    // The data read after these weights, or null: prefetched with each group, so many bytes on.
     const char* ahead;
     int64_t ahead_step;
     const int32_t* excess;  // of each row, with crossed products (byte_tile_crossed-inl.h)
-    // Of formats that round, what all columns become in place of `sums`, which are not stored; or
-    // null.
+    // The results of all columns in formats that round, in place of `sums`, which are not stored;
+    // or null.
     const HalfResults* results;
 };
 

@@ -14,7 +14,7 @@
 
 constexpr int kMostCrossedRows = 4;  // which with the weights take all sixteen registers
 
-// Of two groups.
+// The weights of two groups.
 template <class Set>
 struct CrossedWeights
 {
@@ -86,7 +86,7 @@ void multiply_crossed_tile(const ByteTile& tile, int64_t rows)
                         : multiply_crossed_rows<Set, kRows, 1>(tile);
 }
 
-// What the crossed products of a row have too much.
+// The compensation for the crossed products of a row.
 TENGINE_INLINE int32_t sum_excess(const char* row, const int64_t* stretches, int64_t stretch_num,
                                   int64_t groups)
 {
@@ -111,7 +111,7 @@ TENGINE_INLINE int32_t sum_excess(const char* row, const int64_t* stretches, int
     return hn::GetLane(hn::SumOfLanes(Integers(), sum));
 }
 
-// Of all pixels of a block.
+// Computes the compensation for all pixels of a block.
 TENGINE_INLINE void find_excess(const BytePixels& conv, const ByteBlock& block)
 {
     const int64_t step = conv.input_step * conv.format.element_size;

@@ -15,7 +15,7 @@ namespace {
 
 struct Set
 {
-    // Of eight columns the first elements of pairs, and the second.
+    // The first elements of pairs in eight columns, and the second ones.
     struct Operand
     {
         float16x8_t first, second;

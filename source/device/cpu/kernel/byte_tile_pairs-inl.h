@@ -14,11 +14,11 @@
 //         static Sum add(Sum sums, Operand input, Operand weights);
 //         static void store(Sum sums, int32_t* first, int32_t* second);  // second: or null
 //     };
-// Limits: of two rows the groups are brought together, for eight instructions; these and the loads
+// Limits: the groups of two rows are brought together, for eight instructions; these and the loads
 // (of six rows and sixteen columns fourteen) are less than 24 of them take with two units.
 #pragma once
 
-// Of the registers, which are half as many with AArch32, sums take 24 (8).
+// Accumulators take 24 (8) of the registers, which are half as many with AArch32.
 #ifdef __aarch64__
 constexpr int kMostRows = 6, kColumns = 16;
 #else

@@ -36,7 +36,7 @@ struct DepthwiseBand
     int64_t height, width;  // of the output
 };
 
-// What a band is copied from, and how its copy is laid out: `rows` rows of `stride` phases of
+// The source of a band's copy, and the layout of the copy: `rows` rows of `stride` phases of
 // `phase_width` elements.
 struct DepthwiseCopy
 {
@@ -239,7 +239,7 @@ int describe(const node& node, Depthwise* out_conv)
     return TENGINE_OK;
 }
 
-// Of each tap in the copy, see copy_band().
+// The offset of each tap in the copy; see copy_band().
 void find_offsets(const Depthwise& conv, int64_t* offsets)
 {
     const window_axis& height = conv.axes[1];

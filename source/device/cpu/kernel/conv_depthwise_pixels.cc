@@ -10,7 +10,7 @@
 // loaded once for all pixels of the four that it falls to.
 //
 // Pixels whose window reaches beyond the input's sides are computed one by one, except for windows
-// of 3 that are 1 apart. Of small images with much edge the channels of a pair of vectors are
+// of 3 that are 1 apart. In small images with much edge the channels of a pair of vectors are
 // copied first, with zeros at their sides; that also frees them from the distance between pixels,
 // whose multiples fall into few sets of the cache.
 //

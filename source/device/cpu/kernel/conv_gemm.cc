@@ -75,7 +75,7 @@ void choose_block(ConvGemm& conv)
     conv.block_num = conv.block > 0 ? (conv.output_plane + conv.block - 1) / conv.block : 0;
 }
 
-// Of one group with `columns` positions; without its pointers.
+// The product of one group with `columns` positions, without its pointers.
 Product make_product(const ConvGemm& conv, int64_t columns)
 {
     Product product = {conv.output_channels, columns, conv.depth, {}, {}, nullptr, 0};
@@ -110,7 +110,8 @@ void gather(const ConvGemm& conv, thread_pool_t* pool, const float* input, int64
 #ifdef TENGINE_HAVE_HIGHWAY
 constexpr bool kFuses = true;
 
-// What is fused, for `columns` positions of the channels whose results begin at the element `at`.
+// Applies the epilogue to `columns` positions of the channels whose results begin at the element
+// `at`.
 void finish(const ConvGemm& conv, thread_pool_t* pool, int64_t at, int64_t columns)
 {
     if (!conv.addend && conv.fusion->activation == Activation::kNone) return;

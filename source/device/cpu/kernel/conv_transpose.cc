@@ -51,7 +51,7 @@ struct ConvTransposed : ConvProblem
     }
 };
 
-// Of `channels` output channels and `rows` input rows; without its pointers.
+// The product of `channels` output channels and `rows` input rows, without its pointers.
 Product make_product(const ConvTransposed& conv, int64_t channels, int64_t rows)
 {
     const int64_t columns = rows * conv.axes[2].input;

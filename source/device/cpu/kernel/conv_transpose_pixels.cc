@@ -2,8 +2,8 @@
 // ConvTranspose in fp32 with channels last and constant weights, as phases: output positions that
 // are a stride apart meet the same taps, so that each of stride height * stride width phases is a
 // convolution with stride 1 and its own part of the weights, whose results are stored a stride
-// apart (W. Shi et al., Is the deconvolution layer the same as a convolutional layer?, 2016). Of a
-// window of 2 x 2 with strides of 2 these are four products of pixels.
+// apart (W. Shi et al., Is the deconvolution layer the same as a convolutional layer?, 2016). A
+// window of 2 x 2 with strides of 2 gives four products of pixels.
 //
 // How a phase is computed: phased_conv.h. A block of lines fits into half of the L2 cache, and all
 // phases and panels of output channels pass over it before the next.

@@ -8,14 +8,14 @@
 // matrices follow from the points (Toom, Cook). Those of F(4x4) are 0, +-1/sqrt(2), +-sqrt(2) and
 // infinity, with which the error is 2.1 to 2.4 times that of a direct sum, and not 9 times as with
 // 1 and 2 (B. Barabasz et al., 2018); those of F(6x6) are 0, +-1, +-2, +-1/2 and infinity, and the
-// error is 8 to 11 times that of a direct sum. G g G' is computed in double and packed once; of
-// weights of 16 bits, which are packed as they are, it is computed for each block, in fp32. Of a
-// block of tiles B' d B is made first, 36 or 64 matrices of tiles by channels. Each matrix is
+// error is 8 to 11 times that of a direct sum. G g G' is computed in double and packed once; for
+// fp16 and bf16 weights, which are packed as they are, it is computed for each block, in fp32. B' d
+// B of a block of tiles is computed first, 36 or 64 matrices of tiles by channels. Each matrix is
 // multiplied with its weights (pixel_conv.h), a panel of channels at a time, and the results of a
-// panel are transformed back. What follows the convolution is done then.
+// panel are transformed back. The epilogue is applied then.
 // Limits: multiply-adds in the products; with few channels inputs and results from memory.
-// Accuracy: |error| <= k * 4 * 2^-24 * sqrt(9 * input channels) * rms(y) for normal inputs, k 3 of
-// F(4x4) and 12 of F(6x6), and half a unit of 16 bits; see the option CPU.winograd.
+// Accuracy: |error| <= k * 4 * 2^-24 * sqrt(9 * input channels) * rms(y) for normal inputs, k 3 for
+// F(4x4) and 12 for F(6x6), and half a unit of 16 bits; see the option CPU.winograd.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -144,7 +144,7 @@ uint64_t count_packed_bytes(const Winograd& conv)
     return static_cast<uint64_t>(conv.panels * (biases + filters));
 }
 
-// Of a worker: a panel's products and, of narrow weights, its filters.
+// The scratch of a worker: a panel's products and, for narrow weights, its filters.
 int64_t count_panel_scratch(const Winograd& conv)
 {
     return conv.product_floats() + (conv.is_narrow() ? conv.filter_floats() : 0);
@@ -301,7 +301,7 @@ bool accepts_half_6x6(const node& node)
     return is_half_conv(node) && can_filter(node) && has_option(node, {"on"});
 }
 
-// Of few tiles the weights, which are four times as large, cost more than they save; of few
+// With few tiles the weights, which are four times as large, cost more than they save; with few
 // channels the transforms do.
 bool pays(const node& node)
 {

@@ -18,8 +18,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Of each part of 16 bytes first those of `low`, then those of `high`, saturated. Highway leaves
-// the order open: that of 32-bit Arm is the other.
+// Each part of 16 bytes has first the words of `low`, then those of `high`, saturated. Highway
+// leaves the order open: 32-bit Arm has the other one.
 template <class D, class V>
 HWY_INLINE hn::Vec<D> demote_words(D d, V low, V high)
 {

@@ -36,14 +36,14 @@ HWY_INLINE Vector load_input(const T* input, int64_t count)
     return load_elements(Floats(), input);
 }
 
-// Of kPixels pixels; `last` is that of the last.
+// The accumulators of kPixels pixels; `last` is that of the last.
 template <int kPixels>
 struct DepthwiseSums
 {
     DepthwiseSums<kPixels - 1> before;
     Vector last;
 
-    // One that is implied is not for the instruction set that vectors are for (gcc 12).
+    // An implicit constructor is not compiled for the instruction set of the vectors (gcc 12).
     HWY_INLINE DepthwiseSums() {}
     HWY_INLINE void start(Vector bias)
     {

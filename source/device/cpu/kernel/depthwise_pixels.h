@@ -21,7 +21,8 @@ struct DepthwisePixels : ConvProblem
     // Pixels of a line whose windows have all columns on the input: from first_inside to before
     // last_inside.
     int64_t first_inside, last_inside;
-    // Of a line's copy, which has the padding; its axis then has none. 0: lines are not copied.
+    // The pixels of a line's copy, which has the padding; its axis then has none. 0: lines are not
+    // copied.
     int64_t copy_pixels;
     int64_t padding;          // before a copied line
     int64_t lanes, pair_num;  // of a vector; pairs of vectors
@@ -36,7 +37,7 @@ struct DepthwisePixels : ConvProblem
         return channel < 2 * pair_num * lanes ? 2 * lanes : lanes;
     }
     bool is_narrow() const { return data_type != TENGINE_DT_FP32; }
-    // Of the channels of a pair: a copy, and the sums of a line of 16 bits.
+    // A copy of the channels of a pair, and the accumulators of a line of fp16 or bf16.
     int64_t copy_elements() const { return axes[1].input * copy_pixels * 2 * lanes; }
     int64_t line_floats() const { return is_narrow() ? axes[2].output * 2 * lanes : 0; }
 };
@@ -67,14 +68,14 @@ struct DepthwiseOperands
     const Fusion* fusion;
 };
 
-// Of a worker, where they are needed.
+// The buffers of a worker, where they are needed.
 struct DepthwiseScratch
 {
     float* line;  // the sums of a pair's line
     char* copy;   // the input of a pair
 };
 
-// Whether such kernels can compute it, of a convolution that describe_conv() has described.
+// Whether such kernels can compute a convolution that describe_conv() has described.
 inline bool is_depthwise(const ConvProblem& p)
 {
     return p.input_channels == 1 && p.output_channels == 1 && p.groups > 1 && p.input_plane > 0 &&

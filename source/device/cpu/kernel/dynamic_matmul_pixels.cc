@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // DynamicQuantizeMatMul, tengine.RowQuantizeMatMul, MatMulIntegerToFloat and MatMulInteger with a
 // constant second matrix: the rows of the first, of the former two as bytes in scratch, are pixels
-// (byte_pixels.h). What follows is added to floats before they leave the cache. Limits:
-// multiply-adds, with some rows; of few rows the bandwidth of the memory. Accuracy: the sums are
+// (byte_pixels.h). The epilogue is applied to floats before they leave the cache. Limits:
+// multiply-adds, with some rows; with few rows the bandwidth of the memory. Accuracy: the sums are
 // exact; |error| <= 4 * eps * (|result| + 2 |bias|), for the rounding of the sum, of two scales and
 // of the result, before the activation.
 #include <algorithm>
@@ -44,7 +44,7 @@ ByteOperands find_operands(const node& node, const Places& places)
     return operands;
 }
 
-// Of a first matrix in floats: its bytes, and how they stand for the rows.
+// The quantised form of a first matrix in floats: its bytes, and how they stand for the rows.
 struct Quantized
 {
     uint8_t* bytes;

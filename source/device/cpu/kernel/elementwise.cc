@@ -5,12 +5,12 @@
 // channels last. Numbers of 16 bits are computed as fp32 numbers, in blocks that stay in L1, and
 // rounded once.
 // Limits: memory bandwidth, except for functions with polynomials (Exp, Log, Sigmoid and the like).
-// Accuracy: what is made of comparisons and one rounding (Relu, LeakyRelu, PRelu, Clip, Abs, Neg,
-// Ceil, Floor, Round, Sqrt, Reciprocal, Add, Sum, Sub, Mul, Div, Max, Min, Pow of 2) equals the
+// Accuracy: functions made of comparisons and one rounding (Relu, LeakyRelu, PRelu, Clip, Abs, Neg,
+// Ceil, Floor, Round, Sqrt, Reciprocal, Add, Sum, Sub, Mul, Div, Max, Min, Pow of 2) equal the
 // reference bit by bit, NaN included; HardSigmoid, HardSwish, Exp and Pow of 3 are within 2 ulp,
 // Log and Softplus within 3, Sigmoid, Tanh, Erf, Elu, Selu and Mish within 5 ulp of the exact
-// value, Gelu and Swish within 5 eps |x|. What has a factor e^x below 2^-126 is 0, but not Exp.
-// NEON of 32 bits takes subnormal numbers for 0.
+// value, Gelu and Swish within 5 eps |x|. Results with a factor e^x below 2^-126 are 0, except for
+// Exp. NEON of 32 bits takes subnormal numbers for 0.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -465,7 +465,7 @@ bool accepts_pow(const node& node)
     return value == 2 || value == 3 || value == 0.5f;
 }
 
-// Of operators with any number of inputs.
+// For operators with any number of inputs.
 bool has_two_inputs(const node& node)
 {
     return has_floats(node) && node.input_num == 2;

@@ -20,7 +20,7 @@ struct FloatRows
     void (*narrow)(const float* from, int64_t count, void* to);
 };
 
-// Of TENGINE_DT_FP16 or TENGINE_DT_BF16.
+// The conversions of TENGINE_DT_FP16 or TENGINE_DT_BF16.
 FloatRows find_float_rows(int data_type);
 
 // Elements that are converted at once.

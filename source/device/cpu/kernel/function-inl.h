@@ -155,9 +155,9 @@ struct ExpFunction
     }
 };
 
-// What e^r is the quotient (even + r) / (even - r) of, within 2^-25 for |r| <= ln 2 / 2: the first
-// terms of r coth(r / 2). Sigmoid and Tanh then take one division, and fewer steps one after the
-// other than with a polynomial for e^r.
+// The even part in e^r = (even + r) / (even - r), within 2^-25 for |r| <= ln 2 / 2: the first terms
+// of r coth(r / 2). Sigmoid and Tanh then take one division, and fewer steps one after the other
+// than with a polynomial for e^r.
 inline Vector even_part(Vector r)
 {
     const Floats d;
@@ -381,7 +381,7 @@ void map_vectors(const void* function, const float* input, float* output, int64_
         hn::StoreU(copy(hn::LoadU(d, input + i)), d, output + i);
 }
 
-// What all functions have in common: elements that are no whole vector are mapped in a copy.
+// The common part of all functions: elements that are no whole vector are mapped in a copy.
 inline HWY_NOINLINE void map_all(void (*map)(const void*, const float*, float*, int64_t),
                                  const void* function, const float* input, float* output,
                                  int64_t count)

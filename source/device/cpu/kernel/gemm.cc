@@ -102,7 +102,7 @@ bool is_one_product(const matmul_shape& shape)
     return fits_product(shape.batch * shape.m, shape.n, shape.k);
 }
 
-// Of the first `m` rows of an operand's matrices.
+// The product of the first `m` rows of an operand's matrices.
 Product make_product(const KernelContext& context, const matmul_shape& shape, int64_t m)
 {
     Product product = {m, shape.n, shape.k, {}, {}, context.output(0)->f32, shape.n};

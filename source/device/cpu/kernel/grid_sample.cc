@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kTaps = 4;
 
-// Of a point in a plane. A tap beyond the border has the weight 0.
+// The taps of a point in a plane. A tap beyond the border has the weight 0.
 struct PointTaps
 {
     int64_t offsets[kTaps];
@@ -38,7 +38,7 @@ PointTaps find_point_taps(const GridAxis& lines, const GridAxis& columns, int64_
     return taps;
 }
 
-// Of taps whose weight is not 0: an infinity that does not count would become a NaN.
+// Leaves out taps whose weight is 0: an infinity that does not count would become a NaN.
 float sample_carefully(const PointTaps& taps, const float* plane)
 {
     float sum = 0;

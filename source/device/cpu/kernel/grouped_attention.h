@@ -11,7 +11,8 @@
 
 namespace tengine::cpu {
 
-// What a node's attention is of. `b` is a batch; a head of the query or, where so called, of keys.
+// The operands of a node's attention. `b` is a batch; a head is one of the query or, where so
+// called, of the keys.
 class GroupSource
 {
   public:
@@ -26,11 +27,11 @@ class GroupSource
     virtual int64_t first_key(int64_t b, int64_t token) const = 0;
     virtual int64_t end_key(int64_t b, int64_t token) const = 0;
     virtual void read_query(int64_t b, int64_t head, int64_t token, float* to) const = 0;
-    // Of a head of keys; the next key is a row_step of the blocks further.
+    // A key or value of a head of keys; the next key is a row_step of the blocks further.
     virtual const float* key(int64_t b, int64_t key_head, int64_t key) const = 0;
     virtual const float* value(int64_t b, int64_t key_head, int64_t key) const = 0;
-    // What is added to the scores of `count` keys from `first` on, in `memory` unless it lies
-    // elsewhere; null: nothing.
+    // The bias of the scores of `count` keys from `first` on, in `memory` unless it lies elsewhere;
+    // null: nothing.
     virtual const float* bias(int64_t b, int64_t head, int64_t token, int64_t first, int64_t count,
                               float* memory) const = 0;
     virtual float sink(int64_t head) const = 0;
@@ -48,7 +49,7 @@ struct GroupBlocks : AttentionBlocks
     int64_t key_blocks;  // of which each leaves a part; 0: tiles are items
 
     int64_t tile_rows() const { return tile_tokens * group; }
-    // What is known of a tile: states of its rows, then results.
+    // The partial result of a tile: states of its rows, then results.
     int64_t part_floats() const { return static_cast<int64_t>(state_floats) + tile_rows() * width; }
     int64_t all_worker_floats() const
     {

@@ -87,7 +87,7 @@ void raise_row(const GroupBlocks& blocks, const GroupSource& source, const Group
     if (raised < keys) std::fill_n(scores + raised, keys - raised, 0.0f);
 }
 
-// What a worker has.
+// The scratch of one worker.
 struct GroupWorkspace
 {
     GroupWorkspace(const GroupBlocks& blocks, float* memory)
@@ -148,8 +148,7 @@ void attend_block(const GroupBlocks& blocks, const GroupSource& source, const Gr
                    blocks.results(part) + row * blocks.width);
 }
 
-// What is known of a row in several parts, which follow each other, and its sink, become its
-// result.
+// Merges the parts of a row's result, which follow each other, and its sink.
 void finish_row(const GroupBlocks& blocks, const GroupSource& source, const GroupTile& tile,
                 float* parts, int64_t part_num, int64_t row)
 {

@@ -61,10 +61,10 @@ struct HalfPixels : ConvProblem
     uint64_t worker_bytes() const { return copy_bytes() + part_bytes() + sum_bytes(); }
 };
 
-// Of this type of 16 bits, what this processor multiplies it with.
+// The format with which this processor multiplies this type of 16 bits.
 ByteFormat find_half_format(int data_type);
 
-// Of this type, the format for processors that only convert: input and weights are widened to fp32
+// The format of this type for processors that only convert: input and weights are widened to fp32
 // in copies.
 ByteFormat find_widened_format(int data_type);
 
@@ -97,7 +97,7 @@ void pack_half_weights(const HalfPixels& conv, const uint16_t* values, const uin
 TENGINE_MUST_USE int keep_half_pixels(KernelContext& context, const HalfPixels& conv,
                                       const HalfWeightSteps& steps);
 
-// What a run works on.
+// The operands of a run.
 struct HalfRun
 {
     const uint16_t* input;

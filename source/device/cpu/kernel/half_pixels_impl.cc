@@ -33,8 +33,8 @@ struct HalfBlock
     char* scratch;       // for a part of the weights, and for sums
 };
 
-// Of the depth, which is widened at once and multiplied with all rows of a block: whole stretches,
-// or elements of one.
+// The part of the depth that is widened at once and multiplied with all rows of a block: whole K
+// segments, or elements of one.
 struct HalfPart
 {
     int64_t first, count;    // stretches
@@ -151,7 +151,7 @@ HWY_INLINE void fill_half_copy(const HalfPixels& conv, const uint16_t* input,
         copy_half_lines(conv, from, first, count, to);
 }
 
-// Of pointwise convolutions `count` pixels from `first` on, of others lines.
+// Copies `count` pixels from `first` on for pointwise convolutions, lines for others.
 void copy_half_block(const HalfPixels& conv, const uint16_t* input, const uint16_t* factors,
                      int64_t first, int64_t count, char* copy)
 {
@@ -185,7 +185,7 @@ HWY_INLINE void add_halves(const HalfSums& sums, const T* addend, int64_t step)
         }
 }
 
-// What the sums of a tile become by what the format has for it.
+// The results that the format's own epilogue makes of a tile's accumulators.
 HWY_INLINE HalfResults describe_half_results(const HalfPixels& conv, const HalfRun& run,
                                              const HalfSums& sums, int64_t at)
 {
@@ -242,7 +242,7 @@ struct HalfProduct
     int64_t at;  // the first result, an element of the output
 };
 
-// What only the first tile of a block does: to ask for the next weights, and to widen its own.
+// Ends the tasks of a block's first tile: to prefetch the next weights, and to widen its own.
 HWY_INLINE void forget_first_tile(ByteTile& tile)
 {
     tile.ahead = nullptr;

@@ -20,7 +20,7 @@ bool collides(int64_t bytes)
     return bytes % kCollidingBytes == 0;
 }
 
-// Of widened weights of a panel, which an L1 cache holds.
+// The part of a panel's widened weights that an L1 cache holds.
 constexpr int64_t kPartBytes = 32768;
 
 // As in pixel_conv_impl.cc: larger weights come from beyond the L2 cache for each block, and only a

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel's prepare() worked out from shapes and parameters, kept for its run(), with the
-// weights it packed after it.
+// The problem that a kernel's prepare() worked out from shapes and parameters, kept for its run(),
+// with the weights it packed after it.
 #pragma once
 
 #include <cstdint>

@@ -56,7 +56,7 @@ namespace {
 
 HWY_EXPORT(normalize_layer);
 
-// Of 16-bit numbers rows for each worker, then scale and bias, in fp32.
+// The scratch for fp16 and bf16: rows for each worker, then scale and bias, in fp32.
 int prepare(KernelContext& context)
 {
     const int64_t n = context.input(1)->elem_num;

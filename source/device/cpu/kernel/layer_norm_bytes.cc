@@ -76,7 +76,7 @@ using Reals = hn::Repartition<float, Words>;
 using WordBytes = hn::Rebind<uint8_t, Words>;
 
 constexpr int64_t kMostLanes = HWY_MAX_BYTES / sizeof(int32_t);
-// Of unsigned bytes. Squares of the longest row fit four lanes.
+// The sums of unsigned bytes. Squares of the longest row fit four lanes.
 #if HWY_TARGET == HWY_SCALAR
 HWY_INLINE ByteSums sum_bytes(const uint8_t* x, int64_t count, uint8_t flip)
 {

@@ -73,7 +73,7 @@ struct Stacks
     matmul_shape shape;
     HalfPixels matrix;  // of each
 
-    // Of a worker: a packed matrix, then what multiplying it takes.
+    // The scratch of a worker: a packed matrix, then that of its product.
     uint64_t packed_bytes() const
     {
         const uint64_t alignment = ALLOC_ALIGNMENT;

@@ -41,7 +41,7 @@ int unpack_element(const uint8_t* bytes, int64_t index, int bits)
     return (bytes[first >> 3] >> (first & 7)) & ((1 << bits) - 1);
 }
 
-// What elements without a zero point are centred by.
+// The default zero point.
 int middle_of(int bits)
 {
     return 1 << (bits - 1);
@@ -73,7 +73,7 @@ struct NbitsProblem
                 has_zero_points ? zeros + index * zero_point_step() : nullptr, shape.blocks,
                 lines()};
     }
-    // What sums are multiplied with before they meet zero points that columns have.
+    // The factor of sums before they meet the zero points of columns.
     int common_zero_point() const { return has_zero_points ? 1 : middle_of(given.bits); }
     // Panels that are worth handing to a worker.
     int64_t grain() const { return grain_for(depth() * std::min<int64_t>(rows, kNbitsColumns)); }
@@ -81,7 +81,7 @@ struct NbitsProblem
     {
         return std::clamp<int64_t>(kStretch / shape.block_size, 1, shape.blocks);
     }
-    // Of a worker's panel: biases, then elements.
+    // The scratch of a worker's panel: biases, then elements.
     int64_t stretch_floats() const
     {
         return pixel_lanes * (1 + stretch_blocks() * shape.block_size);
@@ -357,7 +357,7 @@ bool accepts_floats(const node& node)
            !get_ir_node_input(&node, 4);
 }
 
-// What accuracy_level says of bytes.
+// The accuracy_level that permits int8.
 constexpr int kBytesPermitted = 4;
 
 template <const NbitsByteProduct& kProduct>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // MatMul and Gemm in fp32 with a constant second matrix, as in linear layers: the rows of the first
-// are pixels (pixel_conv.h), the constant is packed once. What follows, and a bias, is added to the
-// sums before they are stored. A single row is left to gemm.cc, which reads the matrix where it is:
-// each of its elements is used once.
-// Limits: multiply-adds, with some rows; of few rows the bandwidth of the memory.
+// are pixels (pixel_conv.h), the constant is packed once. The epilogue and a bias are applied to
+// the accumulators before they are stored. A single row is left to gemm.cc, which reads the matrix
+// where it is: each of its elements is used once.
+// Limits: multiply-adds, with some rows; with few rows the bandwidth of the memory.
 // Accuracy: |error| <= (k + 2) * eps * (sum |a| |b| + |bias|), before the activation.
 #include <algorithm>
 #include <cstdint>

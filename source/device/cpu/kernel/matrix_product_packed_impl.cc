@@ -5,10 +5,10 @@
 // R. van de Geijn, BLIS: A Framework for Rapidly Instantiating BLAS Functionality, 2015.
 // c is computed in tiles of registers, four or eight rows by three vectors: one element of a,
 // broadcast, and three vectors of b give three multiply-adds. Both operands are packed in the order
-// in which tiles read them. Of b a block of up to kDepth rows is packed, in panels as wide as a
-// tile, that stays in a quarter of the L2 cache; of a one panel, which stays in L1 while it meets
-// all panels of the block. Transposed operands differ in packing only. Where a has one panel, each
-// element of b is used once, and b is read where it is.
+// in which tiles read them. A block of up to kDepth rows of b is packed, in panels as wide as a
+// tile, and stays in a quarter of the L2 cache; one panel of a is packed, and stays in L1 while it
+// meets all panels of the block. Transposed operands differ in packing only. Where a has one panel,
+// each element of b is used once, and b is read where it is.
 // The last panel of columns has as many vectors as it needs. A tile beyond the edge of c is
 // computed in full, next to c, and what belongs to c is copied.
 // Limits: multiply-adds, where c has some hundreds of columns; with fewer, packing a is not repaid.
@@ -244,13 +244,13 @@ void pack_rows(const MatrixView& a, int64_t i, int64_t rows, int64_t k, int64_t 
     }
 }
 
-// Of a panel that begins `columns` columns before the end.
+// The width of a panel that begins `columns` columns before the end.
 int64_t find_width(int64_t columns)
 {
     return std::min(count_tile_columns(), round_up(columns, count_lanes()));
 }
 
-// Columns j..j+columns-1 of the transpose of what is stored, from row k on, in panels.
+// Columns j..j+columns-1 of the transpose of the stored matrix, from row k on, in panels.
 void pack_transposed(const MatrixView& b, int64_t j, int64_t columns, int64_t k, int64_t k_num,
                      float* out)
 {
@@ -282,7 +282,7 @@ void pack_columns(const MatrixView& b, int64_t j, int64_t columns, int64_t k, in
 
 // ---- blocks ----
 
-// What is packed at once.
+// The sizes of the blocks that are packed at once.
 struct Blocks
 {
     explicit Blocks(const Product& p)

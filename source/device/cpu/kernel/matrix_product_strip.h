@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What matrix_product_impl.cc cuts a product into and hands to the library that matrix_product.h
-// stands for.
+// The strips that matrix_product_impl.cc cuts a product into and hands to the library that
+// matrix_product.h stands for.
 #pragma once
 
 #include "device/cpu/kernel/matrix_product.h"

@@ -64,7 +64,7 @@ TENGINE_VNNI_INLINE const int8_t* add_line(const char* at, const int8_t* bytes,
     }
 }
 
-// What a block begins with: less the zero points times the sums of bytes.
+// The initial accumulators of a block: minus the zero points times the sums of bytes.
 template <int kRows, int kChains>
 TENGINE_VNNI_INLINE void start_block(const uint8_t* zero_points, const int32_t* byte_sums,
                                      __m512i (&sums)[kRows][kChains])

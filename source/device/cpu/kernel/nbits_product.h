@@ -11,9 +11,9 @@ namespace tengine::cpu {
 
 // Weights are packed in panels of so many columns of the result. A panel has its blocks one after
 // the other: the scales of the columns in fp32, then their elements in lines of 64 bytes. A line
-// has a word of four bytes for each column. Of 8 bits it is four elements; of 4 bits it is eight:
-// the lower halves of the bytes are the first four, the upper ones those after them. What is
-// beyond the last column is 0.
+// has a word of four bytes for each column. With 8 bits it is four elements; with 4 bits it is
+// eight: the lower halves of the bytes are the first four, the upper ones those after them.
+// Elements beyond the last column are 0.
 inline constexpr int kNbitsColumns = 16;
 inline constexpr int kNbitsLine = 4 * kNbitsColumns;  // bytes, of scales too
 

@@ -40,7 +40,7 @@ HWY_INLINE int64_t count_lanes()
     return static_cast<int64_t>(hn::Lanes(Floats()));
 }
 
-// Of values below 2^31.
+// The values are below 2^31.
 HWY_INLINE Vector convert(WordVector words)
 {
     return hn::ConvertTo(Floats(), hn::BitCast(Integers(), words));
@@ -68,7 +68,7 @@ HWY_INLINE int32_t quantize_block(const float* values, int64_t size, float* scal
     const int32_t bits = hn::GetLane(hn::MaxOfLanes(di, largest));
     float magnitude;
     std::memcpy(&magnitude, &bits, sizeof(magnitude));
-    // What is smaller would have no finite reciprocal, and counts as 0.
+    // A smaller magnitude would have no finite reciprocal, and counts as 0.
     constexpr float kLeast = 0x1p-120f;
     *scale = magnitude < kLeast ? 0 : magnitude / 127;
     const Vector factor = hn::Set(d, magnitude < kLeast ? 0 : 127 / magnitude);

@@ -49,7 +49,7 @@ struct PhasedConv : ConvProblem
 PixelConv describe_panels(const PhasedConv& conv, int64_t taps);
 
 // Cuts the work into panels, blocks and items, for the vectors that kernels use and so many
-// workers. What comes before `panel_lanes` in the structure is given.
+// workers. The members before `panel_lanes` are given.
 void plan_phases(PhasedConv& conv, int64_t workers);
 
 // A kernel's run(): input 0 to output 0, with what the context has to fuse and what prepare() has

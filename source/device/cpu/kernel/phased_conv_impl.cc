@@ -55,7 +55,7 @@ struct Rectangle
     PhaseRange y, x;
 };
 
-// What a panel's results in a phase of an image and group are made of.
+// The operands of a panel's results in a phase of an image and group.
 struct PhasePanel
 {
     const Phase *y, *x;
@@ -87,7 +87,7 @@ void find_stretches(const PhasedConv& conv, const PhasePanel& panel, const Recta
     stretches->length = is_row ? across * channels : channels;
     stretches->num = 0;
     if (across == 0) return;
-    // Of the taps of a row, and of those before the first.
+    // The weights to skip: those of the taps before the first, then of the rest of a row.
     int64_t gap = (y.first_tap * panel.x->taps + x.first_tap) * channels * panel.width;
     for (int64_t row = 0; row < y.taps(); ++row) {
         for (int64_t i = 0; i < pieces; ++i) {

@@ -68,8 +68,8 @@ Pixels describe_pointwise_rows(int64_t rows, int64_t depth, int64_t columns)
 void describe_pixel_tile(int64_t* out_rows, int64_t* out_lanes);
 
 // Cuts the work into tiles, blocks and items, for the vectors that kernels use and so many workers.
-// What comes before `tiles` in the structure is given; except for `lines` and `line_pixels` also
-// `stretch_num` and `stretch_length`.
+// The members before `tiles` are given; except for `lines` and `line_pixels` also `stretch_num` and
+// `stretch_length`.
 void plan_pixels(PixelConv& conv, int64_t workers);
 
 // Whether pointwise convolutions with strides gather pixels, and kernels scale weights. Minimal
@@ -91,7 +91,7 @@ inline int64_t find_panel_width(int64_t left, int64_t panel_lanes)
 #endif
 }
 
-// What is to be cut into items for the workers: blocks of so many units, each of which all panels
+// The work to be cut into items for the workers: blocks of so many units, each of which all panels
 // pass over, or of which the panels are dealt out, where there are not enough pixels, and where the
 // weights are larger than the input.
 struct PixelWork
@@ -164,7 +164,7 @@ struct PixelTile
 {
     const float* input;  // of the first row
     int64_t input_step;  // from a row to the next
-    // What a row is the sum over: stretches of the input, each `stretch_length` long.
+    // The K segments of the input that a row is the sum over, each `stretch_length` long.
     const int64_t* stretches;  // where they begin
     int64_t stretch_num, stretch_length;
     const int64_t* weight_gaps;  // floats of weights to pass over before each; null: none
@@ -186,7 +186,7 @@ void multiply_pixel_rows(const PixelTile& tile, int64_t rows, int64_t most, bool
 // How many rows a tile has at most whose inputs are so many floats apart.
 int64_t find_most_pixel_rows(int64_t input_step);
 
-// Of a run. Input and output have the channels of all groups side by side.
+// The operands of a run. Input and output have the channels of all groups side by side.
 struct PixelOperands
 {
     const float* input;
@@ -200,12 +200,12 @@ struct PixelOperands
 void multiply_pixels(thread_pool_t* pool, const PixelConv& conv, const PixelOperands& operands,
                      float* scratch);
 
-// Of the only block, which is read in place, the panels from `first` to before `last`, on the
-// calling thread.
+// Multiplies the only block, which is read in place, with the panels from `first` to before `last`,
+// on the calling thread.
 void multiply_pixel_panels(const PixelConv& conv, const PixelOperands& operands, int64_t first,
                            int64_t last);
 
-// What is added to the result, or null.
+// The addend of the result, or null.
 inline const tensor* find_addend(const KernelContext& context)
 {
     return context.fusion.addend >= 0 ? context.input(context.fusion.addend) : nullptr;

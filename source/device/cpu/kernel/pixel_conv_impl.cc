@@ -109,7 +109,7 @@ struct PixelSlice
     bool is_first, is_last;
 };
 
-// What each tile of this panel asks for of the next.
+// Sets the part of the next panel that each tile of this panel prefetches.
 void read_ahead(const PixelConv& conv, const PixelBlock& block, int64_t panel, int64_t line,
                 PixelTile* tile)
 {
@@ -226,7 +226,7 @@ void run_block(const PixelConv& conv, const PixelOperands& operands, int64_t num
         block.input = input + block.first_line * block.line_step;
     }
 
-    // Of a row of the window, or of each of its taps.
+    // One K segment for each row of the window, or for each of its taps.
     constexpr int64_t kMost = 128;
     int64_t stretches[kMost];
     const int64_t across = conv.stretch_num / y.kernel;
@@ -258,7 +258,7 @@ HWY_EXPORT(multiply_rows);
 
 constexpr int64_t kItemsPerWorker = 4;
 
-// Of the L2 cache.
+// The size of the L2 cache.
 int64_t count_cached_floats()
 {
     return static_cast<int64_t>(get_cpu_cache_size().l2 / sizeof(float));
@@ -290,9 +290,9 @@ void choose_tiles(PixelConv& conv)
     conv.has_far_weights = conv.weight_floats > count_cached_floats() / 2;
 }
 
-// What a block's input may take of the L2 cache: half, where the weights stay in the other half
-// from block to block. Larger weights come from beyond for each block, and only a panel of `depth`
-// needs room: the transformers of docs/benchmark.md take 4 % less time so.
+// The part of the L2 cache for a block's input: half, where the weights stay in the other half from
+// block to block. Larger weights come from beyond for each block, and only a panel of `depth` needs
+// room: the transformers of docs/benchmark.md take 4 % less time so.
 int64_t floats_of_a_block(const PixelConv& conv, int64_t depth)
 {
     const int64_t cache = count_cached_floats();

@@ -198,7 +198,7 @@ struct PixelSums<0, kVectors>
     }
 };
 
-// Of a panel with fewer columns than lanes: `whole` has rows of `width` sums.
+// Finishes a panel with fewer columns than lanes: `whole` has rows of `width` sums.
 inline HWY_NOINLINE void finish_part_of_tile(const PixelTile& tile, const float* whole,
                                              int64_t rows, int64_t width)
 {

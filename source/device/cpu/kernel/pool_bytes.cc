@@ -22,9 +22,9 @@
 #define TENGINE_CPU_POOL_BYTES
 namespace tengine::cpu {
 
-// What is reduced to one pixel: `lines` lines of `pixels` pixels, whose vectors lie these steps
-// apart. The rest is of means: bytes are taken for unsigned, int8 with their highest bit flipped,
-// and zero points are those of flipped bytes.
+// The window that is reduced to one pixel: `lines` lines of `pixels` pixels, whose vectors lie
+// these steps apart. The rest is for means: bytes are taken for unsigned, int8 with their highest
+// bit flipped, and zero points are those of flipped bytes.
 struct ByteWindow
 {
     const uint8_t* input;
@@ -162,7 +162,7 @@ struct NarrowMean
     }
 };
 
-// Of any number of values, few of which are results.
+// The mean of any number of values; few results need it.
 struct WideMean
 {
     const ByteWindow& window;
@@ -227,8 +227,8 @@ HWY_EXPORT(find_mean);
 
 using Reduce = void (*)(const ByteWindow&, int64_t, int64_t);
 
-// Of means: what all windows have in common, and the multiplier of those with as many values as
-// the one before.
+// The constants of means that all windows have in common, and the multiplier of those with as many
+// values as the one before.
 class Mean
 {
   public:
@@ -285,7 +285,7 @@ int prepare(KernelContext& context)
     return keep_problem(context, shape);
 }
 
-// Of maxima `mean` is null.
+// `mean` is null for maxima.
 int pool(KernelContext& context, Reduce reduce, const Mean* mean)
 {
     const auto& shape = kept_problem<window>(context);

@@ -21,8 +21,8 @@
 #define TENGINE_CPU_POOL_PIXELS
 namespace tengine::cpu {
 
-// What is reduced to one pixel: `lines` lines of `pixels` pixels, whose vectors lie these steps
-// apart.
+// The window that is reduced to one pixel: `lines` lines of `pixels` pixels, whose vectors lie
+// these steps apart.
 struct PixelWindow
 {
     const void* input;

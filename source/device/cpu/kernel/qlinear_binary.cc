@@ -39,7 +39,7 @@ struct ByteFunction
     int16_t zero;
 };
 
-// What a run reads: each operand advances by a byte or stays.
+// An operand of a run, which advances by a byte or stays.
 struct ByteOperand
 {
     const uint8_t* data;
@@ -171,7 +171,7 @@ class Sum
     int shift_;
 };
 
-// Of the magnitudes, which is below 2^16; the sign comes last.
+// The product of the magnitudes, which is below 2^16; the sign comes last.
 class Product
 {
   public:
@@ -391,7 +391,7 @@ uint8_t find_flip(int data_type)
     return data_type == TENGINE_DT_INT8 ? 0x80 : 0;
 }
 
-// Of bytes that are flipped where they are int8.
+// The zero point of bytes that are flipped where they are int8.
 int16_t find_zero(int data_type, int zero_point)
 {
     return static_cast<int16_t>(zero_point + find_flip(data_type));

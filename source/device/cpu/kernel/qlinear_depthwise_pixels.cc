@@ -23,7 +23,7 @@ bool is_signed(const tensor* tensor)
     return tensor->data_type == TENGINE_DT_INT8;
 }
 
-// What other convolutions of bytes would choose, for operands that can be multiplied.
+// The format that other int8 convolutions would choose, for operands that can be multiplied.
 bool find_format(const node& node, const ConvProblem& conv, ByteFormat* out_format)
 {
     constexpr int64_t kLongEnough = 8;  // for all formats
@@ -52,7 +52,7 @@ int64_t count_segment_pixels(const ByteDepthwise& conv)
     return divide_up(output, divide_up(output, most));
 }
 
-// What comes after output_step.
+// Sets the members after output_step.
 void plan(const node& node, ByteDepthwise& conv)
 {
     const window_axis& y = conv.axes[1];

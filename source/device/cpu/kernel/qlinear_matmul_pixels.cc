@@ -121,7 +121,7 @@ struct Stacks
     matmul_shape shape;
     BytePixels matrix;  // of each
 
-    // Of a worker: a packed matrix, then a copy.
+    // The scratch of a worker: a packed matrix, then a copy.
     uint64_t worker_bytes() const
     {
         const uint64_t alignment = ALLOC_ALIGNMENT;

@@ -12,12 +12,12 @@
 //     24 Y2 =      - 4 (m1 + m2) + 4 (m3 + m4)
 //     24 Y3 =      - 4 (m1 - m2) + 8 (m3 - m4) + 24 m5
 // Centred inputs are in 255 numbers, 0 among them, so B' d B is within 17340, and G g G', of
-// weights within 255, within 49 * 255: both fit an int16. What follows is computed modulo 2^32,
-// where sums may wrap: a third is a product with the inverse of 3, and after it a shift divides by
-// 8, or less, what has to fit an int32. In one direction the Y above, of the sums over the other,
-// are at most 3060 times the sum of an output channel's absolute weights (B' has 765 for the points
-// +-2, whose filters have factors to 4), in both 255 times. So the kernel is for weights whose sums
-// are at most 2^28 / 3060.
+// weights within 255, within 49 * 255: both fit an int16. The rest is computed modulo 2^32, where
+// sums may wrap: a third is a product with the inverse of 3, and after it a shift divides by 8, or
+// less, what has to fit an int32. In one direction the Y above, of the sums over the other, are at
+// most 3060 times the sum of an output channel's absolute weights (B' has 765 for the points +-2,
+// whose filters have factors to 4), in both 255 times. So the kernel is for weights whose sums are
+// at most 2^28 / 3060.
 // Limits: products of pairs; with few channels the transforms.
 #include <algorithm>
 #include <cstdint>
@@ -83,7 +83,7 @@ struct ByteWinograd : ConvProblem
     }
 };
 
-// Of an image.
+// The tiles of an image.
 struct ByteTiles
 {
     const uint8_t* image;
@@ -317,7 +317,7 @@ namespace {
 HWY_EXPORT(transform_tiles);
 HWY_EXPORT(compute_panel);
 
-// Of its weights a value less the zero point.
+// The weights less their zero points.
 struct CentredWeights
 {
     const tensor* values;
@@ -400,9 +400,9 @@ void pack(const ByteWinograd& conv, const ByteOperands& operands, const uint8_t*
     }
 }
 
-// Blocks whose transformed inputs and products fit into half of the L2 cache. Of few blocks workers
-// take as many each, if these have tiles enough for the weights, which all then read; else they
-// share the panels of a block, whose inputs the others have transformed.
+// Blocks whose transformed inputs and products fit into half of the L2 cache. Where blocks are few,
+// workers take as many each, if these have tiles enough for the weights, which all then read; else
+// they share the panels of a block, whose inputs the others have transformed.
 void choose_block(ByteWinograd& conv, int64_t workers)
 {
     constexpr int64_t kFewestTiles = 24;
@@ -553,7 +553,7 @@ bool accepts(const node& node)
            format.element_size == sizeof(int16_t) && has_small_sums(p, operands);
 }
 
-// Of few tiles the weights, which are four times as large, cost more than they save; of few
+// With few tiles the weights, which are four times as large, cost more than they save; with few
 // channels the transforms do.
 bool pays(const node& node)
 {

@@ -76,8 +76,8 @@ HWY_INLINE void dequantize(const T* x, int64_t count, float scale, int32_t zero,
 
 constexpr size_t kMostLanes = HWY_MAX_BYTES / sizeof(float);
 
-// What a byte can be, less the zero point: this is added to the rounded quotient, which a half to
-// even may depend on.
+// The range of a byte, less the zero point: this is added to the rounded quotient, since rounding a
+// half to even may depend on it.
 struct QuotientBounds
 {
     ScaleVector lowest, highest;

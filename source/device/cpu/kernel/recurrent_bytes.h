@@ -8,7 +8,8 @@
 
 namespace tengine::cpu {
 
-// Of one direction. The gates of a vector of units are side by side, as recurrent_layer.h has them.
+// The products of one direction. The gates of a vector of units are side by side, as
+// recurrent_layer.h has them.
 struct ByteGates
 {
     BytePixels inputs;  // [rows, input] x [input, columns]
@@ -16,7 +17,7 @@ struct ByteGates
     int64_t workers;
 
     int64_t columns() const { return inputs.output_channels; }
-    // Of what is packed: a bias for each column, then both matrices.
+    // The packed data: a bias for each column, then both matrices.
     uint64_t packed_bytes() const;
     uint64_t scratch_bytes() const;
 };
@@ -31,7 +32,7 @@ struct ByteMatrix
     const int64_t* rows;
 };
 
-// What the node's input `weights` is multiplied as; see find_byte_format().
+// The operands of the product with the node's input `weights`; see find_byte_format().
 ByteOperands find_gate_operands(const node& node, int weights, int scales);
 
 // For matrices that find_byte_format() takes.
@@ -41,7 +42,7 @@ ByteGates plan_byte_gates(const node& node, int64_t rows, int64_t input, int64_t
 // `room` has columns * (depth + 4) bytes.
 void pack_byte_gates(const BytePixels& product, const ByteMatrix& matrix, void* room, char* packed);
 
-// What a direction works on: the pack, and scratch_bytes() of memory.
+// The memory of a direction: the pack, and scratch_bytes() of memory.
 struct ByteGateMemory
 {
     const char* packed;

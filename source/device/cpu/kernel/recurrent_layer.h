@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of LSTM, GRU and RNN in recurrent_pixels.cc have in common. The input's part of
+// The common part of the kernels of LSTM, GRU and RNN in recurrent_pixels.cc. The input's part of
 // the gates is one product for all steps. A step then is a product of the hidden state with the
 // recurrent matrix, to which that part is added, and an update of the units: for a group of units
 // at a time, which one worker computes alone, so that workers pass nothing on but the state. The
@@ -39,7 +39,7 @@ struct GateBlocks
     int num;
 };
 
-// The units of a group in one sequence. Of a block with n gates the sums of a vector of units are n
+// The units of a group in one sequence. In a block with n gates the sums of a vector of units are n
 // vectors.
 struct CellUnits
 {

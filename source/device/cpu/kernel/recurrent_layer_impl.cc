@@ -14,8 +14,8 @@
 namespace tengine::cpu {
 namespace {
 
-// Of the gates of a step, which a worker computes before it updates their units: they stay in L1.
-// An LSTM of 128 units takes 10 % less time so than a group at a time.
+// The gates of a step that a worker computes before it updates their units: they stay in L1. An
+// LSTM of 128 units takes 10 % less time so than a group at a time.
 constexpr int64_t kFloatsAtOnce = 4096;
 
 // Multiply-adds of all steps that one worker does sooner than it would wake others: 50 steps of an
@@ -50,7 +50,7 @@ struct RecurrentLayer
         return grain_for(2 * gates * group_units * shape.hidden * shape.batch);
     }
     int64_t rows() const { return int64_t{shape.sequence} * shape.batch; }
-    // Of what is packed for a direction.
+    // The packed data of a direction.
     uint64_t direction_floats() const
     {
         if (has_bytes()) return (bytes.packed_bytes() + 63) / 64 * 16;
@@ -60,8 +60,8 @@ struct RecurrentLayer
                       count_packed_floats(blocks.list[i].steps);
         return floats;
     }
-    // Of a direction: gates of all steps, gates of one, the cell, and the state before and after,
-    // whole vectors all of them; then the input, and what products of bytes need.
+    // The scratch of a direction: gates of all steps, gates of one, the cell, and the state before
+    // and after, whole vectors all of them; then the input, and the scratch of int8 products.
     uint64_t scratch_floats() const
     {
         uint64_t of_row = 3 * static_cast<uint64_t>(units);
@@ -92,7 +92,7 @@ struct RecurrentLayer
     }
 };
 
-// Of LSTM three, of GRU two, of RNN one.
+// LSTM has three, GRU two, RNN one.
 struct Functions
 {
     bool are_usual = true;  // those that layers have unless they name others
@@ -203,7 +203,7 @@ struct Direction
     int64_t row;   // of the first sequence in the input's part of the gates
 
     bool has_ended(int64_t sequence) const { return lengths && step >= lengths[sequence]; }
-    // Of a sequence's step, or what follows its end, in the tensors.
+    // The time of a sequence's step, or of one after its end, in the tensors.
     int64_t time_of(const recurrent_shape& shape, int64_t sequence) const
     {
         const int64_t length = lengths ? lengths[sequence] : shape.sequence;
@@ -293,7 +293,7 @@ const float* gather_input(const RecurrentLayer& layer, Direction& direction, con
     return direction.gathered;
 }
 
-// Of units `unit` to before unit + num.
+// Computes the gates of units `unit` to before unit + num.
 void multiply_block(const RecurrentLayer& layer, const Direction& direction, int index,
                     int64_t unit, int64_t num, int worker)
 {

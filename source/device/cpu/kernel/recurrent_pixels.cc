@@ -99,7 +99,8 @@ void update_rnn_with(const CellUnits& units, const Function& function)
         hn::StoreU(function(hn::LoadU(d, units.gates[0] + i)), d, units.next_state + i);
 }
 
-// Of gates z, r of a GRU the latter, and what the candidate is the product of: r times the state.
+// The gate r of a GRU, which follows z, and the operand of the candidate's product: r times the
+// state.
 template <class Functions>
 void reset_state_with(const CellUnits& units)
 {

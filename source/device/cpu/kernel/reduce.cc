@@ -52,7 +52,7 @@ struct ReducedLines
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 
-// What an element counts as, and how two of them become one; kStart changes nothing.
+// The term of an element, and how two terms become one; kStart changes nothing.
 struct SumReducer
 {
     static constexpr float kStart = 0;

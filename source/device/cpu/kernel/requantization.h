@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the vectors of requantize-inl.h share with plain code. The arithmetic is that of
+// The part of requantize-inl.h that its vectors share with plain code. The arithmetic is that of
 // tengine/fixed_point.h; the reference has its own of the same bits.
 #pragma once
 
@@ -24,7 +24,7 @@ inline ByteRange find_byte_range(int data_type, int zero_point)
     return {zero_point, is_signed ? INT8_MIN : 0, is_signed ? INT8_MAX : UINT8_MAX};
 }
 
-// What the byte 0 is as one of the floats of requantize-inl.h.
+// The byte 0 as one of the floats of requantize-inl.h.
 inline constexpr float kLowestByteFloat = 256;
 
 // The factor of a multiplier, rounded to a float.

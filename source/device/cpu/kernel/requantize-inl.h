@@ -6,10 +6,10 @@
 // to below 512, whose lowest bit is 2^-15: the bits of such a float are an integer with 15 of the
 // fraction. They are within 2 * 2^-15 of the exact number: the sum, the scale and (where there is
 // no multiply-add) the product are rounded to 2^-24 of what is below 2^8, the result to 2^-16. So
-// the nearest integer is that of the exact number unless the fraction is within kTieBits of a
-// half. Where one is, that lane is computed in integers, which is as rare as one in ten thousand
-// sums, unless scales are powers of two. What is beyond the range of bytes is so in the bits of
-// the float too, and is saturated where they are packed, except for floats below 0.
+// the nearest integer is that of the exact number unless the fraction is within kTieBits of a half.
+// Where one is, that lane is computed in integers, which is as rare as one in ten thousand sums,
+// unless scales are powers of two. A number beyond the range of bytes is so in the bits of the
+// float too, and is saturated where they are packed, except for floats below 0.
 #include <cstdint>
 
 #include "device/cpu/kernel/requantization.h"
@@ -32,7 +32,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Of a block of kBytes channels.
+// The vectors of a block of kBytes channels.
 template <int kBytes>
 struct Lanes
 {
@@ -110,8 +110,8 @@ struct ByteScaling
     // *fraction before the first of the numbers that it is the least of.
     HWY_INLINE IntegerVector no_fraction() const { return mask; }
 
-    // What is to be packed. *fraction becomes the least of it and the fractions of these numbers,
-    // to which a half and kTieBits have been added.
+    // Numbers that are to be packed. *fraction becomes the least of it and the fractions of these
+    // numbers, to which a half and kTieBits have been added.
     HWY_INLINE IntegerVector operator()(IntegerVector sums, RealVector scales,
                                         IntegerVector* fraction) const
     {

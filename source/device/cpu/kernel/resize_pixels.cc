@@ -49,7 +49,7 @@ using Words = hn::ScalableTag<int32_t>;
 using WordVector = hn::Vec<Words>;
 using WordBytes = hn::Rebind<uint8_t, Words>;
 
-// What both are multiplied by.
+// The factors of both.
 struct Weights
 {
     WordVector before, after;

@@ -24,7 +24,7 @@ class RoiAxis
     // From the edges of the region, in pixels of the original image.
     RoiAxis(const roi_align_param& param, double begin, double end, int bins, int size);
 
-    // Of each bin.
+    // The number of samples of each bin.
     int64_t sample_num() const { return sample_num_; }
     // The samples of a bin that may lie in the image; all others are 0.
     void find_inside(int bin, int64_t* out_first, int64_t* out_end) const;

@@ -75,7 +75,7 @@ void normalize_row(const float* input, int64_t n, float* output)
         }
         sum = hn::Add(sum, partial);
     }
-    // Of infinities and NaN the result is NaN, as the formula's.
+    // Infinities and NaN give NaN, as in the formula.
     const float whole = hn::GetLane(hn::SumOfLanes(d, sum)) +
                         hn::GetLane(hn::SumOfLanes(d, not_a_number)) +
                         (hn::GetLane(largest) - hn::GetLane(largest));

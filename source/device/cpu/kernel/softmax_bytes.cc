@@ -29,12 +29,12 @@ struct ByteSoftmax
     float reals[256];       // the powers
     int64_t n;
     uint8_t flip;  // makes unsigned bytes of the input's
-    // Of the result.
+    // The quantisation of the result.
     double output_scale;
     int output_zero, highest;
 };
 
-// What the powers of a row are multiplied by, and where they are as bytes of the result.
+// The factor of a row's exponentials, and their place among the bytes of the result.
 struct RowScale
 {
     float factor;
@@ -104,7 +104,7 @@ uint8_t find_largest(const ByteSoftmax& softmax, const uint8_t* x)
     return largest;
 }
 
-// Of a row whose distances are those of its bytes to `top`.
+// The sum of a row's exponentials, whose distances are those of its bytes to `top`.
 uint64_t sum_powers(const ByteSoftmax& softmax, const uint8_t* x, uint8_t top)
 {
     int64_t i = 0;

@@ -42,7 +42,7 @@ int64_t find_scalable_targets()
 
 #endif
 
-// What the whole library is compiled for is there in any case.
+// The target that the whole library is compiled for is there in any case.
 int64_t find_supported_targets()
 {
     const int64_t supported = HWY_STATIC_TARGET | find_scalable_targets();

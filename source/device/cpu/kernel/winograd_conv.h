@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What conv_winograd.cc cuts a convolution into and hands to winograd_conv_impl.cc: blocks of
-// tiles, which are transformed, and panels of output channels, of which each is multiplied with a
-// block.
+// The parts that conv_winograd.cc cuts a convolution into and hands to winograd_conv_impl.cc:
+// blocks of tiles, which are transformed, and panels of output channels, each of which is
+// multiplied with a block.
 #pragma once
 
 #include "device/cpu/kernel/conv_problem.h"
@@ -47,7 +47,7 @@ struct Winograd : ConvProblem
     }
 };
 
-// Of an image.
+// The operands of an image.
 struct WinogradOperands
 {
     const void* image;

@@ -2,7 +2,7 @@
 // The one-dimensional transforms of Winograd's filtering (conv_winograd.cc): of six inputs, whose
 // points are 0, +-1/sqrt(2), +-sqrt(2) and infinity, and of eight, with 0, +-1, +-2, +-1/2 and
 // infinity. Included once for each instruction set.
-// Of +-p the parts of even and odd powers differ only in sign, so that both share their sums.
+// The parts of even and odd powers of +-p differ only in sign, so that both share their sums.
 // Limits: each input and result once from and to L1.
 // Accuracy: see conv_winograd.cc.
 
