@@ -126,8 +126,8 @@ void score_keys(const AttentionBlocks& blocks, const T* keys, int64_t count, con
     }
 }
 
-// The values of `count` keys, where they lie, times the powers of one query, plus what the result
-// has unless `is_first`.
+// The values of `count` keys, where they lie, times the exponentials of one query, plus the result
+// so far unless `is_first`.
 template <class T>
 void mix_values(const AttentionBlocks& blocks, const T* values, int64_t count, const float* powers,
                 bool is_first, float* result)

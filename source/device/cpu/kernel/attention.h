@@ -33,7 +33,7 @@ struct Attention
     bool has_mask;
 };
 
-// How it is cut. Sizes and steps in elements, of what a worker has in floats.
+// The blocks of an attention. Sizes and steps are in elements, a worker's scratch is in floats.
 struct AttentionBlocks : Attention
 {
     int64_t panel_lanes;

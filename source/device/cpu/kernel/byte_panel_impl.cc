@@ -95,8 +95,8 @@ class Packer
         int64_t first, count;
     };
 
-    // The last group of a stretch begins where its elements are the last; of those that have been
-    // in the group before the weights are 0.
+    // The last group of a K segment begins where its elements are the last; the weights of those
+    // that have been in the group before are 0.
     template <class T>
     void pack_panel(const BytePanel& panel, const Columns& columns) const
     {
@@ -131,7 +131,7 @@ class Packer
         }
     }
 
-    // The weights of an element of the stretches, less their zero points.
+    // The weights of an element of the K segments, less their zero points.
     template <class T>
     void pack_element(int64_t element, const Columns& columns, T* to, uint32_t* totals) const
     {

@@ -3,12 +3,12 @@
 // into blocks and how weights are packed, as pixel_conv.h does it for floats. The product itself is
 // a ByteFormat's (byte_tile.h), the requantisation that of requantize-inl.h. All sums are exact.
 //
-// With x and w what is multiplied, X and W their zero points, a sum of centred products is
+// With x and w the operands, X and W their zero points, a sum of centred products is
 //     sum (x - X) (w - W) = sum x w - X sum w - W sum x + n X W .
 // Where W is not 0, elements are int16 and centred before they are multiplied. Else X sum w is
 // taken from the bias when the weights are packed: the zero points of the input cost nothing, and
-// pads are pixels of X. Unsigned bytes are made of signed ones, or these of those, by another sign
-// bit, which adds 128 to their zero point, or takes it off.
+// pads are pixels of X. int8 becomes uint8, or the reverse, by flipping the sign bit, which adds
+// 128 to the zero point, or subtracts it.
 #pragma once
 
 #include "device/cpu/kernel/block_copy.h"
@@ -94,8 +94,8 @@ ByteOperands find_byte_operands(const node& node, int output_scale, int bias);
 // input and output one each.
 bool has_byte_constants(const node& node, int output_scale);
 
-// The format for operands whose sums have `depth` terms, in stretches of this length. False where
-// none is right: stretches are too short, a sum with its bias may not fit an int32, scales are not
+// The format for operands whose sums have `depth` terms, in K segments of this length. False where
+// none is right: K segments are too short, a sum with its bias may not fit an int32, scales are not
 // in the range of multipliers.
 bool find_byte_format(const ByteOperands& operands, int64_t depth, int64_t stretch_length,
                       ByteFormat* out_format);
@@ -139,13 +139,13 @@ struct ByteRun
 ir_multiplier_t find_byte_multiplier(const ByteOperands& operands, int64_t channel);
 
 // Cuts the work into blocks and items, for so many workers. Given are the ConvProblem, the format,
-// the stretches, image_step, output_step and is_pointwise.
+// the K segments, image_step, output_step and is_pointwise.
 void plan_byte_pixels(BytePixels& conv, const ByteOperands& operands, int64_t workers);
 
 // A matrix of `rows` x `depth` times one of `depth` x `columns`; to be planned.
 BytePixels describe_byte_rows(int64_t rows, int64_t depth, int64_t columns);
 
-// Where the weights are whose elements are multiplied with those of a pixel's stretches: of an
+// Where the weights are whose elements are multiplied with those of a pixel's K segments: of an
 // output channel, of all groups, and of an input channel and a tap.
 struct ByteWeightSteps
 {
@@ -171,7 +171,7 @@ void multiply_byte_panels(const BytePixels& conv, const ByteRun& run, int64_t fi
 void multiply_bytes(thread_pool_t* pool, const BytePixels& conv, const ByteRun& run, char* copies);
 
 // Input 0 to output 0, with what keep_byte_pixels() has kept, or bytes that lie elsewhere with the
-// channels last. The scratch begins with what keep_byte_pixels() has asked for.
+// channels last. The scratch begins with that of keep_byte_pixels().
 void multiply_byte_pixels(const KernelContext& context);
 void multiply_byte_pixels(const KernelContext& context, const uint8_t* input, uint8_t* output);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // See byte_pixels.h. Tiles of pixels by panels of output channels, as in pixel_conv_impl.cc: where
-// the window reaches beyond the input, or elements are not multiplied as they are, what a block
-// needs is copied first, and all panels pass over it before the next.
+// the window reaches beyond the input, or elements are not multiplied as they are, the input of a
+// block is copied first, and all panels pass over it before the next.
 //
-// Here is also the format for processors without instructions for bytes: pairs of int16, whose
-// products are summed in a lane (x86: pmaddwd).
-// Limits: one multiply-add of pairs for two products a lane; the requantisation, of few input
+// The format for processors without int8 instructions is also here: pairs of int16, whose products
+// are summed in a lane (x86: pmaddwd).
+// Limits: one multiply-add of pairs for two products a lane; the requantisation, with few input
 // channels.
 #include <algorithm>
 #include <cstdint>
@@ -345,8 +345,8 @@ HWY_INLINE void multiply_line(const BytePixels& conv, const ByteTile& first, con
     }
 }
 
-// Where weights do not stay in the L2 cache, the tiles of a block together ask for the next panel.
-// How many groups the tiles of a line have.
+// Where weights do not stay in the L2 cache, the tiles of a block together prefetch the next panel.
+// Returns how many groups the tiles of a line prefetch.
 HWY_INLINE int64_t look_ahead(const BytePixels& conv, const ByteBlock& block,
                               const BytePanel& panel, ByteTile& tile)
 {

@@ -101,7 +101,7 @@ struct AdditionScaling
 
 #endif
 
-// The results of a panel: of each tile some rows of its width. Widths are powers of two.
+// The results of a panel: some rows of its width from each tile. Widths are powers of two.
 class TileBytes
 {
   public:

@@ -84,7 +84,7 @@ struct ByteRowsAt
 };
 
 // Where TENGINE_CPU_BYTE_AHEAD is defined, weights that come from memory, not from a cache, are
-// asked for between the products before: the processor itself looks ahead too late.
+// prefetched between the products before: the processor's own prefetch is too late.
 struct ByteAhead
 {
     const char* at;

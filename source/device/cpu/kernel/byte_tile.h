@@ -12,15 +12,15 @@
 
 namespace tengine::cpu {
 
-// Sums of a tile in fp16 or bf16, which become results: plus what is added, clipped and rounded. A
-// NaN stays one.
+// Accumulators of a tile of fp16 or bf16, which become results: plus the addend, clipped and
+// rounded. A NaN stays one.
 struct HalfResults
 {
     const float* sums;       // `width` for each row
     const uint16_t* addend;  // or null
     uint16_t* output;
     int64_t width, rows, columns;
-    int64_t step;  // from a row of the output, and of what is added, to the next
+    int64_t step;  // from a row of the output, and of the addend, to the next
     float low, high;
 };
 
@@ -32,14 +32,14 @@ struct ByteTile
     int64_t input_step;        // bytes from a row to the next
     const int64_t* stretches;  // where they begin, in bytes
     int64_t stretch_num;
-    int64_t groups;  // whole ones of a stretch
+    int64_t groups;  // whole ones of a K segment
     // Where these do not reach the end, one more ends there: bytes from the end of the last to its
     // begin, below zero; 0: they do. Weights of elements that are read a second time are 0. In fp16
     // and bf16 nothing is read a second time, and missing elements of the last group are 0.
     int64_t last_shift;
     uint32_t flip;         // of each four bytes that are read, these bits
     bool is_wide;          // two vectors of columns, or one
-    const int32_t* start;  // for each column what the products are added to, modulo 2^32
+    const int32_t* start;  // for each column the initial accumulator, modulo 2^32
     int64_t start_step;    // from a row's to the next row's; 0 of formats with groups of many rows
     const char* weights;
     // Where weights that are widened as they are loaded are kept for other rows; or null.

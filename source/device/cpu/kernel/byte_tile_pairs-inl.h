@@ -26,7 +26,7 @@ constexpr int kMostRows = 4, kColumns = 8;
 #endif
 constexpr int64_t kGroupBytes = 8;
 
-// The first `bytes`, which are whole halves; 0 follows.
+// The first `bytes`, which are whole elements of 16 bits; 0 follows.
 inline uint64_t load_halves(const char* from, int64_t bytes)
 {
     uint64_t group = 0;

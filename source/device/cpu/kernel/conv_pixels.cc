@@ -3,15 +3,15 @@
 // under the window, read where they lie, and a panel of output channels (pixel_product-inl.h).
 // conv.depthwise_pixels is asked first.
 //
-// With channels last the inputs under a row of the window are one stretch of kernel width *
-// channels floats, the same for all output pixels of a line up to a constant step. So a tile is a
-// few pixels of one line - of all pixels where the window is one pixel -, and its sum goes over as
-// many K segments as the window has rows. Where the window reaches beyond the input, the lines that
-// a block of output lines needs are copied with their padding first, and for a window of one pixel
-// with strides the pixels that are read; a block fits into the L2 cache, and all panels pass over
-// it before the next. Each weight of a panel is used for all tiles of a block. The epilogue is
-// applied to the accumulators before they are stored; factors of input channels before it are
-// worked into a copy of the weights in each run.
+// In NHWC the inputs under a row of the window are one K segment of kernel width * channels floats,
+// the same for all output pixels of a line up to a constant step. So a tile is a few pixels of one
+// line - of all pixels where the window is one pixel -, and its sum goes over as many K segments as
+// the window has rows. Where the window reaches beyond the input, the lines that a block of output
+// lines needs are copied with their padding first, and for a window of one pixel with strides the
+// pixels that are read; a block fits into the L2 cache, and all panels pass over it before the
+// next. Each weight of a panel is used for all tiles of a block. The epilogue is applied to the
+// accumulators before they are stored; factors of input channels before it are worked into a copy
+// of the weights in each run.
 // Limits: multiply-adds (91-94 % of the peak on AVX-512 and 88-93 % on AVX2, with 64 or more
 // channels); panels of few channels leave lanes idle.
 // Accuracy: |error| <= (input channels * taps + 2) * eps * (sum |weight| |input| + |bias|), before

@@ -10,7 +10,7 @@ namespace tengine::cpu {
 
 // Pixels side by side that are summed at once: where the padding is copied seven, which with five
 // weights and an input fill the registers (networks halve 224, and so have lines of multiples of
-// seven), elsewhere and of what is left four.
+// seven), elsewhere and for the rest four.
 constexpr int kMany = 7, kFew = 4;
 
 // The width of windows whose channels are copied with their padding.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GroupNormalization and InstanceNormalization of floats, whose groups have one channel: the mean
-// of a group, what it is off by, the mean of the squares of what is left, the results; four passes
-// over channels that lie one after the other. Groups are spread over the workers.
+// of a group, its error, the mean of the squares of the deviations, the results; four passes over
+// channels that lie one after the other. Groups are spread over the workers.
 // Limits: additions; for groups beyond the cache the bandwidth of the memory.
 // Accuracy: numbers are taken relative to one near the mean, so that a group may lie far from zero;
 // sums as in normalize-inl.h, of kMostTogether numbers at once, then in fp64.

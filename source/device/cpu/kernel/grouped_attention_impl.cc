@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contract is in grouped_attention.h. The heads of the query that share keys and values, for a
 // few tokens, are the rows of a tile: a block of keys and values is packed once for all of them, or
-// read in place by few, as in attention_impl.cc, whose products, powers and growing maximum these
-// are. Blocks begin at
-// multiples of kBlockKeys, and those that a tile does not see are passed over.
+// read in place by few, as in attention_impl.cc, whose products, exponentials and running maximum
+// these are. Blocks begin at multiples of kBlockKeys, and those that a tile does not see are passed
+// over.
 //
 // Items are tiles of heads. Where all tokens are one tile, as in every step of a decoder, items are
 // blocks of keys; each leaves its sum and its largest score, and these are put together in order.
 // Limits: a single token: the cache's bytes; many: multiply-adds, the exponential.
 // Accuracy: scores within (depth + 3) * eps * scale * sum |q| |k|, a cap within 4 * eps beside
-// that, which is a relative error of their powers; results within (keys + 8 + blocks) * eps * the
-// largest |value| beside that.
+// that, which is a relative error of their exponentials; results within (keys + 8 + blocks) * eps *
+// the largest |value| beside that.
 #include <algorithm>
 
 #include "device/cpu/kernel/fixed_vectors.h"
@@ -67,7 +67,7 @@ void cap_scores(float cap, int64_t count, float* scores)
         hn::StoreU(hn::Mul(caps, tanh(hn::Mul(hn::LoadU(d, scores + i), factors))), d, scores + i);
 }
 
-// The scores of one row become powers; of keys that it does not see, 0.
+// The scores of one row become exponentials; those of keys that it does not see become 0.
 void raise_row(const GroupBlocks& blocks, const GroupSource& source, const GroupTile& tile,
                int64_t head, int64_t token, float* scores, float* result, QueryState* state)
 {

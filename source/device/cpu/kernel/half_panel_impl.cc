@@ -11,7 +11,7 @@
 namespace tengine::cpu {
 namespace {
 
-// Weights of the elements of a group from `element` of all stretches on, `present` of them, of
+// Weights of the elements of a group from `element` of all K segments on, `present` of them, of
 // `count` output channels from `channel` on.
 struct HalfGroup
 {

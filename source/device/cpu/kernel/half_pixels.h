@@ -2,7 +2,7 @@
 // Convolutions of fp16 or bf16 with channels last, and matrices, whose rows are pixels: how they
 // are cut into blocks and how weights are packed, as byte_pixels.h does it for bytes. The product
 // itself is a ByteFormat's (byte_tile.h), whose sums are fp32; a result is rounded to 16 bits once,
-// after the bias, what is added and the activation. Weights have 16 bits wherever they lie.
+// after the bias, the addend and the activation. Weights have 16 bits wherever they lie.
 #pragma once
 
 #include "device/cpu/kernel/block_copy.h"
@@ -24,7 +24,7 @@ struct HalfPixels : ConvProblem
     int64_t image_step;          // between pixels of the input
     int64_t pixel_step;          // between pixels of what is multiplied: the input, or its copy
     int64_t input_step;          // of that, from an output pixel's to that of the next
-    int64_t output_step;         // between pixels of the output, and of what is added
+    int64_t output_step;         // between pixels of the output, and of the addend
     int64_t stretch_num, stretch_length;
     int64_t panels, panel_parts;      // of a group; in how many items a block is computed
     int64_t group_bytes;              // of packed weights, of a group of channels
@@ -74,13 +74,13 @@ inline constexpr int kFewHalfRows = 4;
 void widen_and_multiply_halves(int data_type, const ByteTile& tile, int64_t rows);
 
 // Cuts the work into blocks and items, for so many workers. Given are the ConvProblem, the type,
-// the stretches, image_step, output_step, is_pointwise and has_factors.
+// the K segments, image_step, output_step, is_pointwise and has_factors.
 void plan_half_pixels(HalfPixels& conv, int64_t workers);
 
 // A matrix of `rows` x `depth` times one of `depth` x `columns`; to be planned.
 HalfPixels describe_half_rows(int data_type, int64_t rows, int64_t depth, int64_t columns);
 
-// Where the weights are whose elements are multiplied with those of a pixel's stretches: of an
+// Where the weights are whose elements are multiplied with those of a pixel's K segments: of an
 // output channel, of all groups, and of an input channel and a tap.
 struct HalfWeightSteps
 {
@@ -88,7 +88,7 @@ struct HalfWeightSteps
 };
 
 // All groups' weights: of each panel the biases as floats (0 where `bias` is null), then the
-// weights of the panel's columns, group after group of each stretch.
+// weights of the panel's columns, group after group of each K segment.
 void pack_half_weights(const HalfPixels& conv, const uint16_t* values, const uint16_t* bias,
                        const HalfWeightSteps& steps, char* packed);
 

@@ -71,7 +71,7 @@ HWY_INLINE void convert_halves(const T* from, int64_t count, float* to)
     load_floats(from, count, to);
 }
 
-// Times the factor of each; halves are rounded again.
+// Times the factor of each; fp16 and bf16 are rounded again.
 template <class From, class To>
 HWY_INLINE void scale_halves(const From* from, const From* factors, int64_t count, To* to)
 {

@@ -2,12 +2,12 @@
 // MatMulNBits with constant weights of 4 or 8 bits (nbits_product.h), which are packed once. Those
 // of 2 bits are packed as 4, and always with zero points.
 //
-// In integers, where accuracy_level permits: the rows of A become bytes, block by block, and each
-// panel of weights is multiplied with all of them. In fp32: of few rows, weights become floats in
-// registers as they are read; of more, a stretch of a panel becomes floats in the worker's scratch,
-// so that each weight is converted once, and is multiplied with all rows as pixels are
+// In integers, where accuracy_level permits: the rows of A become int8, block by block, and each
+// panel of weights is multiplied with all of them. In fp32: with few rows, weights become floats in
+// registers as they are read; with more, a K segment of a panel becomes floats in the worker's
+// scratch, so that each weight is converted once, and is multiplied with all rows as pixels are
 // (pixel_conv.h). Workers share the panels, so that results do not depend on their number.
-// Limits: of few rows the bandwidth of the memory, else multiply-adds.
+// Limits: with few rows the bandwidth of the memory, else multiply-adds.
 // Accuracy, with w = (q - z) * scale and blocks of b elements: in fp32 of few rows |error| <=
 // (b + k / b + 4) * eps * sum |a| * (q + z) * scale, of more (k + 4) * eps * sum |a w|; in integers
 // 1 / 254 of the largest |a| of each block times its sum |w|, and (k / b + 4) * eps * sum |a w|. A

@@ -11,8 +11,8 @@
 
 namespace tengine::cpu {
 
-// A row-major matrix within memory of row length `stride` (in elements). The matrix meant is the
-// transpose of what is stored when `transposed`.
+// A row-major matrix within memory of row length `stride` (in elements). When `transposed`, the
+// matrix is the transpose of the stored one.
 struct MatrixView
 {
     const float* data;

@@ -265,7 +265,7 @@ void pack_transposed(const MatrixView& b, int64_t j, int64_t columns, int64_t k,
     }
 }
 
-// The same of what is stored.
+// The same columns of the stored matrix itself.
 void pack_columns(const MatrixView& b, int64_t j, int64_t columns, int64_t k, int64_t k_num,
                   float* out)
 {

@@ -26,7 +26,7 @@ struct PackedProblem
 };
 
 // A constant with memory of its own is this part's alone, and another may come to lie there; so may
-// other values of what is none.
+// other values of a tensor that is no constant.
 inline bool is_shared_constant(const tensor* constant)
 {
     return !constant ||
@@ -55,7 +55,7 @@ TENGINE_MUST_USE int keep_saved_problem(KernelContext& context, const Problem& p
 }
 
 // The pack of this key; a new one is made by fill(memory, values of `weights`, argument), which are
-// aligned. NULL: there is no memory.
+// aligned. NULL: out of memory.
 void* hold_pack(const graph& graph, const tensor& weights, const ir_pack_key_t& key, uint64_t bytes,
                 void (*fill)(void* memory, const void* values, void* argument), void* argument);
 

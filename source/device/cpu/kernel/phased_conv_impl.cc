@@ -64,13 +64,12 @@ struct PhasePanel
     float* output;
     const float* bias;  // then the weights
     int64_t columns, width;
-    int64_t next_floats;  // of the panel after it, to ask memory for; 0: none
+    int64_t next_floats;  // of the panel after it, to prefetch; 0: none
     const Fusion* fusion;
 };
 
-// Where the elements under a rectangle's window begin, and the weights between them that are
-// beyond its border. With all channels in one group and no dilation a row of the window is one
-// stretch.
+// Where the elements under a rectangle's window begin, and the weights between them that are beyond
+// its border. With all channels in one group and no dilation a row of the window is one K segment.
 struct Stretches
 {
     int64_t at[kMostPhaseStretches], gaps[kMostPhaseStretches];

@@ -19,10 +19,10 @@ struct PixelConv : ConvProblem
     int64_t input_step;          // from an output pixel's input to that of the next
     int64_t image_step;          // between pixels of the input
     int64_t pixel_step;          // the same, or between those of its copy
-    int64_t output_step;         // between pixels of the output, and of what is added
+    int64_t output_step;         // between pixels of the output, and of the addend
     int64_t tiles, tile_rows;    // of a line
     int64_t stretch_num, stretch_length;
-    int64_t slice_length;  // so much of each stretch at a time; less than all where there is one
+    int64_t slice_length;  // so much of each K segment at a time; less than all where there is one
     int64_t block_lines, blocks;  // of an image; blocks of lines, or of tiles in one line
     int64_t block_tiles;
     int64_t copy_lines, copy_pixels;  // of a block's copy; 0 pixels: it is read in place
@@ -46,7 +46,7 @@ struct PixelConv : ConvProblem
 // planned.
 PixelConv describe_rows(int64_t rows, int64_t depth, int64_t columns);
 
-// The part of it that pixels of every type have, of bytes and halves too.
+// The part of it that pixels of every type have, int8, fp16 and bf16 too.
 template <class Pixels>
 Pixels describe_pointwise_rows(int64_t rows, int64_t depth, int64_t columns)
 {
@@ -132,8 +132,8 @@ inline bool is_compact(const window_axis& axis)
            axis.pad_begin <= kMost && axis.pad_end <= kMost;
 }
 
-// Packs panel after panel: the biases (0 where `bias` is null), then for each element of the
-// stretches its weights, which fill(channel, present, width, panel) writes: `width` floats for each
+// Packs panel after panel: the biases (0 where `bias` is null), then for each element of the K
+// segments its weights, which fill(channel, present, width, panel) writes: `width` floats for each
 // element, of `present` output channels from `channel` on, with zeros after them.
 template <class Fill>
 void pack_panels(const PixelConv& conv, const float* bias, const Fill& fill, float* packed)
@@ -168,8 +168,8 @@ struct PixelTile
     const int64_t* stretches;  // where they begin
     int64_t stretch_num, stretch_length;
     const int64_t* weight_gaps;  // floats of weights to pass over before each; null: none
-    const float* bias;           // a vector; null: the output has the sum over other stretches
-    const float* weights;        // a vector for each element of the stretches
+    const float* bias;           // a vector; null: the output has the sum over other K segments
+    const float* weights;        // a vector for each element of the K segments
     float* output;
     const float* addend;  // or null; it has the steps of the output
     int64_t output_step;

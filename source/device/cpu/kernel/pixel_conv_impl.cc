@@ -31,7 +31,8 @@ void describe_tile(int64_t* out_rows, int64_t* out_lanes)
 }
 
 // Tiles of `most` rows or as many as there are code for, or fewer: as equal as may be, since low
-// ones wait for their sums. Minimal builds, which do not have all heights: what is left is lower.
+// ones wait for their sums. Minimal builds, which do not have all heights, use lower ones for the
+// rest.
 void multiply_rows(const PixelTile& first, int64_t rows, int64_t most, bool is_wide)
 {
     PixelTile tile = first;
@@ -102,7 +103,7 @@ struct PixelBlock
     const float* addend;
 };
 
-// A part of the depth: of all stretches, or of the only one elements from `offset` on.
+// A part of the depth: all K segments, or elements of the only one from `offset` on.
 struct PixelSlice
 {
     int64_t offset, length;

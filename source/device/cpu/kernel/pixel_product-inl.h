@@ -245,7 +245,7 @@ HWY_INLINE void start_sums(const PixelTile& tile, PixelSums<kRows, kVectors>* su
     });
 }
 
-// The products of a stretch; returns where the weights of the next begin.
+// The products of a K segment; returns where the weights of the next begin.
 template <int kRows, int kVectors>
 HWY_INLINE const float* add_stretch(PixelRowsAt rows, int64_t left, const float* weights,
                                     PixelSums<kRows, kVectors>* sums)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // QLinearConv with channels last and constant weights, scales and zero points (byte_pixels.h). As
-// in conv_pixels.cc, the inputs under a row of the window are one stretch of kernel width *
+// in conv_pixels.cc, the inputs under a row of the window are one K segment of kernel width *
 // channels bytes. Rows (N, C, L), which have no such layout in the plan, are transposed before and
 // after. Three spatial axes are left to the reference, as are operands that are computed. The sums
 // are exact, so the bits are those of the reference.
-// Limits: groups of few output channels leave lanes idle; the requantisation, of few input
-// channels; of rows, the transpositions.
+// Limits: groups of few output channels leave lanes idle; the requantisation, with few input
+// channels; the transpositions of rows.
 #include <algorithm>
 #include <cstdint>
 
@@ -19,7 +19,7 @@
 namespace tengine::cpu {
 namespace {
 
-// All but the format and what is planned.
+// All but the format and the plan.
 int describe(const node& node, BytePixels* out_conv)
 {
     BytePixels& conv = *out_conv;

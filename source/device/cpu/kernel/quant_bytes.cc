@@ -376,7 +376,7 @@ FloatBytes cover_float_range(const FloatRange& range)
 FloatBytes find_float_bytes(thread_pool_t* pool, const float* values, int64_t count)
 {
     const int workers = get_thread_pool_size(pool);
-    FloatRange ranges[THREAD_POOL_LIMIT];  // of what each worker has seen, and 0
+    FloatRange ranges[THREAD_POOL_LIMIT];  // of the values that each worker has seen, and 0
     std::fill_n(ranges, workers, FloatRange{0, 0});
     const auto find_range = HWY_DYNAMIC_DISPATCH(find_float_range);
     parallel_for(pool, count, kGrain, [&](int64_t begin, int64_t end, int worker) {

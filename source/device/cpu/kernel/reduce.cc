@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // ReduceSum, ReduceMean and ReduceL1 of floats, ReduceL2, ReduceSumSquare, ReduceMax and ReduceMin
-// of fp32, over any axes, computed in fp32 and rounded once: what is reduced to one result, or to a
-// line of neighbouring results, are lines a fixed step apart. Where the last axis is reduced, lines
-// are summed along four vectors at a time; where it stays, eight lines at a time are added to the
-// line of results. Results are spread over the workers. Tensors may lie with channels last.
-// Limits: the bandwidth of the caches; short lines: what is done once for each.
+// of fp32, over any axes, computed in fp32 and rounded once: lines a fixed step apart are reduced
+// to one result, or to a line of neighbouring results. Where the last axis is reduced, lines are
+// summed along four vectors at a time; where it stays, eight lines at a time are added to the line
+// of results. Results are spread over the workers. Tensors may lie with channels last.
+// Limits: the bandwidth of the caches; short lines: the work done once for each.
 // Accuracy: extremes are exact. A sum is within (d + 3) eps of the sum of its terms' magnitudes,
 // where no term passes through more than d additions: along L lines of n, 134 + L (5 + n / 512);
 // across L lines in each of P planes, 3 + P (7 + L / 8). Results that are infinite or NaN, and
@@ -405,7 +405,7 @@ int reduce(KernelContext& context, Result result, bool is_channels_last)
     plan.lines.bits = bits_of(result);
     const tensor &input = *context.input(0), &output = *context.output(0);
     const Function function = find_function(result, input);
-    // Lines of results are cut into units; what is added to at a time stays in L1.
+    // Lines of results are cut into units; the accumulators of a unit stay in L1.
     constexpr int64_t kUnit = 64, kMostUnits = 16;
     const int64_t width = plan.lines.is_across ? plan.lines.n : 1;
     const int64_t units = (width + kUnit - 1) / kUnit;

@@ -91,7 +91,7 @@ struct ByteScaling
     IntegerVector offset, mask;
     typename L::ByteVector flip;
 
-    // Bytes are made unsigned, and what is stored has the sign bit of the type again.
+    // Bytes are made unsigned, and stored results have the sign bit of the type again.
     HWY_INLINE explicit ByteScaling(const ByteRange& range)
     {
         const typename L::Integers d;

@@ -4,8 +4,8 @@
 // Those of 16-bit numbers are computed in fp32 and rounded once.
 // Limits: the exponential, a polynomial.
 // Accuracy: within (n / (32 * lanes) + 32 + 8 + lanes) * eps of the exact value, relative, for rows
-// of n; a lane begins a sum after each 32 elements, so that small powers are not lost beside a
-// large one.
+// of n; a lane begins a sum after each 32 elements, so that small exponentials are not lost beside
+// a large one.
 #include <algorithm>
 #include <cstdint>
 #include <limits>

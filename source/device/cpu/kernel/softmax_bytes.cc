@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// QLinearSoftmax along the last axis with constant scales. The largest byte of a row; the powers of
-// the distances to it, whose three bytes are three tables (byte_table-inl.h) and are summed each by
-// itself; then what a power is of the sum, which is a table too, since a row has no more than 256
-// of them. Rows are spread over the workers. Sums are exact, so the bits are those of the
-// reference.
-// Limits: four tables for a vector of bytes, 36 operations each without AVX-512 VBMI; of short rows
-// the table of results.
+// QLinearSoftmax along the last axis with constant scales. The largest byte of a row; the
+// exponentials of the distances to it, whose three bytes are three tables (byte_table-inl.h) and
+// are summed each by itself; then the quotient of an exponential and the sum, which is a table too,
+// since a row has no more than 256 of them. Rows are spread over the workers. Sums are exact, so
+// the bits are those of the reference.
+// Limits: four tables for a vector of bytes, 36 operations each without AVX-512 VBMI; for short
+// rows the table of results.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -25,8 +25,8 @@ namespace tengine::cpu {
 struct ByteSoftmax
 {
     uint32_t powers[256];   // of the distances to the largest byte, in units of 2^-23
-    uint8_t parts[3][256];  // of the powers, the lowest byte first
-    float reals[256];       // the powers
+    uint8_t parts[3][256];  // of the exponentials, the lowest byte first
+    float reals[256];       // the exponentials
     int64_t n;
     uint8_t flip;  // makes unsigned bytes of the input's
     // The quantisation of the result.
@@ -65,7 +65,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int64_t kMostLanes = HWY_MAX_BYTES / sizeof(float);
 
-// The powers, some vectors of them, as bytes.
+// The exponentials, some vectors of them, as bytes.
 HWY_INLINE void share_powers(const RowScale& scale, const float* powers, int64_t count, uint8_t* to)
 {
     const hn::ScalableTag<float> d;

@@ -308,7 +308,7 @@ HWY_INLINE void repeat(const Body& body)
 }
 
 // A vector of filters of an input channel: nine taps, `width` apart, to positions, `step` floats
-// apart. With constant indices what is between the two transforms stays in registers.
+// apart. With constant indices the values between the two transforms stay in registers.
 template <int kTile, class T>
 HWY_INLINE void transform_filter_vector(const T* taps, int64_t width, float* to, int64_t step)
 {
