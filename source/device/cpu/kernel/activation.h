@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations that kernels fuse, for what they have just written.
+// Activations that kernels fuse, applied to the results that they have just written.
 #pragma once
 
 #include <cstdint>

@@ -116,7 +116,7 @@ int run(KernelContext& context)
     return TENGINE_OK;
 }
 
-// The scores are not kept; what comes after a past must be.
+// The scores are not kept; present keys and values must be where there is a past.
 bool accepts(const node& node)
 {
     const auto is_fp32 = [&](int index) {

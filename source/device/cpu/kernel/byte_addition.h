@@ -10,7 +10,7 @@
 namespace tengine::cpu {
 
 // The result is (a.factor * (x - a_zero) + b.factor * (y - b_zero)) / 2^shift, plus the zero point,
-// of bytes that are made unsigned; a is what has been convolved.
+// of bytes that are made unsigned; a is the result of the convolution.
 struct ByteAddition
 {
     int32_t a_zero, b_zero, zero;

@@ -337,7 +337,7 @@ HWY_INLINE void interleave_columns(const ByteDepthwise& conv, int64_t channels,
     }
 }
 
-// Interleaves what the windows of a part read, with the padding.
+// Interleaves the input of a part's windows, with the padding.
 template <class L, class S>
 HWY_NOINLINE void copy_rows(const ByteDepthwise& conv, const BandPart& part)
 {

@@ -9,9 +9,9 @@ namespace tengine::cpu {
 // For processors without instructions for bytes: pairs of int16.
 ByteFormat find_pair_format();
 
-// Before the weights of a panel of `width` columns: what the products of each are added to (with
-// float results, once for each unit of the input's zero point), the multipliers of the sums, and
-// these as floats.
+// Before the weights of a panel of `width` columns: the initial accumulators of each (with float
+// results, once for each unit of the input's zero point), the multipliers of the sums, and these as
+// floats.
 struct BytePanel
 {
     char* data;

@@ -47,7 +47,7 @@ struct BytePixels : ConvProblem
     bool flips;                  // the sign bit of the input's bytes
     int64_t lines, line_pixels;  // of the output: a pointwise convolution has one line
     int64_t image_step;          // between pixels of the input
-    int64_t pixel_step;          // between pixels of what is multiplied: the input, or its copy
+    int64_t pixel_step;          // between pixels of the operand: the input, or its copy
     int64_t input_step;          // of that, from an output pixel's to that of the next
     int64_t output_step;
     int64_t stretch_num, stretch_length;

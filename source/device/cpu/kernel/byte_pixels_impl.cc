@@ -104,8 +104,8 @@ struct Set
     using Sum = IntegerVector;
     static constexpr int kRows = HWY_TARGET <= HWY_AVX3 ? 14 : 6;
 #else
-    // Which product is in which of the two depends on the instruction set, so what they are added
-    // to joins them when they are stored.
+    // Which product is in which of the two depends on the instruction set, so the initial
+    // accumulators join them when they are stored.
     struct Sum
     {
         IntegerVector even, odd;

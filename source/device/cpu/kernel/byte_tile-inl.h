@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tile of byte_tile.h. Weights are the vectors, of the input each group is read where it lies
+// The tile of byte_tile.h. Weights are the vectors; each group of the input is read where it lies
 // and goes to all lanes. To be included inside of a namespace of the instruction set's own, for its
 //     struct Set
 //     {
@@ -14,7 +14,7 @@
 //         static void store(const Sum& sum, int32_t* values);
 //         static int64_t lanes();
 //     };
-// with halves, whose last may have none beside it (what is infinite times 0 would be NaN), also
+// with halves, whose last may have none beside it (infinity times 0 would be NaN), also
 //         static Input spread_half(const char* half);  // and 0
 // Where an instruction takes the group out of any quarter of a vector, so that one load of a row is
 // for four groups, TENGINE_CPU_BYTE_QUARTERS is defined, and Set has

@@ -70,7 +70,7 @@ struct ByteFormat
     // With crossed products, of no more than so many rows; null: they are no faster.
     void (*multiply_crossed)(const ByteTile& tile, int64_t rows) = nullptr;
     int most_crossed_rows = 0;
-    bool rounds = false;  // multiply does what ByteTile::results says
+    bool rounds = false;  // multiply applies ByteTile::results
 };
 
 extern const ByteFormat avx512_vnni_format;

@@ -47,7 +47,7 @@ struct Set
 
 #include "device/cpu/kernel/byte_tile-inl.h"
 
-// Masks of all lanes, where GCC 12 would warn of what is left undefined by forms without.
+// Masks of all lanes, where GCC 12 would warn of undefined values in forms without.
 constexpr __mmask16 kAll = 0xffff;
 
 inline __m512 load_halves(const uint16_t* from, __mmask16 which)

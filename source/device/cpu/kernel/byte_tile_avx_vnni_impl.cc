@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// vpdpbusd with vectors of 32 bytes, of processors without AVX-512.
+// vpdpbusd with vectors of 32 bytes, for processors without AVX-512.
 #include "base/cpu.h"
 #include "device/cpu/kernel/byte_tile.h"
 

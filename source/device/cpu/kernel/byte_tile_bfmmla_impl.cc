@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // BFMMLA (Armv8.6 BF16, AArch64 and AArch32): two rows of four bf16 by two columns of as many,
-// added to fp32 (byte_tile_pairs-inl.h). Each sum of two products is rounded to odd, and so is what
-// it is added to; denormal numbers count as 0.
+// added to fp32 (byte_tile_pairs-inl.h). Each sum of two products is rounded to odd, and so is its
+// accumulator; denormal numbers count as 0.
 #include "base/cpu.h"
 #include "device/cpu/kernel/byte_tile.h"
 

@@ -3,11 +3,11 @@
 // input channels, each with a filter of its own.
 //
 // Vectors run along the channels, so that they are full whatever the width, stride and dilation
-// are. Channels that fill two vectors go through several lines before the next, so that what lines
-// share of the input is still in the L1 cache. Four pixels of a line by one or two vectors are
-// summed in registers: each vector of weights is loaded for all of them. Lines and columns of
-// windows that are not on the input are left out. In windows of 3 or 5 neighbours an input is
-// loaded once for all pixels of the four that it falls to.
+// are. Channels that fill two vectors go through several lines before the next, so that the input
+// that lines share is still in the L1 cache. Four pixels of a line by one or two vectors are summed
+// in registers: each vector of weights is loaded for all of them. Lines and columns of windows that
+// are not on the input are left out. In windows of 3 or 5 neighbours an input is loaded once for
+// all pixels of the four that it falls to.
 //
 // Pixels whose window reaches beyond the input's sides are computed one by one, except for windows
 // of 3 that are 1 apart. In small images with much edge the channels of a pair of vectors are
@@ -15,9 +15,9 @@
 // whose multiples fall into few sets of the cache.
 //
 // Elements of 16 bits are widened to fp32 as they are loaded, also those of a copy: half the
-// bandwidth is worth more than the conversions, of which there are as many as loads. Results are
-// rounded once, when they are stored; activations other than a clip pass over the sums of a line
-// before that.
+// bandwidth is worth more than the conversions, which are as many as the loads. Results are rounded
+// once, when they are stored; activations other than a clip pass over the sums of a line before
+// that.
 // Limits: loads (3 to 5 for 4 multiply-adds); the bandwidth of the L2 cache.
 // Accuracy: |error| <= (taps + 2) * eps32 * (sum |weight| |input| + |bias|), before the activation,
 // and half a unit of the type of the result.

@@ -34,7 +34,8 @@ bool is_plain_conv(const node& node);
 // Whether weights and bias are constant.
 bool has_pixel_conv_constants(const node& node);
 
-// fp32 and two spatial axes, weights and bias constant: what kernels with channels last take.
+// fp32 and two spatial axes, weights and bias constant: the convolutions that channels-last kernels
+// take.
 bool is_pixel_conv(const node& node);
 
 // The same in fp16 or bf16.

@@ -2,10 +2,10 @@
 // ConvTranspose in fp32 as matrix products: GEMM + col2im.
 //
 // For one image and group the transposed weight (output channels * taps x input channels) times the
-// input (input channels x positions) gives, for each output channel and tap, what every input
-// position adds to the output element under that tap; these rows are then added to an output that
-// starts as the bias. The product is made for a block of output channels and input rows at a time,
-// chosen to fill half the L2 cache, so that the rows are warm when they are added. Blocks of
+// input (input channels x positions) gives, for each output channel and tap, the term that every
+// input position adds to the output element under that tap; these rows are then added to an output
+// that starts as the bias. The product is made for a block of output channels and input rows at a
+// time, chosen to fill half the L2 cache, so that the rows are warm when they are added. Blocks of
 // channels, images and groups are the tiles that workers share (tile.h); blocks of input rows
 // follow each other within a tile, because they meet in the output. Limits: the additions touch
 // each output element once per tap; strides above 1 do not vectorise. Accuracy: |error| <= (input
@@ -79,7 +79,7 @@ int describe(const node& node, ConvTransposed* out_conv)
     return TENGINE_OK;
 }
 
-// Adds what input rows begin..end-1 give under one tap to the plane of an output channel.
+// Adds the products of input rows begin..end-1 under one tap to the plane of an output channel.
 void scatter_tap(const ConvTransposed& conv, const float* matrix_row, const int (&tap)[kConvAxes],
                  int64_t begin, int64_t end, float* plane)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conv of 3x3, stride 1, in fp32, fp16 and bf16 with channels last: Winograd's minimal filtering
-// F(4x4, 3x3) and, of large maps, F(6x6, 3x3).
+// F(4x4, 3x3) and, for large maps, F(6x6, 3x3).
 //
 // A. Lavin, S. Gray, Fast Algorithms for Convolutional Neural Networks, 2015: four by four results
 // are made of six by six inputs with 36 multiplications for each pair of channels in place of 144,
@@ -324,7 +324,7 @@ bool pays_6x6(const node& node)
 }
 
 // Filters of 16 bits are transformed for each block. Where the processor has instructions for such
-// numbers, a direct sum is cheaper until there are more tiles: of a Zen 4 with AVX512-BF16 49 take
+// numbers, a direct sum is cheaper until there are more tiles: on a Zen 4 with AVX512-BF16 49 take
 // 0.77 of its time and 16 take 1.1.
 bool has_tiles_for_half(const node& node)
 {

@@ -28,7 +28,7 @@ struct Taps
     int first_y, last_y, first_x, last_x;
 };
 
-// A vector of inputs; of the last channels there may be fewer than lanes.
+// A vector of inputs; the last channels may be fewer than lanes.
 template <bool kPartial, class T>
 HWY_INLINE Vector load_input(const T* input, int64_t count)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolutions with channels last: how they are cut into lines and channels. What
-// computes a few pixels is in depthwise_pixels-inl.h.
+// Depthwise convolutions with channels last: how they are cut into lines and channels. The code for
+// a few pixels is in depthwise_pixels-inl.h.
 #pragma once
 
 #include "device/cpu/kernel/conv_problem.h"

@@ -107,7 +107,7 @@ int multiply(KernelContext& context, const uint8_t* input, int zero_point, const
     return TENGINE_OK;
 }
 
-// Results in float, and what the step has taken over.
+// Results in float, and the operators fused into the step.
 ByteWords describe_floats(const KernelContext& context, const Places& places, float scale)
 {
     const auto find = [&](int index) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // For kernels that keep vectors in arrays and structures, where vectors without a fixed size cannot
-// be: before Highway's headers. Processors with such vectors run them as what the build is for,
+// be: before Highway's headers. Processors with such vectors run them as the target of the build,
 // which is NEON on AArch64.
 #pragma once
 

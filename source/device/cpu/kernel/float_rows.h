@@ -41,7 +41,7 @@ inline float read_float(const tensor& values, int64_t index)
     return values.f32[index];
 }
 
-// Whether a kernel widens what it reads: the type is not fp32.
+// Whether a kernel widens its input: the type is not fp32.
 inline bool has_halves(const tensor& values)
 {
     return kHasHalves && values.data_type != TENGINE_DT_FP32;

@@ -81,8 +81,8 @@ struct HardSwishFunction
     Vector operator()(Vector x) const { return hn::Mul(x, hard_sigmoid(x, 1.0f / 6, 0.5f)); }
 };
 
-// x as n ln 2 and what is left and returned, |rest| <= ln 2 / 2; NaN is left over. The last bits of
-// the sum are n. S. Moshier's ln 2 in two parts (Cephes, expf.c).
+// x as n ln 2 and the rest, which is returned, |rest| <= ln 2 / 2; NaN is left over. The last bits
+// of the sum are n. S. Moshier's ln 2 in two parts (Cephes, expf.c).
 inline Vector split_whole(Vector x, Vector* out_sum)
 {
     const Floats d;
@@ -104,8 +104,8 @@ inline Vector power_of_two(hn::Vec<hn::RebindToSigned<Floats>> n)
 
 constexpr int32_t kWholeBits = 0x4b400000;  // of split_whole()'s sum where n is 0
 
-// x <= 0 as a whole power of two, and what is left and returned: e^x = power * e^rest. The power is
-// 0 below 2^-126; NaN is left over.
+// x <= 0 as a whole power of two, and the rest, which is returned: e^x = power * e^rest. The power
+// is 0 below 2^-126; NaN is left over.
 inline Vector split_exponent(Vector x, Vector* out_power)
 {
     const Floats d;

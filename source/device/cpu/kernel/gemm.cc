@@ -81,7 +81,7 @@ int run_gemm(KernelContext& context)
     return TENGINE_OK;
 }
 
-// With alpha 0 products of libraries leave out a and b, of which NaN and infinities count.
+// With alpha 0 products of libraries leave out a and b, whose NaN and infinities count.
 bool accepts_gemm(const node& node)
 {
     const tensor& a = *get_ir_node_input(&node, 0);

@@ -4,7 +4,7 @@
 // channels that lie one after the other. Groups are spread over the workers.
 // Limits: additions; for groups beyond the cache the bandwidth of the memory.
 // Accuracy: numbers are taken relative to one near the mean, so that a group may lie far from zero;
-// sums as in normalize-inl.h, of kMostTogether numbers at once, then in fp64.
+// sums as in normalize-inl.h, for kMostTogether numbers at once, then in fp64.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

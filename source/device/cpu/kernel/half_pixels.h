@@ -22,7 +22,7 @@ struct HalfPixels : ConvProblem
     int data_type;               // TENGINE_DT_FP16 or _BF16
     int64_t lines, line_pixels;  // of the output: a pointwise convolution has one line
     int64_t image_step;          // between pixels of the input
-    int64_t pixel_step;          // between pixels of what is multiplied: the input, or its copy
+    int64_t pixel_step;          // between pixels of the operand: the input, or its copy
     int64_t input_step;          // of that, from an output pixel's to that of the next
     int64_t output_step;         // between pixels of the output, and of the addend
     int64_t stretch_num, stretch_length;
@@ -111,7 +111,7 @@ struct HalfRun
 // All of it on the calling thread; `scratch` has worker_bytes().
 void multiply_halves_here(const HalfPixels& conv, const HalfRun& run, char* scratch);
 
-// Input 0 to output 0, with what keep_half_pixels() has kept and what the context has to fuse.
+// Input 0 to output 0, with what keep_half_pixels() has kept and the context's fusion.
 void multiply_half_pixels(const KernelContext& context);
 
 }  // namespace tengine::cpu

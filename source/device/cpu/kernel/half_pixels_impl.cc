@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // See half_pixels.h. Tiles of pixels by panels of output channels, as in byte_pixels_impl.cc: where
-// the window reaches beyond the input, or elements are not multiplied as they are, what a block
-// needs is copied first, and all panels pass over it before the next. The sums of a tile stay in
-// the L1 cache until they have become results. Limits: the instructions of the format; of few input
-// channels also reading the sums again.
+// the window reaches beyond the input, or elements are not multiplied as they are, the input of a
+// block is copied first, and all panels pass over it before the next. The sums of a tile stay in
+// the L1 cache until they have become results. Limits: the instructions of the format; with few
+// input channels also reading the sums again.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -37,7 +37,7 @@ struct HalfBlock
 // segments, or elements of one.
 struct HalfPart
 {
-    int64_t first, count;    // stretches
+    int64_t first, count;    // K segments
     int64_t offset, length;  // elements of each
     bool is_first, is_last;
 };
@@ -171,7 +171,7 @@ struct HalfSums
     int64_t width, rows, columns;
 };
 
-// Adds what lies where the result will.
+// Adds the values that lie where the result will.
 template <class T>
 HWY_INLINE void add_halves(const HalfSums& sums, const T* addend, int64_t step)
 {

@@ -24,7 +24,7 @@ bool collides(int64_t bytes)
 constexpr int64_t kPartBytes = 32768;
 
 // As in pixel_conv_impl.cc: larger weights come from beyond the L2 cache for each block, and only a
-// panel of them needs room, or what is widened of it.
+// panel of them, or its widened part, needs room.
 int64_t bytes_of_a_block(const HalfPixels& conv)
 {
     const auto cache = static_cast<int64_t>(get_cpu_cache_size().l2);

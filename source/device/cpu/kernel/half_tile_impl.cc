@@ -3,7 +3,7 @@
 // been widened to fp32. Weights are when the first rows of a block load them, a part at a time, and
 // are kept for the other rows; for the few rows of a decoder, which are at half the bandwidth of
 // the memory, there are no others.
-// Limits: multiply-adds; of few rows the memory, or conversions.
+// Limits: multiply-adds; with few rows the memory, or conversions.
 #include "device/cpu/kernel/fixed_vectors.h"
 #include "device/cpu/kernel/half_pixels.h"
 
@@ -32,7 +32,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 #define TENGINE_CPU_BYTE_ROUNDS
 #define TENGINE_CPU_BYTE_KEEPS
 
-// A group is one float of the input; T is what results are, Weight what weights are.
+// A group is one float of the input; T is the type of results, Weight that of weights.
 template <class T, class Weight, bool kKeepsWeights>
 struct WidenedHalves
 {

@@ -4,8 +4,8 @@
 
 namespace tengine::cpu {
 
-// "SVE2 i8mm dotprod fhm": the vectors (vector_target.h; "plain C++" in a build without), then what
-// has kernels of its own beside them, which minimal builds do not tell. Constant.
+// "SVE2 i8mm dotprod fhm": the vectors (vector_target.h; "plain C++" in a build without), then the
+// extensions with kernels of their own, which minimal builds do not tell. Constant.
 const char* get_instruction_set_text();
 
 }  // namespace tengine::cpu

@@ -2,7 +2,7 @@
 // MatMul and Gemm in fp16 and bf16: the rows of the first matrix are pixels (half_pixels.h). A
 // constant second matrix is packed once; another is packed in each run, each matrix of a stack by
 // the worker that multiplies it.
-// Limits: the products of the format, with some rows; of few rows the bandwidth of the memory.
+// Limits: the products of the format, with some rows; with few rows the bandwidth of the memory.
 // Accuracy: |error| <= 2 (k + 2) * eps32 * (sum |a| |b| + |bias|), before the activation, and half
 // a unit of the type of the result.
 #include <cstdint>

@@ -8,10 +8,10 @@
 // scratch, so that each weight is converted once, and is multiplied with all rows as pixels are
 // (pixel_conv.h). Workers share the panels, so that results do not depend on their number.
 // Limits: with few rows the bandwidth of the memory, else multiply-adds.
-// Accuracy, with w = (q - z) * scale and blocks of b elements: in fp32 of few rows |error| <=
-// (b + k / b + 4) * eps * sum |a| * (q + z) * scale, of more (k + 4) * eps * sum |a w|; in integers
-// 1 / 254 of the largest |a| of each block times its sum |w|, and (k / b + 4) * eps * sum |a w|. A
-// block whose values are below 2^-120 counts as zeros in integers.
+// Accuracy, with w = (q - z) * scale and blocks of b elements: in fp32 with few rows |error| <=
+// (b + k / b + 4) * eps * sum |a| * (q + z) * scale, with more (k + 4) * eps * sum |a w|; in
+// integers 1 / 254 of the largest |a| of each block times its sum |w|, and (k / b + 4) * eps *
+// sum |a w|. A block whose values are below 2^-120 counts as zeros in integers.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>

@@ -10,7 +10,7 @@
 // meets all panels of the block. Transposed operands differ in packing only. Where a has one panel,
 // each element of b is used once, and b is read where it is.
 // The last panel of columns has as many vectors as it needs. A tile beyond the edge of c is
-// computed in full, next to c, and what belongs to c is copied.
+// computed in full, next to c, and its part within c is copied.
 // Limits: multiply-adds, where c has some hundreds of columns; with fewer, packing a is not repaid.
 #include <algorithm>
 #include <cstdint>

@@ -18,7 +18,7 @@ StripUnit get_strip_unit();
 // The product on the calling thread; no size is 0. `workspace` is that of one worker.
 void multiply_strip(const Product& product, float* workspace);
 
-// Distance of consecutive elements of a row, and of a column, of the matrix meant.
+// Distance of consecutive elements of a row, and of a column, of the matrix that is multiplied.
 inline int64_t get_row_step(const MatrixView& view)
 {
     return view.transposed ? view.stride : 1;

@@ -3,7 +3,7 @@
 //
 // VPMADDUBSW adds two products in 16 bits, which is exact for weights of 4 bits: eight such sums,
 // 2 * 15 * 127 at most each, fit. They are of 32 elements; then VPMADDWD makes words of them.
-// Weights of 8 bits would not fit. Limits: VPMADDUBSW and the additions, with some rows; of few
+// Weights of 8 bits would not fit. Limits: VPMADDUBSW and the additions, with some rows; with few
 // rows the bandwidth of the memory.
 #include "base/cpu.h"
 #include "device/cpu/kernel/nbits_product.h"

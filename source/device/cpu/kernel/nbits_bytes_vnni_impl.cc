@@ -3,8 +3,8 @@
 //
 // A line of weights, or each half of one, is a vector, whose words VPDPBUSD multiplies by four
 // bytes of a row: the sums of sixteen columns. A tile has so many rows that its sums, in integers
-// of a block and in fp32 of all, fill the registers. Limits: VPDPBUSD, with some rows; of few rows
-// the bandwidth of the memory.
+// of a block and in fp32 of all, fill the registers. Limits: VPDPBUSD, with some rows; with few
+// rows the bandwidth of the memory.
 #include "base/cpu.h"
 #include "device/cpu/kernel/nbits_product.h"
 

@@ -6,7 +6,7 @@
 // of it, and the input is divided by that before: with the conversion and the multiply-add three
 // instructions for a vector of elements. Words are shifted by half, so that no factor is below
 // 2^-12. Zero points are taken off the sums of blocks.
-// Limits: these instructions; of few rows the bandwidth of the memory.
+// Limits: these instructions; with few rows the bandwidth of the memory.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -103,7 +103,8 @@ void quantize_rows(const NbitsQuantized& to, int64_t rows)
     }
 }
 
-// The order of eight elements of 4 bits by their place in a word, and what makes up for the place.
+// The order of eight elements of 4 bits by their place in a word, and the factor that makes up for
+// the place.
 constexpr int kPlaces[8] = {0, 4, 1, 5, 2, 6, 3, 7};
 constexpr float kPlaceFactors[4] = {1, 0x1p-4f, 0x1p-8f, 0x1p-12f};
 

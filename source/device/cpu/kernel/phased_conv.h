@@ -52,8 +52,8 @@ PixelConv describe_panels(const PhasedConv& conv, int64_t taps);
 // workers. The members before `panel_lanes` are given.
 void plan_phases(PhasedConv& conv, int64_t workers);
 
-// A kernel's run(): input 0 to output 0, with what the context has to fuse and what prepare() has
-// kept, a PhasedConv and its packed weights.
+// A kernel's run(): input 0 to output 0, with the context's fusion and the problem that prepare()
+// has kept, a PhasedConv and its packed weights.
 TENGINE_MUST_USE int run_phases(KernelContext& context);
 
 }  // namespace tengine::cpu

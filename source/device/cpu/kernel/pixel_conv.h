@@ -224,7 +224,7 @@ inline int find_addend_in_place(const KernelContext& context, const PixelConv& c
     return conv.slice_length >= conv.stretch_length ? context.fusion.addend : -1;
 }
 
-// The same as the first on input 0 and output 0, with what the context has to fuse, in its scratch.
+// The same as the first on input 0 and output 0, with the context's fusion, in its scratch.
 void multiply_pixels(const KernelContext& context, const PixelConv& conv, const float* weights);
 
 // Whether a Gemm is a product of the rows as they lie, with nothing added but a constant for each

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product at the heart of convolutions with channels last: a few pixels by a panel of output
-// channels. Weights are the vectors, packed once; of the input each element is read where it lies
+// channels. Weights are the vectors, packed once; each element of the input is read where it lies
 // and broadcast. Included once for each instruction set.
 //
 // The tile follows F. Van Zee, R. van de Geijn, BLIS, 2015 (rows by whole vectors in registers);
@@ -28,8 +28,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Two vectors by so many rows, with the elements that are read, fill the registers. Of 14 rows the
-// elements collide in a cache of 12 ways where pixels are 4 kB apart.
+// Two vectors by so many rows, with the elements that are read, fill the registers. The elements of
+// 14 rows collide in a cache of 12 ways where pixels are 4 kB apart.
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
 constexpr int kPixelRows = 12;
 #elif HWY_ARCH_ARM_A64 || HWY_ARCH_RVV
@@ -223,7 +223,7 @@ HWY_INLINE void load_pair(const float* from, Vector* x, Vector* y)
     *y = kVectors > 1 ? hn::LoadU(d, from + hn::Lanes(d)) : *x;
 }
 
-// The bias, or what the output has.
+// The bias, or the output so far.
 template <int kRows, int kVectors>
 HWY_INLINE void start_sums(const PixelTile& tile, PixelSums<kRows, kVectors>* sums)
 {
@@ -334,9 +334,8 @@ HWY_INLINE void ask_for_results(const PixelTile& tile)
 #endif
 }
 
-// Bias or what the output has + products, plus the addend, through the activation, for `count`
-// tiles one after the other: with few input channels a call for each would cost a third of its
-// work.
+// Bias or output so far + products, plus the addend, through the activation, for `count` tiles one
+// after the other: with few input channels a call for each would cost a third of its work.
 template <int kRows, int kVectors>
 HWY_NOINLINE void multiply_pixel_tiles(const PixelTile& first, int64_t count)
 {

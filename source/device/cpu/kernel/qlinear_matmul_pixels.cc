@@ -3,7 +3,7 @@
 // pixels (byte_pixels.h). Where the second is not constant either, it is packed in each run, each
 // matrix of a stack by the worker that multiplies it. The sums are exact, so the bits are those of
 // the reference.
-// Limits: multiply-adds, with some rows; of few rows the bandwidth of the memory.
+// Limits: multiply-adds, with some rows; with few rows the bandwidth of the memory.
 #include <algorithm>
 #include <cstdint>
 
@@ -19,8 +19,8 @@
 namespace tengine::cpu {
 namespace {
 
-// Where the node has what it multiplies. Input 0 is followed by its scale and zero point, input 3
-// by those of the matrix.
+// Where the node has its operands. Input 0 is followed by its scale and zero point, input 3 by
+// those of the matrix.
 struct Places
 {
     int bias;          // -1: none

@@ -14,10 +14,10 @@
 // Centred inputs are in 255 numbers, 0 among them, so B' d B is within 17340, and G g G', of
 // weights within 255, within 49 * 255: both fit an int16. The rest is computed modulo 2^32, where
 // sums may wrap: a third is a product with the inverse of 3, and after it a shift divides by 8, or
-// less, what has to fit an int32. In one direction the Y above, of the sums over the other, are at
-// most 3060 times the sum of an output channel's absolute weights (B' has 765 for the points +-2,
-// whose filters have factors to 4), in both 255 times. So the kernel is for weights whose sums are
-// at most 2^28 / 3060.
+// less, a number that has to fit an int32. In one direction the Y above, of the sums over the
+// other, are at most 3060 times the sum of an output channel's absolute weights (B' has 765 for the
+// points +-2, whose filters have factors to 4), in both 255 times. So the kernel is for weights
+// whose sums are at most 2^28 / 3060.
 // Limits: products of pairs; with few channels the transforms.
 #include <algorithm>
 #include <cstdint>

@@ -48,7 +48,7 @@ struct CellUnits
     const float* inputs[kMostGateBlocks];  // the input's part of them
     const float* state;
     float* next_state;
-    float* cell;               // of an LSTM; what a GRU multiplies in place of the state
+    float* cell;               // of an LSTM; the operand of a GRU in place of the state
     bool has_usual_functions;  // and does not clip
     const recurrent_function* functions;
     float clip;  // 0: none

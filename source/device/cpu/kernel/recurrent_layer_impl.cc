@@ -44,7 +44,7 @@ struct RecurrentLayer
 
     int64_t groups() const { return divide_up(units, group_units); }
     // Groups that are worth handing to a worker: a multiply-add waits for its weight, and counts
-    // for two. Of 128 units an LSTM takes 34 % less time with two workers so.
+    // for two. An LSTM of 128 units takes 34 % less time with two workers so.
     int64_t grain_of(int64_t gates) const
     {
         return grain_for(2 * gates * group_units * shape.hidden * shape.batch);
@@ -419,8 +419,8 @@ bool has_byte_formats(const node& node, const recurrent_shape& shape)
                             &format);
 }
 
-// A direction's part of the pack, of matrices of bytes; `room` as pack_byte_gates() wants it, then
-// the row of each column.
+// A direction's part of the pack, of int8 matrices; `room` as pack_byte_gates() wants it, then the
+// row of each column.
 void pack_bytes(const KernelContext& context, const RecurrentLayer& layer, int64_t direction,
                 char* room, char* packed)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LSTM, GRU and RNN in fp32 with constant weights, of an LSTM also in int8: the updates of their
+// LSTM, GRU and RNN in fp32 with constant weights, for LSTM also in int8: the updates of their
 // units as vectors. The rest is in recurrent_layer.h. Limits: a step reads the recurrent matrix
 // once, 4 * gates * hidden^2 bytes: with one sequence the bandwidth of the cache that holds it. No
 // peepholes or coupled gates, and no functions other than those of GateFunction. Accuracy: a gate
@@ -25,7 +25,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 
-// A function that a layer names, of what it clips.
+// A function that a layer names, applied to clipped values.
 class NamedFunction
 {
   public:

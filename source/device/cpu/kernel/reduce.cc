@@ -293,7 +293,7 @@ float sum_again(Result result, const ReducedLines& from, const tensor& input, in
     return static_cast<float>(finish(result, sum, count));
 }
 
-// Results from what the lines have become.
+// Results from the reduced lines.
 void finish_results(Result result, const ReducedLines& from, const tensor& input, int64_t first,
                     int64_t count, float* y)
 {

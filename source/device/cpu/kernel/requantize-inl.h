@@ -5,7 +5,7 @@
 // A sum times its scale is added to 256 and the zero point, so that all bytes are floats from 256
 // to below 512, whose lowest bit is 2^-15: the bits of such a float are an integer with 15 of the
 // fraction. They are within 2 * 2^-15 of the exact number: the sum, the scale and (where there is
-// no multiply-add) the product are rounded to 2^-24 of what is below 2^8, the result to 2^-16. So
+// no multiply-add) the product are rounded to 2^-24 of a number below 2^8, the result to 2^-16. So
 // the nearest integer is that of the exact number unless the fraction is within kTieBits of a half.
 // Where one is, that lane is computed in integers, which is as rare as one in ten thousand sums,
 // unless scales are powers of two. A number beyond the range of bytes is so in the bits of the

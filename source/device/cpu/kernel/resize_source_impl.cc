@@ -8,8 +8,8 @@
 namespace tengine::cpu {
 namespace {
 
-// Position i of the output lies at (i + begin) * factor / divisor - end + shift of the input. What
-// a coordinate mode does not have is 0 or 1, which changes no bit.
+// Position i of the output lies at (i + begin) * factor / divisor - end + shift of the input. A
+// term that a coordinate mode does not have is 0 or 1, which changes no bit.
 template <class F>
 struct AxisMap
 {
@@ -62,7 +62,7 @@ int64_t clamp_index(int64_t index, int64_t input_size)
 
 using RoundsUp = bool (*)(float fraction);
 
-// Whether the element after a position is taken, from what lies between it and that before.
+// Whether the element after a position is taken, from the distance between it and the one before.
 RoundsUp find_rounding(std::string_view mode)
 {
     if (mode == "floor") return [](float) { return false; };

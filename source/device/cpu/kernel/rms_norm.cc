@@ -2,8 +2,8 @@
 // RMSNormalization in fp32, also under its older name: the mean of the squares of a row, then the
 // result; two passes over a row that stays in L1. Rows are spread over the workers.
 // Limits: the bandwidth of the memory.
-// Accuracy: results are within 4 eps of themselves beside half of what the mean of the squares is
-// off (normalize-inl.h), since the root halves it.
+// Accuracy: results are within 4 eps of themselves beside half the error of the mean of the squares
+// (normalize-inl.h), since the root halves it.
 #include <cstdint>
 
 #include "device/cpu/kernel/fixed_vectors.h"

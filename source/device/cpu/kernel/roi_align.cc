@@ -21,7 +21,7 @@
 #define TENGINE_CPU_ROI_ALIGN
 namespace tengine::cpu {
 
-// A pixel of an image with channels last, and what it is multiplied by.
+// A pixel of an image with channels last, and its weight.
 struct WeightedPixel
 {
     const float* from;

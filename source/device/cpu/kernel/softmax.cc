@@ -30,7 +30,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Elements from `at` on; beyond the row, what every function here takes for nothing.
+// Elements from `at` on; beyond the row, the neutral value of every function here.
 template <class D>
 HWY_INLINE hn::Vec<D> load_row(D d, const float* row, int64_t at, int64_t n)
 {

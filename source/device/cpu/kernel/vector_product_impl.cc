@@ -2,10 +2,10 @@
 // Products of a matrix and a vector, see vector_product.h.
 //
 // The matrix is read once and along its rows. Either each row times the vector is an element of the
-// result: one row after the other, so that all is one stream, of which memory gives 34 to 38 GB/s
-// on a Zen 4, against 22 to 25 of four rows at a time. Where the vector does not stay in L1 beside
-// a row, it is 18 against 30, and rows are taken by four. Or each row times an element of the
-// vector is added to the result: four at a time, since the result is read and written for each.
+// result: one row after the other, so that all is one stream, which memory delivers at 34 to 38
+// GB/s on a Zen 4, against 22 to 25 for four rows at a time. Where the vector does not stay in L1
+// beside a row, it is 18 against 30, and rows are taken by four. Or each row times an element of
+// the vector is added to the result: four at a time, since the result is read and written for each.
 // Limits: memory.
 #include <algorithm>
 #include <cstdint>

@@ -239,7 +239,7 @@ HWY_INLINE void finish_tile(const WinogradOperands& operands, const float* bias,
                  place.result_step, channels);
 }
 
-// Rounds what lies in the buffer.
+// Rounds the buffer's numbers.
 template <class T>
 HWY_INLINE void round_results(const TilePlace<T>& place, int64_t channels, T* output)
 {
