@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // BatchNormalization of floats with constant statistics, in either layout: y = (x - mean) * slope +
-// bias, where slope = scale / sqrt(variance + epsilon), through the activation that follows.
-// Numbers of 16 bits are computed in fp32, in blocks that stay in L1, and rounded once.
+// bias, where slope = scale / sqrt(variance + epsilon), through the activation that follows. fp16
+// and bf16 are computed in fp32, in blocks that stay in L1, and rounded once.
 // Limits: memory bandwidth.
 // Accuracy: |error| <= 3 eps * (|x - mean| |slope| + |bias|), before the activation.
 #include <algorithm>

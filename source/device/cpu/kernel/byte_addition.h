@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The QLinearAdd that a convolution of bytes does before it stores a result: the same bits as those
-// of the two nodes one after the other.
+// The QLinearAdd that an int8 convolution does before it stores a result: the same bits as those of
+// the two nodes one after the other.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The vectors of byte_depthwise_impl.cc: bundles and their products. Included once for each
-// instruction set, except for what has vectors of one lane.
+// instruction set, except for those whose vectors have one lane.
 #include <cstdint>
 
 // clang-format off

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolutions of bytes with channels last: how they are cut into items, and how the
-// weights are packed. The vectors are in byte_depthwise_impl.cc.
+// Depthwise int8 convolutions with channels last: how they are cut into items, and how the weights
+// are packed. The vectors are in byte_depthwise_impl.cc.
 //
 // A column of the input has a bundle for each channel: the bytes of four rows, one below the other,
 // in a lane of 32 bits; or of two rows, as 16 bits each. One instruction multiplies a vector of
@@ -9,8 +9,8 @@
 // of a line, which are 0 outside its window, tell in which row the window begins.
 //
 // As in byte_pixels.h the zero point of the input costs nothing: its product with the sum of the
-// weights is taken from the bias, and pads are pixels of it. The bytes are unsigned; signed ones
-// are made so by another sign bit.
+// weights is taken from the bias, and pads are pixels of it. The elements are uint8; int8 becomes
+// so by a flipped sign bit.
 #pragma once
 
 #include <algorithm>

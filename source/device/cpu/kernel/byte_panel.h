@@ -6,7 +6,7 @@
 
 namespace tengine::cpu {
 
-// For processors without instructions for bytes: pairs of int16.
+// For processors without int8 instructions: pairs of int16.
 ByteFormat find_pair_format();
 
 // Before the weights of a panel of `width` columns: the initial accumulators of each (with float

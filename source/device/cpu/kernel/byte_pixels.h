@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of bytes with channels last, and matrices, whose rows are pixels: how they are cut
-// into blocks and how weights are packed, as pixel_conv.h does it for floats. The product itself is
-// a ByteFormat's (byte_tile.h), the requantisation that of requantize-inl.h. All sums are exact.
+// int8 convolutions with channels last, and matrices, whose rows are pixels: how they are cut into
+// blocks and how weights are packed, as pixel_conv.h does it for floats. The product itself is a
+// ByteFormat's (byte_tile.h), the requantisation that of requantize-inl.h. All sums are exact.
 //
 // With x and w the operands, X and W their zero points, a sum of centred products is
 //     sum (x - X) (w - W) = sum x w - X sum w - W sum x + n X W .

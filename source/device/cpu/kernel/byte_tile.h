@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of integers at the heart of convolutions and matrices of bytes with channels last: a few
-// pixels by a panel of output channels; and those of fp16 and bf16 (half_pixels.h), whose sums are
-// floats in the place of integers. The tile is in byte_tile-inl.h and byte_tile_pairs-inl.h, with
-// vectors in byte_pixels_impl.cc and half_tile_impl.cc, with instructions that sum products in
+// Products of integers at the heart of int8 convolutions with channels last and int8 matrices: a
+// few pixels by a panel of output channels; and those of fp16 and bf16 (half_pixels.h), whose sums
+// are floats in the place of integers. The tile is in byte_tile-inl.h and byte_tile_pairs-inl.h,
+// with vectors in byte_pixels_impl.cc and half_tile_impl.cc, with instructions that sum products in
 // byte_tile_<set>_impl.cc.
 // The latter are compiled for processors that this one may not be, so neither they nor this header
 // may have inline functions that others have too.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// vpdpbusd: the products of four unsigned by four signed bytes, added to each lane, modulo 2^32.
+// vpdpbusd: the products of four uint8 by four int8, added to each lane, modulo 2^32.
 #include "base/cpu.h"
 #include "device/cpu/kernel/byte_tile.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SDOT (Armv8.2 DotProd, AArch64 and AArch32): the products of four signed bytes, added to each
-// lane. The group of a row is a quarter of a vector, so that a row is loaded once for four groups.
+// SDOT (Armv8.2 DotProd, AArch64 and AArch32): the products of four int8, added to each lane. The
+// group of a row is a quarter of a vector, so that a row is loaded once for four groups.
 // Limits: sixteen loads for 64 SDOT (AArch32, which has half the registers: twelve for 32).
 #include "base/cpu.h"
 #include "device/cpu/kernel/byte_tile.h"

@@ -2,8 +2,7 @@
 // Element-wise operators of floats, written once for all instruction sets with Highway: one pass
 // over memory, a vector at a time, large tensors spread over the workers. Two inputs may broadcast
 // (broadcast.h): each run along which both advance or stay is one loop. Tensors may lie with
-// channels last. Numbers of 16 bits are computed as fp32 numbers, in blocks that stay in L1, and
-// rounded once.
+// channels last. fp16 and bf16 are computed in fp32, in blocks that stay in L1, and rounded once.
 // Limits: memory bandwidth, except for functions with polynomials (Exp, Log, Sigmoid and the like).
 // Accuracy: functions made of comparisons and one rounding (Relu, LeakyRelu, PRelu, Clip, Abs, Neg,
 // Ceil, Floor, Round, Sqrt, Reciprocal, Add, Sum, Sub, Mul, Div, Max, Min, Pow of 2) equal the

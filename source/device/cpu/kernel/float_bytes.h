@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floats as bytes with one scale and zero point of all, as DynamicQuantizeLinear has it.
+// Floats as uint8 with one scale and zero point of all, as DynamicQuantizeLinear has it.
 #pragma once
 
 #include <cstdint>

@@ -71,7 +71,7 @@ inline float* rows_of_worker(const KernelContext& context, int64_t n, int worker
     return static_cast<float*>(context.scratch) + floats_at_once(n) * worker;
 }
 
-// Calls compute(row) for rows [begin, end) of n numbers of 16 bits, in fp32: what it leaves in
+// Calls compute(row) for rows [begin, end) of n fp16 or bf16 numbers, in fp32: what it leaves in
 // place is rounded.
 template <class Compute>
 void compute_rows(const FloatRows& rows, const uint16_t* from, int64_t n, int64_t begin,

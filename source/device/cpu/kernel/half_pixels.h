@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions of fp16 or bf16 with channels last, and matrices, whose rows are pixels: how they
-// are cut into blocks and how weights are packed, as byte_pixels.h does it for bytes. The product
+// are cut into blocks and how weights are packed, as byte_pixels.h does it for int8. The product
 // itself is a ByteFormat's (byte_tile.h), whose sums are fp32; a result is rounded to 16 bits once,
 // after the bias, the addend and the activation. Weights have 16 bits wherever they lie.
 #pragma once
@@ -68,7 +68,7 @@ ByteFormat find_half_format(int data_type);
 // in copies.
 ByteFormat find_widened_format(int data_type);
 
-// The same with weights of 16 bits, which a tile widens as it loads them; where it keeps none, of
+// The same with fp16 or bf16 weights, which a tile widens as it loads them; where it keeps none, of
 // so many rows at most.
 inline constexpr int kFewHalfRows = 4;
 void widen_and_multiply_halves(int data_type, const ByteTile& tile, int64_t rows);
@@ -92,7 +92,7 @@ struct HalfWeightSteps
 void pack_half_weights(const HalfPixels& conv, const uint16_t* values, const uint16_t* bias,
                        const HalfWeightSteps& steps, char* packed);
 
-// For prepare(): asks for the scratch of multiply_half_pixels(), and keeps the problem and the
+// For prepare(): requests the scratch of multiply_half_pixels(), and keeps the problem and the
 // packed weights, inputs 1 and 2 of the node.
 TENGINE_MUST_USE int keep_half_pixels(KernelContext& context, const HalfPixels& conv,
                                       const HalfWeightSteps& steps);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LayerNormalization of floats: the mean of a row, that of the squares of the deviations, the
-// result; three passes over a row that stays in L1. Rows are spread over the workers. Those of
-// 16-bit numbers are computed in fp32 and rounded once.
+// result; three passes over a row that stays in L1. Rows are spread over the workers. Those of fp16
+// or bf16 are computed in fp32 and rounded once.
 // Limits: additions; the bandwidth of the memory for rows that do not stay.
 // Accuracy: see normalize-inl.h.
 #include "device/cpu/kernel/layer_norm.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lookup, with the vectors of byte_table-inl.h. Tensors may lie with channels last.
-// Limits: without AVX-512 VBMI the 36 operations for a vector of bytes.
+// Limits: without AVX-512 VBMI, the 36 operations for a vector of bytes.
 #include <cstdint>
 
 #include "device/cpu/kernel_table.h"

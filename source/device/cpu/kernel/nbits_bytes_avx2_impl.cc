@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of weights of 4 bits and bytes with VPMADDUBSW (AVX2), see nbits_product.h.
+// Products of weights of 4 bits and int8 with VPMADDUBSW (AVX2), see nbits_product.h.
 //
 // VPMADDUBSW adds two products in 16 bits, which is exact for weights of 4 bits: eight such sums,
 // 2 * 15 * 127 at most each, fit. They are of 32 elements; then VPMADDWD makes words of them.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of weights of 4 or 8 bits and bytes with VPDPBUSD (AVX-512 VNNI), see nbits_product.h.
+// Products of weights of 4 or 8 bits and int8 with VPDPBUSD (AVX-512 VNNI), see nbits_product.h.
 //
 // A line of weights, or each half of one, is a vector, whose words VPDPBUSD multiplies by four
 // bytes of a row: the sums of sixteen columns. A tile has so many rows that its sums, in integers

@@ -25,7 +25,7 @@ struct NbitsPanel
     int64_t lines;  // of a block
 };
 
-// Rows of the input as bytes. In each block of a row the largest magnitude is 127 and
+// Rows of the input as int8. In each block of a row the largest magnitude is 127 and
 // value = byte * scale; bytes beyond the row's end are 0. `most` rows at a time are a tile: four
 // bytes of each row, then the next four. Scales and sums of a block are those of the tile's rows
 // side by side.

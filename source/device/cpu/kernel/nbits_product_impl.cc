@@ -55,7 +55,7 @@ HWY_INLINE const float* fill_up(const float* values, int64_t count, int64_t leng
     return room;
 }
 
-// A block of a row as bytes, whose sum it returns. The scale of a block with a NaN is one.
+// A block of a row as int8, whose sum it returns. The scale of a block with a NaN is one.
 HWY_INLINE int32_t quantize_block(const float* values, int64_t size, float* scale, int8_t* bytes)
 {
     const Floats d;

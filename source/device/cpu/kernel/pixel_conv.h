@@ -175,7 +175,7 @@ struct PixelTile
     int64_t output_step;
     int64_t columns;  // of the panel that are results
     const Fusion* fusion;
-    const float* next;   // weights to ask memory for, a few lines of the cache for each tile
+    const float* next;   // weights to prefetch, a few lines of the cache for each tile
     int64_t next_lines;  // of them for each; 0: none
 };
 

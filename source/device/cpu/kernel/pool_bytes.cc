@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// MaxPool of bytes, QLinearAveragePool and QLinearGlobalAveragePool of two axes with channels last:
-// every result is one vector operation for each value under its window, along the channels. Means
-// are exact sums, scaled in integers (byte_scale-inl.h), so that the bits are those of the
-// reference.
+// MaxPool of int8 and uint8, QLinearAveragePool and QLinearGlobalAveragePool of two axes with
+// channels last: every result is one vector operation for each value under its window, along the
+// channels. Means are exact sums, scaled in integers (byte_scale-inl.h), so that the bits are those
+// of the reference.
 // Limits: loads; the bandwidth of the L2 cache.
 #include <algorithm>
 #include <cstdint>

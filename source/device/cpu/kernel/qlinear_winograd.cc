@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // QLinearConv of 3x3, stride 1, with channels last: Winograd's minimal filtering F(4x4, 3x3) in
-// integers, where bytes are multiplied as pairs of int16 (byte_pixels.h). The bits are those of
-// the reference.
+// integers, where int8 is multiplied as pairs of int16 (byte_pixels.h). The bits are those of the
+// reference.
 //
 // As in conv_winograd.cc, four by four results are made of six by six inputs with 36 products for
 // each pair of channels in place of 144, Y = A' [(G g G') * (B' d B)] A, of the points 0, +-1, +-2

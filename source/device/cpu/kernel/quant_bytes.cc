@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// QuantizeLinear of fp32 to bytes, DequantizeLinear of bytes and int32 to fp32, with one scale or
-// one for each index of an axis, and DynamicQuantizeLinear. Quotients and products are rounded as
-// those of the reference are, so the bits are the same. With one scale tensors may lie with
-// channels last.
+// QuantizeLinear of fp32 to int8 and uint8, DequantizeLinear of these and int32 to fp32, with one
+// scale or one for each index of an axis, and DynamicQuantizeLinear. Quotients and products are
+// rounded as those of the reference are, so the bits are the same. With one scale tensors may lie
+// with channels last.
 // Limits: division; memory bandwidth where there is none.
 #include <algorithm>
 #include <cmath>

@@ -22,7 +22,7 @@ constexpr int64_t kFloatsAtOnce = 4096;
 // RNN of 64 units take 12 us rather than 21.
 constexpr int64_t kFewMacs = 1 << 19;
 
-// A build without the operator does without the kernels of bytes.
+// A build without the operator does without the int8 kernels.
 constexpr bool kHasBytes = is_selected("tengine.RowQuantizeLSTM");
 
 struct RecurrentLayer
@@ -408,7 +408,7 @@ bool is_constant(const tensor* tensor)
     return !tensor || tensor->tensor_type == TENSOR_TYPE_CONST;
 }
 
-// Both matrices of a layer of bytes; the state may have up to a vector more than the units.
+// Both matrices of an int8 layer; the state may have up to a vector more than the units.
 bool has_byte_formats(const node& node, const recurrent_shape& shape)
 {
     constexpr int64_t kMostLanes = 64;
@@ -451,7 +451,7 @@ void pack_bytes(const KernelContext& context, const RecurrentLayer& layer, int64
         rest, packed);
 }
 
-// The pack of a layer of bytes.
+// The pack of an int8 layer.
 int keep_bytes(KernelContext& context, const RecurrentLayer& layer)
 {
     const int64_t depth = std::max<int64_t>(layer.shape.input, layer.units);

@@ -12,7 +12,7 @@
 
 namespace tengine::cpu {
 
-// A type of bytes with a zero point.
+// An int8 or uint8 type with a zero point.
 struct ByteRange
 {
     int32_t zero_point, lowest, highest;

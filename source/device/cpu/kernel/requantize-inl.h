@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of 32 bits to bytes, the bits of tengine/fixed_point.h. Included once for each instruction
-// set, except for what has vectors of one lane.
+// set, except for those whose vectors have one lane.
 //
 // A sum times its scale is added to 256 and the zero point, so that all bytes are floats from 256
 // to below 512, whose lowest bit is 2^-15: the bits of such a float are an integer with 15 of the

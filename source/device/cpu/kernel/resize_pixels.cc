@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize (linear) of bytes with channels last, along lines and columns: two lines are mixed to one
-// of words, which is as wide as the input, then its pixels, two by two. Weights have 11 bits, so
-// that the sums are exact and rounded once, and the bits are those of the reference.
+// Resize (linear) of int8 and uint8 with channels last, along lines and columns: two lines are
+// mixed to one of words, which is as wide as the input, then its pixels, two by two. Weights have
+// 11 bits, so that the sums are exact and rounded once, and the bits are those of the reference.
 // Limits: two multiplications for each result, and two for each element of a line; pixels of fewer
 // channels than a vector has words leave lanes idle.
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax of floats along the last axis: the largest value of a row, the exponentials and their
 // sum, the division; three passes over a row that stays in L1. Rows are spread over the workers.
-// Those of 16-bit numbers are computed in fp32 and rounded once.
+// Those of fp16 or bf16 are computed in fp32 and rounded once.
 // Limits: the exponential, a polynomial.
 // Accuracy: within (n / (32 * lanes) + 32 + 8 + lanes) * eps of the exact value, relative, for rows
 // of n; a lane begins a sum after each 32 elements, so that small exponentials are not lost beside

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // See winograd_conv.h and conv_winograd.cc. Each column of a line of tiles, whose patches overlap,
-// is transformed once; a panel's results are transformed back where they lie in the cache. Numbers
-// of 16 bits are widened when they are read, and results rounded once, after the activation.
+// is transformed once; a panel's results are transformed back where they lie in the cache. fp16 and
+// bf16 are widened when they are read, and results rounded once, after the activation.
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
@@ -166,8 +166,8 @@ void multiply_positions(const Winograd& conv, const float* inputs, const Winogra
     }
 }
 
-// Where a tile's results go: floats to the output, numbers of 16 bits to a buffer first. The addend
-// lies as the output does.
+// Where a tile's results go: floats to the output, fp16 and bf16 to a buffer first. The addend lies
+// as the output does.
 template <class T>
 struct TilePlace
 {
