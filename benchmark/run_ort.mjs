@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX Runtime's side of compare_ort.mjs; it behaves like run_model.c, whose precision is the file's:
 //   run_ort.mjs RUNTIME MODEL THREADS FOLDER
-// RUNTIME holds node_modules/onnxruntime-node. Of the first line it prints the milliseconds only.
+// RUNTIME holds node_modules/onnxruntime-node. Its first line has the milliseconds only.
 import { createInterface } from 'node:readline';
 import { loadOrt } from './ort.mjs';
 import { readInputs, writeOutputs } from './tensors.mjs';

@@ -69,7 +69,7 @@ int find_owner(const std::map<std::string, int>& seen, const std::string& name)
     return -1;
 }
 
-// Of each node the innermost that it is in a body of: "If_3" of "If_3/else_branch/Conv_1".
+// The innermost node in whose body each node is: "If_3" of "If_3/else_branch/Conv_1".
 std::vector<int> find_owners(const std::vector<std::string>& names,
                              const std::vector<std::string>& operators)
 {
@@ -139,8 +139,8 @@ Profiler::Profiler(graph_t graph) : graph_(graph)
         parts_[static_cast<size_t>(part_of_[i])].owner = owners_[i];
 }
 
-// What a part took beyond those of its nodes that have a time is that of the others. What its nodes
-// take is not that of the node in whose body they are.
+// The time of a part beyond that of its timed nodes is that of the others. The time of its nodes is
+// not that of the node in whose body they are.
 void Profiler::add_parts(const std::vector<double>& nodes, std::vector<double>* own)
 {
     std::vector<double> known(parts_.size());

@@ -286,7 +286,7 @@ TENGINE_API int tengine_op_complete(tengine_op_completion_t completion, int stat
         if (tengine_status_ < 0) return tengine_status_; \
     } while (0)
 
-// What TENGINE_OP_ENSURE_TYPE calls. TENGINE_EDTYPE; TENGINE_EINVAL when the tensor is absent.
+// Called by TENGINE_OP_ENSURE_TYPE. TENGINE_EDTYPE; TENGINE_EINVAL when the tensor is absent.
 TENGINE_API int tengine_op_check_type(tengine_op_context_t* context,
                                       const tengine_op_tensor_t* tensor, int data_type);
 

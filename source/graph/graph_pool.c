@@ -9,7 +9,7 @@
 #include "graph/core.h"
 #include "tengine/error.h"
 
-// What stands in front of a pack's memory.
+// The header in front of a pack's memory.
 typedef struct pack_head
 {
     struct pack_head* next;  // of those that may be shared, in its bucket

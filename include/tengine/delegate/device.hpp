@@ -35,7 +35,7 @@ int Guard(const char* name, const Function& function)
     }
 }
 
-// What Delegate::Build made of a model. Lives as long as a graph that was prepared with it.
+// The result of Delegate::Build for a model. Lives as long as a graph that was prepared with it.
 struct Plan
 {
     const void* context;  // of the graph

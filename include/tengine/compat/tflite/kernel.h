@@ -126,7 +126,7 @@ static inline TfLiteStatus TfLiteOpaqueNodeOutputs(const TfLiteOpaqueNode* node,
     return kTfLiteOk;
 }
 
-// What Init gets. *size is 0 before.
+// The bytes that Init gets. *size is 0 before.
 static inline TfLiteStatus TfLiteOpaqueNodeGetCustomInitialData(const TfLiteOpaqueNode* node,
                                                                 const void** init_data, int* size)
 {
