@@ -42,7 +42,7 @@ enum multi_head_output
 
 static inline const struct multi_head_param* get_multi_head_param(const emitter_t* emit)
 {
-    return emit->origin->op.param_mem;
+    return (const struct multi_head_param*)emit->origin->op.param_mem;
 }
 
 // The tensor that is added to the scores for a mask of int32: (B), (2 B) where `takes_begins`, (B,
