@@ -26,7 +26,7 @@ struct PackedProblem
 };
 
 // A constant with memory of its own is this part's alone, and another may come to lie there; so may
-// other values of a tensor that is no constant.
+// other values of a tensor that is not constant.
 inline bool is_shared_constant(const tensor* constant)
 {
     return !constant ||
