@@ -31,7 +31,8 @@ std::string read_file(const std::string& path)
 {
     std::string bytes(static_cast<size_t>(fs::file_size(path)), '\0');
     const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
-    if (!file || std::fread(bytes.data(), 1, bytes.size(), file.get()) != bytes.size())
+    if (!file || bytes.empty() ||
+        std::fread(bytes.data(), 1, bytes.size(), file.get()) != bytes.size())
         throw Failure("cannot read '" + path + "': " + std::strerror(errno));
     return bytes;
 }
