@@ -12,7 +12,7 @@ bool has_same_ir_shape(const struct tensor* a, const struct tensor* b)
            memcmp(a->dims, b->dims, sizeof(int) * a->dim_num) == 0;
 }
 
-static bool is_user_memory(const struct tensor* tensor)
+bool is_ir_user_memory(const struct tensor* tensor)
 {
     return tensor->data && !tensor->internal_allocated;
 }
@@ -33,7 +33,7 @@ static int publish_shape(struct tensor* source, const ir_frame_value_t* value)
         TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(source, value->dims, value->dim_num));
     else
         source->shape_set = 0;
-    if (is_user_memory(source) && get_ir_tensor_bytes(source) != old_bytes) {
+    if (is_ir_user_memory(source) && get_ir_tensor_bytes(source) != old_bytes) {
         TLOG_WARNING("tensor '%s' now has %zu bytes: its buffer of %zu bytes is no longer used",
                      source->name, get_ir_tensor_bytes(source), old_bytes);
         release_ir_tensor_data(source);
@@ -46,7 +46,7 @@ static int publish_settled_shapes(struct graph* source, const struct vector* sha
     for (int i = 0; i < get_vector_num(shapes); ++i) {
         const ir_settled_shape_t* settled = get_vector_data(shapes, i);
         struct tensor* tensor = source->tensor_list[settled->source_index];
-        if (tensor->tensor_type != TENSOR_TYPE_VAR || is_user_memory(tensor)) continue;
+        if (tensor->tensor_type != TENSOR_TYPE_VAR || is_ir_user_memory(tensor)) continue;
         TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(tensor, settled->dims, settled->dim_num));
     }
     return TENGINE_OK;
@@ -54,7 +54,7 @@ static int publish_settled_shapes(struct graph* source, const struct vector* sha
 
 static void publish_data(struct tensor* source, void* data)
 {
-    if (source->tensor_type != TENSOR_TYPE_VAR || is_user_memory(source)) return;
+    if (source->tensor_type != TENSOR_TYPE_VAR || is_ir_user_memory(source)) return;
     source->data = data;
     source->internal_allocated = data != NULL;
 }
@@ -122,7 +122,7 @@ void bind_ir_outputs(const struct graph* source, const struct graph* execution, 
     for (int i = 0; i < source->output_tensor_num; ++i) {
         const struct tensor* wanted = source->tensor_list[source->output_tensors[i]];
         const struct tensor* output = output_of(execution, i);
-        if (is_planned(output) && is_user_memory(wanted))
+        if (is_planned(output) && is_ir_user_memory(wanted))
             frame->values[output->index].data = wanted->data;
     }
 }

@@ -14,6 +14,9 @@ extern "C" {
 // Whether two shapes are the same, also in their unknown dimensions.
 bool has_same_ir_shape(const struct tensor* a, const struct tensor* b);
 
+// Whether the data of a source tensor is a buffer of the user's.
+bool is_ir_user_memory(const struct tensor* tensor);
+
 // After prerun: source tensors learn types and shapes.
 int publish_ir_shapes(struct graph* source, const struct graph* execution, const ir_frame_t* frame);
 

@@ -6,6 +6,7 @@
 #include "graph/graph.h"
 #include "graph/preparation.h"
 #include "operator/operator.h"
+#include "scheduler/exchange.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/shape_cache.h"
 
@@ -14,7 +15,7 @@
 static bool is_lent_output(const struct graph* source, const struct tensor* made)
 {
     const struct tensor* output = get_ir_graph_tensor(source, made->core->source_index);
-    return output && output->data && !output->internal_allocated;
+    return output && is_ir_user_memory(output);
 }
 
 // ---- values of inputs ----
