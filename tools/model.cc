@@ -96,6 +96,11 @@ Tensor narrow(const std::string& subject, const Tensor& bytes, int data_type)
 
 }  // namespace
 
+bool has_bodies(const std::string& op)
+{
+    return op == "If" || op == "Loop" || op == "Scan" || op == "SequenceMap";
+}
+
 const char* format_of(const std::string& path)
 {
     for (int i = 0; i < tengine_format_get_number(); ++i) {

@@ -35,6 +35,9 @@ struct ModelOptions
 
 constexpr int kMostThreads = 1024;
 
+// Whether nodes of this operator have bodies.
+bool has_bodies(const std::string& op);
+
 // --threads, one number
 void add_threads_option(Command* command, int* threads);
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "model.h"
 #include "report.h"
 #include "statistics.h"
 #include "tengine/inspect.h"
@@ -73,12 +74,11 @@ int find_owner(const std::map<std::string, int>& seen, const std::string& name)
 std::vector<int> find_owners(const std::vector<std::string>& names,
                              const std::vector<std::string>& operators)
 {
-    static const std::set<std::string> kOwners = {"If", "Loop", "Scan", "SequenceMap"};
     std::map<std::string, int> seen;  // bodies come after what owns them
     std::vector<int> owners;
     for (size_t i = 0; i < names.size(); ++i) {
         owners.push_back(find_owner(seen, names[i]));
-        if (kOwners.count(operators[i]) != 0) seen[names[i]] = static_cast<int>(i);
+        if (has_bodies(operators[i])) seen[names[i]] = static_cast<int>(i);
     }
     return owners;
 }

@@ -273,11 +273,10 @@ std::string FloatModel::float_type() const
 
 std::string FloatModel::bodies_in_float() const
 {
-    static const std::set<std::string> kOwners = {"If", "Loop", "Scan", "SequenceMap"};
     std::string owners;
     for (node_t node : list_nodes(graph_.get())) {
         const std::string op = get_node_op(node);
-        if (kOwners.count(op) == 0) continue;
+        if (!has_bodies(op)) continue;
         owners += (owners.empty() ? "" : ", ") + op + " '" + get_node_name(node) + "'";
     }
     return owners.empty() ? "" : "; the bodies of " + owners + " stay in float";
