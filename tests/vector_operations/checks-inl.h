@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// check() compares one operation of Highway, for one type and one number of lanes, with its
-// definition. Included once for each instruction set, by files that are.
+// Lists of operations of Highway with their definitions, and their comparison for each type and
+// number of lanes. Included once for each instruction set, by files that are.
+//
+// A list is a macro TENGINE_X(CHECK) that calls CHECK(name, vector, lane) for each operation: its
+// name, an expression for the vector of results, and one for their lane i. In both expressions T is
+// the type of the operands and Result that of the results, and n is the parameter. In the first, a,
+// b and c are vectors with the tag d, `to` is the tag of the results, and a_lanes is the memory
+// that a was loaded from. In the second, a, b and c point to the numbers, of which a vector has
+// `lanes`. All of a list is one function for each width: one for each operation would take five
+// times as long to compile.
 
 // clang-format off
 #if defined(TENGINE_VECTOR_CHECKS) == defined(HWY_TARGET_TOGGLE)
@@ -13,66 +21,115 @@
 
 #include <hwy/highway.h>
 
-#include "vector_operations/operands.h"
+#include "vector_operations/comparison.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::vector_operations::HWY_NAMESPACE {
+namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr int kRounds = 20;
+// What a group of operations says of itself; where it is otherwise, the group says it again.
+struct SameType
+{
+    template <class D>
+    using To = D;
+    template <class T>
+    static constexpr size_t kLeastLanes = 1;
+    template <class D>
+    static constexpr bool kFits = true;  // the results, into a register
+    static constexpr Parameters kParameters = &no_parameter;
+};
 
-// compute(d, to, a, b, c) gives a vector of `to`; define(a, b, c, i, lanes) its lane i, where a, b
-// and c are the numbers in the three vectors.
-template <class D, class To, class Compute, class Define>
-HWY_NOINLINE void check(const char* operation, D d, To to, const Compute& compute,
-                        const Define& define)
+// As many lanes of another type.
+template <class Result>
+struct OtherType : SameType
+{
+    template <class D>
+    using To = hn::Rebind<Result, D>;
+    template <class D>
+    static constexpr bool kFits = hn::MaxLanes(D()) * sizeof(Result) <= HWY_MAX_BYTES;
+};
+
+// As many bytes of another type.
+template <class Result>
+struct SameBytes : SameType
+{
+    template <class D>
+    using To = hn::Repartition<Result, D>;
+};
+
+template <class Group, class D>
+void compare_width(D d)
 {
     using T = hn::TFromD<D>;
+    using To = typename Group::template To<D>;
     using Result = hn::TFromD<To>;
-    std::mt19937_64 engine(sizeof(T) + 16 * hn::Lanes(d));
-    for (int round = 0; round < kRounds; ++round) {
-        const Operands<T> in(engine);
-        Result got[kMostLanes];
-        hn::StoreU(compute(d, to, hn::LoadU(d, in.a), hn::LoadU(d, in.b), hn::LoadU(d, in.c)), to,
-                   got);
-        for (size_t i = 0; i < hn::Lanes(to); ++i) {
-            const Result expected = define(in.a, in.b, in.c, i, hn::Lanes(d));
-            if (!is_same(got[i], expected))
-                return report_lane(operation, hwy::TargetName(HWY_TARGET), sizeof(T), hn::Lanes(d),
-                                   i, static_cast<double>(got[i]), static_cast<double>(expected));
-        }
-    }
+    if (hn::Lanes(d) < Group::template kLeastLanes<T>) return;
+    compare({hwy::TargetName(HWY_TARGET), Group::kNames, sizeof Group::kNames / sizeof(char*),
+             &kNumberType<T>, &kNumberType<Result>, hn::Lanes(d), hn::Lanes(To()),
+             Group::kParameters, &Group::template compute<D, To>,
+             &Group::template define<T, Result>});
 }
 
-// Check::run(d) for vectors of one lane, two, four, and so on up to all that the registers hold.
-template <class Check, class T, size_t kLanes = 1>
+// Vectors of one lane, two, four, and so on up to all that the registers hold.
+template <class Group, class T, size_t kLanes = 1>
 void for_each_width()
 {
     const hn::CappedTag<T, kLanes> d;
-    Check::run(d);
+    using D = std::remove_const_t<decltype(d)>;
+    if constexpr (hn::MaxLanes(D()) >= Group::template kLeastLanes<T> && Group::template kFits<D>)
+        compare_width<Group>(d);
     if constexpr (2 * kLanes * sizeof(T) <= HWY_MAX_BYTES)
-        if (2 * kLanes <= hn::Lanes(hn::ScalableTag<T>())) for_each_width<Check, T, 2 * kLanes>();
+        if (2 * kLanes <= hn::Lanes(hn::ScalableTag<T>())) for_each_width<Group, T, 2 * kLanes>();
 }
 
-template <class Check, class... T>
+template <class Group, class... T>
 void for_each_type()
 {
-    (for_each_width<Check, T>(), ...);
+    (for_each_width<Group, T>(), ...);
 }
 
+}  // namespace
 }  // namespace tengine::vector_operations::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-// The operands have these names in both expressions.
-#define TENGINE_VECTOR(...)                           \
-    [](auto d, auto to, auto a, auto b, auto c) {     \
-        (void)d, (void)to, (void)a, (void)b, (void)c; \
-        return __VA_ARGS__;                           \
-    }
-#define TENGINE_LANE(...)                                                     \
-    [](const auto* a, const auto* b, const auto* c, size_t i, size_t lanes) { \
-        (void)a, (void)b, (void)c, (void)i, (void)lanes;                      \
-        return __VA_ARGS__;                                                   \
+#define TENGINE_NAME(name, vector, lane) name,
+#define TENGINE_VECTOR(name, vector, lane) \
+    hn::StoreU(vector, to, out);           \
+    out += kMostLanes;
+#define TENGINE_LANE(name, vector, lane)      \
+    for (size_t i = 0; i < result_lanes; ++i) \
+        out[i] = lane;                        \
+    out += kMostLanes;
+
+// The members of a group that come from its list.
+#define TENGINE_OPERATIONS(LIST)                                                                 \
+    static constexpr const char* kNames[] = {LIST(TENGINE_NAME)};                                \
+    template <class D, class To>                                                                 \
+    static HWY_NOINLINE void compute(const void* from_a, const void* from_b, const void* from_c, \
+                                     [[maybe_unused]] size_t n, void* results)                   \
+    {                                                                                            \
+        using T = hn::TFromD<D>;                                                                 \
+        using Result = hn::TFromD<To>;                                                           \
+        const D d;                                                                               \
+        const To to;                                                                             \
+        [[maybe_unused]] const T* a_lanes = static_cast<const T*>(from_a);                       \
+        [[maybe_unused]] const auto a = hn::LoadU(d, a_lanes);                                   \
+        [[maybe_unused]] const auto b = hn::LoadU(d, static_cast<const T*>(from_b));             \
+        [[maybe_unused]] const auto c = hn::LoadU(d, static_cast<const T*>(from_c));             \
+        Result* out = static_cast<Result*>(results);                                             \
+        LIST(TENGINE_VECTOR)                                                                     \
+    }                                                                                            \
+    template <class T, class Result>                                                             \
+    static HWY_NOINLINE void define(const void* from_a, const void* from_b, const void* from_c,  \
+                                    [[maybe_unused]] size_t n, [[maybe_unused]] size_t lanes,    \
+                                    size_t result_lanes, void* results)                          \
+    {                                                                                            \
+        [[maybe_unused]] const T *a = static_cast<const T*>(from_a),                             \
+                                 *b = static_cast<const T*>(from_b),                             \
+                                 *c = static_cast<const T*>(from_c);                             \
+        Result* out = static_cast<Result*>(results);                                             \
+        LIST(TENGINE_LANE)                                                                       \
     }
 
 #endif  // TENGINE_VECTOR_CHECKS

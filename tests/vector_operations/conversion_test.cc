@@ -16,74 +16,50 @@
 HWY_BEFORE_NAMESPACE();
 namespace tengine::vector_operations::HWY_NAMESPACE {
 
+namespace {
+
 // The vectors of the narrow type are halves or quarters of a register.
-template <class To>
-struct Promotion
+#define TENGINE_PROMOTION(CHECK) CHECK("PromoteTo", hn::PromoteTo(to, a), static_cast<Result>(a[i]))
+template <class Other>
+struct Promotion : OtherType<Other>
 {
-    template <class D>
-    static void run(D tag)
-    {
-        if constexpr (hn::MaxLanes(D()) * sizeof(To) <= HWY_MAX_BYTES)
-            check("PromoteTo", tag, hn::Rebind<To, D>(), TENGINE_VECTOR(hn::PromoteTo(to, a)),
-                  TENGINE_LANE(static_cast<To>(a[i])));
-    }
+    TENGINE_OPERATIONS(TENGINE_PROMOTION)
 };
 
-template <class To>
-struct Demotion
+#define TENGINE_DEMOTION(CHECK) CHECK("DemoteTo", hn::DemoteTo(to, a), saturate<Result>(a[i]))
+template <class Other>
+struct Demotion : OtherType<Other>
 {
-    template <class D>
-    static void run(D tag)
-    {
-        check("DemoteTo", tag, hn::Rebind<To, D>(), TENGINE_VECTOR(hn::DemoteTo(to, a)),
-              TENGINE_LANE(saturate<To>(a[i])));
-    }
+    TENGINE_OPERATIONS(TENGINE_DEMOTION)
 };
 
-template <class To>
-struct Truncation
+#define TENGINE_TRUNCATION(CHECK) \
+    CHECK("TruncateTo", hn::TruncateTo(to, a), static_cast<Result>(a[i]))
+template <class Other>
+struct Truncation : OtherType<Other>
 {
-    template <class D>
-    static void run(D tag)
-    {
-        check("TruncateTo", tag, hn::Rebind<To, D>(), TENGINE_VECTOR(hn::TruncateTo(to, a)),
-              TENGINE_LANE(static_cast<To>(a[i])));
-    }
+    TENGINE_OPERATIONS(TENGINE_TRUNCATION)
 };
 
-struct IntegersToFloats
+#define TENGINE_CONVERSION(CHECK) \
+    CHECK("ConvertTo", hn::ConvertTo(to, a), static_cast<Result>(a[i]))
+template <class Other>
+struct Conversion : OtherType<Other>
 {
-    template <class D>
-    static void run(D tag)
-    {
-        check("ConvertTo", tag, hn::Rebind<float, D>(), TENGINE_VECTOR(hn::ConvertTo(to, a)),
-              TENGINE_LANE(static_cast<float>(a[i])));
-    }
-};
-
-struct FloatsToIntegers
-{
-    template <class D>
-    static void run(D tag)
-    {
-        check("ConvertTo", tag, hn::Rebind<int32_t, D>(), TENGINE_VECTOR(hn::ConvertTo(to, a)),
-              TENGINE_LANE(static_cast<int32_t>(a[i])));
-    }
+    TENGINE_OPERATIONS(TENGINE_CONVERSION)
 };
 
 // Kernels that use it have vectors of fixed sizes (kernel/fixed_vectors.h); SVE has another order.
 #if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
 // Each part of 16 bytes begins with the words of the first vector.
-struct PairsOfWords
+#define TENGINE_PAIRS_OF_WORDS(CHECK)                                     \
+    CHECK("ReorderDemote2To", cpu::HWY_NAMESPACE::demote_words(to, a, b), \
+          saturate<Result>((i % 8 < 4 ? a : b)[i / 8 * 4 + i % 4]))
+struct PairsOfWords : SameBytes<int16_t>
 {
-    template <class D>
-    static void run(D tag)
-    {
-        if constexpr (hn::MaxLanes(D()) >= 4)
-            check("ReorderDemote2To", tag, hn::Repartition<int16_t, D>(),
-                  TENGINE_VECTOR(cpu::HWY_NAMESPACE::demote_words(to, a, b)),
-                  TENGINE_LANE(saturate<int16_t>((i % 8 < 4 ? a : b)[i / 8 * 4 + i % 4])));
-    }
+    TENGINE_OPERATIONS(TENGINE_PAIRS_OF_WORDS)
+    template <class T>
+    static constexpr size_t kLeastLanes = 4;
 };
 #endif
 
@@ -91,37 +67,32 @@ struct PairsOfWords
 // others. Bits of fp16 are integers, since fp16 is not an arithmetic type.
 #if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_F16C)) || \
     (HWY_ARCH_ARM && HWY_TARGET == HWY_NEON && (__ARM_FP & 2))
-struct Halves
+#define TENGINE_CONVERTS_HALVES 1
+#else
+#define TENGINE_CONVERTS_HALVES 0
+#endif
+#if TENGINE_CONVERTS_HALVES
+template <class D>
+using HalvesOf = hn::Rebind<hwy::float16_t, D>;
+
+#define TENGINE_DEMOTION_TO_HALVES(CHECK)                                     \
+    CHECK("DemoteTo halves", hn::BitCast(to, hn::DemoteTo(HalvesOf<D>(), a)), \
+          plain_fp32_to_fp16(a[i]))
+struct DemotionToHalves : OtherType<uint16_t>
 {
-    template <class D>
-    static void run(D tag)
-    {
-        const hn::Rebind<hwy::float16_t, D> halves;
-        const hn::Rebind<uint16_t, D> bits;
-        check(
-            "DemoteTo halves", tag, bits,
-            [halves, bits](auto, auto, auto a, auto, auto) {
-                return hn::BitCast(bits, hn::DemoteTo(halves, a));
-            },
-            TENGINE_LANE(plain_fp32_to_fp16(a[i])));
-        check(
-            "PromoteTo of halves", tag, tag,
-            [halves](auto d, auto, auto a, auto, auto) {
-                return hn::PromoteTo(d, hn::DemoteTo(halves, a));
-            },
-            TENGINE_LANE(plain_fp16_to_fp32(plain_fp32_to_fp16(a[i]))));
-    }
+    TENGINE_OPERATIONS(TENGINE_DEMOTION_TO_HALVES)
 };
 
-#else
-struct Halves
+#define TENGINE_PROMOTION_OF_HALVES(CHECK)                                         \
+    CHECK("PromoteTo of halves", hn::PromoteTo(d, hn::DemoteTo(HalvesOf<D>(), a)), \
+          plain_fp16_to_fp32(plain_fp32_to_fp16(a[i])))
+struct PromotionOfHalves : SameType
 {
-    template <class D>
-    static void run(D)
-    {
-    }
+    TENGINE_OPERATIONS(TENGINE_PROMOTION_OF_HALVES)
 };
 #endif
+
+}  // namespace
 
 void check_conversions()
 {
@@ -135,9 +106,13 @@ void check_conversions()
     for_each_type<Demotion<uint16_t>, int32_t>();
     for_each_type<Truncation<uint8_t>, uint16_t, uint32_t>();
     for_each_type<Truncation<uint16_t>, uint32_t>();
-    for_each_type<IntegersToFloats, int32_t>();
-    for_each_type<FloatsToIntegers, float>();
-    for_each_type<Halves, float>();
+    for_each_type<Conversion<float>, int32_t>();
+    for_each_type<Conversion<int32_t>, float>();
+#if TENGINE_CONVERTS_HALVES
+    for_each_type<DemotionToHalves, float>();
+    for_each_type<PromotionOfHalves, float>();
+#endif
+#undef TENGINE_CONVERTS_HALVES
 #if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
     for_each_type<PairsOfWords, int32_t>();
 #endif

@@ -3,6 +3,7 @@
 // interleaved in memory.
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <numeric>
 
 // clang-format off
 #undef HWY_TARGET_INCLUDE
@@ -16,258 +17,234 @@
 HWY_BEFORE_NAMESPACE();
 namespace tengine::vector_operations::HWY_NAMESPACE {
 
-// All lanes have the result. Small integers have exact sums in any order.
-struct Reductions
+namespace {
+
+// Small integers have exact sums in any order.
+template <class D, class V>
+HWY_INLINE V whole(D, V v)
 {
-    template <class D>
-    static void run(D tag)
-    {
-        using T = hn::TFromD<D>;
-        const auto small = [](auto d, auto a) {
-            if constexpr (std::is_floating_point_v<hn::TFromD<decltype(d)>>)
-                return hn::Round(a);
-            else
-                return a;
-        };
-        check(
-            "SumOfLanes", tag, tag,
-            [small](auto d, auto, auto a, auto, auto) { return hn::SumOfLanes(d, small(d, a)); },
-            [](const T* a, const T*, const T*, size_t, size_t lanes) {
-                T sum = 0;
-                for (size_t k = 0; k < lanes; ++k)
-                    sum = add<T>(sum, std::is_integral_v<T> ? a[k] : T(std::nearbyint(a[k])));
-                return sum;
-            });
-        check("MaxOfLanes", tag, tag, TENGINE_VECTOR(hn::MaxOfLanes(d, a)),
-              TENGINE_LANE(*std::max_element(a, a + lanes)));
-        check("MinOfLanes", tag, tag, TENGINE_VECTOR(hn::MinOfLanes(d, a)),
-              TENGINE_LANE(*std::min_element(a, a + lanes)));
-    }
+    if constexpr (std::is_floating_point_v<hn::TFromD<D>>)
+        return hn::Round(v);
+    else
+        return v;
+}
+
+template <class T>
+T sum_whole(const T* numbers, size_t count)
+{
+    T sum = 0;
+    for (size_t k = 0; k < count; ++k)
+        sum = add<T>(sum, std::is_integral_v<T> ? numbers[k] : T(std::nearbyint(numbers[k])));
+    return sum;
+}
+
+// All lanes have the result.
+#define TENGINE_REDUCTIONS(CHECK)                                              \
+    CHECK("SumOfLanes", hn::SumOfLanes(d, whole(d, a)), sum_whole(a, lanes))   \
+    CHECK("MaxOfLanes", hn::MaxOfLanes(d, a), *std::max_element(a, a + lanes)) \
+    CHECK("MinOfLanes", hn::MinOfLanes(d, a), *std::min_element(a, a + lanes))
+struct Reductions : SameType
+{
+    TENGINE_OPERATIONS(TENGINE_REDUCTIONS)
 };
 
-// Lanes that lie in turns: those of `count` vectors, the last of which are zeros.
-template <class T>
-T lane_in_turn(const T* const* from, size_t count, size_t place)
+// The parts of memory that four vectors fill.
+std::vector<size_t> each_part(size_t, size_t)
 {
+    return {0, 1, 2, 3};
+}
+
+// The vector at `part` of the memory after a store of so many vectors, the fourth of which is
+// zeros.
+template <size_t kCount, class D, class V>
+HWY_INLINE V store_in_turns(D d, size_t part, V a, V b, V c)
+{
+    hn::TFromD<D> to[4 * kMostLanes];
+    if constexpr (kCount == 2) hn::StoreInterleaved2(a, b, d, to);
+    if constexpr (kCount == 3) hn::StoreInterleaved3(a, b, c, d, to);
+    if constexpr (kCount == 4) hn::StoreInterleaved4(a, b, c, hn::Zero(d), d, to);
+    return hn::LoadU(d, to + part * hn::Lanes(d));
+}
+
+// The number at a place where the lanes of so many vectors lie in turns.
+template <class T>
+T lane_in_turn(size_t count, size_t place, const T* a, const T* b, const T* c)
+{
+    const T* from[] = {a, b, c, nullptr};
     const T* vector = from[place % count];
     return vector ? vector[place / count] : T{0};
 }
 
-struct InterleavedStores
+#define TENGINE_INTERLEAVED_STORES(CHECK)                            \
+    CHECK("StoreInterleaved2", store_in_turns<2>(d, n % 2, a, b, c), \
+          lane_in_turn(2, n % 2 * lanes + i, a, b, c))               \
+    CHECK("StoreInterleaved3", store_in_turns<3>(d, n % 3, a, b, c), \
+          lane_in_turn(3, n % 3 * lanes + i, a, b, c))               \
+    CHECK("StoreInterleaved4", store_in_turns<4>(d, n, a, b, c),     \
+          lane_in_turn(4, n* lanes + i, a, b, c))
+struct InterleavedStores : SameType
 {
-    // The vector at `part` of the memory after store(a, b, c, to).
-    template <size_t kCount, class D, class Store>
-    static void check_store(const char* name, D tag, size_t part, const Store& store)
-    {
-        using T = hn::TFromD<D>;
-        check(
-            name, tag, tag,
-            [part, store](auto d, auto, auto a, auto b, auto c) {
-                T to[4 * kMostLanes];
-                store(d, a, b, c, to);
-                return hn::LoadU(d, to + part * hn::Lanes(d));
-            },
-            [part](const T* a, const T* b, const T* c, size_t i, size_t lanes) {
-                const T* from[] = {a, b, c, nullptr};
-                return lane_in_turn(from, kCount, part * lanes + i);
-            });
-    }
-    template <class D>
-    static void run(D tag)
-    {
-        for (size_t part = 0; part < 2; ++part)
-            check_store<2>(
-                "StoreInterleaved2", tag, part,
-                [](auto d, auto a, auto b, auto, auto* to) { hn::StoreInterleaved2(a, b, d, to); });
-        for (size_t part = 0; part < 3; ++part)
-            check_store<3>("StoreInterleaved3", tag, part,
-                           [](auto d, auto a, auto b, auto c, auto* to) {
-                               hn::StoreInterleaved3(a, b, c, d, to);
-                           });
-        for (size_t part = 0; part < 4; ++part)
-            check_store<4>("StoreInterleaved4", tag, part,
-                           [](auto d, auto a, auto b, auto c, auto* to) {
-                               hn::StoreInterleaved4(a, b, c, hn::Zero(d), d, to);
-                           });
-    }
+    TENGINE_OPERATIONS(TENGINE_INTERLEAVED_STORES)
+    static constexpr Parameters kParameters = &each_part;
 };
 
-struct InterleavedLoads
+// The vector `part` of those whose lanes lie in turns in a, b, c and zeros, which follow each
+// other.
+template <size_t kCount, class D, class V>
+HWY_INLINE V load_in_turns(D d, size_t part, V a, V b, V c)
 {
-    // Each `count`-th of a, b, c and zeros, which follow each other.
-    template <class D, class Load>
-    static void check_load(const char* name, D tag, size_t count, size_t part, const Load& load)
-    {
-        using T = hn::TFromD<D>;
-        check(
-            name, tag, tag,
-            [load](auto d, auto, auto a, auto b, auto c) {
-                T from[4 * kMostLanes];
-                hn::StoreU(a, d, from);
-                hn::StoreU(b, d, from + hn::Lanes(d));
-                hn::StoreU(c, d, from + 2 * hn::Lanes(d));
-                hn::StoreU(hn::Zero(d), d, from + 3 * hn::Lanes(d));
-                return load(d, from);
-            },
-            [count, part](const T* a, const T* b, const T* c, size_t i, size_t lanes) {
-                const size_t place = count * i + part;
-                const T* from[] = {a, b, c, nullptr};
-                return from[place / lanes] ? from[place / lanes][place % lanes] : T{0};
-            });
+    hn::TFromD<D> from[4 * kMostLanes];
+    hn::StoreU(a, d, from);
+    hn::StoreU(b, d, from + hn::Lanes(d));
+    hn::StoreU(c, d, from + 2 * hn::Lanes(d));
+    hn::StoreU(hn::Zero(d), d, from + 3 * hn::Lanes(d));
+    V v0, v1, v2, v3;
+    if constexpr (kCount == 2) {
+        hn::LoadInterleaved2(d, from, v0, v1);
+        return part ? v1 : v0;
+    } else {
+        hn::LoadInterleaved4(d, from, v0, v1, v2, v3);
+        return part == 0 ? v0 : part == 1 ? v1 : part == 2 ? v2 : v3;
     }
-    template <class D>
-    static void run(D tag)
-    {
-        for (size_t part = 0; part < 2; ++part)
-            check_load("LoadInterleaved2", tag, 2, part, [part](auto d, const auto* from) {
-                hn::VFromD<decltype(d)> even, odd;
-                hn::LoadInterleaved2(d, from, even, odd);
-                return part ? odd : even;
-            });
-        for (size_t part = 0; part < 4; ++part)
-            check_load("LoadInterleaved4", tag, 4, part, [part](auto d, const auto* from) {
-                hn::VFromD<decltype(d)> v0, v1, v2, v3;
-                hn::LoadInterleaved4(d, from, v0, v1, v2, v3);
-                return part == 0 ? v0 : part == 1 ? v1 : part == 2 ? v2 : v3;
-            });
-    }
+}
+
+// The number at a place of a, b, c and zeros.
+template <class T>
+T lane_in_row(size_t lanes, size_t place, const T* a, const T* b, const T* c)
+{
+    const T* from[] = {a, b, c, nullptr};
+    return from[place / lanes] ? from[place / lanes][place % lanes] : T{0};
+}
+
+#define TENGINE_INTERLEAVED_LOADS(CHECK)                           \
+    CHECK("LoadInterleaved2", load_in_turns<2>(d, n % 2, a, b, c), \
+          lane_in_row(lanes, 2 * i + n % 2, a, b, c))              \
+    CHECK("LoadInterleaved4", load_in_turns<4>(d, n, a, b, c),     \
+          lane_in_row(lanes, 4 * i + n, a, b, c))
+struct InterleavedLoads : SameType
+{
+    TENGINE_OPERATIONS(TENGINE_INTERLEAVED_LOADS)
+    static constexpr Parameters kParameters = &each_part;
 };
 
 #if HWY_TARGET != HWY_SCALAR
 
-// Within each part of 16 bytes, or all of a shorter vector.
-struct Halves
+template <class T>
+constexpr size_t kBlock = 16 / sizeof(T);
+
+// Within each part of 16 bytes.
+#define TENGINE_BLOCKS(CHECK)                                                           \
+    CHECK("InterleaveLower", hn::InterleaveLower(d, a, b),                              \
+          (i % 2 ? b : a)[i / kBlock<T> * kBlock<T> + i % kBlock<T> / 2])               \
+    CHECK("InterleaveUpper", hn::InterleaveUpper(d, a, b),                              \
+          (i % 2 ? b : a)[i / kBlock<T> * kBlock<T> + (kBlock<T> + i % kBlock<T>) / 2]) \
+    CHECK("LoadDup128", hn::LoadDup128(d, a_lanes), a[i % kBlock<T>])
+struct Blocks : SameType
 {
-    template <class D>
-    static void run(D tag)
-    {
-        using T = hn::TFromD<D>;
-        constexpr size_t kBlock = 16 / sizeof(T);
-        if (hn::Lanes(tag) < kBlock) return;
-        check("InterleaveLower", tag, tag, TENGINE_VECTOR(hn::InterleaveLower(d, a, b)),
-              TENGINE_LANE((i % 2 ? b : a)[i / kBlock * kBlock + i % kBlock / 2]));
-        check("InterleaveUpper", tag, tag, TENGINE_VECTOR(hn::InterleaveUpper(d, a, b)),
-              TENGINE_LANE((i % 2 ? b : a)[i / kBlock * kBlock + (kBlock + i % kBlock) / 2]));
-        check(
-            "LoadDup128", tag, tag,
-            [](auto d, auto, auto a, auto, auto) {
-                T from[kMostLanes];
-                hn::StoreU(a, d, from);
-                return hn::LoadDup128(d, from);
-            },
-            TENGINE_LANE(a[i % kBlock]));
-    }
+    TENGINE_OPERATIONS(TENGINE_BLOCKS)
+    template <class T>
+    static constexpr size_t kLeastLanes = kBlock<T>;
 };
 
-struct OddLanes
+#define TENGINE_ODD_LANES(CHECK) \
+    CHECK("ConcatOdd", hn::ConcatOdd(d, b, a), 2 * i < lanes ? a[2 * i + 1] : b[2 * i + 1 - lanes])
+struct OddLanes : SameType
 {
-    template <class D>
-    static void run(D tag)
-    {
-        if constexpr (hn::MaxLanes(D()) >= 2)
-            check("ConcatOdd", tag, tag, TENGINE_VECTOR(hn::ConcatOdd(d, b, a)),
-                  TENGINE_LANE(2 * i < lanes ? a[2 * i + 1] : b[2 * i + 1 - lanes]));
-    }
+    TENGINE_OPERATIONS(TENGINE_ODD_LANES)
+    template <class T>
+    static constexpr size_t kLeastLanes = 2;
 };
 
-struct Broadcasts
+#define TENGINE_BROADCASTS(CHECK)                                \
+    CHECK("Broadcast<0>", hn::Broadcast<0>(a), a[i / 4 * 4])     \
+    CHECK("Broadcast<1>", hn::Broadcast<1>(a), a[i / 4 * 4 + 1]) \
+    CHECK("Broadcast<2>", hn::Broadcast<2>(a), a[i / 4 * 4 + 2]) \
+    CHECK("Broadcast<3>", hn::Broadcast<3>(a), a[i / 4 * 4 + 3])
+struct Broadcasts : SameType
 {
-    template <int kLane, class D>
-    static void broadcast(D tag)
-    {
-        check("Broadcast", tag, tag, TENGINE_VECTOR(hn::Broadcast<kLane>(a)),
-              TENGINE_LANE(a[i / 4 * 4 + kLane]));
-    }
-    template <class D>
-    static void run(D tag)
-    {
-        if constexpr (hn::MaxLanes(D()) >= 4) {
-            broadcast<0>(tag);
-            broadcast<1>(tag);
-            broadcast<2>(tag);
-            broadcast<3>(tag);
-        }
-    }
+    TENGINE_OPERATIONS(TENGINE_BROADCASTS)
+    template <class T>
+    static constexpr size_t kLeastLanes = 4;
 };
+
+size_t look_up(size_t i, size_t step, size_t lanes)
+{
+    return (i * step + step / 2) % lanes;
+}
 
 // Any order of all lanes.
-struct LaneTables
+template <class D, class V>
+HWY_INLINE V reorder(D d, V v, size_t step)
 {
-    template <class D>
-    static void run(D tag)
-    {
-        using T = hn::TFromD<D>;
-        const size_t count = hn::Lanes(tag);
-        for (size_t step : {size_t{1}, size_t{3}, count - 1}) {
-            check(
-                "TableLookupLanes", tag, tag,
-                [=](auto d, auto, auto a, auto, auto) {
-                    int32_t from[kMostLanes];
-                    for (size_t i = 0; i < count; ++i)
-                        from[i] = static_cast<int32_t>((i * step + step / 2) % count);
-                    return hn::TableLookupLanes(a, hn::SetTableIndices(d, from));
-                },
-                [=](const T* a, const T*, const T*, size_t i, size_t) {
-                    return a[(i * step + step / 2) % count];
-                });
-        }
-    }
+    int32_t from[kMostLanes];
+    for (size_t i = 0; i < hn::Lanes(d); ++i)
+        from[i] = static_cast<int32_t>(look_up(i, step, hn::Lanes(d)));
+    return hn::TableLookupLanes(v, hn::SetTableIndices(d, from));
+}
+
+#define TENGINE_LANE_TABLES(CHECK) \
+    CHECK("TableLookupLanes", reorder(d, a, n), a[look_up(i, n, lanes)])
+struct LaneTables : SameType
+{
+    TENGINE_OPERATIONS(TENGINE_LANE_TABLES)
+    static constexpr Parameters kParameters = [](size_t lanes, size_t) {
+        return std::vector<size_t>{1, 3, lanes - 1};
+    };
 };
 
-struct Bytes
+#define TENGINE_BYTES(CHECK)                                                                \
+    CHECK("TableLookupBytes", hn::TableLookupBytes(a, hn::And(b, hn::Set(d, uint8_t{15}))), \
+          a[i / 16 * 16 + b[i] % 16])                                                       \
+    CHECK("Combine",                                                                        \
+          hn::Combine(d, hn::LowerHalf(hn::Half<D>(), b), hn::LowerHalf(hn::Half<D>(), a)), \
+          2 * i < lanes ? a[i] : b[i - lanes / 2])
+struct Bytes : SameType
 {
-    template <class D>
-    static void run(D tag)
-    {
-        if constexpr (hn::MaxLanes(D()) >= 16) {
-            check("TableLookupBytes", tag, tag,
-                  TENGINE_VECTOR(hn::TableLookupBytes(a, hn::And(b, hn::Set(d, uint8_t{15})))),
-                  TENGINE_LANE(a[i / 16 * 16 + b[i] % 16]));
-            check("SumsOf8", tag, hn::Repartition<uint64_t, D>(), TENGINE_VECTOR(hn::SumsOf8(a)),
-                  [](const uint8_t* a, const uint8_t*, const uint8_t*, size_t i, size_t) {
-                      uint64_t sum = 0;
-                      for (size_t k = 0; k < 8; ++k)
-                          sum += a[8 * i + k];
-                      return sum;
-                  });
-            const hn::Half<D> half;
-            check(
-                "Combine", tag, tag,
-                [half](auto d, auto, auto a, auto b, auto) {
-                    return hn::Combine(d, hn::LowerHalf(half, b), hn::LowerHalf(half, a));
-                },
-                TENGINE_LANE(2 * i < lanes ? a[i] : b[i - lanes / 2]));
-        }
-    }
+    TENGINE_OPERATIONS(TENGINE_BYTES)
+    template <class T>
+    static constexpr size_t kLeastLanes = 16;
 };
+
+#define TENGINE_SUMS_OF_BYTES(CHECK) \
+    CHECK("SumsOf8", hn::SumsOf8(a), std::accumulate(a + 8 * i, a + 8 * i + 8, uint64_t{0}))
+struct SumsOfBytes : SameBytes<uint64_t>
+{
+    TENGINE_OPERATIONS(TENGINE_SUMS_OF_BYTES)
+    template <class T>
+    static constexpr size_t kLeastLanes = 16;
+};
+
+template <class To, class V>
+HWY_INLINE auto multiply_pairs(To to, V a, V b, V c)
+{
+    auto odd = hn::Zero(to);
+    auto even = hn::ReorderWidenMulAccumulate(to, a, b, hn::Zero(to), odd);
+    even = hn::ReorderWidenMulAccumulate(to, a, c, even, odd);
+    return hn::RearrangeToOddPlusEven(even, odd);
+}
+
+int32_t multiply_pair(const int16_t* a, const int16_t* b, const int16_t* c)
+{
+    int64_t sum = 0;
+    for (size_t k = 0; k < 2; ++k)
+        sum += int64_t{a[k]} * b[k] + int64_t{a[k]} * c[k];
+    return static_cast<int32_t>(sum);
+}
 
 // Sums of the products of two neighbours each; the words may wrap around once, at -32768 alone.
-struct PairProducts
+#define TENGINE_PAIR_PRODUCTS(CHECK)                                                           \
+    CHECK("ReorderWidenMulAccumulate and RearrangeToOddPlusEven", multiply_pairs(to, a, b, c), \
+          multiply_pair(a + 2 * i, b + 2 * i, c + 2 * i))
+struct PairProducts : SameBytes<int32_t>
 {
-    template <class D>
-    static void run(D tag)
-    {
-        if constexpr (hn::MaxLanes(D()) >= 2)
-            check(
-                "ReorderWidenMulAccumulate and RearrangeToOddPlusEven", tag,
-                hn::Repartition<int32_t, D>(),
-                [](auto, auto to, auto a, auto b, auto c) {
-                    auto odd = hn::Zero(to);
-                    auto even = hn::BitCast(to, c);
-                    even = hn::ReorderWidenMulAccumulate(to, a, b, hn::Zero(to), odd);
-                    even = hn::ReorderWidenMulAccumulate(to, a, c, even, odd);
-                    return hn::RearrangeToOddPlusEven(even, odd);
-                },
-                [](const int16_t* a, const int16_t* b, const int16_t* c, size_t i, size_t) {
-                    int64_t sum = 0;
-                    for (size_t k = 2 * i; k < 2 * i + 2; ++k)
-                        sum += int64_t{a[k]} * b[k] + int64_t{a[k]} * c[k];
-                    return static_cast<int32_t>(sum);
-                });
-    }
+    TENGINE_OPERATIONS(TENGINE_PAIR_PRODUCTS)
+    template <class T>
+    static constexpr size_t kLeastLanes = 2;
 };
 
 #endif  // HWY_TARGET != HWY_SCALAR
+
+}  // namespace
 
 void check_movement()
 {
@@ -275,11 +252,12 @@ void check_movement()
     for_each_type<InterleavedStores, uint8_t, float>();
     for_each_type<InterleavedLoads, uint8_t, float>();
 #if HWY_TARGET != HWY_SCALAR
-    for_each_type<Halves, uint8_t, uint16_t, int16_t, int32_t, float>();
+    for_each_type<Blocks, uint8_t, uint16_t, int16_t, int32_t, float>();
     for_each_type<OddLanes, uint16_t, float>();
     for_each_type<Broadcasts, float>();
     for_each_type<LaneTables, uint32_t, float>();
     for_each_type<Bytes, uint8_t>();
+    for_each_type<SumsOfBytes, uint8_t>();
     for_each_type<PairProducts, int16_t>();
 #endif
 }

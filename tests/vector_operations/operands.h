@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers that vector operations are checked with, and the comparison of their results.
+// The numbers that vector operations are checked with, and what operations on them are.
 #pragma once
 
 #include <cmath>
@@ -33,22 +33,6 @@ T draw(std::mt19937_64& engine)
                         : static_cast<T>(static_cast<uint64_t>(ends[bits / 2 % 5]) + bits / 32 % 3);
     }
 }
-
-// Three vectors of numbers; a quarter of b is as in a.
-template <class T>
-struct Operands
-{
-    T a[kMostLanes], b[kMostLanes], c[kMostLanes];
-
-    explicit Operands(std::mt19937_64& engine)
-    {
-        for (size_t i = 0; i < kMostLanes; ++i) {
-            a[i] = draw<T>(engine);
-            b[i] = engine() % 4 ? draw<T>(engine) : a[i];
-            c[i] = draw<T>(engine);
-        }
-    }
-};
 
 template <class T>
 uint64_t bits_of(T value)
@@ -111,9 +95,5 @@ bool is_same(T got, T expected)
         if (std::isnan(expected)) return std::isnan(got);
     return got == expected;
 }
-
-// Adds a failure of the test that runs. `lanes` are those of the vector that was computed with.
-void report_lane(const char* operation, const char* target, size_t type_bytes, size_t lanes,
-                 size_t lane, double got, double expected);
 
 }  // namespace tengine::vector_operations
