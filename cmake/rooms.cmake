@@ -122,6 +122,15 @@ function(tengine_add_library)
     endif()
 endfunction()
 
+# tengine_add_common(<source>…): files below source/ that those on the public headers compile, too, as the
+# static library tengine_common. tests/rules lists the headers that they may include.
+function(tengine_add_common)
+    list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/source/)
+    add_library(tengine_common STATIC EXCLUDE_FROM_ALL ${ARGN})
+    tengine_set_language_options(tengine_common)
+    target_include_directories(tengine_common PUBLIC ${PROJECT_SOURCE_DIR}/source)
+endfunction()
+
 # Names that static libraries define, such as a BLAS, stay inside as well.
 function(tengine_restrict_exports target)
     set(script ${PROJECT_SOURCE_DIR}/cmake/exports.map)

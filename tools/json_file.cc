@@ -8,8 +8,8 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <string_view>
 
+#include "base/utf8.h"
 #include "tensor_file/failure.h"
 #include "tensor_file/tensor_file.h"
 
@@ -17,28 +17,6 @@ namespace tengine::tools {
 namespace {
 
 constexpr const char* kReplacement = "\xEF\xBF\xBD";  // U+FFFD
-
-// The number of bytes of the character at the beginning by the Unicode Standard, table 3-7; 0 if
-// that is none.
-size_t length_of_character(std::string_view text)
-{
-    const auto byte = [&](size_t i) {
-        return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-    };
-    const auto follows = [&](size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
-        return byte(i) >= low && byte(i) <= high;
-    };
-    const unsigned first = byte(0);
-    if (first < 0x80) return 1;
-    if (first >= 0xC2 && first <= 0xDF) return follows(1) ? 2 : 0;
-    if (first >= 0xE0 && first <= 0xEF) {
-        const unsigned low = first == 0xE0 ? 0xA0 : 0x80, high = first == 0xED ? 0x9F : 0xBF;
-        return follows(1, low, high) && follows(2) ? 3 : 0;
-    }
-    if (first < 0xF0 || first > 0xF4) return 0;
-    const unsigned low = first == 0xF0 ? 0x90 : 0x80, high = first == 0xF4 ? 0x8F : 0xBF;
-    return follows(1, low, high) && follows(2) && follows(3) ? 4 : 0;
-}
 
 std::string escape_text(char letter)
 {
@@ -186,7 +164,7 @@ std::string valid_utf8(const std::string& text)
 {
     std::string valid;
     for (size_t at = 0; at < text.size();) {
-        const size_t length = length_of_character(std::string_view(text).substr(at));
+        const size_t length = measure_utf8_character(&text[at], text.size() - at);
         valid += length == 0 ? kReplacement : text.substr(at, length);
         at += std::max<size_t>(length, 1);
     }

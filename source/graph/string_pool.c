@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 #include "graph/core.h"
 #include "graph/preparation.h"
 #include "graph/sequence.h"
@@ -96,31 +97,15 @@ void release_ir_strings(struct ir_strings* strings)
 
 // ---- texts ----
 
-// Bytes of the well-formed character at `text`, RFC 3629; 0: there is none.
-static size_t measure_character(const unsigned char* text, size_t length)
-{
-    if (text[0] < 0x80) return text[0] != 0;
-    const size_t size = text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
-    if (text[0] < 0xc2 || text[0] > 0xf4 || size > length) return 0;
-    for (size_t i = 1; i < size; ++i)
-        if ((text[i] & 0xc0) != 0x80) return 0;
-    // Longer than it needs to be, a half of a surrogate pair, beyond U+10FFFF.
-    if (text[0] == 0xe0 && text[1] < 0xa0) return 0;
-    if (text[0] == 0xed && text[1] > 0x9f) return 0;
-    if (text[0] == 0xf0 && text[1] < 0x90) return 0;
-    return text[0] == 0xf4 && text[1] > 0x8f ? 0 : size;
-}
-
 int check_ir_text(const char* text, size_t length, const char* owner, int64_t index)
 {
-    const unsigned char* bytes = (const unsigned char*)text;
     for (size_t i = 0; i < length;) {
-        const size_t size = measure_character(bytes + i, length - i);
+        const size_t size = text[i] == 0 ? 0 : measure_utf8_character(text + i, length - i);
         if (size == 0)
             return tengine_error_set(
                 TENGINE_EINVAL, "%s: string %lld has byte 0x%02x at %zu, which %s", owner,
-                (long long)index, bytes[i], i,
-                bytes[i] == 0 ? "is NUL: no string may have it" : "is not UTF-8");
+                (long long)index, (unsigned char)text[i], i,
+                text[i] == 0 ? "is NUL: no string may have it" : "is not UTF-8");
         i += size;
     }
     return TENGINE_OK;

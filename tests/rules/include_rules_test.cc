@@ -95,6 +95,10 @@ TEST(IncludeRules, JudgeCases)
         {"source/api/graph.c", "device/cpu/shared/types.h", false},
         {"include/tengine/ir.h", "base/alloc.h", false},
         {"tools/main.cc", "graph/graph.h", false},
+        {"tools/main.cc", "base/alloc.h", false},
+        {"tools/json_file.cc", "base/utf8.h", true},
+        {"source/provider/onnxruntime/report.cc", "base/utf8.h", true},
+        {"source/provider/onnxruntime/report.cc", "base/alloc.h", false},
         {"tools/main.cc", "../source/base/alloc.h", false},
     };
     for (const Case& c : cases) {

@@ -4,45 +4,19 @@
 #include "report.h"
 
 #include <cstdio>
-#include <string_view>
+
+#include "base/utf8.h"
 
 namespace tengine::provider {
 namespace {
 
 constexpr const char* kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
-// The number of bytes of the first character by the Unicode Standard, table 3-7; 0 if it is none.
-size_t length_of_character(std::string_view text)
-{
-    struct Form
-    {
-        unsigned char first_low, first_high, second_low, second_high;
-        size_t length;
-    };
-    constexpr Form kForms[] = {{0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3},
-                               {0xE1, 0xEC, 0x80, 0xBF, 3}, {0xED, 0xED, 0x80, 0x9F, 3},
-                               {0xEE, 0xEF, 0x80, 0xBF, 3}, {0xF0, 0xF0, 0x90, 0xBF, 4},
-                               {0xF1, 0xF3, 0x80, 0xBF, 4}, {0xF4, 0xF4, 0x80, 0x8F, 4}};
-    const auto is_in = [&](size_t i, unsigned char low, unsigned char high) {
-        const auto byte = i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
-        return byte >= low && byte <= high;
-    };
-    if (is_in(0, 0, 0x7F)) return 1;
-    for (const Form& form : kForms) {
-        if (!is_in(0, form.first_low, form.first_high)) continue;
-        if (!is_in(1, form.second_low, form.second_high)) return 0;
-        for (size_t i = 2; i < form.length; ++i)
-            if (!is_in(i, 0x80, 0xBF)) return 0;
-        return form.length;
-    }
-    return 0;
-}
-
 std::string quote(const std::string& text)
 {
     std::string quoted = "\"";
     for (size_t at = 0; at < text.size();) {
-        const size_t length = length_of_character(std::string_view(text).substr(at));
+        const size_t length = measure_utf8_character(&text[at], text.size() - at);
         const char letter = text[at];
         if (length == 0) {
             quoted += kReplacement;

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Characters in UTF-8. The program `tengine` and the provider for ONNX Runtime compile this source,
+// too.
+#pragma once
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The number of bytes of the well-formed character at `text`, which has `length` bytes, at least
+// one, by RFC 3629; 0 if there is none.
+size_t measure_utf8_character(const char* text, size_t length);
+
+#ifdef __cplusplus
+}
+#endif
