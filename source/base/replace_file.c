@@ -7,23 +7,19 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
-#include "base/clock.h"
+#include "base/unfinished.h"
 
 enum
 {
     MOST_LINKS = 40,  // as many as Linux follows
     MOST_NAMES = 100,
-    MOST_BLOCKS = 256,   // a folder's list, in blocks of 4 KiB
-    NUMBER_LENGTH = 16,  // hexadecimal digits
     PERMISSIONS = 0777,
     NOT_OTHERS = 0755  // group and others may not write
 };
@@ -151,60 +147,6 @@ static int find_target_in(const char* folder, const char* name, target_t* out_ta
     return judge_target(out_target->path, is_there, &info, out_target);
 }
 
-// ---- what killed writers left ----
-
-// An entry as getdents64() writes it; the C library's own reader takes memory.
-typedef struct folder_entry
-{
-    uint64_t inode;
-    int64_t offset;
-    uint16_t length;
-    uint8_t kind;
-    char name[];
-} folder_entry_t;
-
-static bool is_unfinished_name(const char* name)
-{
-    const size_t length = strlen(name);
-    const size_t begin = sizeof UNFINISHED_BEGINNING - 1, end = sizeof UNFINISHED_ENDING - 1;
-    return length == begin + NUMBER_LENGTH + end &&
-           strncmp(name, UNFINISHED_BEGINNING, begin) == 0 &&
-           strspn(name + begin, "0123456789abcdef") == NUMBER_LENGTH &&
-           strcmp(name + begin + NUMBER_LENGTH, UNFINISHED_ENDING) == 0;
-}
-
-// Its writer has it locked as long as it lives.
-static void remove_if_left(int folder, const char* name)
-{
-    struct stat info;
-    const int descriptor = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (descriptor < 0) return;
-    if (fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
-        flock(descriptor, LOCK_EX | LOCK_NB) == 0)
-        unlinkat(folder, name, 0);
-    close(descriptor);
-}
-
-// Files of this user, in the target's folder, as far as it is looked through.
-static void remove_leftovers(const target_t* target)
-{
-    char path[PATH_MAX];
-    _Alignas(folder_entry_t) char entries[4096];
-    snprintf(path, sizeof path, "%.*s", target->folder_length, target->path);
-    const int folder = open(path[0] != '\0' ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) return;
-    for (int i = 0; i < MOST_BLOCKS; ++i) {
-        const long size = syscall(SYS_getdents64, folder, entries, sizeof entries);
-        if (size <= 0) break;
-        for (long at = 0; at < size;) {
-            const folder_entry_t* entry = (const folder_entry_t*)(entries + at);
-            if (is_unfinished_name(entry->name)) remove_if_left(folder, entry->name);
-            at += entry->length;
-        }
-    }
-    close(folder);
-}
-
 // Locks a new file, unless a search for leftovers has already taken it for one.
 static bool lock_new(int descriptor)
 {
@@ -218,11 +160,9 @@ static bool lock_new(int descriptor)
 static int create_unfinished(const target_t* target, char out_path[PATH_MAX + 64])
 {
     for (int i = 0; i < MOST_NAMES; ++i) {
-        uint64_t number;
-        // Kernels before Linux 3.17 have none: then the name can be guessed, but is still new.
-        if (getentropy(&number, sizeof number) != 0) number = get_time_ns() ^ (uintptr_t)&number;
-        snprintf(out_path, PATH_MAX + 64, "%.*s" UNFINISHED_BEGINNING "%016llx" UNFINISHED_ENDING,
-                 target->folder_length, target->path, (unsigned long long)number);
+        char name[UNFINISHED_NAME_BYTES];
+        choose_unfinished_name(name);
+        snprintf(out_path, PATH_MAX + 64, "%.*s%s", target->folder_length, target->path, name);
         const int descriptor =
             open(out_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, target->mode);
         if (descriptor < 0 && errno != EEXIST) return -1;
@@ -293,7 +233,9 @@ static bool synchronise_folder(const target_t* target)
 static int replace_target(const char* path, const target_t* target, const file_piece_t pieces[],
                           size_t number)
 {
-    remove_leftovers(target);
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%.*s", target->folder_length, target->path);
+    remove_left_files(folder);
     char unfinished[PATH_MAX + 64];
     const int descriptor = create_unfinished(target, unfinished);
     if (descriptor < 0) return fail(path);

@@ -10,11 +10,6 @@
 extern "C" {
 #endif
 
-// The beginning and the end of the names of files that are being written. They are in the folder of
-// the file that they will replace.
-#define UNFINISHED_BEGINNING "tengine-"
-#define UNFINISHED_ENDING ".unfinished"
-
 // The contract is that of tengine_file_replace() in tengine/file.h, with a status.
 TENGINE_MUST_USE int replace_file(const char* path, const void* bytes, size_t size);
 

@@ -18,6 +18,7 @@
 #include "base/folder.h"
 #include "base/replace_file.h"
 #include "base/sort.h"
+#include "base/unfinished.h"
 #include "graph/option.h"
 #include "tengine/log.h"
 #include "tengine/vector.h"
@@ -185,13 +186,6 @@ static bool is_part_name(const char* name)
     return strlen(name) == NAME_LENGTH &&
            strspn(name, "0123456789abcdef") == (size_t)2 * SHA256_BYTES &&
            strcmp(name + 2 * SHA256_BYTES, PART_ENDING) == 0;
-}
-
-static bool is_unfinished_name(const char* name)
-{
-    const size_t length = strlen(name), end = sizeof UNFINISHED_ENDING - 1;
-    return strncmp(name, UNFINISHED_BEGINNING, sizeof UNFINISHED_BEGINNING - 1) == 0 &&
-           length > end && strcmp(name + length - end, UNFINISHED_ENDING) == 0;
 }
 
 // Files that other processes have removed meanwhile are gone as well.

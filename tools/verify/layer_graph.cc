@@ -311,7 +311,7 @@ std::string LayerGraph::save(const std::filesystem::path& folder, const std::str
 {
     const std::string path = (folder / name).string();
     // A file moved out of it takes the place of a link that others may have planted.
-    const TemporaryFolder aside(folder, path);
+    const TemporaryFolder aside(folder.string(), path);
     if (save_graph(model_.graph(), "onnx", aside.path(name).c_str()) < 0) fail_api(path);
     std::error_code error;
     std::filesystem::rename(aside.path(name), path, error);

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "base/unfinished.h"
+
 namespace tengine::provider {
 
 class TemporaryFolder
@@ -17,11 +19,10 @@ class TemporaryFolder
     TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
     // The path of the file, which need not be there.
-    const std::string& file() const { return file_; }
+    std::string file() const { return std::string(folder_.path) + "/part.tmfile"; }
 
   private:
-    std::string folder_, file_;
-    int lock_ = -1;  // the folder's, as long as this lives
+    unfinished_folder_t folder_;
 };
 
 }  // namespace tengine::provider

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is being written: files, and folders for files, with random names. Each is locked (flock) as
+// long as its writer lives, so what is not locked was left by a killed program. Nothing here takes
+// memory. The program `tengine` and the provider for ONNX Runtime compile this source, too.
+#pragma once
+
+#include <limits.h>
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// tengine-<16 hexadecimal digits>.unfinished
+#define UNFINISHED_BEGINNING "tengine-"
+#define UNFINISHED_ENDING ".unfinished"
+enum
+{
+    UNFINISHED_NUMBER_LENGTH = 16,
+    UNFINISHED_NAME_BYTES =
+        sizeof UNFINISHED_BEGINNING - 1 + UNFINISHED_NUMBER_LENGTH + sizeof UNFINISHED_ENDING
+};
+
+bool is_unfinished_name(const char* name);
+
+// A name that others cannot guess, as a string.
+void choose_unfinished_name(char out_name[UNFINISHED_NAME_BYTES]);
+
+// Removes the files, or the folders with the files that they have, that killed programs of this
+// user have left in `folder`, "" for the current one, as far as it can be read.
+void remove_left_files(const char* folder);
+void remove_left_folders(const char* folder);
+
+// A folder that only this user can read and write.
+typedef struct unfinished_folder
+{
+    char path[PATH_MAX];
+    int lock;  // its descriptor
+} unfinished_folder_t;
+
+// Removes the left folders in the folder `parent`, "" for the current one, and makes a new one
+// there. 0, or the value of errno that says why there is none.
+int create_unfinished_folder(const char* parent, unfinished_folder_t* out_folder);
+
+// Removes the folder with its files.
+void remove_unfinished_folder(const unfinished_folder_t* folder);
+
+#ifdef __cplusplus
+}
+#endif
