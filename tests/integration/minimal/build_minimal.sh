@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds the example classify, run_in_arena.c and list_operators.c on minimal libraries and checks
-# them:
+# Builds the example classify and the programs of this folder on minimal libraries and checks them:
 #     build_minimal.sh <source tree> <work folder> <program tengine> <cache settings>
 #                      <cmake arguments…>
 # Compilers, binutils, emulator and, in a cross build, the toolchain file are in the environment.
@@ -128,7 +127,7 @@ esac
 build "$@" -DCMAKE_EXE_LINKER_FLAGS=
 
 echo "== operators of a model, by the program tengine in PATH; a list with Windows' ends of lines"
-printf '  # as some editors write it\r\nAbs\r\nRelu\r\n\r\n' >windows
+printf '  # as some editors write it\r\nAbs\r\nRelu\r\nEinsum\r\n\r\n' >windows
 PATH=$(dirname "$tengine"):$PATH build "$@" -DTENGINE_OPERATORS= -UTENGINE_HOST_PROGRAM \
     "-DTENGINE_OPERATORS_FROM=$work/quantized.tmfile;$work/windows"
 for digit in 0 1 2 3 4 5 6 7 8 9; do
@@ -147,6 +146,10 @@ for model in digits quantized; do
     [ "$right" -ge 370 ] || fail "$model: too few are right"
 done
 grep -q "input in type 2" output || fail "the quantised model has no input in int8"
+
+echo "== an Einsum without the operators that it becomes elsewhere"
+link_program run_einsum "$source/tests/integration/minimal/run_einsum.c"
+$EMULATOR ./run_einsum >output 2>&1 || fail "$(cat output)"
 
 echo "== a device of Neg and Abs, where the library has Abs alone"
 link_program list_operators "$source/tests/integration/minimal/list_operators.c" \
