@@ -27,8 +27,8 @@ inline Sentence print_sentence(const char* format, va_list values)
 // std::bad_alloc and for std::length_error, a container's word for a size that no memory has;
 // TENGINE_EINTERNAL for exceptions that only code called by the library throws. One
 // function for all that catch, which are many and small.
-TENGINE_PRINTF(1, 0)
-[[gnu::noinline]] inline int fail_by_exception(const char* no_memory, va_list values) noexcept
+[[gnu::noinline]] TENGINE_PRINTF(1, 0) inline int fail_by_exception(const char* no_memory,
+                                                                    va_list values) noexcept
 {
     try {
         throw;
