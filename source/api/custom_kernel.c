@@ -14,10 +14,12 @@
 #include "tengine/device.h"
 #include "tengine/log.h"
 
-int finish_graph_kernels(const struct graph* graph)
+// Only kernels of set_custom_kernel() are prepared apart from a plan.
+int finish_graph_kernels(const api_graph_t* owner)
 {
+    const struct graph* graph = owner->graph;
     ir_failure_t first_failure = {0};
-    for (int i = 0; i < graph->node_num; ++i) {
+    for (int i = 0; owner->kernel_num > 0 && i < graph->node_num; ++i) {
         ir_custom_kernel_t* kernel = graph->node_list[i]->core->custom_kernel;
         if (kernel && finish_custom_kernel(kernel) < 0 && first_failure.code == 0)
             keep_ir_failure(&first_failure);
@@ -54,16 +56,19 @@ int set_custom_kernel(node_t node, const char* dev_name, struct custom_kernel_op
     if (!target || check_pointer(kernel_ops, __func__, "kernel_ops") < 0 ||
         check_kernel_device(dev_name, __func__) < 0 || check_idle(owner, __func__) < 0)
         return api_failure();
-    return end_change(owner, add_node_kernel(target, kernel_ops));
+    const int status = add_node_kernel(target, kernel_ops);
+    if (status == TENGINE_OK) ++owner->kernel_num;
+    return end_change(owner, status);
 }
 
 // The preparation refers to the kernel, so it goes first.
 static int remove_kernel(api_graph_t* owner, struct node* node)
 {
     ir_failure_t failure = {0};
-    if (postrun_ir_graph(owner->graph) < 0 || finish_graph_kernels(owner->graph) < 0)
+    if (postrun_ir_graph(owner->graph) < 0 || finish_graph_kernels(owner) < 0)
         keep_ir_failure(&failure);
     owner->has_run = false;
+    --owner->kernel_num;
     const int status = remove_node_kernels(node);
     return failure.code == 0 ? status : raise_ir_failure(&failure);
 }

@@ -106,15 +106,16 @@ typedef int (*prepare_t)(struct graph* graph, const ir_run_options_t* options);
 
 // Custom kernels that the new preparation has no use for, or all of them after a failure, are not
 // prepared any more either.
-static int prepare_and_finish(struct graph* graph, const char* function,
+static int prepare_and_finish(const api_graph_t* owner, const char* function,
                               const ir_run_options_t* options, prepare_t prepare)
 {
+    struct graph* graph = owner->graph;
     ir_failure_t failure = {0};
     int status = prepare(graph, options);
     if (status == TENGINE_OK) status = check_inputs(graph, function);
     if (status == TENGINE_OK) status = check_files(graph);
     if (status < 0) keep_ir_failure(&failure);
-    const int finished = finish_graph_kernels(graph);
+    const int finished = finish_graph_kernels(owner);
     if (failure.code != 0) return raise_ir_failure(&failure);
     if (finished < 0) TLOG_WARNING("%s: %s", function, tengine_error_message());
     return TENGINE_OK;
@@ -126,7 +127,7 @@ static int prepare(api_graph_t* graph, const char* function, const options_t* wa
     TENGINE_RETURN_IF_ERROR(check_idle(graph, function));
     graph->has_run = false;
     const ir_run_options_t options = translate_options(wanted);
-    TENGINE_RETURN_IF_ERROR(prepare_and_finish(graph->graph, function, &options, prepare_graph));
+    TENGINE_RETURN_IF_ERROR(prepare_and_finish(graph, function, &options, prepare_graph));
     graph->changed = false;
     return TENGINE_OK;
 }
@@ -194,7 +195,7 @@ static int check_runnable(const api_graph_t* graph, int block, const char* funct
 static int prepare_again(api_graph_t* graph, const char* function)
 {
     const ir_run_options_t options = graph->graph->core->execution->core->run_options;
-    return prepare_and_finish(graph->graph, function, &options, prerun_ir_graph);
+    return prepare_and_finish(graph, function, &options, prerun_ir_graph);
 }
 
 // Values of inputs may decide about shapes (operator.h, value_shape). The graph is then prepared
@@ -267,7 +268,7 @@ int postrun_graph(graph_t graph)
     target->has_run = false;
     ir_failure_t failure = {0};
     if (postrun_ir_graph(target->graph) < 0) keep_ir_failure(&failure);
-    const int finished = finish_graph_kernels(target->graph);
+    const int finished = finish_graph_kernels(target);
     return api_result(failure.code != 0 ? raise_ir_failure(&failure) : finished);
 }
 

@@ -40,6 +40,7 @@ typedef struct api_graph
         event_handler_t function;
         void* argument;
     } hooks[GRAPH_EVENT_NUMBER];
+    int kernel_num;       // nodes with a kernel of set_custom_kernel()
     struct vector* lent;  // given out by get_node_attr_pointer, see attribute_pointer.c
 } api_graph_t;
 

@@ -96,8 +96,8 @@ void destroy_ir_graph(struct graph* graph)
     free_memory(graph);
 }
 
-static int replace_index_list(const char* what, const int32_t* from, int number, int limit,
-                              int32_t** list, int32_t* out_num)
+static int copy_index_list(const char* what, const int32_t* from, int number, int limit,
+                           int32_t** out_copy)
 {
     if (number < 0 || (number > 0 && !from))
         return tengine_error_set(TENGINE_EINVAL, "invalid list of %d %s", number, what);
@@ -109,6 +109,15 @@ static int replace_index_list(const char* what, const int32_t* from, int number,
     int32_t* copy = alloc_memory(sizeof(*copy) * (size_t)number);
     if (!copy) return tengine_error_set(TENGINE_ENOMEM, "no memory for %d %s", number, what);
     if (number) memcpy(copy, from, sizeof(*copy) * (size_t)number);
+    *out_copy = copy;
+    return TENGINE_OK;
+}
+
+static int replace_index_list(const char* what, const int32_t* from, int number, int limit,
+                              int32_t** list, int32_t* out_num)
+{
+    int32_t* copy;
+    TENGINE_RETURN_IF_ERROR(copy_index_list(what, from, number, limit, &copy));
     free_memory(*list);
     *list = copy;
     *out_num = number;
@@ -161,13 +170,17 @@ static int set_border_nodes(struct graph* graph, uint8_t node_type, const int32_
 {
     if (number <= 0)
         return tengine_error_set(TENGINE_EINVAL, "a list of %d nodes is empty", number);
-    TENGINE_RETURN_IF_ERROR(
-        replace_index_list("nodes", nodes, number, graph->node_num, list, list_num));
-    for (int i = 0; i < graph->node_num; ++i)
-        if (graph->node_list[i]->node_type == node_type)
-            graph->node_list[i]->node_type = TE_NODE_TYPE_INTERMEDIATE;
+    int32_t* copy;
+    TENGINE_RETURN_IF_ERROR(copy_index_list("nodes", nodes, number, graph->node_num, &copy));
+    // A node may be an input and an output, and one that is gone has left the index -1.
+    for (int i = 0; i < *list_num; ++i)
+        if ((*list)[i] >= 0 && graph->node_list[(*list)[i]]->node_type == node_type)
+            graph->node_list[(*list)[i]]->node_type = TE_NODE_TYPE_INTERMEDIATE;
     for (int i = 0; i < number; ++i)
-        graph->node_list[nodes[i]]->node_type = node_type;
+        graph->node_list[copy[i]]->node_type = node_type;
+    free_memory(*list);
+    *list = copy;
+    *list_num = number;
     return TENGINE_OK;
 }
 

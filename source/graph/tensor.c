@@ -149,14 +149,6 @@ out_of_memory:
     return NULL;
 }
 
-int leave_ir_tensor_out(struct graph* graph)
-{
-    if (!make_tensor_room(graph))
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for a tensor");
-    graph->tensor_list[graph->tensor_num++] = NULL;
-    return TENGINE_OK;
-}
-
 int set_ir_tensor_name(struct graph* graph, struct tensor* tensor, const char* name)
 {
     char* copy = duplicate_string(name);

@@ -19,6 +19,9 @@ struct tengine_quantization;
 int create_execution_graph(struct graph* source, const ir_run_options_t* options,
                            struct graph** out_graph);
 
+// Appends the constants that the outputs need, by their indices (int32_t). ENOMEM.
+int list_ir_needed_constants(const struct graph* source, struct vector* constants);
+
 // The contents of a file of this source graph when it speaks `dialect` ("tengine": Tengine's
 // operators, "": ONNX's, all of which can stand in one opset, that of the option model.opset): a
 // graph in source form. Nodes that Tengine cannot say stay ONNX's, and a warning says why.

@@ -39,16 +39,9 @@ using GraphPointer = std::unique_ptr<graph, GraphDeleter>;
 
 // graph/execution_graph.cc: the copy the passes work on.
 int copy_to_execution_graph(const graph& source, GraphPointer* out_graph);
-// The same for the nodes that the outputs need, in a time that hardly grows with the rest. Minimal
-// builds copy all; the pass dead_code removes the rest.
-#ifdef TENGINE_MINIMAL
-inline int copy_needed_to_execution_graph(const graph& source, GraphPointer* out_graph)
-{
-    return copy_to_execution_graph(source, out_graph);
-}
-#else
-int copy_needed_to_execution_graph(const graph& source, GraphPointer* out_graph);
-#endif
+// The same for a part of the source graph, in a time that does not grow with the rest.
+struct Extent;
+int copy_extent(const graph& source, const Extent& extent, GraphPointer* out_graph);
 
 // Whether an operator of ONNX (or com.microsoft) computes the tensor of a source graph; its
 // type, where it is known, is then the model's declaration of it.

@@ -120,10 +120,11 @@ int run_passes(graph& graph, const PassList& passes)
 void check_dump_name();
 
 // The graph that the passes are to work on.
-int begin(const graph& source, const ir_run_options_t& options, GraphPointer* out_target)
+int begin(const graph& source, const Extent& extent, const ir_run_options_t& options,
+          GraphPointer* out_target)
 {
     check_dump_name();
-    TENGINE_RETURN_IF_ERROR(copy_needed_to_execution_graph(source, out_target));
+    TENGINE_RETURN_IF_ERROR(copy_extent(source, extent, out_target));
     (*out_target)->core->run_options = options;
     return sort_ir_graph(out_target->get());
 }
@@ -133,7 +134,7 @@ int create(const graph& source, const ir_run_options_t& options, const PassList&
            graph** out_graph)
 {
     GraphPointer target;
-    TENGINE_RETURN_IF_ERROR(begin(source, options, &target));
+    TENGINE_RETURN_IF_ERROR(begin(source, find_extent(source), options, &target));
     TENGINE_RETURN_IF_ERROR(align_ir_constants(target.get()));
     TENGINE_RETURN_IF_ERROR(run_passes(*target, passes));
     *out_graph = target.release();
@@ -142,9 +143,10 @@ int create(const graph& source, const ir_run_options_t& options, const PassList&
 
 // The model in floats for a run, which shares with others of the source the tensors made of
 // constants.
-int create_float(const graph& source, const ir_run_options_t& options, GraphPointer* out_graph)
+int create_float(const graph& source, const Extent& extent, const ir_run_options_t& options,
+                 GraphPointer* out_graph)
 {
-    TENGINE_RETURN_IF_ERROR(begin(source, options, out_graph));
+    TENGINE_RETURN_IF_ERROR(begin(source, extent, options, out_graph));
     join_graph_pool(out_graph->get(), &source);
     return run_passes(**out_graph, kFloatPasses);
 }
@@ -153,32 +155,46 @@ int create_float(const graph& source, const ir_run_options_t& options, GraphPoin
 // does, and so do the passes that merge them or convert them for most precisions; other devices,
 // custom kernels and the passes that quantise them with the scales of a model or a table do not. In
 // minimal builds all are aligned.
-int align_constants(graph& source, const ir_run_options_t& options)
+int align_constants(graph& source, const Extent& extent, const ir_run_options_t& options)
 {
 #ifndef TENGINE_MINIMAL
     const bool is_integer =
         options.precision == TENGINE_MODE_INT8 || options.precision == TENGINE_MODE_UINT8;
-    if (is_integer || !has_default_device_alone(source)) return align_ir_constants(&source);
+    const bool is_read_by_others =
+        !has_default_device_alone(source) || count_willing_kernels(source, extent) > 0;
+    for (size_t i = 0; (is_integer || is_read_by_others) && i < extent.tensors.size(); ++i) {
+        struct tensor* tensor = source.tensor_list[extent.tensors[i]];
+        if (tensor->tensor_type == TENSOR_TYPE_CONST)
+            TENGINE_RETURN_IF_ERROR(align_ir_constant(&source, tensor));
+    }
 #endif
     (void)source;
+    (void)extent;
     (void)options;
     return TENGINE_OK;
+}
+
+int resolve_ops(const graph& source, const Extent& extent, bool only_unknown)
+{
+    return resolve_custom_ops(&source, extent.nodes.data(), static_cast<int>(extent.nodes.size()),
+                              only_unknown);
 }
 
 // A custom kernel may refuse its node once the shapes are known. The graph is then made again, with
 // the operator that was there before; devices see the one that lasts.
 int create_for_run(graph& source, const ir_run_options_t& options, graph** out_graph)
 {
-    TENGINE_RETURN_IF_ERROR(resolve_custom_ops(&source, false));
-    accept_kernels(source);
-    TENGINE_RETURN_IF_ERROR(align_constants(source, options));
+    const Extent extent = find_extent(source);
+    TENGINE_RETURN_IF_ERROR(resolve_ops(source, extent, false));
+    accept_kernels(source, extent);
+    TENGINE_RETURN_IF_ERROR(align_constants(source, extent, options));
     for (;;) {
-        const int willing = count_willing_kernels(source);
+        const int willing = count_willing_kernels(source, extent);
         GraphPointer target;
-        int status = create_float(source, options, &target);
-        if (count_willing_kernels(source) != willing) continue;
+        int status = create_float(source, extent, options, &target);
+        if (count_willing_kernels(source, extent) != willing) continue;
         if (status == TENGINE_OK) status = run_passes(*target, kDevicePasses);
-        if (count_willing_kernels(source) != willing) continue;
+        if (count_willing_kernels(source, extent) != willing) continue;
         if (status == TENGINE_OK) *out_graph = target.release();
         return status;
     }
@@ -397,7 +413,7 @@ int create_saved(const graph& source, bool tengine, graph** out_graph)
     ir_run_options_t options = {};
     options.num_thread = 1;
     options.precision = TENGINE_MODE_INT8;
-    TENGINE_RETURN_IF_ERROR(resolve_custom_ops(&source, true));
+    TENGINE_RETURN_IF_ERROR(resolve_ops(source, list_all(source), true));
     refuse_kernels(source);
     if (!is_translated) return create_for_opset(source, options, out_graph);
     return tengine ? create(source, options, kTenginePasses, out_graph)
@@ -409,7 +425,7 @@ int create_quantized(const graph& source, const tengine_quantization& how, graph
     ir_run_options_t options = {};
     options.num_thread = 1;
     graph* made = nullptr;
-    TENGINE_RETURN_IF_ERROR(resolve_custom_ops(&source, true));
+    TENGINE_RETURN_IF_ERROR(resolve_ops(source, list_all(source), true));
     refuse_kernels(source);
     TENGINE_RETURN_IF_ERROR(has_operators_of_tengine(source)
                                 ? create(source, options, kFloatPasses, &made)

@@ -150,10 +150,10 @@ int collect_ir_outputs(struct graph* source, const struct graph* execution, cons
     return TENGINE_OK;
 }
 
-void withdraw_ir_outputs(struct graph* source)
+void withdraw_ir_outputs(struct graph* source, const int32_t outputs[], int number)
 {
-    for (int i = 0; i < source->tensor_num; ++i) {
-        struct tensor* tensor = source->tensor_list[i];
+    for (int i = 0; i < number; ++i) {
+        struct tensor* tensor = source->tensor_list[outputs[i]];
         if (tensor->internal_allocated) release_ir_tensor_data(tensor);
     }
 }

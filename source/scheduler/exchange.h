@@ -34,8 +34,8 @@ void bind_ir_outputs(const struct graph* source, const struct graph* execution, 
 int collect_ir_outputs(struct graph* source, const struct graph* execution,
                        const ir_frame_t* frame);
 
-// Outputs lose the memory they have from a frame.
-void withdraw_ir_outputs(struct graph* source);
+// These outputs, by their indices, lose the memory they have from a frame.
+void withdraw_ir_outputs(struct graph* source, const int32_t outputs[], int number);
 
 #ifdef __cplusplus
 }

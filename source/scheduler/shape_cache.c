@@ -11,6 +11,7 @@
 #include "graph/option.h"
 #include "operator/custom/custom_kernel.h"
 #include "operator/custom/op.h"
+#include "optimizer/optimizer.h"
 #include "scheduler/exchange.h"
 #include "scheduler/failure.h"
 #include "scheduler/prepare.h"
@@ -21,8 +22,11 @@
 typedef struct shape_cache
 {
     ir_terms_t terms;
-    struct vector* kept;  // struct graph*, that used last at the end
-    struct graph* spare;  // one that has ended, whose objects devices may take up; or NULL
+    int32_t* outputs;  // the source's tensors that are outputs on these terms
+    int output_num;
+    struct vector* constants;  // int32_t: the source's constants that these need
+    struct vector* kept;       // struct graph*, that used last at the end
+    struct graph* spare;       // one that has ended, whose objects devices may take up; or NULL
 } shape_cache_t;
 
 static shape_cache_t* cache_of(const struct graph* source)
@@ -70,11 +74,14 @@ static uint64_t hash_bytes(uint64_t hash, const void* data, size_t bytes)
     return hash;
 }
 
+// Those that the kept preparations need.
 static uint64_t hash_lent_constants(const struct graph* source)
 {
     uint64_t hash = 0xcbf29ce484222325u;
-    for (int i = 0; i < source->tensor_num; ++i) {
-        const struct tensor* tensor = source->tensor_list[i];
+    const struct vector* constants = cache_of(source) ? cache_of(source)->constants : NULL;
+    for (int i = 0; constants && i < get_vector_num(constants); ++i) {
+        const int32_t index = *(const int32_t*)get_vector_data(constants, i);
+        const struct tensor* tensor = source->tensor_list[index];
         if (tensor->core->lent && tensor->data)
             hash = hash_bytes(hash, tensor->data, get_ir_tensor_bytes(tensor));
     }
@@ -134,8 +141,11 @@ static int get_capacity(const struct graph* source)
 // operators prepare themselves again when they are run for another one.
 static bool has_kernels_for_one_shape(const struct graph* source)
 {
-    for (int i = 0; i < source->node_num; ++i)
-        if (has_kernel_for_one_shape(source->node_list[i])) return true;
+    const struct graph* execution = source->core->execution;
+    for (int i = 0; i < execution->node_num; ++i) {
+        const int32_t index = execution->node_list[i]->core->source_index;
+        if (index >= 0 && has_kernel_for_one_shape(source->node_list[index])) return true;
+    }
     return false;
 }
 
@@ -193,19 +203,21 @@ int drop_ir_kept_executions(struct graph* source, int* out_num)
     return first_failure.code == 0 ? TENGINE_OK : raise_ir_failure(&first_failure);
 }
 
-static void release_cache(struct graph* source)
+static void free_cache(shape_cache_t* cache)
 {
-    if (!cache_of(source)) return;
-    release_vector(cache_of(source)->kept);
-    free_memory(cache_of(source));
-    source->core->shape_cache = NULL;
+    if (!cache) return;
+    release_vector(cache->kept);
+    release_vector(cache->constants);
+    free_memory(cache->outputs);
+    free_memory(cache);
 }
 
 // The source graph is as if it were not prepared.
 static struct graph* take_present(struct graph* source)
 {
     struct graph* present = source->core->execution;
-    withdraw_ir_outputs(source);
+    if (cache_of(source))
+        withdraw_ir_outputs(source, cache_of(source)->outputs, cache_of(source)->output_num);
     source->core->execution = NULL;
     if (present) source->status = GRAPH_STAT_DONE;
     return present;
@@ -231,20 +243,32 @@ int close_ir_executions(struct graph* source)
     if (close_present(source) < 0) keep_ir_failure(&failure);
     if (drop_ir_kept_executions(source, &number) < 0 && failure.code == 0)
         keep_ir_failure(&failure);
-    release_cache(source);
+    free_cache(cache_of(source));
+    source->core->shape_cache = NULL;
     return failure.code == 0 ? TENGINE_OK : raise_ir_failure(&failure);
 }
 
 static int create_cache(struct graph* source, const ir_terms_t* terms)
 {
+    const size_t output_bytes = sizeof(int32_t) * (size_t)source->output_tensor_num;
     shape_cache_t* cache = alloc_memory(sizeof *cache);
     if (cache) cache->kept = create_vector(sizeof(struct graph*), NULL);
-    if (!cache || !cache->kept) {
-        free_memory(cache);
+    if (cache) cache->constants = create_vector(sizeof(int32_t), NULL);
+    if (cache) cache->outputs = alloc_memory(output_bytes);
+    if (!cache || !cache->kept || !cache->constants || !cache->outputs) {
+        free_cache(cache);
         return tengine_error_set(TENGINE_ENOMEM, "no memory to keep preparations");
     }
+    const int listed = list_ir_needed_constants(source, cache->constants);
+    if (listed < 0) {
+        free_cache(cache);
+        return listed;
+    }
     cache->terms = *terms;
+    cache->output_num = source->output_tensor_num;
+    if (output_bytes > 0) memcpy(cache->outputs, source->output_tensors, output_bytes);
     source->core->shape_cache = cache;
+    cache->terms.constants = hash_lent_constants(source);
     if (!source->core->outer) return renew_graph_pool(source);
     join_graph_pool(source, source->core->outer);
     return TENGINE_OK;

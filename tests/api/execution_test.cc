@@ -90,6 +90,22 @@ TEST_F(ExecutionTest, OutputsAreShapedAndPlacedByPrerun)
     EXPECT_TRUE(failed_with(TENGINE_ESTATE));
 }
 
+TEST_F(ExecutionTest, ATensorThatIsNoOutputAnyMoreHasNoMemory)
+{
+    const tensor_t z = add_node(graph_, "z", "Neg", {y_});
+    ASSERT_TRUE(set_borders(graph_, {"x"}, {"y"}));
+    ASSERT_TRUE(write_floats(x_, {-1, 2, -3, 4}));
+    ASSERT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
+    ASSERT_EQ(run_graph(graph_, 1), 0) << get_tengine_error();
+    ASSERT_TRUE(set_borders(graph_, {"x"}, {"z"}));
+    EXPECT_EQ(read_floats(y_), (Floats{0, 2, 0, 4})) << "until the next prerun";
+    ASSERT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
+    EXPECT_EQ(get_tensor_buffer(y_), nullptr);
+    EXPECT_TRUE(failed_with(TENGINE_ESTATE));
+    ASSERT_EQ(run_graph(graph_, 1), 0) << get_tengine_error();
+    EXPECT_EQ(read_floats(z), (Floats{0, -2, 0, -4}));
+}
+
 // y = Relu(x) is a result and feeds z = Neg(y), which feeds w = Relu(z).
 TEST_F(ExecutionTest, OutputsThatFeedOtherNodesKeepTheirMemory)
 {

@@ -186,6 +186,32 @@ TEST_F(GraphTest, BorderNodesGiveBorderTensors)
     EXPECT_EQ(set_ir_graph_input_node(graph_, &wrong, 1), TENGINE_ERANGE);
     EXPECT_EQ(set_ir_graph_input_node(graph_, nullptr, 0), TENGINE_EINVAL);
     EXPECT_EQ(graph_->input_tensor_num, 1);  // as before
+    EXPECT_EQ(graph_->node_list[0]->node_type, TE_NODE_TYPE_INPUT);
+}
+
+TEST_F(GraphTest, NodesThatAreNoBordersAnyMoreAreIntermediate)
+{
+    struct tensor *a = tensor("a"), *b = tensor("b"), *c = tensor("c");
+    node("first", {}, {a});
+    node("second", {a}, {b});
+    node("third", {b}, {c});
+    const int32_t ends[] = {0, 2}, middle = 1;
+    const auto types = [this] {
+        return std::vector<int>{graph_->node_list[0]->node_type, graph_->node_list[1]->node_type,
+                                graph_->node_list[2]->node_type};
+    };
+    constexpr int kIn = TE_NODE_TYPE_INPUT, kOut = TE_NODE_TYPE_OUTPUT;
+    constexpr int kInside = TE_NODE_TYPE_INTERMEDIATE;
+    ASSERT_EQ(set_ir_graph_output_node(graph_, ends, 2), TENGINE_OK);
+    EXPECT_EQ(types(), (std::vector<int>{kOut, kInside, kOut}));
+    ASSERT_EQ(set_ir_graph_output_node(graph_, &middle, 1), TENGINE_OK);
+    EXPECT_EQ(types(), (std::vector<int>{kInside, kOut, kInside}));
+    ASSERT_EQ(set_ir_graph_input_node(graph_, &middle, 1), TENGINE_OK);
+    EXPECT_EQ(types(), (std::vector<int>{kInside, kIn, kInside}));
+    ASSERT_EQ(set_ir_graph_output_node(graph_, ends, 2), TENGINE_OK);
+    EXPECT_EQ(types(), (std::vector<int>{kOut, kIn, kOut}));
+    ASSERT_EQ(set_ir_graph_input_node(graph_, ends, 1), TENGINE_OK);
+    EXPECT_EQ(types(), (std::vector<int>{kIn, kInside, kOut}));
 }
 
 }  // namespace

@@ -297,11 +297,9 @@ IntegerWork LayerGraph::integer_work() const
 std::vector<Tensor> LayerGraph::run()
 {
     model_.run();
-    tengine_graph_stats stats = {};
-    if (tengine_graph_get_stats(model_.graph(), &stats) < 0) fail_api(path_);
-    for (int i = 0; i < stats.subgraph_number; ++i) {
+    for (const tengine_execution_node& node : list_execution_nodes(model_.graph())) {
         tengine_subgraph part = {};
-        if (tengine_graph_get_subgraph(model_.graph(), i, &part) < 0) fail_api(path_);
+        if (tengine_graph_get_subgraph(model_.graph(), node.subgraph, &part) < 0) fail_api(path_);
         if (part.redo_number > 0) throw Failure("the device failed to run it, and the CPU did");
     }
     return model_.outputs();

@@ -18,7 +18,8 @@ static struct
     uint64_t revision;
     // NULL before the first registration, so that programs without any are linked without
     // op_node.c.
-    int (*resolve)(const struct graph* source, bool only_unknown);
+    int (*resolve)(const struct graph* source, const int32_t nodes[], int node_num,
+                   bool only_unknown);
 } registry = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 // ---- life ----
@@ -231,12 +232,13 @@ int register_custom_op(struct context* context, tengine_op_t* op, const char* fu
     return status;
 }
 
-int resolve_custom_ops(const struct graph* source, bool only_unknown)
+int resolve_custom_ops(const struct graph* source, const int32_t nodes[], int node_num,
+                       bool only_unknown)
 {
     pthread_mutex_lock(&registry.mutex);
-    int (*const resolve)(const struct graph*, bool) = registry.resolve;
+    int (*const resolve)(const struct graph*, const int32_t*, int, bool) = registry.resolve;
     pthread_mutex_unlock(&registry.mutex);
-    return resolve ? resolve(source, only_unknown) : TENGINE_OK;
+    return resolve ? resolve(source, nodes, node_num, only_unknown) : TENGINE_OK;
 }
 
 // The entry is empty when it is removed, for dropping its contents takes the lock.

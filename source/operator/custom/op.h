@@ -47,11 +47,13 @@ void drop_custom_op(tengine_op_t* op);
 int register_custom_op(struct context* context, tengine_op_t* op, const char* function);
 int unregister_custom_op(struct context* context, tengine_op_t* op, const char* function);
 
-// Gives each node of the source graph and its bodies that a registered operator is for, and that
-// has no custom kernel, this operator, and calls its init. Nodes that have one keep it.
+// Gives each of these nodes of the source graph, and of their bodies, that a registered operator is
+// for, and that has no custom kernel, this operator, and calls its init. Nodes that have one keep
+// it.
 // `only_unknown`: only nodes of operators that the library does not have. Fails as init does, or
 // with TENGINE_ENOMEM.
-int resolve_custom_ops(const struct graph* source, bool only_unknown);
+int resolve_custom_ops(const struct graph* source, const int32_t nodes[], int node_num,
+                       bool only_unknown);
 
 // Counts the changes of all lists: a graph that was prepared before one may resolve its operators
 // otherwise now.

@@ -432,21 +432,24 @@ static int give_ops(const struct context* context, struct node* node)
 }
 
 // Bodies have the context of the graph that they are in.
-static int give_ops_in(const struct context* context, const struct graph* source, bool only_unknown)
+static int give_ops_in(const struct context* context, struct node* node, bool only_unknown)
 {
-    for (int i = 0; i < source->node_num; ++i) {
-        struct node* node = source->node_list[i];
-        const ir_bodies_t* bodies = node->core->bodies;
-        for (int k = 0; bodies && k < bodies->num; ++k)
-            TENGINE_RETURN_IF_ERROR(give_ops_in(context, bodies->list[k].graph, only_unknown));
-        if (node->core->custom_kernel || !computes_something(node)) continue;
-        if (only_unknown && !is_open_node(node)) continue;
-        TENGINE_RETURN_IF_ERROR(give_ops(context, node));
+    const ir_bodies_t* bodies = node->core->bodies;
+    for (int k = 0; bodies && k < bodies->num; ++k) {
+        const struct graph* body = bodies->list[k].graph;
+        for (int i = 0; i < body->node_num; ++i)
+            TENGINE_RETURN_IF_ERROR(give_ops_in(context, body->node_list[i], only_unknown));
     }
-    return TENGINE_OK;
+    if (node->core->custom_kernel || !computes_something(node)) return TENGINE_OK;
+    if (only_unknown && !is_open_node(node)) return TENGINE_OK;
+    return give_ops(context, node);
 }
 
-int give_custom_ops(const struct graph* source, bool only_unknown)
+int give_custom_ops(const struct graph* source, const int32_t nodes[], int node_num,
+                    bool only_unknown)
 {
-    return give_ops_in(source->attribute->context, source, only_unknown);
+    for (int i = 0; i < node_num; ++i)
+        TENGINE_RETURN_IF_ERROR(
+            give_ops_in(source->attribute->context, source->node_list[nodes[i]], only_unknown));
+    return TENGINE_OK;
 }

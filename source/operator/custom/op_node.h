@@ -59,7 +59,8 @@ struct tengine_op_context
 };
 
 // resolve_custom_ops() where operators are registered.
-int give_custom_ops(const struct graph* source, bool only_unknown);
+int give_custom_ops(const struct graph* source, const int32_t nodes[], int node_num,
+                    bool only_unknown);
 
 #ifdef __cplusplus
 }

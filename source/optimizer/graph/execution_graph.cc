@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The copy of a source graph on which the passes work. Structure is copied, constant data shared.
-#include <cstring>
+#include <algorithm>
 
 #include "base/containers.hpp"
 #include "graph/graph.h"
@@ -9,28 +9,13 @@
 #include "operator/custom/custom_kernel.h"
 #include "operator/registry.h"
 #include "optimizer/dialect/quantized_tensors.h"
+#include "optimizer/graph/extent.h"
 #include "optimizer/pass.h"
 #include "optimizer/pass/bodies.h"
 #include "optimizer/pass/custom_node.h"
 
 namespace tengine {
 namespace {
-
-bool is_source_only(const node& node)
-{
-    return node.op.method->domain && std::strcmp(node.op.method->domain, "tengine") == 0 &&
-           (node.op.method->traits & OP_LEGACY) && !node.op.method->lower;
-}
-
-// The user gives the result of such a node, and maybe none of its inputs.
-bool is_fed_by_user(const node& node)
-{
-    for (int i = 0; i < node.output_num; ++i) {
-        const struct tensor* output = get_ir_node_output(&node, i);
-        if (output && output->tensor_type == TENSOR_TYPE_INPUT) return true;
-    }
-    return false;
-}
 
 // Shapes and types are taken over where the user or the file decides them; those that ONNX's
 // operators compute are inferred again, except for quantised ones: the work of Tengine's nodes on
@@ -55,7 +40,14 @@ int copy_tensor(const graph& source, const struct tensor& from, graph& target)
     return TENGINE_OK;
 }
 
-int copy_node(const node& from, graph& target)
+// The place of a source graph's tensor among those that are copied, which is its copy's index.
+int find_place(const Extent& extent, int tensor)
+{
+    const auto place = std::lower_bound(extent.tensors.begin(), extent.tensors.end(), tensor);
+    return tensor < 0 ? -1 : static_cast<int>(place - extent.tensors.begin());
+}
+
+int copy_node(const node& from, const Extent& extent, graph& target)
 {
     node* to = nullptr;
     TENGINE_RETURN_IF_ERROR(has_willing_kernel(from) ? add_custom_node(from, target, &to)
@@ -63,69 +55,15 @@ int copy_node(const node& from, graph& target)
     if (OP_HAS_BODIES) TENGINE_RETURN_IF_ERROR(copy_bodies(*to));
     // A node of a graph for a file stays what it is, and its kernel tells the shapes.
     if (is_open_node(&from)) to->core->custom_kernel = from.core->custom_kernel;
+    const auto copy_of = [&](int tensor) {
+        return get_ir_graph_tensor(&target, find_place(extent, tensor));
+    };
     for (int i = 0; i < from.input_num; ++i)
-        TENGINE_RETURN_IF_ERROR(
-            set_ir_node_input_tensor(to, i, get_ir_graph_tensor(&target, from.input_tensors[i])));
+        TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(to, i, copy_of(from.input_tensors[i])));
     for (int i = 0; i < from.output_num; ++i)
-        TENGINE_RETURN_IF_ERROR(
-            set_ir_node_output_tensor(to, i, get_ir_graph_tensor(&target, from.output_tensors[i])));
+        TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(to, i, copy_of(from.output_tensors[i])));
     return TENGINE_OK;
 }
-
-bool is_computed(const node& node)
-{
-    return !is_source_only(node) && !is_fed_by_user(node);
-}
-
-// The part of a source graph that its outputs need, and its inputs.
-struct Extent
-{
-    Vector<bool> tensors;
-    Vector<bool> nodes;
-};
-
-#ifndef TENGINE_MINIMAL
-class Search
-{
-  public:
-    explicit Search(const graph& source) : source_(source)
-    {
-        found_.tensors.resize(static_cast<size_t>(source.tensor_num));
-        found_.nodes.resize(static_cast<size_t>(source.node_num));
-        add(source.input_tensors, source.input_tensor_num);
-        add(source.output_tensors, source.output_tensor_num);
-        while (!waiting_.empty()) {
-            const struct tensor& tensor = *source.tensor_list[waiting_.back()];
-            waiting_.pop_back();
-            if (tensor.producer >= 0) add(*source.node_list[tensor.producer]);
-        }
-    }
-
-    const Extent& found() const { return found_; }
-
-  private:
-    void add(const int32_t* tensors, int number)
-    {
-        for (int i = 0; i < number; ++i) {
-            if (tensors[i] < 0 || found_.tensors[static_cast<size_t>(tensors[i])]) continue;
-            found_.tensors[static_cast<size_t>(tensors[i])] = true;
-            waiting_.push_back(tensors[i]);
-        }
-    }
-
-    void add(const node& node)
-    {
-        if (found_.nodes[static_cast<size_t>(node.index)] || !is_computed(node)) return;
-        found_.nodes[static_cast<size_t>(node.index)] = true;
-        add(node.input_tensors, node.input_num);
-        add(node.output_tensors, node.output_num);
-    }
-
-    const graph& source_;
-    Extent found_;
-    Vector<int32_t> waiting_;  // tensors whose producers have not been looked at
-};
-#endif
 
 // Everything a node reads must come from somewhere.
 int check_sources(const graph& graph)
@@ -147,8 +85,15 @@ int check_sources(const graph& graph)
     return TENGINE_OK;
 }
 
-// A tensor outside of the extent is a gap in the list; without an extent, all is copied.
-int copy_contents(const graph& source, const Extent* extent, graph& target)
+Vector<int32_t> list_places(const Extent& extent, const int32_t* tensors, int number)
+{
+    Vector<int32_t> places;
+    for (int i = 0; i < number; ++i)
+        places.push_back(find_place(extent, tensors[i]));
+    return places;
+}
+
+int copy_contents(const graph& source, const Extent& extent, graph& target)
 {
     target.graph_layout = source.graph_layout;
     target.model_layout = source.model_layout;
@@ -157,18 +102,18 @@ int copy_contents(const graph& source, const Extent* extent, graph& target)
     target.core->source = &source;
     TENGINE_RETURN_IF_ERROR(join_ir_strings(&target, &source));
     TENGINE_RETURN_IF_ERROR(set_ir_graph_name(&target, source.name));
-    for (int i = 0; i < source.tensor_num; ++i) {
-        const bool left_out = extent && !extent->tensors[static_cast<size_t>(i)];
-        TENGINE_RETURN_IF_ERROR(left_out ? leave_ir_tensor_out(&target)
-                                         : copy_tensor(source, *source.tensor_list[i], target));
-    }
-    for (int i = 0; i < source.node_num; ++i)
-        if (extent ? extent->nodes[static_cast<size_t>(i)] : is_computed(*source.node_list[i]))
-            TENGINE_RETURN_IF_ERROR(copy_node(*source.node_list[i], target));
+    for (const int32_t tensor : extent.tensors)
+        TENGINE_RETURN_IF_ERROR(copy_tensor(source, *source.tensor_list[tensor], target));
+    for (const int32_t node : extent.nodes)
+        TENGINE_RETURN_IF_ERROR(copy_node(*source.node_list[node], extent, target));
+    const Vector<int32_t> inputs =
+        list_places(extent, source.input_tensors, source.input_tensor_num);
+    const Vector<int32_t> outputs =
+        list_places(extent, source.output_tensors, source.output_tensor_num);
     TENGINE_RETURN_IF_ERROR(
-        set_ir_graph_input_tensor(&target, source.input_tensors, source.input_tensor_num));
+        set_ir_graph_input_tensor(&target, inputs.data(), source.input_tensor_num));
     TENGINE_RETURN_IF_ERROR(
-        set_ir_graph_output_tensor(&target, source.output_tensors, source.output_tensor_num));
+        set_ir_graph_output_tensor(&target, outputs.data(), source.output_tensor_num));
     return check_sources(target);
 }
 
@@ -180,18 +125,6 @@ int64_t count_own_constants(const graph& source)
         if (source.tensor_list[i]->free_host_mem)
             bytes += static_cast<int64_t>(get_ir_tensor_bytes(source.tensor_list[i]));
     return bytes;
-}
-
-int copy_extent(const graph& source, const Extent* extent, GraphPointer* out_graph)
-{
-    GraphPointer target(create_ir_graph(source.attribute->context));
-    if (!target) return tengine_error_code();
-    limit_ir_memory(target.get());
-    TENGINE_RETURN_IF_ERROR(
-        claim_ir_memory(target.get(), count_own_constants(source), "its constants"));
-    TENGINE_RETURN_IF_ERROR(copy_contents(source, extent, *target));
-    *out_graph = std::move(target);
-    return TENGINE_OK;
 }
 
 int check_outputs(const graph& source)
@@ -210,20 +143,23 @@ bool is_computed_by_onnx(const graph& source, const struct tensor& tensor)
     return !source.node_list[tensor.producer]->op.method->tengine;
 }
 
-int copy_to_execution_graph(const graph& source, GraphPointer* out_graph)
+int copy_extent(const graph& source, const Extent& extent, GraphPointer* out_graph)
 {
     TENGINE_RETURN_IF_ERROR(check_outputs(source));
-    return copy_extent(source, nullptr, out_graph);
+    GraphPointer target(create_ir_graph(source.attribute->context));
+    if (!target) return tengine_error_code();
+    limit_ir_memory(target.get());
+    if (target->core->memory_limit > 0)
+        TENGINE_RETURN_IF_ERROR(
+            claim_ir_memory(target.get(), count_own_constants(source), "its constants"));
+    TENGINE_RETURN_IF_ERROR(copy_contents(source, extent, *target));
+    *out_graph = std::move(target);
+    return TENGINE_OK;
 }
 
-#ifndef TENGINE_MINIMAL
-int copy_needed_to_execution_graph(const graph& source, GraphPointer* out_graph)
+int copy_to_execution_graph(const graph& source, GraphPointer* out_graph)
 {
-    TENGINE_RETURN_IF_ERROR(check_outputs(source));
-    const Search search(source);
-    TENGINE_RETURN_IF_ERROR(copy_extent(source, &search.found(), out_graph));
-    return compact_ir_graph(out_graph->get());
+    return copy_extent(source, list_all(source), out_graph);
 }
-#endif
 
 }  // namespace tengine

@@ -3,6 +3,7 @@
 // the one node.
 #include "optimizer/pass/custom_node.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/containers.hpp"
@@ -153,10 +154,11 @@ int infer_outputs(node& node)
 }
 
 template <class Visit>
-void visit_kernels(const graph& source, Visit visit)
+void visit_kernels(const graph& source, const Extent& extent, Visit visit)
 {
-    for (int i = 0; i < source.node_num; ++i)
-        if (ir_custom_kernel_t* kernel = source.node_list[i]->core->custom_kernel) visit(*kernel);
+    for (const int32_t node : extent.nodes)
+        if (ir_custom_kernel_t* kernel = source.node_list[node]->core->custom_kernel)
+            visit(*kernel);
 }
 
 }  // namespace
@@ -166,21 +168,29 @@ bool has_willing_kernel(const node& source)
     return source.core->custom_kernel && !source.core->custom_kernel->refused;
 }
 
-int count_willing_kernels(const graph& source)
+bool has_custom_nodes(const graph& execution)
+{
+    return std::any_of(execution.node_list, execution.node_list + execution.node_num,
+                       [](const node* node) { return node && has_willing_kernel(*node); });
+}
+
+int count_willing_kernels(const graph& source, const Extent& extent)
 {
     int number = 0;
-    visit_kernels(source, [&](const ir_custom_kernel_t& kernel) { number += !kernel.refused; });
+    visit_kernels(source, extent,
+                  [&](const ir_custom_kernel_t& kernel) { number += !kernel.refused; });
     return number;
 }
 
-void accept_kernels(const graph& source)
+void accept_kernels(const graph& source, const Extent& extent)
 {
-    visit_kernels(source, [](ir_custom_kernel_t& kernel) { kernel.refused = false; });
+    visit_kernels(source, extent, [](ir_custom_kernel_t& kernel) { kernel.refused = false; });
 }
 
 void refuse_kernels(const graph& source)
 {
-    visit_kernels(source, [](ir_custom_kernel_t& kernel) { kernel.refused = true; });
+    visit_kernels(source, list_all(source),
+                  [](ir_custom_kernel_t& kernel) { kernel.refused = true; });
 }
 
 int add_custom_node(const node& source, graph& target, node** out_node)

@@ -2,6 +2,7 @@
 // Nodes with a kernel of the program's own (operator/custom_kernel.h) in execution graphs.
 #pragma once
 
+#include "optimizer/graph/extent.h"
 #include "tengine/ir.h"
 
 namespace tengine {
@@ -9,8 +10,10 @@ namespace tengine {
 // Whether a source node's kernel is to run it. One that refused the node is left out until
 // accept_kernels(), and so are all after refuse_kernels(), for graphs that are not run.
 bool has_willing_kernel(const node& source);
-int count_willing_kernels(const graph& source);
-void accept_kernels(const graph& source);
+// Whether an execution graph has a node that such a kernel runs.
+bool has_custom_nodes(const graph& execution);
+int count_willing_kernels(const graph& source, const Extent& extent);
+void accept_kernels(const graph& source, const Extent& extent);
 void refuse_kernels(const graph& source);
 
 // The node "tengine.Custom" that stands for a source node; unconnected.

@@ -18,7 +18,6 @@
 #include "operator/custom/custom_kernel.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pass.h"
-#include "optimizer/pass/custom_node.h"
 
 namespace tengine {
 namespace {
@@ -188,8 +187,7 @@ Vector<device*> list_graph_devices(const graph& graph)
 
 bool has_default_device_alone(const graph& graph)
 {
-    const struct graph& source = graph.core->source ? *graph.core->source : graph;
-    return list_graph_devices(graph).size() == 1 && count_willing_kernels(source) == 0;
+    return list_graph_devices(graph).size() == 1;
 }
 
 int Candidates::list(const graph& graph)

@@ -21,8 +21,8 @@ using IntVector = std::unique_ptr<vector_t, VectorDeleter>;  // int
 // The devices of a graph, each once: set_graph_device()'s choice, the context's list, the default
 // device.
 Vector<device*> list_graph_devices(const graph& graph);
-// Whether only the default device, with its own kernels, can read the constants of a source graph
-// or an execution graph: it takes them at any address, and late ones (graph/late_constant.h).
+// Whether there is no other than the default device, whose own kernels take constants at any
+// address, and late ones (graph/late_constant.h).
 bool has_default_device_alone(const graph& graph);
 
 // The abilities of these devices.

@@ -10,6 +10,7 @@
 #include "operator/param.h"
 #include "operator/registry.h"
 #include "optimizer/pass.h"
+#include "optimizer/pass/custom_node.h"
 
 namespace tengine {
 #ifndef TENGINE_MINIMAL
@@ -76,7 +77,8 @@ const tensor* Rewriter::find_late_origin(const tensor& constant) const
 {
 #ifndef TENGINE_MINIMAL
     if (graph_.core->source && constant.dim_num >= 2 &&
-        get_ir_tensor_bytes(&constant) >= kFewestLateBytes && has_default_device_alone(graph_))
+        get_ir_tensor_bytes(&constant) >= kFewestLateBytes && has_default_device_alone(graph_) &&
+        !has_custom_nodes(graph_))
         return find_ir_origin(&graph_, &constant);
 #endif
     (void)constant;

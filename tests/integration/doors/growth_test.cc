@@ -189,6 +189,9 @@ const Command kCommands[] = {
     {"compile", {"compile", "MODEL", "-o", "OUTPUT.tmfile", "--allow-empty", "--quiet"}},
     {"quantize", {"quantize", "MODEL", "--random", "1", "-o", "OUTPUT.onnx", "--quiet"}, 4},
     {"verify", {"verify", "--device", "CPU", "--model", "MODEL", "--quiet"}, 16}};
+// Each layer is prepared several times, in which the others may have no part.
+const Command kVerifyLong = {
+    "verify_long", {"verify", "--device", "CPU", "--model", "MODEL", "--quiet"}, 2};
 
 class Growth : public testing::TestWithParam<std::tuple<Growing, Command>>
 {
@@ -239,12 +242,18 @@ TEST_P(Growth, IsLinear)
     EXPECT_LT(twice, 2.5 * once + 0.03);
 }
 
+std::string name_growth(const testing::TestParamInfo<Growth::ParamType>& tested)
+{
+    return std::string(std::get<0>(tested.param).name) + "_" + std::get<1>(tested.param).name;
+}
+
 INSTANTIATE_TEST_SUITE_P(Models, Growth,
                          testing::Combine(testing::ValuesIn(kModels), testing::ValuesIn(kCommands)),
-                         [](const auto& tested) {
-                             return std::string(std::get<0>(tested.param).name) + "_" +
-                                    std::get<1>(tested.param).name;
-                         });
+                         name_growth);
+INSTANTIATE_TEST_SUITE_P(Layers, Growth,
+                         testing::Combine(testing::Values(kModels[0]),
+                                          testing::Values(kVerifyLong)),
+                         name_growth);
 
 }  // namespace
 }  // namespace tengine
