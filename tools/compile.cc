@@ -141,7 +141,8 @@ std::string find_precisions(const CompileOptions& options, const std::string& de
 {
     if (options.common.precision != TENGINE_MODE_FP32) return "";
     std::string names;
-    for (int i = 0; i < tengine_device_get_data_type_number(device.c_str()); ++i) {
+    const int number = tengine_device_get_data_type_number(device.c_str());
+    for (int i = 0; i < number; ++i) {
         const int type = tengine_device_get_data_type(device.c_str(), i);
         if (type == TENGINE_DT_FP32) return "";
         const bool is_half = type == TENGINE_DT_BF16 || type == TENGINE_DT_FP16;

@@ -21,7 +21,8 @@ TENGINE_API int tengine_device_get_number(void);
 TENGINE_API const char* tengine_device_get_name(int index);
 
 // A device's abilities: ONNX operators by name, and element types as TENGINE_DT_*. It may still
-// refuse a node for its parameters or shapes. Fail with TENGINE_ENOENT (no such device).
+// refuse a node for its parameters or shapes. It is asked for a number; the elements are those of
+// its last answer. Fail with TENGINE_ENOENT (no such device).
 TENGINE_API int tengine_device_get_operator_number(const char* device);
 TENGINE_API const char* tengine_device_get_operator(const char* device, int index);
 TENGINE_API int tengine_device_get_data_type_number(const char* device);

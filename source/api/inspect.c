@@ -5,8 +5,8 @@
 
 #include "api/check.h"
 #include "base/cpu.h"
-#include "base/int_list.h"
 #include "graph/option.h"
+#include "module/description.h"
 #include "module/module.h"
 #include "operator/registry.h"
 #include "operator/usage.h"
@@ -27,72 +27,47 @@ const char* tengine_device_get_name(int index)
     return find_device_via_index(index)->name;
 }
 
-// The answer of describe(): lists of int.
-typedef struct description
+static int count_abilities(const char* name, device_ability_t ability, const char* function)
 {
-    struct vector* allowed;
-    struct vector* blocked;
-    struct vector* types;
-} description_t;
-
-static void release_description(description_t* description)
-{
-    release_vector(description->allowed);
-    release_vector(description->blocked);
-    release_vector(description->types);
-}
-
-// An operator that is in both lists is not taken.
-static void remove_blocked(description_t* description)
-{
-    for (int i = get_vector_num(description->allowed) - 1; i >= 0; --i)
-        if (is_in_int_list(description->blocked,
-                           *(const int*)get_vector_data(description->allowed, i)))
-            remove_vector_via_index(description->allowed, i);
-}
-
-// The description must be released when this has succeeded.
-static int describe_device(const char* name, const char* function, description_t* out_description)
-{
-    TENGINE_RETURN_IF_ERROR(check_initialised(function));
     struct device* device = NULL;
+    TENGINE_RETURN_IF_ERROR(check_initialised(function));
     TENGINE_RETURN_IF_ERROR(require_device(name, function, "device", &device));
-    description_t found = {create_vector(sizeof(int), NULL), create_vector(sizeof(int), NULL),
-                           create_vector(sizeof(int), NULL)};
-    int status = TENGINE_OK;
-    tengine_error_clear();
-    if (!found.allowed || !found.blocked || !found.types)
-        status = tengine_error_set(TENGINE_ENOMEM, "%s: no memory", function);
-    else if (device->allocator->describe(device, found.allowed, found.blocked, found.types) < 0)
-        status = tengine_error_code() == TENGINE_ENOMEM
-                     ? TENGINE_ENOMEM
-                     : tengine_error_set(TENGINE_EDEVICE, "%s: device '%s' cannot describe itself",
-                                         function, name);
-    if (status < 0) {
-        release_description(&found);
-        return status;
-    }
-    remove_blocked(&found);
-    *out_description = found;
-    return TENGINE_OK;
+    return count_device_abilities(device, ability);
+}
+
+static int read_ability(const char* name, device_ability_t ability, int index, const char* function,
+                        const char* what, int* out_value)
+{
+    struct device* device = NULL;
+    TENGINE_RETURN_IF_ERROR(check_initialised(function));
+    TENGINE_RETURN_IF_ERROR(require_device(name, function, "device", &device));
+    const int number = read_device_ability(device, ability, index, out_value);
+    return number < 0 ? number : check_index(index, number, function, what);
 }
 
 int tengine_device_get_operator_number(const char* device)
 {
-    description_t description;
-    if (describe_device(device, __func__, &description) < 0) return api_failure();
-    const int number = get_vector_num(description.allowed);
-    release_description(&description);
-    return number;
+    return api_result(count_abilities(device, DEVICE_OPERATOR, __func__));
 }
 
-// Element `index` of a list of integers, in *out_value.
-static int read_element(const struct vector* list, int index, const char* function,
-                        const char* what, int* out_value)
+const char* tengine_device_get_operator(const char* device, int index)
 {
-    TENGINE_RETURN_IF_ERROR(check_index(index, get_vector_num(list), function, what));
-    *out_value = *(const int*)get_vector_data(list, index);
-    return TENGINE_OK;
+    int type = -1;
+    if (read_ability(device, DEVICE_OPERATOR, index, __func__, "operators", &type) < 0)
+        return api_pointer(NULL);
+    return find_op_name(type);
+}
+
+int tengine_device_get_data_type_number(const char* device)
+{
+    return api_result(count_abilities(device, DEVICE_DATA_TYPE, __func__));
+}
+
+int tengine_device_get_data_type(const char* device, int index)
+{
+    int type = -1;
+    const int status = read_ability(device, DEVICE_DATA_TYPE, index, __func__, "data types", &type);
+    return status < 0 ? api_failure() : type;
 }
 
 const char* tengine_device_get_features(const char* device)
@@ -101,35 +76,6 @@ const char* tengine_device_get_features(const char* device)
     if (check_initialised(__func__) < 0 || require_device(device, __func__, "device", &target) < 0)
         return api_pointer(NULL);
     return target->interface->features ? target->interface->features(target) : "";
-}
-
-const char* tengine_device_get_operator(const char* device, int index)
-{
-    description_t description;
-    if (describe_device(device, __func__, &description) < 0) return api_pointer(NULL);
-    int type = -1;
-    const int status = read_element(description.allowed, index, __func__, "operators", &type);
-    release_description(&description);
-    return status < 0 ? api_pointer(NULL) : find_op_name(type);
-}
-
-int tengine_device_get_data_type_number(const char* device)
-{
-    description_t description;
-    if (describe_device(device, __func__, &description) < 0) return api_failure();
-    const int number = get_vector_num(description.types);
-    release_description(&description);
-    return number;
-}
-
-int tengine_device_get_data_type(const char* device, int index)
-{
-    description_t description;
-    if (describe_device(device, __func__, &description) < 0) return api_failure();
-    int type = -1;
-    const int status = read_element(description.types, index, __func__, "data types", &type);
-    release_description(&description);
-    return status < 0 ? api_failure() : type;
 }
 
 // The device's own entry; NULL after the last.

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "graph/core.h"
 #include "module/abi.h"
+#include "module/description.h"
 #include "module/module.h"
 
 // Tables as long as the library knows them.
@@ -184,6 +185,7 @@ int register_ir_device(struct device* device, const ir_abi_t* abi)
 
 static void leave_device(struct device* device)
 {
+    forget_device_description(device);
     remove_vector_via_pointer(devices, find_entry(device));
     if (first_device == device) first_device = NULL;
     if (get_vector_num(devices) > 0) return;

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "module/description.h"
 #include "module/registration.h"
 #include "operator/custom/op.h"
 #include "tengine/log.h"
@@ -80,6 +81,9 @@ int init_modules(void)
 void release_modules(void)
 {
     if (!initialised) return;
+    // Devices of the program stay; the ids of operators do not.
+    for (int i = 0; i < get_device_count(); ++i)
+        forget_device_description(find_device_via_index(i));
     leave_all("device", tengine_device_registrations, tengine_device_registration_num);
     leave_all("serializer", tengine_serializer_registrations, tengine_serializer_registration_num);
     release_custom_ops();
