@@ -6,10 +6,10 @@
 
 namespace tengine {
 
-void KeptNodes::add(const node& node, const String& why)
+String* KeptNodes::add(const node& node)
 {
     Kept& kept = by_op_[get_ir_node_op(&node)];
-    if (++kept.number == 1) kept.why = why;
+    return ++kept.number == 1 ? &kept.why : nullptr;
 }
 
 void KeptNodes::warn() const

@@ -12,8 +12,9 @@ namespace tengine {
 class KeptNodes
 {
   public:
-    // `why` is a sentence that names the node; the first one of an operator is said.
-    void add(const node& node, const String& why);
+    // The place of the sentence that says why, and names the node; null for a node that is not the
+    // first of its operator, of which nothing is said.
+    String* add(const node& node);
     void warn() const;
 
   private:

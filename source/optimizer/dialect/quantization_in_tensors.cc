@@ -271,7 +271,7 @@ void warn_of_linear_nodes(const graph& graph)
     KeptNodes kept;
     for (int i = 0; i < graph.node_num; ++i)
         if (const node* linear = graph.node_list[i]; linear && is_linear(*linear))
-            kept.add(*linear, describe_linear(graph, *linear));
+            if (String* why = kept.add(*linear)) *why = describe_linear(graph, *linear);
     kept.warn();
 }
 

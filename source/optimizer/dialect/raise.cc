@@ -88,7 +88,9 @@ int raise_node(graph& graph, node& node, KeptNodes& kept)
     // The last of the rows that could have taken it says why not.
     if (tengine_error_code() == 0) refuse_raising(&node, "Tengine has no equivalent operator");
     const struct tensor* unknown = find_unknown_shape(node);
-    kept.add(node, tengine_error_message() + (unknown ? describe_origin(graph, *unknown) : ""));
+    // The origin may be far away.
+    if (String* why = kept.add(node))
+        *why = tengine_error_message() + (unknown ? describe_origin(graph, *unknown) : "");
     tengine_error_clear();
     return TENGINE_OK;
 }

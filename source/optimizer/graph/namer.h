@@ -15,16 +15,20 @@ class Namer
     // `name` stands in the graph already.
     void take(String name) { taken_.insert(std::move(name)); }
 
-    // `name`, with a _ after it as often as it is taken.
-    String choose(String name)
+    // `name`; with a _ after it when it is taken, and then a number, from 2 on.
+    String choose(const String& name)
     {
-        while (!taken_.insert(name).second)
-            name += "_";
-        return name;
+        String chosen = name;
+        while (!taken_.insert(chosen).second) {
+            const int number = ++numbers_[name];
+            chosen = name + "_" + (number > 1 ? to_string(number) : "");
+        }
+        return chosen;
     }
 
   private:
     Set<String> taken_;
+    Map<String, int> numbers_;  // the last one of each name
 };
 
 }  // namespace tengine

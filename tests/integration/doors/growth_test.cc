@@ -153,6 +153,34 @@ std::string make_wide(int number)
                  {value("x", kFloat, {number})}, {value("y", kFloat, {number})});
 }
 
+// Shapes that all depend on the values of the first one.
+std::string make_unknown(int number)
+{
+    Names nodes = {node("NonZero", {"x"}, {"n"}),
+                   node("Cast", {"n"}, {"v0"}, {number_attribute("to", kFloat)})};
+    for (int i = 1; i < number; ++i)
+        nodes.push_back(node(i % 2 == 0 ? "Abs" : "Neg", {name_of("v", i - 1)}, {name_of("v", i)}));
+    return graph(nodes, {row("x")}, {value(name_of("v", number - 1), kFloat)});
+}
+
+// A constant that is merged with another into as many.
+std::string make_batch_norms(int number)
+{
+    Names nodes;
+    std::string last = "x";
+    for (int i = 0; i < number; ++i) {
+        const std::string product = name_of("p", i);
+        nodes.push_back(node("Conv", {last, "w"}, {product}));
+        last = name_of("v", i);
+        nodes.push_back(
+            node("BatchNormalization", {product, "one", "none", "none", "one"}, {last}));
+    }
+    return graph(
+        nodes, {value("x", kFloat, {1, 1, 1, 1})}, {value(last, kFloat, {1, 1, 1, 1})},
+        {constant<float>("w", kFloat, {1, 1, 1, 1}, {1}), constant<float>("one", kFloat, {1}, {1}),
+         constant<float>("none", kFloat, {1}, {0})});
+}
+
 // ---- the test ----
 
 struct Growing
@@ -189,6 +217,9 @@ const Command kCommands[] = {
     {"compile", {"compile", "MODEL", "-o", "OUTPUT.tmfile", "--allow-empty", "--quiet"}},
     {"quantize", {"quantize", "MODEL", "--random", "1", "-o", "OUTPUT.onnx", "--quiet"}, 4},
     {"verify", {"verify", "--device", "CPU", "--model", "MODEL", "--quiet"}, 16}};
+const Growing kConverted[] = {{"unknown", make_unknown, 4000},
+                              {"batch_norms", make_batch_norms, 1000}};
+const Command kConvert = {"convert", {"convert", "MODEL", "OUTPUT.tmfile"}};
 // Each layer is prepared several times, in which the others may have no part.
 const Command kVerifyLong = {
     "verify_long", {"verify", "--device", "CPU", "--model", "MODEL", "--quiet"}, 2};
@@ -253,6 +284,9 @@ INSTANTIATE_TEST_SUITE_P(Models, Growth,
 INSTANTIATE_TEST_SUITE_P(Layers, Growth,
                          testing::Combine(testing::Values(kModels[0]),
                                           testing::Values(kVerifyLong)),
+                         name_growth);
+INSTANTIATE_TEST_SUITE_P(Conversions, Growth,
+                         testing::Combine(testing::ValuesIn(kConverted), testing::Values(kConvert)),
                          name_growth);
 
 }  // namespace
