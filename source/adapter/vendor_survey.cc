@@ -35,13 +35,13 @@ String identify(const struct subgraph& part)
     return key;
 }
 
+}  // namespace
+
 struct Choice
 {
     int group = 0;  // 0: refused
     String reason;
 };
-
-}  // namespace
 
 // Parts that a watchdog may give up share it with the execution graph, so that it outlives a call
 // that hangs (share_ir_survey()).

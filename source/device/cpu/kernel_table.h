@@ -247,7 +247,7 @@ struct SelectedRows
     static constexpr auto list = pick();
 };
 
-// The table of a file: make_table<rows>(), with `constexpr Kernel rows[]`.
+// The table of a file, conv.cc: make_table<conv_rows>(), with `constexpr Kernel conv_rows[]`.
 template <const auto& rows>
 constexpr KernelTable make_table()
 {

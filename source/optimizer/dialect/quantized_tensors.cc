@@ -18,7 +18,7 @@ constexpr const char* kMoves[] = {
     "ShuffleChannel", "Slice",  "SpaceToDepth", "Split",    "Squeeze", "StridedSlice",
     "SwapAxis",       "Tile",   "Transpose",    "Unsqueeze"};
 
-bool is_clamp(const node& node)
+bool is_tengine_clamp(const node& node)
 {
     if (!speaks_tengine(&node)) return false;
     const String op = get_ir_node_op(&node);
@@ -80,7 +80,7 @@ int quantise_like(struct tensor& tensor, const struct tensor& like)
 
 struct tensor* find_clamped(const node& node)
 {
-    if (!is_clamp(node)) return nullptr;
+    if (!is_tengine_clamp(node)) return nullptr;
     struct tensor* tensor = get_ir_node_input(&node, 0);
     if (!tensor || tensor->consumer_num != 1 || is_ir_graph_output(node.graph, tensor->index) ||
         !speaks_tengine(get_ir_graph_node(node.graph, tensor->producer)))

@@ -76,10 +76,10 @@ bool join_cheapest(Terms& terms, Vector<std::pair<int, int>>* out_pairs)
 
 // The cheapest tree over every set of terms, from the small ones to all; a set is a number whose
 // bits are the terms.
-class Search
+class OrderSearch
 {
   public:
-    explicit Search(const Terms& terms)
+    explicit OrderSearch(const Terms& terms)
         : terms_(terms),
           labels_(size_t{1} << terms.labels.size(), 0),
           work_(labels_.size(), kNever),
@@ -140,7 +140,7 @@ bool find_contraction_order(const Contraction& contraction, Vector<std::pair<int
     Terms terms(contraction);
     while (terms.labels.size() > kMostSearched)
         if (!join_cheapest(terms, out_pairs)) return false;
-    const Search search(terms);
+    const OrderSearch search(terms);
     if (!search.is_possible()) return false;
     int next = terms.next;
     search.list((size_t{1} << terms.labels.size()) - 1, &next, out_pairs);

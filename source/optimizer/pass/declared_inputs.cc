@@ -38,7 +38,7 @@ String describe_unlike(const graph& source)
 }
 
 // A dimension with a name, and how many elements an input has been given there.
-struct Extent
+struct DeclaredExtent
 {
     const struct tensor* input;
     const char* name;
@@ -46,9 +46,9 @@ struct Extent
 };
 
 // The extents of inputs that have the rank of their declaration.
-Vector<Extent> list_extents(const graph& source)
+Vector<DeclaredExtent> list_extents(const graph& source)
 {
-    Vector<Extent> extents;
+    Vector<DeclaredExtent> extents;
     for_declared(source, [&](const struct tensor& input) {
         for (int i = 0; i < input.dim_num; ++i)
             if (const char* name = get_ir_tensor_dim_name(&input, i); *name)
@@ -58,11 +58,11 @@ Vector<Extent> list_extents(const graph& source)
 }
 
 // The first name that stands for two numbers.
-String describe_conflict(const Vector<Extent>& extents)
+String describe_conflict(const Vector<DeclaredExtent>& extents)
 {
-    Map<String, const Extent*> known;
-    for (const Extent& extent : extents) {
-        const Extent& first = *known.emplace(extent.name, &extent).first->second;
+    Map<String, const DeclaredExtent*> known;
+    for (const DeclaredExtent& extent : extents) {
+        const DeclaredExtent& first = *known.emplace(extent.name, &extent).first->second;
         if (first.elements != extent.elements)
             return String("; dimension '") + extent.name + "' is " + to_string(first.elements) +
                    " of input '" + first.input->name + "' and " + to_string(extent.elements) +
@@ -82,7 +82,7 @@ String describe_extents(const graph& source)
 {
     String text;
     Map<String, bool> known;
-    for (const Extent& extent : list_extents(source))
+    for (const DeclaredExtent& extent : list_extents(source))
         if (known.emplace(extent.name, true).second)
             text += String(text.empty() ? "; with " : ", ") + extent.name + " = " +
                     to_string(extent.elements);

@@ -16,7 +16,7 @@ bool is_output_used(const node& node, int index)
     return tensor && (tensor->consumer_num > 0 || is_ir_graph_output(node.graph, tensor->index));
 }
 
-bool has_same_shape(const struct tensor& a, const struct tensor& b)
+bool has_equal_known_shape(const struct tensor& a, const struct tensor& b)
 {
     return is_ir_tensor_shape_known(&a) && is_ir_tensor_shape_known(&b) && a.dim_num == b.dim_num &&
            std::memcmp(a.dims, b.dims, sizeof(int) * a.dim_num) == 0;
@@ -57,7 +57,7 @@ bool does_nothing(const node& node, const struct tensor& input, const struct ten
     if (is_op(&node, "Transpose")) return keeps_order(node);
     if (is_op(&node, "Pad")) return is_zero_constant(get_ir_node_input(&node, 1));
     if (is_op(&node, "Reshape") || is_op(&node, "Flatten") || is_op(&node, "Expand"))
-        return has_same_shape(input, output);
+        return has_equal_known_shape(input, output);
     return false;
 }
 

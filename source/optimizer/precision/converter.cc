@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optimizer/precision/converter.h"
 
-#include <cstring>
-
 #include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/operator.h"
 #include "optimizer/pass.h"
 #include "optimizer/precision/halves.h"
+#include "optimizer/precision/product_bias.h"
 #include "optimizer/precision/quantization.h"
 
 namespace tengine {
@@ -58,12 +57,6 @@ bool computes_in_float(const node& node)
         writes = writes || (output && output->data_type == TENGINE_DT_FP32);
     }
     return reads && writes;
-}
-
-bool has_same_shape(const tensor& a, const tensor& b)
-{
-    return a.shape_set && b.shape_set && a.dim_num == b.dim_num &&
-           std::memcmp(a.dims, b.dims, sizeof(int) * a.dim_num) == 0;
 }
 
 }  // namespace

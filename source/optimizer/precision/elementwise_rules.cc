@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kMostNodes = 32;
 
-bool is_elementwise(const node& node)
+bool has_elementwise_rule(const node& node)
 {
     const FuseRule rule = find_fuse_rule(node);
     return rule == fuse_unary || rule == fuse_add || rule == fuse_mul;
@@ -55,7 +55,7 @@ bool trace(const Fuser& fuser, const node& node, Function* function)
         if (is_source(fuser, input, function)) continue;
         const struct node* before = producer_of(fuser.graph(), input);
         if (!before || before->core->keep_float || before->dynamic_shape ||
-            !is_elementwise(*before) || !trace(fuser, *before, function))
+            !has_elementwise_rule(*before) || !trace(fuser, *before, function))
             return false;
     }
     nodes.push_back(&node);

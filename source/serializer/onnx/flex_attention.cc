@@ -266,10 +266,11 @@ class Expanded
     std::string key_heads_, sharing_, query_length_, key_length_, query_heads_;
 };
 
-class Expansion
+class FlexExpansion
 {
   public:
-    Expansion(OnnxModel* model, const struct context* context) : model_(*model), context_(context)
+    FlexExpansion(OnnxModel* model, const struct context* context)
+        : model_(*model), context_(context)
     {
     }
 
@@ -330,7 +331,7 @@ bool imports_preview(const Imports& imports)
 int expand_flex_attention(OnnxModel* model, const struct context* context)
 {
     if (!imports_preview(model->imports)) return TENGINE_OK;
-    return Expansion(model, context).expand_graph(&model->graph);
+    return FlexExpansion(model, context).expand_graph(&model->graph);
 }
 
 }  // namespace tengine

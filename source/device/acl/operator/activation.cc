@@ -74,7 +74,7 @@ bool build_prelu(Builder& builder)
                                                   builder.output());
 }
 
-constexpr Operator kRows[] = {
+constexpr Operator kActivationRows[] = {
     {"Relu", kFloats, build_activation},
     {"Sigmoid", kFloats, build_activation},
     {"Tanh", kFloats, build_activation},
@@ -107,6 +107,6 @@ bool read_activation(const node& node, ActivationLayerInfo* out_info)
 }
 
 extern const OperatorTable activation_operators;
-const OperatorTable activation_operators = make_table(kRows);
+const OperatorTable activation_operators = make_table(kActivationRows);
 
 }  // namespace tengine::acl

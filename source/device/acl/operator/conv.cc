@@ -108,13 +108,13 @@ bool build_conv(Builder& builder)
                            builder.output(0, image_info(*builder.target())));
 }
 
-constexpr Operator kRows[] = {
+constexpr Operator kConvRows[] = {
     {"Conv", kFloats, build_conv},
 };
 
 }  // namespace
 
 extern const OperatorTable conv_operators;
-const OperatorTable conv_operators = make_table(kRows);
+const OperatorTable conv_operators = make_table(kConvRows);
 
 }  // namespace tengine::acl

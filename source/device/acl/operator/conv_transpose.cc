@@ -60,13 +60,13 @@ bool build_conv_transpose(Builder& builder)
         builder.output(0, image_info(*builder.target())), to_pad_stride(image));
 }
 
-constexpr Operator kRows[] = {
+constexpr Operator kConvTransposeRows[] = {
     {"ConvTranspose", kFloats, build_conv_transpose},
 };
 
 }  // namespace
 
 extern const OperatorTable conv_transpose_operators;
-const OperatorTable conv_transpose_operators = make_table(kRows);
+const OperatorTable conv_transpose_operators = make_table(kConvTransposeRows);
 
 }  // namespace tengine::acl

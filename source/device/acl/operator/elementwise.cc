@@ -74,7 +74,7 @@ bool build_extreme(Builder& builder)
     return true;
 }
 
-constexpr Operator kRows[] = {
+constexpr Operator kElementwiseRows[] = {
     {"Add", kFloats, build_sum<arm_compute::NEArithmeticAddition>},
     {"Sub", kFloats, build_sum<arm_compute::NEArithmeticSubtraction>},
     {"Mul", kFloats, build_product},
@@ -87,6 +87,6 @@ constexpr Operator kRows[] = {
 }  // namespace
 
 extern const OperatorTable elementwise_operators;
-const OperatorTable elementwise_operators = make_table(kRows);
+const OperatorTable elementwise_operators = make_table(kElementwiseRows);
 
 }  // namespace tengine::acl

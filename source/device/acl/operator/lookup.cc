@@ -49,14 +49,14 @@ bool build_lookup(Builder& builder)
                                     builder.output(0, unsigned_info(*builder.target())));
 }
 
-constexpr Operator kRows[] = {
+constexpr Operator kLookupRows[] = {
     {"tengine.Lookup", kBytes, build_lookup},
 };
 
 }  // namespace
 
 extern const OperatorTable lookup_operators;
-const OperatorTable lookup_operators = make_table(kRows);
+const OperatorTable lookup_operators = make_table(kLookupRows);
 
 }  // namespace tengine::acl
 #else

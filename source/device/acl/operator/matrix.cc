@@ -151,7 +151,7 @@ bool build_matmul(Builder& builder)
     return build_stack(builder, shape);
 }
 
-constexpr Operator kRows[] = {
+constexpr Operator kMatrixRows[] = {
     {"Gemm", kFloats, build_gemm},
     {"MatMul", kFloats, build_matmul},
 };
@@ -159,6 +159,6 @@ constexpr Operator kRows[] = {
 }  // namespace
 
 extern const OperatorTable matrix_operators;
-const OperatorTable matrix_operators = make_table(kRows);
+const OperatorTable matrix_operators = make_table(kMatrixRows);
 
 }  // namespace tengine::acl

@@ -190,7 +190,7 @@ bool build_space_to_depth(Builder& builder)
 
 constexpr unsigned kMovable = kFloats | kBytes;
 
-constexpr Operator kRows[] = {
+constexpr Operator kMovementRows[] = {
     {"Reshape", kMovable, build_reshape},
     {"Flatten", kMovable, build_reshape},
     {"Squeeze", kMovable, build_reshape},
@@ -208,6 +208,6 @@ constexpr Operator kRows[] = {
 }  // namespace
 
 extern const OperatorTable movement_operators;
-const OperatorTable movement_operators = make_table(kRows);
+const OperatorTable movement_operators = make_table(kMovementRows);
 
 }  // namespace tengine::acl

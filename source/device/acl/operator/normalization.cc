@@ -137,7 +137,7 @@ bool build_softmax(Builder& builder)
            builder.add<arm_compute::NEPermute>(after, builder.output(0, stack), turn);
 }
 
-constexpr Operator kRows[] = {
+constexpr Operator kNormalizationRows[] = {
     {"BatchNormalization", kFloats, build_batch_norm},
     {"InstanceNormalization", kFloats, build_instance_norm},
     {"LRN", kFloats, build_lrn},
@@ -148,6 +148,6 @@ constexpr Operator kRows[] = {
 }  // namespace
 
 extern const OperatorTable normalization_operators;
-const OperatorTable normalization_operators = make_table(kRows);
+const OperatorTable normalization_operators = make_table(kNormalizationRows);
 
 }  // namespace tengine::acl

@@ -74,7 +74,7 @@ bool build_global_pool(Builder& builder)
                                        info);
 }
 
-constexpr Operator kRows[] = {
+constexpr Operator kPoolRows[] = {
     {"MaxPool", kFloats, build_window_pool<PoolingType::MAX>},
     {"AveragePool", kFloats, build_window_pool<PoolingType::AVG>},
     {"GlobalMaxPool", kFloats, build_global_pool<PoolingType::MAX>},
@@ -84,6 +84,6 @@ constexpr Operator kRows[] = {
 }  // namespace
 
 extern const OperatorTable pool_operators;
-const OperatorTable pool_operators = make_table(kRows);
+const OperatorTable pool_operators = make_table(kPoolRows);
 
 }  // namespace tengine::acl

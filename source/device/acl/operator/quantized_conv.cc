@@ -108,13 +108,13 @@ bool build_qlinear_conv(Builder& builder)
         ActivationLayerInfo(), conv.dilation());
 }
 
-constexpr Operator kRows[] = {
+constexpr Operator kQuantizedConvRows[] = {
     {"QLinearConv", kBytes, build_qlinear_conv},
 };
 
 }  // namespace
 
 extern const OperatorTable quantized_conv_operators;
-const OperatorTable quantized_conv_operators = make_table(kRows);
+const OperatorTable quantized_conv_operators = make_table(kQuantizedConvRows);
 
 }  // namespace tengine::acl

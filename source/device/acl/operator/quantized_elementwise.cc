@@ -99,7 +99,7 @@ bool build_clip(Builder& builder)
            add_clamp(builder, ActivationLayerInfo(Kind::LU_BOUNDED_RELU, high, low));
 }
 
-constexpr Operator kRows[] = {
+constexpr Operator kQuantizedElementwiseRows[] = {
     {"com.microsoft.QLinearAdd", kBytes, build_qlinear_add},
     {"com.microsoft.QLinearMul", kBytes, build_qlinear_mul},
     {"QuantizeLinear", 1U << TENGINE_DT_FP32, build_quantize},
@@ -111,6 +111,6 @@ constexpr Operator kRows[] = {
 }  // namespace
 
 extern const OperatorTable quantized_elementwise_operators;
-const OperatorTable quantized_elementwise_operators = make_table(kRows);
+const OperatorTable quantized_elementwise_operators = make_table(kQuantizedElementwiseRows);
 
 }  // namespace tengine::acl

@@ -142,7 +142,7 @@ bool build_qgemm(Builder& builder)
     return add_product(builder, product);
 }
 
-constexpr Operator kRows[] = {
+constexpr Operator kQuantizedGemmRows[] = {
     {"QLinearMatMul", kBytes, build_qlinear_matmul},
     {"com.microsoft.QGemm", kBytes, build_qgemm},
 };
@@ -150,6 +150,6 @@ constexpr Operator kRows[] = {
 }  // namespace
 
 extern const OperatorTable quantized_gemm_operators;
-const OperatorTable quantized_gemm_operators = make_table(kRows);
+const OperatorTable quantized_gemm_operators = make_table(kQuantizedGemmRows);
 
 }  // namespace tengine::acl

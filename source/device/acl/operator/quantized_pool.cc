@@ -96,7 +96,7 @@ bool build_max_pool(Builder& builder)
                            quantized_info(image_info(y), y.data_type, plain));
 }
 
-constexpr Operator kRows[] = {
+constexpr Operator kQuantizedPoolRows[] = {
     {"com.microsoft.QLinearAveragePool", kBytes, build_average_pool},
     {"com.microsoft.QLinearGlobalAveragePool", kBytes, build_global_average_pool},
     {"MaxPool", kBytes, build_max_pool},
@@ -105,6 +105,6 @@ constexpr Operator kRows[] = {
 }  // namespace
 
 extern const OperatorTable quantized_pool_operators;
-const OperatorTable quantized_pool_operators = make_table(kRows);
+const OperatorTable quantized_pool_operators = make_table(kQuantizedPoolRows);
 
 }  // namespace tengine::acl

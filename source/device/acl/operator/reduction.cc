@@ -62,7 +62,7 @@ bool build_reduction(Builder& builder)
     return builder.add<arm_compute::NEReshapeLayer>(so_far, builder.output());
 }
 
-constexpr Operator kRows[] = {
+constexpr Operator kReductionRows[] = {
     {"ReduceMean", kFloats, build_reduction<ReductionOperation::MEAN_SUM>},
     {"ReduceSum", kFloats, build_reduction<ReductionOperation::SUM>},
     {"ReduceSumSquare", kFloats, build_reduction<ReductionOperation::SUM_SQUARE>},
@@ -74,6 +74,6 @@ constexpr Operator kRows[] = {
 }  // namespace
 
 extern const OperatorTable reduction_operators;
-const OperatorTable reduction_operators = make_table(kRows);
+const OperatorTable reduction_operators = make_table(kReductionRows);
 
 }  // namespace tengine::acl

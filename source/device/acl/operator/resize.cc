@@ -134,13 +134,13 @@ bool build_resize(Builder& builder)
     return builder.add<arm_compute::NEScale>(builder.input(0), builder.output(), info);
 }
 
-constexpr Operator kRows[] = {
+constexpr Operator kResizeRows[] = {
     {"Resize", kFloats, build_resize},
 };
 
 }  // namespace
 
 extern const OperatorTable resize_operators;
-const OperatorTable resize_operators = make_table(kRows);
+const OperatorTable resize_operators = make_table(kResizeRows);
 
 }  // namespace tengine::acl

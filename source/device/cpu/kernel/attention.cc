@@ -132,14 +132,14 @@ bool accepts(const node& node)
            !get_ir_node_output(&node, ATTENTION_SCORES);
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel attention_rows[] = {
     {"Attention", "attention.simd", accepts, run, prepare},
 };
 
 }  // namespace
 
 extern const KernelTable attention_kernels;
-const KernelTable attention_kernels = make_table<rows>();
+const KernelTable attention_kernels = make_table<attention_rows>();
 
 }  // namespace tengine::cpu
 #endif

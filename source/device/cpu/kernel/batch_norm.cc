@@ -277,13 +277,14 @@ bool accepts(const node& node)
     return true;
 }
 
-constexpr Kernel rows[] = {{"BatchNormalization", "batch_norm.simd", accepts, run, prepare, 0,
-                            nullptr, Layout::kAny, true, false, false, -1, kTakesSteps}};
+constexpr Kernel batch_norm_rows[] = {{"BatchNormalization", "batch_norm.simd", accepts, run,
+                                       prepare, 0, nullptr, Layout::kAny, true, false, false, -1,
+                                       kTakesSteps}};
 
 }  // namespace
 
 extern const KernelTable batch_norm_kernels;
-const KernelTable batch_norm_kernels = make_table<rows>();
+const KernelTable batch_norm_kernels = make_table<batch_norm_rows>();
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE

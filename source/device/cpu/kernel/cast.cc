@@ -45,12 +45,13 @@ bool accepts(const node& node)
     return kHasHalves && from != to && is_fast_float(from) && is_fast_float(to);
 }
 
-constexpr Kernel rows[] = {{"Cast", "cast.simd", accepts, run, nullptr, -1, nullptr, Layout::kAny}};
+constexpr Kernel cast_rows[] = {
+    {"Cast", "cast.simd", accepts, run, nullptr, -1, nullptr, Layout::kAny}};
 
 }  // namespace
 
 extern const KernelTable cast_kernels;
-const KernelTable cast_kernels = make_table<rows>();
+const KernelTable cast_kernels = make_table<cast_rows>();
 
 }  // namespace tengine::cpu
 #else

@@ -98,14 +98,14 @@ bool pays(const node& node)
     return time < p.taps * p.axes[1].output * count_tile_rows(p.axes[2].output, most);
 }
 
-constexpr Kernel rows[] = {{"Conv", "conv.border_pixels", accepts, run_phases, prepare, -1,
-                            take_addend, Layout::kChannelsLast, true, false, true, 1, kTakesSteps,
-                            pays}};
+constexpr Kernel conv_border_pixels_rows[] = {{"Conv", "conv.border_pixels", accepts, run_phases,
+                                               prepare, -1, take_addend, Layout::kChannelsLast,
+                                               true, false, true, 1, kTakesSteps, pays}};
 
 }  // namespace
 
 extern const KernelTable conv_border_pixels_kernels;
-const KernelTable conv_border_pixels_kernels = make_table<rows>();
+const KernelTable conv_border_pixels_kernels = make_table<conv_border_pixels_rows>();
 
 }  // namespace tengine::cpu
 #else

@@ -323,12 +323,12 @@ bool accepts(const node& node)
            is_compact(p.axes[1]) && is_compact(p.axes[2]);
 }
 
-constexpr Kernel rows[] = {{"Conv", "conv.depthwise_simd", accepts, run, prepare}};
+constexpr Kernel conv_depthwise_rows[] = {{"Conv", "conv.depthwise_simd", accepts, run, prepare}};
 
 }  // namespace
 
 extern const KernelTable conv_depthwise_kernels;
-const KernelTable conv_depthwise_kernels = make_table<rows>();
+const KernelTable conv_depthwise_kernels = make_table<conv_depthwise_rows>();
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE

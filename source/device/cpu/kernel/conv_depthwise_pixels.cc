@@ -452,13 +452,14 @@ bool accepts(const node& node)
            describe_conv(node, false, &p) == TENGINE_OK && is_depthwise(p);
 }
 
-constexpr Kernel rows[] = {{"Conv", "conv.depthwise_pixels", accepts, run, prepare, -1, take_addend,
-                            Layout::kChannelsLast, true, false, true}};
+constexpr Kernel conv_depthwise_pixels_rows[] = {{"Conv", "conv.depthwise_pixels", accepts, run,
+                                                  prepare, -1, take_addend, Layout::kChannelsLast,
+                                                  true, false, true}};
 
 }  // namespace
 
 extern const KernelTable conv_depthwise_pixels_kernels;
-const KernelTable conv_depthwise_pixels_kernels = make_table<rows>();
+const KernelTable conv_depthwise_pixels_kernels = make_table<conv_depthwise_pixels_rows>();
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE

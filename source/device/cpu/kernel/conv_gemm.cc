@@ -165,13 +165,13 @@ bool accepts(const node& node)
            fits_product(p.input_plane, p.output_plane, p.input_channels * p.taps);
 }
 
-constexpr Kernel rows[] = {{"Conv", "conv.im2col_gemm", accepts, run_tiled<ConvGemm, run_tile>,
-                            prepare_tiled<ConvGemm, describe>, -1, nullptr, Layout::kPlanar,
-                            kFuses}};
+constexpr Kernel conv_gemm_rows[] = {
+    {"Conv", "conv.im2col_gemm", accepts, run_tiled<ConvGemm, run_tile>,
+     prepare_tiled<ConvGemm, describe>, -1, nullptr, Layout::kPlanar, kFuses}};
 
 }  // namespace
 
 extern const KernelTable conv_gemm_kernels;
-const KernelTable conv_gemm_kernels = make_table<rows>();
+const KernelTable conv_gemm_kernels = make_table<conv_gemm_rows>();
 
 }  // namespace tengine::cpu

@@ -54,13 +54,14 @@ bool accepts(const node& node)
            p.batch > 0 && p.input_channels > 0 && p.output_channels > 1;
 }
 
-constexpr Kernel rows[] = {{"Conv", "conv.half_pixels", accepts, run, prepare, -1, take_addend,
-                            Layout::kChannelsLast, true, true, true, 1, kTakesSteps}};
+constexpr Kernel conv_half_rows[] = {{"Conv", "conv.half_pixels", accepts, run, prepare, -1,
+                                      take_addend, Layout::kChannelsLast, true, true, true, 1,
+                                      kTakesSteps}};
 
 }  // namespace
 
 extern const KernelTable conv_half_kernels;
-const KernelTable conv_half_kernels = make_table<rows>();
+const KernelTable conv_half_kernels = make_table<conv_half_rows>();
 
 }  // namespace tengine::cpu
 #else

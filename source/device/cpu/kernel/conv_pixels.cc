@@ -125,13 +125,14 @@ bool accepts(const node& node)
            p.output_channels > 1;
 }
 
-constexpr Kernel rows[] = {{"Conv", "conv.pixels", accepts, run, prepare, -1, find_in_place,
-                            Layout::kChannelsLast, true, kScalesWeights, true, 1, kTakesSteps}};
+constexpr Kernel conv_pixels_rows[] = {{"Conv", "conv.pixels", accepts, run, prepare, -1,
+                                        find_in_place, Layout::kChannelsLast, true, kScalesWeights,
+                                        true, 1, kTakesSteps}};
 
 }  // namespace
 
 extern const KernelTable conv_pixels_kernels;
-const KernelTable conv_pixels_kernels = make_table<rows>();
+const KernelTable conv_pixels_kernels = make_table<conv_pixels_rows>();
 
 }  // namespace tengine::cpu
 #else

@@ -151,13 +151,13 @@ bool accepts(const node& node)
            fits_product(p.input_plane, p.output_channels * p.taps, p.input_channels);
 }
 
-constexpr Kernel rows[] = {{"ConvTranspose", "conv_transpose.gemm_col2im", accepts,
-                            run_tiled<ConvTransposed, run_tile>,
-                            prepare_tiled<ConvTransposed, describe>}};
+constexpr Kernel conv_transpose_rows[] = {{"ConvTranspose", "conv_transpose.gemm_col2im", accepts,
+                                           run_tiled<ConvTransposed, run_tile>,
+                                           prepare_tiled<ConvTransposed, describe>}};
 
 }  // namespace
 
 extern const KernelTable conv_transpose_kernels;
-const KernelTable conv_transpose_kernels = make_table<rows>();
+const KernelTable conv_transpose_kernels = make_table<conv_transpose_rows>();
 
 }  // namespace tengine::cpu

@@ -104,14 +104,14 @@ bool pays(const node& node)
     return describe_conv(node, true, &p) == TENGINE_OK && p.output_channels * 4 >= lanes * 3;
 }
 
-constexpr Kernel rows[] = {{"ConvTranspose", "conv_transpose.pixels", accepts, run_phases, prepare,
-                            -1, take_addend, Layout::kChannelsLast, true, false, true, 1,
-                            kTakesSteps, pays}};
+constexpr Kernel conv_transpose_pixels_rows[] = {
+    {"ConvTranspose", "conv_transpose.pixels", accepts, run_phases, prepare, -1, take_addend,
+     Layout::kChannelsLast, true, false, true, 1, kTakesSteps, pays}};
 
 }  // namespace
 
 extern const KernelTable conv_transpose_pixels_kernels;
-const KernelTable conv_transpose_pixels_kernels = make_table<rows>();
+const KernelTable conv_transpose_pixels_kernels = make_table<conv_transpose_pixels_rows>();
 
 }  // namespace tengine::cpu
 #else

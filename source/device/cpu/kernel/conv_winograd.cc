@@ -345,7 +345,7 @@ bool pays_half_6x6(const node& node)
     return pays_6x6(node) && has_tiles_for_half(node);
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel conv_winograd_rows[] = {
     {"Conv", "conv.winograd", accepts, run, prepare<4>, -1, take_addend, Layout::kChannelsLast,
      true, false, true, 1, kTakesSteps, pays},
     {"Conv", "conv.winograd_6x6", accepts_6x6, run, prepare<6>, -1, take_addend,
@@ -359,7 +359,7 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable conv_winograd_kernels;
-const KernelTable conv_winograd_kernels = make_table<rows>();
+const KernelTable conv_winograd_kernels = make_table<conv_winograd_rows>();
 
 }  // namespace tengine::cpu
 #else

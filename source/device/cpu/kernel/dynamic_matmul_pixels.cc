@@ -207,7 +207,7 @@ bool accepts_integer(const node& node)
     return has_one_zero_point(node, kInteger) && accepts(node, kInteger);
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel dynamic_matmul_pixels_rows[] = {
     {"com.microsoft.DynamicQuantizeMatMul", "matmul.dynamic_byte_pixels", accepts_dynamic,
      run_dynamic, prepare_dynamic, -1, find_in_place, Layout::kPlanar, true, false, false, 1},
     {"tengine.RowQuantizeMatMul", "matmul.row_byte_pixels", accepts_dynamic, run_rows,
@@ -221,7 +221,7 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable dynamic_matmul_pixels_kernels;
-const KernelTable dynamic_matmul_pixels_kernels = make_table<rows>();
+const KernelTable dynamic_matmul_pixels_kernels = make_table<dynamic_matmul_pixels_rows>();
 
 }  // namespace tengine::cpu
 #else

@@ -470,7 +470,7 @@ bool has_two_inputs(const node& node)
     return has_floats(node) && node.input_num == 2;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel elementwise_rows[] = {
     {"Relu", "relu.simd", has_floats, run_plain<run_Relu>, nullptr, 0, nullptr, Layout::kAny},
     {"LeakyRelu", "leaky_relu.simd", has_floats, run_leaky_relu, nullptr, 0, nullptr, Layout::kAny},
     {"Clip", "clip.simd", has_floats, run_clip, nullptr, 0, nullptr, Layout::kAny},
@@ -513,7 +513,7 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable elementwise_kernels;
-const KernelTable elementwise_kernels = make_table<rows>();
+const KernelTable elementwise_kernels = make_table<elementwise_rows>();
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE

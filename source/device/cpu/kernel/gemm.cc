@@ -164,7 +164,7 @@ int run_matmul(KernelContext& context)
     return TENGINE_OK;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel gemm_rows[] = {
     {"Gemm", "gemm.product", accepts_gemm, run_gemm, prepare_gemm},
     {"MatMul", "matmul.product", accepts, run_matmul, prepare_matmul},
 };
@@ -172,6 +172,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable gemm_kernels;
-const KernelTable gemm_kernels = make_table<rows>();
+const KernelTable gemm_kernels = make_table<gemm_rows>();
 
 }  // namespace tengine::cpu

@@ -91,11 +91,11 @@ bool accepts(const node& node)
            input.dim_num == 4 && std::strcmp(param.mode, "linear") == 0;
 }
 
-constexpr Kernel rows[] = {{"GridSample", "grid_sample.floats", accepts, run}};
+constexpr Kernel grid_sample_rows[] = {{"GridSample", "grid_sample.floats", accepts, run}};
 
 }  // namespace
 
 extern const KernelTable grid_sample_kernels;
-const KernelTable grid_sample_kernels = make_table<rows>();
+const KernelTable grid_sample_kernels = make_table<grid_sample_rows>();
 
 }  // namespace tengine::cpu

@@ -143,7 +143,7 @@ bool accepts(const node& node)
            scale.elem_num == bias.elem_num;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel group_norm_rows[] = {
     {"InstanceNormalization", "instance_norm.simd", accepts, run_instance_norm, nullptr, 0},
     {"GroupNormalization", "group_norm.simd", accepts, run_group_norm, nullptr, 0},
 };
@@ -151,7 +151,7 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable group_norm_kernels;
-const KernelTable group_norm_kernels = make_table<rows>();
+const KernelTable group_norm_kernels = make_table<group_norm_rows>();
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE

@@ -114,14 +114,14 @@ bool accepts(const node& node)
            !get_ir_node_output(&node, GROUP_QUERY_SCORES);
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel group_query_rows[] = {
     {"com.microsoft.GroupQueryAttention", "group_query.simd", accepts, run, prepare},
 };
 
 }  // namespace
 
 extern const KernelTable group_query_kernels;
-const KernelTable group_query_kernels = make_table<rows>();
+const KernelTable group_query_kernels = make_table<group_query_rows>();
 
 }  // namespace tengine::cpu
 #endif

@@ -118,13 +118,14 @@ bool accepts(const node& node)
     return has_whole_rows(node) && !get_ir_node_output(&node, 1) && !get_ir_node_output(&node, 2);
 }
 
-constexpr Kernel rows[] = {{"LayerNormalization", "layer_norm.simd", accepts, run, prepare, 0}};
+constexpr Kernel layer_norm_rows[] = {
+    {"LayerNormalization", "layer_norm.simd", accepts, run, prepare, 0}};
 constexpr Kernel kFused = {"", "layer_norm.fused", nullptr, run_fused, prepare, 0};
 
 }  // namespace
 
 extern const KernelTable layer_norm_kernels;
-const KernelTable layer_norm_kernels = make_table<rows>();
+const KernelTable layer_norm_kernels = make_table<layer_norm_rows>();
 
 const Kernel* find_fused_layer_norm()
 {

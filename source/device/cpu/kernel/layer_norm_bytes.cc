@@ -294,13 +294,13 @@ bool accepts(const node& node)
     return get_ir_node_input(&node, 0)->elem_num > 0;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel layer_norm_bytes_rows[] = {
     {"tengine.QLinearLayerNormalization", "layer_norm.bytes", accepts, run, prepare, 0}};
 
 }  // namespace
 
 extern const KernelTable layer_norm_bytes_kernels;
-const KernelTable layer_norm_bytes_kernels = make_table<rows>();
+const KernelTable layer_norm_bytes_kernels = make_table<layer_norm_bytes_rows>();
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE

@@ -65,14 +65,14 @@ int run_lookup(KernelContext& context)
     return TENGINE_OK;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel lookup_rows[] = {
     {"tengine.Lookup", "lookup.simd", nullptr, run_lookup, nullptr, 0, nullptr, Layout::kAny},
 };
 
 }  // namespace
 
 extern const KernelTable lookup_kernels;
-const KernelTable lookup_kernels = make_table<rows>();
+const KernelTable lookup_kernels = make_table<lookup_rows>();
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE

@@ -116,7 +116,7 @@ int run_stacks(KernelContext& context)
     return TENGINE_OK;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel matmul_half_rows[] = {
     {"MatMul", "matmul.half_pixels", accepts, run, prepare_matmul, -1, take_addend, Layout::kPlanar,
      true, false, false, 1},
     {"Gemm", "gemm.half_pixels", accepts_gemm, run, prepare_gemm, -1, take_addend, Layout::kPlanar,
@@ -127,7 +127,7 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable matmul_half_kernels;
-const KernelTable matmul_half_kernels = make_table<rows>();
+const KernelTable matmul_half_kernels = make_table<matmul_half_rows>();
 
 }  // namespace tengine::cpu
 #else

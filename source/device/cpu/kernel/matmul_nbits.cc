@@ -369,7 +369,7 @@ bool accepts_bytes(const node& node)
 }
 
 constexpr const char* kOperator = "com.microsoft.MatMulNBits";
-constexpr Kernel rows[] = {
+constexpr Kernel matmul_nbits_rows[] = {
     {kOperator, "matmul_nbits.vnni", accepts_bytes<vnni_nbits_product>,
      run_bytes<vnni_nbits_product>, prepare_bytes, -1, nullptr, Layout::kPlanar, false, false,
      false, 1},
@@ -383,7 +383,7 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable matmul_nbits_kernels;
-const KernelTable matmul_nbits_kernels = make_table<rows>();
+const KernelTable matmul_nbits_kernels = make_table<matmul_nbits_rows>();
 
 }  // namespace tengine::cpu
 #else

@@ -92,7 +92,7 @@ bool accepts_gemm(const node& node)
     return is_product_of_rows(node) && accepts(node);
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel matmul_pixels_rows[] = {
     {"MatMul", "matmul.pixels", accepts, run, prepare_matmul, -1, find_in_place, Layout::kPlanar,
      true, false, false, 1},
     {"Gemm", "gemm.pixels", accepts_gemm, run, prepare_gemm, -1, find_in_place, Layout::kPlanar,
@@ -102,7 +102,7 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable matmul_pixels_kernels;
-const KernelTable matmul_pixels_kernels = make_table<rows>();
+const KernelTable matmul_pixels_kernels = make_table<matmul_pixels_rows>();
 
 }  // namespace tengine::cpu
 #else

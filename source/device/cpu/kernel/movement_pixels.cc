@@ -109,7 +109,7 @@ int run_resize(KernelContext& context)
     return TENGINE_OK;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel movement_pixels_rows[] = {
     {"DepthToSpace", "depth_to_space.pixels", is_picture, run_depth_to_space, nullptr, -1, nullptr,
      Layout::kChannelsLast},
     {"Resize", "resize.nearest_pixels", resizes_pixels, run_resize, prepare_resize, -1, nullptr,
@@ -120,6 +120,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable movement_pixels_kernels;
-const KernelTable movement_pixels_kernels = make_table<rows>();
+const KernelTable movement_pixels_kernels = make_table<movement_pixels_rows>();
 
 }  // namespace tengine::cpu

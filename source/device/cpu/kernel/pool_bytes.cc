@@ -385,7 +385,7 @@ bool accepts(const node& node)
            resolve_pool_window(&node, &shape) == TENGINE_OK;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel pool_bytes_rows[] = {
     {"MaxPool", "max_pool.byte_pixels", accepts, run_max_pool, prepare, -1, nullptr,
      Layout::kChannelsLast, false, false, true, -1, kTakesSteps},
     {"com.microsoft.QLinearAveragePool", "average_pool.byte_pixels", accepts, run_average_pool,
@@ -417,7 +417,7 @@ void find_mean_exactly(const ByteWindow& window, int64_t first, int64_t last)
 }
 
 extern const KernelTable pool_bytes_kernels;
-const KernelTable pool_bytes_kernels = make_table<rows>();
+const KernelTable pool_bytes_kernels = make_table<pool_bytes_rows>();
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE

@@ -274,7 +274,7 @@ bool accepts(const node& node)
            resolve_pool_window(&node, &shape) == TENGINE_OK;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel pool_pixels_rows[] = {
     {"MaxPool", "max_pool.pixels", accepts, run_max_pool, prepare, -1, nullptr,
      Layout::kChannelsLast, false, false, false, -1, kTakesSteps},
     {"AveragePool", "average_pool.pixels", accepts, run_average_pool, prepare, -1, nullptr,
@@ -288,7 +288,7 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable pool_pixels_kernels;
-const KernelTable pool_pixels_kernels = make_table<rows>();
+const KernelTable pool_pixels_kernels = make_table<pool_pixels_rows>();
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE

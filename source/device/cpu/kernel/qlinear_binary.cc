@@ -533,7 +533,7 @@ int run_mul(KernelContext& context)
     return TENGINE_OK;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel qlinear_binary_rows[] = {
     {"com.microsoft.QLinearAdd", "qlinear_add.simd", nullptr, run_add, nullptr, 0, nullptr,
      Layout::kAny},
     {"com.microsoft.QLinearMul", "qlinear_mul.simd", nullptr, run_mul, prepare_mul, 0, nullptr,
@@ -573,7 +573,7 @@ void multiply_exactly(const ByteFunction& function, ByteOperand a, ByteOperand b
 }
 
 extern const KernelTable qlinear_binary_kernels;
-const KernelTable qlinear_binary_kernels = make_table<rows>();
+const KernelTable qlinear_binary_kernels = make_table<qlinear_binary_rows>();
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE

@@ -128,7 +128,7 @@ bool accepts(const node& node)
            conv.output_channels > 0 && find_format(find_byte_operands(node, 6, 8), conv);
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel qlinear_conv_pixels_rows[] = {
     {"QLinearConv", "conv.byte_pixels", accepts<4>, run, prepare, -1, nullptr,
      Layout::kChannelsLast, true, false, true, 3, kTakesSteps, nullptr, true},
     {"QLinearConv", "conv.byte_rows", accepts<3>, run_rows, prepare_rows, -1, nullptr,
@@ -138,7 +138,7 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable qlinear_conv_pixels_kernels;
-const KernelTable qlinear_conv_pixels_kernels = make_table<rows>();
+const KernelTable qlinear_conv_pixels_kernels = make_table<qlinear_conv_pixels_rows>();
 
 }  // namespace tengine::cpu
 #else

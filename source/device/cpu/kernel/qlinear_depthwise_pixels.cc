@@ -207,14 +207,14 @@ bool accepts(const node& node)
            find_format(node, p, &format);
 }
 
-constexpr Kernel rows[] = {{"QLinearConv", "conv.byte_depthwise_pixels", accepts, run_depthwise,
-                            prepare, -1, nullptr, Layout::kChannelsLast, false, false, true, 3,
-                            kTakesSteps, nullptr, true}};
+constexpr Kernel qlinear_depthwise_pixels_rows[] = {
+    {"QLinearConv", "conv.byte_depthwise_pixels", accepts, run_depthwise, prepare, -1, nullptr,
+     Layout::kChannelsLast, false, false, true, 3, kTakesSteps, nullptr, true}};
 
 }  // namespace
 
 extern const KernelTable qlinear_depthwise_pixels_kernels;
-const KernelTable qlinear_depthwise_pixels_kernels = make_table<rows>();
+const KernelTable qlinear_depthwise_pixels_kernels = make_table<qlinear_depthwise_pixels_rows>();
 
 }  // namespace tengine::cpu
 #else

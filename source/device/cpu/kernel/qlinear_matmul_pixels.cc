@@ -184,7 +184,7 @@ bool accepts_stacks(const node& node)
            describe_stacks(node, &stacks) == TENGINE_OK && stacks.matrix.format.multiply;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel qlinear_matmul_pixels_rows[] = {
     {"QLinearMatMul", "matmul.byte_pixels", accepts_matmul, run, prepare_matmul, -1, nullptr,
      Layout::kPlanar, false, false, false, 3},
     {"QLinearMatMul", "matmul.byte_stacks", accepts_stacks, run_stacks, prepare_stacks},
@@ -195,7 +195,7 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable qlinear_matmul_pixels_kernels;
-const KernelTable qlinear_matmul_pixels_kernels = make_table<rows>();
+const KernelTable qlinear_matmul_pixels_kernels = make_table<qlinear_matmul_pixels_rows>();
 
 }  // namespace tengine::cpu
 #else

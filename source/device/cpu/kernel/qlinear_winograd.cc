@@ -563,7 +563,7 @@ bool pays(const node& node)
            p.output_channels >= kFewestChannels && count_tiles(p) >= kFewestTiles;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel qlinear_winograd_rows[] = {
     {"QLinearConv", "conv.byte_winograd", accepts, run, prepare, -1, nullptr, Layout::kChannelsLast,
      false, false, true, 3, kTakesSteps, pays},
 };
@@ -571,7 +571,7 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable qlinear_winograd_kernels;
-const KernelTable qlinear_winograd_kernels = make_table<rows>();
+const KernelTable qlinear_winograd_kernels = make_table<qlinear_winograd_rows>();
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE

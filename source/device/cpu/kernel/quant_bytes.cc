@@ -325,7 +325,7 @@ bool is_fp32(const node& node)
     return get_ir_node_input(&node, 0)->data_type == TENGINE_DT_FP32;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel quant_bytes_rows[] = {
     {"QuantizeLinear", "quantize.simd", accepts_whole<accepts_quantize>, run_quantize, nullptr, -1,
      nullptr, Layout::kAny},
     {"QuantizeLinear", "quantize.slices", accepts_slices<accepts_quantize>, run_quantize},
@@ -419,7 +419,7 @@ void quantize_float_rows(thread_pool_t* pool, const float* values, int64_t rows,
 }
 
 extern const KernelTable quant_bytes_kernels;
-const KernelTable quant_bytes_kernels = make_table<rows>();
+const KernelTable quant_bytes_kernels = make_table<quant_bytes_rows>();
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE

@@ -236,7 +236,7 @@ int run_gru(KernelContext& context)
         {{{0, 1, HWY_DYNAMIC_DISPATCH(reset_state)}, {1, 2, HWY_DYNAMIC_DISPATCH(update_gru)}}, 2});
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel recurrent_pixels_rows[] = {
     {"LSTM", "lstm.pixels", accepts_recurrent_layer, run_lstm, prepare_lstm},
     {"tengine.RowQuantizeLSTM", "lstm.byte_pixels", accepts_recurrent_layer, run_lstm,
      prepare_lstm},
@@ -247,7 +247,7 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable recurrent_pixels_kernels;
-const KernelTable recurrent_pixels_kernels = make_table<rows>();
+const KernelTable recurrent_pixels_kernels = make_table<recurrent_pixels_rows>();
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE

@@ -490,7 +490,7 @@ bool accepts_pixels(const node& node)
             Layout::kChannelsLast                                                  \
     }
 
-constexpr Kernel rows[] = {
+constexpr Kernel reduce_rows[] = {
     PIXELS("ReduceSum", "reduce_sum.pixels", Result::kSum),
     PLANAR("ReduceSum", "reduce_sum.simd", Result::kSum),
     PIXELS("ReduceMean", "reduce_mean.pixels", Result::kMean),
@@ -510,7 +510,7 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable reduce_kernels;
-const KernelTable reduce_kernels = make_table<rows>();
+const KernelTable reduce_kernels = make_table<reduce_rows>();
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE

@@ -206,13 +206,13 @@ int run(KernelContext& context)
     return TENGINE_OK;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel resize_pixels_rows[] = {
     {"Resize", "resize.byte_pixels", accepts, run, prepare, -1, nullptr, Layout::kChannelsLast}};
 
 }  // namespace
 
 extern const KernelTable resize_pixels_kernels;
-const KernelTable resize_pixels_kernels = make_table<rows>();
+const KernelTable resize_pixels_kernels = make_table<resize_pixels_rows>();
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE

@@ -72,7 +72,7 @@ bool accepts(const node& node)
            (!inverses || inverses->data_type == TENGINE_DT_FP32);
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel rms_norm_rows[] = {
     {"RMSNormalization", "rms_norm.simd", accepts, run, nullptr, 0},
     {"SimplifiedLayerNormalization", "rms_norm.simd", accepts, run, nullptr, 0},
 };
@@ -80,7 +80,7 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable rms_norm_kernels;
-const KernelTable rms_norm_kernels = make_table<rows>();
+const KernelTable rms_norm_kernels = make_table<rms_norm_rows>();
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE

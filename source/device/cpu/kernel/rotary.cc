@@ -116,7 +116,7 @@ bool accepts(const node& node)
     return input.data_type == TENGINE_DT_FP32 && input.elem_num > 0;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel rotary_rows[] = {
     {"RotaryEmbedding", "rotary.simd", accepts, run, nullptr, 0},
     {"com.microsoft.RotaryEmbedding", "rotary.simd", accepts, run, nullptr, 0},
 };
@@ -124,7 +124,7 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable rotary_kernels;
-const KernelTable rotary_kernels = make_table<rows>();
+const KernelTable rotary_kernels = make_table<rotary_rows>();
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE

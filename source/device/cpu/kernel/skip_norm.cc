@@ -114,7 +114,7 @@ bool accepts(const node& node)
     return input.data_type == TENGINE_DT_FP32 && input.elem_num > 0;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel skip_norm_rows[] = {
     {"com.microsoft.SkipLayerNormalization", "skip_norm.simd", accepts, run<false>, nullptr, 0},
     {"com.microsoft.SkipSimplifiedLayerNormalization", "skip_norm.simd", accepts, run<true>,
      nullptr, 0},
@@ -123,7 +123,7 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable skip_norm_kernels;
-const KernelTable skip_norm_kernels = make_table<rows>();
+const KernelTable skip_norm_kernels = make_table<skip_norm_rows>();
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE

@@ -152,12 +152,12 @@ bool accepts(const node& node)
            (axis == -1 || axis == input.dim_num - 1);
 }
 
-constexpr Kernel rows[] = {{"Softmax", "softmax.simd", accepts, run, prepare, 0}};
+constexpr Kernel softmax_rows[] = {{"Softmax", "softmax.simd", accepts, run, prepare, 0}};
 
 }  // namespace
 
 extern const KernelTable softmax_kernels;
-const KernelTable softmax_kernels = make_table<rows>();
+const KernelTable softmax_kernels = make_table<softmax_rows>();
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE

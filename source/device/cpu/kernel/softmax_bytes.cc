@@ -224,7 +224,7 @@ bool accepts(const node& node)
            is_known(1) && is_known(3) && is_known(4);
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel softmax_bytes_rows[] = {
     {"com.microsoft.QLinearSoftmax", "softmax.bytes", accepts, run, prepare, 0}};
 
 }  // namespace
@@ -238,7 +238,7 @@ float find_row_factor(double output_scale, uint64_t sum)
 }
 
 extern const KernelTable softmax_bytes_kernels;
-const KernelTable softmax_bytes_kernels = make_table<rows>();
+const KernelTable softmax_bytes_kernels = make_table<softmax_bytes_rows>();
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE

@@ -132,7 +132,7 @@ int run_prelu(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel activation_rows[] = {
     {"Celu", "reference", accepts_input<FloatTypes>, run_celu, nullptr, 0},
     {"Clip", "reference", accepts_input<NumberTypes>, run_clip, nullptr, 0},
     {"Elu", "reference", accepts_input<FloatTypes>, run_elu, nullptr, 0},
@@ -149,6 +149,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable activation_reference;
-const KernelTable activation_reference = make_table<rows>();
+const KernelTable activation_reference = make_table<activation_rows>();
 
 }  // namespace tengine::cpu

@@ -55,13 +55,13 @@ int run(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel affine_grid_rows[] = {
     {"AffineGrid", "reference", nullptr, run},
 };
 
 }  // namespace
 
 extern const KernelTable affine_grid_reference;
-const KernelTable affine_grid_reference = make_table<rows>();
+const KernelTable affine_grid_reference = make_table<affine_grid_rows>();
 
 }  // namespace tengine::cpu

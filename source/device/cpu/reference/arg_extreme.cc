@@ -46,7 +46,7 @@ int run_arg(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel arg_extreme_rows[] = {
     {"ArgMax", "reference", accepts_input<NumberTypes>, run_arg<std::greater<>>},
     {"ArgMin", "reference", accepts_input<NumberTypes>, run_arg<std::less<>>},
 };
@@ -54,6 +54,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable arg_extreme_reference;
-const KernelTable arg_extreme_reference = make_table<rows>();
+const KernelTable arg_extreme_reference = make_table<arg_extreme_rows>();
 
 }  // namespace tengine::cpu

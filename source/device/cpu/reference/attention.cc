@@ -206,13 +206,13 @@ int run(KernelContext& context)
     return TENGINE_OK;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel attention_rows[] = {
     {"Attention", "reference", nullptr, run, prepare},
 };
 
 }  // namespace
 
 extern const KernelTable attention_reference;
-const KernelTable attention_reference = make_table<rows>();
+const KernelTable attention_reference = make_table<attention_rows>();
 
 }  // namespace tengine::cpu

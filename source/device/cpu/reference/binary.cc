@@ -143,7 +143,7 @@ int run_mean(KernelContext& context)
 #Function, "reference", accepts_input < IntegerTypes>, run_bitwise < Function>, nullptr, 0 \
     }
 
-constexpr Kernel rows[] = {
+constexpr Kernel binary_rows[] = {
     BINARY(Add, NumberTypes),
     BINARY(Sub, NumberTypes),
     BINARY(Mul, NumberTypes),
@@ -162,6 +162,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable binary_reference;
-const KernelTable binary_reference = make_table<rows>();
+const KernelTable binary_reference = make_table<binary_rows>();
 
 }  // namespace tengine::cpu

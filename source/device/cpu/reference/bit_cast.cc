@@ -16,13 +16,13 @@ int run(KernelContext& context)
     return TENGINE_OK;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel bit_cast_rows[] = {
     {"BitCast", "reference", nullptr, run, nullptr, 0},
 };
 
 }  // namespace
 
 extern const KernelTable bit_cast_reference;
-const KernelTable bit_cast_reference = make_table<rows>();
+const KernelTable bit_cast_reference = make_table<bit_cast_rows>();
 
 }  // namespace tengine::cpu

@@ -53,13 +53,13 @@ int run(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel block_gather_rows[] = {
     {"com.microsoft.GatherBlockQuantized", "reference", nullptr, run},
 };
 
 }  // namespace
 
 extern const KernelTable block_gather_reference;
-const KernelTable block_gather_reference = make_table<rows>();
+const KernelTable block_gather_reference = make_table<block_gather_rows>();
 
 }  // namespace tengine::cpu

@@ -161,7 +161,7 @@ int run_cast(KernelContext& context)
     return TENGINE_OK;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel cast_rows[] = {
     {"Cast", "reference", nullptr, run_cast},
     {"CastLike", "reference", nullptr, run_cast},
 };
@@ -169,6 +169,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable cast_reference;
-const KernelTable cast_reference = make_table<rows>();
+const KernelTable cast_reference = make_table<cast_rows>();
 
 }  // namespace tengine::cpu

@@ -67,13 +67,13 @@ int run(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel col2im_rows[] = {
     {"Col2Im", "reference", nullptr, run},
 };
 
 }  // namespace
 
 extern const KernelTable col2im_reference;
-const KernelTable col2im_reference = make_table<rows>();
+const KernelTable col2im_reference = make_table<col2im_rows>();
 
 }  // namespace tengine::cpu

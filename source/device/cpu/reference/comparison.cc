@@ -84,7 +84,7 @@ int run_equal(KernelContext& context)
     return logic ? run_logic<SameTruth>(context) : run_comparison<Equal, 0>(context);
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel comparison_rows[] = {
     {"And", "reference", nullptr, run_logic<And>, nullptr, 0},
     {"Or", "reference", nullptr, run_logic<Or>, nullptr, 0},
     {"Xor", "reference", nullptr, run_logic<Xor>, nullptr, 0},
@@ -98,6 +98,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable comparison_reference;
-const KernelTable comparison_reference = make_table<rows>();
+const KernelTable comparison_reference = make_table<comparison_rows>();
 
 }  // namespace tengine::cpu

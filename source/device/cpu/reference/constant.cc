@@ -90,7 +90,7 @@ int run_eye_like(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel constant_rows[] = {
     {"Constant", "reference", nullptr, run_constant},
     {"ConstantOfShape", "reference", nullptr, run_constant_of_shape},
     {"Range", "reference", nullptr, run_range},
@@ -100,6 +100,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable constant_reference;
-const KernelTable constant_reference = make_table<rows>();
+const KernelTable constant_reference = make_table<constant_rows>();
 
 }  // namespace tengine::cpu

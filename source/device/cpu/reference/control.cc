@@ -183,7 +183,7 @@ int run_loop(KernelContext& context)
     return Loop(context).run();
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel control_rows[] = {
     {"If", "reference", nullptr, run_if},
     {"Loop", "reference", nullptr, run_loop, prepare_rounds},
 };
@@ -191,6 +191,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable control_reference;
-const KernelTable control_reference = make_table<rows>();
+const KernelTable control_reference = make_table<control_rows>();
 
 }  // namespace tengine::cpu

@@ -229,7 +229,7 @@ int run_qlinear(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel conv_rows[] = {
     {"Conv", "reference", nullptr, run_float<false>},
     {"ConvTranspose", "reference", nullptr, run_float<true>},
     {"ConvInteger", "reference", nullptr, run_integer},
@@ -239,6 +239,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable conv_reference;
-const KernelTable conv_reference = make_table<rows>();
+const KernelTable conv_reference = make_table<conv_rows>();
 
 }  // namespace tengine::cpu

@@ -83,13 +83,13 @@ int find_in_place(const KernelContext& context, int output)
     return find_custom_in_place(context.node, output);
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel custom_kernel_rows[] = {
     {"tengine.Custom", "custom", nullptr, run, prepare, -1, find_in_place},
 };
 
 }  // namespace
 
 extern const KernelTable custom_kernel_reference;
-const KernelTable custom_kernel_reference = make_table<rows>();
+const KernelTable custom_kernel_reference = make_table<custom_kernel_rows>();
 
 }  // namespace tengine::cpu

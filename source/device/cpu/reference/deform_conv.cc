@@ -140,13 +140,13 @@ int run(KernelContext& context)
         });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel deform_conv_rows[] = {
     {"DeformConv", "reference", nullptr, run, prepare},
 };
 
 }  // namespace
 
 extern const KernelTable deform_conv_reference;
-const KernelTable deform_conv_reference = make_table<rows>();
+const KernelTable deform_conv_reference = make_table<deform_conv_rows>();
 
 }  // namespace tengine::cpu

@@ -54,13 +54,13 @@ int run_det(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel det_rows[] = {
     {"Det", "reference", nullptr, run_det, prepare_det},
 };
 
 }  // namespace
 
 extern const KernelTable det_reference;
-const KernelTable det_reference = make_table<rows>();
+const KernelTable det_reference = make_table<det_rows>();
 
 }  // namespace tengine::cpu

@@ -82,13 +82,13 @@ int run_detection_output(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel detection_output_rows[] = {
     {"tengine.DetectionOutput", "reference", nullptr, run_detection_output},
 };
 
 }  // namespace
 
 extern const KernelTable detection_output_reference;
-const KernelTable detection_output_reference = make_table<rows>();
+const KernelTable detection_output_reference = make_table<detection_output_rows>();
 
 }  // namespace tengine::cpu

@@ -15,12 +15,12 @@ namespace tengine::cpu {
 namespace {
 
 // A box x numbers matrix, stored in either order.
-struct Matrix
+struct BoxMatrix
 {
     const float* data;
     int64_t box_stride, number_stride;
 
-    Matrix(const tensor& values, const postprocess_layout& layout, int64_t numbers)
+    BoxMatrix(const tensor& values, const postprocess_layout& layout, int64_t numbers)
         : data(values.f32),
           box_stride(layout.planar ? 1 : numbers),
           number_stride(layout.planar ? layout.box_num : 1)
@@ -33,7 +33,7 @@ struct Matrix
 };
 
 // Deltas and anchors are y, x, height, width; centres.
-ScoredBox decode(const Matrix& deltas, int64_t box, const float* anchor, const float* scales)
+ScoredBox decode(const BoxMatrix& deltas, int64_t box, const float* anchor, const float* scales)
 {
     const float y = deltas.at(box, 0) / scales[0] * anchor[2] + anchor[0];
     const float x = deltas.at(box, 1) / scales[1] * anchor[3] + anchor[1];
@@ -44,7 +44,7 @@ ScoredBox decode(const Matrix& deltas, int64_t box, const float* anchor, const f
 
 Vector<ScoredBox> decode_all(const KernelContext& context, const postprocess_layout& layout)
 {
-    const Matrix deltas(*context.input(0), layout, 4);
+    const BoxMatrix deltas(*context.input(0), layout, 4);
     const float* anchors = context.input(2)->f32;
     const float* scales = context.param<tm_detection_postprocess_param>().scales.values;
     Vector<ScoredBox> boxes;
@@ -60,7 +60,7 @@ Vector<ScoredBox> detect(const KernelContext& context)
     postprocess_layout layout;
     if (resolve_postprocess_layout(context.node, &layout) < 0) return {};
     const int64_t class_num = int64_t{param.num_classes} + 1;
-    const Matrix scores(*context.input(1), layout, class_num);
+    const BoxMatrix scores(*context.input(1), layout, class_num);
     const Vector<ScoredBox> boxes = decode_all(context, layout);
     const auto suppresses = [&](const ScoredBox& taken, const ScoredBox& box) {
         return overlap(taken, box, 0) > param.nms_iou_threshold;
@@ -113,13 +113,13 @@ int run_detection_postprocess(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel detection_postprocess_rows[] = {
     {"tengine.DetectionPostProcess", "reference", nullptr, run_detection_postprocess},
 };
 
 }  // namespace
 
 extern const KernelTable detection_postprocess_reference;
-const KernelTable detection_postprocess_reference = make_table<rows>();
+const KernelTable detection_postprocess_reference = make_table<detection_postprocess_rows>();
 
 }  // namespace tengine::cpu

@@ -125,13 +125,13 @@ int run_einsum(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel einsum_rows[] = {
     {"Einsum", "reference", nullptr, run_einsum},
 };
 
 }  // namespace
 
 extern const KernelTable einsum_reference;
-const KernelTable einsum_reference = make_table<rows>();
+const KernelTable einsum_reference = make_table<einsum_rows>();
 
 }  // namespace tengine::cpu

@@ -258,7 +258,7 @@ int run_scatter_nd(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel gather_rows[] = {
     {"Gather", "reference", nullptr, run_gather, nullptr, -1, nullptr, Layout::kPlanar, false,
      false, false, 0},
     {"GatherElements", "reference", nullptr, run_gather_elements},
@@ -270,6 +270,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable gather_reference;
-const KernelTable gather_reference = make_table<rows>();
+const KernelTable gather_reference = make_table<gather_rows>();
 
 }  // namespace tengine::cpu

@@ -89,7 +89,7 @@ int run_matmul(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel gemm_rows[] = {
     {"Gemm", "reference", nullptr, run_gemm},
     {"MatMul", "reference", nullptr, run_matmul},
 };
@@ -97,6 +97,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable gemm_reference;
-const KernelTable gemm_reference = make_table<rows>();
+const KernelTable gemm_reference = make_table<gemm_rows>();
 
 }  // namespace tengine::cpu

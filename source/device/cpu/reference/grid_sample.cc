@@ -104,13 +104,13 @@ int run_grid_sample(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel grid_sample_rows[] = {
     {"GridSample", "reference", nullptr, run_grid_sample},
 };
 
 }  // namespace
 
 extern const KernelTable grid_sample_reference;
-const KernelTable grid_sample_reference = make_table<rows>();
+const KernelTable grid_sample_reference = make_table<grid_sample_rows>();
 
 }  // namespace tengine::cpu

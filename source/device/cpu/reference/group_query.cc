@@ -164,13 +164,13 @@ int run(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel group_query_rows[] = {
     {"com.microsoft.GroupQueryAttention", "reference", nullptr, run, prepare},
 };
 
 }  // namespace
 
 extern const KernelTable group_query_reference;
-const KernelTable group_query_reference = make_table<rows>();
+const KernelTable group_query_reference = make_table<group_query_rows>();
 
 }  // namespace tengine::cpu

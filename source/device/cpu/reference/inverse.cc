@@ -57,13 +57,13 @@ int run(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel inverse_rows[] = {
     {"com.microsoft.Inverse", "reference", nullptr, run, prepare},
 };
 
 }  // namespace
 
 extern const KernelTable inverse_reference;
-const KernelTable inverse_reference = make_table<rows>();
+const KernelTable inverse_reference = make_table<inverse_rows>();
 
 }  // namespace tengine::cpu

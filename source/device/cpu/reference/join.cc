@@ -95,7 +95,7 @@ int run_split(KernelContext& context)
     return TENGINE_OK;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel join_rows[] = {
     {"Concat", "reference", nullptr, run_concat, nullptr, -1, nullptr, Layout::kAny, false, false,
      false, -1, kTakesSteps},
     {"Split", "reference", nullptr, run_split, nullptr, -1, nullptr, Layout::kAny},
@@ -104,6 +104,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable join_reference;
-const KernelTable join_reference = make_table<rows>();
+const KernelTable join_reference = make_table<join_rows>();
 
 }  // namespace tengine::cpu

@@ -20,13 +20,13 @@ int run_lookup(KernelContext& context)
     return TENGINE_OK;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel lookup_rows[] = {
     {"tengine.Lookup", "reference", nullptr, run_lookup, nullptr, 0},
 };
 
 }  // namespace
 
 extern const KernelTable lookup_reference;
-const KernelTable lookup_reference = make_table<rows>();
+const KernelTable lookup_reference = make_table<lookup_rows>();
 
 }  // namespace tengine::cpu

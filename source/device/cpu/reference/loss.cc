@@ -132,7 +132,7 @@ bool accepts(const node& node)
     return accepts_input<FloatTypes, 0>(node) && accepts_input<TargetTypes, 1>(node);
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel loss_rows[] = {
     {"NegativeLogLikelihoodLoss", "reference", accepts, run_loss<false>},
     {"SoftmaxCrossEntropyLoss", "reference", accepts, run_loss<true>},
 };
@@ -140,6 +140,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable loss_reference;
-const KernelTable loss_reference = make_table<rows>();
+const KernelTable loss_reference = make_table<loss_rows>();
 
 }  // namespace tengine::cpu

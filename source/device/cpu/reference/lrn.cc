@@ -66,13 +66,13 @@ int run_lrn(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel lrn_rows[] = {
     {"LRN", "reference", nullptr, run_lrn},
 };
 
 }  // namespace
 
 extern const KernelTable lrn_reference;
-const KernelTable lrn_reference = make_table<rows>();
+const KernelTable lrn_reference = make_table<lrn_rows>();
 
 }  // namespace tengine::cpu

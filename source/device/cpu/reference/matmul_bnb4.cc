@@ -84,13 +84,13 @@ int run(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel matmul_bnb4_rows[] = {
     {"com.microsoft.MatMulBnb4", "reference", nullptr, run, prepare},
 };
 
 }  // namespace
 
 extern const KernelTable matmul_bnb4_reference;
-const KernelTable matmul_bnb4_reference = make_table<rows>();
+const KernelTable matmul_bnb4_reference = make_table<matmul_bnb4_rows>();
 
 }  // namespace tengine::cpu

@@ -76,13 +76,13 @@ int run(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel matmul_nbits_rows[] = {
     {"com.microsoft.MatMulNBits", "reference", nullptr, run, prepare},
 };
 
 }  // namespace
 
 extern const KernelTable matmul_nbits_reference;
-const KernelTable matmul_nbits_reference = make_table<rows>();
+const KernelTable matmul_nbits_reference = make_table<matmul_nbits_rows>();
 
 }  // namespace tengine::cpu

@@ -103,13 +103,13 @@ int run(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel mean_variance_rows[] = {
     {"MeanVarianceNormalization", "reference", accepts_input<FloatTypes>, run, prepare, 0},
 };
 
 }  // namespace
 
 extern const KernelTable mean_variance_reference;
-const KernelTable mean_variance_reference = make_table<rows>();
+const KernelTable mean_variance_reference = make_table<mean_variance_rows>();
 
 }  // namespace tengine::cpu

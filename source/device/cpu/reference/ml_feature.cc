@@ -408,7 +408,7 @@ int run_label_encoder(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel ml_feature_rows[] = {
     {"ai.onnx.ml.Scaler", "reference", nullptr, run_scaler},
     {"ai.onnx.ml.Normalizer", "reference", nullptr, run_normalizer},
     {"ai.onnx.ml.Binarizer", "reference", nullptr, run_binarizer},
@@ -422,6 +422,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable ml_feature_reference;
-const KernelTable ml_feature_reference = make_table<rows>();
+const KernelTable ml_feature_reference = make_table<ml_feature_rows>();
 
 }  // namespace tengine::cpu

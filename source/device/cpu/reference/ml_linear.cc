@@ -18,12 +18,6 @@ namespace {
 
 using FeatureTypes = TypeList<float, double, int64_t, int32_t>;
 
-int feature_num(const KernelContext& context)
-{
-    const tensor* input = context.input(0);
-    return input->dims[input->dim_num - 1];
-}
-
 // Calls finish(row number, features) for each row, on several workers for different rows. The
 // features lie at the beginning of the worker's scratch, which has `worker_bytes`; a row takes
 // about `work` multiplications.
@@ -396,7 +390,7 @@ int run_svm_classifier(KernelContext& context)
     return names.finish();
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel ml_linear_rows[] = {
     {"ai.onnx.ml.LinearRegressor", "reference", nullptr, run_linear_regressor, prepare_row},
     {"ai.onnx.ml.LinearClassifier", "reference", nullptr, run_linear_classifier, prepare_row},
     {"ai.onnx.ml.SVMRegressor", "reference", nullptr, run_svm_regressor, prepare_row},
@@ -406,6 +400,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable ml_linear_reference;
-const KernelTable ml_linear_reference = make_table<rows>();
+const KernelTable ml_linear_reference = make_table<ml_linear_rows>();
 
 }  // namespace tengine::cpu

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// post_transform of ai.onnx.ml: the transform of a row of scores.
+// Rows of features, and post_transform of ai.onnx.ml: the transform of a row of scores.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 
+#include "device/cpu/kernel_table.h"
 #include "operator/onnx/ml_tree_param.h"
 
 namespace tengine::cpu {
+
+inline int feature_num(const KernelContext& context)
+{
+    const tensor* input = context.input(0);
+    return input->dims[input->dim_num - 1];
+}
 
 template <class T>
 T ml_logistic(T value)

@@ -70,7 +70,7 @@ int run_classifier_rows(KernelContext& context)
     return run_classifier(context, *static_cast<const Trees*>(context.state), walk);
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel ml_tree_rows[] = {
     {"ai.onnx.ml.TreeEnsembleRegressor", "reference", nullptr, run_regressor_rows,
      prepare<read_regressor>},
     {"ai.onnx.ml.TreeEnsembleClassifier", "reference", nullptr, run_classifier_rows,
@@ -81,6 +81,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable ml_tree_reference;
-const KernelTable ml_tree_reference = make_table<rows>();
+const KernelTable ml_tree_reference = make_table<ml_tree_rows>();
 
 }  // namespace tengine::cpu

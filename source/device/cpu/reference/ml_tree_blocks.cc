@@ -271,7 +271,7 @@ bool accepts_ensemble(const node& node)
                        [](uint8_t mode) { return mode <= TREE_GT; });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel ml_tree_blocks_rows[] = {
     {"ai.onnx.ml.TreeEnsembleRegressor", "reference.blocks", accepts_regressor,
      run_regressor_blocks, prepare<read_regressor>},
     {"ai.onnx.ml.TreeEnsembleClassifier", "reference.blocks", accepts_nodes, run_classifier_blocks,
@@ -283,6 +283,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable ml_tree_blocks_reference;
-const KernelTable ml_tree_blocks_reference = make_table<rows>();
+const KernelTable ml_tree_blocks_reference = make_table<ml_tree_blocks_rows>();
 
 }  // namespace tengine::cpu

@@ -33,12 +33,6 @@ inline int fail_memory(const KernelContext& context)
     return fail_node(context.node, TENGINE_ENOMEM, "no memory for its trees");
 }
 
-inline int feature_num(const KernelContext& context)
-{
-    const tensor* input = context.input(0);
-    return input->dims[input->dim_num - 1];
-}
-
 inline tree_aggregate find_aggregate(const char* name)
 {
     if (std::strcmp(name, "AVERAGE") == 0) return TREE_AVERAGE;

@@ -186,13 +186,13 @@ int run(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel moe_rows[] = {
     {"com.microsoft.MoE", "reference", nullptr, run, prepare},
 };
 
 }  // namespace
 
 extern const KernelTable moe_reference;
-const KernelTable moe_reference = make_table<rows>();
+const KernelTable moe_reference = make_table<moe_rows>();
 
 }  // namespace tengine::cpu

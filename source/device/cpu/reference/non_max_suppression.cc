@@ -191,13 +191,13 @@ int run_non_max_suppression(KernelContext& context)
         "NonMaxSuppression '%s': no memory for the selected boxes", context.node->name);
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel non_max_suppression_rows[] = {
     {"NonMaxSuppression", "reference", nullptr, run_non_max_suppression},
 };
 
 }  // namespace
 
 extern const KernelTable non_max_suppression_reference;
-const KernelTable non_max_suppression_reference = make_table<rows>();
+const KernelTable non_max_suppression_reference = make_table<non_max_suppression_rows>();
 
 }  // namespace tengine::cpu

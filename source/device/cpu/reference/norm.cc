@@ -326,7 +326,7 @@ int run_lp_norm(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel norm_rows[] = {
     {"BatchNormalization", "reference", nullptr, run_batch_norm, nullptr, 0},
     {"InstanceNormalization", "reference", nullptr, run_instance_norm, nullptr, 0},
     {"GroupNormalization", "reference", nullptr, run_group_norm, nullptr, 0},
@@ -339,6 +339,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable norm_reference;
-const KernelTable norm_reference = make_table<rows>();
+const KernelTable norm_reference = make_table<norm_rows>();
 
 }  // namespace tengine::cpu

@@ -156,7 +156,7 @@ int run_cumulation(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel order_rows[] = {
     {"CumProd", "reference", accepts_input<CumulationTypes>, run_cumulation<Multiplication>,
      nullptr, 0},
     {"CumSum", "reference", accepts_input<CumulationTypes>, run_cumulation<Addition>, nullptr, 0},
@@ -166,6 +166,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable order_reference;
-const KernelTable order_reference = make_table<rows>();
+const KernelTable order_reference = make_table<order_rows>();
 
 }  // namespace tengine::cpu

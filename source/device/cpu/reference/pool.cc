@@ -175,7 +175,7 @@ int run_global_lp_pool(KernelContext& context)
     return run_global_pool(context, Norm{context.param<global_pool_param>().p});
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel pool_rows[] = {
     {"MaxPool", "reference", nullptr, run_max_pool},
     {"AveragePool", "reference", nullptr, run_average_pool},
     {"LpPool", "reference", nullptr, run_lp_pool},
@@ -187,6 +187,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable pool_reference;
-const KernelTable pool_reference = make_table<rows>();
+const KernelTable pool_reference = make_table<pool_rows>();
 
 }  // namespace tengine::cpu

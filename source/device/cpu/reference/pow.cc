@@ -71,11 +71,11 @@ bool accepts_pow(const node& node)
     return accepts_input<BaseTypes, 0>(node) && accepts_input<NumberTypes, 1>(node);
 }
 
-constexpr Kernel rows[] = {{"Pow", "reference", accepts_pow, run_pow, nullptr, 0}};
+constexpr Kernel pow_rows[] = {{"Pow", "reference", accepts_pow, run_pow, nullptr, 0}};
 
 }  // namespace
 
 extern const KernelTable pow_reference;
-const KernelTable pow_reference = make_table<rows>();
+const KernelTable pow_reference = make_table<pow_rows>();
 
 }  // namespace tengine::cpu

@@ -103,13 +103,13 @@ int run_prior_box(KernelContext& context)
     return TENGINE_OK;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel prior_box_rows[] = {
     {"tengine.PriorBox", "reference", nullptr, run_prior_box},
 };
 
 }  // namespace
 
 extern const KernelTable prior_box_reference;
-const KernelTable prior_box_reference = make_table<rows>();
+const KernelTable prior_box_reference = make_table<prior_box_rows>();
 
 }  // namespace tengine::cpu

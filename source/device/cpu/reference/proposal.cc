@@ -108,13 +108,13 @@ int run_proposal(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel proposal_rows[] = {
     {"tengine.Rpn", "reference", nullptr, run_proposal},
 };
 
 }  // namespace
 
 extern const KernelTable proposal_reference;
-const KernelTable proposal_reference = make_table<rows>();
+const KernelTable proposal_reference = make_table<proposal_rows>();
 
 }  // namespace tengine::cpu

@@ -62,7 +62,7 @@ int run_mul(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel qlinear_binary_rows[] = {
     {"com.microsoft.QLinearAdd", "reference", nullptr, run_add, nullptr, 0},
     {"com.microsoft.QLinearMul", "reference", nullptr, run_mul, nullptr, 0},
 };
@@ -70,6 +70,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable qlinear_binary_reference;
-const KernelTable qlinear_binary_reference = make_table<rows>();
+const KernelTable qlinear_binary_reference = make_table<qlinear_binary_rows>();
 
 }  // namespace tengine::cpu

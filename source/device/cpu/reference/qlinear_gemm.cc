@@ -286,7 +286,7 @@ int run_row_quantize_matmul(KernelContext& context)
     return TENGINE_OK;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel qlinear_gemm_rows[] = {
     {"MatMulInteger", "reference", nullptr, run_matmul_integer},
     {"QLinearMatMul", "reference", nullptr, run_qlinear_matmul, prepare_qlinear_matmul},
     {"com.microsoft.QGemm", "reference", nullptr, run_qgemm, prepare_qgemm},
@@ -300,6 +300,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable qlinear_gemm_reference;
-const KernelTable qlinear_gemm_reference = make_table<rows>();
+const KernelTable qlinear_gemm_reference = make_table<qlinear_gemm_rows>();
 
 }  // namespace tengine::cpu

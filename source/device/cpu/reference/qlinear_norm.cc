@@ -48,13 +48,13 @@ int run_layer_norm(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel qlinear_norm_rows[] = {
     {"tengine.QLinearLayerNormalization", "reference", nullptr, run_layer_norm, nullptr, 0},
 };
 
 }  // namespace
 
 extern const KernelTable qlinear_norm_reference;
-const KernelTable qlinear_norm_reference = make_table<rows>();
+const KernelTable qlinear_norm_reference = make_table<qlinear_norm_rows>();
 
 }  // namespace tengine::cpu

@@ -71,7 +71,7 @@ int run_global_average_pool(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel qlinear_pool_rows[] = {
     {"com.microsoft.QLinearAveragePool", "reference", nullptr, run_average_pool},
     {"com.microsoft.QLinearGlobalAveragePool", "reference", nullptr, run_global_average_pool},
 };
@@ -79,6 +79,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable qlinear_pool_reference;
-const KernelTable qlinear_pool_reference = make_table<rows>();
+const KernelTable qlinear_pool_reference = make_table<qlinear_pool_rows>();
 
 }  // namespace tengine::cpu

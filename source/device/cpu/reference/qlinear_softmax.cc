@@ -67,13 +67,13 @@ int run_softmax(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel qlinear_softmax_rows[] = {
     {"com.microsoft.QLinearSoftmax", "reference", nullptr, run_softmax, nullptr, 0},
 };
 
 }  // namespace
 
 extern const KernelTable qlinear_softmax_reference;
-const KernelTable qlinear_softmax_reference = make_table<rows>();
+const KernelTable qlinear_softmax_reference = make_table<qlinear_softmax_rows>();
 
 }  // namespace tengine::cpu

@@ -94,7 +94,7 @@ int run_dynamic_quantize(KernelContext& context)
     return TENGINE_OK;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel quant_rows[] = {
     {"QuantizeLinear", "reference", nullptr, run_quantize},
     {"DequantizeLinear", "reference", nullptr, run_dequantize},
     {"DynamicQuantizeLinear", "reference", nullptr, run_dynamic_quantize},
@@ -103,6 +103,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable quant_reference;
-const KernelTable quant_reference = make_table<rows>();
+const KernelTable quant_reference = make_table<quant_rows>();
 
 }  // namespace tengine::cpu

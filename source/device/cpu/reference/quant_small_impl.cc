@@ -12,7 +12,7 @@
 namespace tengine::cpu {
 namespace {
 
-constexpr int64_t kBlock = 256;  // elements: no byte of the output belongs to two blocks
+constexpr int64_t kSmallBlock = 256;  // elements: no byte of the output belongs to two blocks
 constexpr int64_t kBlockGrain = 16;
 
 // Calls body(begin, end) for blocks of the node's elements.
@@ -20,10 +20,10 @@ template <class Body>
 void for_each_block(const KernelContext& context, const Body& body)
 {
     const int64_t elements = context.output(0)->elem_num;
-    parallel_for(context.pool, (elements + kBlock - 1) / kBlock, kBlockGrain,
+    parallel_for(context.pool, (elements + kSmallBlock - 1) / kSmallBlock, kBlockGrain,
                  [&](int64_t first, int64_t last, int) {
                      for (int64_t i = first; i < last; ++i)
-                         body(i * kBlock, std::min((i + 1) * kBlock, elements));
+                         body(i * kSmallBlock, std::min((i + 1) * kSmallBlock, elements));
                  });
 }
 
@@ -87,7 +87,7 @@ int quantize_small(KernelContext& context)
         using Compute = std::conditional_t<std::is_same_v<X, double>, double, float>;
         const X* x = static_cast<const X*>(context.input(0)->data);
         for_each_block(context, [&](int64_t begin, int64_t end) {
-            uint8_t codes[kBlock];
+            uint8_t codes[kSmallBlock];
             for (int64_t i = begin; i < end; ++i) {
                 const int64_t slice = slices.scale_of(i / slices.size);
                 const auto divisor = static_cast<Compute>(read_real(scale, slice));

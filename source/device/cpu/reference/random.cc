@@ -204,7 +204,7 @@ int run_dropout(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel random_rows[] = {
     {"RandomNormal", "reference", nullptr, run_normal},
     {"RandomNormalLike", "reference", nullptr, run_normal},
     {"RandomUniform", "reference", nullptr, run_uniform},
@@ -217,6 +217,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable random_reference;
-const KernelTable random_reference = make_table<rows>();
+const KernelTable random_reference = make_table<random_rows>();
 
 }  // namespace tengine::cpu

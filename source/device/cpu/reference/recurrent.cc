@@ -342,7 +342,7 @@ int run_recurrent(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel recurrent_rows[] = {
     {"LSTM", "reference", nullptr, run_recurrent, prepare_recurrent},
     {"GRU", "reference", nullptr, run_recurrent, prepare_recurrent},
     {"RNN", "reference", nullptr, run_recurrent, prepare_recurrent},
@@ -352,6 +352,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable recurrent_reference;
-const KernelTable recurrent_reference = make_table<rows>();
+const KernelTable recurrent_reference = make_table<recurrent_rows>();
 
 }  // namespace tengine::cpu

@@ -232,7 +232,7 @@ bool accepts_extreme(const node& node)
         "Reduce" #name, "reference", accepts_input<SumTypes>, run_reduce<name, SumTypes> \
     }
 
-constexpr Kernel rows[] = {
+constexpr Kernel reduce_rows[] = {
     REDUCE(L1),
     REDUCE(L2),
     REDUCE(LogSum),
@@ -248,6 +248,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable reduce_reference;
-const KernelTable reduce_reference = make_table<rows>();
+const KernelTable reduce_reference = make_table<reduce_rows>();
 
 }  // namespace tengine::cpu

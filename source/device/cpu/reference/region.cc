@@ -56,13 +56,13 @@ int run_region(KernelContext& context)
     return TENGINE_OK;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel region_rows[] = {
     {"tengine.Region", "reference", nullptr, run_region},
 };
 
 }  // namespace
 
 extern const KernelTable region_reference;
-const KernelTable region_reference = make_table<rows>();
+const KernelTable region_reference = make_table<region_rows>();
 
 }  // namespace tengine::cpu

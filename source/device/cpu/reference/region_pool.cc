@@ -194,7 +194,7 @@ int run_psroi_pooling(KernelContext& context)
     return TENGINE_OK;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel region_pool_rows[] = {
     {"tengine.RoiPooling", "reference", nullptr, run_roi_pooling},
     {"tengine.Roialign", "reference", nullptr, run_roi_align},
     {"tengine.Psroipooling", "reference", nullptr, run_psroi_pooling},
@@ -203,6 +203,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable region_pool_reference;
-const KernelTable region_pool_reference = make_table<rows>();
+const KernelTable region_pool_reference = make_table<region_pool_rows>();
 
 }  // namespace tengine::cpu

@@ -281,13 +281,13 @@ int prepare_resize(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel resize_rows[] = {
     {"Resize", "reference", is_mixed, run_resize, prepare_resize},
 };
 
 }  // namespace
 
 extern const KernelTable resize_reference;
-const KernelTable resize_reference = make_table<rows>();
+const KernelTable resize_reference = make_table<resize_rows>();
 
 }  // namespace tengine::cpu

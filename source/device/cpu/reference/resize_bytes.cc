@@ -85,13 +85,13 @@ int run(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel resize_bytes_rows[] = {
     {"Resize", "reference.bytes", accepts, run, prepare},
 };
 
 }  // namespace
 
 extern const KernelTable resize_bytes_reference;
-const KernelTable resize_bytes_reference = make_table<rows>();
+const KernelTable resize_bytes_reference = make_table<resize_bytes_rows>();
 
 }  // namespace tengine::cpu

@@ -107,13 +107,13 @@ int prepare_nearest(KernelContext& context)
     return TENGINE_OK;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel resize_nearest_rows[] = {
     {"Resize", "reference.nearest", is_nearest, run_nearest, prepare_nearest},
 };
 
 }  // namespace
 
 extern const KernelTable resize_nearest_reference;
-const KernelTable resize_nearest_reference = make_table<rows>();
+const KernelTable resize_nearest_reference = make_table<resize_nearest_rows>();
 
 }  // namespace tengine::cpu

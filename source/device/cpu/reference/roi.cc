@@ -212,7 +212,7 @@ int run_roi_align(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel roi_rows[] = {
     {"MaxRoiPool", "reference", nullptr, run_roi_pool},
     {"RoiAlign", "reference", nullptr, run_roi_align},
 };
@@ -220,6 +220,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable roi_reference;
-const KernelTable roi_reference = make_table<rows>();
+const KernelTable roi_reference = make_table<roi_rows>();
 
 }  // namespace tengine::cpu

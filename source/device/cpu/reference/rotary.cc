@@ -53,7 +53,7 @@ int run(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel rotary_rows[] = {
     {"RotaryEmbedding", "reference", nullptr, run, nullptr, 0},
     {"com.microsoft.RotaryEmbedding", "reference", nullptr, run, nullptr, 0},
 };
@@ -61,6 +61,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable rotary_reference;
-const KernelTable rotary_reference = make_table<rows>();
+const KernelTable rotary_reference = make_table<rotary_rows>();
 
 }  // namespace tengine::cpu

@@ -10,14 +10,14 @@ namespace {
 
 // The slices of a tensor along an axis: `before` x `length` pieces of `bytes`; a slice has every
 // length-th.
-struct Slices
+struct ScanSlices
 {
     int64_t before = 1, length = 0;
     size_t bytes = 0;  // the number of packed elements
 
-    static Slices along(const tensor& whole, int axis)
+    static ScanSlices along(const tensor& whole, int axis)
     {
-        Slices slices;
+        ScanSlices slices;
         slices.length = whole.dims[axis];
         slices.bytes = whole.elem_size;
         for (int i = 0; i < axis; ++i)
@@ -210,7 +210,7 @@ class Scan
         bool reverse;
         TENGINE_RETURN_IF_ERROR(
             get_scan_input_axis(context_.node, index, whole.dim_num, &axis, &reverse));
-        const Slices slices = Slices::along(whole, axis);
+        const ScanSlices slices = ScanSlices::along(whole, axis);
         Kept& kept = rounds_.values[0][static_cast<size_t>(form_.state_num + index)];
         const size_t bytes = static_cast<size_t>(slices.before) * slices.bytes;
         const int place = reverse ? length_ - 1 - round : round;
@@ -277,7 +277,7 @@ class Scan
             return fail_node(context_.node, TENGINE_EINVAL,
                              "output %d of its body has another shape in round %d", output_index,
                              round);
-        const Slices slices = Slices::along(whole, axis);
+        const ScanSlices slices = ScanSlices::along(whole, axis);
         const size_t bytes = static_cast<size_t>(slices.before) * slices.bytes;
         const int place = reverse ? length_ - 1 - round : round;
         if (!is_packed(&element)) {
@@ -352,13 +352,13 @@ int run_scan(KernelContext& context)
     return Scan(context).run();
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel scan_rows[] = {
     {"Scan", "reference", nullptr, run_scan, prepare_rounds},
 };
 
 }  // namespace
 
 extern const KernelTable scan_reference;
-const KernelTable scan_reference = make_table<rows>();
+const KernelTable scan_reference = make_table<scan_rows>();
 
 }  // namespace tengine::cpu

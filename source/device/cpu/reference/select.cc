@@ -331,7 +331,7 @@ int run_one_hot(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel select_rows[] = {
     {"Compress", "reference", nullptr, run_compress},
     {"NonZero", "reference", nullptr, run_non_zero},
     {"Unique", "reference", nullptr, run_unique},
@@ -341,6 +341,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable select_reference;
-const KernelTable select_reference = make_table<rows>();
+const KernelTable select_reference = make_table<select_rows>();
 
 }  // namespace tengine::cpu

@@ -416,7 +416,7 @@ int run_map(KernelContext& context)
     return TENGINE_OK;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel sequence_rows[] = {
     {"ConcatFromSequence", "reference", nullptr, run_concat},
     {"Optional", "reference", nullptr, run_optional},
     {"OptionalGetElement", "reference", nullptr, run_get_element},
@@ -434,6 +434,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable sequence_reference;
-const KernelTable sequence_reference = make_table<rows>();
+const KernelTable sequence_reference = make_table<sequence_rows>();
 
 }  // namespace tengine::cpu

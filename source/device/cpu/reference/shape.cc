@@ -55,7 +55,7 @@ int run_size(KernelContext& context)
     return TENGINE_OK;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel shape_rows[] = {
     {"Reshape", "reference", nullptr, run_view, nullptr, 0},
     {"Flatten", "reference", nullptr, run_view, nullptr, 0},
     {"Squeeze", "reference", nullptr, run_view, nullptr, 0},
@@ -69,6 +69,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable shape_reference;
-const KernelTable shape_reference = make_table<rows>();
+const KernelTable shape_reference = make_table<shape_rows>();
 
 }  // namespace tengine::cpu

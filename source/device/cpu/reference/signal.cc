@@ -189,7 +189,7 @@ int run_stft(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel signal_rows[] = {
     {"DFT", "reference", accepts_input<FloatTypes>, run_dft, prepare_dft},
     {"STFT", "reference", accepts_input<FloatTypes>, run_stft, prepare_stft},
 };
@@ -197,6 +197,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable signal_reference;
-const KernelTable signal_reference = make_table<rows>();
+const KernelTable signal_reference = make_table<signal_rows>();
 
 }  // namespace tengine::cpu

@@ -97,7 +97,7 @@ int run(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel skip_norm_rows[] = {
     {"com.microsoft.SkipLayerNormalization", "reference", nullptr, run<false>, nullptr, 0},
     {"com.microsoft.SkipSimplifiedLayerNormalization", "reference", nullptr, run<true>, nullptr, 0},
 };
@@ -105,6 +105,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable skip_norm_reference;
-const KernelTable skip_norm_reference = make_table<rows>();
+const KernelTable skip_norm_reference = make_table<skip_norm_rows>();
 
 }  // namespace tengine::cpu

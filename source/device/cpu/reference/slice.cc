@@ -263,7 +263,7 @@ int run_trilu(KernelContext& context)
     return TENGINE_OK;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel slice_rows[] = {
     {"CenterCropPad", "reference", nullptr, run_center_crop_pad},
     {"Slice", "reference", nullptr, run_slice},
     {"Pad", "reference", nullptr, run_unpacked<run_pad>, prepare_unpacked, -1, nullptr,
@@ -276,6 +276,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable slice_reference;
-const KernelTable slice_reference = make_table<rows>();
+const KernelTable slice_reference = make_table<slice_rows>();
 
 }  // namespace tengine::cpu

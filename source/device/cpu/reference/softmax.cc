@@ -219,7 +219,7 @@ int run_hardmax(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel softmax_rows[] = {
     {"Hardmax", "reference", accepts_input<FloatTypes>, run_hardmax, nullptr, 0},
     {"LogSoftmax", "reference", accepts_input<FloatTypes>, run_softmax<LogSoftmax>, nullptr, 0},
     {"Softmax", "reference", accepts_input<FloatTypes>, run_softmax<Softmax>, nullptr, 0},
@@ -228,6 +228,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable softmax_reference;
-const KernelTable softmax_reference = make_table<rows>();
+const KernelTable softmax_reference = make_table<softmax_rows>();
 
 }  // namespace tengine::cpu

@@ -169,7 +169,7 @@ int run_mel_weight_matrix(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel spectrum_rows[] = {
     {"HannWindow", "reference", nullptr, run_hann},
     {"HammingWindow", "reference", nullptr, run_hamming},
     {"BlackmanWindow", "reference", nullptr, run_blackman},
@@ -179,6 +179,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable spectrum_reference;
-const KernelTable spectrum_reference = make_table<rows>();
+const KernelTable spectrum_reference = make_table<spectrum_rows>();
 
 }  // namespace tengine::cpu

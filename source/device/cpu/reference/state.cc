@@ -287,7 +287,7 @@ int run_linear_attention(KernelContext& context)
     return TENGINE_OK;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel state_rows[] = {
     {"CausalConvWithState", "reference", nullptr, run_causal_conv, prepare_causal_conv},
     {"LinearAttention", "reference", nullptr, run_linear_attention, prepare_linear_attention},
     {"TensorScatter", "reference", nullptr, run_unpacked<run_tensor_scatter>, prepare_unpacked, 0},
@@ -296,6 +296,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable state_reference;
-const KernelTable state_reference = make_table<rows>();
+const KernelTable state_reference = make_table<state_rows>();
 
 }  // namespace tengine::cpu

@@ -213,7 +213,7 @@ int run_mapper(KernelContext& context)
     return TENGINE_OK;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel string_rows[] = {
     {"StringConcat", "reference", nullptr, run_concat},
     {"StringNormalizer", "reference", nullptr, run_normalizer},
     {"StringSplit", "reference", nullptr, run_split},
@@ -223,6 +223,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable string_reference;
-const KernelTable string_reference = make_table<rows>();
+const KernelTable string_reference = make_table<string_rows>();
 
 }  // namespace tengine::cpu

@@ -150,13 +150,13 @@ int run_tfidf(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel tfidf_rows[] = {
     {"TfIdfVectorizer", "reference", accepts_tfidf, run_tfidf},
 };
 
 }  // namespace
 
 extern const KernelTable tfidf_reference;
-const KernelTable tfidf_reference = make_table<rows>();
+const KernelTable tfidf_reference = make_table<tfidf_rows>();
 
 }  // namespace tengine::cpu

@@ -23,12 +23,12 @@ double read_rate(const KernelContext& context)
 // The values of one element, before and after the update. States that an operator does not have are
 // 0.
 template <class T>
-struct Element
+struct WeightElement
 {
     T x, gradient, first, second;
 };
 
-// Calls update(Element&) for all elements; states begin with input 2 + 2n and output n.
+// Calls update(WeightElement&) for all elements; states begin with input 2 + 2n and output n.
 template <class T, class Update>
 void update_tensors(const KernelContext& context, int states, const Update& update)
 {
@@ -46,8 +46,8 @@ void update_tensors(const KernelContext& context, int states, const Update& upda
         T* const outputs[] = {write(0, index), write(1, index),
                               states > 1 ? write(2, index) : nullptr};
         for (int64_t i = 0; i < count; ++i) {
-            Element<T> element = {read(0, index)[i], read(1, index)[i], read(2, index)[i],
-                                  second ? second[i] : T{0}};
+            WeightElement<T> element = {read(0, index)[i], read(1, index)[i], read(2, index)[i],
+                                        second ? second[i] : T{0}};
             update(element);
             const T values[] = {element.x, element.first, element.second};
             for (int kind = 0; kind < 3; ++kind)
@@ -74,7 +74,7 @@ int run_adagrad(KernelContext& context)
     const double rate = read_rate(context) / (1 + steps * double{param.decay_factor});
     return dispatch(context, [&](auto type) {
         using T = typename decltype(type)::type;
-        update_tensors<T>(context, 1, [&](Element<T>& e) {
+        update_tensors<T>(context, 1, [&](WeightElement<T>& e) {
             const T gradient = static_cast<T>(param.norm_coefficient) * e.x + e.gradient;
             e.first += gradient * gradient;
             e.x -= static_cast<T>(rate) * gradient /
@@ -94,7 +94,7 @@ int run_adam(KernelContext& context)
     return dispatch(context, [&](auto type) {
         using T = typename decltype(type)::type;
         const T alpha = static_cast<T>(param.alpha), beta = static_cast<T>(param.beta);
-        update_tensors<T>(context, 2, [&](Element<T>& e) {
+        update_tensors<T>(context, 2, [&](WeightElement<T>& e) {
             const T gradient = static_cast<T>(param.norm_coefficient) * e.x + e.gradient;
             e.first = alpha * e.first + (1 - alpha) * gradient;
             e.second = beta * e.second + (1 - beta) * gradient * gradient;
@@ -114,7 +114,7 @@ int run_momentum(KernelContext& context)
     return dispatch(context, [&](auto type) {
         using T = typename decltype(type)::type;
         const T alpha = static_cast<T>(param.alpha);
-        update_tensors<T>(context, 1, [&](Element<T>& e) {
+        update_tensors<T>(context, 1, [&](WeightElement<T>& e) {
             const T gradient = static_cast<T>(param.norm_coefficient) * e.x + e.gradient;
             e.first = alpha * e.first + static_cast<T>(beta) * gradient;
             e.x -= static_cast<T>(rate) * (is_nesterov ? gradient + alpha * e.first : e.first);
@@ -122,7 +122,7 @@ int run_momentum(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel training_rows[] = {
     {"ai.onnx.preview.training.Adagrad", "reference", nullptr, run_adagrad},
     {"ai.onnx.preview.training.Adam", "reference", nullptr, run_adam},
     {"ai.onnx.preview.training.Momentum", "reference", nullptr, run_momentum},
@@ -131,6 +131,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable training_reference;
-const KernelTable training_reference = make_table<rows>();
+const KernelTable training_reference = make_table<training_rows>();
 
 }  // namespace tengine::cpu

@@ -70,7 +70,7 @@ int run_space_to_depth(KernelContext& context)
     return TENGINE_OK;
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel transpose_rows[] = {
     {"Transpose", "reference", nullptr, run_unpacked<run_transpose>, prepare_unpacked},
     {"DepthToSpace", "reference", nullptr, run_depth_to_space},
     {"SpaceToDepth", "reference", nullptr, run_space_to_depth},
@@ -79,6 +79,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable transpose_reference;
-const KernelTable transpose_reference = make_table<rows>();
+const KernelTable transpose_reference = make_table<transpose_rows>();
 
 }  // namespace tengine::cpu

@@ -157,7 +157,7 @@ int run_is_inf(KernelContext& context)
 #Function, "reference", accepts_input < Types>, run_map < Types, Function>, nullptr, 0 \
     }
 
-constexpr Kernel rows[] = {
+constexpr Kernel unary_rows[] = {
     MAP(Abs, NumberTypes),
     MAP(Acos, FloatTypes),
     MAP(Acosh, FloatTypes),
@@ -196,6 +196,6 @@ constexpr Kernel rows[] = {
 }  // namespace
 
 extern const KernelTable unary_reference;
-const KernelTable unary_reference = make_table<rows>();
+const KernelTable unary_reference = make_table<unary_rows>();
 
 }  // namespace tengine::cpu

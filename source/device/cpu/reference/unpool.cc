@@ -54,13 +54,13 @@ int run_max_unpool(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {
+constexpr Kernel unpool_rows[] = {
     {"MaxUnpool", "reference", nullptr, run_max_unpool},
 };
 
 }  // namespace
 
 extern const KernelTable unpool_reference;
-const KernelTable unpool_reference = make_table<rows>();
+const KernelTable unpool_reference = make_table<unpool_rows>();
 
 }  // namespace tengine::cpu

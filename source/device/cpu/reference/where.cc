@@ -27,11 +27,11 @@ int run_where(KernelContext& context)
     });
 }
 
-constexpr Kernel rows[] = {{"Where", "reference", nullptr, run_where}};
+constexpr Kernel where_rows[] = {{"Where", "reference", nullptr, run_where}};
 
 }  // namespace
 
 extern const KernelTable where_reference;
-const KernelTable where_reference = make_table<rows>();
+const KernelTable where_reference = make_table<where_rows>();
 
 }  // namespace tengine::cpu

@@ -22,14 +22,14 @@ struct Dimension
 
 // Dimensions from the innermost outwards. Those of one element are left out and neighbours are
 // merged where all inputs allow it: equal shapes become one dimension, a bias per channel three.
-struct Plan
+struct BroadcastPlan
 {
     int input_num = 0;
     int rank = 0;
     Dimension dims[MAX_SHAPE_DIM_NUM] = {};
 };
 
-bool continues(const Plan& plan, const Dimension& next)
+bool continues(const BroadcastPlan& plan, const Dimension& next)
 {
     if (plan.rank == 0) return false;
     const Dimension& inner = plan.dims[plan.rank - 1];
@@ -39,9 +39,9 @@ bool continues(const Plan& plan, const Dimension& next)
     return true;
 }
 
-Plan make_plan(const tensor* output, const tensor* const inputs[], int input_num)
+BroadcastPlan make_plan(const tensor* output, const tensor* const inputs[], int input_num)
 {
-    Plan plan;
+    BroadcastPlan plan;
     plan.input_num = input_num;
     int64_t dense[kMaxBroadcastInputs] = {1, 1, 1};
     for (int i = 1; i <= output->dim_num; ++i) {
@@ -67,7 +67,7 @@ Plan make_plan(const tensor* output, const tensor* const inputs[], int input_num
 class Odometer
 {
   public:
-    Odometer(const Plan& plan, int64_t position) : plan_(plan)
+    Odometer(const BroadcastPlan& plan, int64_t position) : plan_(plan)
     {
         for (int d = 0; d < plan.rank; ++d) {
             index_[d] = position % plan.dims[d].size;
@@ -98,7 +98,7 @@ class Odometer
             offsets_[k] += steps * dimension.strides[k];
     }
 
-    const Plan& plan_;
+    const BroadcastPlan& plan_;
     int64_t index_[MAX_SHAPE_DIM_NUM] = {};
     int64_t offsets_[kMaxBroadcastInputs] = {};
 };
@@ -110,7 +110,7 @@ void broadcast(thread_pool_t* pool, const tensor* output, const tensor* const in
                const void* argument)
 {
     if (output->elem_num == 0) return;
-    const Plan plan = make_plan(output, inputs, input_num);
+    const BroadcastPlan plan = make_plan(output, inputs, input_num);
     parallel_for(pool, output->elem_num, kGrain, [&](int64_t begin, int64_t end, int) {
         Odometer odometer(plan, begin);
         BroadcastRun run = {begin, 0, {}, {}};

@@ -71,10 +71,10 @@ bool parse_number(const std::string& text, int64_t* out_number)
     return !text.empty() && result.ec == std::errc() && result.ptr == end;
 }
 
-class Reader
+class TopologyReader
 {
   public:
-    Reader(const std::string& where, std::vector<TopologyLayer>* layers)
+    TopologyReader(const std::string& where, std::vector<TopologyLayer>* layers)
         : where_(where), layers_(*layers)
     {
     }
@@ -172,7 +172,7 @@ int parse_topology(const std::string& text, const std::string& where,
     return guarded(
         [&]() -> int {
             out_layers->clear();
-            return Reader(where, out_layers).read(text);
+            return TopologyReader(where, out_layers).read(text);
         },
         "no memory for a topology");
 }
