@@ -227,6 +227,9 @@ function(tengine_build_part kind name directory)
     target_link_libraries(${target} PRIVATE ${LINK_LIBRARIES})
     tengine_link_library(LIBRARIES ${LINK_LIBRARIES} OPTIONS ${LINKER_OPTIONS}
                          DIRECTORIES ${LINK_PATH})
+    if(in_tree)
+        tengine_join_sources(library ${target})
+    endif()
 endfunction()
 
 function(tengine_absolute_paths out_paths directory)

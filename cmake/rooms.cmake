@@ -55,6 +55,7 @@ function(tengine_add_room room)
     tengine_join_library(tengine_${room})
     tengine_precompile_headers(tengine_${room})
     target_include_directories(tengine_${room} PRIVATE ${PROJECT_SOURCE_DIR}/source)
+    tengine_join_sources(library tengine_${room})
 endfunction()
 
 # Every object library of the library has these: our compile settings and the public headers.

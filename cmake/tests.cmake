@@ -70,6 +70,7 @@ function(tengine_add_tests room)
     target_precompile_headers(${target} REUSE_FROM ${headers})
     file(GLOB c_sources CONFIGURE_DEPENDS ${folder}/*.c)
     set_source_files_properties(${c_sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+    tengine_join_sources(tests ${target})
     if(NOT arg_WITHOUT_LIBRARY)
         target_link_libraries(${target} PRIVATE
             $<TARGET_NAME_IF_EXISTS:tengine_test_support> tengine_internal)

@@ -20,6 +20,12 @@ namespace {
 
 constexpr size_t kAmple = 8 << 20;
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
 struct Use
 {
     size_t now = 0, peak = 0;
@@ -227,10 +233,11 @@ class ArenaSizeTest : public ArenaTest
     }
 
     // Tries sizes from `first` on until the whole use works; each that does not must fail cleanly.
-    // Returns the one that works, 0 if none does. An emulator is slow: there steps are larger.
+    // Returns the one that works, 0 if none does. Where that is slow, steps are larger.
     size_t find_least(size_t first, size_t last, size_t step, int threads)
     {
         if (test::kEmulated) step *= 8;
+        if (kSanitized) step *= 4;
         for (size_t size = first; size <= last; size += step) {
             SCOPED_TRACE("an arena of " + std::to_string(size) + " bytes");
             if (!set_arena(size)) ADD_FAILURE() << get_tengine_error();

@@ -11,6 +11,7 @@
 #include "base/half.h"
 #include "device/cpu/kernel/float_rows.h"
 #include "device/cpu/kernel/vector_target.h"
+#include "device/cpu/kernel_list.h"
 #include "device/cpu/kernel_runner.h"
 #include "device/cpu/prepared_kernel.h"
 #include "operator/param.h"
@@ -54,11 +55,6 @@ void for_each_target(const Body& body)
         body();
     }
     force_vector_target(-1);
-}
-
-bool is_reference(const Kernel& kernel)
-{
-    return !std::strncmp(kernel.name, "reference", 9);
 }
 
 class HalfKernelTest : public testing::TestWithParam<KernelCase>
