@@ -10,7 +10,7 @@
 #include <iterator>
 
 #include "base/sha256.h"
-#include "device/cpu/kernel/vector_target.h"
+#include "device/cpu/kernel/vector/vector_target.h"
 #include "fixture.h"
 #include "scheduler/temporary_folder.h"
 #include "support/emulated.h"

@@ -71,6 +71,17 @@ TEST(KernelRules, KernelsAndTheReferenceDoNotIncludeEachOther)
     expect_none(reach_from(kShared), kReference, kShared);
 }
 
+// A stranger finds a kernel by its family.
+TEST(KernelRules, FoldersHaveAtMostThirtyFiles)
+{
+    std::map<std::string, int> counts;
+    for (const SourceFile& file : code_below("source/device/cpu"))
+        ++counts[file.path.substr(0, file.path.rfind('/'))];
+    ASSERT_GT(counts.size(), 15u);
+    for (const auto& [folder, count] : counts)
+        EXPECT_LE(count, 30) << folder;
+}
+
 // Header of the integers that kernels and devices requantise with: the reference has the
 // definition in words of its own.
 TEST(KernelRules, TheReferenceRequantisesByItself)

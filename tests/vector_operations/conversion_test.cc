@@ -10,7 +10,7 @@
 #include <hwy/highway.h>
 // clang-format on
 
-#include "device/cpu/kernel/demote_words-inl.h"
+#include "device/cpu/kernel/vector/demote_words-inl.h"
 #include "vector_operations/checks-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -4,7 +4,7 @@
 #pragma once
 
 #ifndef HWY_COMPILE_ONLY_STATIC
-#include "device/cpu/kernel/vector_target.h"
+#include "device/cpu/kernel/vector/vector_target.h"
 #endif
 
 namespace tengine::vector_operations {

@@ -2,7 +2,7 @@
 // Attention (Vaswani et al., "Attention Is All You Need", 2017): for each head of each batch
 // softmax(scale * query * key^T + mask) * value, where several heads of the query may share keys
 // and values, and keys and values of earlier tokens may come as a past. Parameters are in
-// attention_param.h; kernels are device/cpu/reference/attention.cc and
+// attention_param.h; kernels are device/cpu/reference/attention/attention.cc and
 // device/cpu/kernel/attention.cc.
 #include "operator/infer.h"
 #include "operator/onnx/attention_param.h"

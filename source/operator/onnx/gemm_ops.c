@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products: Gemm, MatMul, MatMulInteger, QLinearMatMul; Det, and Inverse of com.microsoft.
-// QGemm: qlinear_ops.c. Kernels: device/cpu/reference/gemm.cc, det.cc and inverse.cc.
+// QGemm: qlinear_ops.c. Kernels: device/cpu/reference/matmul/gemm.cc, det.cc and inverse.cc.
 #include "operator/infer.h"
 #include "operator/onnx/gemm_param.h"
 #include "operator/onnx/legacy.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normalisations: BatchNormalization, InstanceNormalization, LayerNormalization, RMSNormalization,
 // GroupNormalization, LRN, LpNormalization, and ONNX Runtime's older form of RMSNormalization.
-// Kernels: device/cpu/reference/norm.cc and lrn.cc.
+// Kernels: device/cpu/reference/norm/norm.cc and lrn.cc.
 #include "graph/graph.h"
 #include "operator/infer.h"
 #include "operator/onnx/legacy.h"

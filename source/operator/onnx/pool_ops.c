@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pools over windows and over whole channels, of floats and of quantised tensors, and MaxUnpool.
-// Window arithmetic is in window.c; kernels are in device/cpu/reference/pool.cc and
+// Window arithmetic is in window.c; kernels are in device/cpu/reference/window/pool.cc and
 // qlinear_pool.cc; pools over regions are in roi_ops.c.
 #include "operator/infer.h"
 #include "operator/onnx/legacy.h"

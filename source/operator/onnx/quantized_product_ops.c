@@ -4,7 +4,7 @@
 // DynamicQuantizeMatMul and MatMulIntegerToFloat; and
 // tengine.RowQuantizeMatMul, which is DynamicQuantizeMatMul with a scale for each row of A.
 // Neighbours: MatMulInteger in gemm_ops.c, QGemm in qlinear_ops.c.
-// Kernels: device/cpu/reference/matmul_nbits.cc, matmul_bnb4.cc and qlinear_gemm.cc.
+// Kernels: device/cpu/reference/matmul/matmul_nbits.cc, matmul_bnb4.cc and qlinear_gemm.cc.
 #include "operator/infer.h"
 #include "operator/onnx/gemm_param.h"
 #include "operator/onnx/macs.h"

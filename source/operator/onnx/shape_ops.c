@@ -141,7 +141,7 @@ static const op_field_t squeeze_fields[] = {
 // ---- Dropout ----
 
 // In training_mode (input 2) it drops a share `ratio` of the elements
-// (device/cpu/reference/random.cc).
+// (device/cpu/reference/signal/random.cc).
 static int infer_dropout(struct node* node)
 {
     const struct tensor* data = get_ir_node_input(node, 0);

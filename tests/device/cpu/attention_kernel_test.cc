@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-#include "device/cpu/kernel/vector_target.h"
+#include "device/cpu/kernel/vector/vector_target.h"
 #include "device/cpu/prepared_kernel.h"
 #include "operator/param.h"
 #include "support/ir_builder.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fused attention against double arithmetic, on every instruction set this machine has: shapes
 // around those of tiles, panels and blocks of keys, operands in any order, masks.
-#include "device/cpu/kernel/attention.h"
+#include "device/cpu/kernel/attention/attention.h"
 
 #include <cmath>
 #include <cstring>
@@ -13,7 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/half.h"
-#include "device/cpu/kernel/vector_target.h"
+#include "device/cpu/kernel/vector/vector_target.h"
 
 namespace tengine::cpu {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "device/cpu/byte_node.h"
 #include "device/cpu/channels_last.h"
-#include "device/cpu/kernel/byte_addition.h"
-#include "device/cpu/kernel/vector_target.h"
+#include "device/cpu/kernel/vector/byte_addition.h"
+#include "device/cpu/kernel/vector/vector_target.h"
 #include "device/cpu/prepared_kernel.h"
 #include "device/cpu/runnable.h"
 

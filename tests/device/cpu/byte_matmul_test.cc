@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
-#include "device/cpu/kernel/vector_target.h"
+#include "device/cpu/kernel/vector/vector_target.h"
 #include "device/cpu/prepared_kernel.h"
 #include "device/cpu/runnable.h"
 #include "operator/param.h"

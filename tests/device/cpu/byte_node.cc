@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "device/cpu/channels_last.h"
-#include "device/cpu/kernel/vector_target.h"
+#include "device/cpu/kernel/vector/vector_target.h"
 #include "device/cpu/prepared_kernel.h"
 #include "operator/param.h"
 

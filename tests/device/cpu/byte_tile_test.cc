@@ -2,7 +2,7 @@
 // The tiles of byte_tile.h that this processor has instructions for, of every height and width,
 // against plain sums. Input and weights end where their memory does: the address sanitizer sees
 // reads beyond it.
-#include "device/cpu/kernel/byte_tile.h"
+#include "device/cpu/kernel/product/tile/byte_tile.h"
 
 #include <gtest/gtest.h>
 #include <random>

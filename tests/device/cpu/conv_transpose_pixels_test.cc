@@ -4,8 +4,8 @@
 #include <cstring>
 #include <gtest/gtest.h>
 
-#include "device/cpu/kernel/conv_phase.h"
-#include "device/cpu/kernel/vector_target.h"
+#include "device/cpu/kernel/conv/conv_phase.h"
+#include "device/cpu/kernel/vector/vector_target.h"
 #include "device/cpu/kernel_runner.h"
 
 namespace tengine::cpu {

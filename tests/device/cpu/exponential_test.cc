@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The straight-line exponential function against the C library's, over all magnitudes.
-#include "device/cpu/reference/exponential.h"
+#include "device/cpu/reference/norm/exponential.h"
 
 #include <gtest/gtest.h>
 #include <limits>

@@ -9,8 +9,8 @@
 #include <random>
 
 #include "base/half.h"
-#include "device/cpu/kernel/float_rows.h"
-#include "device/cpu/kernel/vector_target.h"
+#include "device/cpu/kernel/vector/float_rows.h"
+#include "device/cpu/kernel/vector/vector_target.h"
 #include "device/cpu/kernel_list.h"
 #include "device/cpu/kernel_runner.h"
 #include "device/cpu/prepared_kernel.h"

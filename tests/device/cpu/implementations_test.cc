@@ -18,13 +18,13 @@
 namespace tengine::cpu {
 namespace {
 
-// The sources of a folder, whether or not this build compiles them.
+// The sources below a folder, whether or not this build compiles them.
 std::string read_sources(const std::string& folder)
 {
     std::ostringstream text;
-    for (const auto& entry :
-         std::filesystem::directory_iterator(TENGINE_SOURCE_DIR "/source/device/cpu/" + folder))
-        text << std::ifstream(entry.path()).rdbuf();
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(
+             TENGINE_SOURCE_DIR "/source/device/cpu/" + folder))
+        if (entry.is_regular_file()) text << std::ifstream(entry.path()).rdbuf();
     return text.str();
 }
 

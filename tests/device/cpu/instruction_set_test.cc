@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The instruction sets that the fast kernels use are those the processor has.
-#include "device/cpu/kernel/instruction_set.h"
+#include "device/cpu/kernel/vector/instruction_set.h"
 
 #include <fnmatch.h>
 
@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <string>
 
-#include "device/cpu/kernel/vector_target.h"
+#include "device/cpu/kernel/vector/vector_target.h"
 #include "device/cpu/runnable.h"
 
 namespace tengine::cpu {

@@ -10,8 +10,8 @@
 #include <random>
 #include <set>
 
-#include "device/cpu/kernel/matrix_product.h"
-#include "device/cpu/kernel/vector_target.h"
+#include "device/cpu/kernel/product/matrix_product.h"
+#include "device/cpu/kernel/vector/vector_target.h"
 #include "device/cpu/kernel_runner.h"
 #include "support/emulated.h"
 

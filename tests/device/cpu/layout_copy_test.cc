@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "device/cpu/channels_last.h"
-#include "device/cpu/kernel/vector_target.h"
+#include "device/cpu/kernel/vector/vector_target.h"
 #include "device/cpu/plan/layout.h"
 #include "support/ir_builder.h"
 

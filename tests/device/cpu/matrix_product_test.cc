@@ -2,7 +2,7 @@
 // Matrix products against sums in double, within the error that matrix_product.h states, on every
 // instruction set this machine has, with one worker and several. Operands and results lie within
 // larger memory, of which nothing else may be read or written.
-#include "device/cpu/kernel/matrix_product.h"
+#include "device/cpu/kernel/product/matrix_product.h"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 #include <random>
 #include <vector>
 
-#include "device/cpu/kernel/vector_target.h"
+#include "device/cpu/kernel/vector/vector_target.h"
 #include "tengine/error.h"
 
 namespace tengine::cpu {

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "device/cpu/channels_last.h"
-#include "device/cpu/kernel/vector_target.h"
+#include "device/cpu/kernel/vector/vector_target.h"
 #include "device/cpu/prepared_kernel.h"
 #include "device/cpu/runnable.h"
 #include "operator/param.h"

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <random>
 
-#include "device/cpu/kernel/vector_target.h"
+#include "device/cpu/kernel/vector/vector_target.h"
 #include "device/cpu/kernel_runner.h"
 
 namespace tengine::cpu {

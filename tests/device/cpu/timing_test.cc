@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "device/cpu/kernel/vector_target.h"
+#include "device/cpu/kernel/vector/vector_target.h"
 #include "operator/param.h"
 #include "support/ir_builder.h"
 

@@ -9,9 +9,9 @@
 #include <cstring>
 #include <limits>
 
-#include "device/cpu/kernel/byte_addition.h"
-#include "device/cpu/kernel/float_rows.h"
-#include "device/cpu/kernel/layer_norm.h"
+#include "device/cpu/kernel/norm/layer_norm.h"
+#include "device/cpu/kernel/vector/byte_addition.h"
+#include "device/cpu/kernel/vector/float_rows.h"
 #include "device/cpu/plan/part_outputs.h"
 #include "device/cpu/plan/step.h"
 #include "device/cpu/plan/tensor_table.h"

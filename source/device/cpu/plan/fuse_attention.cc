@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "device/cpu/kernel/float_rows.h"
+#include "device/cpu/kernel/vector/float_rows.h"
 #include "device/cpu/plan/part_outputs.h"
 #include "device/cpu/plan/step.h"
 #include "device/cpu/plan/tensor_table.h"

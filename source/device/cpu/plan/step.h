@@ -15,7 +15,7 @@
 #include <memory>
 
 #include "base/containers.hpp"
-#include "device/cpu/kernel/attention.h"
+#include "device/cpu/kernel/attention/attention.h"
 #include "device/cpu/kernel_list.h"
 #include "device/cpu/plan/tensor_table.h"
 

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts that attention kernels share, for floats of any type: keys and values of a block packed
+// in panels, and scores that become exponentials while the running maximum grows. Included once for
+// each instruction set.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "device/cpu/kernel/attention/attention.h"
+#include "device/cpu/kernel/product/pixel_conv.h"
+
+// clang-format off
+#if defined(TENGINE_CPU_ATTENTION_PARTS) == defined(HWY_TARGET_TOGGLE)
+#ifdef TENGINE_CPU_ATTENTION_PARTS
+#undef TENGINE_CPU_ATTENTION_PARTS
+#else
+#define TENGINE_CPU_ATTENTION_PARTS
+#endif
+// clang-format on
+
+#include <hwy/highway.h>
+
+#include "device/cpu/kernel/vector/elements-inl.h"
+#include "device/cpu/kernel/vector/function-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tengine::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr float kLowest = -std::numeric_limits<float>::infinity();
+
+HWY_INLINE int64_t count_lanes()
+{
+    return static_cast<int64_t>(hn::Lanes(Floats()));
+}
+
+// Four rows in one piece as columns of a panel. Rows that are not there are those of the last.
+template <class T>
+HWY_INLINE void pack_four_keys(const T* keys, int64_t step, int64_t present, int64_t depth,
+                               int64_t width, float* panel)
+{
+    const hn::CappedTag<float, 4> d;
+    const T* rows[4];
+    for (int64_t i = 0; i < 4; ++i)
+        rows[i] = keys + std::min(i, present - 1) * step;
+    int64_t k = 0;
+    if (hn::Lanes(d) == 4)
+        for (; k + 4 <= depth; k += 4) {
+            HWY_ALIGN float columns[16];
+            hn::StoreInterleaved4(load_elements(d, rows[0] + k), load_elements(d, rows[1] + k),
+                                  load_elements(d, rows[2] + k), load_elements(d, rows[3] + k), d,
+                                  columns);
+            for (int64_t i = 0; i < 4; ++i)
+                hn::StoreU(hn::Load(d, columns + 4 * i), d, panel + (k + i) * width);
+        }
+    for (; k < depth; ++k)
+        for (int64_t i = 0; i < 4; ++i)
+            panel[k * width + i] = rows[i][k];
+}
+
+// `count` keys: panel after panel, for each element of their depth those of a panel's keys.
+template <class T>
+void pack_keys(const AttentionBlocks& blocks, const T* keys, int64_t count, float* packed)
+{
+    const HeadMatrices& key = blocks.key;
+    const int64_t depth = blocks.depth;
+    for (int64_t first = 0; first < count; first += blocks.panel_lanes) {
+        const int64_t left = count - first;
+        const int64_t width = find_panel_width(left, blocks.panel_lanes);
+        const T* from = keys + first * key.row_step;
+        float* panel = packed + first * depth;
+        if (key.column_step == 1 && width % 4 == 0) {
+            for (int64_t i = 0; i < width; i += 4)
+                pack_four_keys(from + std::min(i, left - 1) * key.row_step, key.row_step,
+                               std::max<int64_t>(left - i, 1), depth, width, panel + i);
+            continue;
+        }
+        for (int64_t k = 0; k < depth; ++k)
+            for (int64_t i = 0; i < width; ++i)
+                panel[k * width + i] =
+                    from[std::min(i, left - 1) * key.row_step + k * key.column_step];
+    }
+}
+
+template <class T>
+void pack_values(const AttentionBlocks& blocks, const T* values, int64_t count, float* packed)
+{
+    for (int64_t first = 0; first < blocks.width; first += blocks.panel_lanes) {
+        const int64_t left = blocks.width - first;
+        const int64_t width = find_panel_width(left, blocks.panel_lanes);
+        const T* from = values + first;
+        float* panel = packed + first * count;
+        for (int64_t i = 0; i < count; ++i, panel += width, from += blocks.value.row_step)
+            for (int64_t j = 0; j < width; j += count_lanes())
+                hn::StoreU(j < left ? load_lanes(from + j, left - j) : hn::Zero(Floats()), Floats(),
+                           panel + j);
+    }
+}
+
+// The products of `count` keys, where they lie, with one query.
+template <class T>
+void score_keys(const AttentionBlocks& blocks, const T* keys, int64_t count, const float* query,
+                float* scores)
+{
+    constexpr int kAtOnce = 4;
+    const Floats d;
+    const int64_t step = blocks.key.row_step, depth = blocks.depth;
+    for (int64_t first = 0; first < count; first += kAtOnce, keys += kAtOnce * step) {
+        const int64_t last = count - first - 1;  // of the keys from here on
+        const T *key0 = keys, *key1 = keys + std::min<int64_t>(last, 1) * step;
+        const T* key2 = keys + std::min<int64_t>(last, 2) * step;
+        const T* key3 = keys + std::min<int64_t>(last, 3) * step;
+        Vector sum0 = hn::Zero(d), sum1 = sum0, sum2 = sum0, sum3 = sum0;
+        for (int64_t k = 0; k < depth; k += count_lanes()) {
+            const int64_t left = depth - k;
+            const Vector factor = load_lanes(query + k, left);
+            sum0 = hn::MulAdd(load_lanes(key0 + k, left), factor, sum0);
+            sum1 = hn::MulAdd(load_lanes(key1 + k, left), factor, sum1);
+            sum2 = hn::MulAdd(load_lanes(key2 + k, left), factor, sum2);
+            sum3 = hn::MulAdd(load_lanes(key3 + k, left), factor, sum3);
+        }
+        const float sums[kAtOnce] = {
+            hn::GetLane(hn::SumOfLanes(d, sum0)), hn::GetLane(hn::SumOfLanes(d, sum1)),
+            hn::GetLane(hn::SumOfLanes(d, sum2)), hn::GetLane(hn::SumOfLanes(d, sum3))};
+        std::copy_n(sums, std::min<int64_t>(last + 1, kAtOnce), scores + first);
+    }
+}
+
+// The values of `count` keys, where they lie, times the exponentials of one query, plus the result
+// so far unless `is_first`.
+template <class T>
+void mix_values(const AttentionBlocks& blocks, const T* values, int64_t count, const float* powers,
+                bool is_first, float* result)
+{
+    const Floats d;
+    const int64_t lanes = count_lanes(), step = blocks.value.row_step, width = blocks.width;
+    for (int64_t j = 0; j < width; j += 4 * lanes) {
+        const auto left = [&](int64_t vector) { return width - j - vector * lanes; };
+        const auto start = [&](int64_t vector) HWY_ATTR {
+            return is_first || left(vector) <= 0
+                       ? hn::Zero(d)
+                       : load_lanes(result + j + vector * lanes, left(vector));
+        };
+        Vector sum0 = start(0), sum1 = start(1), sum2 = start(2), sum3 = start(3);
+        const T* from = values + j;
+        for (int64_t i = 0; i < count; ++i, from += step) {
+            const Vector power = hn::Set(d, powers[i]);
+            const auto value = [&](int64_t vector) HWY_ATTR {
+                return load_lanes(from + vector * lanes, left(vector));
+            };
+            sum0 = hn::MulAdd(power, value(0), sum0);
+            if (left(1) > 0) sum1 = hn::MulAdd(power, value(1), sum1);
+            if (left(2) > 0) sum2 = hn::MulAdd(power, value(2), sum2);
+            if (left(3) > 0) sum3 = hn::MulAdd(power, value(3), sum3);
+        }
+        store_lanes(sum0, result + j, left(0));
+        if (left(1) > 0) store_lanes(sum1, result + j + lanes, left(1));
+        if (left(2) > 0) store_lanes(sum2, result + j + 2 * lanes, left(2));
+        if (left(3) > 0) store_lanes(sum3, result + j + 3 * lanes, left(3));
+    }
+}
+
+template <class From, class To>
+HWY_INLINE void scale_row(const From* from, int64_t count, float factor, To* to)
+{
+    const Vector factors = hn::Set(Floats(), factor);
+    for (int64_t i = 0; i < count; i += count_lanes())
+        store_lanes(hn::Mul(load_lanes(from + i, count - i), factors), to + i, count - i);
+}
+
+// The scores plus the mask, if there is one; beyond the last -infinity. Returns the largest.
+template <class T>
+HWY_INLINE float mask_scores(const T* mask, int64_t count, float* scores)
+{
+    const Floats d;
+    Vector largest = hn::Set(d, kLowest);
+    for (int64_t i = 0; i < count; i += count_lanes()) {
+        Vector score = hn::LoadU(d, scores + i);
+        if (mask) score = hn::Add(score, load_lanes(mask + i, count - i));
+        if (i + count_lanes() > count)
+            score = hn::IfThenElse(hn::FirstN(d, static_cast<size_t>(count - i)), score,
+                                   hn::Set(d, kLowest));
+        if (mask || i + count_lanes() > count) hn::StoreU(score, d, scores + i);
+        largest = hn::Max(largest, score);
+    }
+    return hn::GetLane(hn::MaxOfLanes(d, largest));
+}
+
+// e^(score - largest); returns their sum.
+HWY_INLINE float raise_scores(float largest, int64_t count, float* scores)
+{
+    const Floats d;
+    const Vector base = hn::Set(d, largest);
+    Vector sum = hn::Zero(d);
+    for (int64_t i = 0; i < count; i += count_lanes()) {
+        const Vector power = exp_of_negative(hn::Sub(hn::LoadU(d, scores + i), base));
+        sum = hn::Add(sum, power);
+        hn::StoreU(power, d, scores + i);
+    }
+    return hn::GetLane(hn::SumOfLanes(d, sum));
+}
+
+// Adds the scores of the next keys to the state: they become exponentials, and the result and the
+// sum have the same base afterwards. A base of -infinity would turn all that later keys add into
+// NaN.
+template <class T>
+HWY_INLINE void add_scores(const T* mask, int64_t count, float* scores, int64_t width,
+                           float* result, QueryState* state)
+{
+    const float largest = std::max(state->largest, mask_scores(mask, count, scores));
+    const float base = largest == kLowest ? 0.0f : largest;
+    const Floats d;
+    if (state->largest != largest && result) {
+        const float factor = hn::GetLane(exp_of_negative(hn::Set(d, state->largest - base)));
+        scale_row(result, width, factor, result);
+        state->sum *= factor;
+    }
+    state->sum += raise_scores(base, count, scores);
+    state->largest = largest;
+}
+
+// So many columns with those that fill the last panel.
+HWY_INLINE int64_t pad_columns(const AttentionBlocks& blocks, int64_t columns)
+{
+    const int64_t whole = (columns - 1) / blocks.panel_lanes * blocks.panel_lanes;
+    return whole + find_panel_width(columns - whole, blocks.panel_lanes);
+}
+
+// The rows of the tile times packed panels.
+inline void multiply_panels(const AttentionBlocks& blocks, const PixelTile& first_tile,
+                            int64_t rows, int64_t columns, const float* packed)
+{
+    for (int64_t first = 0; first < columns; first += blocks.panel_lanes) {
+        const int64_t width = find_panel_width(columns - first, blocks.panel_lanes);
+        PixelTile tile = first_tile;
+        tile.weights = packed + first * tile.stretch_length;
+        tile.output += first;
+        tile.columns = std::min(width, columns - first);
+        multiply_pixel_rows(tile, rows, rows, width == blocks.panel_lanes);
+    }
+}
+
+}  // namespace tengine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif  // TENGINE_CPU_ATTENTION_PARTS

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conv in fp32 with channels last, constant weights and no strides, where most of the window lies
+// beyond the input: of dilated windows on small inputs, as those of DeepLab (L.-C. Chen et al.,
+// Rethinking Atrous Convolution for Semantic Image Segmentation, 2017). Where the window's rate is
+// as large as the input, only the tap in its middle meets it. Taps beyond the border are passed
+// over, rectangle by rectangle of output pixels that have the same (phased_conv.h).
+// Limits: multiply-adds, in tiles as low as rectangles are narrow.
+// Accuracy: |error| <= (input channels * taps + 2) * eps * (sum |weight| |input| + |bias|), before
+// the activation. The order of summation depends on nothing but the weight.
+#include <algorithm>
+#include <cstdint>
+
+#include "device/cpu/kernel/conv/conv_pack.h"
+#include "device/cpu/kernel/conv/phased_conv.h"
+#include "device/cpu/kernel/product/packed_problem.h"
+#include "device/cpu/kernel_table.h"
+
+#ifdef TENGINE_HAVE_HIGHWAY
+namespace tengine::cpu {
+namespace {
+
+int prepare(KernelContext& context)
+{
+    PhasedConv conv = {};
+    TENGINE_RETURN_IF_ERROR(describe_conv(*context.node, false, &conv));
+    conv.image_step = context.input_step(0);
+    conv.output_step = context.output_step();
+    describe_single_phase(conv.axes[1], &conv.y);
+    describe_single_phase(conv.axes[2], &conv.x);
+    plan_phases(conv, get_thread_pool_size(context.pool));
+    static const char kind = 0;
+    const tensor* bias = context.input(2);
+    return keep_packed_problem(
+        context, conv, &kind, context.input(1), {bias},
+        {conv.panel_lanes, conv.taps, conv.input_channels, conv.groups},
+        conv.packed_floats() * sizeof(float), [&](void* memory, const void* values) {
+            pack_conv(describe_panels(conv, conv.taps), static_cast<const float*>(values),
+                      bias ? bias->f32 : nullptr, static_cast<float*>(memory));
+        });
+}
+
+// Calls visit(range) for the positions of an axis that have the same taps, of each such range.
+template <class Visit>
+void for_each_range(const window_axis& axis, const Visit& visit)
+{
+    PhasedAxis phased;
+    describe_single_phase(axis, &phased);
+    PhaseRange range = {};
+    for (; range.end < axis.output; visit(range))
+        range =
+            find_phase_range(phased.phases[0], axis.dilation, axis.input, range.end, axis.output);
+}
+
+// Taps that meet the input, of all positions.
+int64_t count_inner_taps(const window_axis& axis)
+{
+    int64_t number = 0;
+    for_each_range(axis, [&](const PhaseRange& range) { number += range.size() * range.taps(); });
+    return number;
+}
+
+// A quarter of the products or more would be with zeros.
+bool accepts(const node& node)
+{
+    ConvProblem p;
+    if (!is_pixel_conv(node) || describe_conv(node, false, &p) != TENGINE_OK) return false;
+    const window_axis &y = p.axes[1], &x = p.axes[2];
+    return y.stride == 1 && x.stride == 1 && p.taps <= kMostPhaseStretches &&
+           (p.groups == 1 || (p.input_channels > 1 && p.output_channels >= 4)) && p.batch > 0 &&
+           p.input_channels > 0 && p.output_channels > 1 && p.input_plane > 0 &&
+           p.output_plane > 0 &&
+           4 * count_inner_taps(y) * count_inner_taps(x) <= 3 * p.taps * p.output_plane;
+}
+
+// How long a tile takes with so many pixels side by side, in rows: less than four do not hide how
+// long a multiply-add takes.
+int64_t count_tile_rows(int64_t pixels, int64_t most_rows)
+{
+    constexpr int64_t kFewest = 4;
+    const int64_t tiles = divide_up(pixels, most_rows);
+    return std::max(pixels, tiles * kFewest);
+}
+
+// Where the tiles of all rectangles take less time than those of whole lines with all taps.
+bool pays(const node& node)
+{
+    ConvProblem p;
+    if (describe_conv(node, false, &p) != TENGINE_OK) return false;
+    int64_t most, lanes, time = 0;
+    describe_pixel_tile(&most, &lanes);
+    for_each_range(p.axes[1], [&](const PhaseRange& y) {
+        for_each_range(p.axes[2], [&](const PhaseRange& x) {
+            time += y.taps() * x.taps() *
+                    std::min(y.size() * count_tile_rows(x.size(), most),
+                             x.size() * count_tile_rows(y.size(), most));
+        });
+    });
+    return time < p.taps * p.axes[1].output * count_tile_rows(p.axes[2].output, most);
+}
+
+constexpr Kernel conv_border_pixels_rows[] = {{"Conv", "conv.border_pixels", accepts, run_phases,
+                                               prepare, -1, take_addend, Layout::kChannelsLast,
+                                               true, false, true, 1, kTakesSteps, pays}};
+
+}  // namespace
+
+extern const KernelTable conv_border_pixels_kernels;
+const KernelTable conv_border_pixels_kernels = make_table<conv_border_pixels_rows>();
+
+}  // namespace tengine::cpu
+#else
+namespace tengine::cpu {
+extern const KernelTable conv_border_pixels_kernels;
+const KernelTable conv_border_pixels_kernels = {nullptr, 0};
+}  // namespace tengine::cpu
+#endif  // TENGINE_HAVE_HIGHWAY

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conv in fp16 and bf16 with channels last and constant weights and bias, as conv_pixels.cc has it
+// in fp32 (half_pixels.h). conv.depthwise_pixels is asked first.
+// Limits: the products of the format; groups of few output channels leave lanes idle.
+// Accuracy: |error| <= 2 (n + 2) * eps32 * (sum |weight| |input| + |bias|), with n input channels *
+// taps, before the activation, and half a unit of the type of the result. The order of summation
+// depends on nothing but the weight.
+#include "device/cpu/kernel/product/half_pixels.h"
+#include "device/cpu/kernel/product/packed_problem.h"
+#include "device/cpu/kernel/product/pixel_conv.h"
+
+#ifdef TENGINE_HAVE_HIGHWAY
+namespace tengine::cpu {
+namespace {
+
+// Taps of a line lie side by side, where no others' channels and no gaps are between them.
+int64_t count_stretches(const ConvProblem& conv)
+{
+    return conv.groups == 1 && conv.axes[2].dilation == 1 ? conv.axes[1].kernel : conv.taps;
+}
+
+int prepare(KernelContext& context)
+{
+    HalfPixels conv = {};
+    TENGINE_RETURN_IF_ERROR(describe_conv(*context.node, false, &conv));
+    const window_axis &y = conv.axes[1], &x = conv.axes[2];
+    conv.data_type = context.input(0)->data_type;
+    conv.is_pointwise = conv.taps == 1 && conv.groups == 1 &&
+                        y.pad_begin + y.pad_end + x.pad_begin + x.pad_end == 0;
+    conv.has_factors = context.fusion.scale >= 0;
+    conv.stretch_num = count_stretches(conv);
+    conv.stretch_length = conv.input_channels * conv.taps / conv.stretch_num;
+    conv.image_step = context.input_step(0);
+    conv.output_step = context.output_step();
+    plan_half_pixels(conv, get_thread_pool_size(context.pool));
+    return keep_half_pixels(context, conv, {conv.input_channels * conv.taps, conv.taps, 1});
+}
+
+int run(KernelContext& context)
+{
+    multiply_half_pixels(context);
+    return TENGINE_OK;
+}
+
+// With one output channel, or one input channel in each of many groups, there is nothing to spread
+// to.
+bool accepts(const node& node)
+{
+    ConvProblem p;
+    return is_half_conv(node) && describe_conv(node, false, &p) == TENGINE_OK &&
+           (p.groups == 1 || (p.input_channels > 1 && p.output_channels >= 4)) &&
+           is_compact(p.axes[1]) && is_compact(p.axes[2]) &&
+           count_stretches(p) <= kMostHalfStretches && p.input_plane > 0 && p.output_plane > 0 &&
+           p.batch > 0 && p.input_channels > 0 && p.output_channels > 1;
+}
+
+constexpr Kernel conv_half_rows[] = {{"Conv", "conv.half_pixels", accepts, run, prepare, -1,
+                                      take_addend, Layout::kChannelsLast, true, true, true, 1,
+                                      kTakesSteps}};
+
+}  // namespace
+
+extern const KernelTable conv_half_kernels;
+const KernelTable conv_half_kernels = make_table<conv_half_rows>();
+
+}  // namespace tengine::cpu
+#else
+namespace tengine::cpu {
+extern const KernelTable conv_half_kernels;
+const KernelTable conv_half_kernels = {nullptr, 0};
+}  // namespace tengine::cpu
+#endif  // TENGINE_HAVE_HIGHWAY

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// See phased_conv.h.
+#include <algorithm>
+#include <cstdint>
+
+#include "base/cpu.h"
+#include "device/cpu/kernel/conv/phased_conv.h"
+#include "device/cpu/kernel/product/packed_problem.h"
+#include "device/cpu/parallel.h"
+
+#ifdef TENGINE_HAVE_HIGHWAY
+namespace tengine::cpu {
+namespace {
+
+// How many output lines of a phase a block has at most, of `lines`.
+int64_t find_fitting_lines(const PhasedConv& conv, int64_t room, int64_t lines)
+{
+    if (conv.has_far_weights && conv.y.source_step > 1) return lines;
+    const int64_t line = conv.axes[2].input * conv.input_channels;
+    const int64_t results = conv.has_far_weights ? 0 : conv.axes[2].output * conv.output_channels;
+    const int64_t most_taps = divide_up(conv.axes[1].kernel, conv.y.tap_step);
+    const int64_t halo = (most_taps - 1) * conv.y.source_step * line;
+    return std::clamp<int64_t>((room - halo) / (line + results), 1, lines);
+}
+
+// Blocks that fit into half of the L2 cache - with their results where the weights stay in the
+// other half from block to block -, and enough items for all workers: panels are dealt out where
+// the weights of a phase are larger than the input. With dilation a block would need lines far from
+// it; the few taps of a rectangle are a small part of weights that are far, and stay near for it.
+void choose_blocks(PhasedConv& conv, int64_t workers)
+{
+    constexpr int64_t kItemsPerWorker = 4;
+    const auto room = static_cast<int64_t>(get_cpu_cache_size().l2 / 2 / sizeof(float));
+    const int64_t lines = divide_up(conv.axes[1].output, conv.y.stride);
+    conv.has_far_weights = conv.lanes * conv.input_channels * conv.taps / conv.y.stride > room;
+    const int64_t fitting = find_fitting_lines(conv, room, lines);
+    const int64_t wanted = workers > 1 ? workers * kItemsPerWorker : 1;
+    const int64_t others = conv.batch * conv.groups * conv.y.stride;
+    int64_t blocks = divide_up(lines, fitting);
+    const int64_t floats = conv.lanes * conv.taps / (conv.y.stride * conv.x.stride);
+    conv.panel_parts = 1;
+    if (floats > conv.input_plane)  // times the input channels, both
+        conv.panel_parts = divide_up(wanted, others * blocks);
+    else if (others * blocks < wanted)
+        blocks = std::min(divide_up(wanted, others), lines);
+    conv.panel_parts =
+        std::min(std::max(conv.panel_parts, wanted / (others * blocks)), conv.panels);
+    conv.block_lines = divide_up(lines, blocks);
+    conv.blocks = divide_up(lines, conv.block_lines);
+}
+
+// Pixels of a phase whose taps on the input are the same.
+struct Rectangle
+{
+    PhaseRange y, x;
+};
+
+// The operands of a panel's results in a phase of an image and group.
+struct PhasePanel
+{
+    const Phase *y, *x;
+    const float* input;   // of the group in the image
+    const float* addend;  // or null; of the first pixel of the phase, as is the output
+    float* output;
+    const float* bias;  // then the weights
+    int64_t columns, width;
+    int64_t next_floats;  // of the panel after it, to prefetch; 0: none
+    const Fusion* fusion;
+};
+
+// Where the elements under a rectangle's window begin, and the weights between them that are beyond
+// its border. With all channels in one group and no dilation a row of the window is one K segment.
+struct Stretches
+{
+    int64_t at[kMostPhaseStretches], gaps[kMostPhaseStretches];
+    int64_t num, length;
+};
+
+void find_stretches(const PhasedConv& conv, const PhasePanel& panel, const Rectangle& rectangle,
+                    Stretches* stretches)
+{
+    const PhaseRange &y = rectangle.y, &x = rectangle.x;
+    const int64_t channels = conv.input_channels, across = x.taps();
+    const bool is_row = conv.groups == 1 && conv.x.source_step == 1;
+    const int64_t pieces = is_row ? 1 : across;
+    stretches->length = is_row ? across * channels : channels;
+    stretches->num = 0;
+    if (across == 0) return;
+    // The weights to skip: those of the taps before the first, then of the rest of a row.
+    int64_t gap = (y.first_tap * panel.x->taps + x.first_tap) * channels * panel.width;
+    for (int64_t row = 0; row < y.taps(); ++row) {
+        for (int64_t i = 0; i < pieces; ++i) {
+            stretches->at[stretches->num] =
+                (row * conv.y.source_step * conv.axes[2].input + i * conv.x.source_step) *
+                conv.image_step;
+            stretches->gaps[stretches->num++] = gap;
+            gap = 0;
+        }
+        gap = (panel.x->taps - across) * channels * panel.width;
+    }
+}
+
+// The tile at the first pixel.
+PixelTile find_first_tile(const PhasedConv& conv, const PhasePanel& panel,
+                          const Rectangle& rectangle, const Stretches& stretches)
+{
+    const PhaseRange &y = rectangle.y, &x = rectangle.x;
+    PixelTile tile = {};
+    tile.input = panel.input;
+    if (stretches.num > 0) {
+        const int64_t line = panel.y->source + y.begin + y.first_tap * conv.y.source_step;
+        const int64_t pixel = panel.x->source + x.begin + x.first_tap * conv.x.source_step;
+        tile.input += (line * conv.axes[2].input + pixel) * conv.image_step;
+    }
+    tile.stretches = stretches.at;
+    tile.weight_gaps = stretches.gaps;
+    tile.stretch_num = stretches.num;
+    tile.stretch_length = stretches.length;
+    tile.bias = panel.bias;
+    tile.weights = panel.bias + panel.width;
+    const int64_t at = (y.begin * conv.y.stride * conv.axes[2].output + x.begin * conv.x.stride) *
+                       conv.output_step;
+    tile.output = panel.output + at;
+    tile.addend = panel.addend ? panel.addend + at : nullptr;
+    tile.columns = std::min(panel.columns, panel.width);
+    tile.fusion = panel.fusion;
+    return tile;
+}
+
+// A line or a column of tiles: so many pixels, and how far it is from one to the next.
+struct Direction
+{
+    int64_t pixels, input_step, output_step, most_rows;
+
+    int64_t tiles() const { return divide_up(pixels, most_rows); }
+};
+
+void multiply_rectangle(const PhasedConv& conv, const PhasePanel& panel, const Rectangle& rectangle)
+{
+    Stretches stretches;
+    find_stretches(conv, panel, rectangle, &stretches);
+    PixelTile tile = find_first_tile(conv, panel, rectangle, stretches);
+    const int64_t inputs = conv.image_step, outputs = conv.output_step;
+    const int64_t line = conv.axes[2].input * inputs;
+    Direction along = {rectangle.x.size(), inputs, conv.x.stride * outputs,
+                       find_most_pixel_rows(inputs)};
+    Direction across = {rectangle.y.size(), line, conv.y.stride * conv.axes[2].output * outputs,
+                        find_most_pixel_rows(line)};
+    if (along.pixels * across.tiles() < across.pixels * along.tiles()) std::swap(along, across);
+    tile.input_step = along.input_step;
+    tile.output_step = along.output_step;
+    if (panel.next_floats > 0 && stretches.num > 0) {
+        tile.next_lines =
+            panel.next_floats / kCacheLineFloats / (across.pixels * along.tiles()) + 1;
+        tile.next = tile.weights + panel.next_floats;
+    }
+    for (int64_t i = 0; i < across.pixels; ++i) {
+        multiply_pixel_rows(tile, along.pixels, along.most_rows, panel.width == conv.panel_lanes);
+        if (stretches.num > 0) tile.input += across.input_step;
+        tile.next += along.tiles() * tile.next_lines * kCacheLineFloats;
+        tile.output += across.output_step;
+        if (tile.addend) tile.addend += across.output_step;
+    }
+}
+
+// Lines begin..end-1 of a phase.
+void multiply_phase(const PhasedConv& conv, const PhasePanel& panel, int64_t begin, int64_t end)
+{
+    const auto& [depth, y, x] = conv.axes;
+    Rectangle part;
+    for (int64_t line = begin; line < end; line = part.y.end) {
+        part.y = find_phase_range(*panel.y, conv.y.source_step, y.input, line, end);
+        for (int64_t pixel = 0; pixel < panel.x->positions; pixel = part.x.end) {
+            part.x =
+                find_phase_range(*panel.x, conv.x.source_step, x.input, pixel, panel.x->positions);
+            multiply_rectangle(conv, panel, part);
+        }
+    }
+}
+
+// A block of lines with one phase of the height: of all phases of the width.
+void run_item(const PhasedConv& conv, const PixelOperands& operands, int64_t item)
+{
+    const int64_t part = item % conv.panel_parts;
+    item /= conv.panel_parts;
+    const int64_t phase_y = item % conv.y.stride;
+    item /= conv.y.stride;
+    const int64_t begin = item % conv.blocks * conv.block_lines;
+    item /= conv.blocks;
+    const int64_t image = item / conv.groups, group = item % conv.groups;
+    PhasePanel panel = {};
+    panel.y = &conv.y.phases[phase_y];
+    panel.fusion = operands.fusion;
+    panel.input =
+        operands.input + image * conv.input_plane * conv.image_step + group * conv.input_channels;
+    const int64_t end = std::min(begin + conv.block_lines, panel.y->positions);
+    for (int64_t phase_x = 0; phase_x < conv.x.stride; ++phase_x) {
+        panel.x = &conv.x.phases[phase_x];
+        const int64_t depth = panel.y->taps * panel.x->taps * conv.input_channels;
+        const float* weights =
+            operands.weights + conv.weights_at(phase_y, phase_x) + group * conv.lanes * (1 + depth);
+        const int64_t pixel = image * conv.output_plane + phase_y * conv.axes[2].output + phase_x;
+        const int64_t last = conv.panels * (part + 1) / conv.panel_parts;
+        for (int64_t i = conv.panels * part / conv.panel_parts; i < last; ++i) {
+            const int64_t first = i * conv.panel_lanes;
+            panel.columns = conv.output_channels - first;
+            panel.width = find_panel_width(panel.columns, conv.panel_lanes);
+            panel.bias = weights + first * (1 + depth);
+            panel.next_floats = i + 1 < last && conv.has_far_weights ? depth * panel.width : 0;
+            const int64_t at = pixel * conv.output_step + group * conv.output_channels + first;
+            panel.output = operands.output + at;
+            panel.addend = operands.addend ? operands.addend + at : nullptr;
+            multiply_phase(conv, panel, begin, end);
+        }
+    }
+}
+
+}  // namespace
+
+PixelConv describe_panels(const PhasedConv& conv, int64_t taps)
+{
+    PixelConv panels = {};
+    static_cast<ConvProblem&>(panels) = conv;
+    panels.stretch_num = taps;
+    panels.stretch_length = conv.input_channels;
+    panels.panel_lanes = conv.panel_lanes;
+    panels.weight_floats = conv.weight_floats(taps);
+    return panels;
+}
+
+void plan_phases(PhasedConv& conv, int64_t workers)
+{
+    int64_t rows, lanes;
+    describe_pixel_tile(&rows, &lanes);
+    conv.panel_lanes = 2 * lanes;
+    conv.panels = divide_up(conv.output_channels, conv.panel_lanes);
+    const int64_t whole = (conv.panels - 1) * conv.panel_lanes;
+    conv.lanes = whole + find_panel_width(conv.output_channels - whole, conv.panel_lanes);
+    choose_blocks(conv, workers);
+}
+
+int run_phases(KernelContext& context)
+{
+    const auto& conv = packed_problem<PhasedConv>(context);
+    const auto* weights = reinterpret_cast<const float*>(shared_weights<PhasedConv>(context));
+    const tensor* addend = find_addend(context);
+    const PixelOperands operands = {context.input(0)->f32, addend ? addend->f32 : nullptr,
+                                    context.output(0)->f32, weights, &context.fusion};
+    parallel_for(context.pool, conv.items(), 1, [&](int64_t first, int64_t last, int) {
+        for (int64_t item = first; item < last; ++item)
+            run_item(conv, operands, item);
+    });
+    return TENGINE_OK;
+}
+
+}  // namespace tengine::cpu
+#endif  // TENGINE_HAVE_HIGHWAY

@@ -1,0 +1,577 @@
+// SPDX-License-Identifier: Apache-2.0
+// QLinearConv of 3x3, stride 1, with channels last: Winograd's minimal filtering F(4x4, 3x3) in
+// integers, where int8 is multiplied as pairs of int16 (byte_pixels.h). The bits are those of the
+// reference.
+//
+// As in conv_winograd.cc, four by four results are made of six by six inputs with 36 products for
+// each pair of channels in place of 144, Y = A' [(G g G') * (B' d B)] A, of the points 0, +-1, +-2
+// and infinity (A. Lavin, S. Gray, 2015). B' has integers, and so have the rows of G when they are
+// multiplied by 4, 6, 6, 24, 24 and 1; A' takes these factors out again:
+//     24 Y0 = 6 m0 - 4 (m1 + m2) +   (m3 + m4)
+//     24 Y1 =      - 4 (m1 - m2) + 2 (m3 - m4)
+//     24 Y2 =      - 4 (m1 + m2) + 4 (m3 + m4)
+//     24 Y3 =      - 4 (m1 - m2) + 8 (m3 - m4) + 24 m5
+// Centred inputs are in 255 numbers, 0 among them, so B' d B is within 17340, and G g G', of
+// weights within 255, within 49 * 255: both fit an int16. The rest is computed modulo 2^32, where
+// sums may wrap: a third is a product with the inverse of 3, and after it a shift divides by 8, or
+// less, a number that has to fit an int32. In one direction the Y above, of the sums over the
+// other, are at most 3060 times the sum of an output channel's absolute weights (B' has 765 for the
+// points +-2, whose filters have factors to 4), in both 255 times. So the kernel is for weights
+// whose sums are at most 2^28 / 3060.
+// Limits: products of pairs; with few channels the transforms.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/cpu.h"
+#include "device/cpu/kernel/product/byte_panel.h"
+#include "device/cpu/kernel/product/packed_problem.h"
+#include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel/vector/fixed_vectors.h"
+#include "device/cpu/parallel.h"
+
+#ifdef TENGINE_HAVE_HIGHWAY
+#ifndef TENGINE_CPU_QLINEAR_WINOGRAD
+#define TENGINE_CPU_QLINEAR_WINOGRAD
+namespace tengine::cpu {
+
+// Steps and sizes in elements unless it says bytes.
+struct ByteWinograd : ConvProblem
+{
+    static constexpr int64_t kTile = 4, kPatch = 6, kPositions = kPatch * kPatch;
+
+    ByteFormat format;
+    BytePixels results;      // range and output_step are those of the output
+    int zero_point;          // of the input as unsigned bytes
+    uint8_t flip;            // makes them
+    int64_t tiles_x, tiles;  // of a line, of an image
+    int64_t block, blocks;   // tiles transformed at once; of an image
+    int64_t image_step;      // between pixels of the input
+    int64_t panels;
+    bool spreads_panels;  // workers share the panels of a block, not the blocks
+
+    // Between tiles of a position. Rows that lie 1 KiB apart share sets of L1, which costs the
+    // loop of the products 15 % on a Zen 4.
+    int64_t tile_step() const { return input_channels + 8; }
+    // Between positions, which are accessed side by side: odd numbers of lines of the cache.
+    int64_t input_step() const { return spread(block * tile_step(), 32); }
+    int64_t product_step() const { return spread(block * format.columns, 16); }
+    int64_t groups_of_two() const { return (input_channels + 1) / 2; }
+    int64_t panel_width(int64_t panel) const
+    {
+        const int64_t left = output_channels - panel * format.columns;
+        return left <= format.columns / 2 ? format.columns / 2 : format.columns;
+    }
+    int64_t panel_bytes(int64_t width) const
+    {
+        return BytePanel::header_bytes(width) +
+               kPositions * groups_of_two() * width * 2 * int64_t{sizeof(int16_t)};
+    }
+    BytePanel panel_at(const char* packed, int64_t panel) const
+    {
+        return {const_cast<char*>(packed) + panel * panel_bytes(format.columns),
+                panel_width(panel)};
+    }
+    int64_t input_bytes() const { return kPositions * input_step() * int64_t{sizeof(int16_t)}; }
+    int64_t product_bytes() const { return kPositions * product_step() * int64_t{sizeof(int32_t)}; }
+
+  private:
+    static int64_t spread(int64_t elements, int64_t line)
+    {
+        return ((elements + line - 1) / line | 1) * line;
+    }
+};
+
+// The tiles of an image.
+struct ByteTiles
+{
+    const uint8_t* image;
+    uint8_t* output;
+    const char* packed;
+    int64_t begin, count;  // tiles of the block
+};
+
+}  // namespace tengine::cpu
+#endif
+
+// clang-format off
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "device/cpu/kernel/conv/qlinear_winograd.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
+
+#include "device/cpu/kernel/product/byte_store-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tengine::cpu::HWY_NAMESPACE {
+
+using Words = hn::ScalableTag<int16_t>;
+using WordVector = hn::Vec<Words>;
+using Integers = hn::ScalableTag<int32_t>;
+using IntegerVector = hn::Vec<Integers>;
+
+constexpr int kTile = ByteWinograd::kTile, kPatch = ByteWinograd::kPatch;
+
+// B' d of load(0), ..., load(5), to store(0, value), ..., store(5, value).
+template <class Load, class Store>
+HWY_INLINE void transform_words(const Load& load, const Store& store)
+{
+    const WordVector v1 = load(1), v2 = load(2), v3 = load(3), v4 = load(4);
+    store(0, hn::Add(hn::ShiftLeft<2>(hn::Sub(load(0), v2)), hn::Sub(v4, v2)));
+    const WordVector even_a = hn::Sub(v4, hn::ShiftLeft<2>(v2));
+    const WordVector odd_a = hn::Sub(v3, hn::ShiftLeft<2>(v1));
+    store(1, hn::Add(even_a, odd_a));
+    store(2, hn::Sub(even_a, odd_a));
+    const WordVector even_b = hn::Sub(v4, v2);
+    const WordVector odd_b = hn::ShiftLeft<1>(hn::Sub(v3, v1));
+    store(3, hn::Add(even_b, odd_b));
+    store(4, hn::Sub(even_b, odd_b));
+    store(5, hn::Add(hn::ShiftLeft<2>(hn::Sub(v1, v3)), hn::Sub(load(5), v3)));
+}
+
+// An exact quotient by 3 * 2^kShift.
+template <int kShift>
+HWY_INLINE IntegerVector divide(IntegerVector value)
+{
+    constexpr uint32_t kThird = 0xaaaaaaabu;  // times 3 it is 1 modulo 2^32
+    const IntegerVector third = hn::Set(Integers(), static_cast<int32_t>(kThird));
+    return hn::ShiftRight<kShift>(hn::Mul(value, third));
+}
+
+// A' m of load(0), ..., load(5), to store(0, value), ..., store(3, value).
+template <class Load, class Store>
+HWY_INLINE void transform_sums(const Load& load, const Store& store)
+{
+    const IntegerVector m0 = load(0), m1 = load(1), m2 = load(2), m3 = load(3), m4 = load(4);
+    const IntegerVector m5 = load(5);
+    const IntegerVector sum_a = hn::Add(m1, m2), difference_a = hn::Sub(m1, m2);
+    const IntegerVector sum_b = hn::Add(m3, m4), difference_b = hn::Sub(m3, m4);
+    store(0, divide<3>(hn::Add(hn::ShiftLeft<2>(hn::Sub(m0, sum_a)),
+                               hn::Add(hn::ShiftLeft<1>(m0), sum_b))));
+    store(1, divide<2>(hn::Sub(difference_b, hn::ShiftLeft<1>(difference_a))));
+    store(2, divide<1>(hn::Sub(sum_b, sum_a)));
+    const IntegerVector last = hn::Add(hn::ShiftLeft<2>(m5), hn::ShiftLeft<1>(m5));
+    store(3, divide<1>(hn::Add(hn::Sub(hn::ShiftLeft<1>(difference_b), difference_a), last)));
+}
+
+// A vector of channels of a tile whose patch begins at line `top` and column `left`, to its
+// positions. A whole one lies within the image.
+template <bool kIsWhole>
+HWY_INLINE void transform_patch(const ByteWinograd& conv, const uint8_t* image, int64_t top,
+                                int64_t left, int64_t channel, int16_t* to)
+{
+    const window_axis &y = conv.axes[1], &x = conv.axes[2];
+    const Words d;
+    const hn::Rebind<uint8_t, Words> d8;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    const auto flip = hn::Set(d8, conv.flip);
+    const WordVector zero = hn::Set(d, static_cast<int16_t>(conv.zero_point));
+    HWY_ALIGN int16_t columns[kPatch * kPatch * HWY_MAX_BYTES / sizeof(int16_t)];
+    for (int64_t j = 0; j < kPatch; ++j) {
+        const auto load = [&](int64_t i) {
+            const int64_t row = top + i, column = left + j;
+            if (!kIsWhole && (row < 0 || row >= y.input || column < 0 || column >= x.input))
+                return hn::Zero(d);
+            const uint8_t* from = image + (row * x.input + column) * conv.image_step + channel;
+            return hn::Sub(hn::PromoteTo(d, hn::Xor(hn::LoadU(d8, from), flip)), zero);
+        };
+        transform_words(load, [&](int64_t i, WordVector value) {
+            hn::Store(value, d, columns + (i * kPatch + j) * lanes);
+        });
+    }
+    for (int64_t i = 0; i < kPatch; ++i) {
+        const int16_t* row = columns + i * kPatch * lanes;
+        transform_words([&](int64_t j) { return hn::Load(d, row + j * lanes); },
+                        [&](int64_t j, WordVector value) {
+                            hn::StoreU(value, d, to + (i * kPatch + j) * conv.input_step());
+                        });
+    }
+}
+
+// Tiles first..last-1 of a block, into its matrices.
+void transform_tiles(const ByteWinograd& conv, const ByteTiles& block, int64_t first, int64_t last,
+                     int16_t* inputs)
+{
+    const window_axis &y = conv.axes[1], &x = conv.axes[2];
+    const auto lanes = static_cast<int64_t>(hn::Lanes(Words()));
+    for (int64_t tile = first; tile < last; ++tile) {
+        const int64_t index = block.begin + tile;
+        const int64_t top = index / conv.tiles_x * kTile - y.pad_begin;
+        const int64_t left = index % conv.tiles_x * kTile - x.pad_begin;
+        const bool is_whole =
+            top >= 0 && left >= 0 && top + kPatch <= y.input && left + kPatch <= x.input;
+        for (int64_t i = 0; i < conv.input_channels; i += lanes) {
+            // The last vector has channels of the one before it where there are too few.
+            const int64_t channel = std::min(i, conv.input_channels - lanes);
+            int16_t* to = inputs + tile * conv.tile_step() + channel;
+            if (is_whole)
+                transform_patch<true>(conv, block.image, top, left, channel, to);
+            else
+                transform_patch<false>(conv, block.image, top, left, channel, to);
+        }
+    }
+}
+
+// A panel's products, position after position.
+HWY_INLINE void multiply_positions(const ByteWinograd& conv, const BytePanel& panel,
+                                   const int16_t* inputs, int64_t tiles, int32_t* products)
+{
+    static const int32_t kZeros[64] = {};
+    static const int64_t kBegin = 0;
+    constexpr int64_t kSize = sizeof(int16_t);
+    ByteTile tile = {};
+    tile.input_step = conv.tile_step() * kSize;
+    tile.stretches = &kBegin;
+    tile.stretch_num = 1;
+    tile.groups = conv.input_channels / 2;
+    tile.last_shift = conv.input_channels % 2 > 0 ? -kSize : 0;
+    tile.is_wide = panel.width == conv.format.columns;
+    tile.start = kZeros;
+    for (int64_t position = 0; position < ByteWinograd::kPositions; ++position) {
+        const int64_t bytes = conv.groups_of_two() * panel.width * 2 * kSize;
+        tile.weights = panel.weights() + position * bytes;
+        for (int64_t done = 0; done < tiles;) {
+            // As equal as may be: low tiles wait for their sums.
+            const int64_t left = tiles - done;
+            const int64_t rows = divide_up(left, divide_up(left, conv.format.most_rows));
+            const int16_t* from = inputs + position * conv.input_step() + done * conv.tile_step();
+            tile.input = reinterpret_cast<const char*>(from);
+            tile.ahead = tile.weights + bytes + bytes * done / tiles;
+            tile.ahead_step = divide_up(bytes * rows / tiles, std::max<int64_t>(tile.groups, 1));
+            tile.sums = products + position * conv.product_step() + done * panel.width;
+            conv.format.multiply(tile, rows);
+            done += rows;
+        }
+    }
+}
+
+// The sums of a tile: of each line the pixels one after the other, with the columns of a panel.
+struct TileSums
+{
+    HWY_ALIGN int32_t lines[kTile][kTile * kMostTileColumns];
+};
+
+// A vector of columns of a panel, from `first` on.
+HWY_INLINE void finish_vector(const ByteWinograd& conv, const BytePanel& panel, int64_t first,
+                              const int32_t* products, TileSums* sums)
+{
+    const Integers d;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    HWY_ALIGN int32_t columns[kTile * kPatch * HWY_MAX_BYTES / sizeof(int32_t)];
+    for (int64_t j = 0; j < kPatch; ++j)
+        transform_sums(
+            [&](int64_t i) {
+                return hn::LoadU(d, products + (i * kPatch + j) * conv.product_step());
+            },
+            [&](int64_t i, IntegerVector value) {
+                hn::Store(value, d, columns + (i * kPatch + j) * lanes);
+            });
+    const IntegerVector start = hn::LoadU(d, panel.start() + first);
+    for (int64_t i = 0; i < kTile; ++i)
+        transform_sums([&](int64_t j) { return hn::Load(d, columns + (i * kPatch + j) * lanes); },
+                       [&](int64_t j, IntegerVector value) {
+                           hn::StoreU(hn::Add(value, start), d,
+                                      sums->lines[i] + j * panel.width + first);
+                       });
+}
+
+// A panel of a block.
+void compute_panel(const ByteWinograd& conv, const ByteTiles& block, const int16_t* inputs,
+                   int64_t index, int32_t* products)
+{
+    const BytePanel panel = conv.panel_at(block.packed, index);
+    const window_axis &y = conv.axes[1], &x = conv.axes[2];
+    const auto lanes = static_cast<int64_t>(hn::Lanes(Integers()));
+    multiply_positions(conv, panel, inputs, block.count, products);
+    const int64_t column = index * conv.format.columns;
+    const int64_t columns = std::min(panel.width, conv.output_channels - column);
+    const ByteRun run = {block.image, block.packed, block.output, nullptr};
+    const TileBytes bytes(conv.results, panel, run);
+    TileSums sums;
+    for (int64_t tile = 0; tile < block.count; ++tile) {
+        const int64_t row = (block.begin + tile) / conv.tiles_x * kTile;
+        const int64_t pixel = (block.begin + tile) % conv.tiles_x * kTile;
+        for (int64_t i = 0; i < panel.width; i += lanes)
+            finish_vector(conv, panel, i, products + tile * panel.width + i, &sums);
+        for (int64_t i = 0; i < std::min<int64_t>(kTile, y.output - row); ++i)
+            bytes.store(sums.lines[i], std::min<int64_t>(kTile, x.output - pixel), columns,
+                        ((row + i) * x.output + pixel) * conv.results.output_step + column);
+    }
+}
+
+}  // namespace tengine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif  // TENGINE_HAVE_HIGHWAY
+
+#if !defined(TENGINE_HAVE_HIGHWAY)
+namespace tengine::cpu {
+extern const KernelTable qlinear_winograd_kernels;
+const KernelTable qlinear_winograd_kernels = {nullptr, 0};
+}  // namespace tengine::cpu
+#elif HWY_ONCE
+namespace tengine::cpu {
+namespace {
+
+HWY_EXPORT(transform_tiles);
+HWY_EXPORT(compute_panel);
+
+// The weights less their zero points.
+struct CentredWeights
+{
+    const tensor* values;
+    const tensor* zero_points;
+
+    int zero_of(int64_t channel) const
+    {
+        const bool has_many = zero_points && zero_points->elem_num > 1;
+        return read_zero_point(zero_points, has_many ? channel : 0);
+    }
+    int operator()(const uint8_t* value, int zero) const
+    {
+        return (values->data_type == TENGINE_DT_INT8 ? static_cast<int8_t>(*value) : *value) - zero;
+    }
+};
+
+// G g G' times the factors of its rows and columns.
+void transform_filter(const int32_t* filter, int16_t* to)
+{
+    static const int kRows[][3] = {{1, 0, 0}, {1, 1, 1},  {1, -1, 1},
+                                   {1, 2, 4}, {1, -2, 4}, {0, 0, 1}};
+    for (const auto& row : kRows) {
+        int32_t half[3];
+        for (int j = 0; j < 3; ++j)
+            half[j] = row[0] * filter[j] + row[1] * filter[3 + j] + row[2] * filter[6 + j];
+        for (const auto& column : kRows)
+            *to++ = static_cast<int16_t>(column[0] * half[0] + column[1] * half[1] +
+                                         column[2] * half[2]);
+    }
+}
+
+// The weights of an input channel for the column `i` of a panel.
+void pack_filter(const ByteWinograd& conv, const BytePanel& panel, int64_t i, int64_t input,
+                 const int32_t* filter)
+{
+    int16_t transformed[ByteWinograd::kPositions];
+    transform_filter(filter, transformed);
+    // The last group begins one channel earlier where their number is odd.
+    const bool is_left = input % 2 == 0 && input + 1 == conv.input_channels;
+    auto* to = reinterpret_cast<int16_t*>(panel.weights()) + (input / 2 * panel.width + i) * 2 +
+               (is_left ? 1 : input % 2);
+    for (int64_t position = 0; position < ByteWinograd::kPositions; ++position)
+        to[position * conv.groups_of_two() * panel.width * 2] = transformed[position];
+}
+
+// Its first `present` columns are output channels from `first` on.
+void pack_panel(const ByteWinograd& conv, const ByteOperands& operands, const uint8_t* values,
+                const BytePanel& panel, int64_t first, int64_t present)
+{
+    constexpr int64_t kTaps = 9;
+    const tensor* bias = operands.bias;
+    const CentredWeights centre = {operands.weights, operands.weight_zero_points};
+    for (int64_t i = 0; i < present; ++i) {
+        const ir_multiplier_t multiplier = find_byte_multiplier(operands, first + i);
+        panel.start()[i] = bias ? bias->i32[slice_index(bias, first + i)] : 0;
+        panel.multipliers()[i] = multiplier;
+        panel.scales()[i] = round_multiplier(multiplier);
+    }
+    for (int64_t input = 0; input < conv.input_channels; ++input) {
+        for (int64_t i = 0; i < present; ++i) {
+            const int zero = centre.zero_of(first + i);
+            const uint8_t* from = values + ((first + i) * conv.input_channels + input) * kTaps;
+            int32_t filter[kTaps];
+            for (int64_t tap = 0; tap < kTaps; ++tap)
+                filter[tap] = centre(from + tap, zero);
+            pack_filter(conv, panel, i, input, filter);
+        }
+    }
+}
+
+void pack(const ByteWinograd& conv, const ByteOperands& operands, const uint8_t* values,
+          char* packed)
+{
+    for (int64_t panel = 0; panel < conv.panels; ++panel) {
+        const BytePanel to = conv.panel_at(packed, panel);
+        std::memset(to.data, 0, static_cast<size_t>(conv.panel_bytes(to.width)));
+        const int64_t first = panel * conv.format.columns;
+        pack_panel(conv, operands, values, to, first,
+                   std::min(to.width, conv.output_channels - first));
+    }
+}
+
+// Blocks whose transformed inputs and products fit into half of the L2 cache. Where blocks are few,
+// workers take as many each, if these have tiles enough for the weights, which all then read; else
+// they share the panels of a block, whose inputs the others have transformed.
+void choose_block(ByteWinograd& conv, int64_t workers)
+{
+    constexpr int64_t kFewestTiles = 24;
+    const auto room = static_cast<int64_t>(get_cpu_cache_size().l2 / 2);
+    const int64_t rows = conv.format.most_rows;
+    const int64_t tile_bytes =
+        ByteWinograd::kPositions * (conv.tile_step() * int64_t{sizeof(int16_t)} +
+                                    conv.format.columns * int64_t{sizeof(int32_t)});
+    const int64_t most = std::clamp<int64_t>(room / tile_bytes / rows * rows, rows,
+                                             divide_up(conv.tiles, rows) * rows);
+    conv.blocks = divide_up(conv.tiles, most);
+    const bool has_few = workers > 1 && conv.batch * conv.blocks < 2 * workers;
+    const int64_t even = divide_up(conv.blocks, workers) * workers;
+    conv.spreads_panels = has_few && conv.tiles < even * kFewestTiles;
+    if (has_few && !conv.spreads_panels) conv.blocks = even;
+    conv.block = divide_up(divide_up(conv.tiles, conv.blocks), rows) * rows;
+    conv.blocks = divide_up(conv.tiles, conv.block);
+}
+
+int64_t count_tiles(const ConvProblem& problem)
+{
+    return divide_up(problem.axes[1].output, ByteWinograd::kTile) *
+           divide_up(problem.axes[2].output, ByteWinograd::kTile);
+}
+
+int prepare(KernelContext& context)
+{
+    ByteWinograd conv = {};
+    TENGINE_RETURN_IF_ERROR(describe_conv(*context.node, false, &conv, 3));
+    const ByteOperands operands = find_byte_operands(*context.node, 6, 8);
+    const int64_t workers = get_thread_pool_size(context.pool);
+    conv.format = find_pair_format();
+    conv.results.range = find_byte_range(operands.output_type, operands.output_zero_point);
+    const bool is_signed = operands.input_type == TENGINE_DT_INT8;
+    conv.flip = is_signed ? 0x80 : 0;
+    conv.zero_point = operands.input_zero_point + (is_signed ? 128 : 0);
+    conv.image_step = context.input_step(0);
+    conv.results.output_step = context.output_step();
+    conv.tiles_x = divide_up(conv.axes[2].output, ByteWinograd::kTile);
+    conv.tiles = count_tiles(conv);
+    conv.panels = divide_up(conv.output_channels, conv.format.columns);
+    choose_block(conv, workers);
+    context.scratch_size = static_cast<uint64_t>(
+        (conv.spreads_panels ? 1 : workers) * conv.input_bytes() + workers * conv.product_bytes());
+    static const char kind = 0;
+    int64_t scales;
+    const float both[] = {operands.input_scale, operands.output_scale};
+    std::memcpy(&scales, both, sizeof scales);
+    const int64_t last_width = conv.panel_width(conv.panels - 1);
+    const auto bytes = static_cast<uint64_t>(
+        (conv.panels - 1) * conv.panel_bytes(conv.format.columns) + conv.panel_bytes(last_width));
+    return keep_packed_problem(
+        context, conv, &kind, operands.weights,
+        {operands.weight_zero_points, operands.weight_scales, operands.bias},
+        {conv.format.columns, scales}, bytes, [&](void* memory, const void* values) {
+            pack(conv, operands, static_cast<const uint8_t*>(values), static_cast<char*>(memory));
+        });
+}
+
+ByteTiles find_block(const KernelContext& context, const ByteWinograd& conv, int64_t index)
+{
+    const int64_t image = index / conv.blocks, begin = index % conv.blocks * conv.block;
+    return {context.input(0)->u8 + image * conv.input_plane * conv.image_step,
+            context.output(0)->u8 + image * conv.output_plane * conv.results.output_step,
+            shared_weights<ByteWinograd>(context), begin, std::min(conv.block, conv.tiles - begin)};
+}
+
+// Workers take blocks.
+void spread_blocks(const KernelContext& context, const ByteWinograd& conv)
+{
+    const auto work = [&](int64_t first, int64_t last, int worker) {
+        char* scratch = static_cast<char*>(context.scratch) +
+                        worker * (conv.input_bytes() + conv.product_bytes());
+        auto* inputs = reinterpret_cast<int16_t*>(scratch);
+        auto* products = reinterpret_cast<int32_t*>(scratch + conv.input_bytes());
+        for (int64_t index = first; index < last; ++index) {
+            const ByteTiles block = find_block(context, conv, index);
+            HWY_DYNAMIC_DISPATCH(transform_tiles)(conv, block, 0, block.count, inputs);
+            for (int64_t panel = 0; panel < conv.panels; ++panel)
+                HWY_DYNAMIC_DISPATCH(compute_panel)(conv, block, inputs, panel, products);
+        }
+    };
+    parallel_for(context.pool, conv.batch * conv.blocks, 1, work);
+}
+
+// Workers share the tiles of a block, then its panels.
+void spread_panels(const KernelContext& context, const ByteWinograd& conv)
+{
+    char* scratch = static_cast<char*>(context.scratch);
+    auto* inputs = reinterpret_cast<int16_t*>(scratch);
+    for (int64_t index = 0; index < conv.batch * conv.blocks; ++index) {
+        const ByteTiles block = find_block(context, conv, index);
+        parallel_for(context.pool, block.count, 2, [&](int64_t first, int64_t last, int) {
+            HWY_DYNAMIC_DISPATCH(transform_tiles)(conv, block, first, last, inputs);
+        });
+        parallel_for(context.pool, conv.panels, 1, [&](int64_t first, int64_t last, int worker) {
+            char* to = scratch + conv.input_bytes() + worker * conv.product_bytes();
+            for (int64_t panel = first; panel < last; ++panel)
+                HWY_DYNAMIC_DISPATCH(compute_panel)
+            (conv, block, inputs, panel, reinterpret_cast<int32_t*>(to));
+        });
+    }
+}
+
+int run(KernelContext& context)
+{
+    const auto& conv = packed_problem<ByteWinograd>(context);
+    if (conv.spreads_panels)
+        spread_panels(context, conv);
+    else
+        spread_blocks(context, conv);
+    return TENGINE_OK;
+}
+
+// Whether the absolute weights of each output channel have a sum that the transforms can do.
+bool has_small_sums(const ConvProblem& problem, const ByteOperands& operands)
+{
+    constexpr int64_t kMost = (int64_t{1} << 28) / 3060;
+    const CentredWeights centre = {operands.weights, operands.weight_zero_points};
+    const int64_t length = problem.input_channels * problem.taps;
+    for (int64_t channel = 0; channel < problem.output_channels; ++channel) {
+        const int zero = centre.zero_of(channel);
+        const uint8_t* from = operands.weights->u8 + channel * length;
+        int64_t sum = 0;
+        for (int64_t i = 0; i < length; ++i)
+            sum += std::abs(centre(from + i, zero));
+        if (sum > kMost) return false;
+    }
+    return true;
+}
+
+// The transforms take whole vectors of channels.
+bool accepts(const node& node)
+{
+    constexpr int64_t kMostLanes = 32;
+    ConvProblem p;
+    if (get_ir_node_input(&node, 0)->dim_num != 4 || !has_byte_constants(node, 6) ||
+        get_ir_node_input(&node, 3)->tensor_type != TENSOR_TYPE_CONST ||
+        describe_conv(node, false, &p, 3) != TENGINE_OK || p.groups != 1 ||
+        p.input_channels < kMostLanes || p.output_plane == 0 || p.output_channels == 0 ||
+        p.batch == 0)
+        return false;
+    for (const window_axis* axis = p.axes + 1; axis < p.axes + kConvAxes; ++axis)
+        if (axis->kernel != 3 || axis->stride != 1 || axis->dilation != 1) return false;
+    const ByteOperands operands = find_byte_operands(node, 6, 8);
+    ByteFormat format;
+    return find_byte_format(operands, p.input_channels * p.taps, p.input_channels, &format) &&
+           format.element_size == sizeof(int16_t) && has_small_sums(p, operands);
+}
+
+// With few tiles the weights, which are four times as large, cost more than they save; with few
+// channels the transforms do.
+bool pays(const node& node)
+{
+    constexpr int64_t kFewestChannels = 16, kFewestTiles = 12;
+    ConvProblem p;
+    return describe_conv(node, false, &p, 3) == TENGINE_OK &&
+           p.output_channels >= kFewestChannels && count_tiles(p) >= kFewestTiles;
+}
+
+constexpr Kernel qlinear_winograd_rows[] = {
+    {"QLinearConv", "conv.byte_winograd", accepts, run, prepare, -1, nullptr, Layout::kChannelsLast,
+     false, false, true, 3, kTakesSteps, pays},
+};
+
+}  // namespace
+
+extern const KernelTable qlinear_winograd_kernels;
+const KernelTable qlinear_winograd_kernels = make_table<qlinear_winograd_rows>();
+
+}  // namespace tengine::cpu
+#endif  // HWY_ONCE

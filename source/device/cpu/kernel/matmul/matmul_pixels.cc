@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// MatMul and Gemm in fp32 with a constant second matrix, as in linear layers: the rows of the first
+// are pixels (pixel_conv.h), the constant is packed once. The epilogue and a bias are applied to
+// the accumulators before they are stored. A single row is left to gemm.cc, which reads the matrix
+// where it is: each of its elements is used once.
+// Limits: multiply-adds, with some rows; with few rows the bandwidth of the memory.
+// Accuracy: |error| <= (k + 2) * eps * (sum |a| |b| + |bias|), before the activation.
+#include <algorithm>
+#include <cstdint>
+
+#include "device/cpu/kernel/product/packed_problem.h"
+#include "device/cpu/kernel/product/pixel_conv.h"
+#include "operator/onnx/gemm_param.h"
+
+#ifdef TENGINE_HAVE_HIGHWAY
+namespace tengine::cpu {
+namespace {
+
+// The constant is `depth` x `columns`, or the transpose of that.
+void pack(const PixelConv& conv, const float* matrix, bool is_transposed, const float* bias,
+          float* packed)
+{
+    const int64_t depth = conv.input_channels, columns = conv.output_channels;
+    const auto fill = [&](int64_t column, int64_t present, int64_t width, float* panel) {
+        for (int64_t k = 0; k < depth; ++k, panel += width) {
+            if (is_transposed)
+                for (int64_t i = 0; i < present; ++i)
+                    panel[i] = matrix[(column + i) * depth + k];
+            else
+                std::copy_n(matrix + k * columns + column, present, panel);
+            std::fill(panel + present, panel + width, 0.0f);
+        }
+    };
+    pack_panels(conv, bias, fill, packed);
+}
+
+int prepare(KernelContext& context, bool is_transposed)
+{
+    const tensor* matrix = context.input(1);
+    const tensor* bias = context.input(2);
+    const int64_t depth = matrix->dims[is_transposed ? 1 : 0];
+    const int64_t columns = matrix->dims[is_transposed ? 0 : 1];
+    PixelConv conv = describe_rows(context.input(0)->elem_num / depth, depth, columns);
+    plan_pixels(conv, get_thread_pool_size(context.pool));
+    static const char kind = 0;
+    return keep_packed_problem(
+        context, conv, &kind, matrix, {bias}, {conv.panel_lanes, depth, columns, is_transposed},
+        count_packed_floats(conv) * sizeof(float), [&](void* memory, const void* values) {
+            pack(conv, static_cast<const float*>(values), is_transposed, bias ? bias->f32 : nullptr,
+                 static_cast<float*>(memory));
+        });
+}
+
+int prepare_matmul(KernelContext& context)
+{
+    return prepare(context, false);
+}
+
+int prepare_gemm(KernelContext& context)
+{
+    return prepare(context, context.param<gemm_param>().transB != 0);
+}
+
+int run(KernelContext& context)
+{
+    multiply_pixels(context, packed_problem<PixelConv>(context),
+                    reinterpret_cast<const float*>(shared_weights<PixelConv>(context)));
+    return TENGINE_OK;
+}
+
+int find_in_place(const KernelContext& context, int)
+{
+    return find_addend_in_place(context, packed_problem<PixelConv>(context));
+}
+
+bool is_constant_matrix(const tensor& tensor)
+{
+    return tensor.tensor_type == TENSOR_TYPE_CONST && tensor.data_type == TENGINE_DT_FP32 &&
+           tensor.dim_num == 2 && tensor.elem_num > 0;
+}
+
+bool accepts(const node& node)
+{
+    const tensor& a = *get_ir_node_input(&node, 0);
+    const tensor& b = *get_ir_node_input(&node, 1);
+    return a.data_type == TENGINE_DT_FP32 && a.dim_num >= 2 && is_constant_matrix(b) &&
+           a.elem_num > a.dims[a.dim_num - 1];
+}
+
+bool accepts_gemm(const node& node)
+{
+    return is_product_of_rows(node) && accepts(node);
+}
+
+constexpr Kernel matmul_pixels_rows[] = {
+    {"MatMul", "matmul.pixels", accepts, run, prepare_matmul, -1, find_in_place, Layout::kPlanar,
+     true, false, false, 1},
+    {"Gemm", "gemm.pixels", accepts_gemm, run, prepare_gemm, -1, find_in_place, Layout::kPlanar,
+     true, false, false, 1},
+};
+
+}  // namespace
+
+extern const KernelTable matmul_pixels_kernels;
+const KernelTable matmul_pixels_kernels = make_table<matmul_pixels_rows>();
+
+}  // namespace tengine::cpu
+#else
+namespace tengine::cpu {
+extern const KernelTable matmul_pixels_kernels;
+const KernelTable matmul_pixels_kernels = {nullptr, 0};
+}  // namespace tengine::cpu
+#endif  // TENGINE_HAVE_HIGHWAY

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The products of a recurrent layer whose matrices are bytes (tengine.RowQuantizeLSTM), for
+// recurrent_layer_impl.cc: rows of the input, and in each step of the state, become bytes with a
+// scale and a zero point of their own (float_bytes.h), and are pixels (byte_pixels.h).
+#pragma once
+
+#include "device/cpu/kernel/product/byte_pixels.h"
+
+namespace tengine::cpu {
+
+// The products of one direction. The gates of a vector of units are side by side, as
+// recurrent_layer.h has them.
+struct ByteGates
+{
+    BytePixels inputs;  // [rows, input] x [input, columns]
+    BytePixels steps;   // [batch, units] x [units, columns]
+    int64_t workers;
+
+    int64_t columns() const { return inputs.output_channels; }
+    // The packed data: a bias for each column, then both matrices.
+    uint64_t packed_bytes() const;
+    uint64_t scratch_bytes() const;
+};
+
+// A matrix of a direction: `columns` of `depth` elements, of which `given` are not 0.
+struct ByteMatrix
+{
+    int64_t columns, depth, given;
+    const int8_t* values;
+    const float* scales;
+    // The row of `values` and the scale of a column; -1: it has none, and is 0.
+    const int64_t* rows;
+};
+
+// The operands of the product with the node's input `weights`; see find_byte_format().
+ByteOperands find_gate_operands(const node& node, int weights, int scales);
+
+// For matrices that find_byte_format() takes.
+ByteGates plan_byte_gates(const node& node, int64_t rows, int64_t input, int64_t batch,
+                          int64_t units, int64_t workers);
+
+// `room` has columns * (depth + 4) bytes.
+void pack_byte_gates(const BytePixels& product, const ByteMatrix& matrix, void* room, char* packed);
+
+// The memory of a direction: the pack, and scratch_bytes() of memory.
+struct ByteGateMemory
+{
+    const char* packed;
+    char* scratch;
+};
+
+// The gates of all rows of the input, with the bias.
+void multiply_byte_inputs(const ByteGates& gates, thread_pool_t* pool, const ByteGateMemory& memory,
+                          const float* input, float* output);
+
+// Makes bytes of the state, which the next function multiplies.
+void quantize_state(const ByteGates& gates, const ByteGateMemory& memory, const float* state);
+
+// The gates of a step, of the columns from `first` to before `last`: the product plus `addend`.
+void multiply_byte_steps(const ByteGates& gates, const ByteGateMemory& memory, const float* addend,
+                         int64_t first, int64_t last, int worker, float* output);
+
+}  // namespace tengine::cpu

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The common part of the kernels of LSTM, GRU and RNN in recurrent_pixels.cc. The input's part of
+// the gates is one product for all steps. A step then is a product of the hidden state with the
+// recurrent matrix, to which that part is added, and an update of the units: for a group of units
+// at a time, which one worker computes alone, so that workers pass nothing on but the state. The
+// matrices are packed once (pixel_conv.h), with the gates of a vector of units side by side.
+#pragma once
+
+#include "device/cpu/kernel/product/pixel_conv.h"
+#include "operator/onnx/recurrent_param.h"
+
+namespace tengine::cpu {
+
+// Gates that are computed in one product.
+struct GateBlock
+{
+    int64_t first_gate, gates;
+    bool is_of_cell;  // the product's left side is the cell in place of the state
+    bool is_apart;    // the input's part is not added: the update does it
+    // Planned by prepare_recurrent_layer():
+    PixelConv inputs;  // [sequence * batch, input] x [input, columns]
+    PixelConv steps;   // [batch, hidden] x [hidden, columns]
+
+    int64_t columns() const { return steps.output_channels; }
+};
+
+constexpr int kMostGateBlocks = 2;
+
+// Whether layers may name functions, or clip. Minimal builds leave them to the reference.
+#ifdef TENGINE_MINIMAL
+constexpr bool kNamesFunctions = false;
+#else
+constexpr bool kNamesFunctions = true;
+#endif
+
+struct GateBlocks
+{
+    GateBlock list[kMostGateBlocks];
+    int num;
+};
+
+// The units of a group in one sequence. In a block with n gates the sums of a vector of units are n
+// vectors.
+struct CellUnits
+{
+    int64_t num;  // whole vectors
+    float* gates[kMostGateBlocks];
+    const float* inputs[kMostGateBlocks];  // the input's part of them
+    const float* state;
+    float* next_state;
+    float* cell;               // of an LSTM; the operand of a GRU in place of the state
+    bool has_usual_functions;  // and does not clip
+    const recurrent_function* functions;
+    float clip;  // 0: none
+};
+
+using UpdateUnits = void (*)(const CellUnits& units);
+
+// A step is a few of these: all workers end one before the next.
+struct RecurrentPhase
+{
+    int first_block, last_block;  // from the first to before the last: products
+    UpdateUnits update;           // follows them
+};
+
+struct RecurrentPhases
+{
+    RecurrentPhase list[2];
+    int num;
+};
+
+// For accepts(): fp32, constant weights of fp32 or int8 (recurrent_bytes.h), and functions that the
+// updates have.
+bool accepts_recurrent_layer(const node& node);
+
+// For prepare(), with the blocks of the operator.
+TENGINE_MUST_USE int prepare_recurrent_layer(KernelContext& context, const GateBlocks& blocks);
+
+// For run().
+TENGINE_MUST_USE int run_recurrent_layer(KernelContext& context, const RecurrentPhases& phases);
+
+}  // namespace tengine::cpu

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// LayerNormalization of floats: the mean of a row, that of the squares of the deviations, the
+// result; three passes over a row that stays in L1. Rows are spread over the workers. Those of fp16
+// or bf16 are computed in fp32 and rounded once.
+// Limits: additions; the bandwidth of the memory for rows that do not stay.
+// Accuracy: see normalize-inl.h.
+#include "device/cpu/kernel/norm/layer_norm.h"
+
+#include <cstdint>
+
+#include "device/cpu/kernel/norm/row_norm.h"
+#include "device/cpu/kernel/vector/fixed_vectors.h"
+#include "device/cpu/kernel/vector/float_rows.h"
+#include "device/cpu/parallel.h"
+#include "device/cpu/shared/grain.h"
+#include "operator/onnx/norm_param.h"
+
+#ifdef TENGINE_HAVE_HIGHWAY
+// clang-format off
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "device/cpu/kernel/norm/layer_norm.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
+
+#include "device/cpu/kernel/norm/normalize-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tengine::cpu::HWY_NAMESPACE {
+
+void normalize_layer(const float* x, int64_t n, float epsilon, const float* scale,
+                     const float* bias, float* y)
+{
+    normalize_by_variance(x, n, epsilon, scale, bias, y);
+}
+
+}  // namespace tengine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif  // TENGINE_HAVE_HIGHWAY
+
+#if !defined(TENGINE_HAVE_HIGHWAY)
+namespace tengine::cpu {
+
+extern const KernelTable layer_norm_kernels;
+const KernelTable layer_norm_kernels = {nullptr, 0};
+
+const Kernel* find_fused_layer_norm()
+{
+    return nullptr;
+}
+
+}  // namespace tengine::cpu
+#elif HWY_ONCE
+namespace tengine::cpu {
+namespace {
+
+HWY_EXPORT(normalize_layer);
+
+// The scratch for fp16 and bf16: rows for each worker, then scale and bias, in fp32.
+int prepare(KernelContext& context)
+{
+    const int64_t n = context.input(1)->elem_num;
+    if (has_halves(*context.input(0)))
+        context.scratch_size =
+            row_scratch(context, n) + 2 * static_cast<uint64_t>(n) * sizeof(float);
+    return TENGINE_OK;
+}
+
+void normalize_halves(const KernelContext& context, int64_t n, float epsilon)
+{
+    const uint16_t* x = context.input(0)->f16;
+    const FloatRows rows = find_float_rows(context.input(0)->data_type);
+    const auto normalize = HWY_DYNAMIC_DISPATCH(normalize_layer);
+    float* scale = rows_of_worker(context, n, get_thread_pool_size(context.pool));
+    float* bias = context.input(2) ? scale + n : nullptr;
+    rows.widen(context.input(1)->f16, n, scale);
+    if (bias) rows.widen(context.input(2)->f16, n, bias);
+    uint16_t* y = context.output(0)->f16;
+    parallel_for(context.pool, context.input(0)->elem_num / n, grain_for(n),
+                 [=, &context](int64_t begin, int64_t end, int worker) {
+                     const auto normalize_row = [=](float* row) {
+                         normalize(row, n, epsilon, scale, bias, row);
+                     };
+                     compute_rows(rows, x, n, begin, end, rows_of_worker(context, n, worker), y,
+                                  normalize_row);
+                 });
+}
+
+void normalize_rows(const KernelContext& context, int64_t n, float epsilon)
+{
+    if (has_halves(*context.input(0))) return normalize_halves(context, n, epsilon);
+    const float* x = context.input(0)->f32;
+    const float* scale = context.input(1)->f32;
+    const float* bias = context.input(2) ? context.input(2)->f32 : nullptr;
+    float* y = context.output(0)->f32;
+    const auto normalize = HWY_DYNAMIC_DISPATCH(normalize_layer);
+    parallel_for(context.pool, context.input(0)->elem_num / n, grain_for(n),
+                 [=](int64_t begin, int64_t end, int) {
+                     for (int64_t row = begin; row < end; ++row)
+                         normalize(x + row * n, n, epsilon, scale, bias, y + row * n);
+                 });
+}
+
+int run(KernelContext& context)
+{
+    normalize_rows(context, context.input(1)->elem_num, context.param<layer_norm_param>().epsilon);
+    return TENGINE_OK;
+}
+
+int run_fused(KernelContext& context)
+{
+    normalize_rows(context, context.input(1)->elem_num, context.fusion.parameters[0]);
+    return TENGINE_OK;
+}
+
+bool accepts(const node& node)
+{
+    return has_whole_rows(node) && !get_ir_node_output(&node, 1) && !get_ir_node_output(&node, 2);
+}
+
+constexpr Kernel layer_norm_rows[] = {
+    {"LayerNormalization", "layer_norm.simd", accepts, run, prepare, 0}};
+constexpr Kernel kFused = {"", "layer_norm.fused", nullptr, run_fused, prepare, 0};
+
+}  // namespace
+
+extern const KernelTable layer_norm_kernels;
+const KernelTable layer_norm_kernels = make_table<layer_norm_rows>();
+
+const Kernel* find_fused_layer_norm()
+{
+    return is_selected("ReduceMean") && is_selected("Sqrt") ? &kFused : nullptr;
+}
+
+}  // namespace tengine::cpu
+#endif  // HWY_ONCE

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// RMSNormalization in fp32, also under its older name: the mean of the squares of a row, then the
+// result; two passes over a row that stays in L1. Rows are spread over the workers.
+// Limits: the bandwidth of the memory.
+// Accuracy: results are within 4 eps of themselves beside half the error of the mean of the squares
+// (normalize-inl.h), since the root halves it.
+#include <cstdint>
+
+#include "device/cpu/kernel/norm/row_norm.h"
+#include "device/cpu/kernel/vector/fixed_vectors.h"
+#include "device/cpu/parallel.h"
+#include "device/cpu/shared/grain.h"
+
+#ifdef TENGINE_HAVE_HIGHWAY
+// clang-format off
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "device/cpu/kernel/norm/rms_norm.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
+
+#include "device/cpu/kernel/norm/normalize-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tengine::cpu::HWY_NAMESPACE {
+
+RowStatistics normalize_squares(const float* x, int64_t n, float epsilon, const float* scale,
+                                float* y)
+{
+    return normalize_by_squares(x, n, epsilon, scale, nullptr, y);
+}
+
+}  // namespace tengine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif  // TENGINE_HAVE_HIGHWAY
+
+#if !defined(TENGINE_HAVE_HIGHWAY)
+namespace tengine::cpu {
+extern const KernelTable rms_norm_kernels;
+const KernelTable rms_norm_kernels = {nullptr, 0};
+}  // namespace tengine::cpu
+#elif HWY_ONCE
+namespace tengine::cpu {
+namespace {
+
+HWY_EXPORT(normalize_squares);
+
+int run(KernelContext& context)
+{
+    const int64_t n = context.input(1)->elem_num;
+    const float epsilon = context.param<layer_norm_param>().epsilon;
+    const float* x = context.input(0)->f32;
+    const float* scale = context.input(1)->f32;
+    float* y = context.output(0)->f32;
+    float* inverses = context.output(1) ? context.output(1)->f32 : nullptr;
+    const auto normalize = HWY_DYNAMIC_DISPATCH(normalize_squares);
+    parallel_for(context.pool, context.input(0)->elem_num / n, grain_for(n),
+                 [=](int64_t begin, int64_t end, int) {
+                     for (int64_t row = begin; row < end; ++row) {
+                         const float inverse =
+                             normalize(x + row * n, n, epsilon, scale, y + row * n).inverse;
+                         if (inverses) inverses[row] = inverse;
+                     }
+                 });
+    return TENGINE_OK;
+}
+
+bool accepts(const node& node)
+{
+    const tensor* inverses = get_ir_node_output(&node, 1);
+    return get_ir_node_input(&node, 0)->data_type == TENGINE_DT_FP32 && has_whole_rows(node) &&
+           (!inverses || inverses->data_type == TENGINE_DT_FP32);
+}
+
+constexpr Kernel rms_norm_rows[] = {
+    {"RMSNormalization", "rms_norm.simd", accepts, run, nullptr, 0},
+    {"SimplifiedLayerNormalization", "rms_norm.simd", accepts, run, nullptr, 0},
+};
+
+}  // namespace
+
+extern const KernelTable rms_norm_kernels;
+const KernelTable rms_norm_kernels = make_table<rms_norm_rows>();
+
+}  // namespace tengine::cpu
+#endif  // HWY_ONCE

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the weights of byte_pixels.h are packed.
+#pragma once
+
+#include "device/cpu/kernel/product/byte_pixels.h"
+
+namespace tengine::cpu {
+
+// For processors without int8 instructions: pairs of int16.
+ByteFormat find_pair_format();
+
+// Before the weights of a panel of `width` columns: the initial accumulators of each (with float
+// results, once for each unit of the input's zero point), the multipliers of the sums, and these as
+// floats.
+struct BytePanel
+{
+    char* data;
+    int64_t width;
+
+    static int64_t header_bytes(int64_t width)
+    {
+        return width * int64_t{sizeof(int32_t) + sizeof(ir_multiplier_t) + sizeof(float)};
+    }
+    int32_t* start() const { return reinterpret_cast<int32_t*>(data); }
+    ir_multiplier_t* multipliers() const
+    {
+        return reinterpret_cast<ir_multiplier_t*>(start() + width);
+    }
+    float* scales() const { return reinterpret_cast<float*>(multipliers() + width); }
+    char* weights() const { return data + header_bytes(width); }
+};
+
+inline int64_t find_byte_panel_width(const BytePixels& conv, int64_t panel)
+{
+    const int64_t columns = conv.format.columns;
+    const int64_t left = conv.output_channels - panel * columns;
+    return left <= columns / 2 ? columns / 2 : columns;
+}
+
+inline int64_t find_panel_bytes(const BytePixels& conv, int64_t width)
+{
+    return BytePanel::header_bytes(width) + conv.stretch_num * conv.stretch_groups() * width *
+                                                conv.format.group * conv.format.element_size;
+}
+
+// A panel of a group of channels, whose packed weights begin at `packed`.
+inline BytePanel find_byte_panel(const BytePixels& conv, const char* packed, int64_t panel)
+{
+    return {const_cast<char*>(packed) + panel * find_panel_bytes(conv, conv.format.columns),
+            find_byte_panel_width(conv, panel)};
+}
+
+// The zero point of the input as it is multiplied: for bytes with a flipped sign bit, 128 more or
+// less. Elements of int16 are centred, unless sums become words.
+inline uint32_t find_multiplied_zero(const BytePixels& conv)
+{
+    if (conv.format.element_size > 1)
+        return conv.has_words ? static_cast<uint32_t>(conv.input_zero_point) : 0;
+    const int zero = conv.input_zero_point;
+    return static_cast<uint32_t>(!conv.flips               ? zero
+                                 : conv.format.is_unsigned ? zero + 128
+                                                           : zero - 128);
+}
+
+// That of which `start` takes the products: where it is known at a run only, 1, if it is not 0.
+inline uint32_t find_packed_zero(const BytePixels& conv)
+{
+    return conv.has_words ? 1 : find_multiplied_zero(conv);
+}
+
+}  // namespace tengine::cpu

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which format the operands of byte_pixels.h have, and their packing.
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "base/cpu.h"
+#include "device/cpu/kernel/product/byte_panel.h"
+#include "device/cpu/kernel/product/packed_problem.h"
+
+#ifdef TENGINE_HAVE_HIGHWAY
+namespace tengine::cpu {
+namespace {
+
+bool is_signed(int data_type)
+{
+    return data_type == TENGINE_DT_INT8;
+}
+
+// Whether int8 weights, or uint8 weights that are made signed, have no zero point but 0.
+bool has_symmetric_weights(const ByteOperands& operands)
+{
+    const tensor* zero_points = operands.weight_zero_points;
+    const int middle = is_signed(operands.weights->data_type) ? 0 : 128;
+    if (!zero_points) return middle == 0;
+    for (int64_t i = 0; i < zero_points->elem_num; ++i)
+        if (read_zero_point(zero_points, i) != middle) return false;
+    return true;
+}
+
+// Whether sums of centred products fit an int32 with the bias.
+bool has_narrow_sums(const ByteOperands& operands, int64_t depth)
+{
+    int64_t largest = 0;
+    for (int64_t i = 0; operands.bias && i < operands.bias->elem_num; ++i)
+        largest = std::max(largest, std::abs(int64_t{operands.bias->i32[i]}));
+    return depth <= (INT32_MAX - largest) / (255 * 255);
+}
+
+bool has_one_scale(const ByteOperands& operands)
+{
+    return !operands.weight_scales || operands.weight_scales->elem_num == 1;
+}
+
+double find_real_multiplier(const ByteOperands& operands, int64_t channel)
+{
+    const tensor* scales = operands.weight_scales;
+    const float scale = scales ? scales->f32[slice_index(scales, channel)] : 1.0f;
+    return double{operands.alpha} * double{operands.input_scale} * double{scale} /
+           double{operands.output_scale};
+}
+
+bool has_multipliers(const ByteOperands& operands)
+{
+    const tensor* scales = operands.weight_scales;
+    for (int64_t i = 0; i < (scales ? scales->elem_num : 1); ++i) {
+        const double real = find_real_multiplier(operands, i);
+        if (!(real >= 0 && real < 2147483647.0)) return false;
+    }
+    return true;
+}
+
+// Packs weights in the order of the sums.
+class Packer
+{
+  public:
+    Packer(const BytePixels& conv, const ByteOperands& operands, const ByteWeightSteps& steps,
+           const uint8_t* values)
+        : conv_(conv), operands_(operands), steps_(steps), values_(values)
+    {
+        if (has_one_scale(operands)) common_ = find_byte_multiplier(operands, 0);
+    }
+
+    // All panels of a group of channels.
+    void pack(int64_t group, char* packed) const
+    {
+        for (int64_t i = 0; i < conv_.panels; ++i) {
+            const int64_t first = i * conv_.format.columns;
+            const BytePanel panel = find_byte_panel(conv_, packed, i);
+            const Columns columns = {group * conv_.output_channels + first,
+                                     std::min(panel.width, conv_.output_channels - first)};
+            if (conv_.format.element_size == 1)
+                pack_panel<int8_t>(panel, columns);
+            else
+                pack_panel<int16_t>(panel, columns);
+        }
+    }
+
+  private:
+    static constexpr int64_t kMostColumns = 64;
+
+    // Output channels of all groups.
+    struct Columns
+    {
+        int64_t first, count;
+    };
+
+    // The last group of a K segment begins where its elements are the last; the weights of those
+    // that have been in the group before are 0.
+    template <class T>
+    void pack_panel(const BytePanel& panel, const Columns& columns) const
+    {
+        const int64_t group = conv_.format.group, length = conv_.stretch_length;
+        uint32_t totals[kMostColumns] = {};
+        T* to = reinterpret_cast<T*>(panel.weights());
+        std::fill_n(to, conv_.stretch_num * conv_.stretch_groups() * panel.width * group, T());
+        for (int64_t stretch = 0; stretch < conv_.stretch_num; ++stretch) {
+            for (int64_t g = 0; g < conv_.stretch_groups(); ++g, to += panel.width * group) {
+                const int64_t begin = std::min(g * group, length - group);
+                for (int64_t j = g * group - begin; j < group; ++j)
+                    pack_element(stretch * length + begin + j, columns, to + j, totals);
+            }
+        }
+        for (int64_t i = 0; i < panel.width; ++i)
+            finish(panel, i, i < columns.count ? columns.first + i : -1, totals[i]);
+        if (conv_.crosses) take_off_crossed(panel);
+    }
+
+    // Subtracts the compensation of crossed products for each column, with pairs of int16.
+    void take_off_crossed(const BytePanel& panel) const
+    {
+        const auto* weights = reinterpret_cast<const int16_t*>(panel.weights());
+        const int64_t step = 2 * panel.width, twos = conv_.whole_groups() / 2;
+        for (int64_t stretch = 0; stretch < conv_.stretch_num; ++stretch) {
+            const int16_t* at = weights + stretch * conv_.stretch_groups() * step;
+            for (int64_t i = 0; i < twos; ++i, at += 2 * step)
+                for (int64_t j = 0; j < step; ++j)
+                    panel.start()[j / 2] =
+                        static_cast<int32_t>(static_cast<uint32_t>(panel.start()[j / 2]) -
+                                             static_cast<uint32_t>(at[j] * at[j + step]));
+        }
+    }
+
+    // The weights of an element of the K segments, less their zero points.
+    template <class T>
+    void pack_element(int64_t element, const Columns& columns, T* to, uint32_t* totals) const
+    {
+        const uint8_t* from = values_ + columns.first * steps_.output_channel +
+                              element % conv_.input_channels * steps_.input_channel +
+                              element / conv_.input_channels * steps_.tap;
+        const tensor* zero_points = operands_.weight_zero_points;
+        const bool has_sign = is_signed(operands_.weights->data_type);
+        int zero = read_zero_point(zero_points, 0);
+        for (int64_t i = 0; i < columns.count; ++i, from += steps_.output_channel) {
+            if (zero_points && zero_points->elem_num > 1)
+                zero = read_zero_point(zero_points, columns.first + i);
+            const int value = (has_sign ? static_cast<int8_t>(*from) : *from) - zero;
+            totals[i] += static_cast<uint32_t>(value);
+            to[i * conv_.format.group] = static_cast<T>(value);
+        }
+    }
+
+    // The column `i` of a panel, which is this output channel; -1: there is none.
+    void finish(const BytePanel& panel, int64_t i, int64_t channel, uint32_t total) const
+    {
+        const tensor* bias = operands_.bias;
+        const uint32_t start =
+            bias && channel >= 0 ? static_cast<uint32_t>(bias->i32[slice_index(bias, channel)]) : 0;
+        panel.start()[i] = static_cast<int32_t>(start - find_packed_zero(conv_) * total);
+        ir_multiplier_t multiplier = {};
+        if (channel >= 0)
+            multiplier =
+                has_one_scale(operands_) ? common_ : find_byte_multiplier(operands_, channel);
+        panel.multipliers()[i] = multiplier;
+        panel.scales()[i] = round_multiplier(multiplier);
+    }
+
+    const BytePixels& conv_;
+    const ByteOperands& operands_;
+    const ByteWeightSteps& steps_;
+    const uint8_t* values_;
+    ir_multiplier_t common_ = {};  // of all channels where they have one scale
+};
+
+}  // namespace
+
+ir_multiplier_t find_byte_multiplier(const ByteOperands& operands, int64_t channel)
+{
+    const double real = find_real_multiplier(operands, channel);
+    ir_multiplier_t multiplier;
+    return make_ir_multipliers(&real, 1, &multiplier) == TENGINE_OK ? multiplier
+                                                                    : ir_multiplier_t{};
+}
+
+ByteOperands find_byte_operands(const node& node, int output_scale, int bias)
+{
+    const auto input = [&](int index) { return get_ir_node_input(&node, index); };
+    ByteOperands operands = {};
+    operands.weights = input(3);
+    operands.weight_scales = input(4);
+    operands.weight_zero_points = input(5);
+    operands.bias = bias < 0 ? nullptr : input(bias);
+    operands.input_scale = input(1)->f32[0];
+    operands.output_scale = input(output_scale)->f32[0];
+    operands.alpha = 1;
+    operands.input_zero_point = read_zero_point(input(2), 0);
+    operands.output_zero_point = read_zero_point(input(output_scale + 1), 0);
+    operands.input_type = input(0)->data_type;
+    operands.output_type = get_ir_node_output(&node, 0)->data_type;
+    return operands;
+}
+
+bool has_byte_constants(const node& node, int output_scale)
+{
+    for (int i = 1; i < node.input_num; ++i) {
+        const tensor* input = get_ir_node_input(&node, i);
+        if (i != 3 && input && input->tensor_type != TENSOR_TYPE_CONST) return false;
+    }
+    return get_ir_node_input(&node, 1)->elem_num == 1 &&
+           get_ir_node_input(&node, output_scale)->elem_num == 1;
+}
+
+bool find_byte_format(const ByteOperands& operands, int64_t depth, int64_t stretch_length,
+                      ByteFormat* out_format)
+{
+    if (!has_narrow_sums(operands, depth) || !has_multipliers(operands)) return false;
+    const bool is_symmetric = has_symmetric_weights(operands);
+    const ByteFormat& i8mm = is_signed(operands.input_type) ? i8mm_format : i8mm_unsigned_format;
+    for (const ByteFormat& format :
+         {avx512_vnni_format, avx_vnni_format, i8mm, dotprod_format, find_pair_format()}) {
+        const bool fits = format.element_size > 1 || is_symmetric;
+        if (!format.multiply || !fits || stretch_length < format.group ||
+            (get_cpu_features() & format.features) != format.features)
+            continue;
+        *out_format = format;
+        return true;
+    }
+    return false;
+}
+
+void pack_byte_weights(const BytePixels& conv, const ByteOperands& operands,
+                       const ByteWeightSteps& steps, const uint8_t* values, char* packed)
+{
+    const Packer packer(conv, operands, steps, values);
+    for (int64_t group = 0; group < conv.groups; ++group)
+        packer.pack(group, packed + group * conv.group_bytes);
+}
+
+int keep_byte_pixels(KernelContext& context, const BytePixels& conv, const ByteOperands& operands,
+                     const ByteWeightSteps& steps)
+{
+    const auto workers = static_cast<uint64_t>(get_thread_pool_size(context.pool));
+    context.scratch_size = conv.copy_bytes() * workers;
+    static const char kind = 0;
+    const int64_t sizes[] = {join_bits(static_cast<float>(conv.groups), operands.alpha),
+                             conv.stretch_num << 32 | conv.stretch_length,
+                             join_bits(operands.input_scale, operands.output_scale),
+                             steps.output_channel << 16 | (operands.input_zero_point & 0xff) << 8 |
+                                 conv.format.group << 4 | int64_t{conv.crosses} << 3 |
+                                 int64_t{conv.has_words} << 2 | int64_t{conv.flips} << 1 |
+                                 is_signed(operands.input_type)};
+    return keep_packed_problem(
+        context, conv, &kind, operands.weights,
+        {operands.weight_zero_points, operands.weight_scales, operands.bias}, sizes,
+        static_cast<uint64_t>(conv.groups) * static_cast<uint64_t>(conv.group_bytes),
+        [&](void* memory, const void* values) {
+            pack_byte_weights(conv, operands, steps, static_cast<const uint8_t*>(values),
+                              static_cast<char*>(memory));
+        });
+}
+
+}  // namespace tengine::cpu
+#endif  // TENGINE_HAVE_HIGHWAY

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The common part of the kernels of integer operators: scales and zero points become multipliers at
+// run time, sums are requantised (requantize.h).
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "device/cpu/kernel_table.h"
+#include "device/cpu/reference/vector/quantize.h"
+#include "device/cpu/reference/vector/requantize.h"
+#include "device/cpu/shared/types.h"
+#include "device/cpu/shared/zero_point.h"
+
+namespace tengine::cpu {
+
+using ByteTypes = TypeList<int8_t, uint8_t>;
+
+// The number of products of two centred 8-bit values that fit an int32.
+inline constexpr int64_t kMostNarrowProducts = std::numeric_limits<int32_t>::max() / (255 * 255);
+
+// Scale and zero point of a whole tensor, whose inputs are at `index` and after it.
+struct Quantization
+{
+    double scale;
+    int zero_point;
+
+    Quantization(const KernelContext& context, int index)
+        : scale(context.input(index)->f32[0]),
+          zero_point(read_zero_point(context.input(index + 1), 0))
+    {
+    }
+};
+
+// Multipliers of a product of x, its scale at input `x_index`, with weights, theirs at input 4,
+// whose result has the scale at input `y_index`: one for each scale of the weights.
+inline int make_weight_multipliers(const KernelContext& context, int x_index, int y_index,
+                                   Multiplier* out_multipliers, double alpha = 1)
+{
+    const double x_scale = context.input(x_index)->f32[0], y_scale = context.input(y_index)->f32[0];
+    const tensor* weight_scale = context.input(4);
+    for (int64_t i = 0; i < weight_scale->elem_num; ++i) {
+        const double real = alpha * x_scale * weight_scale->f32[i] / y_scale;
+        TENGINE_RETURN_IF_ERROR(make_multipliers(context, &real, 1, &out_multipliers[i]));
+    }
+    return TENGINE_OK;
+}
+
+}  // namespace tengine::cpu

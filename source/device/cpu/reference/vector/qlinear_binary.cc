@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// QLinearAdd and QLinearMul. Inputs: a, its scale and zero point, b, its scale and zero point, the
+// scale and zero point of y.
+#include "device/cpu/reference/matmul/qlinear.h"
+#include "device/cpu/shared/broadcast.h"
+
+namespace tengine::cpu {
+namespace {
+
+// output[i] = function(a[..] - its zero point, b[..] - its zero point).
+template <class A, class B, class Function>
+void combine(const KernelContext& context, const Function& function)
+{
+    const tensor* const inputs[] = {context.input(0), context.input(3)};
+    const int a_zero = read_zero_point(context.input(2), 0);
+    const int b_zero = read_zero_point(context.input(5), 0);
+    for_each_run(context, inputs, [=, &context](const BroadcastRun& run) {
+        const A* a = static_cast<const A*>(context.input(0)->data) + run.offsets[0];
+        const B* b = static_cast<const B*>(context.input(3)->data) + run.offsets[1];
+        uint8_t* output = context.output(0)->u8 + run.position;
+        for (int64_t i = 0; i < run.count; ++i)
+            output[i] = function(a[i * run.strides[0]] - a_zero, b[i * run.strides[1]] - b_zero);
+    });
+}
+
+template <class Function>
+int combine_bytes(const KernelContext& context, const Function& function)
+{
+    return dispatch_type(ByteTypes{}, context.input(0)->data_type, [&](auto a_type) {
+        using A = typename decltype(a_type)::type;
+        return dispatch_type(ByteTypes{}, context.input(3)->data_type, [&](auto b_type) {
+            combine<A, typename decltype(b_type)::type>(context, function);
+            return TENGINE_OK;
+        });
+    });
+}
+
+// Both terms have one shift, so that the sum is rounded once.
+int run_add(KernelContext& context)
+{
+    const Quantization a(context, 1), b(context, 4), y(context, 6);
+    const double reals[] = {a.scale / y.scale, b.scale / y.scale};
+    Multiplier multipliers[2] = {};
+    TENGINE_RETURN_IF_ERROR(make_multipliers(context, reals, 2, multipliers));
+    const int64_t a_factor = multipliers[0].factor, b_factor = multipliers[1].factor;
+    const int shift = multipliers[0].shift;
+    const Requantizer requantize(context.output(0)->data_type, y.zero_point);
+    return combine_bytes(context, [=](int left, int right) {
+        return requantize.saturate(divide_by_power(left * a_factor + right * b_factor, shift));
+    });
+}
+
+int run_mul(KernelContext& context)
+{
+    const Quantization a(context, 1), b(context, 4), y(context, 6);
+    const double real = a.scale * b.scale / y.scale;
+    Multiplier multiplier = {};
+    TENGINE_RETURN_IF_ERROR(make_multipliers(context, &real, 1, &multiplier));
+    const Requantizer requantize(context.output(0)->data_type, y.zero_point);
+    return combine_bytes(context, [=](int left, int right) {
+        return requantize(int64_t{left} * right, multiplier);
+    });
+}
+
+constexpr Kernel qlinear_binary_rows[] = {
+    {"com.microsoft.QLinearAdd", "reference", nullptr, run_add, nullptr, 0},
+    {"com.microsoft.QLinearMul", "reference", nullptr, run_mul, nullptr, 0},
+};
+
+}  // namespace
+
+extern const KernelTable qlinear_binary_reference;
+const KernelTable qlinear_binary_reference = make_table<qlinear_binary_rows>();
+
+}  // namespace tengine::cpu

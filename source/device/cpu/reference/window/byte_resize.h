@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arithmetic of Resize (linear) of int8 and uint8 along one or two axes: weights are integers
+// in units of 2^-11, so that a result has 22 bits of fraction, is exact in an int32 and is rounded
+// once, ties to even. A weight is off by half a unit at most, a result before it is rounded by 1/8.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "device/cpu/reference/window/resize_coordinate.h"
+
+namespace tengine::cpu {
+
+constexpr int kByteTapBits = 11;
+
+// Elements before and after a position, and what the latter counts; the former counts the rest.
+struct ByteTap
+{
+    int64_t before, after;
+    int32_t weight;
+};
+
+inline ByteTap find_byte_tap(const resize_param& param, const resize_axis& axis, int64_t input_size,
+                             int64_t i)
+{
+    const double source = limit(find_source<double>(param, axis, input_size, i), input_size);
+    const double before = std::floor(source);
+    const auto at = static_cast<int64_t>(before);
+    return {std::clamp<int64_t>(at, 0, input_size - 1),
+            std::clamp<int64_t>(at + 1, 0, input_size - 1),
+            static_cast<int32_t>(std::nearbyint((source - before) * (1 << kByteTapBits)))};
+}
+
+inline int32_t mix_bytes(int32_t before, int32_t after, const ByteTap& tap)
+{
+    return before * ((1 << kByteTapBits) - tap.weight) + after * tap.weight;
+}
+
+}  // namespace tengine::cpu
