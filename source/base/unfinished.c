@@ -152,8 +152,9 @@ int create_unfinished_folder(const char* parent, unfinished_folder_t* out_folder
     for (int i = 0; i < MOST_NAMES; ++i) {
         char name[UNFINISHED_NAME_BYTES];
         choose_unfinished_name(name);
-        const int length = snprintf(out_folder->path, PATH_MAX, "%s/%s", place, name);
-        if (length < 0 || length >= PATH_MAX) return ENAMETOOLONG;
+        const int length =
+            snprintf(out_folder->path, sizeof out_folder->path, "%s/%s", place, name);
+        if (length < 0 || length >= UNFINISHED_PATH_BYTES) return ENAMETOOLONG;
         const bool is_new = mkdir(out_folder->path, S_IRWXU) == 0;
         if (!is_new && errno != EEXIST) return errno;
         out_folder->lock = is_new ? lock_folder(out_folder->path) : -1;

@@ -4,7 +4,6 @@
 // memory. The program `tengine` and the provider for ONNX Runtime compile this source, too.
 #pragma once
 
-#include <limits.h>
 #include <stdbool.h>
 
 #ifdef __cplusplus
@@ -17,6 +16,7 @@ extern "C" {
 enum
 {
     UNFINISHED_NUMBER_LENGTH = 16,
+    UNFINISHED_PATH_BYTES = 4096,
     UNFINISHED_NAME_BYTES =
         sizeof UNFINISHED_BEGINNING - 1 + UNFINISHED_NUMBER_LENGTH + sizeof UNFINISHED_ENDING
 };
@@ -34,7 +34,7 @@ void remove_left_folders(const char* folder);
 // A folder that only this user can read and write.
 typedef struct unfinished_folder
 {
-    char path[PATH_MAX];
+    char path[UNFINISHED_PATH_BYTES];
     int lock;  // its descriptor
 } unfinished_folder_t;
 

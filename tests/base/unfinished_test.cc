@@ -117,7 +117,8 @@ TEST_F(UnfinishedFolder, SaysWhyThereIsNone)
 {
     unfinished_folder_t folder;
     EXPECT_EQ(create_unfinished_folder((parent_ / "absent").c_str(), &folder), ENOENT);
-    EXPECT_EQ(create_unfinished_folder(std::string(PATH_MAX, 'x').c_str(), &folder), ENAMETOOLONG);
+    EXPECT_EQ(create_unfinished_folder(std::string(UNFINISHED_PATH_BYTES, 'x').c_str(), &folder),
+              ENAMETOOLONG);
     std::ofstream(parent_ / "file") << "x";
     EXPECT_EQ(create_unfinished_folder((parent_ / "file").c_str(), &folder), ENOTDIR);
 }
