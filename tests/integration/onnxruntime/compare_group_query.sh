@@ -17,7 +17,7 @@ tolerance_1=1e-5
 tolerance_10=1e-3
 
 # shape <2x3>: as dimensions of a type
-shape() { printf 'shape { '; printf 'dim { dim_value: %s } ' $(echo "$1" | tr x ' '); echo '}'; }
+shape() { printf 'shape { '; echo "$1" | tr x '\n' | sed 's/.*/dim { dim_value: & } /' | tr -d '\n'; echo '}'; }
 
 # integers <name> <type> <field> <dims> <values>
 integers() {

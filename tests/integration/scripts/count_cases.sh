@@ -73,6 +73,7 @@ END
 # ends_with <status>: of scripts/test, whose last lines are those of `expected`.
 ends_with() {
     actual=0
+    # shellcheck disable=SC2065 # a program's name, which ends like that of a command
     scripts/test >output 2>&1 || actual=$?
     [ "$actual" -eq "$1" ] || fail "ended with $actual; $(cat output)"
     tail -n "$(wc -l <expected)" output | diff expected - || fail "$(cat output)"
