@@ -133,7 +133,11 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel attention_rows[] = {
-    {"Attention", "attention.simd", accepts, run, prepare},
+    {.op = "Attention",
+     .name = "attention.simd",
+     .accepts = accepts,
+     .run = run,
+     .prepare = prepare},
 };
 
 }  // namespace

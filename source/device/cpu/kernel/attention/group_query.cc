@@ -115,7 +115,11 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel group_query_rows[] = {
-    {"com.microsoft.GroupQueryAttention", "group_query.simd", accepts, run, prepare},
+    {.op = "com.microsoft.GroupQueryAttention",
+     .name = "group_query.simd",
+     .accepts = accepts,
+     .run = run,
+     .prepare = prepare},
 };
 
 }  // namespace

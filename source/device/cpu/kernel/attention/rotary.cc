@@ -117,8 +117,16 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel rotary_rows[] = {
-    {"RotaryEmbedding", "rotary.simd", accepts, run, nullptr, 0},
-    {"com.microsoft.RotaryEmbedding", "rotary.simd", accepts, run, nullptr, 0},
+    {.op = "RotaryEmbedding",
+     .name = "rotary.simd",
+     .accepts = accepts,
+     .run = run,
+     .in_place_input = 0},
+    {.op = "com.microsoft.RotaryEmbedding",
+     .name = "rotary.simd",
+     .accepts = accepts,
+     .run = run,
+     .in_place_input = 0},
 };
 
 }  // namespace

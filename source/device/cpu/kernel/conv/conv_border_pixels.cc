@@ -98,9 +98,20 @@ bool pays(const node& node)
     return time < p.taps * p.axes[1].output * count_tile_rows(p.axes[2].output, most);
 }
 
-constexpr Kernel conv_border_pixels_rows[] = {{"Conv", "conv.border_pixels", accepts, run_phases,
-                                               prepare, -1, take_addend, Layout::kChannelsLast,
-                                               true, false, true, 1, kTakesSteps, pays}};
+constexpr Kernel conv_border_pixels_rows[] = {
+    {.op = "Conv",
+     .name = "conv.border_pixels",
+     .accepts = accepts,
+     .run = run_phases,
+     .prepare = prepare,
+     .find_in_place = take_addend,
+     .layout = Layout::kChannelsLast,
+     .fuses = true,
+     .leads = true,
+     .unaligned_input = 1,
+     .takes_steps = kTakesSteps,
+     .pays = pays},
+};
 
 }  // namespace
 

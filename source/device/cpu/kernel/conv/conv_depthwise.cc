@@ -323,7 +323,13 @@ bool accepts(const node& node)
            is_compact(p.axes[1]) && is_compact(p.axes[2]);
 }
 
-constexpr Kernel conv_depthwise_rows[] = {{"Conv", "conv.depthwise_simd", accepts, run, prepare}};
+constexpr Kernel conv_depthwise_rows[] = {
+    {.op = "Conv",
+     .name = "conv.depthwise_simd",
+     .accepts = accepts,
+     .run = run,
+     .prepare = prepare},
+};
 
 }  // namespace
 

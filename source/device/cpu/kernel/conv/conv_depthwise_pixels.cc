@@ -452,9 +452,17 @@ bool accepts(const node& node)
            describe_conv(node, false, &p) == TENGINE_OK && is_depthwise(p);
 }
 
-constexpr Kernel conv_depthwise_pixels_rows[] = {{"Conv", "conv.depthwise_pixels", accepts, run,
-                                                  prepare, -1, take_addend, Layout::kChannelsLast,
-                                                  true, false, true}};
+constexpr Kernel conv_depthwise_pixels_rows[] = {
+    {.op = "Conv",
+     .name = "conv.depthwise_pixels",
+     .accepts = accepts,
+     .run = run,
+     .prepare = prepare,
+     .find_in_place = take_addend,
+     .layout = Layout::kChannelsLast,
+     .fuses = true,
+     .leads = true},
+};
 
 }  // namespace
 

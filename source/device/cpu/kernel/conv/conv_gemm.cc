@@ -166,8 +166,13 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel conv_gemm_rows[] = {
-    {"Conv", "conv.im2col_gemm", accepts, run_tiled<ConvGemm, run_tile>,
-     prepare_tiled<ConvGemm, describe>, -1, nullptr, Layout::kPlanar, kFuses}};
+    {.op = "Conv",
+     .name = "conv.im2col_gemm",
+     .accepts = accepts,
+     .run = run_tiled<ConvGemm, run_tile>,
+     .prepare = prepare_tiled<ConvGemm, describe>,
+     .fuses = kFuses},
+};
 
 }  // namespace
 

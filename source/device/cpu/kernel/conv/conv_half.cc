@@ -54,9 +54,20 @@ bool accepts(const node& node)
            p.batch > 0 && p.input_channels > 0 && p.output_channels > 1;
 }
 
-constexpr Kernel conv_half_rows[] = {{"Conv", "conv.half_pixels", accepts, run, prepare, -1,
-                                      take_addend, Layout::kChannelsLast, true, true, true, 1,
-                                      kTakesSteps}};
+constexpr Kernel conv_half_rows[] = {
+    {.op = "Conv",
+     .name = "conv.half_pixels",
+     .accepts = accepts,
+     .run = run,
+     .prepare = prepare,
+     .find_in_place = take_addend,
+     .layout = Layout::kChannelsLast,
+     .fuses = true,
+     .scales = true,
+     .leads = true,
+     .unaligned_input = 1,
+     .takes_steps = kTakesSteps},
+};
 
 }  // namespace
 

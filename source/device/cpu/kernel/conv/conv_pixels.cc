@@ -125,9 +125,20 @@ bool accepts(const node& node)
            p.output_channels > 1;
 }
 
-constexpr Kernel conv_pixels_rows[] = {{"Conv", "conv.pixels", accepts, run, prepare, -1,
-                                        find_in_place, Layout::kChannelsLast, true, kScalesWeights,
-                                        true, 1, kTakesSteps}};
+constexpr Kernel conv_pixels_rows[] = {
+    {.op = "Conv",
+     .name = "conv.pixels",
+     .accepts = accepts,
+     .run = run,
+     .prepare = prepare,
+     .find_in_place = find_in_place,
+     .layout = Layout::kChannelsLast,
+     .fuses = true,
+     .scales = kScalesWeights,
+     .leads = true,
+     .unaligned_input = 1,
+     .takes_steps = kTakesSteps},
+};
 
 }  // namespace
 

@@ -151,9 +151,13 @@ bool accepts(const node& node)
            fits_product(p.input_plane, p.output_channels * p.taps, p.input_channels);
 }
 
-constexpr Kernel conv_transpose_rows[] = {{"ConvTranspose", "conv_transpose.gemm_col2im", accepts,
-                                           run_tiled<ConvTransposed, run_tile>,
-                                           prepare_tiled<ConvTransposed, describe>}};
+constexpr Kernel conv_transpose_rows[] = {
+    {.op = "ConvTranspose",
+     .name = "conv_transpose.gemm_col2im",
+     .accepts = accepts,
+     .run = run_tiled<ConvTransposed, run_tile>,
+     .prepare = prepare_tiled<ConvTransposed, describe>},
+};
 
 }  // namespace
 

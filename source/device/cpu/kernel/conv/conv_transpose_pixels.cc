@@ -105,8 +105,19 @@ bool pays(const node& node)
 }
 
 constexpr Kernel conv_transpose_pixels_rows[] = {
-    {"ConvTranspose", "conv_transpose.pixels", accepts, run_phases, prepare, -1, take_addend,
-     Layout::kChannelsLast, true, false, true, 1, kTakesSteps, pays}};
+    {.op = "ConvTranspose",
+     .name = "conv_transpose.pixels",
+     .accepts = accepts,
+     .run = run_phases,
+     .prepare = prepare,
+     .find_in_place = take_addend,
+     .layout = Layout::kChannelsLast,
+     .fuses = true,
+     .leads = true,
+     .unaligned_input = 1,
+     .takes_steps = kTakesSteps,
+     .pays = pays},
+};
 
 }  // namespace
 

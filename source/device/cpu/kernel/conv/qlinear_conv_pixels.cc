@@ -129,10 +129,23 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel qlinear_conv_pixels_rows[] = {
-    {"QLinearConv", "conv.byte_pixels", accepts<4>, run, prepare, -1, nullptr,
-     Layout::kChannelsLast, true, false, true, 3, kTakesSteps, nullptr, true},
-    {"QLinearConv", "conv.byte_rows", accepts<3>, run_rows, prepare_rows, -1, nullptr,
-     Layout::kPlanar, false, false, false, 3},
+    {.op = "QLinearConv",
+     .name = "conv.byte_pixels",
+     .accepts = accepts<4>,
+     .run = run,
+     .prepare = prepare,
+     .layout = Layout::kChannelsLast,
+     .fuses = true,
+     .leads = true,
+     .unaligned_input = 3,
+     .takes_steps = kTakesSteps,
+     .looks_up = true},
+    {.op = "QLinearConv",
+     .name = "conv.byte_rows",
+     .accepts = accepts<3>,
+     .run = run_rows,
+     .prepare = prepare_rows,
+     .unaligned_input = 3},
 };
 
 }  // namespace

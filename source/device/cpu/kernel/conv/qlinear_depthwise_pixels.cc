@@ -208,8 +208,17 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel qlinear_depthwise_pixels_rows[] = {
-    {"QLinearConv", "conv.byte_depthwise_pixels", accepts, run_depthwise, prepare, -1, nullptr,
-     Layout::kChannelsLast, false, false, true, 3, kTakesSteps, nullptr, true}};
+    {.op = "QLinearConv",
+     .name = "conv.byte_depthwise_pixels",
+     .accepts = accepts,
+     .run = run_depthwise,
+     .prepare = prepare,
+     .layout = Layout::kChannelsLast,
+     .leads = true,
+     .unaligned_input = 3,
+     .takes_steps = kTakesSteps,
+     .looks_up = true},
+};
 
 }  // namespace
 

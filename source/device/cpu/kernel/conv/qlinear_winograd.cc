@@ -564,8 +564,16 @@ bool pays(const node& node)
 }
 
 constexpr Kernel qlinear_winograd_rows[] = {
-    {"QLinearConv", "conv.byte_winograd", accepts, run, prepare, -1, nullptr, Layout::kChannelsLast,
-     false, false, true, 3, kTakesSteps, pays},
+    {.op = "QLinearConv",
+     .name = "conv.byte_winograd",
+     .accepts = accepts,
+     .run = run,
+     .prepare = prepare,
+     .layout = Layout::kChannelsLast,
+     .leads = true,
+     .unaligned_input = 3,
+     .takes_steps = kTakesSteps,
+     .pays = pays},
 };
 
 }  // namespace

@@ -165,8 +165,16 @@ int run_matmul(KernelContext& context)
 }
 
 constexpr Kernel gemm_rows[] = {
-    {"Gemm", "gemm.product", accepts_gemm, run_gemm, prepare_gemm},
-    {"MatMul", "matmul.product", accepts, run_matmul, prepare_matmul},
+    {.op = "Gemm",
+     .name = "gemm.product",
+     .accepts = accepts_gemm,
+     .run = run_gemm,
+     .prepare = prepare_gemm},
+    {.op = "MatMul",
+     .name = "matmul.product",
+     .accepts = accepts,
+     .run = run_matmul,
+     .prepare = prepare_matmul},
 };
 
 }  // namespace

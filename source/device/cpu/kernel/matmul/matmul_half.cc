@@ -117,11 +117,27 @@ int run_stacks(KernelContext& context)
 }
 
 constexpr Kernel matmul_half_rows[] = {
-    {"MatMul", "matmul.half_pixels", accepts, run, prepare_matmul, -1, take_addend, Layout::kPlanar,
-     true, false, false, 1},
-    {"Gemm", "gemm.half_pixels", accepts_gemm, run, prepare_gemm, -1, take_addend, Layout::kPlanar,
-     true, false, false, 1},
-    {"MatMul", "matmul.half_stacks", has_halves, run_stacks, prepare_stacks},
+    {.op = "MatMul",
+     .name = "matmul.half_pixels",
+     .accepts = accepts,
+     .run = run,
+     .prepare = prepare_matmul,
+     .find_in_place = take_addend,
+     .fuses = true,
+     .unaligned_input = 1},
+    {.op = "Gemm",
+     .name = "gemm.half_pixels",
+     .accepts = accepts_gemm,
+     .run = run,
+     .prepare = prepare_gemm,
+     .find_in_place = take_addend,
+     .fuses = true,
+     .unaligned_input = 1},
+    {.op = "MatMul",
+     .name = "matmul.half_stacks",
+     .accepts = has_halves,
+     .run = run_stacks,
+     .prepare = prepare_stacks},
 };
 
 }  // namespace

@@ -370,14 +370,24 @@ bool accepts_bytes(const node& node)
 
 constexpr const char* kOperator = "com.microsoft.MatMulNBits";
 constexpr Kernel matmul_nbits_rows[] = {
-    {kOperator, "matmul_nbits.vnni", accepts_bytes<vnni_nbits_product>,
-     run_bytes<vnni_nbits_product>, prepare_bytes, -1, nullptr, Layout::kPlanar, false, false,
-     false, 1},
-    {kOperator, "matmul_nbits.avx2", accepts_bytes<avx2_nbits_product>,
-     run_bytes<avx2_nbits_product>, prepare_bytes, -1, nullptr, Layout::kPlanar, false, false,
-     false, 1},
-    {kOperator, "matmul_nbits.floats", accepts_floats, run_floats, prepare_floats, -1, nullptr,
-     Layout::kPlanar, false, false, false, 1},
+    {.op = kOperator,
+     .name = "matmul_nbits.vnni",
+     .accepts = accepts_bytes<vnni_nbits_product>,
+     .run = run_bytes<vnni_nbits_product>,
+     .prepare = prepare_bytes,
+     .unaligned_input = 1},
+    {.op = kOperator,
+     .name = "matmul_nbits.avx2",
+     .accepts = accepts_bytes<avx2_nbits_product>,
+     .run = run_bytes<avx2_nbits_product>,
+     .prepare = prepare_bytes,
+     .unaligned_input = 1},
+    {.op = kOperator,
+     .name = "matmul_nbits.floats",
+     .accepts = accepts_floats,
+     .run = run_floats,
+     .prepare = prepare_floats,
+     .unaligned_input = 1},
 };
 
 }  // namespace

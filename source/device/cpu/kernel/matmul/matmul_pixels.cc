@@ -93,10 +93,22 @@ bool accepts_gemm(const node& node)
 }
 
 constexpr Kernel matmul_pixels_rows[] = {
-    {"MatMul", "matmul.pixels", accepts, run, prepare_matmul, -1, find_in_place, Layout::kPlanar,
-     true, false, false, 1},
-    {"Gemm", "gemm.pixels", accepts_gemm, run, prepare_gemm, -1, find_in_place, Layout::kPlanar,
-     true, false, false, 1},
+    {.op = "MatMul",
+     .name = "matmul.pixels",
+     .accepts = accepts,
+     .run = run,
+     .prepare = prepare_matmul,
+     .find_in_place = find_in_place,
+     .fuses = true,
+     .unaligned_input = 1},
+    {.op = "Gemm",
+     .name = "gemm.pixels",
+     .accepts = accepts_gemm,
+     .run = run,
+     .prepare = prepare_gemm,
+     .find_in_place = find_in_place,
+     .fuses = true,
+     .unaligned_input = 1},
 };
 
 }  // namespace

@@ -185,11 +185,23 @@ bool accepts_stacks(const node& node)
 }
 
 constexpr Kernel qlinear_matmul_pixels_rows[] = {
-    {"QLinearMatMul", "matmul.byte_pixels", accepts_matmul, run, prepare_matmul, -1, nullptr,
-     Layout::kPlanar, false, false, false, 3},
-    {"QLinearMatMul", "matmul.byte_stacks", accepts_stacks, run_stacks, prepare_stacks},
-    {"com.microsoft.QGemm", "gemm.byte_pixels", accepts_gemm, run, prepare_gemm, -1, nullptr,
-     Layout::kPlanar, false, false, false, 3},
+    {.op = "QLinearMatMul",
+     .name = "matmul.byte_pixels",
+     .accepts = accepts_matmul,
+     .run = run,
+     .prepare = prepare_matmul,
+     .unaligned_input = 3},
+    {.op = "QLinearMatMul",
+     .name = "matmul.byte_stacks",
+     .accepts = accepts_stacks,
+     .run = run_stacks,
+     .prepare = prepare_stacks},
+    {.op = "com.microsoft.QGemm",
+     .name = "gemm.byte_pixels",
+     .accepts = accepts_gemm,
+     .run = run,
+     .prepare = prepare_gemm,
+     .unaligned_input = 3},
 };
 
 }  // namespace

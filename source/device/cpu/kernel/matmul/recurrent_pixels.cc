@@ -237,11 +237,26 @@ int run_gru(KernelContext& context)
 }
 
 constexpr Kernel recurrent_pixels_rows[] = {
-    {"LSTM", "lstm.pixels", accepts_recurrent_layer, run_lstm, prepare_lstm},
-    {"tengine.RowQuantizeLSTM", "lstm.byte_pixels", accepts_recurrent_layer, run_lstm,
-     prepare_lstm},
-    {"GRU", "gru.pixels", accepts_recurrent_layer, run_gru, prepare_gru},
-    {"RNN", "rnn.pixels", accepts_recurrent_layer, run_rnn, prepare_rnn},
+    {.op = "LSTM",
+     .name = "lstm.pixels",
+     .accepts = accepts_recurrent_layer,
+     .run = run_lstm,
+     .prepare = prepare_lstm},
+    {.op = "tengine.RowQuantizeLSTM",
+     .name = "lstm.byte_pixels",
+     .accepts = accepts_recurrent_layer,
+     .run = run_lstm,
+     .prepare = prepare_lstm},
+    {.op = "GRU",
+     .name = "gru.pixels",
+     .accepts = accepts_recurrent_layer,
+     .run = run_gru,
+     .prepare = prepare_gru},
+    {.op = "RNN",
+     .name = "rnn.pixels",
+     .accepts = accepts_recurrent_layer,
+     .run = run_rnn,
+     .prepare = prepare_rnn},
 };
 
 }  // namespace

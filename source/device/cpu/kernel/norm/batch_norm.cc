@@ -277,9 +277,17 @@ bool accepts(const node& node)
     return true;
 }
 
-constexpr Kernel batch_norm_rows[] = {{"BatchNormalization", "batch_norm.simd", accepts, run,
-                                       prepare, 0, nullptr, Layout::kAny, true, false, false, -1,
-                                       kTakesSteps}};
+constexpr Kernel batch_norm_rows[] = {
+    {.op = "BatchNormalization",
+     .name = "batch_norm.simd",
+     .accepts = accepts,
+     .run = run,
+     .prepare = prepare,
+     .in_place_input = 0,
+     .layout = Layout::kAny,
+     .fuses = true,
+     .takes_steps = kTakesSteps},
+};
 
 }  // namespace
 

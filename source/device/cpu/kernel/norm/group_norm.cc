@@ -144,8 +144,16 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel group_norm_rows[] = {
-    {"InstanceNormalization", "instance_norm.simd", accepts, run_instance_norm, nullptr, 0},
-    {"GroupNormalization", "group_norm.simd", accepts, run_group_norm, nullptr, 0},
+    {.op = "InstanceNormalization",
+     .name = "instance_norm.simd",
+     .accepts = accepts,
+     .run = run_instance_norm,
+     .in_place_input = 0},
+    {.op = "GroupNormalization",
+     .name = "group_norm.simd",
+     .accepts = accepts,
+     .run = run_group_norm,
+     .in_place_input = 0},
 };
 
 }  // namespace

@@ -119,7 +119,13 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel layer_norm_rows[] = {
-    {"LayerNormalization", "layer_norm.simd", accepts, run, prepare, 0}};
+    {.op = "LayerNormalization",
+     .name = "layer_norm.simd",
+     .accepts = accepts,
+     .run = run,
+     .prepare = prepare,
+     .in_place_input = 0},
+};
 constexpr Kernel kFused = {"", "layer_norm.fused", nullptr, run_fused, prepare, 0};
 
 }  // namespace

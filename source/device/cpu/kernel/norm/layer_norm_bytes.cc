@@ -295,7 +295,13 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel layer_norm_bytes_rows[] = {
-    {"tengine.QLinearLayerNormalization", "layer_norm.bytes", accepts, run, prepare, 0}};
+    {.op = "tengine.QLinearLayerNormalization",
+     .name = "layer_norm.bytes",
+     .accepts = accepts,
+     .run = run,
+     .prepare = prepare,
+     .in_place_input = 0},
+};
 
 }  // namespace
 

@@ -480,31 +480,37 @@ bool accepts_pixels(const node& node)
     return get_ir_node_output(&node, 0)->dim_num == 4 || !stays(1) || (!stays(2) && !stays(3));
 }
 
-#define PLANAR(op, name, result)                             \
-    {                                                        \
-        op, name, accepts_planar<result>, run<result, false> \
-    }
-#define PIXELS(op, name, result)                                                   \
-    {                                                                              \
-        op, name, accepts_pixels<result>, run<result, true>, nullptr, -1, nullptr, \
-            Layout::kChannelsLast                                                  \
-    }
+template <Result kResult>
+constexpr Kernel planar(const char* op, const char* name)
+{
+    return {.op = op, .name = name, .accepts = accepts_planar<kResult>, .run = run<kResult, false>};
+}
+
+template <Result kResult>
+constexpr Kernel channels_last(const char* op, const char* name)
+{
+    return {.op = op,
+            .name = name,
+            .accepts = accepts_pixels<kResult>,
+            .run = run<kResult, true>,
+            .layout = Layout::kChannelsLast};
+}
 
 constexpr Kernel reduce_rows[] = {
-    PIXELS("ReduceSum", "reduce_sum.pixels", Result::kSum),
-    PLANAR("ReduceSum", "reduce_sum.simd", Result::kSum),
-    PIXELS("ReduceMean", "reduce_mean.pixels", Result::kMean),
-    PLANAR("ReduceMean", "reduce_mean.simd", Result::kMean),
-    PIXELS("ReduceL1", "reduce_l1.pixels", Result::kMagnitudes),
-    PLANAR("ReduceL1", "reduce_l1.simd", Result::kMagnitudes),
-    PIXELS("ReduceSumSquare", "reduce_sum_square.pixels", Result::kSquares),
-    PLANAR("ReduceSumSquare", "reduce_sum_square.simd", Result::kSquares),
-    PIXELS("ReduceL2", "reduce_l2.pixels", Result::kRoot),
-    PLANAR("ReduceL2", "reduce_l2.simd", Result::kRoot),
-    PIXELS("ReduceMax", "reduce_max.pixels", Result::kLargest),
-    PLANAR("ReduceMax", "reduce_max.simd", Result::kLargest),
-    PIXELS("ReduceMin", "reduce_min.pixels", Result::kSmallest),
-    PLANAR("ReduceMin", "reduce_min.simd", Result::kSmallest),
+    channels_last<Result::kSum>("ReduceSum", "reduce_sum.pixels"),
+    planar<Result::kSum>("ReduceSum", "reduce_sum.simd"),
+    channels_last<Result::kMean>("ReduceMean", "reduce_mean.pixels"),
+    planar<Result::kMean>("ReduceMean", "reduce_mean.simd"),
+    channels_last<Result::kMagnitudes>("ReduceL1", "reduce_l1.pixels"),
+    planar<Result::kMagnitudes>("ReduceL1", "reduce_l1.simd"),
+    channels_last<Result::kSquares>("ReduceSumSquare", "reduce_sum_square.pixels"),
+    planar<Result::kSquares>("ReduceSumSquare", "reduce_sum_square.simd"),
+    channels_last<Result::kRoot>("ReduceL2", "reduce_l2.pixels"),
+    planar<Result::kRoot>("ReduceL2", "reduce_l2.simd"),
+    channels_last<Result::kLargest>("ReduceMax", "reduce_max.pixels"),
+    planar<Result::kLargest>("ReduceMax", "reduce_max.simd"),
+    channels_last<Result::kSmallest>("ReduceMin", "reduce_min.pixels"),
+    planar<Result::kSmallest>("ReduceMin", "reduce_min.simd"),
 };
 
 }  // namespace

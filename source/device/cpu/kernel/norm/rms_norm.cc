@@ -73,8 +73,16 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel rms_norm_rows[] = {
-    {"RMSNormalization", "rms_norm.simd", accepts, run, nullptr, 0},
-    {"SimplifiedLayerNormalization", "rms_norm.simd", accepts, run, nullptr, 0},
+    {.op = "RMSNormalization",
+     .name = "rms_norm.simd",
+     .accepts = accepts,
+     .run = run,
+     .in_place_input = 0},
+    {.op = "SimplifiedLayerNormalization",
+     .name = "rms_norm.simd",
+     .accepts = accepts,
+     .run = run,
+     .in_place_input = 0},
 };
 
 }  // namespace

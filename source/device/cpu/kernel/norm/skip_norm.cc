@@ -115,9 +115,16 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel skip_norm_rows[] = {
-    {"com.microsoft.SkipLayerNormalization", "skip_norm.simd", accepts, run<false>, nullptr, 0},
-    {"com.microsoft.SkipSimplifiedLayerNormalization", "skip_norm.simd", accepts, run<true>,
-     nullptr, 0},
+    {.op = "com.microsoft.SkipLayerNormalization",
+     .name = "skip_norm.simd",
+     .accepts = accepts,
+     .run = run<false>,
+     .in_place_input = 0},
+    {.op = "com.microsoft.SkipSimplifiedLayerNormalization",
+     .name = "skip_norm.simd",
+     .accepts = accepts,
+     .run = run<true>,
+     .in_place_input = 0},
 };
 
 }  // namespace

@@ -152,7 +152,14 @@ bool accepts(const node& node)
            (axis == -1 || axis == input.dim_num - 1);
 }
 
-constexpr Kernel softmax_rows[] = {{"Softmax", "softmax.simd", accepts, run, prepare, 0}};
+constexpr Kernel softmax_rows[] = {
+    {.op = "Softmax",
+     .name = "softmax.simd",
+     .accepts = accepts,
+     .run = run,
+     .prepare = prepare,
+     .in_place_input = 0},
+};
 
 }  // namespace
 

@@ -225,7 +225,13 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel softmax_bytes_rows[] = {
-    {"com.microsoft.QLinearSoftmax", "softmax.bytes", accepts, run, prepare, 0}};
+    {.op = "com.microsoft.QLinearSoftmax",
+     .name = "softmax.bytes",
+     .accepts = accepts,
+     .run = run,
+     .prepare = prepare,
+     .in_place_input = 0},
+};
 
 }  // namespace
 

@@ -46,7 +46,8 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel cast_rows[] = {
-    {"Cast", "cast.simd", accepts, run, nullptr, -1, nullptr, Layout::kAny}};
+    {.op = "Cast", .name = "cast.simd", .accepts = accepts, .run = run, .layout = Layout::kAny},
+};
 
 }  // namespace
 

@@ -66,7 +66,11 @@ int run_lookup(KernelContext& context)
 }
 
 constexpr Kernel lookup_rows[] = {
-    {"tengine.Lookup", "lookup.simd", nullptr, run_lookup, nullptr, 0, nullptr, Layout::kAny},
+    {.op = "tengine.Lookup",
+     .name = "lookup.simd",
+     .run = run_lookup,
+     .in_place_input = 0,
+     .layout = Layout::kAny},
 };
 
 }  // namespace

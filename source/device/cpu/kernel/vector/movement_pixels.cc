@@ -110,11 +110,22 @@ int run_resize(KernelContext& context)
 }
 
 constexpr Kernel movement_pixels_rows[] = {
-    {"DepthToSpace", "depth_to_space.pixels", is_picture, run_depth_to_space, nullptr, -1, nullptr,
-     Layout::kChannelsLast},
-    {"Resize", "resize.nearest_pixels", resizes_pixels, run_resize, prepare_resize, -1, nullptr,
-     Layout::kChannelsLast},
-    {"Slice", "slice.pixels", is_picture, run_slice, nullptr, -1, nullptr, Layout::kChannelsLast},
+    {.op = "DepthToSpace",
+     .name = "depth_to_space.pixels",
+     .accepts = is_picture,
+     .run = run_depth_to_space,
+     .layout = Layout::kChannelsLast},
+    {.op = "Resize",
+     .name = "resize.nearest_pixels",
+     .accepts = resizes_pixels,
+     .run = run_resize,
+     .prepare = prepare_resize,
+     .layout = Layout::kChannelsLast},
+    {.op = "Slice",
+     .name = "slice.pixels",
+     .accepts = is_picture,
+     .run = run_slice,
+     .layout = Layout::kChannelsLast},
 };
 
 }  // namespace

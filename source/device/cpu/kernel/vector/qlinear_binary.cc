@@ -534,10 +534,17 @@ int run_mul(KernelContext& context)
 }
 
 constexpr Kernel qlinear_binary_rows[] = {
-    {"com.microsoft.QLinearAdd", "qlinear_add.simd", nullptr, run_add, nullptr, 0, nullptr,
-     Layout::kAny},
-    {"com.microsoft.QLinearMul", "qlinear_mul.simd", nullptr, run_mul, prepare_mul, 0, nullptr,
-     Layout::kAny},
+    {.op = "com.microsoft.QLinearAdd",
+     .name = "qlinear_add.simd",
+     .run = run_add,
+     .in_place_input = 0,
+     .layout = Layout::kAny},
+    {.op = "com.microsoft.QLinearMul",
+     .name = "qlinear_mul.simd",
+     .run = run_mul,
+     .prepare = prepare_mul,
+     .in_place_input = 0,
+     .layout = Layout::kAny},
 };
 
 // output[i] = (the sum of a and b) / 2^shift.

@@ -326,14 +326,29 @@ bool is_fp32(const node& node)
 }
 
 constexpr Kernel quant_bytes_rows[] = {
-    {"QuantizeLinear", "quantize.simd", accepts_whole<accepts_quantize>, run_quantize, nullptr, -1,
-     nullptr, Layout::kAny},
-    {"QuantizeLinear", "quantize.slices", accepts_slices<accepts_quantize>, run_quantize},
-    {"DequantizeLinear", "dequantize.simd", accepts_whole<accepts_dequantize>, run_dequantize,
-     nullptr, -1, nullptr, Layout::kAny},
-    {"DequantizeLinear", "dequantize.slices", accepts_slices<accepts_dequantize>, run_dequantize},
-    {"DynamicQuantizeLinear", "dynamic_quantize.simd", is_fp32, run_dynamic_quantize, nullptr, -1,
-     nullptr, Layout::kAny},
+    {.op = "QuantizeLinear",
+     .name = "quantize.simd",
+     .accepts = accepts_whole<accepts_quantize>,
+     .run = run_quantize,
+     .layout = Layout::kAny},
+    {.op = "QuantizeLinear",
+     .name = "quantize.slices",
+     .accepts = accepts_slices<accepts_quantize>,
+     .run = run_quantize},
+    {.op = "DequantizeLinear",
+     .name = "dequantize.simd",
+     .accepts = accepts_whole<accepts_dequantize>,
+     .run = run_dequantize,
+     .layout = Layout::kAny},
+    {.op = "DequantizeLinear",
+     .name = "dequantize.slices",
+     .accepts = accepts_slices<accepts_dequantize>,
+     .run = run_dequantize},
+    {.op = "DynamicQuantizeLinear",
+     .name = "dynamic_quantize.simd",
+     .accepts = is_fp32,
+     .run = run_dynamic_quantize,
+     .layout = Layout::kAny},
 };
 
 }  // namespace

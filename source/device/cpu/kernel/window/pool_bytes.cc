@@ -386,12 +386,27 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel pool_bytes_rows[] = {
-    {"MaxPool", "max_pool.byte_pixels", accepts, run_max_pool, prepare, -1, nullptr,
-     Layout::kChannelsLast, false, false, true, -1, kTakesSteps},
-    {"com.microsoft.QLinearAveragePool", "average_pool.byte_pixels", accepts, run_average_pool,
-     prepare, -1, nullptr, Layout::kChannelsLast, false, false, true, -1, kTakesSteps},
-    {"com.microsoft.QLinearGlobalAveragePool", "global_average_pool.byte_pixels", is_picture,
-     run_global_average, nullptr, -1, nullptr, Layout::kChannelsLast},
+    {.op = "MaxPool",
+     .name = "max_pool.byte_pixels",
+     .accepts = accepts,
+     .run = run_max_pool,
+     .prepare = prepare,
+     .layout = Layout::kChannelsLast,
+     .leads = true,
+     .takes_steps = kTakesSteps},
+    {.op = "com.microsoft.QLinearAveragePool",
+     .name = "average_pool.byte_pixels",
+     .accepts = accepts,
+     .run = run_average_pool,
+     .prepare = prepare,
+     .layout = Layout::kChannelsLast,
+     .leads = true,
+     .takes_steps = kTakesSteps},
+    {.op = "com.microsoft.QLinearGlobalAveragePool",
+     .name = "global_average_pool.byte_pixels",
+     .accepts = is_picture,
+     .run = run_global_average,
+     .layout = Layout::kChannelsLast},
 };
 
 }  // namespace

@@ -275,14 +275,30 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel pool_pixels_rows[] = {
-    {"MaxPool", "max_pool.pixels", accepts, run_max_pool, prepare, -1, nullptr,
-     Layout::kChannelsLast, false, false, false, -1, kTakesSteps},
-    {"AveragePool", "average_pool.pixels", accepts, run_average_pool, prepare, -1, nullptr,
-     Layout::kChannelsLast, false, false, false, -1, kTakesSteps},
-    {"GlobalAveragePool", "global_average_pool.pixels", is_picture, run_global_average, nullptr, -1,
-     nullptr, Layout::kChannelsLast},
-    {"GlobalMaxPool", "global_max_pool.pixels", is_picture, run_global_max, nullptr, -1, nullptr,
-     Layout::kChannelsLast},
+    {.op = "MaxPool",
+     .name = "max_pool.pixels",
+     .accepts = accepts,
+     .run = run_max_pool,
+     .prepare = prepare,
+     .layout = Layout::kChannelsLast,
+     .takes_steps = kTakesSteps},
+    {.op = "AveragePool",
+     .name = "average_pool.pixels",
+     .accepts = accepts,
+     .run = run_average_pool,
+     .prepare = prepare,
+     .layout = Layout::kChannelsLast,
+     .takes_steps = kTakesSteps},
+    {.op = "GlobalAveragePool",
+     .name = "global_average_pool.pixels",
+     .accepts = is_picture,
+     .run = run_global_average,
+     .layout = Layout::kChannelsLast},
+    {.op = "GlobalMaxPool",
+     .name = "global_max_pool.pixels",
+     .accepts = is_picture,
+     .run = run_global_max,
+     .layout = Layout::kChannelsLast},
 };
 
 }  // namespace

@@ -207,7 +207,13 @@ int run(KernelContext& context)
 }
 
 constexpr Kernel resize_pixels_rows[] = {
-    {"Resize", "resize.byte_pixels", accepts, run, prepare, -1, nullptr, Layout::kChannelsLast}};
+    {.op = "Resize",
+     .name = "resize.byte_pixels",
+     .accepts = accepts,
+     .run = run,
+     .prepare = prepare,
+     .layout = Layout::kChannelsLast},
+};
 
 }  // namespace
 

@@ -239,9 +239,14 @@ bool pays(const node& node)
     return input.dims[1] >= 8 && get_ir_node_output(&node, 0)->elem_num >= input.elem_num / 8;
 }
 
-constexpr Kernel roi_align_rows[] = {{"RoiAlign", "roi_align.simd", accepts, run, prepare, -1,
-                                      nullptr, Layout::kPlanar, false, false, false, -1, false,
-                                      pays}};
+constexpr Kernel roi_align_rows[] = {
+    {.op = "RoiAlign",
+     .name = "roi_align.simd",
+     .accepts = accepts,
+     .run = run,
+     .prepare = prepare,
+     .pays = pays},
+};
 
 }  // namespace
 

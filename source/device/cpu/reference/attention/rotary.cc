@@ -54,8 +54,8 @@ int run(KernelContext& context)
 }
 
 constexpr Kernel rotary_rows[] = {
-    {"RotaryEmbedding", "reference", nullptr, run, nullptr, 0},
-    {"com.microsoft.RotaryEmbedding", "reference", nullptr, run, nullptr, 0},
+    {.op = "RotaryEmbedding", .name = "reference", .run = run, .in_place_input = 0},
+    {.op = "com.microsoft.RotaryEmbedding", .name = "reference", .run = run, .in_place_input = 0},
 };
 
 }  // namespace

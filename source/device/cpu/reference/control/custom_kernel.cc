@@ -84,7 +84,11 @@ int find_in_place(const KernelContext& context, int output)
 }
 
 constexpr Kernel custom_kernel_rows[] = {
-    {"tengine.Custom", "custom", nullptr, run, prepare, -1, find_in_place},
+    {.op = "tengine.Custom",
+     .name = "custom",
+     .run = run,
+     .prepare = prepare,
+     .find_in_place = find_in_place},
 };
 
 }  // namespace

@@ -259,12 +259,11 @@ int run_scatter_nd(KernelContext& context)
 }
 
 constexpr Kernel gather_rows[] = {
-    {"Gather", "reference", nullptr, run_gather, nullptr, -1, nullptr, Layout::kPlanar, false,
-     false, false, 0},
-    {"GatherElements", "reference", nullptr, run_gather_elements},
-    {"GatherND", "reference", nullptr, run_gather_nd},
-    {"ScatterElements", "reference", nullptr, run_scatter_elements},
-    {"ScatterND", "reference", nullptr, run_scatter_nd},
+    {.op = "Gather", .name = "reference", .run = run_gather, .unaligned_input = 0},
+    {.op = "GatherElements", .name = "reference", .run = run_gather_elements},
+    {.op = "GatherND", .name = "reference", .run = run_gather_nd},
+    {.op = "ScatterElements", .name = "reference", .run = run_scatter_elements},
+    {.op = "ScatterND", .name = "reference", .run = run_scatter_nd},
 };
 
 }  // namespace

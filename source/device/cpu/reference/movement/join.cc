@@ -96,9 +96,12 @@ int run_split(KernelContext& context)
 }
 
 constexpr Kernel join_rows[] = {
-    {"Concat", "reference", nullptr, run_concat, nullptr, -1, nullptr, Layout::kAny, false, false,
-     false, -1, kTakesSteps},
-    {"Split", "reference", nullptr, run_split, nullptr, -1, nullptr, Layout::kAny},
+    {.op = "Concat",
+     .name = "reference",
+     .run = run_concat,
+     .layout = Layout::kAny,
+     .takes_steps = kTakesSteps},
+    {.op = "Split", .name = "reference", .run = run_split, .layout = Layout::kAny},
 };
 
 }  // namespace

@@ -157,10 +157,21 @@ int run_cumulation(KernelContext& context)
 }
 
 constexpr Kernel order_rows[] = {
-    {"CumProd", "reference", accepts_input<CumulationTypes>, run_cumulation<Multiplication>,
-     nullptr, 0},
-    {"CumSum", "reference", accepts_input<CumulationTypes>, run_cumulation<Addition>, nullptr, 0},
-    {"TopK", "reference", accepts_input<NumberTypes>, run_top_k, prepare_top_k},
+    {.op = "CumProd",
+     .name = "reference",
+     .accepts = accepts_input<CumulationTypes>,
+     .run = run_cumulation<Multiplication>,
+     .in_place_input = 0},
+    {.op = "CumSum",
+     .name = "reference",
+     .accepts = accepts_input<CumulationTypes>,
+     .run = run_cumulation<Addition>,
+     .in_place_input = 0},
+    {.op = "TopK",
+     .name = "reference",
+     .accepts = accepts_input<NumberTypes>,
+     .run = run_top_k,
+     .prepare = prepare_top_k},
 };
 
 }  // namespace

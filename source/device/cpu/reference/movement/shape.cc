@@ -56,14 +56,14 @@ int run_size(KernelContext& context)
 }
 
 constexpr Kernel shape_rows[] = {
-    {"Reshape", "reference", nullptr, run_view, nullptr, 0},
-    {"Flatten", "reference", nullptr, run_view, nullptr, 0},
-    {"Squeeze", "reference", nullptr, run_view, nullptr, 0},
-    {"Unsqueeze", "reference", nullptr, run_view, nullptr, 0},
-    {"Identity", "reference", nullptr, run_view, nullptr, 0},
-    {"Expand", "reference", nullptr, run_expand},
-    {"Shape", "reference", nullptr, run_shape},
-    {"Size", "reference", nullptr, run_size},
+    {.op = "Reshape", .name = "reference", .run = run_view, .in_place_input = 0},
+    {.op = "Flatten", .name = "reference", .run = run_view, .in_place_input = 0},
+    {.op = "Squeeze", .name = "reference", .run = run_view, .in_place_input = 0},
+    {.op = "Unsqueeze", .name = "reference", .run = run_view, .in_place_input = 0},
+    {.op = "Identity", .name = "reference", .run = run_view, .in_place_input = 0},
+    {.op = "Expand", .name = "reference", .run = run_expand},
+    {.op = "Shape", .name = "reference", .run = run_shape},
+    {.op = "Size", .name = "reference", .run = run_size},
 };
 
 }  // namespace

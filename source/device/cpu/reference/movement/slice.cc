@@ -264,13 +264,16 @@ int run_trilu(KernelContext& context)
 }
 
 constexpr Kernel slice_rows[] = {
-    {"CenterCropPad", "reference", nullptr, run_center_crop_pad},
-    {"Slice", "reference", nullptr, run_slice},
-    {"Pad", "reference", nullptr, run_unpacked<run_pad>, prepare_unpacked, -1, nullptr,
-     Layout::kAny},
-    {"Tile", "reference", nullptr, run_tile},
-    {"ReverseSequence", "reference", nullptr, run_reverse_sequence},
-    {"Trilu", "reference", nullptr, run_trilu, nullptr, 0},
+    {.op = "CenterCropPad", .name = "reference", .run = run_center_crop_pad},
+    {.op = "Slice", .name = "reference", .run = run_slice},
+    {.op = "Pad",
+     .name = "reference",
+     .run = run_unpacked<run_pad>,
+     .prepare = prepare_unpacked,
+     .layout = Layout::kAny},
+    {.op = "Tile", .name = "reference", .run = run_tile},
+    {.op = "ReverseSequence", .name = "reference", .run = run_reverse_sequence},
+    {.op = "Trilu", .name = "reference", .run = run_trilu, .in_place_input = 0},
 };
 
 }  // namespace

@@ -288,9 +288,19 @@ int run_linear_attention(KernelContext& context)
 }
 
 constexpr Kernel state_rows[] = {
-    {"CausalConvWithState", "reference", nullptr, run_causal_conv, prepare_causal_conv},
-    {"LinearAttention", "reference", nullptr, run_linear_attention, prepare_linear_attention},
-    {"TensorScatter", "reference", nullptr, run_unpacked<run_tensor_scatter>, prepare_unpacked, 0},
+    {.op = "CausalConvWithState",
+     .name = "reference",
+     .run = run_causal_conv,
+     .prepare = prepare_causal_conv},
+    {.op = "LinearAttention",
+     .name = "reference",
+     .run = run_linear_attention,
+     .prepare = prepare_linear_attention},
+    {.op = "TensorScatter",
+     .name = "reference",
+     .run = run_unpacked<run_tensor_scatter>,
+     .prepare = prepare_unpacked,
+     .in_place_input = 0},
 };
 
 }  // namespace

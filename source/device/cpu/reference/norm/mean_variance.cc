@@ -104,7 +104,12 @@ int run(KernelContext& context)
 }
 
 constexpr Kernel mean_variance_rows[] = {
-    {"MeanVarianceNormalization", "reference", accepts_input<FloatTypes>, run, prepare, 0},
+    {.op = "MeanVarianceNormalization",
+     .name = "reference",
+     .accepts = accepts_input<FloatTypes>,
+     .run = run,
+     .prepare = prepare,
+     .in_place_input = 0},
 };
 
 }  // namespace

@@ -327,13 +327,19 @@ int run_lp_norm(KernelContext& context)
 }
 
 constexpr Kernel norm_rows[] = {
-    {"BatchNormalization", "reference", nullptr, run_batch_norm, nullptr, 0},
-    {"InstanceNormalization", "reference", nullptr, run_instance_norm, nullptr, 0},
-    {"GroupNormalization", "reference", nullptr, run_group_norm, nullptr, 0},
-    {"LayerNormalization", "reference", nullptr, run_layer_norm, nullptr, 0},
-    {"RMSNormalization", "reference", nullptr, run_rms_norm, nullptr, 0},
-    {"SimplifiedLayerNormalization", "reference", nullptr, run_rms_norm, nullptr, 0},
-    {"LpNormalization", "reference", nullptr, run_lp_norm, nullptr, 0},
+    {.op = "BatchNormalization", .name = "reference", .run = run_batch_norm, .in_place_input = 0},
+    {.op = "InstanceNormalization",
+     .name = "reference",
+     .run = run_instance_norm,
+     .in_place_input = 0},
+    {.op = "GroupNormalization", .name = "reference", .run = run_group_norm, .in_place_input = 0},
+    {.op = "LayerNormalization", .name = "reference", .run = run_layer_norm, .in_place_input = 0},
+    {.op = "RMSNormalization", .name = "reference", .run = run_rms_norm, .in_place_input = 0},
+    {.op = "SimplifiedLayerNormalization",
+     .name = "reference",
+     .run = run_rms_norm,
+     .in_place_input = 0},
+    {.op = "LpNormalization", .name = "reference", .run = run_lp_norm, .in_place_input = 0},
 };
 
 }  // namespace

@@ -49,7 +49,10 @@ int run_layer_norm(KernelContext& context)
 }
 
 constexpr Kernel qlinear_norm_rows[] = {
-    {"tengine.QLinearLayerNormalization", "reference", nullptr, run_layer_norm, nullptr, 0},
+    {.op = "tengine.QLinearLayerNormalization",
+     .name = "reference",
+     .run = run_layer_norm,
+     .in_place_input = 0},
 };
 
 }  // namespace

@@ -68,7 +68,10 @@ int run_softmax(KernelContext& context)
 }
 
 constexpr Kernel qlinear_softmax_rows[] = {
-    {"com.microsoft.QLinearSoftmax", "reference", nullptr, run_softmax, nullptr, 0},
+    {.op = "com.microsoft.QLinearSoftmax",
+     .name = "reference",
+     .run = run_softmax,
+     .in_place_input = 0},
 };
 
 }  // namespace

@@ -98,8 +98,14 @@ int run(KernelContext& context)
 }
 
 constexpr Kernel skip_norm_rows[] = {
-    {"com.microsoft.SkipLayerNormalization", "reference", nullptr, run<false>, nullptr, 0},
-    {"com.microsoft.SkipSimplifiedLayerNormalization", "reference", nullptr, run<true>, nullptr, 0},
+    {.op = "com.microsoft.SkipLayerNormalization",
+     .name = "reference",
+     .run = run<false>,
+     .in_place_input = 0},
+    {.op = "com.microsoft.SkipSimplifiedLayerNormalization",
+     .name = "reference",
+     .run = run<true>,
+     .in_place_input = 0},
 };
 
 }  // namespace

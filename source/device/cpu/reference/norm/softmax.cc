@@ -220,9 +220,21 @@ int run_hardmax(KernelContext& context)
 }
 
 constexpr Kernel softmax_rows[] = {
-    {"Hardmax", "reference", accepts_input<FloatTypes>, run_hardmax, nullptr, 0},
-    {"LogSoftmax", "reference", accepts_input<FloatTypes>, run_softmax<LogSoftmax>, nullptr, 0},
-    {"Softmax", "reference", accepts_input<FloatTypes>, run_softmax<Softmax>, nullptr, 0},
+    {.op = "Hardmax",
+     .name = "reference",
+     .accepts = accepts_input<FloatTypes>,
+     .run = run_hardmax,
+     .in_place_input = 0},
+    {.op = "LogSoftmax",
+     .name = "reference",
+     .accepts = accepts_input<FloatTypes>,
+     .run = run_softmax<LogSoftmax>,
+     .in_place_input = 0},
+    {.op = "Softmax",
+     .name = "reference",
+     .accepts = accepts_input<FloatTypes>,
+     .run = run_softmax<Softmax>,
+     .in_place_input = 0},
 };
 
 }  // namespace

@@ -205,13 +205,16 @@ int run_dropout(KernelContext& context)
 }
 
 constexpr Kernel random_rows[] = {
-    {"RandomNormal", "reference", nullptr, run_normal},
-    {"RandomNormalLike", "reference", nullptr, run_normal},
-    {"RandomUniform", "reference", nullptr, run_uniform},
-    {"RandomUniformLike", "reference", nullptr, run_uniform},
-    {"Bernoulli", "reference", nullptr, run_bernoulli},
-    {"Multinomial", "reference", nullptr, run_multinomial, prepare_multinomial},
-    {"Dropout", "reference", nullptr, run_dropout, nullptr, 0},
+    {.op = "RandomNormal", .name = "reference", .run = run_normal},
+    {.op = "RandomNormalLike", .name = "reference", .run = run_normal},
+    {.op = "RandomUniform", .name = "reference", .run = run_uniform},
+    {.op = "RandomUniformLike", .name = "reference", .run = run_uniform},
+    {.op = "Bernoulli", .name = "reference", .run = run_bernoulli},
+    {.op = "Multinomial",
+     .name = "reference",
+     .run = run_multinomial,
+     .prepare = prepare_multinomial},
+    {.op = "Dropout", .name = "reference", .run = run_dropout, .in_place_input = 0},
 };
 
 }  // namespace

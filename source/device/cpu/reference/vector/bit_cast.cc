@@ -17,7 +17,7 @@ int run(KernelContext& context)
 }
 
 constexpr Kernel bit_cast_rows[] = {
-    {"BitCast", "reference", nullptr, run, nullptr, 0},
+    {.op = "BitCast", .name = "reference", .run = run, .in_place_input = 0},
 };
 
 }  // namespace

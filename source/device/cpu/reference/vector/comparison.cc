@@ -85,14 +85,26 @@ int run_equal(KernelContext& context)
 }
 
 constexpr Kernel comparison_rows[] = {
-    {"And", "reference", nullptr, run_logic<And>, nullptr, 0},
-    {"Or", "reference", nullptr, run_logic<Or>, nullptr, 0},
-    {"Xor", "reference", nullptr, run_logic<Xor>, nullptr, 0},
-    {"Equal", "reference", nullptr, run_equal},
-    {"Greater", "reference", accepts_input<NumberTypes>, run_comparison<Less, 1>},
-    {"GreaterOrEqual", "reference", accepts_input<NumberTypes>, run_comparison<LessOrEqual, 1>},
-    {"Less", "reference", accepts_input<NumberTypes>, run_comparison<Less, 0>},
-    {"LessOrEqual", "reference", accepts_input<NumberTypes>, run_comparison<LessOrEqual, 0>},
+    {.op = "And", .name = "reference", .run = run_logic<And>, .in_place_input = 0},
+    {.op = "Or", .name = "reference", .run = run_logic<Or>, .in_place_input = 0},
+    {.op = "Xor", .name = "reference", .run = run_logic<Xor>, .in_place_input = 0},
+    {.op = "Equal", .name = "reference", .run = run_equal},
+    {.op = "Greater",
+     .name = "reference",
+     .accepts = accepts_input<NumberTypes>,
+     .run = run_comparison<Less, 1>},
+    {.op = "GreaterOrEqual",
+     .name = "reference",
+     .accepts = accepts_input<NumberTypes>,
+     .run = run_comparison<LessOrEqual, 1>},
+    {.op = "Less",
+     .name = "reference",
+     .accepts = accepts_input<NumberTypes>,
+     .run = run_comparison<Less, 0>},
+    {.op = "LessOrEqual",
+     .name = "reference",
+     .accepts = accepts_input<NumberTypes>,
+     .run = run_comparison<LessOrEqual, 0>},
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ int run_lookup(KernelContext& context)
 }
 
 constexpr Kernel lookup_rows[] = {
-    {"tengine.Lookup", "reference", nullptr, run_lookup, nullptr, 0},
+    {.op = "tengine.Lookup", .name = "reference", .run = run_lookup, .in_place_input = 0},
 };
 
 }  // namespace

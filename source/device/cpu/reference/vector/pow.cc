@@ -71,7 +71,9 @@ bool accepts_pow(const node& node)
     return accepts_input<BaseTypes, 0>(node) && accepts_input<NumberTypes, 1>(node);
 }
 
-constexpr Kernel pow_rows[] = {{"Pow", "reference", accepts_pow, run_pow, nullptr, 0}};
+constexpr Kernel pow_rows[] = {
+    {.op = "Pow", .name = "reference", .accepts = accepts_pow, .run = run_pow, .in_place_input = 0},
+};
 
 }  // namespace
 

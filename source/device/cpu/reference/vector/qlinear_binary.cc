@@ -63,8 +63,8 @@ int run_mul(KernelContext& context)
 }
 
 constexpr Kernel qlinear_binary_rows[] = {
-    {"com.microsoft.QLinearAdd", "reference", nullptr, run_add, nullptr, 0},
-    {"com.microsoft.QLinearMul", "reference", nullptr, run_mul, nullptr, 0},
+    {.op = "com.microsoft.QLinearAdd", .name = "reference", .run = run_add, .in_place_input = 0},
+    {.op = "com.microsoft.QLinearMul", .name = "reference", .run = run_mul, .in_place_input = 0},
 };
 
 }  // namespace
