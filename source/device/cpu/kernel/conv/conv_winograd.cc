@@ -345,55 +345,29 @@ bool pays_half_6x6(const node& node)
     return pays_6x6(node) && has_tiles_for_half(node);
 }
 
+// A row of the table, for tiles of kTile by kTile.
+template <int kTile>
+constexpr Kernel winograd(const char* name, bool (*accepts)(const node&), bool (*pays)(const node&))
+{
+    return {.op = "Conv",
+            .name = name,
+            .accepts = accepts,
+            .run = run,
+            .prepare = prepare<kTile>,
+            .find_in_place = take_addend,
+            .layout = Layout::kChannelsLast,
+            .fuses = true,
+            .leads = true,
+            .unaligned_input = 1,
+            .takes_steps = kTakesSteps,
+            .pays = pays};
+}
+
 constexpr Kernel conv_winograd_rows[] = {
-    {.op = "Conv",
-     .name = "conv.winograd",
-     .accepts = accepts,
-     .run = run,
-     .prepare = prepare<4>,
-     .find_in_place = take_addend,
-     .layout = Layout::kChannelsLast,
-     .fuses = true,
-     .leads = true,
-     .unaligned_input = 1,
-     .takes_steps = kTakesSteps,
-     .pays = pays},
-    {.op = "Conv",
-     .name = "conv.winograd_6x6",
-     .accepts = accepts_6x6,
-     .run = run,
-     .prepare = prepare<6>,
-     .find_in_place = take_addend,
-     .layout = Layout::kChannelsLast,
-     .fuses = true,
-     .leads = true,
-     .unaligned_input = 1,
-     .takes_steps = kTakesSteps,
-     .pays = pays_6x6},
-    {.op = "Conv",
-     .name = "conv.half_winograd",
-     .accepts = accepts_half,
-     .run = run,
-     .prepare = prepare<4>,
-     .find_in_place = take_addend,
-     .layout = Layout::kChannelsLast,
-     .fuses = true,
-     .leads = true,
-     .unaligned_input = 1,
-     .takes_steps = kTakesSteps,
-     .pays = pays_half},
-    {.op = "Conv",
-     .name = "conv.half_winograd_6x6",
-     .accepts = accepts_half_6x6,
-     .run = run,
-     .prepare = prepare<6>,
-     .find_in_place = take_addend,
-     .layout = Layout::kChannelsLast,
-     .fuses = true,
-     .leads = true,
-     .unaligned_input = 1,
-     .takes_steps = kTakesSteps,
-     .pays = pays_half_6x6},
+    winograd<4>("conv.winograd", accepts, pays),
+    winograd<6>("conv.winograd_6x6", accepts_6x6, pays_6x6),
+    winograd<4>("conv.half_winograd", accepts_half, pays_half),
+    winograd<6>("conv.half_winograd_6x6", accepts_half_6x6, pays_half_6x6),
 };
 
 }  // namespace
