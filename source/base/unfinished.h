@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is being written: files, and folders for files, with random names. Each is locked (flock) as
-// long as its writer lives, so what is not locked was left by a killed program. Nothing here takes
-// memory. The program `tengine` and the provider for ONNX Runtime compile this source, too.
+// Files that are being written, and folders for such files, with random names. Each is locked
+// (flock) as long as its writer lives: one without a lock was left by a killed program. Nothing
+// here takes memory. The program `tengine` and the provider for ONNX Runtime compile this source,
+// too.
 #pragma once
 
 #include <stdbool.h>
