@@ -23,12 +23,22 @@ static bool is_planned(const struct tensor* tensor)
     return tensor->producer >= 0 && is_ir_tensor_shape_known(tensor);
 }
 
+// A quantised tensor of the model stays one where the run has its value in float, as before a
+// clamp.
+static bool is_quantised_still(const struct tensor* source, int data_type)
+{
+    const int type = source->data_type;
+    return source->quant_param_num > 0 && data_type == TENGINE_DT_FP32 &&
+           (type == TENGINE_DT_INT8 || type == TENGINE_DT_UINT8 || type == TENGINE_DT_INT16);
+}
+
 // The source tensor learns type and shape. A buffer the user gave for another size is let go.
 static int publish_shape(struct tensor* source, const ir_frame_value_t* value)
 {
     if (source->tensor_type != TENSOR_TYPE_VAR) return TENGINE_OK;
     const size_t old_bytes = get_ir_tensor_bytes(source);
-    TENGINE_RETURN_IF_ERROR(set_ir_tensor_data_type(source, value->data_type));
+    if (!is_quantised_still(source, value->data_type))
+        TENGINE_RETURN_IF_ERROR(set_ir_tensor_data_type(source, value->data_type));
     if (value->shape_set)
         TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(source, value->dims, value->dim_num));
     else

@@ -191,6 +191,33 @@ TEST(QuantizedTensors, WhatIsClampedIsQuantizedLikeTheResult)
     EXPECT_EQ(count_ops(*run, "QLinearAdd"), 1);
 }
 
+// An operator and its clamp are one integer operator, also before another clamp.
+TEST(QuantizedTensors, AClampBehindAClampIsOneOfIntegers)
+{
+    IrBuilder builder;
+    builder.input("x", {4}, TENGINE_DT_UINT8);
+    builder.input("z", {4}, TENGINE_DT_UINT8);
+    builder.floats("scale", {}, {0.5f});
+    builder.constant<uint8_t>("zero", {}, {0}, TENGINE_DT_UINT8);
+    builder.add("DequantizeLinear", {"x", "scale", "zero"}, {"left"});
+    builder.add("DequantizeLinear", {"z", "scale", "zero"}, {"right"});
+    builder.add("Add", {"left", "right"}, {"sum"});
+    builder.add("Relu", {"sum"}, {"first"});
+    builder.add("QuantizeLinear", {"first", "scale", "zero"}, {"bytes"});
+    builder.add("DequantizeLinear", {"bytes", "scale", "zero"}, {"again"});
+    builder.add("Relu", {"again"}, {"second"});
+    builder.add("QuantizeLinear", {"second", "scale", "zero"}, {"y"});
+    builder.outputs({"y"});
+    graph* made = nullptr;
+    ASSERT_EQ(create_saved_graph(builder.get(), "tengine", &made), TENGINE_OK)
+        << tengine_error_message();
+    const Graph saved(made);
+    EXPECT_EQ(count_ops(*made, "ReLU"), 2);
+    const Graph run(make_execution_graph(made));
+    ASSERT_NE(run, nullptr) << tengine_error_message();
+    EXPECT_EQ(count_ops(*run, "QLinearAdd"), 1);
+}
+
 // An input that is also read in float stays as it is, and so does its QuantizeLinear.
 TEST(QuantizedTensors, WhatIsAlsoReadInFloatStays)
 {

@@ -74,11 +74,13 @@ bool is_same_quantization(const struct tensor& a, const struct tensor& b)
            a.scale == b.scale && a.zero_point == b.zero_point;
 }
 
+// Devices requantise and clamp in one step, but clamp once.
 int free_clamped(const node& clamp)
 {
     struct tensor* tensor = find_clamped(clamp);
     const struct tensor* result = get_ir_node_output(&clamp, 0);
-    if (!tensor || !result || !is_quantized(*result) || !is_same_quantization(*tensor, *result))
+    if (!tensor || !result || !is_quantized(*result) || !is_same_quantization(*tensor, *result) ||
+        ends_with_clamp(*get_ir_graph_node(clamp.graph, tensor->producer)))
         return TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(set_ir_tensor_data_type(tensor, TENGINE_DT_FP32));
     return set_ir_tensor_quantization_parameter(tensor, &result->scale, &result->zero_point, 0);

@@ -78,6 +78,11 @@ int quantise_like(struct tensor& tensor, const struct tensor& like)
                                                 like.quant_param_num);
 }
 
+bool ends_with_clamp(const node& node)
+{
+    return is_tengine_clamp(node) || get_ir_node_int(&node, "activation", -1) >= 0;
+}
+
 struct tensor* find_clamped(const node& node)
 {
     if (!is_tengine_clamp(node)) return nullptr;

@@ -48,5 +48,7 @@ int quantise_like(struct tensor& tensor, const struct tensor& like);
 // said to be quantised like its result, which Tengine Lite needs of every tensor, or to
 // be in float, which lets a device clamp where it requantises.
 struct tensor* find_clamped(const node& node);
+// The node is a clamp, or has one as its field `activation`.
+bool ends_with_clamp(const node& node);
 
 }  // namespace tengine
