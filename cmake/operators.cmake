@@ -26,6 +26,10 @@ function(tengine_select_operators)
     if(selected)
         # The operators that stand for a graph's inputs and constants.
         list(APPEND selected tengine.InputOp tengine.Const)
+        # A result of a branch that is not a node's, once the If is decided, needs a node.
+        if("If" IN_LIST selected)
+            list(APPEND selected Identity)
+        endif()
         list(REMOVE_DUPLICATES selected)
         set(left_out ${known})
         list(REMOVE_ITEM left_out ${selected})

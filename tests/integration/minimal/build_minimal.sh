@@ -25,7 +25,9 @@ build() {
     cmake --build "$build" --target classify --parallel 2
 }
 
-# link_program <program> <C files>
+libraries="-pthread -lm"
+
+# link_program <program> <C files>: with `libraries`.
 link_program() {
     name=$1
     objects=""
@@ -36,8 +38,8 @@ link_program() {
         $CC -std=c99 -Wall -Wextra -Wpedantic -Werror -I "$source/include" -I "$build/generated" \
             -c "$file" -o "$object"
     done
-    # shellcheck disable=SC2086 # a list of files
-    $CXX $objects "$build/libtengine.a" -static-libgcc -static-libstdc++ -pthread -lm -o "$name"
+    # shellcheck disable=SC2086 # lists of files and of libraries
+    $CXX $objects "$build/libtengine.a" -static-libgcc -static-libstdc++ $libraries -o "$name"
 }
 
 # The shared libraries that a program names.
@@ -127,7 +129,7 @@ esac
 build "$@" -DCMAKE_EXE_LINKER_FLAGS=
 
 echo "== operators of a model, by the program tengine in PATH; a list with Windows' ends of lines"
-printf '  # as some editors write it\r\nAbs\r\nRelu\r\nEinsum\r\n\r\n' >windows
+printf '  # as some editors write it\r\nAbs\r\nRelu\r\nEinsum\r\nIf\r\n\r\n' >windows
 PATH=$(dirname "$tengine"):$PATH build "$@" -DTENGINE_OPERATORS= -UTENGINE_HOST_PROGRAM \
     "-DTENGINE_OPERATORS_FROM=$work/quantized.tmfile;$work/windows"
 for digit in 0 1 2 3 4 5 6 7 8 9; do
@@ -167,3 +169,8 @@ if $EMULATOR "$program" -m softmix.onnx "$data/digit_3_003.png" >output 2>&1; th
 fi
 grep -q "Flatten (opset [0-9]*, left out: .*; Softmix (opset [0-9]*: " output ||
     fail "$(cat output)"
+
+echo "== an If that is decided before the run"
+libraries="$libraries -lprotobuf-lite"
+link_program run_if "$source/tests/integration/minimal/run_if.c"
+./run_if >output 2>&1 || fail "$(cat output)"
