@@ -4,8 +4,10 @@
 #include <cmath>
 
 #include "base/maps.hpp"
+#include "graph/body.h"
 #include "graph/graph.h"
 #include "graph/option.h"
+#include "graph/preparation.h"
 #include "operator/affinity.h"
 #include "optimizer/dialect/quantized_tensors.h"
 #include "optimizer/pass.h"
@@ -24,6 +26,32 @@ bool fits_any(const char* nodes, const graph& graph)
     return false;
 }
 
+// Options are for the whole model, but each of its graphs meets them on its own.
+template <class Has>
+bool has_any(const graph& source, const Has& has)
+{
+    if (has(source)) return true;
+    for (int i = 0; i < source.node_num; ++i) {
+        const ir_bodies_t* bodies = source.node_list[i]->core->bodies;
+        for (int k = 0; bodies && k < bodies->num; ++k)
+            if (has_any(*bodies->list[k].graph, has)) return true;
+    }
+    return false;
+}
+
+// Whether the model of `graph`, or a body in it, has something.
+template <class Has>
+bool has_model(const graph& graph, const Has& has)
+{
+    const struct graph* source = find_ir_run(&graph);
+    return source && has_any(*source, has);
+}
+
+bool has_nodes(const graph& graph, const char* nodes)
+{
+    return has_model(graph, [&](const struct graph& source) { return fits_any(nodes, source); });
+}
+
 void keep_listed(graph& graph, const String& list)
 {
     for (size_t begin = 0; begin <= list.size();) {
@@ -33,7 +61,8 @@ void keep_listed(graph& graph, const String& list)
         begin = end + 1;
         nodes.erase(0, nodes.find_first_not_of(' '));
         nodes.erase(nodes.find_last_not_of(' ') + 1);
-        if (!nodes.empty() && !keep_nodes(graph, nodes.c_str()))
+        if (!nodes.empty() && !keep_nodes(graph, nodes.c_str()) && !is_body(graph) &&
+            !has_nodes(graph, nodes.c_str()))
             TLOG_WARNING("precision.keep_float: no node fits '%s'", nodes.c_str());
     }
 }
@@ -58,21 +87,29 @@ TensorMap map_tensors(const graph& graph)
     return tensors;
 }
 
-int calibrate(const TensorMap& tensors, const graph& graph, const char* path,
-              const CalibratedTensor& row)
+int calibrate(tensor& tensor, const graph& graph, const char* path, const CalibratedTensor& row)
 {
-    const auto found = tensors.find(row.name);
-    if (found == tensors.end()) {
-        // The passes before this may have dropped it together with its node.
-        const bool known = graph.core->source &&
-                           get_ir_tensor_index_from_name(graph.core->source, row.name.c_str()) >= 0;
-        return known ? TENGINE_OK : fail_line(path, row, "is not in the model");
-    }
-    if (found->second->data_type != TENGINE_DT_FP32)
+    if (tensor.data_type != TENGINE_DT_FP32)
         return fail_line(path, row, "is not fp32 in the model");
     const int shift = graph.run_options->precision == TENGINE_MODE_UINT8 ? 128 : 0;
     const int zero_point = row.zero_point + shift;
-    return set_ir_tensor_quantization_parameter(found->second, &row.scale, &zero_point, 1);
+    return set_ir_tensor_quantization_parameter(&tensor, &row.scale, &zero_point, 1);
+}
+
+// Tensors that the graph does not have are in a body, or the passes before this have dropped them
+// together with their nodes.
+int check_others(const graph& graph, const char* path, const Vector<const CalibratedTensor*>& rows)
+{
+    if (rows.empty() || is_body(graph)) return TENGINE_OK;
+    UnorderedMap<String, bool> names;
+    has_model(graph, [&](const struct graph& source) {
+        for (int i = 0; i < source.tensor_num; ++i)
+            names.emplace(source.tensor_list[i]->name, true);
+        return false;
+    });
+    for (const CalibratedTensor* row : rows)
+        if (names.count(row->name) == 0) return fail_line(path, *row, "is not in the model");
+    return TENGINE_OK;
 }
 
 int apply_table(graph& graph, const char* path)
@@ -80,8 +117,15 @@ int apply_table(graph& graph, const char* path)
     CalibrationTable table;
     TENGINE_RETURN_IF_ERROR(read_calibration_table(path, &table));
     const TensorMap tensors = map_tensors(graph);
-    for (const CalibratedTensor& row : table.tensors)
-        TENGINE_RETURN_IF_ERROR(calibrate(tensors, graph, path, row));
+    Vector<const CalibratedTensor*> others;
+    for (const CalibratedTensor& row : table.tensors) {
+        const auto found = tensors.find(row.name);
+        if (found == tensors.end())
+            others.push_back(&row);
+        else
+            TENGINE_RETURN_IF_ERROR(calibrate(*found->second, graph, path, row));
+    }
+    TENGINE_RETURN_IF_ERROR(check_others(graph, path, others));
     UnorderedMap<String, bool> found;
     for (const KeptNode& row : table.nodes)
         found[row.name] = false;
@@ -92,7 +136,7 @@ int apply_table(graph& graph, const char* path)
         row->second = true;
     }
     for (const KeptNode& row : table.nodes)
-        if (!found[row.name])
+        if (!found[row.name] && !is_body(graph) && !has_nodes(graph, row.name.c_str()))
             TLOG_INFO("calibration table '%s', line %d: no node '%s' to keep", path, row.line,
                       row.name.c_str());
     return TENGINE_OK;
