@@ -185,6 +185,7 @@ Outcome compile_target(const CompileOptions& options, const std::string& target,
 {
     ModelOptions common = options.common;
     common.says_guess = false;  // the first reading did
+    common.name = options.model;
     common.options.emplace_back("model.keep_parts=1");
     if (options.without_host) common.options.emplace_back("model.keep_host_parts=0");
     if (!target.empty())

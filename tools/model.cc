@@ -182,7 +182,8 @@ void lend_tensor(tensor_t tensor, const Tensor& value, const std::string& subjec
         fail_api(subject);
 }
 
-Model::Model(const std::string& path, const ModelOptions& options) : path_(path), options_(options)
+Model::Model(const std::string& path, const ModelOptions& options)
+    : name_(options.name.empty() ? path : options.name), options_(options)
 {
     context_.reset(create_context("tengine", options.devices.empty() ? 0 : 1));
     if (!context_) fail_api("context");
@@ -247,17 +248,17 @@ static bool is_sequence(tensor_t tensor)
 std::vector<int> Model::settle_shape(const DeclaredShape& declared) const
 {
     if (is_sequence(get_graph_tensor(graph(), declared.input.c_str())))
-        throw Failure(path_ + ": input '" + declared.input +
+        throw Failure(name_ + ": input '" + declared.input +
                       "' is a sequence or an optional value, which a program can give with "
                       "tengine_sequence_set, but no file");
     const auto given = shapes_.find(declared.input);
     if (given != shapes_.end()) return parse_shape(given->second);
     if (!is_free(declared)) return declared.dims;
     if (!is_only_first_free(declared))
-        throw Failure(path_ + ": input '" + declared.input + "' is declared as " +
+        throw Failure(name_ + ": input '" + declared.input + "' is declared as " +
                       declared_text(declared) + "; set it with " + missing_shapes() +
                       (declared.has_rank ? ", with a number for each ?" : ", for example"));
-    if (options_.says_guess) say_first_is_one(path_, declared);
+    if (options_.says_guess) say_first_is_one(name_, declared);
     std::vector<int> shape = declared.dims;
     shape[0] = 1;
     return shape;
@@ -344,7 +345,7 @@ void Model::prepare(int threads)
         throw Failure("--cores: none of them belongs to --cluster");
     if (threads <= 0) threads = static_cast<int>(std::bitset<64>(cores).count());
     const options_t options = {threads, options_.cluster, options_.precision, cores};
-    if (prerun_graph_multithread(graph(), options) < 0) fail_api(path_);
+    if (prerun_graph_multithread(graph(), options) < 0) fail_api(name_);
 }
 
 // Whole numbers decide the path of a model, and random ones may be none that it knows.
@@ -354,8 +355,8 @@ void Model::fail_run() const
     for (const Tensor& input : inputs_)
         if (!is_floating(input.data_type) && files_.count(input.name) == 0)
             made += (made.empty() ? "'" : ", '") + input.name + "'";
-    if (made.empty()) fail_api(path_);
-    throw Failure(path_ + ": " + get_tengine_error() + "; " + made +
+    if (made.empty()) fail_api(name_);
+    throw Failure(name_ + ": " + get_tengine_error() + "; " + made +
                   " had random numbers: give real ones with --input NAME=FILE");
 }
 

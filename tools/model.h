@@ -31,6 +31,7 @@ struct ModelOptions
     ImageValues image_values;
     uint64_t seed = 0;
     bool says_guess = true;  // that a free first dimension is taken as 1, on standard error
+    std::string name;        // of the model in messages; empty: its path
 };
 
 constexpr int kMostThreads = 1024;
@@ -141,7 +142,7 @@ class Model
     Tensor read_input(tensor_t input, const DeclaredShape& declared, const std::string& file);
     Tensor make_input(tensor_t input, const DeclaredShape& declared);
 
-    std::string path_;
+    std::string name_;
     ModelOptions options_;
     std::map<std::string, std::string> shapes_;  // from --shape, by input
     std::map<std::string, std::string> files_;   // from --input

@@ -111,6 +111,16 @@ class Compile : public testing::Test
     const std::string quantised_ = folder_ + "/digits_int8.onnx";
 };
 
+TEST_F(Compile, AFailureNamesTheModel)
+{
+    const std::string model = data_file("digits.onnx");
+    const Finished finished = compile(model, path("digits.tmfile"));
+    EXPECT_EQ(finished.status, 1);
+    EXPECT_THAT(finished.errors, HasSubstr("tengine: " + model + ": graph "));
+    EXPECT_THAT(finished.errors, HasSubstr("cannot run in int8"));
+    EXPECT_THAT(files(), IsEmpty());
+}
+
 // The accelerator takes the nodes that multiply, add and move, ahead of time as in a run of the
 // ONNX model.
 TEST_F(Compile, AttentionReachesTheAccelerator)
