@@ -142,6 +142,10 @@ TEST_F(FreeShape, SamplesSettleIt)
     tools::write_file(arrays, encode_npz({five}));
     EXPECT_THAT(run({"quantize", model, "-o", out, "--data", arrays}).output,
                 HasSubstr("samples     5\n"));
+    five.shape = {5, 1, 3, 4, 6};
+    tools::write_file(arrays, encode_npz({five}));
+    EXPECT_THAT(run({"quantize", model, "-o", out, "--data", arrays}).output,
+                HasSubstr("samples     5\n"));
     // One that does not fit decides nothing.
     tools::write_tensor(data + "/1.npy", tools::make_tensor(TENGINE_DT_FP32, {1, 5, 4, 4}));
     expect_refusal({"quantize", model, "-o", out, "--data", data}, kMissing);

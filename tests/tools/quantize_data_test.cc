@@ -120,11 +120,31 @@ TEST_F(QuantizeData, OtherTypesAndOrdersAreConverted)
     const std::string npz = folder_ + "/data.npz";
     tools::write_file(npz, encode_npz({last}));
     EXPECT_EQ(written({"--data", npz}), expected) << "NHWC in .npz";
+    tools::Tensor stacked = last;
+    stacked.shape.insert(stacked.shape.begin() + 1, 1);
+    tools::write_file(npz, encode_npz({stacked}));
+    EXPECT_EQ(written({"--data", npz}), expected) << "samples with an axis of their own";
     tools::write_tensor(file, make_sample(TENGINE_DT_INT32, {1, 3, 2, 4}, 1));
     const Finished refused = quantize();
     EXPECT_EQ(refused.status, 1);
     EXPECT_THAT(refused.errors, HasSubstr("holds int32, the input 'x' takes fp32: expected floats, "
                                           "or uint8 as pixels"));
+}
+
+TEST_F(QuantizeData, AScalarInputHasANumberForEachSample)
+{
+    ModelMaker maker({1, 3, 2, 4});
+    maker.add_input("k", {});
+    maker.constant("w", {2, 3, 1, 1}, {1.0f, -0.5f, 0.25f, 0.5f, 1.0f, -1.0f});
+    maker.node("Conv", {"x", "w"}, "c");
+    maker.node("Mul", {"c", "k"}, "y");
+    const std::string model = maker.write(folder_), npz = folder_ + "/data.npz";
+    tools::Tensor factors = make_sample(TENGINE_DT_FP32, {2}, 1);
+    factors.name = "k";
+    tools::write_file(npz, encode_npz({make_sample(TENGINE_DT_FP32, {2, 3, 2, 4}, 0.25), factors}));
+    const Finished finished = run({"quantize", model, "-o", out_, "--data", npz});
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(finished.output, HasSubstr("samples     2\n"));
 }
 
 TEST_F(QuantizeData, AWeightHasAScaleForEachChannelUnlessAskedOtherwise)

@@ -125,10 +125,21 @@ const Tensor& find_array(const std::vector<Tensor>& arrays, const Tensor& input,
     throw Failure("no array for the input '" + input.name + "'; the file has " + names);
 }
 
+// Samples that have an axis of their own become rows of the input's first axis.
+Tensor join_samples(Tensor array, const Tensor& input)
+{
+    if (input.shape.empty() || array.shape.size() != input.shape.size() + 1 ||
+        array.shape[1] != input.shape[0])
+        return array;
+    array.shape[1] *= array.shape[0];
+    array.shape.erase(array.shape.begin());
+    return array;
+}
+
 // The number of rows of the array that are one sample.
 int rows_of_sample(const Tensor& array, const Tensor& input, const std::string& path)
 {
-    const bool fits = array.shape.size() == input.shape.size() && !array.shape.empty();
+    const bool fits = array.shape.size() == std::max<size_t>(1, input.shape.size());
     const int rows = input.shape.empty() ? 1 : std::max(1, input.shape[0]);
     if (!fits || array.shape[0] < rows || array.shape[0] % rows != 0)
         throw Failure("'" + path + "': the array '" + array.name + "' has shape " +
@@ -158,8 +169,8 @@ SampleSet open_npz(const std::string& path, const ImageValues& values,
     std::vector<int> rows;
     size_t number = 0;
     for (const Tensor& input : inputs) {
-        arrays->push_back(
-            adapt_array(find_array(all, input, inputs.size() == 1), input, values, path));
+        arrays->push_back(adapt_array(
+            join_samples(find_array(all, input, inputs.size() == 1), input), input, values, path));
         Tensor& array = arrays->back();
         rows.push_back(rows_of_sample(array, input, path));
         array.name = input.name;
@@ -170,11 +181,12 @@ SampleSet open_npz(const std::string& path, const ImageValues& values,
                           std::to_string(number));
         number = samples;
     }
-    return {number, [arrays, rows](size_t index) {
+    return {number, [arrays, rows, inputs](size_t index) {
                 Sample sample;
                 for (size_t i = 0; i < arrays->size(); ++i) {
                     sample.push_back(slice((*arrays)[i], index, rows[i]));
                     sample.back().name = (*arrays)[i].name;
+                    if (inputs[i].shape.empty()) sample.back().shape.clear();
                 }
                 return sample;
             }};
@@ -199,9 +211,14 @@ std::vector<std::vector<int>> read_first_shapes(const DataOptions& options,
         const std::vector<Tensor> arrays = read_npz(options.data[0]);
         for (size_t i = 0; i < inputs.size(); ++i) {
             shapes.push_back(find_array(arrays, inputs[i], inputs.size() == 1).shape);
+            std::vector<int>& shape = shapes.back();
+            if (declared[i].has_rank && shape.size() == declared[i].dims.size() + 1) {
+                shape.erase(shape.begin());
+                continue;
+            }
             const bool is_free =
                 !declared[i].has_rank || declared[i].dims.empty() || declared[i].dims[0] < 0;
-            if (!shapes[i].empty()) shapes[i][0] = is_free ? 1 : declared[i].dims[0];
+            if (!shape.empty()) shape[0] = is_free ? 1 : declared[i].dims[0];
         }
         return shapes;
     }
