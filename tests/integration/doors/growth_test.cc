@@ -90,6 +90,24 @@ std::string make_bodies(int number)
     return graph(nodes, {row("x"), value("c", kBool)}, {row(last)});
 }
 
+std::string make_loops(int number)
+{
+    Names nodes;
+    std::string last = "x";
+    for (int i = 0; i < number; ++i) {
+        const std::string sum = name_of("s", i), less = name_of("l", i), on = name_of("on", i),
+                          still = name_of("still", i);
+        const std::string body =
+            graph({node("Neg", {sum}, {less}), node("Identity", {on}, {still})},
+                  {value(name_of("i", i), kInt64), value(on, kBool), row(sum)},
+                  {value(still, kBool), row(less)});
+        nodes.push_back(
+            node("Loop", {"rounds", "", last}, {name_of("v", i)}, {graph_attribute("body", body)}));
+        last = name_of("v", i);
+    }
+    return graph(nodes, {row("x")}, {row(last)}, {constant<int64_t>("rounds", kInt64, {}, {2})});
+}
+
 std::string make_outputs(int number)
 {
     Names nodes, outputs;
@@ -206,12 +224,14 @@ const Growing kModels[] = {{"nodes", make_nodes, 4000},
                            {"names", make_names, 100000},
                            {"strings", make_strings, 50000},
                            {"wide", make_wide, 500}};
+const Command kProfile = {
+    "profile", {"bench", "MODEL", "--runs", "1", "--warmup", "0", "--profile", "--quiet"}};
 const Command kCommands[] = {
     {"inspect", {"inspect", "MODEL", "--json", "OUTPUT.json"}},
     {"run", {"run", "MODEL"}},
     {"run_bf16", {"run", "MODEL", "--precision", "bf16"}},
     {"bench", {"bench", "MODEL", "--runs", "1", "--warmup", "0"}},
-    {"profile", {"bench", "MODEL", "--runs", "1", "--warmup", "0", "--profile", "--quiet"}},
+    kProfile,
     {"convert", {"convert", "MODEL", "OUTPUT.tmfile"}},
     {"rewrite", {"convert", "MODEL", "OUTPUT.onnx"}},
     {"compile", {"compile", "MODEL", "-o", "OUTPUT.tmfile", "--allow-empty", "--quiet"}},
@@ -284,6 +304,10 @@ INSTANTIATE_TEST_SUITE_P(Models, Growth,
 INSTANTIATE_TEST_SUITE_P(Layers, Growth,
                          testing::Combine(testing::Values(kModels[0]),
                                           testing::Values(kVerifyLong)),
+                         name_growth);
+INSTANTIATE_TEST_SUITE_P(Loops, Growth,
+                         testing::Combine(testing::Values(Growing{"loops", make_loops, 800}),
+                                          testing::Values(kProfile)),
                          name_growth);
 INSTANTIATE_TEST_SUITE_P(Conversions, Growth,
                          testing::Combine(testing::ValuesIn(kConverted), testing::Values(kConvert)),
