@@ -175,6 +175,38 @@ TEST(PrecisionTable, GivesScalesAndKeepsNodes)
     EXPECT_EQ(by_table.operators(), "Conv Relu Add Exp");
 }
 
+// x -> Reshape -> Conv c -> Reshape r -> Exp y, as a convolution of one axis is in a tmfile.
+struct ReshapedNet : PrecisionGraph
+{
+    ReshapedNet() : PrecisionGraph({})
+    {
+        input("x", {2, 4}, {-1, -0.5f, 0, 0.5f, 1, 0.25f, -0.75f, 0.9f});
+        builder().floats("w", {2, 2, 1, 1}, {0.5f, -0.25f, 0.03f, 0.01f});
+        builder().ints("image", {1, 2, 4, 1});
+        builder().ints("rows", {2, 4});
+        builder().add("Reshape", {"x", "image"}, {"before"});
+        builder().add("Conv", {"before", "w"}, {"c"});
+        builder().add("Reshape", {"c", "rows"}, {"r"});
+        builder().add("Exp", {"r"}, {"y"});
+        builder().outputs({"y"});
+    }
+};
+
+TEST(PrecisionTable, IsForTheSameElementsInOtherShapesToo)
+{
+    const TableFile file(kTitle + "0.00787401575 0 x\n0.00588235294 0 r\n");
+    ReshapedNet net;
+    net.option("precision.table", file.path());
+    const Floats expected = net.run(kFloat);
+    EXPECT_LE(steps_between(net.run(kInt8), expected, 0.02), 1);
+    EXPECT_EQ(net.operators(), "Reshape QuantizeLinear QLinearConv Reshape DequantizeLinear Exp");
+    const TableFile keeping(kTitle + "0.00787401575 0 x\n0.00588235294 0 r\nkeep c\n");
+    net.option("precision.table", keeping.path());
+    net.run(kInt8);
+    EXPECT_TRUE(net.operators().find("QLinearConv") == std::string::npos) << net.operators();
+    EXPECT_TRUE(net.operators().find("Conv") != std::string::npos) << net.operators();
+}
+
 struct BadTable
 {
     const char* text;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The user's options about precision: the options precision.keep_float and precision.table become
 // node.keep_float and quantisation parameters of float tensors, where every device finds them.
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "base/maps.hpp"
 #include "graph/body.h"
@@ -112,6 +114,62 @@ int check_others(const graph& graph, const char* path, const Vector<const Calibr
     return TENGINE_OK;
 }
 
+// ---- a tensor that has the elements of a calibrated one ----
+
+constexpr const char* kRearranging[] = {"Flatten", "Identity",  "Reshape",
+                                        "Squeeze", "Transpose", "Unsqueeze"};
+
+// The only tensors of a node that gives all elements of its input in another order or shape.
+struct Rearrangement
+{
+    tensor* from = nullptr;  // null: it is another node, or one that stays in float
+    tensor* to = nullptr;
+};
+
+Rearrangement find_rearrangement(const node& node)
+{
+    const bool rearranges = std::any_of(std::begin(kRearranging), std::end(kRearranging),
+                                        [&](const char* op) { return is_op(&node, op); });
+    tensor* from = rearranges ? get_ir_node_input(&node, 0) : nullptr;
+    tensor* to = rearranges ? get_ir_node_output(&node, 0) : nullptr;
+    if (!from || !to || node.core->keep_float || node.core->custom_kernel ||
+        from->data_type != TENGINE_DT_FP32 || to->data_type != TENGINE_DT_FP32)
+        return {};
+    return {from, to};
+}
+
+bool is_calibrated(const tensor& tensor)
+{
+    return tensor.quant_param_num == 1;
+}
+
+// Whether one node writes it, one reads it, and the first may compute in integers.
+bool is_between(const graph& graph, const tensor& tensor)
+{
+    const node* writer = get_ir_graph_node(&graph, tensor.producer);
+    return writer && !writer->core->keep_float && tensor.consumer_num == 1 &&
+           !is_ir_graph_output(&graph, tensor.index);
+}
+
+// A model of another format has more such nodes than the one that the table was made for, as around
+// a convolution of one axis in a tmfile.
+int spread_calibration(graph& graph)
+{
+    for (int i = 0; i < graph.node_num; ++i) {
+        const auto [from, to] = find_rearrangement(*graph.node_list[i]);
+        if (from && is_calibrated(*from) && !is_calibrated(*to))
+            TENGINE_RETURN_IF_ERROR(
+                set_ir_tensor_quantization_parameter(to, &from->scale, &from->zero_point, 1));
+    }
+    for (int i = graph.node_num; i-- > 0;) {
+        const auto [from, to] = find_rearrangement(*graph.node_list[i]);
+        if (from && is_calibrated(*to) && !is_calibrated(*from) && is_between(graph, *from))
+            TENGINE_RETURN_IF_ERROR(
+                set_ir_tensor_quantization_parameter(from, &to->scale, &to->zero_point, 1));
+    }
+    return TENGINE_OK;
+}
+
 int apply_table(graph& graph, const char* path)
 {
     CalibrationTable table;
@@ -139,7 +197,7 @@ int apply_table(graph& graph, const char* path)
         if (!found[row.name] && !is_body(graph) && !has_nodes(graph, row.name.c_str()))
             TLOG_INFO("calibration table '%s', line %d: no node '%s' to keep", path, row.line,
                       row.name.c_str());
-    return TENGINE_OK;
+    return spread_calibration(graph);
 }
 
 // Quantisation that a program set with set_tensor_quant_param must be for the type of this run.
