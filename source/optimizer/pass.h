@@ -109,6 +109,8 @@ int raise_graph(graph& graph);
 // dialect/activations.cc: ReLU and ReLU6 after a Convolution that nothing else reads become its
 // field `activation`, once quantisation is in the tensors.
 int fold_activations(graph& graph);
+// dialect/settled_types.cc: types of tensors that have none, as far as they follow from others.
+int settle_types(graph& graph);
 // dialect/source_form.cc: nodes for inputs and constants. `outputs_are_nodes`: the graph's outputs
 // are all that its output nodes write, as tmfiles have it; else they are tensors.
 int to_source_form(graph& graph, bool outputs_are_nodes);

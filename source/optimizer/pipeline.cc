@@ -225,6 +225,7 @@ constexpr Pass kTenginePasses[] = {
     {"activations", fold_activations},
     {"clean", remove_dead_code},
     {"source_form", take_tengine_form},
+    {"settled_types", settle_types},
 };
 
 int take_asked_opset(graph& graph);

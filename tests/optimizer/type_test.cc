@@ -6,6 +6,7 @@
 
 #include "graph/graph.h"
 #include "operator/param.h"
+#include "optimizer/optimizer.h"
 #include "scheduler/scheduler.h"
 #include "support/ir_builder.h"
 
@@ -86,6 +87,25 @@ TEST(Types, AnOutputIsWhatTheModelDeclares)
         EXPECT_STREQ(tengine_error_message(),
                      "the model declares output 'y' as fp32, but its nodes compute int64");
     }
+}
+
+// Tengine Lite takes types from the file, those of tensors that conversion adds, too.
+TEST(Types, EveryTensorOfATmfileHasOne)
+{
+    IrBuilder source;
+    source.input("x", {2, 3, 4});
+    source.floats("w", {4, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+    source.add("MatMul", {"x", "w"}, {"product"});
+    source.add("Relu", {"product"}, {"y"});
+    source.outputs({"y"});
+    graph* made = nullptr;
+    ASSERT_EQ(create_saved_graph(source.get(), "tengine", &made), TENGINE_OK)
+        << tengine_error_message();
+    const GraphOwner saved(made, destroy_ir_graph);
+    ASSERT_GT(made->tensor_num, source.get()->tensor_num) << "of a Reshape before and one after";
+    for (int i = 0; i < made->tensor_num; ++i)
+        EXPECT_NE(made->tensor_list[i]->data_type, TENGINE_DT_UNKNOWN)
+            << made->tensor_list[i]->name;
 }
 
 }  // namespace
