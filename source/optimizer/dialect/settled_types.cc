@@ -35,7 +35,9 @@ int settle_types(graph& graph)
 {
     if (!has_open_types(graph)) return TENGINE_OK;
     GraphPointer copy;
-    const bool is_inferred = infer_copy(graph, &copy) == TENGINE_OK;
+    const int status = infer_copy(graph, &copy);
+    if (status == TENGINE_ENOMEM) return status;
+    const bool is_inferred = status == TENGINE_OK;
     tengine_error_clear();
     for (int i = 0; is_inferred && i < copy->tensor_num; ++i) {
         const struct tensor* known = copy->tensor_list[i];
