@@ -167,7 +167,7 @@ function(tengine_inspect_operators out_names model)
     set(${out_names} "${names}" PARENT_SCOPE)
 endfunction()
 
-# selection.h, which operator/operator.h includes.
+# selection.h, which operator/row.h includes.
 macro(tengine_write_selection)
     set(text "#pragma once\n\n")
     set(can_write 1)

@@ -3,16 +3,15 @@
 // them; neither lives here.
 //
 // How an operator is described: one row of a constant table per (domain, name, opset range).
-// Each file <family>_ops.c exports one table; CMake finds it, reads the names of its rows
-// (cmake/operators.cmake) and generates the registration.
-// Generic code on the rows: param.h (defaults, validation, attributes). Shape helpers: infer.h.
+// Each file <family>_ops.c exports one table, written with row.h; CMake finds it, reads the names
+// of its rows (cmake/operators.cmake) and generates the registration. Generic code on the rows:
+// param.h (defaults, validation, attributes). Shape helpers: infer.h.
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "registry/selection.h"
 #include "tengine/ir.h"
 
 #ifdef __cplusplus
@@ -213,59 +212,11 @@ typedef struct method
 
 #define OP_NOT_RAISED 1
 
-// ---- rows ----
-//
-// A row of an operator that the user did not select (TENGINE_OPERATORS) is NULL, and functions that
-// only it refers to are not linked.
-
-#ifdef TENGINE_SELECTED_OPERATORS
-// selection.h defines OP_SELECTED_<domain>_<operator> as `~, 1`, which makes 1 the second.
-#define OP_SECOND(first, second, ...) second
-#define OP_PROBE(...) OP_SECOND(__VA_ARGS__, 0, 0)
-#define OP_IS_SELECTED(id) OP_PROBE(OP_SELECTED_##id)
-#else
-#define OP_IS_SELECTED(id) 1
-#endif
-
-#define ROW_IF(selected, ...) ((selected) ? &(const ir_method_t){__VA_ARGS__} : NULL)
-
-// OP_ROW(Conv, .version = 1, ...): ONNX's, MICROSOFT_ROW(QGemm, ...): ONNX Runtime's domain
-#define OP_ROW(op, ...) ROW_IF(OP_IS_SELECTED(onnx_##op), .name = #op, __VA_ARGS__)
-#define MICROSOFT_ROW(op, ...) \
-    ROW_IF(OP_IS_SELECTED(com_microsoft_##op), .domain = "com.microsoft", .name = #op, __VA_ARGS__)
-
-// TENGINE_ROW(Softmax, 72, 28, 4, ...): one of Tengine's, its number in the API and in files and
-// the bytes of its record. NAMED_ROW: one whose name is not an identifier. OWN_ROW: an operator of
-// the domain that Tengine does not have.
-#define TENGINE_ROW(op, op_type, file_id, bytes, ...) \
-    NAMED_ROW(op, #op, op_type, file_id, bytes, __VA_ARGS__)
-#define NAMED_ROW(op, op_name, op_type, number, bytes, ...)                                  \
-    ROW_IF(OP_IS_SELECTED(tengine_##op), .domain = "tengine", .name = op_name, .version = 1, \
-           .tengine = &(const struct tengine_record){op_type, number, bytes}, __VA_ARGS__)
-#define OWN_ROW(op, ...) \
-    ROW_IF(OP_IS_SELECTED(tengine_##op), .domain = "tengine", .name = #op, __VA_ARGS__)
-
-// Whether nodes can have bodies (graph/body.h), for code that is left out otherwise.
-#define OP_HAS_BODIES                                                                     \
-    (OP_IS_SELECTED(onnx_If) || OP_IS_SELECTED(onnx_Loop) || OP_IS_SELECTED(onnx_Scan) || \
-     OP_IS_SELECTED(onnx_SequenceMap))
-
-// The inverse of lower; a build that cannot write tmfiles does without.
-#define RAISED(operators, function) \
-    .raised_from = operators, .raise = TENGINE_CAN_WRITE_TMFILE ? (function) : NULL
-
 struct operator_table
 {
     const ir_method_t* const* rows;  // NULL: left out
     int row_num;
 };
-
-// Last line of every <family>_ops.c: OPERATOR_TABLE(conv_ops, rows)
-#define OPERATOR_TABLE(name, table_rows)            \
-    const struct operator_table name = {table_rows, \
-                                        (int)(sizeof(table_rows) / sizeof(table_rows[0]))}
-
-#define OP_FIELDS(table) .fields = table, .field_num = (int)(sizeof(table) / sizeof(table[0]))
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that this build does without (TENGINE_OPERATORS), and the messages about them. The rows
-// of operator.h see the list itself, generated as registry/selection.h.
+// of row.h see the list itself, generated as registry/selection.h.
 #pragma once
 
 #include <stdbool.h>

@@ -17,6 +17,7 @@
 #include "operator/custom/op.h"
 #include "operator/onnx_form.h"
 #include "operator/operator.h"
+#include "operator/row.h"
 #include "optimizer/dialect/quantized_tensors.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pass.h"

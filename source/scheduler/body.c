@@ -4,6 +4,7 @@
 #include "graph/body.h"
 #include "graph/graph.h"
 #include "operator/operator.h"
+#include "operator/row.h"
 #include "scheduler/failure.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/shape_cache.h"

@@ -6,6 +6,7 @@
 #include "operator/onnx/activation_param.h"
 #include "operator/onnx/legacy.h"
 #include "operator/operator.h"
+#include "operator/row.h"
 
 #define ACTIVATION(first_opset, type, fields)                                                 \
     .version = first_opset, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1, \

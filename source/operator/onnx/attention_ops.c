@@ -8,6 +8,7 @@
 #include "operator/onnx/attention_param.h"
 #include "operator/onnx/macs.h"
 #include "operator/onnx_type.h"
+#include "operator/row.h"
 #include "operator/type_set.h"
 
 #define FIELD(kind, member, ...) OP_FIELD(struct attention_param, kind, member, __VA_ARGS__)

@@ -4,6 +4,7 @@
 #include "operator/infer.h"
 #include "operator/onnx/binary_param.h"
 #include "operator/onnx/legacy.h"
+#include "operator/row.h"
 #include "operator/type_set.h"
 
 static int infer_broadcast(struct node* node, int data_type)

@@ -6,6 +6,7 @@
 
 #include "operator/infer.h"
 #include "operator/onnx/block_gather_param.h"
+#include "operator/row.h"
 #include "operator/type_set.h"
 
 enum block_gather_input

@@ -3,6 +3,7 @@
 #include "operator/infer.h"
 #include "operator/onnx/cast_param.h"
 #include "operator/onnx_type.h"
+#include "operator/row.h"
 
 static int infer_cast(struct node* node)
 {

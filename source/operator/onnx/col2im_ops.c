@@ -5,6 +5,7 @@
 
 #include "operator/infer.h"
 #include "operator/onnx/col2im_param.h"
+#include "operator/row.h"
 #include "operator/type_set.h"
 
 static const op_field_t col2im_fields[] = {

@@ -10,6 +10,7 @@
 #include "operator/infer.h"
 #include "operator/onnx/shape_param.h"
 #include "operator/onnx_type.h"
+#include "operator/row.h"
 #include "operator/type_set.h"
 
 // ---- Constant ----

@@ -5,6 +5,7 @@
 
 #include "operator/infer.h"
 #include "operator/onnx/control_param.h"
+#include "operator/row.h"
 
 // Called at run time only: the kernel tells when the bodies have run.
 static int infer_later(struct node* node)

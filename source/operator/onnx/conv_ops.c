@@ -6,6 +6,7 @@
 #include "operator/onnx/legacy.h"
 #include "operator/onnx/macs.h"
 #include "operator/onnx/quantized.h"
+#include "operator/row.h"
 #include "operator/type_set.h"
 
 #define CONV_FIELDS                                                                     \

@@ -2,6 +2,7 @@
 // DecoderMaskedMultiHeadAttention of ONNX Runtime, lowered to Attention of ONNX: one token after
 // those in a cache, which may be another for each beam, or at the keys of an encoder.
 #include "operator/onnx/multi_head.h"
+#include "operator/row.h"
 #include "operator/shaped.h"
 
 #define FIELD(kind, member, ...) OP_FIELD(struct multi_head_param, kind, member, __VA_ARGS__)

@@ -7,6 +7,7 @@
 #include "operator/infer.h"
 #include "operator/onnx/deform_conv_param.h"
 #include "operator/onnx/macs.h"
+#include "operator/row.h"
 #include "operator/type_set.h"
 
 static const op_field_t deform_conv_fields[] = {

@@ -10,6 +10,7 @@
 #include "operator/onnx/recurrent_param.h"
 #include "operator/onnx_type.h"
 #include "operator/param.h"
+#include "operator/row.h"
 #include "tengine/device.h"
 
 // W and R: the inputs that have them, and where their scale is, which the zero point follows.

@@ -7,6 +7,7 @@
 #include "operator/infer.h"
 #include "operator/onnx/einsum_param.h"
 #include "operator/onnx/macs.h"
+#include "operator/row.h"
 #include "operator/type_set.h"
 
 static const op_field_t fields[] = {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // EmbedLayerNormalization of ONNX Runtime: rows of tables for words, positions and segments, added
 // and normalised. It becomes ONNX's Gather, Add and LayerNormalization.
+#include "operator/row.h"
 #include "operator/shaped.h"
 #include "operator/tengine/emit.h"
 

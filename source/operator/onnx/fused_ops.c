@@ -8,6 +8,7 @@
 
 #include "operator/onnx/conv_param.h"
 #include "operator/onnx/gemm_param.h"
+#include "operator/row.h"
 #include "operator/shaped.h"
 #include "operator/tengine/emit.h"
 

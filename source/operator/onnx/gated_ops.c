@@ -6,6 +6,7 @@
 #include "operator/onnx/activation_param.h"
 #include "operator/onnx/legacy.h"
 #include "operator/param.h"
+#include "operator/row.h"
 #include "tengine/device.h"
 
 static const op_field_t swiglu_fields[] = {

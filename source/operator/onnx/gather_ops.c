@@ -8,6 +8,7 @@
 #include "operator/infer.h"
 #include "operator/onnx/gather_param.h"
 #include "operator/registry.h"
+#include "operator/row.h"
 
 static int require_indices(const struct node* node)
 {

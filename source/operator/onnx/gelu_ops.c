@@ -9,6 +9,7 @@
 #include "operator/onnx/activation_param.h"
 #include "operator/onnx/legacy.h"
 #include "operator/param.h"
+#include "operator/row.h"
 #include "tengine/device.h"
 
 // Input 1, when it is there, is added to input 0 by a node of its own.

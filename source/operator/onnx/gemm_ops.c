@@ -8,6 +8,7 @@
 #include "operator/onnx/quantized.h"
 #include "operator/onnx_type.h"
 #include "operator/param.h"
+#include "operator/row.h"
 #include "operator/type_set.h"
 
 static const op_field_t gemm_fields[] = {

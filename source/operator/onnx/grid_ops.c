@@ -7,6 +7,7 @@
 #include "operator/onnx/resize_param.h"
 #include "operator/param.h"
 #include "operator/registry.h"
+#include "operator/row.h"
 #include "operator/type_set.h"
 
 static int infer_grid_sample(struct node* node)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GroupNorm and SkipGroupNorm of ONNX Runtime, as diffusion models have them: they become ONNX's
 // GroupNormalization, with the channels in front, and Swish.
+#include "operator/row.h"
 #include "operator/shaped.h"
 #include "operator/tengine/emit.h"
 

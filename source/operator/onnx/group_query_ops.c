@@ -10,6 +10,7 @@
 #include "operator/infer.h"
 #include "operator/onnx/group_query_param.h"
 #include "operator/onnx/macs.h"
+#include "operator/row.h"
 #include "operator/type_set.h"
 
 #define FLAG(member, start) \

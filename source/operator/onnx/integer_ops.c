@@ -3,6 +3,7 @@
 // and its QuantizeLinear and DequantizeLinear, which ONNX's newer ones include.
 #include "operator/onnx/quant_param.h"
 #include "operator/registry.h"
+#include "operator/row.h"
 #include "operator/shaped.h"
 #include "operator/tengine/emit.h"
 #include "operator/type_set.h"

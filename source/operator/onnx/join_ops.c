@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "operator/infer.h"
 #include "operator/onnx/join_param.h"
+#include "operator/row.h"
 
 // ---- Concat ----
 

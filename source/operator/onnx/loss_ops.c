@@ -4,6 +4,7 @@
 
 #include "operator/infer.h"
 #include "operator/onnx/loss_param.h"
+#include "operator/row.h"
 
 // Scores are [N, C, d1, ...], targets [N, d1, ...], the optional weights [C].
 static int check_loss_shapes(const struct node* node)

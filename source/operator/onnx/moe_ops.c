@@ -8,6 +8,7 @@
 #include "operator/infer.h"
 #include "operator/onnx/macs.h"
 #include "operator/onnx/moe_param.h"
+#include "operator/row.h"
 #include "operator/type_set.h"
 
 static const op_field_t moe_fields[] = {

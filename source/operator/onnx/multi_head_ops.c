@@ -4,6 +4,7 @@
 // and QAttention compute queries, keys and values themselves, and have both halves of the cache in
 // one tensor.
 #include "operator/onnx/multi_head.h"
+#include "operator/row.h"
 #include "operator/shaped.h"
 
 #define FIELD(kind, member, ...) OP_FIELD(struct multi_head_param, kind, member, __VA_ARGS__)

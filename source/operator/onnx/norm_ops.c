@@ -8,6 +8,7 @@
 #include "operator/onnx/norm_param.h"
 #include "operator/onnx_type.h"
 #include "operator/param.h"
+#include "operator/row.h"
 #include "operator/type_set.h"
 
 #define EPSILON_FIELD(type) OP_FIELD(struct type, FLOAT, epsilon, .number = 1e-5f)

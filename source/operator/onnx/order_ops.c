@@ -2,6 +2,7 @@
 // Operators for which the order of elements along an axis counts: TopK, CumSum and CumProd.
 #include "operator/infer.h"
 #include "operator/onnx/order_param.h"
+#include "operator/row.h"
 
 static int infer_top_k(struct node* node)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of ONNX's domains beside its own (operator.h): ML_ROW(Scaler, ...), TRAINING_ROW(Adam, ...).
+// Rows of ONNX's domains beside its own (row.h): ML_ROW(Scaler, ...), TRAINING_ROW(Adam, ...).
 #pragma once
 
-#include "operator/operator.h"
+#include "operator/row.h"
 
 #define ML_ROW(op, ...) \
     ROW_IF(OP_IS_SELECTED(ai_onnx_ml_##op), .domain = "ai.onnx.ml", .name = #op, __VA_ARGS__)

@@ -6,6 +6,7 @@
 #include "operator/onnx/legacy.h"
 #include "operator/onnx/pool_param.h"
 #include "operator/onnx/quantized.h"
+#include "operator/row.h"
 #include "operator/type_set.h"
 
 static const op_field_t max_pool_fields[] = {

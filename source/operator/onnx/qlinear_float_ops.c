@@ -11,6 +11,7 @@
 #include "operator/onnx/quantized.h"
 #include "operator/onnx/reduce_param.h"
 #include "operator/param.h"
+#include "operator/row.h"
 #include "tengine/device.h"
 
 // Appends the DequantizeLinear of inputs index, index + 1 and index + 2.

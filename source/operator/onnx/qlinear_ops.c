@@ -10,6 +10,7 @@
 #include "operator/onnx/qlinear_param.h"
 #include "operator/onnx/quantized.h"
 #include "operator/registry.h"
+#include "operator/row.h"
 #include "operator/type_set.h"
 
 // a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point. Zero points are

@@ -3,6 +3,7 @@
 #include "operator/infer.h"
 #include "operator/onnx/quant_param.h"
 #include "operator/onnx_type.h"
+#include "operator/row.h"
 #include "operator/type_set.h"
 
 #define TYPES_QUANTIZED                                                                \

@@ -10,6 +10,7 @@
 #include "operator/onnx/macs.h"
 #include "operator/onnx/quantized.h"
 #include "operator/onnx/quantized_product_param.h"
+#include "operator/row.h"
 #include "operator/type_set.h"
 
 enum nbits_input

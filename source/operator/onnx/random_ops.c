@@ -6,6 +6,7 @@
 #include "operator/infer.h"
 #include "operator/onnx/random_param.h"
 #include "operator/onnx_type.h"
+#include "operator/row.h"
 
 // The output's type: dtype, or that of input 0 when it is not given.
 static int find_output_type(const struct node* node, int* out_type)

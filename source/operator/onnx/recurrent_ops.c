@@ -10,6 +10,7 @@
 #include "operator/infer.h"
 #include "operator/onnx/macs.h"
 #include "operator/onnx/recurrent_param.h"
+#include "operator/row.h"
 #include "operator/type_set.h"
 
 #define RECURRENT_BASE_FIELDS                                                     \

@@ -2,6 +2,7 @@
 // Reductions along axes, the position of extremes, and normalisation by mean and variance.
 #include "operator/infer.h"
 #include "operator/onnx/reduce_param.h"
+#include "operator/row.h"
 
 static int infer_reduce(struct node* node)
 {

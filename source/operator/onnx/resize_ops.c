@@ -11,6 +11,7 @@
 #include "operator/param.h"
 #include "operator/plain_data.h"
 #include "operator/registry.h"
+#include "operator/row.h"
 
 enum
 {

@@ -3,6 +3,7 @@
 #include "operator/infer.h"
 #include "operator/onnx/roi_param.h"
 #include "operator/param.h"
+#include "operator/row.h"
 #include "operator/type_set.h"
 
 static const op_field_t roi_pool_fields[] = {

@@ -5,6 +5,7 @@
 // size of a head. Kernels: device/cpu/reference/rotary.cc.
 #include "operator/infer.h"
 #include "operator/onnx/rotary_param.h"
+#include "operator/row.h"
 #include "operator/type_set.h"
 #include "tengine/device.h"
 

@@ -6,6 +6,7 @@
 #include "base/half.h"
 #include "operator/infer.h"
 #include "operator/onnx/select_param.h"
+#include "operator/row.h"
 #include "operator/type_set.h"
 
 // ---- Compress ----

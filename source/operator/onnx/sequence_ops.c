@@ -4,6 +4,7 @@
 #include "graph/sequence.h"
 #include "operator/infer.h"
 #include "operator/onnx/sequence_param.h"
+#include "operator/row.h"
 
 // Called at run time only: the kernel finds the shapes.
 static int infer_later(struct node* node)

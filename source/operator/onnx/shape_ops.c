@@ -3,6 +3,7 @@
 // Identity, Dropout, Expand) or tell the shape (Shape, Size). Parameters are in shape_param.h.
 #include "operator/infer.h"
 #include "operator/onnx/shape_param.h"
+#include "operator/row.h"
 #include "operator/type_set.h"
 
 // ---- Reshape ----

@@ -6,6 +6,7 @@
 #include "operator/infer.h"
 #include "operator/onnx/signal_param.h"
 #include "operator/onnx_type.h"
+#include "operator/row.h"
 #include "operator/type_set.h"
 
 // The value of an integer input of one element, `otherwise` when the input is absent. 0,

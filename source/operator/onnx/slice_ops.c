@@ -7,6 +7,7 @@
 
 #include "operator/infer.h"
 #include "operator/onnx/slice_param.h"
+#include "operator/row.h"
 
 static int64_t clamp(int64_t value, int64_t minimum, int64_t maximum)
 {

@@ -4,6 +4,7 @@
 #include "operator/onnx/legacy.h"
 #include "operator/onnx/softmax_param.h"
 #include "operator/param.h"
+#include "operator/row.h"
 #include "tengine/device.h"
 
 static int infer_softmax(struct node* node)

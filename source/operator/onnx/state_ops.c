@@ -9,6 +9,7 @@
 #include "operator/onnx/macs.h"
 #include "operator/onnx/state_param.h"
 #include "operator/registry.h"
+#include "operator/row.h"
 #include "operator/type_set.h"
 
 static int fail_shape(const struct node* node, int index, const char* expected)

@@ -4,6 +4,7 @@
 #include "operator/infer.h"
 #include "operator/onnx/other_domains.h"
 #include "operator/onnx/string_param.h"
+#include "operator/row.h"
 #include "operator/type_set.h"
 
 #define TYPES_TEXT TYPE_BIT(STRING)

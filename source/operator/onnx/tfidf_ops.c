@@ -5,6 +5,7 @@
 
 #include "operator/infer.h"
 #include "operator/onnx/tfidf_param.h"
+#include "operator/row.h"
 #include "operator/type_set.h"
 
 // Lengths of n-grams asked for are lengths that the pool has.

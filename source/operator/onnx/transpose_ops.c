@@ -3,6 +3,7 @@
 // transpose_param.h.
 #include "operator/infer.h"
 #include "operator/onnx/transpose_param.h"
+#include "operator/row.h"
 
 // ---- Transpose ----
 

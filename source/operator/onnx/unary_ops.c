@@ -3,6 +3,7 @@
 // Activations that carry parameters are in activation_ops.c.
 #include "operator/infer.h"
 #include "operator/onnx/unary_param.h"
+#include "operator/row.h"
 #include "operator/type_set.h"
 
 #define UNARY(...) .min_input = 1, .max_input = 1, .min_output = 1, .max_output = 1, __VA_ARGS__

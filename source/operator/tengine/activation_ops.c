@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "operator/row.h"
 #include "operator/tengine/emit.h"
 #include "operator/tengine/function.h"
 #include "operator/tengine/operand.h"

@@ -4,6 +4,7 @@
 #include <limits.h>
 
 #include "operator/onnx/conv_param.h"
+#include "operator/row.h"
 #include "operator/tengine/operand.h"
 
 struct tm_conv_param

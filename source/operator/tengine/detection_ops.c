@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "operator/infer.h"
+#include "operator/row.h"
 #include "operator/tengine/detection_param.h"
 #include "operator/type_set.h"
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "operator/row.h"
 #include "operator/tengine/broadcast.h"
 #include "operator/tengine/emit.h"
 #include "operator/tengine/function.h"

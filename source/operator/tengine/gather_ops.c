@@ -3,6 +3,7 @@
 // SparseToDense.
 #include <limits.h>
 
+#include "operator/row.h"
 #include "operator/tengine/move.h"
 #include "operator/tengine/raise.h"
 

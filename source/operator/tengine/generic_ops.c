@@ -5,6 +5,7 @@
 #include "graph/core.h"
 #include "operator/custom/custom_kernel.h"
 #include "operator/infer.h"
+#include "operator/row.h"
 
 struct tm_generic_param
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tengine's Concat and Split. Slice, which splits too in caffe's flavour, is in slice_ops.c.
 #include "base/alloc.h"
+#include "operator/row.h"
 #include "operator/tengine/move.h"
 
 struct tm_concat_param

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/graph.h"
+#include "operator/row.h"
 #include "operator/tengine/broadcast.h"
 #include "operator/tengine/emit.h"
 #include "operator/tengine/raise.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tengine's operators with one factor and one summand per channel: BatchNormalization, Scale, Bias,
 // Fused.BNScaleReLu, InstanceNorm, LayerNorm. Those without are in response_ops.c.
+#include "operator/row.h"
 #include "operator/tengine/operand.h"
 
 struct tm_batch_norm_param

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tengine's operators that put the same elements in another order: Permute, Transpose, SwapAxis,
 // ShuffleChannel, Reverse, Reorg and the exchanges of blocks with channels and batches.
+#include "operator/row.h"
 #include "operator/tengine/move.h"
 #include "operator/tengine/operand.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "operator/onnx/pool_param.h"
+#include "operator/row.h"
 #include "operator/tengine/operand.h"
 
 struct tm_pool_param

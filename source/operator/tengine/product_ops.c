@@ -2,6 +2,7 @@
 // Tengine's matrix products: FullyConnected, Gemm, Matmul.
 #include <limits.h>
 
+#include "operator/row.h"
 #include "operator/tengine/move.h"
 #include "operator/tengine/operand.h"
 

@@ -5,6 +5,7 @@
 // uninitialised and never had an effect, and have none here.
 #include <string.h>
 
+#include "operator/row.h"
 #include "operator/tengine/emit.h"
 #include "operator/tengine/operand.h"
 #include "operator/type_set.h"

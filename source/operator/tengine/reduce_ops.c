@@ -2,6 +2,7 @@
 // Tengine's reductions along axes, positions of extremes, and the share of right answers.
 #include <string.h>
 
+#include "operator/row.h"
 #include "operator/tengine/emit.h"
 #include "operator/tengine/function.h"
 #include "operator/tengine/raise.h"

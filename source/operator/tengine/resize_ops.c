@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "operator/onnx/resize_param.h"
+#include "operator/row.h"
 #include "operator/tengine/move.h"
 #include "operator/tengine/operand.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tengine's normalisations by neighbours: LRN, Normalize, L2Normalization, MVN.
+#include "operator/row.h"
 #include "operator/tengine/operand.h"
 
 struct tm_lrn_param

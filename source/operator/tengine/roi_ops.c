@@ -3,6 +3,7 @@
 // of one image, so ONNX's MaxRoiPool and RoiAlign, which also round otherwise, are not their
 // equals. SpatialTransformer is lowered to GridSample.
 #include "base/alloc.h"
+#include "operator/row.h"
 #include "operator/tengine/emit.h"
 #include "operator/tengine/roi_param.h"
 #include "operator/type_set.h"

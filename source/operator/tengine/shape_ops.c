@@ -3,6 +3,7 @@
 // to fill one: Flatten, Reshape, Squeeze, Unsqueeze, Expanddims, Shape, Expand, Tile.
 #include <string.h>
 
+#include "operator/row.h"
 #include "operator/tengine/move.h"
 #include "operator/tengine/operand.h"
 #include "operator/tengine/raise.h"

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "operator/onnx/slice_param.h"
+#include "operator/row.h"
 #include "operator/tengine/move.h"
 #include "operator/tengine/operand.h"
 #include "operator/tengine/raise.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tengine's Softmax and LogSoftmax, along one axis as ONNX's are today.
+#include "operator/row.h"
 #include "operator/tengine/operand.h"
 
 struct tm_softmax_param

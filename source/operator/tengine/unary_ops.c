@@ -3,6 +3,7 @@
 // type. Activations: activation_ops.c.
 #include <string.h>
 
+#include "operator/row.h"
 #include "operator/tengine/emit.h"
 #include "operator/tengine/function.h"
 #include "operator/tengine/raise.h"

@@ -8,6 +8,7 @@
 #include "graph/string_pool.h"
 #include "operator/custom/custom_kernel.h"
 #include "operator/registry.h"
+#include "operator/row.h"
 #include "optimizer/dialect/quantized_tensors.h"
 #include "optimizer/graph/extent.h"
 #include "optimizer/pass.h"

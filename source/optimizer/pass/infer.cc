@@ -16,6 +16,7 @@
 #include "graph/sequence.h"
 #include "graph/string_pool.h"
 #include "operator/param.h"
+#include "operator/row.h"
 #include "operator/shaped.h"
 #include "optimizer/pass.h"
 #include "optimizer/pass/bodies.h"

@@ -5,6 +5,7 @@
 #include "graph/graph.h"
 #include "operator/infer.h"
 #include "operator/registry.h"
+#include "operator/row.h"
 #include "operator/selection.h"
 #include "serializer/tmfile/bodies.h"
 #include "serializer/tmfile/extension.h"

@@ -11,6 +11,7 @@
 #include "graph/option.h"
 #include "module/module.h"
 #include "operator/operator.h"
+#include "registry/selection.h"
 #include "serializer/serializer.h"
 #include "serializer/tmfile/image.h"
 #include "serializer/tmfile/reader.h"
