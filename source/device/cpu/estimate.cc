@@ -14,6 +14,7 @@
 
 #include "base/bandwidth.h"
 #include "base/cpu.h"
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/machine_rate.h"
 
 namespace tengine::cpu {

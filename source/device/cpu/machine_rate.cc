@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/half.h"
+#include "device/cpu/kernel_table.h"
 #include "operator/param.h"
 #include "tengine/device.h"
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <new>
 
+#include "device/cpu/kernel_table.h"
 #include "graph/late_constant.h"
 #include "operator/infer.h"
 

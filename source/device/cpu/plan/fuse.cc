@@ -12,6 +12,7 @@
 #include "device/cpu/kernel/norm/layer_norm.h"
 #include "device/cpu/kernel/vector/byte_addition.h"
 #include "device/cpu/kernel/vector/float_rows.h"
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/plan/part_outputs.h"
 #include "device/cpu/plan/step.h"
 #include "device/cpu/plan/tensor_table.h"

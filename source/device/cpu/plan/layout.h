@@ -2,9 +2,11 @@
 // Copies of float and 8-bit tensors between layouts, as kernels of steps of their own.
 #pragma once
 
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 
 namespace tengine::cpu {
+
+struct Kernel;
 
 // Copies input 0, which lies in the other layout, to output 0 in this one: kPlanar or
 // kChannelsLast.

@@ -7,7 +7,7 @@
 
 #include "base/containers.hpp"
 #include "base/sort.h"
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 
 namespace tengine::cpu {
 

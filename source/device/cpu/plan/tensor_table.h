@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "base/maps.hpp"
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 
 namespace tengine::cpu {
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 
 namespace tengine::cpu {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/grain.h"
 #include "device/cpu/shared/types.h"

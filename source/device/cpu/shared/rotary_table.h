@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 #include "operator/onnx/rotary_param.h"
 
 namespace tengine::cpu {

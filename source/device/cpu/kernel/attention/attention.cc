@@ -6,6 +6,7 @@
 
 #include "device/cpu/kernel/attention/grouped_attention.h"
 #include "device/cpu/kernel/product/kept_problem.h"
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/shared/attention_problem.h"
 
 #if !defined(TENGINE_HAVE_HIGHWAY) || defined(TENGINE_MINIMAL)

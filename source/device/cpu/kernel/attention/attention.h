@@ -5,9 +5,11 @@
 
 #include <cstdint>
 
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 
 namespace tengine::cpu {
+
+struct Kernel;
 
 // A matrix for each head of each batch, in a tensor: where the first begins, and how many elements
 // further the next one is.

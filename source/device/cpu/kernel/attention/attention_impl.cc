@@ -23,6 +23,7 @@
 #include "device/cpu/kernel/product/pixel_conv.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
 #include "device/cpu/kernel/vector/float_rows.h"
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 
 #if defined(TENGINE_HAVE_HIGHWAY) && !defined(TENGINE_MINIMAL)

@@ -7,6 +7,7 @@
 
 #include "device/cpu/kernel/attention/grouped_attention.h"
 #include "device/cpu/kernel/product/kept_problem.h"
+#include "device/cpu/kernel_table.h"
 
 #if !defined(TENGINE_HAVE_HIGHWAY) || defined(TENGINE_MINIMAL)
 namespace tengine::cpu {

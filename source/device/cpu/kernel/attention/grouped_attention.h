@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "device/cpu/kernel/attention/attention.h"
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 
 namespace tengine::cpu {
 

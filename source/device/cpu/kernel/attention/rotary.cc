@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "device/cpu/kernel/vector/fixed_vectors.h"
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/grain.h"
 #include "device/cpu/shared/rotary_table.h"

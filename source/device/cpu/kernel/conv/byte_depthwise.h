@@ -17,7 +17,7 @@
 
 #include "device/cpu/kernel/conv/conv_problem.h"
 #include "device/cpu/kernel/vector/requantization.h"
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 
 namespace tengine::cpu {
 

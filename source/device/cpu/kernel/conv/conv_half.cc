@@ -8,6 +8,7 @@
 #include "device/cpu/kernel/product/half_pixels.h"
 #include "device/cpu/kernel/product/packed_problem.h"
 #include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel_table.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY
 namespace tengine::cpu {

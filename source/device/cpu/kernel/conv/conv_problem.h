@@ -3,7 +3,7 @@
 // one loop nest for 1-d, 2-d and 3-d; the window's rules are in operator/onnx/window.h.
 #pragma once
 
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 #include "operator/onnx/conv_param.h"
 
 namespace tengine::cpu {

@@ -27,6 +27,7 @@
 #include "device/cpu/kernel/product/half_pixels.h"
 #include "device/cpu/kernel/product/packed_problem.h"
 #include "device/cpu/kernel/vector/float_rows.h"
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "tengine/device.h"
 

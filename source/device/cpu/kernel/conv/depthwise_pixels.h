@@ -4,7 +4,7 @@
 #pragma once
 
 #include "device/cpu/kernel/conv/conv_problem.h"
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 
 namespace tengine::cpu {
 

@@ -10,7 +10,7 @@
 
 #include "device/cpu/kernel/conv/conv_phase.h"
 #include "device/cpu/kernel/product/pixel_conv.h"
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 
 namespace tengine::cpu {
 

@@ -12,6 +12,7 @@
 #include "device/cpu/kernel/product/byte_pixels.h"
 #include "device/cpu/kernel/product/packed_problem.h"
 #include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/grain.h"
 

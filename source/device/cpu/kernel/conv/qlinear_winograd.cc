@@ -29,6 +29,7 @@
 #include "device/cpu/kernel/product/packed_problem.h"
 #include "device/cpu/kernel/product/pixel_conv.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY

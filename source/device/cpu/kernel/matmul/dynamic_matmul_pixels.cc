@@ -11,6 +11,7 @@
 #include "device/cpu/kernel/product/byte_pixels.h"
 #include "device/cpu/kernel/product/packed_problem.h"
 #include "device/cpu/kernel/vector/float_bytes.h"
+#include "device/cpu/kernel_table.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY
 namespace tengine::cpu {

@@ -20,6 +20,7 @@
 #include "device/cpu/kernel/matmul/nbits_product.h"
 #include "device/cpu/kernel/product/packed_problem.h"
 #include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/grain.h"
 #include "operator/onnx/quantized_product_param.h"

@@ -10,6 +10,7 @@
 
 #include "device/cpu/kernel/product/packed_problem.h"
 #include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel_table.h"
 #include "operator/onnx/gemm_param.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY

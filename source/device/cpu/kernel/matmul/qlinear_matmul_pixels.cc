@@ -10,6 +10,7 @@
 #include "device/cpu/kernel/product/byte_pixels.h"
 #include "device/cpu/kernel/product/kept_problem.h"
 #include "device/cpu/kernel/product/packed_problem.h"
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/matrix_stack.h"
 #include "operator/onnx/gemm_param.h"

@@ -7,6 +7,7 @@
 #include "device/cpu/kernel/matmul/recurrent_bytes.h"
 #include "device/cpu/kernel/matmul/recurrent_layer.h"
 #include "device/cpu/kernel/product/packed_problem.h"
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/grain.h"
 

@@ -11,6 +11,7 @@
 
 #include "device/cpu/kernel/matmul/recurrent_layer.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
+#include "device/cpu/kernel_table.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY
 // clang-format off

@@ -11,6 +11,7 @@
 #include "device/cpu/kernel/norm/row_norm.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
 #include "device/cpu/kernel/vector/float_rows.h"
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/grain.h"
 #include "operator/onnx/norm_param.h"

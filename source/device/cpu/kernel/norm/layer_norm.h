@@ -2,9 +2,11 @@
 // LayerNormalization that a step computes in place of the nodes an exporter wrote.
 #pragma once
 
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 
 namespace tengine::cpu {
+
+struct Kernel;
 
 // Input 0 along its last axis, times input 1, plus input 2; fusion.parameters[0] is epsilon. Null
 // in a build without vectors.

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "device/cpu/kernel/vector/float_rows.h"
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 #include "operator/onnx/norm_param.h"
 
 namespace tengine::cpu {

@@ -8,6 +8,7 @@
 
 #include "device/cpu/kernel/norm/row_norm.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/grain.h"
 #include "operator/onnx/skip_norm_param.h"

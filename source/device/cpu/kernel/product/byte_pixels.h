@@ -17,6 +17,7 @@
 #include "device/cpu/kernel/vector/byte_addition.h"
 #include "device/cpu/kernel/vector/float_bytes.h"
 #include "device/cpu/kernel/vector/requantization.h"
+#include "device/cpu/kernel_context.h"
 #include "device/cpu/kernel_table.h"
 
 namespace tengine::cpu {

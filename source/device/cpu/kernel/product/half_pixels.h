@@ -8,7 +8,7 @@
 #include "device/cpu/kernel/conv/block_copy.h"
 #include "device/cpu/kernel/conv/conv_problem.h"
 #include "device/cpu/kernel/product/tile/byte_tile.h"
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 
 namespace tengine::cpu {
 

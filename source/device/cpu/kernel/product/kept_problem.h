@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "base/alloc.h"
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 
 namespace tengine::cpu {
 

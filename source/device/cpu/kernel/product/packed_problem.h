@@ -11,7 +11,7 @@
 #include <type_traits>
 
 #include "base/alloc.h"
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 #include "graph/core.h"
 #include "graph/graph_pool.h"
 

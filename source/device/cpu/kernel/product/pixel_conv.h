@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "device/cpu/kernel/conv/conv_problem.h"
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 #include "operator/onnx/gemm_param.h"
 
 namespace tengine::cpu {

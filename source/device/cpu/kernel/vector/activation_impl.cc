@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // See activation.h. Accuracy: see elementwise.cc.
 #include "device/cpu/kernel/vector/activation.h"
+#include "device/cpu/kernel_table.h"
 
 #ifdef TENGINE_HAVE_HIGHWAY
 // clang-format off

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 #include "device/cpu/shared/types.h"
 
 namespace tengine::cpu {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 
 // clang-format off
 #if defined(TENGINE_CPU_LANES) == defined(HWY_TARGET_TOGGLE)

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "device/cpu/kernel/vector/layout_copy.h"
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/plan/layout.h"
 

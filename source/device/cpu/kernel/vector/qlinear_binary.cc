@@ -15,6 +15,7 @@
 
 #include "device/cpu/kernel/vector/fixed_vectors.h"
 #include "device/cpu/kernel/vector/requantization.h"
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/broadcast.h"
 

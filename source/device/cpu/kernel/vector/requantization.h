@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 #include "device/cpu/shared/zero_point.h"
 #include "tengine/fixed_point.h"
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/norm/float_rows.h"
 #include "device/cpu/shared/attention_problem.h"
 #include "device/cpu/shared/grain.h"

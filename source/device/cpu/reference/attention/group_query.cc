@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/shared/grain.h"
 
 namespace tengine::cpu {

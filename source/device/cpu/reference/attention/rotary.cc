@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernel of operator/onnx/rotary_ops.c.
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/grain.h"
 #include "device/cpu/shared/rotary_table.h"

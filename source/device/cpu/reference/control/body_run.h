@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/containers.hpp"
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 #include "graph/body.h"
 #include "graph/graph.h"
 #include "graph/option.h"

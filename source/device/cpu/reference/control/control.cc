@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // If and Loop: they run their bodies, which are prepared like graphs of their own, and move what
 // goes in and comes out. Scan is in scan.cc.
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/control/body_run.h"
 #include "device/cpu/reference/vector/small_elements.h"
 

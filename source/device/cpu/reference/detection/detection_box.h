@@ -8,7 +8,7 @@
 #include "base/containers.hpp"
 #include "base/guard.hpp"
 #include "base/sort.hpp"
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 
 namespace tengine::cpu {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 #include "operator/onnx/ml_tree_param.h"
 
 namespace tengine::cpu {

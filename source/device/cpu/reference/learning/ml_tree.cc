@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operators of operator/onnx/ml_tree_ops.c: a row at a time, from the root of each tree to a
 // leaf.
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/learning/ml_tree_run.h"
 
 namespace tengine::cpu {

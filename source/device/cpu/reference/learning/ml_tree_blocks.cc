@@ -9,6 +9,7 @@
 #include <limits>
 #include <new>
 
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/learning/ml_tree_run.h"
 

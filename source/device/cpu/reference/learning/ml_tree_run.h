@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "base/alloc.h"
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 #include "device/cpu/reference/learning/class_labels.h"
 #include "device/cpu/reference/learning/ml_transform.h"
 #include "device/cpu/shared/types.h"

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/containers.hpp"
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/learning/texts.h"
 #include "device/cpu/reference/vector/elementwise.h"
 #include "graph/graph.h"

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 #include "graph/string_pool.h"
 
 namespace tengine::cpu {

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/vector/quantize.h"
 #include "device/cpu/shared/grain.h"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 #include "device/cpu/reference/vector/quantize.h"
 #include "device/cpu/reference/vector/requantize.h"
 #include "device/cpu/shared/types.h"

@@ -2,6 +2,7 @@
 // Reference kernels of ArgMax and ArgMin (operator/reduce_ops.c).
 #include <functional>
 
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/vector/elementwise.h"
 #include "operator/onnx/reduce_param.h"
 

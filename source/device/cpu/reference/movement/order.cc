@@ -2,6 +2,7 @@
 // Reference kernels of TopK, CumSum and CumProd (operator/order_ops.c).
 #include <algorithm>
 
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/vector/arithmetic.h"
 #include "device/cpu/reference/vector/elementwise.h"
 #include "operator/onnx/order_param.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scan: it runs its body for each slice of its scanned inputs, and stacks the results.
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/control/body_run.h"
 #include "device/cpu/reference/vector/small_elements.h"
 #include "graph/string_pool.h"

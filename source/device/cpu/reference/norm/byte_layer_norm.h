@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 #include "device/cpu/reference/matmul/qlinear.h"
 #include "operator/onnx/norm_param.h"
 

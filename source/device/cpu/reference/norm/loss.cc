@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/vector/elementwise.h"
 #include "operator/onnx/loss_param.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/vector/elementwise.h"
 #include "operator/onnx/reduce_param.h"
 

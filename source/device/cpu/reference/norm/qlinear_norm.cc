@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tengine.QLinearLayerNormalization: two sums of a row, then its elements one by one.
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/norm/byte_layer_norm.h"
 #include "device/cpu/shared/grain.h"

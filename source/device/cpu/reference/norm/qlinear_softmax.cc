@@ -3,6 +3,7 @@
 // sum.
 #include <limits>
 
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/norm/byte_softmax.h"
 #include "device/cpu/shared/grain.h"

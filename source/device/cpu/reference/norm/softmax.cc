@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/norm/exponential.h"
 #include "device/cpu/reference/vector/arithmetic.h"
 #include "device/cpu/reference/vector/elementwise.h"

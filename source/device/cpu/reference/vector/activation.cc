@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/vector/arithmetic.h"
 #include "device/cpu/reference/vector/elementwise.h"
 #include "operator/onnx/activation_param.h"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/vector/arithmetic.h"
 #include "device/cpu/reference/vector/elementwise.h"
 #include "operator/onnx/binary_param.h"

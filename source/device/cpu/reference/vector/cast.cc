@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/vector/arithmetic.h"
 #include "device/cpu/reference/vector/elementwise.h"
 #include "device/cpu/reference/vector/small_elements.h"

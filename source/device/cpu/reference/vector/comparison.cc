@@ -2,6 +2,7 @@
 // Reference kernels of comparison and logic (operator/binary_ops.c).
 #include <cstring>
 
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/vector/elementwise.h"
 
 namespace tengine::cpu {

@@ -2,7 +2,7 @@
 // Loops of element-wise kernels with one input and with two broadcast ones.
 #pragma once
 
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/broadcast.h"
 #include "device/cpu/shared/types.h"

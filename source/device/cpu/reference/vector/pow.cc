@@ -2,6 +2,7 @@
 // Reference kernel of Pow (operator/binary_ops.c), whose exponent has a type of its own.
 #include <cmath>
 
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/vector/arithmetic.h"
 #include "device/cpu/reference/vector/elementwise.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // QLinearAdd and QLinearMul. Inputs: a, its scale and zero point, b, its scale and zero point, the
 // scale and zero point of y.
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/matmul/qlinear.h"
 #include "device/cpu/shared/broadcast.h"
 

@@ -2,7 +2,7 @@
 // Which scale an element of QuantizeLinear and DequantizeLinear has, and the type it is divided in.
 #pragma once
 
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 #include "device/cpu/shared/types.h"
 #include "operator/onnx/quant_param.h"
 #include "operator/onnx_type.h"

@@ -2,7 +2,7 @@
 // QuantizeLinear and DequantizeLinear of elements of 2 and 4 bits and floats of 4 and 8 bits.
 #pragma once
 
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 
 namespace tengine::cpu {
 

@@ -10,7 +10,7 @@
 
 #include "base/packed_bits.h"
 #include "base/small_float.h"
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 #include "device/cpu/reference/vector/arithmetic.h"
 #include "operator/type_set.h"
 #include "tengine/ir.h"

@@ -2,7 +2,7 @@
 // Cast from and to strings: string_cast_impl.cc.
 #pragma once
 
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 
 namespace tengine::cpu {
 

@@ -2,6 +2,7 @@
 // Reference kernels of element-wise operators with one input (operator/unary_ops.c).
 #include <cmath>
 
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/norm/exponential.h"
 #include "device/cpu/reference/vector/arithmetic.h"
 #include "device/cpu/reference/vector/elementwise.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // QLinearAveragePool and QLinearGlobalAveragePool: sums of 8-bit values, divided by requantisation.
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/matmul/qlinear.h"
 #include "device/cpu/reference/window/window_pool.h"
 

@@ -11,7 +11,7 @@
 #include "base/cpu.h"
 #include "device/cpu/kernel/product/kept_problem.h"
 #include "device/cpu/kernel/product/matrix_product.h"
-#include "device/cpu/kernel_table.h"
+#include "device/cpu/kernel_context.h"
 #include "device/cpu/parallel.h"
 
 namespace tengine::cpu {

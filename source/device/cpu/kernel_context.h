@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arguments of a kernel, and the words for them: layouts, activations, what is fused.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/thread_pool.h"
+#include "operator/infer.h"
+#include "operator/operator.h"
+
+namespace tengine::cpu {
+
+// How the elements of float and 8-bit tensors lie inside a part: as the graph has them (N, C, H,
+// W), or with the channels last (N, H, W, C), for kernels that work along the channels. Tensors of
+// one pixel, and those that are not of rank four, lie in one way only.
+enum class Layout : uint8_t
+{
+    kPlanar,
+    kChannelsLast,
+    kAny,  // for kernels: element by element, so that all tensors may lie in either way
+};
+
+enum class Activation : uint8_t
+{
+    kNone,
+    kClip,       // to parameters[0] .. parameters[1]
+    kLeakyRelu,  // parameters[0] is the slope
+    kSigmoid,
+    kSilu,         // x * sigmoid(x)
+    kHardSigmoid,  // parameters[0] x + parameters[1], clipped to 0 .. 1
+    kHardSwish,
+    kTanh,
+    kGelu,  // x / 2 * (1 + erf(x / sqrt(2)))
+    kGeluTanh,
+    kSwish,  // x * sigmoid(parameters[0] x)
+};
+
+// The epilogue of a kernel that can fuse: first the sum, then the activation. A step has the
+// fusions of the nodes that follow its own (plan/fuse.cc).
+struct Fusion
+{
+    int addend = -1;  // an input of the result's shape and layout; -1: none
+    // Before all that, for kernels that scale: an input with a factor for each channel of input 0;
+    // -1: none.
+    int scale = -1;
+    Activation activation = Activation::kNone;
+    float parameters[2] = {};
+    // For int8 and uint8 the addend is followed by the scales and zero points of a QLinearAdd:
+    // those of what the kernel computes, of the addend and of the sum. After that a table of 256
+    // bytes, an input whose entries are the results; -1: none.
+    int table = -1;
+};
+
+// Constants in a kernel's own layout.
+struct Packed
+{
+    const void* data = nullptr;
+    uint64_t size = 0;
+};
+
+// Whether kernels take pixels whose channels are part of a larger tensor's. Minimal builds do
+// without.
+#ifdef TENGINE_MINIMAL
+constexpr bool kTakesSteps = false;
+#else
+constexpr bool kTakesSteps = true;
+#endif
+
+// The arguments of a kernel: the node, its tensors (shapes known, data set at run time), the pool.
+struct KernelContext
+{
+    struct node* node = nullptr;
+    // In a plan: the tensors as the step finds and leaves them, which may be copies of the node's
+    // tensors in another layout. Null: the node's.
+    tensor* const* inputs = nullptr;
+    tensor* const* outputs = nullptr;
+    int tensor_num[2] = {};  // their numbers
+#ifdef TENGINE_MINIMAL
+    static constexpr const int64_t* pixel_steps = nullptr;
+#else
+    // Where some of them are channels of a larger tensor: elements from a pixel to the next of each
+    // input, then of output 0. Null: all lie densely.
+    const int64_t* pixel_steps = nullptr;
+    // The layout of a fused attention's tensors (kernel/attention.h). The step has it.
+    const struct Attention* attention = nullptr;
+#endif
+    // Tensors of rank four are shown as N, H, W, C (kernels of Layout::kAny).
+    bool has_channels_last = false;
+    Fusion fusion;
+    thread_pool_t* pool = nullptr;
+    // prepare() may ask for scratch; the plan gives it at run time, 64-byte aligned, shared between
+    // the steps of one plan. The size is computed in 64 bits everywhere: the scratch of a hostile
+    // model may not fit into a size_t, which the plan refuses.
+    uint64_t scratch_size = 0;
+    void* scratch = nullptr;
+    // prepare() may keep state here (packed weights); freed with free_state.
+    void* state = nullptr;
+    void (*free_state)(void* state) = nullptr;
+    size_t state_bytes = 0;  // the state's, for reports, unless it counts itself: it may share
+    size_t (*count_state)(const void* state) = nullptr;
+    // Constants that prepare() has packed and another process could use (packed_problem.h), and
+    // those that such a process has saved, which prepare() then takes instead of packing. The
+    // latter outlive the state.
+    Packed packed;
+    Packed saved;
+
+    const tensor* input(int index) const
+    {
+        if (!inputs) return get_ir_node_input(node, index);
+        return index < tensor_num[0] ? inputs[index] : nullptr;
+    }
+    tensor* output(int index) const
+    {
+        if (!outputs) return get_ir_node_output(node, index);
+        return index < tensor_num[1] ? outputs[index] : nullptr;
+    }
+    // Elements from a pixel of an input to the next with channels last; the same for output 0.
+    int64_t input_step(int index) const
+    {
+        return pixel_steps ? pixel_steps[index] : input(index)->dims[shown_axis(1)];
+    }
+    int64_t output_step() const
+    {
+        return pixel_steps ? pixel_steps[tensor_num[0]] : output(0)->dims[shown_axis(1)];
+    }
+    // Where the node's axis (0 to 3) is in tensors as they are shown.
+    int shown_axis(int axis) const
+    {
+        constexpr int kShown[] = {0, 3, 1, 2};
+        return has_channels_last ? kShown[axis] : axis;
+    }
+    int input_num() const
+    {
+        return node->input_num;
+    }
+    int output_num() const
+    {
+        return node->output_num;
+    }
+    template <class Param>
+    const Param& param() const
+    {
+        return *static_cast<const Param*>(node->op.param_mem);
+    }
+};
+
+}  // namespace tengine::cpu
