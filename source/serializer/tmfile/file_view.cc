@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serializer/tmfile/file_view.h"
 
+#include <algorithm>
+
 #include "base/containers.hpp"
 
 namespace tengine::tmfile {
@@ -72,7 +74,9 @@ int Budget::charge(uint64_t bytes)
 String quote(std::string_view name)
 {
     constexpr size_t kMaxLength = 100;
-    String result = "'";
+    String result;
+    result.reserve(std::min(name.size(), kMaxLength) + 5);
+    result += '\'';
     for (const char letter : name.substr(0, kMaxLength)) {
         const auto code = static_cast<unsigned char>(letter);
         result += code < 0x20 || code == 0x7f ? '?' : letter;
