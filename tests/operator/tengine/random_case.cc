@@ -17,6 +17,7 @@
 #include "optimizer/optimizer.h"
 #include "random_sample.h"
 #include "scheduler/scheduler.h"
+#include "support/emulated.h"
 
 namespace tengine::test {
 namespace {
@@ -515,7 +516,8 @@ int run_once(graph* source, uint64_t seed, bool is_wild)
 CaseRange get_case_range(int usual)
 {
     const uint64_t first = read_environment("TENGINE_RANDOM_SEED", 1);
-    return {first, first + read_environment("TENGINE_RANDOM_CASES", static_cast<uint64_t>(usual))};
+    const auto number = static_cast<uint64_t>(kEmulated ? usual / 4 : usual);
+    return {first, first + read_environment("TENGINE_RANDOM_CASES", number)};
 }
 
 bool is_operator_wanted(const std::string& name)
