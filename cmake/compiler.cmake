@@ -110,9 +110,8 @@ function(tengine_set_language_options target)
 endfunction()
 
 # The headers of the C++ library that many sources include are parsed once for the target, which takes
-# a third off the time to compile it. A source with options of its own, or with Highway, sets
-# SKIP_PRECOMPILE_HEADERS. The minimal build does without, so that a source that includes less than it
-# uses is noticed.
+# a third off the time to compile it. A source with options of its own sets SKIP_PRECOMPILE_HEADERS.
+# The minimal build does without, so that a source that includes less than it uses is noticed.
 function(tengine_precompile_headers target)
     get_target_property(sources ${target} SOURCES)
     list(FILTER sources INCLUDE REGEX "[.]cc$")
