@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/half.h"
 #include "device/cpu/kernel/vector/vector_target.h"
+#include "device/cpu/kernel_table.h"
 
 namespace tengine::cpu {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "device/cpu/channels_last.h"
 #include "device/cpu/kernel/vector/vector_target.h"
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/plan/layout.h"
 #include "support/ir_builder.h"
 
