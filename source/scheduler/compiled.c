@@ -12,7 +12,6 @@
 #include "scheduler/exchange.h"
 #include "scheduler/failure.h"
 #include "scheduler/spare_part.h"
-#include "scheduler/watchdog.h"
 
 int fail_ir_compiled(const ir_compiled_t* compiled, const char* entry, int status)
 {
@@ -114,6 +113,36 @@ static int find_timeout(const struct subgraph* part, const struct device* device
     return (int)get_ir_context_number(part->graph->attribute->context, "prerun.watchdog_ms");
 }
 
+static int enter_watched(void* compiled)
+{
+    return enter_device(compiled);
+}
+
+static int run_watched(void* compiled)
+{
+    return run_ir_compiled(compiled);
+}
+
+static void cancel_watched(void* compiled)
+{
+    cancel_ir_compiled(compiled);
+}
+
+static int close_watched(void* compiled)
+{
+    return close_ir_compiled(compiled);
+}
+
+static ir_watched_t watch_call(ir_compiled_t* compiled, int (*call)(void* compiled))
+{
+    return (ir_watched_t){compiled, compiled->part_index, call, cancel_watched, close_watched};
+}
+
+ir_watched_t get_ir_watched_run(ir_compiled_t* compiled)
+{
+    return watch_call(compiled, run_watched);
+}
+
 // Once *out_blame is IR_BLAME_HANG, `compiled` is no longer the caller's.
 static int enter_in_time(ir_compiled_t* compiled, int timeout_ms, ir_blame_t* out_blame)
 {
@@ -125,7 +154,8 @@ static int enter_in_time(ir_compiled_t* compiled, int timeout_ms, ir_blame_t* ou
     if (timeout_ms == 0) {
         status = enter_device(compiled);
     } else {
-        TENGINE_RETURN_IF_ERROR(create_ir_watch(compiled, timeout_ms, enter_device, &watch));
+        const ir_watched_t watched = watch_call(compiled, enter_watched);
+        TENGINE_RETURN_IF_ERROR(create_ir_watch(&watched, timeout_ms, &watch));
         status = call_ir_watch(watch, &hung);
         if (!hung) destroy_ir_watch(watch);
     }

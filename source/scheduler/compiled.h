@@ -4,6 +4,7 @@
 #pragma once
 
 #include "scheduler/part_store.h"
+#include "scheduler/watchdog.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,6 +46,9 @@ int finish_ir_compiled(ir_compiled_t* compiled);
 
 // The run under way was given up: tells the device, where that wants to know.
 void cancel_ir_compiled(ir_compiled_t* compiled);
+
+// Its runs, for create_ir_watch(). It must be isolated.
+ir_watched_t get_ir_watched_run(ir_compiled_t* compiled);
 
 // The counts of the device in the last run: appends ir_counter_t.
 int count_ir_compiled(const ir_compiled_t* compiled, struct vector* out_counters);

@@ -12,7 +12,6 @@
 #include "scheduler/compiled.h"
 #include "scheduler/failure.h"
 #include "scheduler/session.h"
-#include "scheduler/watchdog.h"
 
 struct runner
 {
@@ -57,9 +56,10 @@ static int fill_runner(ir_runner_t* runner, ir_blame_t* out_blame)
     TENGINE_RETURN_IF_ERROR(compile_ir_part(part, part->device, timeout > 0, &compiled, out_blame));
     use_compiled(runner, compiled);
     part->plan_bytes = compiled->subgraph->plan_bytes;
-    if (timeout > 0)
-        TENGINE_RETURN_IF_ERROR(
-            create_ir_watch(compiled, timeout, run_ir_compiled, &runner->watch));
+    if (timeout > 0) {
+        const ir_watched_t watched = get_ir_watched_run(compiled);
+        TENGINE_RETURN_IF_ERROR(create_ir_watch(&watched, timeout, &runner->watch));
+    }
     if (!compiled->node_ns) return TENGINE_OK;
     runner->node_ns = alloc_memory(sizeof *runner->node_ns * (size_t)part->node_num);
     if (!runner->node_ns) return tengine_error_set(TENGINE_ENOMEM, "no memory for a profile");

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "scheduler/failure.h"
+#include "tengine/error.h"
 
 typedef enum watch_state
 {
@@ -27,8 +28,7 @@ struct watch
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     watch_state_t state;
-    ir_compiled_t* compiled;
-    int (*call)(ir_compiled_t* compiled);
+    ir_watched_t watched;
     int timeout_ms;
     int status;  // the last call's
     ir_failure_t failure;
@@ -45,7 +45,7 @@ static void free_watch(ir_watch_t* watch)
 
 static void make_call(ir_watch_t* watch)
 {
-    watch->status = watch->call(watch->compiled);
+    watch->status = watch->watched.call(watch->watched.subject);
     keep_ir_failure(&watch->failure);
 }
 
@@ -67,7 +67,7 @@ static void* serve(void* argument)
     const bool abandoned = watch->state == WATCH_ABANDONED;
     pthread_mutex_unlock(&watch->mutex);
     if (abandoned) {
-        close_ir_compiled(watch->compiled);
+        watch->watched.close(watch->watched.subject);
         free_watch(watch);
         atomic_fetch_sub(&hung_calls, 1);
     }
@@ -86,14 +86,12 @@ static int init_condition(pthread_cond_t* condition)
     return status;
 }
 
-int create_ir_watch(ir_compiled_t* compiled, int timeout_ms, int (*call)(ir_compiled_t* compiled),
-                    ir_watch_t** out_watch)
+int create_ir_watch(const ir_watched_t* watched, int timeout_ms, ir_watch_t** out_watch)
 {
     ir_watch_t* watch = alloc_memory(sizeof *watch);
     if (!watch) goto out_of_memory;
     watch->process = getpid();
-    watch->compiled = compiled;
-    watch->call = call;
+    watch->watched = *watched;
     watch->timeout_ms = timeout_ms;
     if (pthread_mutex_init(&watch->mutex, NULL) != 0) {
         free_memory(watch);
@@ -112,7 +110,7 @@ int create_ir_watch(ir_compiled_t* compiled, int timeout_ms, int (*call)(ir_comp
     return TENGINE_OK;
 
 out_of_memory:
-    return tengine_error_set(TENGINE_ENOMEM, "no thread to watch part %d", compiled->part_index);
+    return tengine_error_set(TENGINE_ENOMEM, "no thread to watch part %d", watched->part_index);
 }
 
 static struct timespec find_deadline(int timeout_ms)
@@ -143,7 +141,7 @@ int call_ir_watch(ir_watch_t* watch, bool* out_hung)
         atomic_fetch_add(&hung_calls, 1);
         watch->state = WATCH_ABANDONED;
         pthread_detach(watch->thread);
-        cancel_ir_compiled(watch->compiled);
+        watch->watched.cancel(watch->watched.subject);
         // From here on the thread may free the watch.
         pthread_mutex_unlock(&watch->mutex);
         return tengine_error_set(TENGINE_EDEVICE, "no return within %d ms", timeout_ms);

@@ -4,7 +4,7 @@
 // last.
 #pragma once
 
-#include "scheduler/compiled.h"
+#include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -12,14 +12,23 @@ extern "C" {
 
 typedef struct watch ir_watch_t;
 
-// A thread that makes `call`, such as run_ir_compiled, for `compiled`, which must be isolated
-// (compiled.h) and stays the caller's.
-int create_ir_watch(ir_compiled_t* compiled, int timeout_ms, int (*call)(ir_compiled_t* compiled),
-                    ir_watch_t** out_watch);
+// The subject of a watch, such as a compiled part, and the functions on it.
+typedef struct ir_watched
+{
+    void* subject;
+    int part_index;                 // for messages
+    int (*call)(void* subject);     // may hang
+    void (*cancel)(void* subject);  // the call is given up: it may return early
+    int (*close)(void* subject);    // frees the subject when a call that was given up has returned
+} ir_watched_t;
+
+// A thread that makes the calls of `watched`, whose subject stays the caller's. TENGINE_ENOMEM:
+// there is no thread.
+int create_ir_watch(const ir_watched_t* watched, int timeout_ms, ir_watch_t** out_watch);
 
 // The call on that thread; a failure it has recorded is recorded for the caller. When the
-// time is over *out_hung is true, EDEVICE is recorded and returned, and neither the watch nor the
-// part it watches is the caller's any more.
+// time is over *out_hung is true, EDEVICE is recorded and returned, and neither the watch nor its
+// subject is the caller's any more.
 int call_ir_watch(ir_watch_t* watch, bool* out_hung);
 
 // Ends the thread; no call is under way. NULL is allowed.
