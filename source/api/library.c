@@ -3,6 +3,7 @@
 #include "api/check.h"
 #include "api/plugin.h"
 #include "base/alloc.h"
+#include "base/arena.h"
 #include "module/module.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/watchdog.h"
@@ -70,7 +71,20 @@ int tengine_arena_set(void* memory, size_t size)
                                             "%s: the library is in use; set the arena before "
                                             "init_tengine or after release_tengine",
                                             __func__));
-    return api_result(set_memory_arena(memory, size));
+    const int status = set_memory_arena(memory, size);
+    if (status == TENGINE_ESTATE) {
+        size_t used, peak;
+        get_memory_use(&used, &peak);
+        tengine_error_set(status,
+                          "%zu bytes of the arena are in use; it can be changed once all are freed",
+                          used);
+    } else if (status < 0) {
+        tengine_error_set(status,
+                          "invalid arena of %zu bytes at %p: expected at least %d bytes, or NULL "
+                          "and 0 for the heap",
+                          size, memory, (int)ARENA_LEAST_BYTES);
+    }
+    return api_result(status);
 }
 
 int tengine_arena_get_use(size_t* out_used, size_t* out_peak)

@@ -91,20 +91,13 @@ int set_memory_arena(void* memory, size_t size)
 {
     size_t used, peak;
     get_memory_use(&used, &peak);
-    if (used > 0)
-        return tengine_error_set(
-            TENGINE_ESTATE,
-            "%zu bytes of the arena are in use; it can be changed once all are freed", used);
+    if (used > 0) return TENGINE_ESTATE;
     forget_memory_shortage();
     if (!memory && size == 0) {
         arena = (arena_t){0};
         return TENGINE_OK;
     }
-    if (!memory || size < ARENA_LEAST_BYTES)
-        return tengine_error_set(TENGINE_EINVAL,
-                                 "invalid arena of %zu bytes at %p: expected at least %d bytes, or "
-                                 "NULL and 0 for the heap",
-                                 size, memory, (int)ARENA_LEAST_BYTES);
+    if (!memory || size < ARENA_LEAST_BYTES) return TENGINE_EINVAL;
     start_arena(&arena, memory, size);
     return TENGINE_OK;
 }

@@ -52,8 +52,9 @@ char* duplicate_string(const char* string);
 
 // All blocks come from `memory` from now on and none from the heap; NULL and 0: from the heap.
 // Earlier blocks stay valid and are freed where they came from. TENGINE_EINVAL: no arena can be
-// made there. TENGINE_ESTATE: blocks of the arena so far are in use. No other thread may allocate
-// meanwhile.
+// made there, of less than ARENA_LEAST_BYTES (arena.h). TENGINE_ESTATE: blocks of the arena so far
+// are in use. Errors, which are written from memory of this file, are not recorded. No other thread
+// may allocate meanwhile.
 int set_memory_arena(void* memory, size_t size);
 
 // Bytes of the arena that are in use, and the most that have been; zeroes without one. A block
