@@ -3,23 +3,12 @@
 #include "operator/infer.h"
 
 #include <limits.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 #include "base/half.h"
 #include "graph/graph.h"
 #include "operator/plain_data.h"
+#include "operator/type_rule.h"
 #include "operator/type_set.h"
-
-int fail_node(const struct node* node, int code, const char* format, ...)
-{
-    char sentence[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(sentence, sizeof(sentence), format, arguments);
-    va_end(arguments);
-    return tengine_error_set(code, "%s '%s': %s", node->op.method->name, node->name, sentence);
-}
 
 static int infer_known_shapes(struct node* node)
 {

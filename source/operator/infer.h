@@ -6,22 +6,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "operator/fail.h"
 #include "operator/operator.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// "Conv 'conv1': <sentence>" as error `code`; returns the code.
-int fail_node(const struct node* node, int code, const char* format, ...) TENGINE_PRINTF(3, 4);
-
 // Types and shapes of the outputs of one node, by its operator's rule. OP_SHAPE_LATER: a shape of
 // its inputs, or data of theirs that it needs, is not known yet; the types are settled all the
 // same, as far as those of the inputs are.
 int infer_node(struct node* node);
-
-// The types alone, by method.types (type_rule.c).
-int infer_node_types(struct node* node);
 
 // Sets type and shape of output `index`; nothing when that output is absent. Dimensions are
 // checked (>= 0, fits int, rank <= 8).

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "operator/infer.h"
+#include "operator/fail.h"
 
 static void* field_memory(const ir_op_t* op, const op_field_t* field)
 {

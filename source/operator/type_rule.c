@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types of a node's outputs where its shapes are not known: method.types of operator.h.
+#include "operator/type_rule.h"
+
 #include <string.h>
 
 #include "graph/sequence.h"
-#include "operator/infer.h"
+#include "operator/fail.h"
 #include "operator/onnx_type.h"
 #include "operator/param.h"
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "operator/infer.h"
+#include "operator/fail.h"
 
 int require_type(const struct node* node, int index, uint32_t types)
 {

@@ -7,6 +7,7 @@
 #include "graph/graph.h"
 #include "operator/infer.h"
 #include "operator/registry.h"
+#include "operator/type_rule.h"
 #include "optimizer/pass.h"
 #include "serializer/onnx_builder.h"
 

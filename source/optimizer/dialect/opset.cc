@@ -12,6 +12,7 @@
 #include "operator/onnx_form.h"
 #include "operator/param.h"
 #include "operator/registry.h"
+#include "operator/type_rule.h"
 #include "operator/type_set.h"
 #include "optimizer/pass.h"
 

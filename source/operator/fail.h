@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errors about a node.
+#pragma once
+
+#include "operator/operator.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Records "Conv 'conv1': <sentence>" as error `code`; returns the code.
+int fail_node(const struct node* node, int code, const char* format, ...) TENGINE_PRINTF(3, 4);
+
+#ifdef __cplusplus
+}
+#endif
