@@ -143,7 +143,7 @@ typedef struct ir_part_memory
 // The kernel that a device computes a node with (interface.kernel). Texts that do not apply are "".
 typedef struct ir_node_kernel
 {
-    char name[64];     // "conv.pixels"
+    char name[64];     // "conv.f32.nhwc"
     char reason[192];  // why, where there was a choice
 } ir_node_kernel_t;
 

@@ -205,7 +205,7 @@ TENGINE_API int tengine_graph_get_refusal(graph_t graph, int node_index, int ref
 // for a device that does not tell, and for a node that is computed on the way with another.
 struct tengine_node_kernel
 {
-    char name[64];     // of the CPU's: "conv.pixels"
+    char name[64];     // of the CPU's: "conv.f32.nhwc"
     char reason[192];  // "timed: conv.winograd 1.804 ms, conv.pixels 1.230 ms" (CPU.timing)
 };
 

@@ -80,7 +80,7 @@ TEST_F(ByteFusionTest, ConvolutionsDoWhatReadsThem)
     EXPECT_EQ(fused.values, plain.values);
     ASSERT_EQ(fused.kernels.size(), 4u);
     if (fused.kernels[0] == "reference") GTEST_SKIP() << "the reference is all this build has";
-    EXPECT_EQ(fused.kernels[1], "conv.byte_pixels");
+    EXPECT_EQ(fused.kernels[1], "conv.s8.nhwc");
     EXPECT_EQ(fused.kernels[2], "");
     EXPECT_EQ(fused.kernels[3], "");
 }

@@ -116,29 +116,29 @@ void build_quantised_conv(graph_t graph)
 }
 
 const Case cases[] = {
-    {"pixels", "conv.pixels",
+    {"pixels", "conv.f32.nhwc",
      [](graph_t g) {
          build_conv(g, {1, 5, 9, 7}, {13, 5, 5, 3}, 1);
      }},
-    {"winograd", "conv.winograd",
+    {"winograd", "conv.f32.winograd4x4",
      [](graph_t g) {
          build_conv(g, {1, 17, 26, 26}, {19, 17, 3, 3}, 1);
      }},
-    {"depthwise", "conv.depthwise_pixels",
+    {"depthwise", "conv.fp.depthwise_nhwc",
      [](graph_t g) {
          build_conv(g, {1, 17, 9, 9}, {17, 1, 3, 3}, 17);
      }},
-    {"phases", "conv_transpose.pixels",
+    {"phases", "conv_transpose.f32.nhwc",
      [](graph_t g) {
          const tensor_t x = add_input(g, "x", {1, 5, 9, 7});
          const tensor_t w = add_floats(g, "w", {5, 37, 3, 2}), b = add_floats(g, "b", {37});
          add_node(g, "y", "ConvTranspose", {x, w, b});
      }},
-    {"gemm", "gemm.pixels", [](graph_t g) { build_product(g, "Gemm"); }},
-    {"matmul", "matmul.pixels", [](graph_t g) { build_product(g, "MatMul"); }},
-    {"lstm", "lstm.pixels", [](graph_t g) { build_recurrent(g, "LSTM", 4); }},
-    {"gru", "gru.pixels", [](graph_t g) { build_recurrent(g, "GRU", 3); }},
-    {"bytes", "conv.byte_pixels", build_quantised_conv},
+    {"gemm", "gemm.f32.packed", [](graph_t g) { build_product(g, "Gemm"); }},
+    {"matmul", "matmul.f32.packed", [](graph_t g) { build_product(g, "MatMul"); }},
+    {"lstm", "lstm.f32.packed", [](graph_t g) { build_recurrent(g, "LSTM", 4); }},
+    {"gru", "gru.f32.packed", [](graph_t g) { build_recurrent(g, "GRU", 3); }},
+    {"bytes", "conv.s8.nhwc", build_quantised_conv},
 };
 
 const Case& find_case(const std::string& name)
@@ -304,7 +304,7 @@ void move_bytes(const std::string& from, const std::filesystem::path& to)
 
 const Case timed_cases[] = {
     find_case("winograd"),
-    {"four tiles", "conv.pixels",
+    {"four tiles", "conv.f32.nhwc",
      [](graph_t g) {
          build_conv(g, {1, 17, 8, 8}, {19, 17, 3, 3}, 1);
      }},
@@ -358,8 +358,9 @@ TEST_F(KeptCpuPartTest, AKernelThatIsNoChoiceIsCompiledAgain)
     const std::string good = read_only_file();
     const size_t name = good.find(first.kernel, kHead);
     ASSERT_NE(name, std::string::npos);
-    for (const char* other : {"reference", "conv.absent", "", "conv.im2col_gemm",
-                              first.kernel == "conv.pixels" ? "conv.winograd" : "conv.pixels"}) {
+    for (const char* other :
+         {"reference", "conv.absent", "", "conv.f32.im2col",
+          first.kernel == "conv.f32.nhwc" ? "conv.f32.winograd4x4" : "conv.f32.nhwc"}) {
         std::string bad = good;
         std::memset(&bad[name], 0, first.kernel.size());
         bad.replace(name, std::strlen(other), other);

@@ -75,10 +75,10 @@ std::set<std::string> find_verified_kernels(const std::string& only)
 
 // The kernels that no case reaches, and why.
 const std::map<std::string, const char*> kUnreached = {
-    {"lstm.byte_pixels", "of an operator that the precision hybrid_int8 makes"},
-    {"matmul.row_byte_pixels", "of an operator that the precision hybrid_int8 makes"},
-    {"matmul_nbits.avx2", "computes with other numbers, by leave of the model's accuracy_level"},
-    {"matmul_nbits.vnni", "computes with other numbers, by leave of the model's accuracy_level"},
+    {"lstm.s8.packed", "of an operator that the precision hybrid_int8 makes"},
+    {"row_quantize_matmul.s8.packed", "of an operator that the precision hybrid_int8 makes"},
+    {"matmul_nbits.s8.avx2", "computes with other numbers, by leave of the model's accuracy_level"},
+    {"matmul_nbits.s8.vnni", "computes with other numbers, by leave of the model's accuracy_level"},
 };
 
 // A kernel that no case has is not judged: NHWC ones need a convolution in front of them.

@@ -20,7 +20,7 @@ namespace tengine::cpu {
 struct Kernel
 {
     const char* op;    // ONNX operator, or "com.microsoft.QGemm"
-    const char* name;  // "conv.im2col_gemm", "reference": that of implementations.cc
+    const char* name;  // "conv.f32.im2col", "reference": that of implementations.cc
     // Types, shapes and parameters it can do. Null: all that pass the operator's shape inference.
     bool (*accepts)(const node& node);
     // Computes all outputs. 0 or an error; trusts its arguments.

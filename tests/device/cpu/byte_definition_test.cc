@@ -54,7 +54,7 @@ void quantize_edges(float scale, int zero_point, int type)
     node.find("zero")->u8[0] = static_cast<uint8_t>(zero_point);
     node.make("QuantizeLinear", {"x", "scale", "zero"});
     node.infer();
-    node.judge("quantize.simd", [&](const Bytes& y) {
+    node.judge("quantize.s8.tensor", [&](const Bytes& y) {
         for (size_t i = 0; i < x.size(); ++i) {
             // A quotient of two floats is rounded to a float. One of doubles rounds to the same.
             const auto quotient = static_cast<float>(double{x[i]} / double{scale});
@@ -88,7 +88,7 @@ TEST(ByteDefinition, DequantizeLinear)
                 node.find("zero")->u8[0] = static_cast<uint8_t>(lowest_of(type) + offset);
                 node.make("DequantizeLinear", {"x", "scale", "zero"});
                 node.infer();
-                node.judge("dequantize.simd", [&](const Bytes& bytes) {
+                node.judge("dequantize.s8.tensor", [&](const Bytes& bytes) {
                     for (int i = 0; i < 259; ++i) {
                         float y;
                         std::memcpy(&y, bytes.data() + size_t{4} * static_cast<size_t>(i), 4);
@@ -116,7 +116,7 @@ void quantize_dynamically(const std::vector<float>& x)
     const float scale = highest == lowest ? 1 : span / 255;
     const double zero =
         to_byte(double{static_cast<float>(-lowest / double{scale})}, 0, TENGINE_DT_UINT8);
-    node.judge("dynamic_quantize.simd", [&](const Bytes& outputs) {
+    node.judge("dynamic_quantize.s8.tensor", [&](const Bytes& outputs) {
         ASSERT_EQ(outputs.size(), x.size() + 5);
         float written;
         std::memcpy(&written, outputs.data() + x.size(), sizeof written);
@@ -228,14 +228,14 @@ void combine_pairs(const char* op, const char* kernel, const Function& function)
 
 TEST(ByteDefinition, QLinearAdd)
 {
-    combine_pairs("QLinearAdd", "qlinear_add.simd", [](int a, int b, const Scales& scales) {
+    combine_pairs("QLinearAdd", "add.s8.vector", [](int a, int b, const Scales& scales) {
         return (a * double{scales.a} + b * double{scales.b}) / double{scales.y};
     });
 }
 
 TEST(ByteDefinition, QLinearMul)
 {
-    combine_pairs("QLinearMul", "qlinear_mul.simd", [](int a, int b, const Scales& scales) {
+    combine_pairs("QLinearMul", "mul.s8.vector", [](int a, int b, const Scales& scales) {
         return a * double{scales.a} * b * double{scales.b} / double{scales.y};
     });
 }
@@ -247,13 +247,13 @@ TEST(ByteDefinition, TiesGoToTheEvenByte)
         PairNode sum("QLinearAdd", {1, 1, 2}, type, type, type, 128);
         const auto a = sum.centred("a", "a_zero"), b = sum.centred("b", "b_zero");
         const int zero = element(sum.find("y_zero"), 0);
-        sum.judge("qlinear_add.simd", [&](const Bytes& y) {
+        sum.judge("add.s8.vector", [&](const Bytes& y) {
             for (size_t i = 0; i < 256 * 256; ++i)
                 ASSERT_EQ(number_of(y[i], type),
                           to_byte((a[i / 256] + b[i % 256]) / 2.0, zero, type));
         });
         PairNode product("QLinearMul", {0.25f, 0.5f, 1}, type, type, type, 128);
-        product.judge("qlinear_mul.simd", [&](const Bytes& y) {
+        product.judge("mul.s8.vector", [&](const Bytes& y) {
             for (size_t i = 0; i < 256 * 256; ++i)
                 ASSERT_EQ(number_of(y[i], type),
                           to_byte(a[i / 256] * b[i % 256] / 8.0, zero, type));
@@ -283,7 +283,7 @@ TEST(ByteDefinition, QLinearMatMul)
                                             "y_scale", "y_zero"});
                 node.infer();
                 const double factor = double{scales.a / 64} * double{scales.b} / double{scales.y};
-                node.judge("matmul.byte_pixels", [&](const Bytes& y) {
+                node.judge("matmul.s8.packed", [&](const Bytes& y) {
                     for (int i = 0; i < kRows * kColumns; ++i) {
                         int sum = 0;
                         for (int k = 0; k < kDepth; ++k)

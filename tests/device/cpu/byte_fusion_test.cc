@@ -161,8 +161,8 @@ TEST(ByteFusion, SumsHaveTheBitsOfTheNodesOneAfterTheOther)
                     SCOPED_TRACE(scales.a * 100 + static_cast<float>(outputs));
                     Chain chain(type, 16, outputs, outputs == 17 ? 3 : 1, 1, scales.conv, scales.a,
                                 scales.b);
-                    chain.compare(true, "conv.byte_pixels");
-                    if (scales.a == 1.0f / 2) chain.compare(false, "conv.byte_pixels");
+                    chain.compare(true, "conv.s8.nhwc");
+                    if (scales.a == 1.0f / 2) chain.compare(false, "conv.s8.nhwc");
                 }
     });
 }
@@ -175,7 +175,7 @@ TEST(ByteFusion, DepthwiseResultsAreLookedUp)
             for (const int channels : {5, 24, 120}) {
                 SCOPED_TRACE(channels);
                 Chain chain(type, channels, channels, 3, channels, 0.125f, 1, 1);
-                chain.compare(false, "conv.byte_depthwise_pixels");
+                chain.compare(false, "conv.s8.depthwise_nhwc");
             }
     });
 }

@@ -146,7 +146,7 @@ TEST(ByteMatMul, QLinearMatMulHasTheBitsOfTheReference)
                     product.floats("y_scale", {}, 0.1f, 0.2f);
                     product.add("QLinearMatMul", {"a", "a_scale", "a_zero", "b", "b_scale",
                                                   "b_zero", "y_scale", "y_zero"});
-                    product.compare(is_constant ? "matmul.byte_pixels" : "matmul.byte_stacks");
+                    product.compare(is_constant ? "matmul.s8.packed" : "matmul.s8.batched");
                 }
 }
 
@@ -174,7 +174,7 @@ TEST(ByteMatMul, QGemmHasTheBitsOfTheReference)
                                                         "b_zero", "bias", "y_scale", "y_zero"});
                     ASSERT_EQ(set_node_int(product.operator->(), "transB", is_transposed),
                               TENGINE_OK);
-                    product.compare("gemm.byte_pixels");
+                    product.compare("gemm.s8.packed");
                 }
 }
 
@@ -200,12 +200,12 @@ void compare_dynamic(const char* op, const char* fast)
 
 TEST(ByteMatMul, DynamicQuantizeMatMulIsNearTheReference)
 {
-    compare_dynamic("com.microsoft.DynamicQuantizeMatMul", "matmul.dynamic_byte_pixels");
+    compare_dynamic("com.microsoft.DynamicQuantizeMatMul", "dynamic_quantize_matmul.s8.packed");
 }
 
 TEST(ByteMatMul, RowQuantizeMatMulIsNearTheReference)
 {
-    compare_dynamic("tengine.RowQuantizeMatMul", "matmul.row_byte_pixels");
+    compare_dynamic("tengine.RowQuantizeMatMul", "row_quantize_matmul.s8.packed");
 }
 
 TEST(ByteMatMul, MatMulIntegerToFloatIsNearTheReference)
@@ -220,7 +220,7 @@ TEST(ByteMatMul, MatMulIntegerToFloatIsNearTheReference)
             product.bytes("a_zero", {}, type);
             product.add("com.microsoft.MatMulIntegerToFloat",
                         {"a", "b", "a_scale", "b_scale", "a_zero"});
-            product.compare("matmul.byte_pixels_to_float");
+            product.compare("matmul_integer_to_float.s8.packed");
         }
 }
 
@@ -235,7 +235,7 @@ TEST(ByteMatMul, MatMulIntegerHasTheSumsOfTheReference)
                 product.bytes("a_zero", {}, a_type, false);
                 product.bytes("b_zero", {s.n}, b_type);
                 product.add("MatMulInteger", {"a", "b", "a_zero", "b_zero"});
-                product.compare("matmul.byte_pixels_to_sums");
+                product.compare("matmul_integer.s8.packed");
             }
 }
 

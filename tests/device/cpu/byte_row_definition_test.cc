@@ -70,7 +70,7 @@ void pool_bytes(const Pool& pool, int type, float scale, bool counts_padding)
     node.set("count_include_pad", counts_padding);
     describe(node, pool);
     const tensor& y = *get_ir_node_output(node.node(), 0);
-    node.judge("average_pool.byte_pixels", [&](const Bytes& bytes) {
+    node.judge("average_pool.s8.nhwc", [&](const Bytes& bytes) {
         for (int64_t i = 0; i < y.elem_num; ++i) {
             int sum = 0, count = 0;
             const int taps = visit_window(pool, y, i, [&](int64_t at) {
@@ -106,7 +106,7 @@ TEST(ByteRowDefinition, MaxPoolOfBytes)
             node.make("MaxPool", {"x"});
             describe(node, pool);
             const tensor& y = *get_ir_node_output(node.node(), 0);
-            node.judge("max_pool.byte_pixels", [&](const Bytes& bytes) {
+            node.judge("max_pool.s8.nhwc", [&](const Bytes& bytes) {
                 for (int64_t i = 0; i < y.elem_num; ++i) {
                     int largest = lowest_of(type);
                     visit_window(pool, y, i, [&](int64_t at) {
@@ -134,7 +134,7 @@ TEST(ByteRowDefinition, AveragePoolOfFloats)
             node.set("count_include_pad", counts_padding);
             describe(node, pool);
             const tensor& y = *get_ir_node_output(node.node(), 0);
-            node.judge("average_pool.pixels", [&](const Bytes& bytes) {
+            node.judge("average_pool.fp.nhwc", [&](const Bytes& bytes) {
                 for (int64_t i = 0; i < y.elem_num; ++i) {
                     double sum = 0;
                     int count = 0;
@@ -171,7 +171,7 @@ TEST(ByteRowDefinition, MeansOfLargePlanes)
             node.make("com.microsoft.QLinearGlobalAveragePool",
                       {"x", "x_scale", "x_zero", "y_scale", "y_zero"});
             node.infer();
-            node.judge("global_average_pool.byte_pixels", [&](const Bytes& y) {
+            node.judge("global_average_pool.s8.nhwc", [&](const Bytes& y) {
                 expect_nearest(y[0], TENGINE_DT_UINT8, (is_high ? 255 : -255) * kScale / 2,
                                is_high ? 3 : 252, 1e-6);
             });
@@ -199,7 +199,7 @@ TEST(ByteRowDefinition, QLinearSoftmax)
                     node.set("opset", 13);
                     node.infer();
                     const tensor* x = node.find("x");
-                    node.judge("softmax.bytes", [&](const Bytes& y) {
+                    node.judge("softmax.s8.table", [&](const Bytes& y) {
                         for (int i = 0; i < 3 * n; ++i) {
                             int largest = lowest_of(type);
                             double sum = 0;
@@ -262,7 +262,7 @@ void normalize_rows(int n, int type, float x_scale, float y_scale)
     node.infer();
     const tensor* x = node.find("x");
     const double step = double{x_scale}, unit = double{y_scale};
-    node.judge("layer_norm.bytes", [&](const Bytes& y) {
+    node.judge("layer_norm.s8.vector", [&](const Bytes& y) {
         for (int i = 0; i < 3 * n; ++i) {
             double mean = 0, variance = 0;
             for (int k = 0; k < n; ++k)

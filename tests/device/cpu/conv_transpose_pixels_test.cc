@@ -71,7 +71,7 @@ TEST(ConvTransposePhase, HasTheTapsOfItsPositions)
 const Kernel* find_phased(const KernelRunner& runner)
 {
     for (const Kernel* kernel : runner.kernels())
-        for (const char* name : {"conv_transpose.pixels", "conv.border_pixels"})
+        for (const char* name : {"conv_transpose.f32.nhwc", "conv.f32.nhwc_clipped"})
             if (!std::strcmp(kernel->name, name)) return kernel;
     return nullptr;
 }

@@ -379,28 +379,28 @@ TEST(KernelChoice, TakesTheFastKernel)
     const auto fast = [&](const char* name, const char* product) {
         return has_vectors ? name : has_products() ? product : "reference";
     };
-    EXPECT_EQ(usual({"Relu", {{3}}}), fast("relu.simd", "reference"));
+    EXPECT_EQ(usual({"Relu", {{3}}}), fast("relu.fp.vector", "reference"));
     EXPECT_EQ(usual(conv_case("Conv", {1, 4, 9, 9}, {4, 1, 3, 3}, {{}, {}, {}, 4})),
-              fast("conv.depthwise_pixels", "conv.im2col_gemm"));
-    EXPECT_EQ(usual({"Gemm", {{2, 2}, {2, 2}}}), fast("gemm.pixels", "gemm.product"));
-    EXPECT_EQ(usual({"MatMul", {{2, 2}, {2, 2}}}), fast("matmul.pixels", "matmul.product"));
+              fast("conv.fp.depthwise_nhwc", "conv.f32.im2col"));
+    EXPECT_EQ(usual({"Gemm", {{2, 2}, {2, 2}}}), fast("gemm.f32.packed", "gemm.f32.blocked"));
+    EXPECT_EQ(usual({"MatMul", {{2, 2}, {2, 2}}}), fast("matmul.f32.packed", "matmul.f32.blocked"));
     EXPECT_EQ(usual(conv_case("Conv", {1, 4, 9, 9}, {4, 4, 3, 3})),
-              fast("conv.pixels", "conv.im2col_gemm"));
+              fast("conv.f32.nhwc", "conv.f32.im2col"));
     EXPECT_EQ(usual(conv_case("Conv", {1, 16, 26, 26}, {16, 16, 3, 3})),
-              fast("conv.winograd", "conv.im2col_gemm"));
+              fast("conv.f32.winograd4x4", "conv.f32.im2col"));
     // Few tiles.
     EXPECT_EQ(usual(conv_case("Conv", {1, 16, 9, 9}, {16, 16, 3, 3})),
-              fast("conv.pixels", "conv.im2col_gemm"));
+              fast("conv.f32.nhwc", "conv.f32.im2col"));
     // Most of the window lies beyond the input; tiles of one pixel would take longer.
     EXPECT_EQ(usual(conv_case("Conv", {1, 16, 9, 9}, {16, 16, 3, 3}, {{}, {5, 5, 5, 5}, {5, 5}})),
-              fast("conv.border_pixels", "conv.im2col_gemm"));
+              fast("conv.f32.nhwc_clipped", "conv.f32.im2col"));
     EXPECT_EQ(usual(conv_case("Conv", {1, 16, 3, 3}, {16, 16, 3, 3}, {{}, {1, 1, 1, 1}})),
-              fast("conv.pixels", "conv.im2col_gemm"));
+              fast("conv.f32.nhwc", "conv.f32.im2col"));
     const auto product = [](const char* name) { return has_products() ? name : "reference"; };
     EXPECT_EQ(usual(conv_case("ConvTranspose", {1, 4, 9, 9}, {4, 1, 3, 3})),
-              product("conv_transpose.gemm_col2im"));
+              product("conv_transpose.f32.col2im"));
     EXPECT_EQ(usual(conv_case("ConvTranspose", {1, 4, 9, 9}, {4, 16, 3, 3})),
-              fast("conv_transpose.pixels", "conv_transpose.gemm_col2im"));
+              fast("conv_transpose.f32.nhwc", "conv_transpose.f32.col2im"));
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ TEST(ByteLayerNorm, HasTheBytesOfTheReference)
                 for (const bool has_bias : {false, true}) {
                     SCOPED_TRACE(n);
                     NormNode node({2, 3, n}, x_type, y_type, 0.021f, has_bias);
-                    node.compare("layer_norm.bytes", {1, 3});
+                    node.compare("layer_norm.s8.vector", {1, 3});
                 }
 }
 
@@ -58,7 +58,7 @@ TEST(ByteLayerNorm, TakesExtremes)
                 NormNode node({3, 70}, TENGINE_DT_INT8, TENGINE_DT_UINT8, y_scale, true);
                 EXPECT_EQ(set_node_float(node.node(), "epsilon", epsilon), TENGINE_OK);
                 if (is_even) std::memset(node.find("x")->data, 0x80, 210);
-                node.compare("layer_norm.bytes", {1});
+                node.compare("layer_norm.s8.vector", {1});
             }
 }
 

@@ -189,7 +189,7 @@ double bound_of(const Case& c, const char* kernel, const Expected& expected)
 {
     const int blocks = (c.k + c.block_size - 1) / c.block_size;
     const double epsilon = FLT_EPSILON;
-    if (!std::strcmp(kernel, "matmul_nbits.floats")) {
+    if (!std::strcmp(kernel, "matmul_nbits.f32.packed")) {
         if (c.rows > 8) return (c.k + 5) * epsilon * expected.magnitude;
         return (c.block_size + blocks + 5) * epsilon * expected.uncentred;
     }
@@ -292,7 +292,7 @@ TEST(FastMatMulNBits, LeavesTheRestToTheReference)
 TEST(FastMatMulNBits, IsTheBestThatIsPermitted)
 {
     const std::string floats =
-        cpu::get_vector_target_num() > 0 ? "matmul_nbits.floats" : "reference";
+        cpu::get_vector_target_num() > 0 ? "matmul_nbits.f32.packed" : "reference";
     NbitsNode four({2, 64, 16, 4, 32}, 4), eight({2, 64, 16, 8, 32}, 4),
         exact({2, 64, 16, 4, 32}, 1);
     EXPECT_EQ(exact.choice(~uint64_t{0}), floats);
@@ -300,10 +300,10 @@ TEST(FastMatMulNBits, IsTheBestThatIsPermitted)
 #ifdef __x86_64__
     if (cpu::get_vector_target_num() == 0) return;
     const uint64_t avx2 = CPU_FEATURE_AVX2 | CPU_FEATURE_FMA;
-    EXPECT_EQ(four.choice(avx2), "matmul_nbits.avx2");
+    EXPECT_EQ(four.choice(avx2), "matmul_nbits.s8.avx2");
     EXPECT_EQ(eight.choice(avx2), floats);
-    EXPECT_EQ(four.choice(~uint64_t{0}), "matmul_nbits.vnni");
-    EXPECT_EQ(eight.choice(~uint64_t{0}), "matmul_nbits.vnni");
+    EXPECT_EQ(four.choice(~uint64_t{0}), "matmul_nbits.s8.vnni");
+    EXPECT_EQ(eight.choice(~uint64_t{0}), "matmul_nbits.s8.vnni");
 #endif
 }
 

@@ -26,7 +26,7 @@ TEST(MovementPixels, DepthToSpace)
                 node.set("blocksize", block);
                 set_text(node, "mode", mode);
                 node.infer();
-                node.compare("depth_to_space.pixels", {1, 3});
+                node.compare("depth_to_space.x.nhwc", {1, 3});
             }
 }
 
@@ -40,7 +40,7 @@ TEST(MovementPixels, Slice)
     node.builder().ints("steps", {2, -1, -3});
     node.make("Slice", {"x", "starts", "ends", "axes", "steps"});
     node.infer();
-    node.compare("slice.pixels", {1, 3});
+    node.compare("slice.x.nhwc", {1, 3});
 }
 
 void resize(const char* expected, const std::string& mode, const std::vector<int>& shape,
@@ -66,8 +66,8 @@ TEST(MovementPixels, Resize)
                      {1, 1, 2, 2}, {1, 1, 1, 2.7f}, {1, 1, 3, 1}, {1, 1, 0.4f, 0.7f}})
                 for (const int type : kTypes) {
                     const std::vector<int> shape = {2, channels, 5, 6};
-                    resize("resize.nearest_pixels", "nearest", shape, scales, type, coordinates);
-                    resize("resize.byte_pixels", "linear", shape, scales, type, coordinates);
+                    resize("resize.x.nearest_nhwc", "nearest", shape, scales, type, coordinates);
+                    resize("resize.s8.linear_nhwc", "linear", shape, scales, type, coordinates);
                 }
 }
 

@@ -119,7 +119,7 @@ void resize_nearest(const Scales& scales, const char* coordinates, const char* n
                 if (node.find("x")->u8[(channel * kLines + row) * kColumns + at] == actual) return;
         ADD_FAILURE() << int{actual} << " at " << line << ", " << column;
     };
-    node.judge("resize.nearest_pixels", [&](const Bytes& result) {
+    node.judge("resize.x.nearest_nhwc", [&](const Bytes& result) {
         ASSERT_EQ(result.size(), static_cast<size_t>(kChannels) * static_cast<size_t>(y.resized) *
                                      static_cast<size_t>(x.resized));
         size_t next = 0;
@@ -153,7 +153,7 @@ void expect_nearest_element(int size, const std::vector<float>& scales,
     set_text(node, "coordinate_transformation_mode", coordinates);
     set_text(node, "nearest_mode", nearest);
     node.infer();
-    node.judge("resize.nearest_pixels", [&](const Bytes& result) {
+    node.judge("resize.x.nearest_nhwc", [&](const Bytes& result) {
         EXPECT_EQ(result[position], static_cast<uint8_t>(element));
     });
 }
@@ -199,7 +199,7 @@ void resize_linear(const Scales& scales, const char* coordinates, int channels, 
                 element(channel, top + 1, left + 1) * across) *
                    down;
     };
-    node.judge("resize.byte_pixels", [&](const Bytes& result) {
+    node.judge("resize.s8.linear_nhwc", [&](const Bytes& result) {
         size_t next = 0;
         for (int channel = 0; channel < channels; ++channel)
             for (int line = 0; line < y.resized; ++line)
@@ -296,7 +296,7 @@ void align_regions(const char* mode, int ratio)
     node.set("sampling_ratio", ratio);
     set_text(node, "coordinate_transformation_mode", mode);
     node.infer();
-    node.judge("roi_align.simd", [&](const Bytes& result) {
+    node.judge("roi_align.f32.vector", [&](const Bytes& result) {
         for (int64_t i = 0; i < int64_t{kNumber} * kChannels * kRows * kColumns; ++i) {
             const int64_t bin = i % (kRows * kColumns),
                           channel = i / (kRows * kColumns) % kChannels;
@@ -384,7 +384,7 @@ void sample_points(const char* padding, bool aligned)
     set_text(node, "padding_mode", padding);
     node.set("align_corners", aligned);
     node.infer();
-    node.judge("grid_sample.floats", [&](const Bytes& result) {
+    node.judge("grid_sample.f32.gather", [&](const Bytes& result) {
         for (int64_t i = 0; i < int64_t{kGridChannels} * kNumber * kNumber; ++i) {
             const int64_t point = i % (kNumber * kNumber), channel = i / (kNumber * kNumber);
             const double expected = sample_grid(image.data() + channel * kGridHeight * kGridWidth,

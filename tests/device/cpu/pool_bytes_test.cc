@@ -72,7 +72,7 @@ TEST(BytePool, HasTheMaximaOfTheReference)
             node.bytes("x", kCases[number].x, type);
             node.make("MaxPool", {"x"});
             describe(node, kCases[number]);
-            node.compare("max_pool.byte_pixels");
+            node.compare("max_pool.s8.nhwc");
         }
 }
 
@@ -90,7 +90,7 @@ TEST(BytePool, HasTheMeansOfTheReference)
                                       scale);
                         node.set("count_include_pad", counts_padding);
                         describe(node, kCases[number]);
-                        node.compare("average_pool.byte_pixels", {1, 3});
+                        node.compare("average_pool.s8.nhwc", {1, 3});
                     }
 }
 
@@ -102,7 +102,7 @@ TEST(BytePool, TakesTheLargestSums)
                 MeanNode node("QLinearAveragePool", c.x, type, TENGINE_DT_INT8, 0.3f);
                 describe(node, c);
                 node.fill_with_extremes(is_high);
-                node.compare("average_pool.byte_pixels", {1});
+                node.compare("average_pool.s8.nhwc", {1});
             }
 }
 
@@ -119,9 +119,9 @@ TEST(BytePool, HasTheMeansOfTheReferenceOverChannels)
                     SCOPED_TRACE(testing::PrintToString(shape));
                     MeanNode node("QLinearGlobalAveragePool", shape, x_type, y_type, scale);
                     node.infer();
-                    node.compare("global_average_pool.byte_pixels");
+                    node.compare("global_average_pool.s8.nhwc");
                     node.fill_with_extremes(x_type == y_type);
-                    node.compare("global_average_pool.byte_pixels", {1});
+                    node.compare("global_average_pool.s8.nhwc", {1});
                 }
 }
 

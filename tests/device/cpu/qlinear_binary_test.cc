@@ -80,7 +80,7 @@ class QLinearBinaryTest : public testing::TestWithParam<const char*>
   protected:
     static std::string kernel()
     {
-        return std::string(GetParam()) == "QLinearAdd" ? "qlinear_add.simd" : "qlinear_mul.simd";
+        return std::string(GetParam()) == "QLinearAdd" ? "add.s8.vector" : "mul.s8.vector";
     }
 };
 

@@ -171,7 +171,7 @@ void compare_formats(QuantizedNode& node, const std::vector<int>& thread_nums = 
 {
     compare(node, cpu::find_runnable_features(), thread_nums);
     for (const cpu::SpecialInstructions& special : cpu::list_special_instructions())
-        if (special.runs && std::string(special.kernel) == "conv.byte_pixels")
+        if (special.runs && std::string(special.kernel) == "conv.s8.nhwc")
             compare(node, special.feature, thread_nums);
     compare(node, 0, thread_nums);
 }
@@ -270,7 +270,7 @@ TEST(FastQLinearConv, FiltersAsLongAsQuotientsFit)
                     const tensor* zero = node.builder().find(std::string(name) + "_zero");
                     std::memset(zero->data, is_high ? 0 : 255, static_cast<size_t>(zero->elem_num));
                 }
-                const char* expected = channels == 38 ? "conv.byte_winograd" : "conv.byte_pixels";
+                const char* expected = channels == 38 ? "conv.s8.winograd4x4" : "conv.s8.nhwc";
                 if (!is_mixed) {
                     ASSERT_EQ(node.choice(0), expected);
                 }
@@ -304,8 +304,8 @@ TEST(FastQLinearConv, WantsItsChannelsLast)
     const QuantizedNode rows(kCases.back(), TENGINE_DT_INT8, TENGINE_DT_INT8, TENGINE_DT_INT8);
     const bool has_vectors = cpu::get_vector_target_num() > 0;
     for (const uint64_t features : {uint64_t{0}, cpu::find_runnable_features()}) {
-        EXPECT_EQ(planes.choice(features), has_vectors ? "conv.byte_pixels" : "reference");
-        EXPECT_EQ(rows.choice(features), has_vectors ? "conv.byte_rows" : "reference");
+        EXPECT_EQ(planes.choice(features), has_vectors ? "conv.s8.nhwc" : "reference");
+        EXPECT_EQ(rows.choice(features), has_vectors ? "conv.s8.ncw" : "reference");
     }
 }
 

@@ -184,7 +184,7 @@ void compare(DepthwiseNode& node, const std::vector<int>& thread_nums = {1})
         cpu::force_vector_target(target);
         const Kernel& kernel = *node.kernels().front();
         if (std::string(cpu::get_vector_target_name(target)) == "SCALAR") continue;
-        ASSERT_STREQ(kernel.name, "conv.byte_depthwise_pixels");
+        ASSERT_STREQ(kernel.name, "conv.s8.depthwise_nhwc");
         ASSERT_EQ(kernel.layout, Layout::kChannelsLast);
         for (const int thread_num : thread_nums)
             EXPECT_EQ(node.run(kernel, thread_num), expected)
@@ -300,7 +300,7 @@ TEST(DepthwiseQLinearConv, LeavesOtherConvolutionsAlone)
     DepthwiseNode node(kWindows[0], {1, 8, 5, 5}, {kInt8, kInt8, kInt8}, true);
     node.find("w")->tensor_type = TENSOR_TYPE_VAR;
     for (const Kernel* kernel : node.kernels())
-        EXPECT_STRNE(kernel->name, "conv.byte_depthwise_pixels");
+        EXPECT_STRNE(kernel->name, "conv.s8.depthwise_nhwc");
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ TEST(QuantizeLinear, HasTheBitsOfTheReference)
                 node.bytes("zero", {}, type);
                 node.make("QuantizeLinear", {"x", "scale", "zero"});
                 node.infer();
-                node.compare("quantize.simd", {1, 3});
+                node.compare("quantize.s8.tensor", {1, 3});
             }
 }
 
@@ -69,7 +69,7 @@ TEST(QuantizeLinear, HasTheBitsOfTheReferenceWithAScaleForEachChannel)
             node.make("QuantizeLinear", {"x", "scale", "zero"});
             node.set("axis", axis);
             node.infer();
-            node.compare("quantize.slices");
+            node.compare("quantize.s8.axis");
         }
 }
 
@@ -93,7 +93,7 @@ TEST(DequantizeLinear, HasTheBitsOfTheReference)
                 node.make("DequantizeLinear",
                           {"x", "scale", type == TENGINE_DT_INT32 ? "" : "zero"});
                 node.infer();
-                node.compare("dequantize.simd", {1, 3});
+                node.compare("dequantize.s8.tensor", {1, 3});
             }
 }
 
@@ -113,7 +113,7 @@ TEST(DequantizeLinear, HasTheBitsOfTheReferenceWithAScaleForEachChannel)
             node.make("DequantizeLinear", {"x", "scale", "zero"});
             node.set("axis", axis);
             node.infer();
-            node.compare("dequantize.slices");
+            node.compare("dequantize.s8.axis");
         }
 }
 
@@ -142,7 +142,7 @@ TEST(DynamicQuantizeLinear, HasTheBitsOfTheReference)
                 node.floats("x", {length}, values);
                 node.make("DynamicQuantizeLinear", {"x"}, {"y", "scale", "zero"});
                 node.infer();
-                node.compare("dynamic_quantize.simd", {1, 3});
+                node.compare("dynamic_quantize.s8.tensor", {1, 3});
             }
 }
 
@@ -157,7 +157,7 @@ TEST(Lookup, HasTheBytesOfTheReference)
                 node.bytes("table", {256}, y_type);
                 node.make("tengine.Lookup", {"x", "table"});
                 node.infer();
-                node.compare("lookup.simd");
+                node.compare("lookup.s8.table");
             }
 }
 

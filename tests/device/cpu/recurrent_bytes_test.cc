@@ -123,7 +123,7 @@ void compare(const Case& c, float tolerance)
     const std::vector<const Kernel*> kernels = lstm.kernels();
     ASSERT_STREQ(kernels.back()->name, "reference");
     if (cpu::get_vector_target_num() == 0) GTEST_SKIP() << "this build has no vectors";
-    ASSERT_STREQ(kernels.front()->name, "lstm.byte_pixels");
+    ASSERT_STREQ(kernels.front()->name, "lstm.s8.packed");
     const std::vector<float> expected = lstm.run(*kernels.back(), 1);
     const auto check = [&] {
         const std::vector<float> actual = lstm.run(*kernels.front(), 1);

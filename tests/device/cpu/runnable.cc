@@ -57,13 +57,13 @@ SpecialInstructions describe(const char* word, const char* kernel, const ByteFor
 const std::vector<SpecialInstructions>& list_special_instructions()
 {
     static const std::vector<SpecialInstructions> list = {
-        describe("avx512_vnni", "conv.byte_pixels", avx512_vnni_format),
-        describe("avx_vnni", "conv.byte_pixels", avx_vnni_format),
-        describe("i8mm", "conv.byte_pixels", i8mm_format),
-        describe("dotprod", "conv.byte_pixels", dotprod_format),
-        describe("avx512_bf16", "conv.half_pixels", avx512_bf16_format),
-        describe("bf16", "conv.half_pixels", bfmmla_format),
-        describe("fhm", "conv.half_pixels", fhm_format),
+        describe("avx512_vnni", "conv.s8.nhwc", avx512_vnni_format),
+        describe("avx_vnni", "conv.s8.nhwc", avx_vnni_format),
+        describe("i8mm", "conv.s8.nhwc", i8mm_format),
+        describe("dotprod", "conv.s8.nhwc", dotprod_format),
+        describe("avx512_bf16", "conv.f16.nhwc", avx512_bf16_format),
+        describe("bf16", "conv.f16.nhwc", bfmmla_format),
+        describe("fhm", "conv.f16.nhwc", fhm_format),
     };
     return list;
 }

@@ -101,7 +101,7 @@ void sample_grid(const char* padding, int aligned, bool has_infinity = false)
     sampled.node = sampled.builder.add("GridSample", {"x", "grid"}, {"y"});
     sampled.set_text("padding_mode", padding);
     EXPECT_EQ(set_node_int(sampled.node, "align_corners", aligned), TENGINE_OK);
-    sampled.compare("grid_sample.floats", kGridRoundings);
+    sampled.compare("grid_sample.f32.gather", kGridRoundings);
 }
 
 TEST(SampleKernel, GridSample)
@@ -135,7 +135,7 @@ void align_regions(int channels, int ratio, const char* mode)
     // Roundings of the weight, and of each of a bin's pixels; without a ratio a bin of the largest
     // region has 10 x 15 samples.
     const int samples = ratio > 0 ? ratio * ratio : 150;
-    sampled.compare("roi_align.simd", 4 * samples + 3);
+    sampled.compare("roi_align.f32.vector", 4 * samples + 3);
 }
 
 // Channels about the lengths of vectors; more samples of a bin than are taken at a time.

@@ -31,7 +31,7 @@ TEST(ScratchSize, HasAllItsBits)
     IrBuilder builder;
     node* conv = add_tall_conv(builder);
     for (const cpu::Kernel* kernel : cpu::list_runnable_kernels(*conv)) {
-        if (std::strcmp(kernel->name, "conv.depthwise_simd") != 0) continue;
+        if (std::strcmp(kernel->name, "conv.f32.depthwise_nchw") != 0) continue;
         cpu::KernelContext context;
         context.node = conv;
         ASSERT_EQ(kernel->prepare(context), TENGINE_OK) << tengine_error_message();
@@ -48,7 +48,8 @@ TEST(ScratchSize, BeyondAllAddressesIsRefused)
     IrBuilder builder;
     const node* conv = add_tall_conv(builder);
     builder.outputs({"y"});
-    if (std::strcmp(cpu::list_runnable_kernels(*conv).front()->name, "conv.depthwise_simd") != 0)
+    if (std::strcmp(cpu::list_runnable_kernels(*conv).front()->name, "conv.f32.depthwise_nchw") !=
+        0)
         GTEST_SKIP() << "this build has no vector kernel of it";
     const ir_run_options_t options = {};
     EXPECT_EQ(prerun_ir_graph(builder.get(), &options), TENGINE_ELIMIT) << tengine_error_message();

@@ -37,7 +37,7 @@ TEST(ByteSoftmax, HasTheBytesOfTheReference)
                 for (const float scale : {0.0f, 0.02f, 0.3f}) {
                     SCOPED_TRACE(n);
                     SoftmaxNode node({2, 3, n}, x_type, y_type, scale, 1.0f / 256);
-                    node.compare("softmax.bytes", {1, 3});
+                    node.compare("softmax.s8.table", {1, 3});
                 }
 }
 
@@ -49,7 +49,7 @@ TEST(ByteSoftmax, TakesExtremes)
             for (const uint8_t byte : {0, 127, 128, 255}) {
                 SoftmaxNode node({3, 300}, type, type, 0.1f, scale);
                 std::memset(node.find("x")->data, byte, 900);
-                node.compare("softmax.bytes", {1});
+                node.compare("softmax.s8.table", {1});
             }
 }
 

@@ -108,10 +108,10 @@ TEST_F(TimingTest, AlternativesComputeTheSameInTheSameLayout)
 {
     if (get_vector_target_num() == 0) GTEST_SKIP() << "the build has no vectors";
     EXPECT_EQ(names_of(list_alternatives(kernels_, make_conv(24))),
-              (Names{"conv.winograd", "conv.winograd_6x6", "conv.pixels"}));
+              (Names{"conv.f32.winograd4x4", "conv.f32.winograd6x6", "conv.f32.nhwc"}));
     // Four tiles: the kernel that is expected to be the fastest comes first.
     EXPECT_EQ(names_of(list_alternatives(kernels_, make_conv(7))),
-              (Names{"conv.pixels", "conv.winograd_6x6", "conv.winograd"}));
+              (Names{"conv.f32.nhwc", "conv.f32.winograd6x6", "conv.f32.winograd4x4"}));
     EXPECT_TRUE(list_alternatives(kernels_, make_step("Relu", {{3}})).size() < 2);
     for (const Kernel* kernel : list_alternatives(kernels_, make_step("Softmax", {{3, 5}})))
         EXPECT_STRNE(kernel->name, "reference");
@@ -122,15 +122,15 @@ TEST_F(TimingTest, AlternativesFuseWhatTheStepHasTakenOver)
     if (get_vector_target_num() == 0) GTEST_SKIP() << "the build has no vectors";
     Step step = make_step("MatMul", {{5, 8}, {8, 9}});
     EXPECT_EQ(names_of(list_alternatives(kernels_, step)),
-              (Names{"matmul.pixels", "matmul.product"}));
+              (Names{"matmul.f32.packed", "matmul.f32.blocked"}));
     step.inputs.push_back(step.inputs[1]);  // in the place of a bias
-    EXPECT_EQ(names_of(list_alternatives(kernels_, step)), (Names{"matmul.pixels"}));
+    EXPECT_EQ(names_of(list_alternatives(kernels_, step)), (Names{"matmul.f32.packed"}));
     Step active = make_step("MatMul", {{5, 8}, {8, 9}});
     active.context.fusion.activation = Activation::kTanh;
-    EXPECT_EQ(names_of(list_alternatives(kernels_, active)), (Names{"matmul.pixels"}));
+    EXPECT_EQ(names_of(list_alternatives(kernels_, active)), (Names{"matmul.f32.packed"}));
     Step scaled = make_conv(7);
     scaled.context.fusion.scale = 1;
-    EXPECT_EQ(names_of(list_alternatives(kernels_, scaled)), (Names{"conv.pixels"}));
+    EXPECT_EQ(names_of(list_alternatives(kernels_, scaled)), (Names{"conv.f32.nhwc"}));
 }
 
 TEST_F(TimingTest, TheFastestIsTaken)
@@ -185,13 +185,13 @@ TEST_F(TimingTest, EqualStepsAreTimedOnce)
     EXPECT_FALSE(steps[2].times.empty());
 
     // A saved kernel comes before a timed one.
-    for (const char* name : {"conv.pixels", "conv.winograd"}) {
+    for (const char* name : {"conv.f32.nhwc", "conv.f32.winograd4x4"}) {
         Step loaded = make_conv(12);
         timed.take(kernels_, name, loaded);
         EXPECT_STREQ(loaded.kernel->name, name);
     }
     // Nothing is timed after it.
-    for (const char* name : {"conv.pixels", "conv.winograd"}) {
+    for (const char* name : {"conv.f32.nhwc", "conv.f32.winograd4x4"}) {
         TimedKernels other;
         Step loaded = make_conv(12);
         other.take(kernels_, name, loaded);
@@ -207,7 +207,7 @@ TEST_F(TimingTest, NamesOfOtherKernelsAreNotTaken)
 {
     if (get_vector_target_num() == 0) GTEST_SKIP() << "the build has no vectors";
     TimedKernels timed;
-    for (const char* name : {"", "reference", "conv.absent", "conv.im2col_gemm"}) {
+    for (const char* name : {"", "reference", "conv.absent", "conv.f32.im2col"}) {
         Step step = make_conv(12);
         const Kernel* usual = step.kernel;
         timed.take(kernels_, name, step);
@@ -228,7 +228,7 @@ TEST_F(TimingTest, WhatTakesLongIsNotTimed)
     timed.choose(kernels_, steps);
     EXPECT_TRUE(steps[0].times.empty());
     EXPECT_NE(steps[0].untimed, nullptr);
-    EXPECT_STREQ(steps[0].kernel->name, "conv.winograd_6x6");
+    EXPECT_STREQ(steps[0].kernel->name, "conv.f32.winograd6x6");
 }
 
 }  // namespace

@@ -71,8 +71,8 @@ TEST(Winograd, ErrorIsThatOfItsPoints)
     const KernelCase any = conv_case("Conv", {1, 16, 24, 24}, {16, 16, 3, 3}, {{}, {1, 1, 1, 1}});
     const Kernel *four = nullptr, *six = nullptr;
     for (const Kernel* kernel : KernelRunner(any).kernels()) {
-        if (!std::strcmp(kernel->name, "conv.winograd")) four = kernel;
-        if (!std::strcmp(kernel->name, "conv.winograd_6x6")) six = kernel;
+        if (!std::strcmp(kernel->name, "conv.f32.winograd4x4")) four = kernel;
+        if (!std::strcmp(kernel->name, "conv.f32.winograd6x6")) six = kernel;
     }
     ASSERT_TRUE(four && six);
     for (int target = 0; target < get_vector_target_num(); ++target) {
@@ -114,7 +114,7 @@ TEST(Winograd, RoundsSumsOfSixteenBitsOnce)
         const double sum_bound = 12 * 4 * 0x1p-24 * 9 * kChannels;  // rms(y) is sqrt(9 channels)
         int found = 0;
         for (const Kernel* kernel : runner.kernels()) {
-            if (!std::strstr(kernel->name, "half_winograd")) continue;
+            if (!std::strstr(kernel->name, "f16.winograd")) continue;
             ++found;
             for (int target = 0; target < get_vector_target_num(); ++target) {
                 force_vector_target(target);

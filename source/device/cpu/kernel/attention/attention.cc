@@ -135,7 +135,7 @@ bool accepts(const node& node)
 
 constexpr Kernel attention_rows[] = {
     {.op = "Attention",
-     .name = "attention.simd",
+     .name = "attention.f32.online",
      .accepts = accepts,
      .run = run,
      .prepare = prepare},

@@ -301,7 +301,7 @@ int run(KernelContext& context)
     return TENGINE_OK;
 }
 
-constexpr Kernel kFused = {"", "attention.fused", nullptr, run, prepare};
+constexpr Kernel kFused = {"", "attention.f32.fused", nullptr, run, prepare};
 
 }  // namespace
 

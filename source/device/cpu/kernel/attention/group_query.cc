@@ -117,7 +117,7 @@ bool accepts(const node& node)
 
 constexpr Kernel group_query_rows[] = {
     {.op = "com.microsoft.GroupQueryAttention",
-     .name = "group_query.simd",
+     .name = "group_query_attention.f32.online",
      .accepts = accepts,
      .run = run,
      .prepare = prepare},

@@ -119,12 +119,12 @@ bool accepts(const node& node)
 
 constexpr Kernel rotary_rows[] = {
     {.op = "RotaryEmbedding",
-     .name = "rotary.simd",
+     .name = "rotary.f32.vector",
      .accepts = accepts,
      .run = run,
      .in_place_input = 0},
     {.op = "com.microsoft.RotaryEmbedding",
-     .name = "rotary.simd",
+     .name = "rotary.f32.vector",
      .accepts = accepts,
      .run = run,
      .in_place_input = 0},

@@ -100,7 +100,7 @@ bool pays(const node& node)
 
 constexpr Kernel conv_border_pixels_rows[] = {
     {.op = "Conv",
-     .name = "conv.border_pixels",
+     .name = "conv.f32.nhwc_clipped",
      .accepts = accepts,
      .run = run_phases,
      .prepare = prepare,

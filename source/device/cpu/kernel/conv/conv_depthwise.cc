@@ -325,7 +325,7 @@ bool accepts(const node& node)
 
 constexpr Kernel conv_depthwise_rows[] = {
     {.op = "Conv",
-     .name = "conv.depthwise_simd",
+     .name = "conv.f32.depthwise_nchw",
      .accepts = accepts,
      .run = run,
      .prepare = prepare},

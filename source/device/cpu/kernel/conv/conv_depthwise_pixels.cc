@@ -454,7 +454,7 @@ bool accepts(const node& node)
 
 constexpr Kernel conv_depthwise_pixels_rows[] = {
     {.op = "Conv",
-     .name = "conv.depthwise_pixels",
+     .name = "conv.fp.depthwise_nhwc",
      .accepts = accepts,
      .run = run,
      .prepare = prepare,

@@ -167,7 +167,7 @@ bool accepts(const node& node)
 
 constexpr Kernel conv_gemm_rows[] = {
     {.op = "Conv",
-     .name = "conv.im2col_gemm",
+     .name = "conv.f32.im2col",
      .accepts = accepts,
      .run = run_tiled<ConvGemm, run_tile>,
      .prepare = prepare_tiled<ConvGemm, describe>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conv in fp16 and bf16 with channels last and constant weights and bias, as conv_pixels.cc has it
-// in fp32 (half_pixels.h). conv.depthwise_pixels is asked first.
+// in fp32 (half_pixels.h). conv.fp.depthwise_nhwc is asked first.
 // Limits: the products of the format; groups of few output channels leave lanes idle.
 // Accuracy: |error| <= 2 (n + 2) * eps32 * (sum |weight| |input| + |bias|), with n input channels *
 // taps, before the activation, and half a unit of the type of the result. The order of summation
@@ -57,7 +57,7 @@ bool accepts(const node& node)
 
 constexpr Kernel conv_half_rows[] = {
     {.op = "Conv",
-     .name = "conv.half_pixels",
+     .name = "conv.f16.nhwc",
      .accepts = accepts,
      .run = run,
      .prepare = prepare,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conv in fp32 with channels last and constant weights: every result is the product of the inputs
 // under the window, read where they lie, and a panel of output channels (pixel_product-inl.h).
-// conv.depthwise_pixels is asked first.
+// conv.fp.depthwise_nhwc is asked first.
 //
 // In NHWC the inputs under a row of the window are one K segment of kernel width * channels floats,
 // the same for all output pixels of a line up to a constant step. So a tile is a few pixels of one
@@ -127,7 +127,7 @@ bool accepts(const node& node)
 
 constexpr Kernel conv_pixels_rows[] = {
     {.op = "Conv",
-     .name = "conv.pixels",
+     .name = "conv.f32.nhwc",
      .accepts = accepts,
      .run = run,
      .prepare = prepare,

@@ -153,7 +153,7 @@ bool accepts(const node& node)
 
 constexpr Kernel conv_transpose_rows[] = {
     {.op = "ConvTranspose",
-     .name = "conv_transpose.gemm_col2im",
+     .name = "conv_transpose.f32.col2im",
      .accepts = accepts,
      .run = run_tiled<ConvTransposed, run_tile>,
      .prepare = prepare_tiled<ConvTransposed, describe>},

@@ -8,7 +8,7 @@
 // How a phase is computed: phased_conv.h. A block of lines fits into half of the L2 cache, and all
 // phases and panels of output channels pass over it before the next.
 // Limits: multiply-adds (91-96 % of the peak on AVX-512 and 80-94 % on AVX2 with 32 or more output
-// channels, 1.3 to 1.9 times as fast as conv_transpose.gemm_col2im), memory where the results are
+// channels, 1.3 to 1.9 times as fast as conv_transpose.f32.col2im), memory where the results are
 // beyond the caches; panels of few channels leave lanes idle.
 // Accuracy: |error| <= (input channels * taps of the phase + 2) * eps * (sum |weight| |input| +
 // |bias|), before the activation. The order of summation depends on nothing but the position.
@@ -95,7 +95,7 @@ bool accepts(const node& node)
 }
 
 // With fewer results than fill three quarters of a vector the product of all taps at once takes
-// less time (conv_transpose.gemm_col2im).
+// less time (conv_transpose.f32.col2im).
 bool pays(const node& node)
 {
     ConvProblem p;
@@ -106,7 +106,7 @@ bool pays(const node& node)
 
 constexpr Kernel conv_transpose_pixels_rows[] = {
     {.op = "ConvTranspose",
-     .name = "conv_transpose.pixels",
+     .name = "conv_transpose.f32.nhwc",
      .accepts = accepts,
      .run = run_phases,
      .prepare = prepare,

@@ -365,10 +365,10 @@ constexpr Kernel winograd(const char* name, bool (*accepts)(const node&), bool (
 }
 
 constexpr Kernel conv_winograd_rows[] = {
-    winograd<4>("conv.winograd", accepts, pays),
-    winograd<6>("conv.winograd_6x6", accepts_6x6, pays_6x6),
-    winograd<4>("conv.half_winograd", accepts_half, pays_half),
-    winograd<6>("conv.half_winograd_6x6", accepts_half_6x6, pays_half_6x6),
+    winograd<4>("conv.f32.winograd4x4", accepts, pays),
+    winograd<6>("conv.f32.winograd6x6", accepts_6x6, pays_6x6),
+    winograd<4>("conv.f16.winograd4x4", accepts_half, pays_half),
+    winograd<6>("conv.f16.winograd6x6", accepts_half_6x6, pays_half_6x6),
 };
 
 }  // namespace

@@ -131,7 +131,7 @@ bool accepts(const node& node)
 
 constexpr Kernel qlinear_conv_pixels_rows[] = {
     {.op = "QLinearConv",
-     .name = "conv.byte_pixels",
+     .name = "conv.s8.nhwc",
      .accepts = accepts<4>,
      .run = run,
      .prepare = prepare,
@@ -142,7 +142,7 @@ constexpr Kernel qlinear_conv_pixels_rows[] = {
      .takes_steps = kTakesSteps,
      .looks_up = true},
     {.op = "QLinearConv",
-     .name = "conv.byte_rows",
+     .name = "conv.s8.ncw",
      .accepts = accepts<3>,
      .run = run_rows,
      .prepare = prepare_rows,

@@ -210,7 +210,7 @@ bool accepts(const node& node)
 
 constexpr Kernel qlinear_depthwise_pixels_rows[] = {
     {.op = "QLinearConv",
-     .name = "conv.byte_depthwise_pixels",
+     .name = "conv.s8.depthwise_nhwc",
      .accepts = accepts,
      .run = run_depthwise,
      .prepare = prepare,

@@ -566,7 +566,7 @@ bool pays(const node& node)
 
 constexpr Kernel qlinear_winograd_rows[] = {
     {.op = "QLinearConv",
-     .name = "conv.byte_winograd",
+     .name = "conv.s8.winograd4x4",
      .accepts = accepts,
      .run = run,
      .prepare = prepare,

@@ -166,12 +166,12 @@ int run_matmul(KernelContext& context)
 
 constexpr Kernel gemm_rows[] = {
     {.op = "Gemm",
-     .name = "gemm.product",
+     .name = "gemm.f32.blocked",
      .accepts = accepts_gemm,
      .run = run_gemm,
      .prepare = prepare_gemm},
     {.op = "MatMul",
-     .name = "matmul.product",
+     .name = "matmul.f32.blocked",
      .accepts = accepts,
      .run = run_matmul,
      .prepare = prepare_matmul},

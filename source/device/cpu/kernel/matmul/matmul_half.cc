@@ -119,7 +119,7 @@ int run_stacks(KernelContext& context)
 
 constexpr Kernel matmul_half_rows[] = {
     {.op = "MatMul",
-     .name = "matmul.half_pixels",
+     .name = "matmul.f16.packed",
      .accepts = accepts,
      .run = run,
      .prepare = prepare_matmul,
@@ -127,7 +127,7 @@ constexpr Kernel matmul_half_rows[] = {
      .fuses = true,
      .unaligned_input = 1},
     {.op = "Gemm",
-     .name = "gemm.half_pixels",
+     .name = "gemm.f16.packed",
      .accepts = accepts_gemm,
      .run = run,
      .prepare = prepare_gemm,
@@ -135,7 +135,7 @@ constexpr Kernel matmul_half_rows[] = {
      .fuses = true,
      .unaligned_input = 1},
     {.op = "MatMul",
-     .name = "matmul.half_stacks",
+     .name = "matmul.f16.batched",
      .accepts = has_halves,
      .run = run_stacks,
      .prepare = prepare_stacks},

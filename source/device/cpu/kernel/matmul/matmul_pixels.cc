@@ -95,7 +95,7 @@ bool accepts_gemm(const node& node)
 
 constexpr Kernel matmul_pixels_rows[] = {
     {.op = "MatMul",
-     .name = "matmul.pixels",
+     .name = "matmul.f32.packed",
      .accepts = accepts,
      .run = run,
      .prepare = prepare_matmul,
@@ -103,7 +103,7 @@ constexpr Kernel matmul_pixels_rows[] = {
      .fuses = true,
      .unaligned_input = 1},
     {.op = "Gemm",
-     .name = "gemm.pixels",
+     .name = "gemm.f32.packed",
      .accepts = accepts_gemm,
      .run = run,
      .prepare = prepare_gemm,

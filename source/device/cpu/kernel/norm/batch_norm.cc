@@ -279,7 +279,7 @@ bool accepts(const node& node)
 
 constexpr Kernel batch_norm_rows[] = {
     {.op = "BatchNormalization",
-     .name = "batch_norm.simd",
+     .name = "batch_norm.fp.vector",
      .accepts = accepts,
      .run = run,
      .prepare = prepare,

@@ -145,12 +145,12 @@ bool accepts(const node& node)
 
 constexpr Kernel group_norm_rows[] = {
     {.op = "InstanceNormalization",
-     .name = "instance_norm.simd",
+     .name = "instance_norm.fp.vector",
      .accepts = accepts,
      .run = run_instance_norm,
      .in_place_input = 0},
     {.op = "GroupNormalization",
-     .name = "group_norm.simd",
+     .name = "group_norm.fp.vector",
      .accepts = accepts,
      .run = run_group_norm,
      .in_place_input = 0},

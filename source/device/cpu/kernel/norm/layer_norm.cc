@@ -121,13 +121,13 @@ bool accepts(const node& node)
 
 constexpr Kernel layer_norm_rows[] = {
     {.op = "LayerNormalization",
-     .name = "layer_norm.simd",
+     .name = "layer_norm.fp.vector",
      .accepts = accepts,
      .run = run,
      .prepare = prepare,
      .in_place_input = 0},
 };
-constexpr Kernel kFused = {"", "layer_norm.fused", nullptr, run_fused, prepare, 0};
+constexpr Kernel kFused = {"", "layer_norm.fp.fused", nullptr, run_fused, prepare, 0};
 
 }  // namespace
 

@@ -296,7 +296,7 @@ bool accepts(const node& node)
 
 constexpr Kernel layer_norm_bytes_rows[] = {
     {.op = "tengine.QLinearLayerNormalization",
-     .name = "layer_norm.bytes",
+     .name = "layer_norm.s8.vector",
      .accepts = accepts,
      .run = run,
      .prepare = prepare,

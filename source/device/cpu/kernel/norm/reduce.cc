@@ -497,20 +497,20 @@ constexpr Kernel channels_last(const char* op, const char* name)
 }
 
 constexpr Kernel reduce_rows[] = {
-    channels_last<Result::kSum>("ReduceSum", "reduce_sum.pixels"),
-    planar<Result::kSum>("ReduceSum", "reduce_sum.simd"),
-    channels_last<Result::kMean>("ReduceMean", "reduce_mean.pixels"),
-    planar<Result::kMean>("ReduceMean", "reduce_mean.simd"),
-    channels_last<Result::kMagnitudes>("ReduceL1", "reduce_l1.pixels"),
-    planar<Result::kMagnitudes>("ReduceL1", "reduce_l1.simd"),
-    channels_last<Result::kSquares>("ReduceSumSquare", "reduce_sum_square.pixels"),
-    planar<Result::kSquares>("ReduceSumSquare", "reduce_sum_square.simd"),
-    channels_last<Result::kRoot>("ReduceL2", "reduce_l2.pixels"),
-    planar<Result::kRoot>("ReduceL2", "reduce_l2.simd"),
-    channels_last<Result::kLargest>("ReduceMax", "reduce_max.pixels"),
-    planar<Result::kLargest>("ReduceMax", "reduce_max.simd"),
-    channels_last<Result::kSmallest>("ReduceMin", "reduce_min.pixels"),
-    planar<Result::kSmallest>("ReduceMin", "reduce_min.simd"),
+    channels_last<Result::kSum>("ReduceSum", "reduce_sum.fp.nhwc"),
+    planar<Result::kSum>("ReduceSum", "reduce_sum.fp.vector"),
+    channels_last<Result::kMean>("ReduceMean", "reduce_mean.fp.nhwc"),
+    planar<Result::kMean>("ReduceMean", "reduce_mean.fp.vector"),
+    channels_last<Result::kMagnitudes>("ReduceL1", "reduce_l1.fp.nhwc"),
+    planar<Result::kMagnitudes>("ReduceL1", "reduce_l1.fp.vector"),
+    channels_last<Result::kSquares>("ReduceSumSquare", "reduce_sum_square.f32.nhwc"),
+    planar<Result::kSquares>("ReduceSumSquare", "reduce_sum_square.f32.vector"),
+    channels_last<Result::kRoot>("ReduceL2", "reduce_l2.f32.nhwc"),
+    planar<Result::kRoot>("ReduceL2", "reduce_l2.f32.vector"),
+    channels_last<Result::kLargest>("ReduceMax", "reduce_max.f32.nhwc"),
+    planar<Result::kLargest>("ReduceMax", "reduce_max.f32.vector"),
+    channels_last<Result::kSmallest>("ReduceMin", "reduce_min.f32.nhwc"),
+    planar<Result::kSmallest>("ReduceMin", "reduce_min.f32.vector"),
 };
 
 }  // namespace

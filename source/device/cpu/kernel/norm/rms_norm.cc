@@ -75,12 +75,12 @@ bool accepts(const node& node)
 
 constexpr Kernel rms_norm_rows[] = {
     {.op = "RMSNormalization",
-     .name = "rms_norm.simd",
+     .name = "rms_norm.f32.vector",
      .accepts = accepts,
      .run = run,
      .in_place_input = 0},
     {.op = "SimplifiedLayerNormalization",
-     .name = "rms_norm.simd",
+     .name = "rms_norm.f32.vector",
      .accepts = accepts,
      .run = run,
      .in_place_input = 0},

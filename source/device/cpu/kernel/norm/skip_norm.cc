@@ -117,12 +117,12 @@ bool accepts(const node& node)
 
 constexpr Kernel skip_norm_rows[] = {
     {.op = "com.microsoft.SkipLayerNormalization",
-     .name = "skip_norm.simd",
+     .name = "skip_norm.f32.vector",
      .accepts = accepts,
      .run = run<false>,
      .in_place_input = 0},
     {.op = "com.microsoft.SkipSimplifiedLayerNormalization",
-     .name = "skip_norm.simd",
+     .name = "skip_norm.f32.vector",
      .accepts = accepts,
      .run = run<true>,
      .in_place_input = 0},

@@ -154,7 +154,7 @@ bool accepts(const node& node)
 
 constexpr Kernel softmax_rows[] = {
     {.op = "Softmax",
-     .name = "softmax.simd",
+     .name = "softmax.fp.vector",
      .accepts = accepts,
      .run = run,
      .prepare = prepare,

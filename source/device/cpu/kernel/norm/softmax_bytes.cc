@@ -226,7 +226,7 @@ bool accepts(const node& node)
 
 constexpr Kernel softmax_bytes_rows[] = {
     {.op = "com.microsoft.QLinearSoftmax",
-     .name = "softmax.bytes",
+     .name = "softmax.s8.table",
      .accepts = accepts,
      .run = run,
      .prepare = prepare,

@@ -46,7 +46,11 @@ bool accepts(const node& node)
 }
 
 constexpr Kernel cast_rows[] = {
-    {.op = "Cast", .name = "cast.simd", .accepts = accepts, .run = run, .layout = Layout::kAny},
+    {.op = "Cast",
+     .name = "cast.fp.vector",
+     .accepts = accepts,
+     .run = run,
+     .layout = Layout::kAny},
 };
 
 }  // namespace

@@ -215,14 +215,14 @@ void copy_pixels_planar(const float* last, int64_t plane, int64_t channels, int6
 
 const Kernel* find_view_kernel()
 {
-    static constexpr Kernel kView = {"", "layout.view", nullptr, run_view, nullptr, 0};
+    static constexpr Kernel kView = {"", "layout.x.view", nullptr, run_view, nullptr, 0};
     return &kView;
 }
 
 const Kernel* find_layout_kernel(Layout layout)
 {
-    static constexpr Kernel kInterleave = {"", "layout.channels_last", nullptr, run_interleave};
-    static constexpr Kernel kSeparate = {"", "layout.planar", nullptr, run_separate};
+    static constexpr Kernel kInterleave = {"", "layout.x.nhwc", nullptr, run_interleave};
+    static constexpr Kernel kSeparate = {"", "layout.x.nchw", nullptr, run_separate};
     return layout == Layout::kChannelsLast ? &kInterleave : &kSeparate;
 }
 

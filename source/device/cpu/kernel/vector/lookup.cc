@@ -67,7 +67,7 @@ int run_lookup(KernelContext& context)
 
 constexpr Kernel lookup_rows[] = {
     {.op = "tengine.Lookup",
-     .name = "lookup.simd",
+     .name = "lookup.s8.table",
      .run = run_lookup,
      .in_place_input = 0,
      .layout = Layout::kAny},

@@ -536,12 +536,12 @@ int run_mul(KernelContext& context)
 
 constexpr Kernel qlinear_binary_rows[] = {
     {.op = "com.microsoft.QLinearAdd",
-     .name = "qlinear_add.simd",
+     .name = "add.s8.vector",
      .run = run_add,
      .in_place_input = 0,
      .layout = Layout::kAny},
     {.op = "com.microsoft.QLinearMul",
-     .name = "qlinear_mul.simd",
+     .name = "mul.s8.vector",
      .run = run_mul,
      .prepare = prepare_mul,
      .in_place_input = 0,

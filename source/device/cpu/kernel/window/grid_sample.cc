@@ -91,7 +91,7 @@ bool accepts(const node& node)
            input.dim_num == 4 && std::strcmp(param.mode, "linear") == 0;
 }
 
-constexpr Kernel grid_sample_rows[] = {{"GridSample", "grid_sample.floats", accepts, run}};
+constexpr Kernel grid_sample_rows[] = {{"GridSample", "grid_sample.f32.gather", accepts, run}};
 
 }  // namespace
 

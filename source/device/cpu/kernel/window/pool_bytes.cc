@@ -387,7 +387,7 @@ bool accepts(const node& node)
 
 constexpr Kernel pool_bytes_rows[] = {
     {.op = "MaxPool",
-     .name = "max_pool.byte_pixels",
+     .name = "max_pool.s8.nhwc",
      .accepts = accepts,
      .run = run_max_pool,
      .prepare = prepare,
@@ -395,7 +395,7 @@ constexpr Kernel pool_bytes_rows[] = {
      .leads = true,
      .takes_steps = kTakesSteps},
     {.op = "com.microsoft.QLinearAveragePool",
-     .name = "average_pool.byte_pixels",
+     .name = "average_pool.s8.nhwc",
      .accepts = accepts,
      .run = run_average_pool,
      .prepare = prepare,
@@ -403,7 +403,7 @@ constexpr Kernel pool_bytes_rows[] = {
      .leads = true,
      .takes_steps = kTakesSteps},
     {.op = "com.microsoft.QLinearGlobalAveragePool",
-     .name = "global_average_pool.byte_pixels",
+     .name = "global_average_pool.s8.nhwc",
      .accepts = is_picture,
      .run = run_global_average,
      .layout = Layout::kChannelsLast},

@@ -208,7 +208,7 @@ int run(KernelContext& context)
 
 constexpr Kernel resize_pixels_rows[] = {
     {.op = "Resize",
-     .name = "resize.byte_pixels",
+     .name = "resize.s8.linear_nhwc",
      .accepts = accepts,
      .run = run,
      .prepare = prepare,

@@ -241,7 +241,7 @@ bool pays(const node& node)
 
 constexpr Kernel roi_align_rows[] = {
     {.op = "RoiAlign",
-     .name = "roi_align.simd",
+     .name = "roi_align.f32.vector",
      .accepts = accepts,
      .run = run,
      .prepare = prepare,
