@@ -23,6 +23,8 @@ class KernelRunner
     // All kernels that accept the node, in the order in which they are asked.
     std::vector<const Kernel*> kernels() const;
 
+    const struct node& get() const { return *node_; }
+
     // The name of the one that computes the node unless kernels are timed.
     std::string usual() const;
 

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// docs/kernels.md: the kernels of the CPU in the order in which they are asked, made from the list
+// of implementations and the comments of the sources. With the environment variable
+// TENGINE_WRITE_TABLE=1 it is written.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <map>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "device/cpu/implementations.h"
+
+namespace tengine::cpu {
+namespace {
+
+namespace fs = std::filesystem;
+
+const char* const kPage = TENGINE_SOURCE_DIR "/docs/kernels.md";
+const char* const kKernels = TENGINE_SOURCE_DIR "/source/device/cpu/kernel";
+
+struct Source
+{
+    std::string path;   // below kernel/
+    std::string about;  // the sentence that its comment begins with
+    std::string limit;  // that after "Limits: "
+};
+
+std::string read_file(const fs::path& file)
+{
+    std::ifstream stream(file);
+    std::ostringstream text;
+    text << stream.rdbuf();
+    return text.str();
+}
+
+// The comment at the top without its first line, the licence; paragraphs are lines.
+std::string read_comment(const std::string& source)
+{
+    std::istringstream stream(source);
+    std::string line, comment;
+    std::getline(stream, line);
+    while (std::getline(stream, line) && line.rfind("//", 0) == 0)
+        comment += line.size() > 3 ? line.substr(3) + " " : "\n";
+    return comment;
+}
+
+// Up to the end of a sentence, or a colon, outside of parentheses.
+std::string first_clause(const std::string& text)
+{
+    int depth = 0;
+    for (size_t i = 0; i < text.size(); ++i) {
+        depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+        const bool is_followed = i + 1 == text.size() || text[i + 1] == ' ' || text[i + 1] == '\n';
+        const bool is_end =
+            (text[i] == '.' && is_followed) || text[i] == '\n' || (text[i] == ':' && is_followed);
+        if (is_end && depth == 0) return text.substr(0, i);
+    }
+    return text;
+}
+
+std::string find_limit(const std::string& comment)
+{
+    const size_t place = comment.find("Limits: ");
+    return place == std::string::npos ? "" : first_clause(comment.substr(place + 8));
+}
+
+std::map<std::string, Source> read_sources()
+{
+    static const std::regex name("\"([a-z0-9_]+\\.(f32|f16|fp|s8|x)\\.[a-z0-9_]+)\"");
+    std::map<std::string, Source> sources;
+    for (const auto& entry : fs::recursive_directory_iterator(kKernels)) {
+        if (entry.path().extension() != ".cc") continue;
+        const std::string text = read_file(entry.path());
+        const std::string comment = read_comment(text);
+        const Source source = {fs::relative(entry.path(), kKernels).generic_string(),
+                               first_clause(comment), find_limit(comment)};
+        for (std::sregex_iterator it(text.begin(), text.end(), name), end; it != end; ++it)
+            sources[(*it)[1]] = source;
+    }
+    return sources;
+}
+
+std::string print_page()
+{
+    std::map<std::string, Source> sources = read_sources();
+    std::string page =
+        "# Kernels of the CPU\n\n"
+        "The kernels of each operator in the order in which they are asked: the first that takes "
+        "the\n"
+        "node's types, shapes and parameters, and is expected to be the fastest, computes it. "
+        "After\n"
+        "them comes the reference, which takes every node. `tengine inspect` and `tengine bench\n"
+        "--profile` print these names, whose grammar is on the page about [adding a "
+        "kernel](add-a-kernel.md).\n"
+        "Kernels are compiled for every instruction set of the build; a name that ends in an "
+        "instruction\nset is for processors that have it. This page is made by "
+        "`TENGINE_WRITE_TABLE=1\nbin/device_cpu_test --gtest_filter='KernelPage.*'`; the test "
+        "fails "
+        "when it is not up to date.\n\n"
+        "| operator | kernel | source | computes | limited by |\n|---|---|---|---|---|\n";
+    for (const Implementations& row : implementations)
+        for (const char* kernel : row.names) {
+            if (!kernel || std::string(kernel).rfind("reference", 0) == 0) continue;
+            const Source& source = sources[kernel];
+            page += "| " + std::string(row.op) + " | `" + kernel + "` | `" + source.path + "` | " +
+                    source.about + " | " + source.limit + " |\n";
+        }
+    return page;
+}
+
+TEST(KernelPage, IsUpToDate)
+{
+    const std::string page = print_page();
+    const char* is_wanted = std::getenv("TENGINE_WRITE_TABLE");
+    if (is_wanted && *is_wanted == '1') std::ofstream(kPage) << page;
+    EXPECT_EQ(read_file(kPage), page)
+        << "make it again: TENGINE_WRITE_TABLE=1 device_cpu_test --gtest_filter='KernelPage.*'";
+}
+
+}  // namespace
+}  // namespace tengine::cpu
