@@ -158,6 +158,7 @@ TEST_F(ArenaTest, IsSetBetweenReleaseAndInit)
         EXPECT_TRUE(failed_with(TENGINE_EINVAL));
     }
     EXPECT_EQ(tengine_arena_set(nullptr, kAmple), -1);
+    EXPECT_NE(std::string(tengine_error_message()).find("invalid arena of"), std::string::npos);
     EXPECT_TRUE(failed_with(TENGINE_EINVAL));
 }
 

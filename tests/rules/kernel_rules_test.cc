@@ -103,7 +103,7 @@ const Exception kExceptions[] = {
     {"source/device/cpu/shared/attention_problem.h", "float scale, softcap;"},
     {"source/device/cpu/shared/group_query.h", "float scale, softcap;"},
     // Attributes of an activation.
-    {"source/device/cpu/kernel_table.h", "float parameters[2] = {};"},
+    {"source/device/cpu/kernel_context.h", "float parameters[2] = {};"},
     // An index that may come as a float, which is compared and not computed with.
     {"source/device/cpu/shared/roi_image.h",
      "inline int check_roi_image(const KernelContext& context, int64_t region, double image)"},

@@ -51,7 +51,7 @@ std::set<std::string> list_kernels()
     std::ifstream file(path);
     const std::string text((std::istreambuf_iterator<char>(file)),
                            std::istreambuf_iterator<char>());
-    const std::regex pattern("\"([a-z0-9_]+\\.[a-z0-9_]+)\"");
+    const std::regex pattern("\"([a-z0-9_]+\\.[a-z0-9_.]+)\"");
     std::set<std::string> names;
     for (std::sregex_iterator each(text.begin(), text.end(), pattern), end; each != end; ++each)
         if ((*each)[1].str().rfind("reference.", 0) != 0) names.insert((*each)[1]);
