@@ -103,10 +103,10 @@ int calibrate(tensor& tensor, const graph& graph, const char* path, const Calibr
 int check_others(const graph& graph, const char* path, const Vector<const CalibratedTensor*>& rows)
 {
     if (rows.empty() || is_body(graph)) return TENGINE_OK;
-    UnorderedMap<String, bool> names;
+    UnorderedSet<String> names;
     has_model(graph, [&](const struct graph& source) {
         for (int i = 0; i < source.tensor_num; ++i)
-            names.emplace(source.tensor_list[i]->name, true);
+            names.emplace(source.tensor_list[i]->name);
         return false;
     });
     for (const CalibratedTensor* row : rows)
