@@ -4,7 +4,6 @@
 // sources of the tests, and must be up to date. With the environment variable
 // TENGINE_WRITE_TABLE=1 it is written.
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -15,6 +14,7 @@
 #include "operator/registry.h"
 #include "serializer/tmfile/parameters.h"
 #include "serializer/tmfile_model.h"
+#include "support/written_table.h"
 
 namespace tengine::test {
 namespace {
@@ -239,8 +239,7 @@ TEST_F(TmfileTable, EveryNumberIsLoadedAndRun)
 TEST_F(TmfileTable, ThePageIsUpToDate)
 {
     const std::string page = print_page(describe_all());
-    const char* is_wanted = std::getenv("TENGINE_WRITE_TABLE");
-    if (is_wanted && *is_wanted == '1') std::ofstream(kPage) << page;
+    if (is_table_written()) std::ofstream(kPage) << page;
     EXPECT_EQ(read_bytes(kPage), page)
         << "make it again: TENGINE_WRITE_TABLE=1 serializer_test --gtest_filter='TmfileTable.*'";
 }

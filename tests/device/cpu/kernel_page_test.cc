@@ -2,8 +2,6 @@
 // docs/kernels.md: the kernels of the CPU in the order in which they are asked, made from the list
 // of implementations and the comments of the sources. With the environment variable
 // TENGINE_WRITE_TABLE=1 it is written.
-#include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "device/cpu/implementations.h"
+#include "support/written_table.h"
 
 namespace tengine::cpu {
 namespace {
@@ -116,8 +115,7 @@ std::string print_page()
 TEST(KernelPage, IsUpToDate)
 {
     const std::string page = print_page();
-    const char* is_wanted = std::getenv("TENGINE_WRITE_TABLE");
-    if (is_wanted && *is_wanted == '1') std::ofstream(kPage) << page;
+    if (test::is_table_written()) std::ofstream(kPage) << page;
     EXPECT_EQ(read_file(kPage), page)
         << "make it again: TENGINE_WRITE_TABLE=1 device_cpu_test --gtest_filter='KernelPage.*'";
 }

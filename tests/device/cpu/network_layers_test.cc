@@ -6,12 +6,9 @@
 // products of bf16 (AVX512-BF16, BFMMLA) and of bytes (VNNI, the dot product). With
 // TENGINE_WRITE_TABLE=1 the kernels of this build are written to the file.
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <gtest/gtest.h>
-#include <iterator>
-#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -22,6 +19,7 @@
 #include "device/cpu/kernel_list.h"
 #include "device/cpu/kernel_runner.h"
 #include "device/cpu/runnable.h"
+#include "support/written_table.h"
 
 namespace tengine::cpu {
 namespace {
@@ -83,6 +81,17 @@ std::vector<Layer> read_layers()
             layers.back().kernels.erase(layers.back().kernels.begin());  // the bar
     }
     return layers;
+}
+
+void write_layers(const std::vector<Layer>& layers)
+{
+    std::ofstream stream(kFile);
+    for (const Layer& layer : layers) {
+        stream << layer.text << " |";
+        for (const std::string& kernel : layer.kernels)
+            stream << ' ' << kernel;
+        stream << '\n';
+    }
 }
 
 // As on a processor with nothing but vectors, and with instructions of its own for `kernel`.
@@ -181,26 +190,15 @@ TEST(NetworkLayers, HaveTheirKernels)
     if (get_vector_target_num() == 0) GTEST_SKIP() << "the reference is all that this build has";
     std::vector<Layer> layers = read_layers();
     ASSERT_GT(layers.size(), 250u);
-    std::set<std::string> networks, kernels;
+    std::set<std::string> networks;
     for (Layer& layer : layers) {
         const std::vector<std::string> chosen = choose_kernels(read_case(layer.text));
         networks.insert(layer.text.substr(0, layer.text.find(':')));
-        kernels.insert(chosen.begin(), chosen.end());
-        const char* is_wanted = std::getenv("TENGINE_WRITE_TABLE");
-        if (is_wanted && *is_wanted == '1') layer.kernels = chosen;
+        if (test::is_table_written()) layer.kernels = chosen;
         EXPECT_EQ(chosen, layer.kernels) << layer.text;
     }
     EXPECT_EQ(networks.size(), 10u);
-    if (const char* is_wanted = std::getenv("TENGINE_WRITE_TABLE");
-        is_wanted && *is_wanted == '1') {
-        std::ofstream stream(kFile);
-        for (const Layer& layer : layers) {
-            stream << layer.text << " |";
-            for (const std::string& kernel : layer.kernels)
-                stream << ' ' << kernel;
-            stream << '\n';
-        }
-    }
+    if (test::is_table_written()) write_layers(layers);
 }
 
 // <operator>.<type>.<algorithm>, as docs/add-a-kernel.md describes them.
