@@ -47,7 +47,7 @@ enum
     LETTERBOX_GREY = 114  // as YOLO's own preprocessing
 };
 
-static const char no_memory[] = "no memory to resize the picture";
+static const char no_memory[] = "out of memory while resizing the picture";
 
 // The part of a picture that is as high and wide in proportion as the network's input.
 static struct picture_box find_middle(const struct picture* from, int height, int width)

@@ -18,7 +18,7 @@ static const ir_device_option_t options[] = {
 static int create(const tengine_vendor_option_t given[], int number, void** out_compiler)
 {
     compiler_t* compiler = malloc(sizeof *compiler);
-    if (!compiler) return tengine_error_set(TENGINE_ENOMEM, "no memory for the compiler");
+    if (!compiler) return tengine_error_set(TENGINE_ENOMEM, "out of memory for the compiler");
     compiler->fault = number > 0 ? given[0].value : "";
     *out_compiler = compiler;
     return 0;
@@ -209,7 +209,7 @@ static void destroy_result(void* data)
 
 static int no_memory(void)
 {
-    return tengine_error_set(TENGINE_ENOMEM, "no memory for byte code");
+    return tengine_error_set(TENGINE_ENOMEM, "out of memory for byte code");
 }
 
 // A constant as one row.

@@ -73,7 +73,7 @@ static int load(const void* bytes, size_t size, void** out_module)
     if (size < sizeof *head)
         return tengine_error_set(TENGINE_EFORMAT, "%zu bytes are no module of ACME", size);
     module_t* module = malloc(sizeof *module);
-    if (!module) return tengine_error_set(TENGINE_ENOMEM, "no memory for a module");
+    if (!module) return tengine_error_set(TENGINE_ENOMEM, "out of memory for a module");
     module->head = head;
     module->entries = (const acme_entry_t*)(head + 1);
     module->instructions = (const acme_instruction_t*)(module->entries + head->entry_num);
@@ -115,7 +115,7 @@ static int create_invocation(void* data, const char* entry_point, int input_num,
         return tengine_error_set(TENGINE_EFORMAT, "no entry point '%s' with %d inputs, %d outputs",
                                  entry_point, input_num, output_num);
     invocation_t* invocation = calloc(1, sizeof *invocation);
-    if (!invocation) return tengine_error_set(TENGINE_ENOMEM, "no memory for an invocation");
+    if (!invocation) return tengine_error_set(TENGINE_ENOMEM, "out of memory for an invocation");
     const uint32_t border = entry->input_num + entry->output_num;
     invocation->module = module;
     invocation->entry = entry;
@@ -125,7 +125,7 @@ static int create_invocation(void* data, const char* entry_point, int input_num,
         calloc((size_t)(entry->register_num - border) * entry->register_size + 1, sizeof(float));
     if (!invocation->registers || !invocation->sizes || !invocation->memory) {
         destroy_invocation(invocation);
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for the registers");
+        return tengine_error_set(TENGINE_ENOMEM, "out of memory for the registers");
     }
     for (uint32_t i = border; i < entry->register_num; ++i) {
         invocation->registers[i] = invocation->memory + (size_t)(i - border) * entry->register_size;

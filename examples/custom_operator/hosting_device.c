@@ -102,7 +102,7 @@ static int fill_plan(const struct subgraph* part, struct plan* plan)
         if (status < 0) return status;
     }
     plan->allocated = malloc((size_t)plan->scratch_size + 63);
-    if (!plan->allocated) return tengine_error_set(TENGINE_ENOMEM, "no memory for temporaries");
+    if (!plan->allocated) return tengine_error_set(TENGINE_ENOMEM, "out of memory for temporaries");
     plan->scratch = (char*)(((uintptr_t)plan->allocated + 63) & ~(uintptr_t)63);
     return 0;
 }
@@ -121,7 +121,7 @@ static int pre_run(struct device* device, struct subgraph* part, void* options)
 {
     struct plan* plan = calloc(1, sizeof *plan);
     (void)options;
-    if (!plan) return tengine_error_set(TENGINE_ENOMEM, "no memory for a plan");
+    if (!plan) return tengine_error_set(TENGINE_ENOMEM, "out of memory for a plan");
     part->device_graph = plan;
     const int status = fill_plan(part, plan);
     if (status < 0) post_run(device, part);

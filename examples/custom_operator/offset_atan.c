@@ -14,7 +14,7 @@ static int init(void* user_data, tengine_op_context_t* context, void** out_state
 {
     struct offset_atan* state = malloc(sizeof *state);
     (void)user_data;
-    if (!state) return tengine_op_report(context, TENGINE_ENOMEM, "no memory for the state");
+    if (!state) return tengine_op_report(context, TENGINE_ENOMEM, "out of memory for the state");
     state->offset = tengine_op_float(context, "offset", 0.0f);
     *out_state = state;
     return 0;

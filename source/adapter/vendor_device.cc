@@ -70,7 +70,7 @@ int describe(struct device* device, struct vector* allowed, struct vector*, stru
 {
     VendorDevice& vendor = vendor_device(device);
     TENGINE_RETURN_IF_ERROR(guarded([&] { return push_operators(vendor, allowed); },
-                                    "no memory for the operators of '%s'", vendor.name.c_str()));
+                                    "'%s': out of memory for its operators", vendor.name.c_str()));
     for (int type = TENGINE_DT_FP32; type <= TENGINE_DT_UINT64; ++type)
         if (push_vector_data(types, &type) < 0) return TENGINE_ENOMEM;
     return 0;
@@ -100,7 +100,7 @@ const char* features(struct device* device)
                                    vendor.dispatch->version;
             return 0;
         },
-        "no memory for a text");
+        "out of memory for a string");
     return status == 0 ? vendor.features.c_str() : "";
 }
 
@@ -132,7 +132,7 @@ int check_option(struct device* device, const char* key, const char* value)
             return tengine_error_set(TENGINE_ENOENT, "%s has no option '%s'; it has %s",
                                      compiler->device, key, keys.c_str());
         },
-        "no memory for a text");
+        "out of memory for a string");
 }
 
 int tell_compatibility(struct device* device, const struct subgraph* part, char* text)
@@ -184,7 +184,7 @@ int find_or_make(const char* name, VendorDevice** out_vendor)
             *out_vendor = vendors = vendor.release();
             return 0;
         },
-        "no memory for device '%s'", name);
+        "device '%s': out of memory", name);
 }
 
 int check_size(const char* kind, uint32_t size, size_t wanted)
@@ -321,7 +321,7 @@ int tengine_register_compiler(const tengine_compiler_t* compiler)
 {
     TENGINE_RETURN_IF_ERROR(tengine::adapter::check_compiler(compiler));
     return tengine::guarded([&] { return tengine::adapter::enter_compiler(compiler); },
-                            "no memory for the compiler of '%s'", compiler->device);
+                            "'%s': out of memory for its compiler", compiler->device);
 }
 
 int tengine_register_dispatch(const tengine_dispatch_t* dispatch)

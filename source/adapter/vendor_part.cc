@@ -283,13 +283,13 @@ int make_part(struct device* device, struct subgraph* subgraph, const Work& work
             subgraph->device_graph = part.release();
             return 0;
         },
-        "no memory for a part of %s", device->name);
+        "device '%s': out of memory for a part", device->name);
 }
 
 template <class Work>
 int with_part(struct device* device, struct subgraph* subgraph, const Work& work)
 {
-    return guarded([&] { return work(part_of(subgraph)); }, "no memory for a run of %s",
+    return guarded([&] { return work(part_of(subgraph)); }, "device '%s': out of memory for a run",
                    device->name);
 }
 

@@ -253,7 +253,7 @@ int survey_graph(struct device* device, const struct graph* graph)
             if (status == 0) static_cast<void>(survey.release());
             return status;
         },
-        "no memory for what %s wants of a graph", vendor.name.c_str());
+        "device '%s': out of memory for its choice of nodes", vendor.name.c_str());
 }
 
 int inspect_node(struct device* device, const struct node* node, ir_verdict_t* out_verdict)
@@ -274,7 +274,7 @@ int inspect_node(struct device* device, const struct node* node, ir_verdict_t* o
             }
             return 0;
         },
-        "no memory for a look at a node by %s", vendor.name.c_str());
+        "device '%s': out of memory while inspecting a node", vendor.name.c_str());
 }
 
 int compile_parts(struct device* device, const struct subgraph* const parts[], int number)
@@ -284,7 +284,7 @@ int compile_parts(struct device* device, const struct subgraph* const parts[], i
             auto* survey = static_cast<Survey*>(get_ir_device_survey(parts[0]->graph, device));
             return survey ? survey->compile(parts, number) : 0;
         },
-        "no memory for parts of %s", device->name);
+        "device '%s': out of memory for its parts", device->name);
 }
 
 int find_call(VendorDevice& vendor, const struct subgraph& subgraph, Call* out_call)
@@ -304,7 +304,7 @@ int tengine_op_list_push(tengine_op_list_t* list, const struct node* node, int i
         [&] {
             return list->survey.choose(list->graph, node, {index + 1, {}});
         },
-        "no memory for a list of nodes");
+        "out of memory for a list of nodes");
 }
 
 int tengine_op_list_refuse(tengine_op_list_t* list, const struct node* node, const char* format,
@@ -318,5 +318,5 @@ int tengine_op_list_refuse(tengine_op_list_t* list, const struct node* node, con
         [&] {
             return list->survey.choose(list->graph, node, {0, sentence.data()});
         },
-        "no memory for a list of nodes");
+        "out of memory for a list of nodes");
 }

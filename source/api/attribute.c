@@ -50,7 +50,7 @@ int set_attribute_ints(struct node* node, const op_field_t* field, const int32_t
                        int number)
 {
     int64_t* wide = alloc_memory(sizeof *wide * (size_t)number);
-    if (!wide) return tengine_error_set(TENGINE_ENOMEM, "no memory for %d integers", number);
+    if (!wide) return tengine_error_set(TENGINE_ENOMEM, "out of memory for %d integers", number);
     for (int i = 0; i < number; ++i) {
         int32_t value;
         memcpy(&value, values + i, sizeof value);

@@ -43,7 +43,7 @@ static int keep_lent(api_graph_t* owner, const lent_t* lent)
     }
     if (owner->lent && push_vector_data(owner->lent, lent) == 0) return TENGINE_OK;
     release_lent((void*)lent);
-    return tengine_error_set(TENGINE_ENOMEM, "no memory for attribute '%s'", lent->field->name);
+    return tengine_error_set(TENGINE_ENOMEM, "attribute '%s': out of memory", lent->field->name);
 }
 
 // ---- set ----
@@ -162,7 +162,7 @@ static int lend_list(api_graph_t* owner, const struct node* node, const op_field
     else
         *out_pointer = lent.integers = copy_integers(member);
     if (*out_pointer != NULL) return keep_lent(owner, &lent);
-    return tengine_error_set(TENGINE_ENOMEM, "no memory for attribute '%s'", field->name);
+    return tengine_error_set(TENGINE_ENOMEM, "attribute '%s': out of memory", field->name);
 }
 
 // Both kinds of lists start with their number of elements.

@@ -138,7 +138,7 @@ static api_graph_t* enter_graph(struct graph* graph, struct context* context)
 {
     api_graph_t* entry = alloc_memory(sizeof *entry);
     if (!entry) {
-        tengine_error_set(TENGINE_ENOMEM, "create_graph: no memory");
+        tengine_error_set(TENGINE_ENOMEM, "create_graph: out of memory");
         return NULL;
     }
     entry->thread = (options_t){1, TENGINE_CLUSTER_BIG, TENGINE_MODE_FP32, 0};
@@ -240,7 +240,7 @@ static int replace_node_list(struct graph* graph, const char* function, const ch
         return tengine_error_set(TENGINE_EINVAL, "%s: %d nodes, at least 1 expected", function,
                                  number);
     int32_t* nodes = alloc_memory(sizeof *nodes * (size_t)number + (size_t)graph->node_num);
-    if (!nodes) return tengine_error_set(TENGINE_ENOMEM, "%s: no memory", function);
+    if (!nodes) return tengine_error_set(TENGINE_ENOMEM, "%s: out of memory", function);
     uint8_t* is_named = (uint8_t*)(nodes + number);
     int status = TENGINE_OK;
     for (int i = 0; i < number && status == TENGINE_OK; ++i)

@@ -137,7 +137,7 @@ static struct vector* list_places(const struct graph* execution)
     if (list.places && list.status == TENGINE_OK && push_vector_data(list.places, &list.next) == 0)
         return list.places;
     release_vector(list.places);
-    tengine_error_set(TENGINE_ENOMEM, "no memory for a list of bodies");
+    tengine_error_set(TENGINE_ENOMEM, "out of memory for a list of bodies");
     return NULL;
 }
 
@@ -485,7 +485,8 @@ int tengine_graph_get_counters(graph_t graph, int subgraph, struct tengine_count
     if (capacity > 0 && check_pointer(counters, __func__, "counters") < 0) return api_failure();
     struct vector* list = create_vector(sizeof(ir_counter_t), NULL);
     if (!list)
-        return api_result(tengine_error_set(TENGINE_ENOMEM, "%s: no memory for a list", __func__));
+        return api_result(
+            tengine_error_set(TENGINE_ENOMEM, "%s: out of memory for a list", __func__));
     int result = api_result(count_ir_part(part, list));
     if (result == 0) result = copy_counters(list, counters, capacity);
     release_vector(list);

@@ -62,7 +62,7 @@ static int push_span(const struct graph* graph, const void* data, size_t bytes,
     const uintptr_t begin = (uintptr_t)data;
     const span_t span = {begin, begin + bytes, locate(graph, data)};
     if (push_vector_data(spans, &span) == 0) return TENGINE_OK;
-    return tengine_error_set(TENGINE_ENOMEM, "get_graph_memory: no memory");
+    return tengine_error_set(TENGINE_ENOMEM, "get_graph_memory: out of memory");
 }
 
 static int collect_compiled_parts(const struct graph* graph, struct vector* spans,
@@ -99,7 +99,7 @@ static int collect_constants(const struct graph* graph, struct vector* spans,
 static int count_constants(const struct graph* graph, struct tengine_graph_memory* memory)
 {
     struct vector* spans = create_vector(sizeof(span_t), NULL);
-    if (!spans) return tengine_error_set(TENGINE_ENOMEM, "get_graph_memory: no memory");
+    if (!spans) return tengine_error_set(TENGINE_ENOMEM, "get_graph_memory: out of memory");
     const int status = collect_constants(graph, spans, memory);
     if (status == TENGINE_OK) add_spans(spans, memory);
     release_vector(spans);
@@ -117,7 +117,7 @@ static int64_t sum_device(const ir_device_memory_t* entry)
 static int list_devices(const struct graph* graph, struct vector** out_list)
 {
     *out_list = create_vector(sizeof(ir_device_memory_t), NULL);
-    if (!*out_list) return tengine_error_set(TENGINE_ENOMEM, "get_graph_memory: no memory");
+    if (!*out_list) return tengine_error_set(TENGINE_ENOMEM, "get_graph_memory: out of memory");
     return count_ir_device_memory(graph, *out_list);
 }
 

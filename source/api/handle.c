@@ -65,7 +65,7 @@ static int reserve_entry(void)
     while (capacity < 4 * (table.live + 1))
         capacity *= 2;
     entry_t* entries = alloc_memory(capacity * sizeof *entries);
-    if (!entries) return tengine_error_set(TENGINE_ENOMEM, "no memory for a handle");
+    if (!entries) return tengine_error_set(TENGINE_ENOMEM, "out of memory for a handle");
     for (size_t i = 0; i < table.capacity; ++i)
         if (table.entries[i].live) place_entry(entries, capacity, &table.entries[i]);
     free_memory(table.entries);

@@ -262,12 +262,12 @@ static int start_plugin(plugin_t* plugin, const char* function, const char* init
     struct vector* operators = list_registered(find_operator, NULL);
     int status = devices && schedulers && operators
                      ? call_plugin(plugin, function, init_name, init)
-                     : tengine_error_set(TENGINE_ENOMEM, "%s: no memory", function);
+                     : tengine_error_set(TENGINE_ENOMEM, "%s: out of memory", function);
     plugin->devices = list_registered(find_device, devices);
     plugin->schedulers = list_registered(find_scheduler, schedulers);
     plugin->operators = list_registered(find_operator, operators);
     if (status == TENGINE_OK && (!plugin->devices || !plugin->schedulers || !plugin->operators))
-        status = tengine_error_set(TENGINE_ENOMEM, "%s: no memory", function);
+        status = tengine_error_set(TENGINE_ENOMEM, "%s: out of memory", function);
     release_vector(devices);
     release_vector(schedulers);
     release_vector(operators);
@@ -284,7 +284,7 @@ static int enter_plugin(plugin_t* plugin, const char* function, const char* init
     starting = plugin->outer;
     plugin->outer = NULL;
     if (status == TENGINE_OK && push_vector_data(plugins, plugin) < 0)
-        status = tengine_error_set(TENGINE_ENOMEM, "%s: no memory", function);
+        status = tengine_error_set(TENGINE_ENOMEM, "%s: out of memory", function);
     if (status < 0) unregister_all(plugin);
     return status;
 }
@@ -385,7 +385,7 @@ static int load_library(plugin_t* plugin, const char* name, const char* file, co
     if (!name) name = entry->name;
     TENGINE_RETURN_IF_ERROR(check_new_name(name, function));
     if (!describe_plugin(plugin, name, file, entry))
-        return tengine_error_set(TENGINE_ENOMEM, "%s: no memory", function);
+        return tengine_error_set(TENGINE_ENOMEM, "%s: out of memory", function);
     TENGINE_RETURN_IF_ERROR(
         find_entry(plugin, function, init_name, entry ? entry->init : NULL, &init));
     return enter_plugin(plugin, function, init_name ? init_name : "init", init);

@@ -118,7 +118,8 @@ static int read_and_fill(const struct graph* graph, struct tensor* tensor,
 {
     ir_element_t* elements = alloc_memory(sizeof *elements * (size_t)(number < 1 ? 1 : number));
     if (!elements)
-        return tengine_error_set(TENGINE_ENOMEM, "%s: no memory for %d elements", function, number);
+        return tengine_error_set(TENGINE_ENOMEM, "%s: out of memory for %d elements", function,
+                                 number);
     int status = TENGINE_OK;
     for (int i = 0; i < number && status == TENGINE_OK; ++i)
         status = read_element(tensor, &given[i], function, &elements[i]);

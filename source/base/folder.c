@@ -62,7 +62,8 @@ int list_folder(const char* path, const char* ending, struct vector** out_paths)
     closedir(stream);
     if (!complete) {
         release_vector(paths);
-        return tengine_error_set(TENGINE_ENOMEM, "no memory to list the folder %s", path);
+        return tengine_error_set(TENGINE_ENOMEM, "folder '%s': out of memory while listing it",
+                                 path);
     }
     if (get_vector_num(paths) > 1)
         sort_items(get_vector_data(paths, 0), (size_t)get_vector_num(paths), sizeof(char*),

@@ -67,7 +67,7 @@ struct GuardedEntry<function, int (*)(Arguments...)>
 {
     static int call(Arguments... arguments)
     {
-        return guarded([&] { return function(arguments...); }, "no memory");
+        return guarded([&] { return function(arguments...); }, "out of memory");
     }
 };
 

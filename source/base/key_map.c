@@ -33,7 +33,7 @@ static int grow(key_map_t* map)
     grown.buckets = alloc_memory(sizeof *grown.buckets * (size_t)capacity);
     if (!grown.entries || !grown.buckets) {
         release_key_map(&grown);
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for %d keys", capacity);
+        return tengine_error_set(TENGINE_ENOMEM, "out of memory for %d keys", capacity);
     }
     memset(grown.buckets, 0xff, sizeof *grown.buckets * (size_t)capacity);  // all -1
     if (map->entry_num > 0)

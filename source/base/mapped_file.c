@@ -81,7 +81,7 @@ int map_zeroes(size_t size, mapped_file_t* out_memory)
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     *out_memory = (mapped_file_t){NULL, 0};
     if (bytes == MAP_FAILED)
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for %zu bytes of zeroes", size);
+        return tengine_error_set(TENGINE_ENOMEM, "out of memory for %zu bytes of zeroes", size);
     *out_memory = (mapped_file_t){bytes, size};
     return TENGINE_OK;
 }
@@ -154,7 +154,7 @@ static int fill_copy(int descriptor, const char* path, int memory, size_t size)
     if (ftruncate(memory, (off_t)size) != 0) return fail_reading(path);
     void* bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
     if (bytes == MAP_FAILED)
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for a copy of '%s'", path);
+        return tengine_error_set(TENGINE_ENOMEM, "'%s': out of memory for a copy", path);
     const mapped_file_t target = {bytes, size};
     const int status = read_unchanged(descriptor, path, &target);
     munmap(bytes, size);

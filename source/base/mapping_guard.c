@@ -139,7 +139,7 @@ static int keep_path(int descriptor, char** out_path)
     if (bytes < 0 || bytes == sizeof absolute) return TENGINE_OK;
     *out_path = alloc_memory((size_t)bytes + 1);
     if (!*out_path)
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for the path of a mapped file");
+        return tengine_error_set(TENGINE_ENOMEM, "out of memory for the path of a mapped file");
     memcpy(*out_path, absolute, (size_t)bytes);
     (*out_path)[bytes] = '\0';
     return TENGINE_OK;
@@ -148,7 +148,8 @@ static int keep_path(int descriptor, char** out_path)
 static int add_guard(void* bytes, size_t size, const struct stat* file, char* path)
 {
     guard_t* guard = take_free();
-    if (!guard) return tengine_error_set(TENGINE_ENOMEM, "no memory to guard a mapped file");
+    if (!guard)
+        return tengine_error_set(TENGINE_ENOMEM, "out of memory while guarding a mapped file");
     if (guard_num == 0) TENGINE_RETURN_IF_ERROR(install_handler());
     ++guard_num;
     guard->file = *file;

@@ -278,7 +278,7 @@ int plan_memory(memory_block_t* blocks, int64_t block_num, size_t alignment, siz
         const bool many = block_num > MEMORY_PLAN_BY_SIZE;
         (many ? plan_many : plan_few)(blocks, block_num, alignment, order, room, out_total);
     } else {
-        status = tengine_error_set(TENGINE_ENOMEM, "memory plan: no memory for %lld blocks",
+        status = tengine_error_set(TENGINE_ENOMEM, "memory plan: out of memory for %lld blocks",
                                    (long long)block_num);
     }
     free_memory(room);

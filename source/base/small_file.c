@@ -56,7 +56,7 @@ static int read_open_file(int descriptor, const char* path, const char* what, si
     TENGINE_RETURN_IF_ERROR(check_file(descriptor, path, what, most, out_size));
     char* bytes = alloc_memory(*out_size);
     if (!bytes)
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for the %zu bytes of %s '%s'",
+        return tengine_error_set(TENGINE_ENOMEM, "out of memory for the %zu bytes of %s '%s'",
                                  *out_size, what, path);
     if (!read_all(descriptor, bytes, out_size)) {
         const int status = fail(path, what);

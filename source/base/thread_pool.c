@@ -409,7 +409,7 @@ int create_thread_pool(int thread_num, uint64_t cpu_mask, thread_pool_t** out_po
                                  thread_num, THREAD_POOL_LIMIT);
     }
     thread_pool_t* pool = alloc_pool(thread_num, cpu_mask);
-    if (!pool) return tengine_error_set(TENGINE_ENOMEM, "thread pool: no memory");
+    if (!pool) return tengine_error_set(TENGINE_ENOMEM, "thread pool: out of memory");
     for (int i = 1; i < thread_num; ++i) {
         const int status = start_worker(pool, i);
         if (status < 0) {

@@ -39,7 +39,7 @@ int count_ir_own_inputs(const struct node* node)
 int add_ir_body_input(ir_body_t* body, const struct tensor* tensor, bool captured)
 {
     if (!push_ir_index(&body->inputs, body->input_num, tensor->index))
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for input '%s' of graph '%s'",
+        return tengine_error_set(TENGINE_ENOMEM, "input '%s' of graph '%s': out of memory",
                                  tensor->name, body->graph->name);
     ++body->input_num;
     if (captured) ++body->capture_num;

@@ -32,7 +32,7 @@ ir_context_t* create_ir_context(const char* name)
     destroy_ir_context(context);
 
 out_of_memory:
-    tengine_error_set(TENGINE_ENOMEM, "no memory for a context");
+    tengine_error_set(TENGINE_ENOMEM, "out of memory for a context");
     return NULL;
 }
 
@@ -103,7 +103,7 @@ int add_ir_context_device(ir_context_t* context, struct device* device, const vo
     free_memory(entry.options);
 
 out_of_memory:
-    return tengine_error_set(TENGINE_ENOMEM, "context '%s': no memory for the options of '%s'",
+    return tengine_error_set(TENGINE_ENOMEM, "context '%s': out of memory for the options of '%s'",
                              context->name, device->name);
 }
 
@@ -156,5 +156,5 @@ int set_ir_key_value(struct vector** list, const char* key, const char* value)
     }
     if (copy && append_key_value(list, key, copy) == TENGINE_OK) return TENGINE_OK;
     free_memory(copy);
-    return tengine_error_set(TENGINE_ENOMEM, "no memory for the option '%s'", key);
+    return tengine_error_set(TENGINE_ENOMEM, "option '%s': out of memory", key);
 }

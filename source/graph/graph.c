@@ -42,7 +42,7 @@ struct graph* create_ir_graph(struct context* context)
     }
     if (!piece || !allocate_pieces(graph)) {
         destroy_ir_graph(graph);
-        tengine_error_set(TENGINE_ENOMEM, "no memory for a graph");
+        tengine_error_set(TENGINE_ENOMEM, "out of memory for a graph");
         return NULL;
     }
     graph->attribute->context = context;
@@ -52,7 +52,7 @@ struct graph* create_ir_graph(struct context* context)
 int set_ir_graph_name(struct graph* graph, const char* name)
 {
     char* copy = duplicate_string(name);
-    if (!copy) return tengine_error_set(TENGINE_ENOMEM, "no memory for a graph's name");
+    if (!copy) return tengine_error_set(TENGINE_ENOMEM, "out of memory for the name of a graph");
     free_memory(graph->name);
     graph->name = copy;
     return TENGINE_OK;
@@ -107,7 +107,7 @@ static int copy_index_list(const char* what, const int32_t* from, int number, in
                                      "%s: index %d is out of range: expected 0 to %d", what,
                                      from[i], limit - 1);
     int32_t* copy = alloc_memory(sizeof(*copy) * (size_t)number);
-    if (!copy) return tengine_error_set(TENGINE_ENOMEM, "no memory for %d %s", number, what);
+    if (!copy) return tengine_error_set(TENGINE_ENOMEM, "out of memory for %d %s", number, what);
     if (number) memcpy(copy, from, sizeof(*copy) * (size_t)number);
     *out_copy = copy;
     return TENGINE_OK;
@@ -153,7 +153,7 @@ static int collect_output_tensors(const struct graph* graph, const int32_t* node
     for (int i = 0; i < node_num; ++i)
         total += graph->node_list[nodes[i]]->output_num;
     int32_t* tensors = alloc_memory(sizeof(*tensors) * (size_t)total);
-    if (!tensors) return tengine_error_set(TENGINE_ENOMEM, "no memory for %d tensors", total);
+    if (!tensors) return tengine_error_set(TENGINE_ENOMEM, "out of memory for %d tensors", total);
     int number = 0;
     for (int i = 0; i < node_num; ++i) {
         const struct node* node = graph->node_list[nodes[i]];
@@ -290,7 +290,8 @@ int compact_ir_graph(struct graph* graph)
     if (!tensor_index || !node_index) {
         free_memory(tensor_index);
         free_memory(node_index);
-        return tengine_error_set(TENGINE_ENOMEM, "no memory to renumber %d nodes", graph->node_num);
+        return tengine_error_set(TENGINE_ENOMEM, "out of memory while renumbering %d nodes",
+                                 graph->node_num);
     }
     forget_ir_names(graph);
     graph->tensor_num = close_gaps((void**)graph->tensor_list, graph->tensor_num, tensor_index);

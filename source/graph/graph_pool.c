@@ -72,7 +72,7 @@ void join_graph_pool(struct graph* part, const struct graph* execution)
 int renew_graph_pool(struct graph* graph)
 {
     struct graph_pool* created = create_graph_pool();
-    if (!created) return tengine_error_set(TENGINE_ENOMEM, "no memory for threads");
+    if (!created) return tengine_error_set(TENGINE_ENOMEM, "out of memory for threads");
     release_graph_pool(graph->core->pool);
     graph->core->pool = created;
     return TENGINE_OK;

@@ -13,7 +13,7 @@ int make_ir_constant_late(struct graph* graph, struct tensor* constant, const ir
     ir_late_values_t copied = *values;
     void* pack = hold_graph_pack(shared, key, sizeof copied, copy_values, &copied);
     if (!pack)
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for constant '%s'", constant->name);
+        return tengine_error_set(TENGINE_ENOMEM, "constant '%s': out of memory", constant->name);
     set_ir_tensor_pack(constant, shared, pack);
     constant->data = NULL;
     constant->tensor_type = TENSOR_TYPE_CONST;

@@ -66,7 +66,7 @@ static int compare_keys(const void* a, const void* b)
 
 static int fail_without_memory(void)
 {
-    return tengine_error_set(TENGINE_ENOMEM, "no memory for compiled parts of the model");
+    return tengine_error_set(TENGINE_ENOMEM, "out of memory for compiled parts of the model");
 }
 
 // NULL also for no items.

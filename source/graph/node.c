@@ -46,7 +46,7 @@ struct node* append_ir_node(struct graph* graph, const char* name)
     return node;
 
 out_of_memory:
-    tengine_error_set(TENGINE_ENOMEM, "no memory for node '%s'", name);
+    tengine_error_set(TENGINE_ENOMEM, "node '%s': out of memory", name);
     return NULL;
 }
 
@@ -100,7 +100,7 @@ static int grow_inputs(struct node* node, int index)
     for (; node->input_num <= index; ++node->input_num)
         if (!push_ir_index_pair(&node->input_tensors, &node->core->input_places, node->input_num,
                                 -1, -1))
-            return tengine_error_set(TENGINE_ENOMEM, "node '%s': no memory for input %d",
+            return tengine_error_set(TENGINE_ENOMEM, "node '%s': out of memory for input %d",
                                      node->name, index);
     return TENGINE_OK;
 }
@@ -110,7 +110,7 @@ static int grow_outputs(struct node* node, int index)
     TENGINE_RETURN_IF_ERROR(check_place(node, "output", index));
     for (; node->output_num <= index; ++node->output_num)
         if (!push_ir_index(&node->output_tensors, node->output_num, -1))
-            return tengine_error_set(TENGINE_ENOMEM, "node '%s': no memory for output %d",
+            return tengine_error_set(TENGINE_ENOMEM, "node '%s': out of memory for output %d",
                                      node->name, index);
     return TENGINE_OK;
 }
@@ -170,7 +170,8 @@ int add_ir_node_refusal(struct node* node, struct device* device, const struct i
     ir_refusal_t* list =
         resize_memory(node->core->refusal_list, bytes, bytes + sizeof(ir_refusal_t));
     if (!list)
-        return tengine_error_set(TENGINE_ENOMEM, "node '%s': no memory for a refusal", node->name);
+        return tengine_error_set(TENGINE_ENOMEM, "node '%s': out of memory for a refusal",
+                                 node->name);
     list[node->core->refusal_num++] = (ir_refusal_t){device, *verdict};
     node->core->refusal_list = list;
     return TENGINE_OK;

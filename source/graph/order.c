@@ -136,7 +136,7 @@ int sort_ir_graph(struct graph* graph)
     struct node** nodes = alloc_memory(sizeof(*nodes) * number);
     int status = TENGINE_OK;
     if (!numbers || !nodes) {
-        status = tengine_error_set(TENGINE_ENOMEM, "no memory to sort %zu nodes", number);
+        status = tengine_error_set(TENGINE_ENOMEM, "out of memory while sorting %zu nodes", number);
     } else {
         int32_t* waits = numbers;
         int32_t* order = numbers + number;

@@ -55,7 +55,7 @@ static struct ir_strings* create_strings(void)
 static struct ir_strings* find_or_create(const struct graph* graph)
 {
     if (!graph->core->strings) graph->core->strings = create_strings();
-    if (!graph->core->strings) tengine_error_set(TENGINE_ENOMEM, "no memory for strings");
+    if (!graph->core->strings) tengine_error_set(TENGINE_ENOMEM, "out of memory for strings");
     return graph->core->strings;
 }
 
@@ -209,7 +209,7 @@ static entry_t* find_or_add(const struct graph* graph, const char* text, size_t 
     if (check_ir_memory(graph, (int64_t)(strings->bytes + bytes), "its strings") < 0) return NULL;
     if (make_room(strings) == TENGINE_OK) entry = alloc_small_memory(bytes);
     if (!entry) {
-        tengine_error_set(TENGINE_ENOMEM, "no memory for a string of %zu bytes", length);
+        tengine_error_set(TENGINE_ENOMEM, "out of memory for a string of %zu bytes", length);
         return NULL;
     }
     if (length > 0) memcpy(entry->text, text, length);

@@ -43,7 +43,8 @@ int set_ir_subgraph_nodes(struct subgraph* subgraph, const int32_t nodes[], int 
     const size_t bytes = sizeof(int32_t) * (size_t)number;
     int32_t* copy = alloc_memory(bytes);
     if (!copy)
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for the %d nodes of a part", number);
+        return tengine_error_set(TENGINE_ENOMEM, "out of memory for the %d nodes of a part",
+                                 number);
     if (number > 0) memcpy(copy, nodes, bytes);
     free_memory(subgraph->node_list);
     subgraph->node_list = copy;
@@ -76,7 +77,7 @@ void release_ir_subgraph_list(struct graph* graph)
 static int append_index(int32_t** list, int32_t* number, int32_t value)
 {
     if (!push_ir_index(list, *number, value))
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for a part's tensor list");
+        return tengine_error_set(TENGINE_ENOMEM, "out of memory for a part's tensor list");
     ++*number;
     return TENGINE_OK;
 }
@@ -153,7 +154,7 @@ static int drop_repeated_inputs(struct subgraph* part)
 {
     const size_t number = (size_t)part->input_num;
     struct use* uses = alloc_memory(sizeof *uses * number);
-    if (!uses) return tengine_error_set(TENGINE_ENOMEM, "no memory for the inputs of a part");
+    if (!uses) return tengine_error_set(TENGINE_ENOMEM, "out of memory for the inputs of a part");
     for (size_t i = 0; i < number; ++i)
         uses[i] = (struct use){part->input_tensor_list[i], (int32_t)i};
     sort_items(uses, number, sizeof *uses, compare_uses);

@@ -39,7 +39,7 @@ static int find_survey(const struct graph* graph, const struct device* device)
 
 static int fail_memory(const struct device* device)
 {
-    return tengine_error_set(TENGINE_ENOMEM, "no memory for what device '%s' found in a graph",
+    return tengine_error_set(TENGINE_ENOMEM, "out of memory for what device '%s' found in a graph",
                              device->name);
 }
 

@@ -145,14 +145,15 @@ struct tensor* create_ir_tensor(struct graph* graph, const char* tensor_name, in
     return tensor;
 
 out_of_memory:
-    tengine_error_set(TENGINE_ENOMEM, "no memory for tensor '%s'", tensor_name ? tensor_name : "");
+    tengine_error_set(TENGINE_ENOMEM, "out of memory for tensor '%s'",
+                      tensor_name ? tensor_name : "");
     return NULL;
 }
 
 int set_ir_tensor_name(struct graph* graph, struct tensor* tensor, const char* name)
 {
     char* copy = duplicate_string(name);
-    if (!copy) return tengine_error_set(TENGINE_ENOMEM, "no memory for a tensor's name");
+    if (!copy) return tengine_error_set(TENGINE_ENOMEM, "out of memory for a tensor's name");
     free_memory(tensor->name);
     tensor->name = copy;
     forget_ir_names(graph);
@@ -254,7 +255,8 @@ int align_ir_constant(struct graph* graph, struct tensor* constant)
     if (is_ir_constant_readable(constant)) return TENGINE_OK;
     void* copy = alloc_raw_memory(get_ir_tensor_bytes(constant));
     if (!copy)
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for a copy of constant '%s', %zu bytes",
+        return tengine_error_set(TENGINE_ENOMEM,
+                                 "out of memory for a copy of constant '%s', %zu bytes",
                                  constant->name, get_ir_tensor_bytes(constant));
     copy_ir_constant(graph, constant, copy);
     set_ir_tensor_data(constant, copy, true);
@@ -341,8 +343,8 @@ int set_ir_tensor_dim_names(struct tensor* tensor, const char* const names[], in
         bytes += strlen(names[i]);
     ir_declaration_t* declaration = alloc_memory(bytes);
     if (!declaration)
-        return tengine_error_set(TENGINE_ENOMEM, "tensor '%s': no memory for names of dimensions",
-                                 tensor->name);
+        return tengine_error_set(
+            TENGINE_ENOMEM, "tensor '%s': out of memory for names of dimensions", tensor->name);
     declaration->dim_num = tensor->shape_set ? tensor->dim_num : -1;
     memcpy(declaration->dims, tensor->dims, sizeof declaration->dims);
     char* end = (char*)(declaration + 1);
@@ -404,7 +406,7 @@ int allocate_ir_tensor(struct tensor* tensor)
     const size_t bytes = get_ir_tensor_bytes(tensor);
     void* data = alloc_memory(bytes);
     if (!data)
-        return tengine_error_set(TENGINE_ENOMEM, "tensor '%s': no memory for %zu bytes",
+        return tengine_error_set(TENGINE_ENOMEM, "tensor '%s': out of memory for %zu bytes",
                                  tensor->name, bytes);
     set_ir_tensor_data(tensor, data, true);
     return TENGINE_OK;
@@ -431,7 +433,7 @@ int set_ir_tensor_quantization_parameter(struct tensor* tensor, const float* sca
     if (!scales || !zero_points) {
         free_memory(scales);
         free_memory(zero_points);
-        return tengine_error_set(TENGINE_ENOMEM, "tensor '%s': no memory for %d scales",
+        return tengine_error_set(TENGINE_ENOMEM, "tensor '%s': out of memory for %d scales",
                                  tensor->name, number);
     }
     memcpy(scales, scale, sizeof(*scales) * (size_t)number);
@@ -494,7 +496,7 @@ int add_ir_consumer(struct tensor* tensor, int node_index, int input)
 {
     if (!push_ir_index_pair(&tensor->consumer, &tensor->core->consumer_input, tensor->consumer_num,
                             node_index, input))
-        return tengine_error_set(TENGINE_ENOMEM, "tensor '%s': no memory for a consumer",
+        return tengine_error_set(TENGINE_ENOMEM, "tensor '%s': out of memory for a consumer",
                                  tensor->name);
     ++tensor->consumer_num;
     return TENGINE_OK;

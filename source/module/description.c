@@ -42,7 +42,8 @@ static int call_describe(struct device* device, const description_t* description
     struct vector* allowed = description->lists[DEVICE_OPERATOR];
     struct vector* types = description->lists[DEVICE_DATA_TYPE];
     if (!allowed || !types || !blocked)
-        return tengine_error_set(TENGINE_ENOMEM, "no memory to ask device '%s'", device->name);
+        return tengine_error_set(TENGINE_ENOMEM, "device '%s': out of memory for its description",
+                                 device->name);
     tengine_error_clear();
     if (device->allocator->describe(device, allowed, blocked, types) < 0)
         return tengine_error_code() == TENGINE_ENOMEM
@@ -58,7 +59,8 @@ static description_t* ask(struct device* device)
 {
     description_t* made = alloc_memory(sizeof *made);
     if (!made) {
-        tengine_error_set(TENGINE_ENOMEM, "no memory to ask device '%s'", device->name);
+        tengine_error_set(TENGINE_ENOMEM, "device '%s': out of memory for its description",
+                          device->name);
         return NULL;
     }
     made->device = device;

@@ -116,7 +116,8 @@ static int lengthen_tables(registered_device_t* entry, const ir_abi_t* abi)
     struct device* device = entry->device;
     struct full_tables* full = alloc_memory(sizeof *full);
     if (!full)
-        return tengine_error_set(TENGINE_ENOMEM, "no memory to register device '%s'", device->name);
+        return tengine_error_set(TENGINE_ENOMEM, "device '%s': out of memory while registering it",
+                                 device->name);
     copy_table(&full->interface, sizeof full->interface, device->interface, abi->interface_size);
     copy_table(&full->allocator, sizeof full->allocator, device->allocator, abi->allocator_size);
     if (device->optimizer)
@@ -165,11 +166,12 @@ static int enter_device(const registered_device_t* entry)
 {
     struct device* device = entry->device;
     if (!devices) devices = create_vector(sizeof *entry, NULL);
-    if (!devices) return tengine_error_set(TENGINE_ENOMEM, "no memory for the device registry");
+    if (!devices) return tengine_error_set(TENGINE_ENOMEM, "out of memory for the device registry");
     TENGINE_RETURN_IF_ERROR(start_device(device));
     if (push_vector_data(devices, entry) == 0) return TENGINE_OK;
     device->interface->release_device(device);
-    return tengine_error_set(TENGINE_ENOMEM, "no memory to register device '%s'", device->name);
+    return tengine_error_set(TENGINE_ENOMEM, "device '%s': out of memory while registering it",
+                             device->name);
 }
 
 int register_ir_device(struct device* device, const ir_abi_t* abi)

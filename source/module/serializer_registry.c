@@ -46,7 +46,8 @@ int register_serializer(struct serializer* serializer)
         return tengine_error_set(TENGINE_EEXIST, "a serializer '%s' is already registered", name);
     if (!serializers) serializers = create_vector(sizeof(struct serializer*), NULL);
     if (!serializers || push_vector_data(serializers, &serializer) < 0)
-        return tengine_error_set(TENGINE_ENOMEM, "no memory to register serializer '%s'", name);
+        return tengine_error_set(TENGINE_ENOMEM,
+                                 "serializer '%s': out of memory while registering it", name);
     const int status = serializer->init ? serializer->init(serializer) : TENGINE_OK;
     if (status < 0) remove_vector_via_pointer(serializers, find_entry(serializer));
     return status;

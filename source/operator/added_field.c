@@ -107,7 +107,7 @@ int add_node_field(struct node* node, const char* name, op_field_kind_t kind)
                          method->field_num, name);
     int status = make_own_method(node);
     if (status == TENGINE_OK) status = append_field(node, name, kind);
-    return status < 0 ? fail_node(node, status, "no memory for attribute '%s'", name) : status;
+    return status < 0 ? fail_node(node, status, "attribute '%s': out of memory", name) : status;
 }
 
 int copy_added_fields(struct node* target, const struct node* origin)

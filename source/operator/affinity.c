@@ -213,7 +213,7 @@ static int append_rule(struct vector** rules, const char* nodes, const char* dev
     if (*rules && rule.nodes && rule.devices && push_vector_data(*rules, &rule) == 0)
         return TENGINE_OK;
     release_rule(&rule);
-    return tengine_error_set(TENGINE_ENOMEM, "no memory for the affinity of '%.200s'", nodes);
+    return tengine_error_set(TENGINE_ENOMEM, "'%.200s': out of memory for its affinity", nodes);
 }
 
 // Earlier rules for the same nodes as the last: else a program that changes its mind before every

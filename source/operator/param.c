@@ -92,7 +92,7 @@ int init_op_param(ir_op_t* op, const ir_method_t* method)
         if (!same_place_before(method, i)) status = set_default(op, &method->fields[i]);
     if (status == TENGINE_OK) return TENGINE_OK;
     release_op_param(op);
-    return tengine_error_set(TENGINE_ENOMEM, "no memory for the parameters of %s", method->name);
+    return tengine_error_set(TENGINE_ENOMEM, "%s: out of memory for its parameters", method->name);
 }
 
 void release_op_param(ir_op_t* op)
@@ -171,7 +171,7 @@ int copy_op_param(ir_op_t* target, const ir_op_t* origin)
         const op_field_t* to = find_op_field(target->method, from->name, 0);
         if (!to || to->kind != from->kind) continue;
         if (copy_field(to, field_memory(target, to), field_memory(origin, from)) < 0)
-            return tengine_error_set(TENGINE_ENOMEM, "no memory for the parameters of %s",
+            return tengine_error_set(TENGINE_ENOMEM, "%s: out of memory for its parameters",
                                      target->method->name);
     }
     return TENGINE_OK;
@@ -277,7 +277,7 @@ static bool is_choice(const char* choices, const char* value)
 
 static int no_memory(const struct node* node, const char* name)
 {
-    return fail_node(node, TENGINE_ENOMEM, "no memory for attribute '%s'", name);
+    return fail_node(node, TENGINE_ENOMEM, "attribute '%s': out of memory", name);
 }
 
 int set_node_text(struct node* node, const char* name, const char* value, size_t length)

@@ -256,7 +256,8 @@ static int add_entry(int type, const ir_method_t* method)
         insert(&methods_by_name, compare_names, &entry) == 0)
         return TENGINE_OK;
     remove_entry(type, method);
-    return tengine_error_set(TENGINE_ENOMEM, "no memory to register operator '%s'", method->name);
+    return tengine_error_set(TENGINE_ENOMEM, "operator '%s': out of memory while registering it",
+                             method->name);
 }
 
 int register_op(int type, const char* name, const struct method* method)
@@ -289,7 +290,7 @@ int push_op_names(struct vector* ops, const char* const names[], int number)
         if (type < 0)
             return tengine_error_set(TENGINE_EOPERATOR, "unknown operator '%s'", names[i]);
         if (push_vector_data(ops, &type) < 0)
-            return tengine_error_set(TENGINE_ENOMEM, "no memory for a list of operators");
+            return tengine_error_set(TENGINE_ENOMEM, "out of memory for a list of operators");
     }
     return TENGINE_OK;
 }

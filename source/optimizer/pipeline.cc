@@ -460,7 +460,7 @@ int create_execution_graph(struct graph* source, const ir_run_options_t* options
                            struct graph** out_graph)
 {
     return tengine::guarded([&] { return tengine::create_for_run(*source, *options, out_graph); },
-                            "no memory to prepare graph '%s'", source->name);
+                            "graph '%s': out of memory while preparing it", source->name);
 }
 
 int create_saved_graph(const struct graph* source, const char* dialect, struct graph** out_graph)
@@ -469,12 +469,12 @@ int create_saved_graph(const struct graph* source, const char* dialect, struct g
         [&] {
             return tengine::create_saved(*source, std::strcmp(dialect, "tengine") == 0, out_graph);
         },
-        "no memory to save graph '%s'", source->name);
+        "graph '%s': out of memory while saving it", source->name);
 }
 
 int create_quantized_graph(const struct graph* source, const struct tengine_quantization* how,
                            struct graph** out_graph)
 {
     return tengine::guarded([&] { return tengine::create_quantized(*source, *how, out_graph); },
-                            "no memory to quantise graph '%s'", source->name);
+                            "graph '%s': out of memory while quantising it", source->name);
 }

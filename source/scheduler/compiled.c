@@ -50,7 +50,7 @@ static int announce(ir_compiled_t* compiled, struct vector* parts)
     const struct graph* execution = compiled->subgraph->graph->core->whole;
     if (list_parts_from(execution, compiled, parts) < 0 ||
         push_vector_data(execution->core->announced, &device) < 0)
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for a list of parts");
+        return tengine_error_set(TENGINE_ENOMEM, "out of memory for a list of parts");
     const int status = device->interface->pre_run_parts(
         device, (const struct subgraph* const*)get_vector_data(parts, 0), get_vector_num(parts));
     if (status < 0)
@@ -68,10 +68,10 @@ static int announce_parts(ir_compiled_t* compiled)
     if (!device->interface->pre_run_parts || compiled->isolated) return TENGINE_OK;
     ir_graph_core_t* core = execution->core;
     if (!core->announced) core->announced = create_vector(sizeof(struct device*), NULL);
-    if (!core->announced) return tengine_error_set(TENGINE_ENOMEM, "no memory for a list");
+    if (!core->announced) return tengine_error_set(TENGINE_ENOMEM, "out of memory for a list");
     if (is_announced(core->announced, device)) return TENGINE_OK;
     struct vector* parts = create_vector(sizeof(struct subgraph*), NULL);
-    if (!parts) return tengine_error_set(TENGINE_ENOMEM, "no memory for a list of parts");
+    if (!parts) return tengine_error_set(TENGINE_ENOMEM, "out of memory for a list of parts");
     const int status = announce(compiled, parts);
     release_vector(parts);
     return status;
@@ -209,7 +209,7 @@ static int copy_context(struct graph* graph)
     struct attribute* attribute = graph->attribute;
     if (!attribute->context) return TENGINE_OK;
     struct context* copy = copy_ir_context(attribute->context);
-    if (!copy) return tengine_error_set(TENGINE_ENOMEM, "no memory for the options of a part");
+    if (!copy) return tengine_error_set(TENGINE_ENOMEM, "out of memory for the options of a part");
     attribute->context = copy;
     attribute->private_context = 1;
     return TENGINE_OK;
@@ -233,7 +233,7 @@ static int fill(ir_compiled_t* compiled, const struct subgraph* part, struct dev
     if (!part->graph->run_options->profile) return TENGINE_OK;
     compiled->node_ns = alloc_memory(sizeof *compiled->node_ns * (size_t)part->node_num);
     return compiled->node_ns ? TENGINE_OK
-                             : tengine_error_set(TENGINE_ENOMEM, "no memory for a profile");
+                             : tengine_error_set(TENGINE_ENOMEM, "out of memory for a profile");
 }
 
 // The device's work on the same part in other shapes. If it fails with that, it gets to compile
@@ -261,7 +261,7 @@ int compile_ir_part(const struct subgraph* part, struct device* device, bool iso
     const int timeout_ms = find_timeout(part, device);
     *out_blame = IR_BLAME_CORE;
     ir_compiled_t* compiled = alloc_memory(sizeof *compiled);
-    if (!compiled) return tengine_error_set(TENGINE_ENOMEM, "no memory for a compiled part");
+    if (!compiled) return tengine_error_set(TENGINE_ENOMEM, "out of memory for a compiled part");
     int status = fill(compiled, part, device, isolated || timeout_ms > 0);
     if (status == TENGINE_OK)
         find_ir_stored_part(part, device, compiled->isolated, &compiled->stored);

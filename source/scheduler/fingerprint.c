@@ -151,7 +151,7 @@ static int add_options(digest_t* digest, const ir_context_device_t* entry)
     add_number(digest, number);
     if (number == 0) return TENGINE_OK;
     ir_key_value_t* sorted = alloc_memory(sizeof *sorted * (size_t)number);
-    if (!sorted) return tengine_error_set(TENGINE_ENOMEM, "no memory for a fingerprint");
+    if (!sorted) return tengine_error_set(TENGINE_ENOMEM, "out of memory for a fingerprint");
     memcpy(sorted, get_vector_data(entry->key_values, 0), sizeof *sorted * (size_t)number);
     sort_items(sorted, (size_t)number, sizeof *sorted, compare_keys);
     for (int i = 0; i < number; ++i) {
@@ -188,7 +188,8 @@ int find_ir_fingerprint(const struct subgraph* part, struct device* device, int 
 {
     const size_t bytes = sizeof(int32_t) * (size_t)part->graph->tensor_num;
     digest_t digest = {.number_of = alloc_memory(bytes), .pool = pool};
-    if (!digest.number_of) return tengine_error_set(TENGINE_ENOMEM, "no memory for a fingerprint");
+    if (!digest.number_of)
+        return tengine_error_set(TENGINE_ENOMEM, "out of memory for a fingerprint");
     memset(digest.number_of, 0xff, bytes);  // all -1
     start_sha256(&digest.hash);
     add_number(&digest, version);

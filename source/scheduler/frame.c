@@ -66,7 +66,7 @@ int create_ir_frame(const struct graph* execution, bool own_memory, ir_frame_t* 
     if (own_memory) frame.memory = alloc_memory(bytes);
     if (!frame.values || (own_memory && !frame.memory)) {
         release_ir_frame(&frame);
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for a run of %zu bytes", bytes);
+        return tengine_error_set(TENGINE_ENOMEM, "out of memory for a run of %zu bytes", bytes);
     }
     if (own_memory) frame.memory_bytes = bytes;
     place_values(&frame, execution);
@@ -114,7 +114,7 @@ int take_ir_value(ir_frame_value_t* value, struct tensor* tensor)
     } else {
         data = alloc_memory(bytes);
         if (!data)
-            return tengine_error_set(TENGINE_ENOMEM, "tensor '%s': no memory for %zu bytes",
+            return tengine_error_set(TENGINE_ENOMEM, "tensor '%s': out of memory for %zu bytes",
                                      tensor->name, bytes);
         if (bytes > 0) memcpy(data, tensor->data, bytes);
     }

@@ -77,14 +77,15 @@ static int add_device(struct vector* list, struct device* device)
 {
     const ir_device_memory_t entry = {.device = device};
     if (find_device(list, device) || push_vector_data(list, &entry) == 0) return TENGINE_OK;
-    return tengine_error_set(TENGINE_ENOMEM, "no memory to measure the memory of a graph");
+    return tengine_error_set(TENGINE_ENOMEM, "out of memory while measuring the memory of a graph");
 }
 
 static int add_graph_devices(const struct graph* source, struct vector* list)
 {
     struct vector* devices = create_vector(sizeof(struct device*), NULL);
     if (!devices)
-        return tengine_error_set(TENGINE_ENOMEM, "no memory to measure the memory of a graph");
+        return tengine_error_set(TENGINE_ENOMEM,
+                                 "out of memory while measuring the memory of a graph");
     int status = list_ir_graph_devices(source, devices);
     for (int i = 0; status == TENGINE_OK && i < get_vector_num(devices); ++i)
         status = add_device(list, *(struct device**)get_vector_data(devices, i));

@@ -200,7 +200,7 @@ static int find_nodes(const struct subgraph* part, ir_model_part_t* made)
 {
     if (part->graph->core->source->core->outer) return TENGINE_OK;
     int32_t* nodes = alloc_memory(sizeof *nodes * (size_t)part->node_num);
-    if (!nodes) return tengine_error_set(TENGINE_ENOMEM, "no memory for a list of nodes");
+    if (!nodes) return tengine_error_set(TENGINE_ENOMEM, "out of memory for a list of nodes");
     int number = 0;
     for (int i = 0; i < part->node_num; ++i) {
         const int32_t index = part->graph->node_list[part->node_list[i]]->core->source_index;
@@ -214,7 +214,7 @@ static int find_nodes(const struct subgraph* part, ir_model_part_t* made)
 static int find_keys(const struct subgraph* part, ir_model_part_t* made)
 {
     uint64_t* keys = alloc_memory(sizeof *keys * (size_t)part->node_num);
-    if (!keys) return tengine_error_set(TENGINE_ENOMEM, "no memory for a list of nodes");
+    if (!keys) return tengine_error_set(TENGINE_ENOMEM, "out of memory for a list of nodes");
     for (int i = 0; i < part->node_num; ++i)
         keys[i] = find_ir_node_key(part->graph->node_list[part->node_list[i]]);
     const int status = set_ir_model_part_keys(made, keys, part->node_num);

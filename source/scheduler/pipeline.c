@@ -362,7 +362,7 @@ static int prerun(struct scheduler* scheduler, struct graph* graph)
     const int frames = (int)get_ir_context_number(graph->attribute->context, "pipeline.frames");
     TENGINE_RETURN_IF_ERROR(make_ir_frames(graph, frames + 1, true));
     pipeline_t* pipeline = create_pipeline(graph, frames + 1);
-    if (!pipeline) return tengine_error_set(TENGINE_ENOMEM, "no memory for a pipeline");
+    if (!pipeline) return tengine_error_set(TENGINE_ENOMEM, "out of memory for a pipeline");
     const int status = start_workers(pipeline);
     if (status < 0) {
         stop_workers(pipeline);

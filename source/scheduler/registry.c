@@ -62,8 +62,8 @@ int register_ir_scheduler(struct scheduler* scheduler, const ir_abi_t* abi)
     TENGINE_RETURN_IF_ERROR(check_ir_abi("scheduler", scheduler->name, abi));
     if (!registered) registered = create_vector(sizeof(struct scheduler*), NULL);
     if (!registered || push_vector_data(registered, &scheduler) < 0)
-        return tengine_error_set(TENGINE_ENOMEM, "no memory to register scheduler '%s'",
-                                 scheduler->name);
+        return tengine_error_set(
+            TENGINE_ENOMEM, "scheduler '%s': out of memory while registering it", scheduler->name);
     return TENGINE_OK;
 }
 

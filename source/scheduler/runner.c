@@ -62,7 +62,7 @@ static int fill_runner(ir_runner_t* runner, ir_blame_t* out_blame)
     }
     if (!compiled->node_ns) return TENGINE_OK;
     runner->node_ns = alloc_memory(sizeof *runner->node_ns * (size_t)part->node_num);
-    if (!runner->node_ns) return tengine_error_set(TENGINE_ENOMEM, "no memory for a profile");
+    if (!runner->node_ns) return tengine_error_set(TENGINE_ENOMEM, "out of memory for a profile");
     memset(runner->node_ns, 0xff, sizeof *runner->node_ns * (size_t)part->node_num);  // all -1
     return TENGINE_OK;
 }
@@ -84,7 +84,7 @@ int open_ir_runner(struct subgraph* part, ir_blame_t* out_blame)
     ir_runner_t* runner = alloc_memory(sizeof *runner + sizeof(ir_border_t) * border_num);
     if (!runner || pthread_mutex_init(&runner->mutex, NULL) != 0) {
         free_memory(runner);
-        return tengine_error_set(TENGINE_ENOMEM, "no memory to run part %d", part->index);
+        return tengine_error_set(TENGINE_ENOMEM, "part %d: out of memory for a run", part->index);
     }
     runner->part = part;
     runner->run_ns = -1;

@@ -30,7 +30,8 @@ static int read_limits(ir_session_t* session, const struct graph* graph)
     session->fallback_percent = get_ir_context_number(context, "split.max_fallback_macs");
     const int part_num = get_vector_num(graph->subgraph_list);
     session->part_macs = alloc_memory(sizeof *session->part_macs * (size_t)part_num);
-    if (!session->part_macs) return tengine_error_set(TENGINE_ENOMEM, "no memory to run a graph");
+    if (!session->part_macs)
+        return tengine_error_set(TENGINE_ENOMEM, "out of memory while running a graph");
     for (int i = 0; i < graph->node_num; ++i) {
         const struct node* node = graph->node_list[i];
         const double macs = count_macs(node);
@@ -50,7 +51,7 @@ static bool needs_threads(const struct graph* execution, const struct scheduler*
 int open_ir_session(struct graph* execution, struct scheduler* scheduler)
 {
     ir_session_t* session = alloc_memory(sizeof *session);
-    if (!session) return tengine_error_set(TENGINE_ENOMEM, "no memory to run a graph");
+    if (!session) return tengine_error_set(TENGINE_ENOMEM, "out of memory while running a graph");
     if (pthread_mutex_init(&session->mutex, NULL) != 0) {
         free_memory(session);
         return tengine_error_set(TENGINE_ENOMEM, "no mutex to run a graph");
@@ -99,7 +100,7 @@ int make_ir_frames(struct graph* execution, int frame_num, bool own_memory)
     release_frames(session);
     session->frames = alloc_memory(sizeof *session->frames * (size_t)frame_num);
     if (!session->frames)
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for %d frames", frame_num);
+        return tengine_error_set(TENGINE_ENOMEM, "out of memory for %d frames", frame_num);
     for (; session->frame_num < frame_num; ++session->frame_num)
         TENGINE_RETURN_IF_ERROR(add_frame(execution, own_memory));
     return TENGINE_OK;

@@ -257,7 +257,7 @@ static int create_cache(struct graph* source, const ir_terms_t* terms)
     if (cache) cache->outputs = alloc_memory(output_bytes);
     if (!cache || !cache->kept || !cache->constants || !cache->outputs) {
         free_cache(cache);
-        return tengine_error_set(TENGINE_ENOMEM, "no memory to keep preparations");
+        return tengine_error_set(TENGINE_ENOMEM, "out of memory while keeping preparations");
     }
     const int listed = list_ir_needed_constants(source, cache->constants);
     if (listed < 0) {

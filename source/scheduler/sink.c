@@ -7,7 +7,8 @@
 
 static int fail(size_t size)
 {
-    return tengine_error_set(TENGINE_ENOMEM, "no memory for %zu bytes of a compiled part", size);
+    return tengine_error_set(TENGINE_ENOMEM, "out of memory for %zu bytes of a compiled part",
+                             size);
 }
 
 static int make_room(struct ir_sink* sink, size_t size)

@@ -51,7 +51,7 @@ int init_shift(void* user_data, tengine_op_context_t* context, void** out_state)
     const int status = self(user_data).note("init", context);
     if (status != 0) return status;
     auto* offset = new (std::nothrow) float(tengine_op_float(context, "offset", 0.5f));
-    if (!offset) return tengine_op_report(context, TENGINE_ENOMEM, "no memory for the state");
+    if (!offset) return tengine_op_report(context, TENGINE_ENOMEM, "out of memory for the state");
     *out_state = offset;
     ++self(user_data).states;
     return 0;

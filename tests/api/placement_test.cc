@@ -122,7 +122,7 @@ TEST_F(PlacementTest, AShortageOfMemoryIsNoRefusal)
 {
     test::TestDevice device("A", {"Relu"});
     device.on_inspect = [](const node&) {
-        return tengine_error_set(TENGINE_ENOMEM, "no memory to judge a node");
+        return tengine_error_set(TENGINE_ENOMEM, "out of memory while judging a node");
     };
     const context_t context = create_context("a", 1);
     ASSERT_EQ(add_context_device(context, "A"), 0) << get_tengine_error();

@@ -300,10 +300,10 @@ TEST_F(AllocWithArena, BlocksOfTheHeapGoBackThere)
 TEST_F(AllocWithArena, RefusalsAreToldOnceInNumbers)
 {
     EXPECT_EQ(alloc_memory(1 << 20), nullptr);
-    EXPECT_EQ(tengine_error_set(TENGINE_ENOMEM, "no memory for x"), TENGINE_ENOMEM);
+    EXPECT_EQ(tengine_error_set(TENGINE_ENOMEM, "out of memory for x"), TENGINE_ENOMEM);
     const std::string sentence = tengine_error_message();
     EXPECT_EQ(sentence,
-              "no memory for x: the arena has 65472 of 65472 bytes free, 65464 in one piece; "
+              "out of memory for x: the arena has 65472 of 65472 bytes free, 65464 in one piece; "
               "1048576 were requested");
     tengine_error_set(TENGINE_ENOMEM, "node 1: %s", sentence.c_str());
     EXPECT_EQ(tengine_error_message(), "node 1: " + sentence);

@@ -27,8 +27,8 @@ int break_library()
 
 TEST_F(Guard, KeepsWhatTheWorkReturns)
 {
-    EXPECT_EQ(guarded([] { return 3; }, "no memory"), 3);
-    EXPECT_EQ(guarded([] { return tengine_error_set(TENGINE_EIO, "no disk"); }, "no memory"),
+    EXPECT_EQ(guarded([] { return 3; }, "out of memory"), 3);
+    EXPECT_EQ(guarded([] { return tengine_error_set(TENGINE_EIO, "no disk"); }, "out of memory"),
               TENGINE_EIO);
     EXPECT_STREQ(tengine_error_message(), "no disk");
     EXPECT_EQ(guarded_library([] { return 3; }, TENGINE_EFORMAT, "no model"), 3);
@@ -36,9 +36,9 @@ TEST_F(Guard, KeepsWhatTheWorkReturns)
 
 TEST_F(Guard, TurnsMissingMemoryIntoAStatus)
 {
-    EXPECT_EQ(guarded(run_out_of_memory, "no memory for part %d of '%s'", 4, "digits"),
+    EXPECT_EQ(guarded(run_out_of_memory, "out of memory for part %d of '%s'", 4, "digits"),
               TENGINE_ENOMEM);
-    EXPECT_STREQ(tengine_error_message(), "no memory for part 4 of 'digits'");
+    EXPECT_STREQ(tengine_error_message(), "out of memory for part 4 of 'digits'");
 }
 
 TEST_F(Guard, TurnsALibrarysExceptionIntoAStatus)
@@ -53,8 +53,8 @@ TEST_F(Guard, LeavesMissingMemoryOfALibraryToTheGuardAroundIt)
     const auto with_library = [] {
         return guarded_library(run_out_of_memory, TENGINE_EFORMAT, "cannot read");
     };
-    EXPECT_EQ(guarded(with_library, "no memory to read"), TENGINE_ENOMEM);
-    EXPECT_STREQ(tengine_error_message(), "no memory to read");
+    EXPECT_EQ(guarded(with_library, "out of memory while reading"), TENGINE_ENOMEM);
+    EXPECT_STREQ(tengine_error_message(), "out of memory while reading");
 }
 
 TEST_F(Guard, TurnsASizeThatNoMemoryHasIntoAStatus)
@@ -63,15 +63,15 @@ TEST_F(Guard, TurnsASizeThatNoMemoryHasIntoAStatus)
         std::vector<char>().reserve(std::numeric_limits<size_t>::max());
         return 0;
     };
-    EXPECT_EQ(guarded(reserve, "no memory for a part"), TENGINE_ENOMEM);
-    EXPECT_STREQ(tengine_error_message(), "no memory for a part");
+    EXPECT_EQ(guarded(reserve, "out of memory for a part"), TENGINE_ENOMEM);
+    EXPECT_STREQ(tengine_error_message(), "out of memory for a part");
 }
 
 TEST_F(Guard, TurnsAnyExceptionIntoAStatus)
 {
-    EXPECT_EQ(guarded(break_library, "no memory"), TENGINE_EINTERNAL);
+    EXPECT_EQ(guarded(break_library, "out of memory"), TENGINE_EINTERNAL);
     EXPECT_STREQ(tengine_error_message(), "unexpected exception: bad wire type");
-    EXPECT_EQ(guarded([]() -> int { throw 4; }, "no memory"), TENGINE_EINTERNAL);
+    EXPECT_EQ(guarded([]() -> int { throw 4; }, "out of memory"), TENGINE_EINTERNAL);
     EXPECT_STREQ(tengine_error_message(), "unexpected exception: not a std::exception");
 }
 
@@ -87,7 +87,7 @@ TEST_F(Guard, GuardsEntriesOfTables)
     const int four = 4, zero = 0;
     EXPECT_EQ(entry(12, &four), 3);
     EXPECT_EQ(entry(12, &zero), TENGINE_ENOMEM);
-    EXPECT_STREQ(tengine_error_message(), "no memory");
+    EXPECT_STREQ(tengine_error_message(), "out of memory");
 }
 
 }  // namespace

@@ -147,11 +147,11 @@ TEST(Runner, TheDefaultDeviceIsAskedAgainWhenItLackedMemory)
     const auto pre_run = interface.pre_run;
     device.fail_run = 1;
     interface.pre_run = [](struct device*, subgraph*, void*) {
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for a plan");
+        return tengine_error_set(TENGINE_ENOMEM, "out of memory for a plan");
     };
     for (int run = 0; run < 2; ++run) {
         EXPECT_LT(session.run(), 0);
-        EXPECT_TRUE(says("told to fail") && says("no memory for a plan"))
+        EXPECT_TRUE(says("told to fail") && says("out of memory for a plan"))
             << tengine_error_message();
     }
     interface.pre_run = pre_run;

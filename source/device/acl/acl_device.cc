@@ -27,7 +27,7 @@ int guard(const char* what, const Body& body)
     const auto with_library = [&] {
         return guarded_library(body, TENGINE_EDEVICE, "ACL failed to %s", what);
     };
-    return guarded(with_library, "ACL: no memory to %s", what);
+    return guarded(with_library, "ACL: cannot %s: out of memory", what);
 }
 
 Plan* plan_of(const subgraph* part)

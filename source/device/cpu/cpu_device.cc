@@ -36,9 +36,9 @@ int fill_kernels(DeviceState& state)
 int init(struct device* device)
 {
     std::unique_ptr<DeviceState> state(new (std::nothrow) DeviceState);
-    if (!state) return tengine_error_set(TENGINE_ENOMEM, "no memory for the kernel list");
+    if (!state) return tengine_error_set(TENGINE_ENOMEM, "out of memory for the list of kernels");
     TENGINE_RETURN_IF_ERROR(
-        guarded([&] { return fill_kernels(*state); }, "no memory for the kernel list"));
+        guarded([&] { return fill_kernels(*state); }, "out of memory for the list of kernels"));
     device->privacy = state.release();
     choose_vector_target();
     return TENGINE_OK;
@@ -76,13 +76,13 @@ int pre_run(struct device* device, subgraph* part, void*)
             part->device_graph = plan.release();
             return TENGINE_OK;
         },
-        "no memory for the plan of part %d", part->index);
+        "part %d: out of memory for its plan", part->index);
 }
 
 int run(struct device*, subgraph* part)
 {
     return guarded([&] { return static_cast<Plan*>(part->device_graph)->run(); },
-                   "no memory for a run of part %d", part->index);
+                   "part %d: out of memory for a run", part->index);
 }
 
 int measure(struct device*, subgraph* part, int64_t* out_node_ns)
@@ -136,7 +136,7 @@ int describe(struct device* device, struct vector* allowed_ops, struct vector*,
                 if (push_vector_data(precision, &type) < 0) throw std::bad_alloc();
             return TENGINE_OK;
         },
-        "no memory to list operators");
+        "out of memory while listing operators");
 }
 
 int inspect(struct device* device, const node* node, ir_verdict_t* out_verdict)

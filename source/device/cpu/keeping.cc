@@ -194,7 +194,7 @@ int save(struct device* device, subgraph* part, ir_sink* sink)
 {
     return guarded(
         [&] { return write(device, static_cast<Plan*>(part->device_graph)->steps(), sink); },
-        "no memory to save part %d", part->index);
+        "part %d: out of memory while saving it", part->index);
 }
 
 int load(struct device* device, subgraph* part, const void* data, size_t size)
@@ -209,7 +209,7 @@ int load(struct device* device, subgraph* part, const void* data, size_t size)
             part->device_graph = plan.release();
             return TENGINE_OK;
         },
-        "no memory for the plan of part %d", part->index);
+        "part %d: out of memory for its plan", part->index);
 }
 
 // The length of vectors is that of panels; "SVE" does not say it.

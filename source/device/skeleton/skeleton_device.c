@@ -36,7 +36,8 @@ static int skeleton_describe(struct device* device, struct vector* allowed_ops,
     const size_t number = sizeof skeleton_precisions / sizeof skeleton_precisions[0];
     for (size_t i = 0; i < number; ++i) {
         if (push_vector_data(precision, &skeleton_precisions[i]) < 0)
-            return tengine_error_set(TENGINE_ENOMEM, "SKELETON: no memory for the precision list");
+            return tengine_error_set(TENGINE_ENOMEM,
+                                     "SKELETON: out of memory for the precision list");
     }
     return TENGINE_OK;
 }
@@ -120,7 +121,7 @@ static int skeleton_pre_run(struct device* device, struct subgraph* subgraph, vo
     const size_t steps_size = (size_t)subgraph->node_num * sizeof(struct skeleton_step);
     struct skeleton_graph* compiled = malloc(sizeof *compiled + steps_size);
     if (!compiled)
-        return tengine_error_set(TENGINE_ENOMEM, "SKELETON: no memory for %d steps",
+        return tengine_error_set(TENGINE_ENOMEM, "SKELETON: out of memory for %d steps",
                                  (int)subgraph->node_num);
     subgraph->device_graph = compiled;
     compiled->step_num = subgraph->node_num;

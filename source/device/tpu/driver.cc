@@ -93,7 +93,7 @@ int make_host_memory(const Program& program, HostMemory* out_memory)
     if (bytes == program.host_bytes)
         out_memory->reset(static_cast<uint8_t*>(std::calloc(std::max<size_t>(bytes, 1), 1)));
     if (!*out_memory)
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for the %llu bytes of a program",
+        return tengine_error_set(TENGINE_ENOMEM, "out of memory for the %llu bytes of a program",
                                  static_cast<unsigned long long>(program.host_bytes));
     std::copy(program.constants.begin(), program.constants.end(), out_memory->get());
     return TENGINE_OK;

@@ -19,7 +19,7 @@ extern struct device tpu_device;
 template <class Body>
 int guard(const char* what, const Body& body)
 {
-    return guarded(body, "TPU: no memory to %s", what);
+    return guarded(body, "TPU: cannot %s: out of memory", what);
 }
 
 Driver* driver_of(const subgraph* part)

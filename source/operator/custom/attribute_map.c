@@ -240,7 +240,7 @@ int make_attribute_map(const struct node* node, uint8_t** out_bytes, size_t* out
     free_memory(values);
     if (!values || writer.is_out_of_memory) {
         free_memory(writer.bytes);
-        return fail_node(node, TENGINE_ENOMEM, "no memory for its attributes as a FlexBuffer");
+        return fail_node(node, TENGINE_ENOMEM, "out of memory for its attributes as a FlexBuffer");
     }
     *out_bytes = writer.bytes;
     *out_size = writer.size;

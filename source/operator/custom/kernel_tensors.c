@@ -34,7 +34,7 @@ static int copy_quantisation(const struct node* node, const struct tensor* from,
     slot->tensor.scale = alloc_memory(sizeof(float) * (size_t)number);
     slot->tensor.zero_point = alloc_memory(sizeof(int) * (size_t)number);
     if (!slot->tensor.scale || !slot->tensor.zero_point)
-        return fail_node(node, TENGINE_ENOMEM, "no memory for %d scales", number);
+        return fail_node(node, TENGINE_ENOMEM, "out of memory for %d scales", number);
     slot->quant_number = number;
     return get_ir_tensor_quantization_parameter(from, slot->tensor.scale, slot->tensor.zero_point,
                                                 number) < 0
@@ -68,7 +68,7 @@ int make_kernel_tensors(const struct node* node, ir_kernel_tensors_t* out_tensor
                                          .output_num = node->output_num};
     int status = out_tensors->slots && out_tensors->inputs
                      ? TENGINE_OK
-                     : fail_node(node, TENGINE_ENOMEM, "no memory for %zu tensors", number);
+                     : fail_node(node, TENGINE_ENOMEM, "out of memory for %zu tensors", number);
     for (int i = 0; i < node->input_num + node->output_num && status == TENGINE_OK; ++i) {
         const struct tensor* tensor = i < node->input_num
                                           ? get_ir_node_input(node, i)

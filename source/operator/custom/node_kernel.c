@@ -73,7 +73,7 @@ int add_node_kernel(struct node* node, struct custom_kernel_ops* ops)
 {
     TENGINE_RETURN_IF_ERROR(check_ops(node, ops));
     node_kernel_t* kernel = alloc_memory(sizeof *kernel);
-    if (!kernel) return fail_node(node, TENGINE_ENOMEM, "no memory for a custom kernel");
+    if (!kernel) return fail_node(node, TENGINE_ENOMEM, "out of memory for a custom kernel");
     kernel->base = (ir_custom_kernel_t){
         .table = &node_kernel_table, .node = node, .device = ir_default_device_name};
     kernel->ops = ops;
@@ -170,8 +170,9 @@ static int infer_shapes(struct node* node)
     const size_t number = (size_t)node->input_num + (size_t)node->output_num;
     kernel_shape_t* shapes = alloc_memory(sizeof *shapes * number);
     int** lists = alloc_memory(sizeof *lists * number);
-    const int status = shapes && lists ? call_infer_shape(node, shapes, lists)
-                                       : fail_node(node, TENGINE_ENOMEM, "no memory for shapes");
+    const int status = shapes && lists
+                           ? call_infer_shape(node, shapes, lists)
+                           : fail_node(node, TENGINE_ENOMEM, "out of memory for shapes");
     free_memory(shapes);
     free_memory(lists);
     return status;

@@ -78,7 +78,7 @@ tengine_op_t* create_custom_op(const char* domain, const char* name, int min_ver
     free_op(op);
 
 out_of_memory:
-    tengine_error_set(TENGINE_ENOMEM, "%s: no memory for an operator", function);
+    tengine_error_set(TENGINE_ENOMEM, "%s: out of memory for an operator", function);
     return NULL;
 }
 
@@ -87,7 +87,7 @@ int set_custom_op_device(tengine_op_t* op, const char* device, const char* funct
     if (*device == '\0')
         return tengine_error_set(TENGINE_EINVAL, "%s: device '': expected its name", function);
     char* copy = duplicate_string(device);
-    if (!copy) return tengine_error_set(TENGINE_ENOMEM, "%s: no memory for a name", function);
+    if (!copy) return tengine_error_set(TENGINE_ENOMEM, "%s: out of memory for a name", function);
     free_memory(op->device);
     op->device = copy;
     return TENGINE_OK;
@@ -215,8 +215,9 @@ static int enter_op(struct vector** list, tengine_op_t* op, const char* function
     TENGINE_RETURN_IF_ERROR(check_no_other(*list, op, function));
     if (!*list) *list = create_vector(sizeof op, drop_entry);
     if (!*list || push_vector_data(*list, &op) < 0)
-        return tengine_error_set(TENGINE_ENOMEM, "%s: no memory to register operator '%s'",
-                                 function, op->full_name);
+        return tengine_error_set(TENGINE_ENOMEM,
+                                 "%s: operator '%s': out of memory while registering it", function,
+                                 op->full_name);
     ++op->holder_num;
     ++op->registration_num;
     return TENGINE_OK;

@@ -380,7 +380,7 @@ int tengine_op_request_temporary(tengine_op_context_t* context, size_t bytes)
     const op_temporary_t temporary = {context->temporary_bytes};
     if (!context->temporaries) context->temporaries = create_vector(sizeof temporary, NULL);
     if (!context->temporaries || push_vector_data(context->temporaries, &temporary) < 0)
-        return tengine_error_set(TENGINE_ENOMEM, "%s: no memory", __func__);
+        return tengine_error_set(TENGINE_ENOMEM, "%s: out of memory", __func__);
     context->temporary_bytes +=
         ((uint64_t)bytes + ALLOC_ALIGNMENT - 1) & ~(uint64_t)(ALLOC_ALIGNMENT - 1);
     return get_vector_num(context->temporaries) - 1;

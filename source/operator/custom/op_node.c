@@ -44,7 +44,7 @@ static int reserve_tensors(tengine_op_context_t* context, const struct node* nod
     const int number = node->input_num + node->output_num;
     if (context->tensors && number == context->tensor_num) return TENGINE_OK;
     struct tengine_op_tensor* tensors = alloc_memory(sizeof *tensors * (size_t)number);
-    if (!tensors) return fail_node(node, TENGINE_ENOMEM, "no memory for %d tensors", number);
+    if (!tensors) return fail_node(node, TENGINE_ENOMEM, "out of memory for %d tensors", number);
     free_memory(context->tensors);
     context->tensors = tensors;
     context->tensor_num = number;
@@ -359,8 +359,8 @@ static int give_op(struct node* node, tengine_op_t* op)
 {
     tengine_op_context_t* context = alloc_memory(sizeof *context);
     if (!context) {
-        const int status =
-            fail_node(node, TENGINE_ENOMEM, "no memory for custom operator '%s'", op->full_name);
+        const int status = fail_node(node, TENGINE_ENOMEM, "out of memory for custom operator '%s'",
+                                     op->full_name);
         release_custom_op(op);
         return status;
     }

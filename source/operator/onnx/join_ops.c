@@ -82,7 +82,7 @@ static int split_by_input(struct node* node, int axis)
         return fail_node(node, TENGINE_EINVAL, "split has %lld sizes for %d outputs",
                          (long long)list->elem_num, node->output_num);
     int64_t* sizes = alloc_memory(sizeof *sizes * (size_t)node->output_num);
-    if (!sizes) return fail_node(node, TENGINE_ENOMEM, "no memory for its sizes");
+    if (!sizes) return fail_node(node, TENGINE_ENOMEM, "out of memory for its sizes");
     int size_num = 0;
     int status = read_int_input(node, 1, sizes, node->output_num, &size_num);
     if (status == TENGINE_OK) status = split_as_listed(node, axis, sizes);

@@ -29,7 +29,7 @@ void release_tree_table(struct tree_table* table)
 
 static int no_memory(const struct node* node)
 {
-    return fail_node(node, TENGINE_ENOMEM, "no memory for its trees");
+    return fail_node(node, TENGINE_ENOMEM, "out of memory for its trees");
 }
 
 // ---- lists ----

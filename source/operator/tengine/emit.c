@@ -276,7 +276,7 @@ static int hand_name_on(emitter_t* emit, const struct tensor* result)
     struct node* heir = result ? get_ir_graph_node(emit->graph, result->producer) : NULL;
     if (!heir || heir == emit->origin) return TENGINE_OK;
     char* name = duplicate_string(emit->origin->name);
-    if (!name) return fail_node(emit->origin, TENGINE_ENOMEM, "no memory for a name");
+    if (!name) return fail_node(emit->origin, TENGINE_ENOMEM, "out of memory for a name");
     free_memory(heir->name);
     heir->name = name;
     return TENGINE_OK;

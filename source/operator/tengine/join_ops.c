@@ -75,7 +75,7 @@ static int raise_concat(struct graph* graph, struct node* node)
 static int finish_with_copies(emitter_t* emit, struct tensor* input, int num)
 {
     struct tensor** copies = alloc_memory(sizeof *copies * (size_t)num);
-    if (!copies) return fail_emitting(emit, TENGINE_ENOMEM, "no memory for %d copies", num);
+    if (!copies) return fail_emitting(emit, TENGINE_ENOMEM, "out of memory for %d copies", num);
     for (int i = 0; i < num; ++i)
         copies[i] =
             get_ir_node_output(emit->origin, i) ? emit_op(emit, "Identity", 1, input) : NULL;
@@ -111,7 +111,7 @@ static int finish_with_equal_parts(emitter_t* emit, struct tensor* input, int ax
                              "output count, a divisor of the axis",
                              param->split_dim, num, size);
     int64_t* sizes = alloc_memory(sizeof *sizes * (size_t)num);
-    if (!sizes) return fail_emitting(emit, TENGINE_ENOMEM, "no memory for %d sizes", num);
+    if (!sizes) return fail_emitting(emit, TENGINE_ENOMEM, "out of memory for %d sizes", num);
     for (int i = 0; i < num; ++i)
         sizes[i] = size / num;
     const int status = finish_with_parts(emit, input, axis, sizes, num);
@@ -145,7 +145,7 @@ static int raise_split(struct graph* graph, struct node* node)
     struct tensor** parts = alloc_memory(sizeof *parts * (size_t)num);
     int64_t* sizes = alloc_memory(sizeof *sizes * (size_t)num);
     emitter_t emit = start_emitting(graph, node);
-    if (!parts || !sizes) fail_emitting(&emit, TENGINE_ENOMEM, "no memory for %d parts", num);
+    if (!parts || !sizes) fail_emitting(&emit, TENGINE_ENOMEM, "out of memory for %d parts", num);
     if (emit.status == TENGINE_OK) {
         for (int i = 0; i < num; ++i)
             sizes[i] = get_ir_node_output(node, i)->dims[axis];

@@ -28,7 +28,7 @@ int finish_with_parts(emitter_t* emit, struct tensor* input, int axis, const int
                       int num)
 {
     struct tensor** parts = alloc_memory(sizeof *parts * (size_t)num);
-    if (!parts) return fail_emitting(emit, TENGINE_ENOMEM, "no memory for %d parts", num);
+    if (!parts) return fail_emitting(emit, TENGINE_ENOMEM, "out of memory for %d parts", num);
     begin_op(emit, "Split", 2, input, emit_ints(emit, sizes, num));
     emit_attr_int(emit, "axis", axis);
     end_op_with(emit, parts, num);
@@ -77,7 +77,7 @@ static struct tensor* add_int32s(emitter_t* emit, const int dims[], int dim_num)
     if (constant && set_ir_tensor_shape(constant, dims, dim_num) == TENGINE_OK &&
         allocate_ir_tensor(constant) == TENGINE_OK)
         return constant;
-    fail_emitting(emit, TENGINE_ENOMEM, "no memory for a constant of integers");
+    fail_emitting(emit, TENGINE_ENOMEM, "out of memory for a constant of integers");
     return NULL;
 }
 

@@ -73,7 +73,7 @@ struct tensor* emit_repeated(emitter_t* emit, float value, int num)
     }
     float* values = alloc_memory(sizeof *values * (size_t)num);
     if (!values && num > 0) {
-        fail_emitting(emit, TENGINE_ENOMEM, "no memory for %d floats", num);
+        fail_emitting(emit, TENGINE_ENOMEM, "out of memory for %d floats", num);
         return NULL;
     }
     for (int i = 0; i < num; ++i)

@@ -103,8 +103,8 @@ static struct tensor* emit_target_grid(emitter_t* emit, int64_t height, int64_t 
     const int64_t points = height * width;
     float* values = alloc_memory((size_t)points * 3 * sizeof(float));
     if (!values) {
-        fail_emitting(emit, TENGINE_ENOMEM, "no memory for a grid of %lldx%lld", (long long)height,
-                      (long long)width);
+        fail_emitting(emit, TENGINE_ENOMEM, "out of memory for a grid of %lldx%lld",
+                      (long long)height, (long long)width);
         return NULL;
     }
     for (int64_t i = 0; i < points; ++i) {

@@ -148,7 +148,7 @@ static int lower_caffe_slice(emitter_t* emit, struct tensor* input, int axis)
 {
     const int num = emit->origin->output_num;
     int64_t* sizes = alloc_memory(sizeof *sizes * (size_t)num);
-    if (!sizes) return fail_emitting(emit, TENGINE_ENOMEM, "no memory for %d sizes", num);
+    if (!sizes) return fail_emitting(emit, TENGINE_ENOMEM, "out of memory for %d sizes", num);
     int status = find_part_sizes(emit->origin, axis, sizes);
     if (status == TENGINE_OK) status = finish_with_parts(emit, input, axis, sizes, num);
     free_memory(sizes);

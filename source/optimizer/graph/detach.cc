@@ -50,7 +50,7 @@ class Detacher
     int add_subgraph(struct subgraph** out_subgraph)
     {
         struct subgraph* made = create_ir_subgraph(&target_, device_);
-        if (!made) return tengine_error_set(TENGINE_ENOMEM, "no memory for a part");
+        if (!made) return tengine_error_set(TENGINE_ENOMEM, "out of memory for a part");
         Vector<int32_t> nodes;
         for (int i = 0; i < target_.node_num; ++i) {
             nodes.push_back(i);
@@ -170,5 +170,5 @@ int detach_ir_subgraph(const struct subgraph* part, struct device* device, bool 
 {
     return tengine::guarded(
         [&] { return tengine::detach(*part, device, copy_constants, out_subgraph); },
-        "no memory for a graph of part %d", part->index);
+        "part %d: out of memory for its graph", part->index);
 }

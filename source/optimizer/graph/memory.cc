@@ -56,7 +56,8 @@ int plan_border_memory(graph& graph)
     graph.core->plan = alloc_memory(total);
     graph.core->plan_bytes = total;
     if (!graph.core->plan)
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for %zu bytes between parts", total);
+        return tengine_error_set(TENGINE_ENOMEM, "out of memory for %zu bytes between parts",
+                                 total);
     for (size_t i = 0; i < tensors.size(); ++i) {
         tensors[i]->data = static_cast<char*>(graph.core->plan) + blocks[i].offset;
         tensors[i]->internal_allocated = 1;
@@ -70,5 +71,5 @@ int plan_border_memory(graph& graph)
 int plan_ir_border_memory(struct graph* execution)
 {
     return tengine::guarded([&] { return tengine::plan_border_memory(*execution); },
-                            "no memory to plan graph '%s'", execution->name);
+                            "graph '%s': out of memory while planning its memory", execution->name);
 }

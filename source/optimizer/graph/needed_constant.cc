@@ -13,7 +13,7 @@ int list_needed_constants(const graph& source, vector_t& constants)
     for (const int32_t index : find_extent(source).tensors)
         if (source.tensor_list[index]->tensor_type == TENSOR_TYPE_CONST &&
             push_vector_data(&constants, &index) < 0)
-            return tengine_error_set(TENGINE_ENOMEM, "no memory to prepare graph '%s'",
+            return tengine_error_set(TENGINE_ENOMEM, "graph '%s': out of memory while preparing it",
                                      source.name);
     return TENGINE_OK;
 }
@@ -24,5 +24,5 @@ int list_needed_constants(const graph& source, vector_t& constants)
 int list_ir_needed_constants(const struct graph* source, struct vector* constants)
 {
     return tengine::guarded([&] { return tengine::list_needed_constants(*source, *constants); },
-                            "no memory to prepare graph '%s'", source->name);
+                            "graph '%s': out of memory while preparing it", source->name);
 }

@@ -11,7 +11,7 @@ int share_constant(graph& graph, struct tensor& made, const ir_pack_key_t& key,
 {
     graph_pool* shared = graph.core->pool;
     void* pack = hold_graph_pack(shared, &key, get_ir_tensor_bytes(&made), fill, argument);
-    if (!pack) return tengine_error_set(TENGINE_ENOMEM, "no memory for constant '%s'", made.name);
+    if (!pack) return tengine_error_set(TENGINE_ENOMEM, "constant '%s': out of memory", made.name);
     made.tensor_type = TENSOR_TYPE_CONST;
     set_ir_tensor_pack(&made, shared, pack);
     return TENGINE_OK;

@@ -533,7 +533,7 @@ int copy_bodies(node& node)
     ir_bodies_t* to = create_ir_bodies(from->num);
     node.core->bodies = to;
     release_ir_bodies(from);  // the source node holds them
-    if (!to) return tengine_error_set(TENGINE_ENOMEM, "no memory for node '%s'", node.name);
+    if (!to) return tengine_error_set(TENGINE_ENOMEM, "node '%s': out of memory", node.name);
     for (int i = 0; i < from->num; ++i) {
         const ir_body_t& given = from->list[i];
         ir_body_t& body = to->list[i];

@@ -150,6 +150,6 @@ int explain_ir_inputs(const struct graph* source, int status)
     if (!tengine::is_mistake(status)) return status;
     return tengine::guarded(
         [&] { return tengine::go_on(status, tengine::describe_difference(*source)); },
-        "no memory to explain a failure of graph '%s'", source->name);
+        "graph '%s': out of memory while explaining a failure", source->name);
 }
 #endif

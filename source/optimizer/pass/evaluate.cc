@@ -130,7 +130,8 @@ int evaluate_shared(node& node, const ir_pack_key_t& key)
     void* pack = find_graph_pack(shared, &key);
     const bool is_known = pack != nullptr;
     if (!is_known) pack = add_graph_pack(shared, &key, get_ir_tensor_bytes(&output));
-    if (!pack) return tengine_error_set(TENGINE_ENOMEM, "no memory for constant '%s'", output.name);
+    if (!pack)
+        return tengine_error_set(TENGINE_ENOMEM, "constant '%s': out of memory", output.name);
     set_ir_tensor_pack(&output, shared, pack);
     if (is_known) return TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(run_node(node));

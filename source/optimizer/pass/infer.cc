@@ -222,7 +222,7 @@ int settle_shapes(graph& graph)
         ir_settled_shape_t settled = {tensor->core->source_index, tensor->dim_num, {}};
         std::copy_n(tensor->dims, tensor->dim_num, settled.dims);
         if (push_vector_data(graph.core->settled_shapes, &settled) < 0)
-            return tengine_error_set(TENGINE_ENOMEM, "no memory for the shape of tensor '%s'",
+            return tengine_error_set(TENGINE_ENOMEM, "tensor '%s': out of memory for its shape",
                                      tensor->name);
     }
     return TENGINE_OK;

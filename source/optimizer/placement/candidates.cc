@@ -155,7 +155,8 @@ int Candidates::add(struct device* device)
     const IntVector allowed = make_int_vector(), blocked = make_int_vector();
     Candidate candidate = {device, {}, make_int_vector(), {}};
     if (!allowed || !blocked || !candidate.precision)
-        return tengine_error_set(TENGINE_ENOMEM, "no memory to ask device '%s'", device->name);
+        return tengine_error_set(TENGINE_ENOMEM, "device '%s': out of memory for its nodes",
+                                 device->name);
     tengine_error_clear();
     const int status = device->allocator->describe(device, allowed.get(), blocked.get(),
                                                    candidate.precision.get());
@@ -356,5 +357,5 @@ int list_ir_graph_devices(const struct graph* graph, struct vector* out_devices)
                 if (push_vector_data(out_devices, &device) < 0) throw std::bad_alloc();
             return TENGINE_OK;
         },
-        "no memory to list the devices of graph '%s'", graph->name);
+        "graph '%s': out of memory while listing its devices", graph->name);
 }

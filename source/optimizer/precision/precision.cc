@@ -44,7 +44,8 @@ int rewrite_or_fail(graph* graph, const device* device, int data_type)
             TENGINE_RETURN_IF_ERROR(find_candidates(*graph, device, &candidates));
             return rewrite(*graph, Rewriting(*graph, device, *candidates, data_type));
         },
-        "no memory to rewrite graph '%s' in %s", graph->name, get_data_type_name(data_type));
+        "graph '%s': out of memory while rewriting it in %s", graph->name,
+        get_data_type_name(data_type));
 }
 
 // The int8, uint8, fp16 or bf16 type that a run in `precision` computes in; -1 when it computes in
@@ -87,7 +88,7 @@ int apply_precision(graph& graph, const device* device, int precision)
 int apply_ir_precision(struct graph* graph, struct device* device, int precision)
 {
     return tengine::guarded([&] { return tengine::apply_precision(*graph, device, precision); },
-                            "no memory to rewrite graph '%s'", graph->name);
+                            "graph '%s': out of memory while rewriting it", graph->name);
 }
 
 int quantize_ir_graph(struct graph* graph, struct device* device, int data_type)

@@ -120,7 +120,7 @@ int append_part(graph& graph, device* device, Vector<int> nodes)
 {
     sort_indices(nodes.data(), nodes.size());
     struct subgraph* part = create_ir_subgraph(&graph, device);
-    if (!part) return tengine_error_set(TENGINE_ENOMEM, "no memory for a part");
+    if (!part) return tengine_error_set(TENGINE_ENOMEM, "out of memory for a part");
     TENGINE_RETURN_IF_ERROR(
         set_ir_subgraph_nodes(part, nodes.data(), static_cast<int>(nodes.size())));
     for (const int index : nodes)

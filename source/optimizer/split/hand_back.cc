@@ -52,7 +52,8 @@ int evaluate(struct subgraph& part, Set<int>* out_nodes, ir_verdict_t* out_verdi
     const IntVector tensors(create_vector(sizeof(int), nullptr));
     const IntVector nodes(create_vector(sizeof(int), nullptr));
     if (!tensors || !nodes)
-        return tengine_error_set(TENGINE_ENOMEM, "no memory to ask device '%s'", device->name);
+        return tengine_error_set(TENGINE_ENOMEM, "device '%s': out of memory for its evaluation",
+                                 device->name);
     tengine_error_clear();
     const int status = device->allocator->evaluation(device, &part, tensors.get(), nodes.get());
     if (status != 0 && tengine_error_code() == TENGINE_ENOMEM) return TENGINE_ENOMEM;

@@ -14,7 +14,7 @@
 namespace tengine {
 namespace {
 
-constexpr char kNoMemory[] = "no memory to repair a split";
+constexpr char kNoMemory[] = "out of memory while repairing a split";
 
 // Tells parts from `first` on and their nodes where they are in the list.
 void renumber(graph& graph, int first)
@@ -40,7 +40,8 @@ int halve(graph& graph, int index)
     struct subgraph* first = get_ir_graph_subgraph(&graph, index);
     const int kept = first->node_num / 2;
     struct subgraph* second = create_ir_subgraph(&graph, first->device);
-    if (!second) return tengine_error_set(TENGINE_ENOMEM, "no memory to halve part %d", index);
+    if (!second)
+        return tengine_error_set(TENGINE_ENOMEM, "part %d: out of memory while halving it", index);
     TENGINE_RETURN_IF_ERROR(
         set_ir_subgraph_nodes(second, first->node_list + kept, first->node_num - kept));
     first->node_num = kept;

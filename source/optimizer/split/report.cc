@@ -250,6 +250,6 @@ void report_ir_split(const struct graph* execution)
     try {
         tengine::report(*execution);
     } catch (const std::bad_alloc&) {
-        TLOG_ERR("no memory to report how graph '%s' was split", execution->name);
+        TLOG_ERR("graph '%s': out of memory while reporting its split", execution->name);
     }
 }

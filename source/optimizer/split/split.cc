@@ -126,5 +126,5 @@ int split_graph_node_to_sub_graph(struct graph* graph)
             TENGINE_RETURN_IF_ERROR(tengine::check_parts(*graph, kAuthor));
             return tengine::check_groups(*graph, kAuthor);
         },
-        "no memory to split graph '%s'", graph->name);
+        "graph '%s': out of memory while splitting it", graph->name);
 }

@@ -55,7 +55,7 @@ OrtStatus* guarded(const Work& work) noexcept
         return make_status(failure.code(), failure.what());
     } catch (const std::exception& failure) {
         const bool is_memory = dynamic_cast<const std::bad_alloc*>(&failure) != nullptr;
-        return make_status(ORT_EP_FAIL, is_memory ? "no memory" : failure.what());
+        return make_status(ORT_EP_FAIL, is_memory ? "out of memory" : failure.what());
     } catch (...) {
         return make_status(ORT_EP_FAIL, "unexpected exception: not a std::exception");
     }

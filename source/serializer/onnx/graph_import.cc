@@ -366,7 +366,7 @@ int GraphImport::read_bodies(struct node* node, NodeProto& proto)
     const auto number = 1 + std::count(names, names + std::strlen(names), '|');
     node->core->bodies = create_ir_bodies(static_cast<int>(number));
     if (!node->core->bodies)
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for the graphs of node '%s'",
+        return tengine_error_set(TENGINE_ENOMEM, "node '%s': out of memory for its graphs",
                                  node->name);
     if (const int last = proto.input_size() - 1; last >= node->input_num)  // absent ones at the end
         TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, last, nullptr));

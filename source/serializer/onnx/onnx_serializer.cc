@@ -23,7 +23,7 @@ int guard(const Work& work)
         return tengine::guarded_library(work, TENGINE_EFORMAT,
                                         "the ONNX model cannot be read or written");
     };
-    return tengine::guarded(with_protobuf, "no memory for the ONNX model");
+    return tengine::guarded(with_protobuf, "out of memory for the ONNX model");
 }
 
 // Kept in graph->serializer_privacy.

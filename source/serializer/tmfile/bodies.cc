@@ -166,7 +166,7 @@ int read_bodies(Reading& reading, struct node* node, uint32_t attributes)
     TENGINE_RETURN_IF_ERROR(
         reading.budget.charge(static_cast<uint64_t>(number) * sizeof(struct graph)));
     node->core->bodies = create_ir_bodies(number);
-    if (!node->core->bodies) return fail_node(node, TENGINE_ENOMEM, "no memory for its graphs");
+    if (!node->core->bodies) return fail_node(node, TENGINE_ENOMEM, "out of memory for its graphs");
     for (int i = 0; i < number; ++i) {
         const std::string_view name = names.substr(0, names.find('|'));
         uint32_t offset = 0;

@@ -160,7 +160,8 @@ int read_digest(Reading& reading, const ConstantDigestRecord& record)
     TENGINE_RETURN_IF_ERROR(reading.budget.charge(sizeof(ir_digest_t)));
     ir_digest_t** digest = &reading.graph->tensor_list[record.tensor]->core->digest;
     if (!*digest) *digest = static_cast<ir_digest_t*>(alloc_memory(sizeof(ir_digest_t)));
-    if (!*digest) return tengine_error_set(TENGINE_ENOMEM, "no memory for the hash of a constant");
+    if (!*digest)
+        return tengine_error_set(TENGINE_ENOMEM, "out of memory for the hash of a constant");
     (*digest)->found = true;
     (*digest)->revision = reading.graph->core->revision;
     std::copy_n(record.digest, kDigestBytes, (*digest)->bytes);

@@ -33,7 +33,7 @@ int guard(const char* what, const Work& work)
     const auto with_library = [&] {
         return guarded_library(work, TENGINE_EINTERNAL, "cannot %s the tmfile", what);
     };
-    return guarded(with_library, "no memory to %s the tmfile", what);
+    return guarded(with_library, "cannot %s the tmfile: out of memory", what);
 }
 
 // The image becomes the graph's even when loading fails: constants may lie in it already.
@@ -81,7 +81,8 @@ int load_mem(struct serializer* serializer, struct graph* graph, const void* add
 {
     if (!address || size <= 0) return load_block(serializer, graph, nullptr, size, false);
     void* copy = alloc_raw_memory(static_cast<size_t>(size));
-    if (!copy) return tengine_error_set(TENGINE_ENOMEM, "no memory for a tmfile of %d bytes", size);
+    if (!copy)
+        return tengine_error_set(TENGINE_ENOMEM, "out of memory for a tmfile of %d bytes", size);
     std::memcpy(copy, address, static_cast<size_t>(size));
     const int status = load_block(serializer, graph, copy, size, true);
     if (status < 0) free_memory(copy);

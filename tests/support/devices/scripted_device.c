@@ -25,7 +25,7 @@ static int describe_all(struct vector* allowed_ops, struct vector* blocked_ops)
 {
     struct device* host = find_default_device();
     struct vector* precision = create_vector(sizeof(int), NULL);
-    if (!precision) return tengine_error_set(TENGINE_ENOMEM, "no memory for a list");
+    if (!precision) return tengine_error_set(TENGINE_ENOMEM, "out of memory for a list");
     const int status = host->allocator->describe(host, allowed_ops, blocked_ops, precision);
     release_vector(precision);
     return status;
@@ -37,7 +37,7 @@ static int describe(struct device* device, struct vector* allowed_ops, struct ve
     const int type = TENGINE_DT_FP32;
     self(device)->describes++;
     if (push_vector_data(precision, &type) < 0)
-        return tengine_error_set(TENGINE_ENOMEM, "no memory for a list");
+        return tengine_error_set(TENGINE_ENOMEM, "out of memory for a list");
     if (self(device)->lists_all) return describe_all(allowed_ops, blocked_ops);
     return push_script_list(self(device)->script.operators, allowed_ops);
 }
@@ -78,7 +78,7 @@ static int estimate(struct device* device, const struct node* node, double* out_
 static int push_index(struct vector* list, int index)
 {
     if (push_vector_data(list, &index) == 0) return TENGINE_OK;
-    return tengine_error_set(TENGINE_ENOMEM, "no memory for a list");
+    return tengine_error_set(TENGINE_ENOMEM, "out of memory for a list");
 }
 
 static int push_garbage(struct vector* list)
@@ -182,7 +182,7 @@ static int pre_run(struct device* device, struct subgraph* part, void* options)
 
     scripted_graph_t* compiled = part->device_graph;
     if (!compiled) compiled = calloc(1, sizeof *compiled);
-    if (!compiled) return tengine_error_set(TENGINE_ENOMEM, "no memory for a part");
+    if (!compiled) return tengine_error_set(TENGINE_ENOMEM, "out of memory for a part");
     compiled->options = script;
     compiled->options_set = set;
     part->device_graph = compiled->inner;

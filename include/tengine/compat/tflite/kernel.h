@@ -248,7 +248,7 @@ static inline TfLiteStatus tengine_tflite_fit_memory(TfLiteOpaqueContext* contex
     const size_t bytes = TfLiteOpaqueTensorByteSize(tensor);
     void* data = realloc(tensor->data, bytes > 0 ? bytes : 1);
     if (!data) {
-        TfLiteOpaqueContextReportError(context, "no memory for a temporary");
+        TfLiteOpaqueContextReportError(context, "out of memory for a temporary");
         return kTfLiteError;
     }
     tensor->data = data;
@@ -264,7 +264,7 @@ static inline TfLiteStatus TfLiteOpaqueContextResizeTensor(TfLiteOpaqueContext* 
         TfLiteIntArrayFree(new_size);
         TfLiteOpaqueContextReportError(context,
                                        "a tensor is resized that is absent, or there was "
-                                       "no memory for its size");
+                                       "out of memory for its size");
         return kTfLiteError;
     }
     if (tensor->output >= 0 &&

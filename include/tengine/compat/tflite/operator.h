@@ -151,7 +151,7 @@ static inline int tengine_tflite_init(void* user_data, tengine_op_context_t* op_
     const TfLiteOperator* op = (const TfLiteOperator*)user_data;
     TfLiteOpaqueNode* node = (TfLiteOpaqueNode*)calloc(1, sizeof(TfLiteOpaqueNode));
     TfLiteOpaqueContext context = {op_context, node};
-    if (!node) return tengine_op_report(op_context, TENGINE_ENOMEM, "no memory for a node");
+    if (!node) return tengine_op_report(op_context, TENGINE_ENOMEM, "out of memory for a node");
     node->input_num = tengine_op_input_number(op_context);
     node->output_num = tengine_op_output_number(op_context);
     const size_t number = (size_t)(node->input_num + node->output_num);
@@ -159,7 +159,7 @@ static inline int tengine_tflite_init(void* user_data, tengine_op_context_t* op_
     node->indices = (int*)calloc(number + 1, sizeof(int));
     if (!node->tensors || !node->indices) {
         tengine_tflite_free_node(node);
-        return tengine_op_report(op_context, TENGINE_ENOMEM, "no memory for tensors");
+        return tengine_op_report(op_context, TENGINE_ENOMEM, "out of memory for tensors");
     }
     node->init_data = (const char*)tengine_op_attributes(op_context, &node->init_size);
     if (!node->init_data) {
@@ -214,7 +214,7 @@ static inline int tengine_tflite_take_tensor(tengine_op_context_t* context, int 
                                                               : kTfLiteArenaRw;
     to->data = (void*)tengine_op_tensor_data(from);
     if (rank >= 0 && !dims)
-        return tengine_op_report(context, TENGINE_ENOMEM, "no memory for a shape");
+        return tengine_op_report(context, TENGINE_ENOMEM, "out of memory for a shape");
     for (int i = 0; i < rank; ++i)
         dims->data[i] = tengine_op_tensor_dim(from, i);
     return 0;

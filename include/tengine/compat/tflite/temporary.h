@@ -53,7 +53,7 @@ static inline TfLiteOpaqueTensorBuilder* TfLiteOpaqueTensorBuilderSetQuantizatio
 // Why the builder's tensor cannot be made; NULL if it can.
 static inline const char* tengine_tflite_check_builder(const TfLiteOpaqueTensorBuilder* builder)
 {
-    if (!builder) return "there is no memory for a builder";
+    if (!builder) return "out of memory for a builder";
     if (builder->allocation_type == kTfLiteDynamic)
         return builder->data ? NULL : "a kTfLiteDynamic tensor has no data";
     if (builder->allocation_type != kTfLiteArenaRw &&
@@ -95,7 +95,7 @@ static inline TfLiteStatus TfLiteOpaqueContextAddTensor(TfLiteOpaqueContext* con
                               tengine_tflite_check_builder(builder));
     TfLiteOpaqueTensor* tensor = tengine_tflite_free_temporary(node, &index);
     TfLiteIntArray* dims = tensor ? TfLiteIntArrayCreate(0) : NULL;
-    TF_LITE_OPAQUE_ENSURE_MSG(context, dims, "no memory for a temporary");
+    TF_LITE_OPAQUE_ENSURE_MSG(context, dims, "out of memory for a temporary");
     tengine_tflite_empty_temporary(tensor);
     tensor->dims = dims;
     tensor->type = builder->type;

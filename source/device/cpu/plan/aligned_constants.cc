@@ -92,8 +92,9 @@ int AlignedConstants::add(const node& node, tensor** constant)
     void* data = memory ? hold_graph_pack(shared, &key, bytes, fill, &source) : nullptr;
     if (!data) {
         free_memory(memory);
-        return fail_node(&node, TENGINE_ENOMEM, "no memory for a copy of constant '%s', %zu bytes",
-                         original.name, bytes);
+        return fail_node(&node, TENGINE_ENOMEM,
+                         "out of memory for a copy of constant '%s', %zu bytes", original.name,
+                         bytes);
     }
     auto* copy = new (memory) tensor(original);
     copy->index = -1;

@@ -140,7 +140,7 @@ int Plan::run_dynamic(Step& step)
     TENGINE_RETURN_IF_ERROR(pack_weights(step));
     const std::unique_ptr<void, void (*)(void*)> scratch(alloc_memory64(step.context.scratch_size),
                                                          free_memory);
-    if (!scratch) return fail_node(&node, TENGINE_ENOMEM, "no memory for scratch");
+    if (!scratch) return fail_node(&node, TENGINE_ENOMEM, "out of memory for scratch");
     step.context.scratch = scratch.get();
     return run_kernel(step);
 }
@@ -182,7 +182,7 @@ int Plan::reserve_scratch(const Step& step)
     dynamic_scratch_bytes_ = 0;
     dynamic_scratch_.reset(alloc_memory64(bytes));
     if (!dynamic_scratch_)
-        return fail_node(step.context.node, TENGINE_ENOMEM, "no memory for scratch");
+        return fail_node(step.context.node, TENGINE_ENOMEM, "out of memory for scratch");
     dynamic_scratch_bytes_ = bytes;
     return TENGINE_OK;
 }

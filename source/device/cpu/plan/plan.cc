@@ -95,7 +95,7 @@ int Plan::allocate_arena(const subgraph& part)
     size_t bytes = 0;
     if (checked_add(arena_bytes_, ALLOC_ALIGNMENT - 1, &bytes)) arena_ = alloc_raw_memory(bytes);
     if (!arena_)
-        return tengine_error_set(TENGINE_ENOMEM, "part %d: no memory for an arena of %zu bytes",
+        return tengine_error_set(TENGINE_ENOMEM, "part %d: out of memory for an arena of %zu bytes",
                                  part.index, arena_bytes_);
     char* begin =
         reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(arena_) + ALLOC_ALIGNMENT - 1) &

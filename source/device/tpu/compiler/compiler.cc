@@ -220,7 +220,7 @@ int compile_part(const subgraph& part, const Config& config, Program* out_progra
             *out_program = {};
             return Compilation(part, config, out_program).run();
         },
-        "TPU: no memory to compile %d nodes", part.node_num);
+        "TPU: out of memory while compiling %d nodes", part.node_num);
 }
 
 }  // namespace tengine::tpu

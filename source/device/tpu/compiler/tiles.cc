@@ -81,7 +81,7 @@ int make_tiles(const graph& graph, const Config& config, const std::vector<Produ
     graph_pool* pool = graph.core->pool;
     void* pack = hold_graph_pack(pool, &key, image.tile_begin + image.tile_bytes, fill, &image);
     if (!pack)
-        return tengine_error_set(TENGINE_ENOMEM, "TPU: no memory for %llu bytes of weights",
+        return tengine_error_set(TENGINE_ENOMEM, "TPU: out of memory for %llu bytes of weights",
                                  static_cast<unsigned long long>(image.tile_bytes));
     const std::shared_ptr<void> held(pack, PackReleaser{pool, pack});
     const auto* sums = static_cast<const int32_t*>(pack);

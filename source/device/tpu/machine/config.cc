@@ -169,7 +169,7 @@ int load_config(const std::string& name_or_path, Config* out_config)
             TENGINE_RETURN_IF_ERROR(read_file(name_or_path, &text));
             return parse_config(text, "'" + name_or_path + "'", out_config);
         },
-        "no memory for a configuration");
+        "out of memory for a configuration");
 }
 
 int check_config(const Config& config, const std::string& where)

@@ -256,7 +256,7 @@ int parse_config(const std::string& json, const std::string& where, Config* out_
     const auto with_library = [&] {
         return guarded_library(read, TENGINE_EINVAL, "%s", where.c_str());
     };
-    return guarded(with_library, "%s: no memory", where.c_str());
+    return guarded(with_library, "%s: out of memory", where.c_str());
 #else
     (void)json;
     (void)out_config;

@@ -17,7 +17,7 @@ using Modules = std::vector<std::vector<uint8_t>>;
 template <class Body>
 int guard(const Body& body)
 {
-    return guarded(body, "%s: no memory", kPluginDevice);
+    return guarded(body, "%s: out of memory", kPluginDevice);
 }
 
 int partition(void*, const char* soc_model, const graph* graph, tengine_op_list_t* list)

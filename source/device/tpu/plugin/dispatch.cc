@@ -18,7 +18,7 @@ namespace {
 template <class Body>
 int guard(const Body& body)
 {
-    return guarded(body, "%s: no memory", kPluginDevice);
+    return guarded(body, "%s: out of memory", kPluginDevice);
 }
 
 struct Module

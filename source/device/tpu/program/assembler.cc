@@ -291,7 +291,8 @@ int Assembler::read_member(const Field& field, int index, std::string_view text,
 
 int assemble(const std::string& text, Program* out_program)
 {
-    return guarded([&] { return Assembler(text).run(out_program); }, "no memory for the program");
+    return guarded([&] { return Assembler(text).run(out_program); },
+                   "out of memory for the program");
 }
 
 }  // namespace tengine::tpu

@@ -296,13 +296,13 @@ std::vector<uint8_t> save_program(const Program& program)
 int load_program(const uint8_t* data, size_t size, Program* out_program)
 {
     return guarded([&] { return read_program(data, size, false, out_program); },
-                   "TPU program: no memory for %zu bytes", size);
+                   "TPU program: out of memory for %zu bytes", size);
 }
 
 int borrow_program(const uint8_t* data, size_t size, Program* out_program)
 {
     return guarded([&] { return read_program(data, size, true, out_program); },
-                   "TPU program: no memory for %zu bytes", size);
+                   "TPU program: out of memory for %zu bytes", size);
 }
 
 }  // namespace tengine::tpu

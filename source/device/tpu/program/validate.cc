@@ -91,7 +91,7 @@ int check_program(const Program& program, const Config& config)
 int validate_program(const Program& program, const Config& config)
 {
     return guarded([&] { return check_program(program, config); },
-                   "TPU program: no memory to check it");
+                   "TPU program: out of memory while checking it");
 }
 
 }  // namespace tengine::tpu

@@ -326,7 +326,7 @@ int run_validation(std::vector<ValidationRow>* out_rows)
             out_rows->clear();
             return run_all(out_rows);
         },
-        "no memory for the programs of the validation");
+        "out of memory for the programs of the validation");
 }
 
 int run_topology_validation(const std::vector<TopologyLayer>& layers, const Config& config,
@@ -347,7 +347,7 @@ int run_topology_validation(const std::vector<TopologyLayer>& layers, const Conf
                 ours, reference, "cycles", kFormula);
             return TENGINE_OK;
         },
-        "no memory for the programs of the topology");
+        "out of memory for the programs of the topology");
 }
 
 std::string print_validation(const std::vector<ValidationRow>& rows)

@@ -174,7 +174,7 @@ int parse_topology(const std::string& text, const std::string& where,
             out_layers->clear();
             return TopologyReader(where, out_layers).read(text);
         },
-        "no memory for a topology");
+        "out of memory for a topology");
 }
 
 }  // namespace tengine::tpu

@@ -58,7 +58,7 @@ class PlainMachine final : public Machine
             const std::function<bool()>& cancelled) override
     {
         return guarded([&] { return run_instructions(program, host, faults, cancelled); },
-                       "no memory for running a program");
+                       "out of memory while running a program");
     }
 
     size_t memory_bytes() const override
@@ -143,7 +143,7 @@ int Machine::create(const Config& config, std::unique_ptr<Machine>* out_machine)
             *out_machine = std::make_unique<PlainMachine>(config);
             return TENGINE_OK;
         },
-        "no memory for a machine with a buffer of %lld bytes",
+        "out of memory for a machine with a buffer of %lld bytes",
         static_cast<long long>(config.unified_buffer_bytes));
 }
 

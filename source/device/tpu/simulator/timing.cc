@@ -318,7 +318,7 @@ int count_cycles(const Program& program, const Config& config, Counters* out_cou
             scoreboard.run(program);
             return check_sums(*out_counters);
         },
-        "no memory for counting the cycles of %zu instructions", program.instructions.size());
+        "out of memory while counting the cycles of %zu instructions", program.instructions.size());
 }
 
 }  // namespace tengine::tpu

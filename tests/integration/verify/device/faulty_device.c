@@ -63,7 +63,7 @@ static int describe(struct device* device, struct vector* allowed_ops, struct ve
     TENGINE_RETURN_IF_ERROR(push_op_names(allowed_ops, names, 5));
     for (int i = 0; i < 2; ++i) {
         if (push_vector_data(precision, &types[i]) < 0)
-            return tengine_error_set(TENGINE_ENOMEM, "FAULTY: no memory for a list");
+            return tengine_error_set(TENGINE_ENOMEM, "FAULTY: out of memory for a list");
     }
     return TENGINE_OK;
 }
@@ -256,7 +256,7 @@ static int grow(void)
     };
     static _Atomic(struct link*) first;
     struct link* added = malloc(sizeof *added);
-    if (!added) return tengine_error_set(TENGINE_ENOMEM, "FAULTY: no memory");
+    if (!added) return tengine_error_set(TENGINE_ENOMEM, "FAULTY: out of memory");
     memset(added->bytes, 1, sizeof added->bytes);
     added->next = atomic_exchange(&first, added);
     return TENGINE_OK;
@@ -270,7 +270,7 @@ static int pre_run(struct device* device, struct subgraph* part, void* options)
     (void)options;
     if (!compiled) {
         compiled = calloc(1, sizeof *compiled);
-        if (!compiled) return tengine_error_set(TENGINE_ENOMEM, "FAULTY: no memory for a part");
+        if (!compiled) return tengine_error_set(TENGINE_ENOMEM, "FAULTY: out of memory for a part");
         compiled->error = error_of(device, part->graph);
         compiled->first_elements = result ? result->elem_num : 0;
     }

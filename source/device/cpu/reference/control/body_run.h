@@ -119,7 +119,7 @@ struct Kept
             check_ir_memory(context.node->graph, static_cast<int64_t>(wanted), context.node->name));
         std::unique_ptr<void, Freed> grown(alloc_memory(wanted));
         if (!grown)
-            return fail_node(context.node, TENGINE_ENOMEM, "no memory for what it computes");
+            return fail_node(context.node, TENGINE_ENOMEM, "out of memory for what it computes");
         if (keeps && capacity > 0) std::memcpy(grown.get(), memory.get(), capacity);
         memory = std::move(grown);
         capacity = wanted;

@@ -59,7 +59,7 @@ int attach(KernelContext& context)
 // Called also in runs, for nodes whose shapes depend on data.
 int prepare(KernelContext& context)
 {
-    return guarded([&] { return attach(context); }, "%s '%s': no memory for a custom kernel",
+    return guarded([&] { return attach(context); }, "%s '%s': out of memory for a custom kernel",
                    get_ir_node_op(context.node), context.node->name);
 }
 

@@ -64,7 +64,7 @@ void take_unsuppressed(const Vector<ScoredBox>& sorted, size_t limit, const Supp
 template <class Body>
 int with_box_memory(const KernelContext& context, const Body& body)
 {
-    return guarded(body, "%s '%s': no memory for the boxes", get_ir_node_op(context.node),
+    return guarded(body, "%s '%s': out of memory for the boxes", get_ir_node_op(context.node),
                    context.node->name);
 }
 

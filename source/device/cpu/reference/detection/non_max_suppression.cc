@@ -188,7 +188,7 @@ int run_non_max_suppression(KernelContext& context)
             std::copy(selected.begin(), selected.end(), context.output(0)->i64);
             return TENGINE_OK;
         },
-        "NonMaxSuppression '%s': no memory for the selected boxes", context.node->name);
+        "NonMaxSuppression '%s': out of memory for the selected boxes", context.node->name);
 }
 
 constexpr Kernel non_max_suppression_rows[] = {

@@ -315,7 +315,7 @@ int prepare_label_encoder(KernelContext& context)
     const label_list keys = get_keys(context);
     auto* list = static_cast<LabelKeys*>(
         alloc_memory64(sizeof(LabelKeys) + static_cast<uint64_t>(keys.num) * sizeof(LabelKey)));
-    if (!list) return fail_node(context.node, TENGINE_ENOMEM, "no memory for its keys");
+    if (!list) return fail_node(context.node, TENGINE_ENOMEM, "out of memory for its keys");
     context.state = list;
     context.free_state = free_memory;
     const int status = add_keys(context, keys, list);

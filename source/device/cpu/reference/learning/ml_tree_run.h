@@ -30,7 +30,7 @@ struct Trees
 
 inline int fail_memory(const KernelContext& context)
 {
-    return fail_node(context.node, TENGINE_ENOMEM, "no memory for its trees");
+    return fail_node(context.node, TENGINE_ENOMEM, "out of memory for its trees");
 }
 
 inline tree_aggregate find_aggregate(const char* name)

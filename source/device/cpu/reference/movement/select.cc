@@ -267,7 +267,7 @@ int run_unique(KernelContext& context)
     const Items items(input, param.axis);
     Groups groups;
     if (!groups.allocate(items.length))
-        return fail_node(context.node, TENGINE_ENOMEM, "no memory to sort %lld items",
+        return fail_node(context.node, TENGINE_ENOMEM, "out of memory while sorting %lld items",
                          static_cast<long long>(items.length));
     if (input->data_type == TENGINE_DT_STRING)
         group_items(static_cast<const char* const*>(input->data), items, groups);
