@@ -75,9 +75,7 @@
 #define DEPRECATED_AFTER
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // Severities of log lines. Include <syslog.h>, whose macros have the same names and values, after
 // this header or not at all.
@@ -595,6 +593,4 @@ TENGINE_API void set_log_output(log_print_t func);
 // the two functions the one that was set last gets the lines.
 TENGINE_API void tengine_log_set_sink(tengine_log_sink_t func);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -12,9 +12,7 @@
 
 #include "tengine/plugin.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // ---- compiler ----
 
@@ -161,6 +159,4 @@ TENGINE_API int tengine_register_dispatch(const tengine_dispatch_t* dispatch);
 TENGINE_API int tengine_unregister_compiler(const tengine_compiler_t* compiler);
 TENGINE_API int tengine_unregister_dispatch(const tengine_dispatch_t* dispatch);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

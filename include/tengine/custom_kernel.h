@@ -4,10 +4,9 @@
 #pragma once
 
 #include "tengine/defines.h"
+#include "tengine/export.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // A tensor as the functions of custom_kernel_ops get it.
 struct custom_kernel_tensor
@@ -72,6 +71,4 @@ struct custom_kernel_ops
     void (*release)(struct custom_kernel_ops* ops);
 };
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

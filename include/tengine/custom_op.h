@@ -39,9 +39,7 @@
 #include "tengine/c_api.h"
 #include "tengine/error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // An operator; what a callback may ask of the node it is called for; a tensor of that node.
 // Contexts and tensors are valid until the callback returns, and in an asynchronous invoke until
@@ -305,6 +303,4 @@ TENGINE_API int tengine_op_prepare_node(const struct node* node, uint64_t* out_s
 // `scratch`, of that many bytes and aligned to 64, is free again afterwards.
 TENGINE_API int tengine_op_run_node(const struct node* node, void* scratch, uint64_t scratch_size);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -12,9 +12,7 @@
 #include "tengine/ir.h"
 #include "tengine/log.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct device;
 struct scheduler;
@@ -452,6 +450,4 @@ TENGINE_API const char* find_op_name(int type);
 // than ONNX have theirs before the name: "com.microsoft.QGemm".
 TENGINE_API int push_op_names(struct vector* ops, const char* const names[], int number);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

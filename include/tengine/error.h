@@ -6,9 +6,7 @@
 
 #include "tengine/export.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // X(name, value, text), grouped by cause. Values are part of the ABI and never reused.
 #define TENGINE_ERROR_LIST(X)                                            \
@@ -67,6 +65,4 @@ TENGINE_API const char* tengine_error_text(int code);
         if (tengine_status_ < 0) return tengine_status_; \
     } while (0)
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -17,11 +17,15 @@
 #define TENGINE_MUST_USE
 #endif
 
-// A function that C calls by its name, defined in C or C++.
+// A function that C calls by its name, defined in C or C++; and a header's declarations of such.
 #if defined(__cplusplus)
 #define TENGINE_C_LINKAGE extern "C"
+#define TENGINE_EXTERN_C_BEGIN extern "C" {
+#define TENGINE_EXTERN_C_END }
 #else
 #define TENGINE_C_LINKAGE
+#define TENGINE_EXTERN_C_BEGIN
+#define TENGINE_EXTERN_C_END
 #endif
 
 // C99 has no unnamed unions; compilers that have them there are told that it is meant.

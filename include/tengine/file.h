@@ -7,9 +7,7 @@
 
 #include "tengine/c_api.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // Replaces the content of the file `path` by the `size` bytes at `bytes`, atomically: readers, also
 // after a crash or a loss of power, find the whole old content or the whole new one. The bytes go
@@ -40,6 +38,4 @@ TENGINE_API int tengine_file_put(const char* folder, const char* name, const voi
 // old one. Fails with TENGINE_EINVAL (NULL or empty).
 TENGINE_API int tengine_graph_has_file(graph_t graph, const char* path);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

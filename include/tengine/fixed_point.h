@@ -17,9 +17,7 @@
 
 #include "tengine/error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 #define IR_MULTIPLIER_MAX_SHIFT 62
 
@@ -77,6 +75,4 @@ static inline int32_t requantize_ir_sum(int32_t sum, ir_multiplier_t multiplier,
     return clamp_ir_integer(scaled + zero_point, lowest, highest);
 }
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

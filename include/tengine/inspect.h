@@ -10,9 +10,7 @@
 
 #include "tengine/c_api.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // ---- What is compiled in ----
 
@@ -329,6 +327,4 @@ TENGINE_API int tengine_graph_get_device_memory(graph_t graph, int index,
                                                 struct tengine_device_memory* out_memory,
                                                 size_t size);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -23,9 +23,7 @@
 #include "tengine/error.h"
 #include "tengine/vector.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct context;
 struct dev_mem;
@@ -278,6 +276,4 @@ TENGINE_API int get_data_type_size(int data_type);
 TENGINE_API int get_data_type_bits(int data_type);
 TENGINE_API const char* get_data_type_name(int data_type);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

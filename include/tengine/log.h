@@ -5,9 +5,7 @@
 
 #include "tengine/export.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // The values of c_api.h's `enum log_level`. That enum is not used here because its member names
 // collide with <syslog.h>.
@@ -33,6 +31,4 @@ TENGINE_API void tengine_log(int level, const char* format, ...) TENGINE_PRINTF(
 #define TLOG_INFO(...) tengine_log(TENGINE_LOG_INFO, __VA_ARGS__)
 #define TLOG_DEBUG(...) tengine_log(TENGINE_LOG_DEBUG, __VA_ARGS__)
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -8,9 +8,7 @@
 
 #include "tengine/export.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // Makes the library take all its memory from the `size` bytes at `memory`, which stay the caller's;
 // NULL and 0: from the C heap, as after start. Must be called before init_tengine, and holds until
@@ -29,6 +27,4 @@ TENGINE_API int tengine_arena_set(void* memory, size_t size);
 // fails.
 TENGINE_API int tengine_arena_get_use(size_t* out_used, size_t* out_peak);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -12,9 +12,7 @@
 
 #include "tengine/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 typedef struct tengine_plugin_description
 {
@@ -42,6 +40,4 @@ typedef struct tengine_plugin_description
     }                                                                                \
     struct tengine_plugin_description
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -10,9 +10,7 @@
 
 #include "tengine/export.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // Loads the plug-in in the shared library `path`, or those in the folder `path`: its files whose
 // names end with ".so", in alphabetical order. A plug-in is compiled with plugin.h, brings its
@@ -54,6 +52,4 @@ TENGINE_API const char* get_tengine_plugin_name(int idx);
 TENGINE_API const char* tengine_plugin_get_version(int idx);
 TENGINE_API const char* tengine_plugin_get_file(int idx);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -7,9 +7,7 @@
 
 #include "tengine/c_api.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // Nodes that are quantised as one, with no pairs between: an operator with its bias and its Relu or
 // Clip, or a function of one tensor that takes several nodes.
@@ -124,6 +122,4 @@ TENGINE_API int tengine_graph_choose_quantization(graph_t graph,
                                                   struct tengine_quantization_choice* out_choice,
                                                   size_t size);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

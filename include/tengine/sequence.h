@@ -8,9 +8,7 @@
 
 #include "tengine/c_api.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // A tensor in a sequence, or the one of an optional value.
 struct tengine_element
@@ -41,6 +39,4 @@ TENGINE_API int tengine_sequence_is_absent(tensor_t tensor);
 TENGINE_API int tengine_sequence_get(tensor_t tensor, int index,
                                      struct tengine_element* out_element);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -7,9 +7,7 @@
 
 #include "tengine/c_api.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // Gives an input or a constant its strings, row-major, which are copied; `number` is that of the
 // tensor's elements, which its shape decides. For an input it may be called as set_tensor_data may.
@@ -25,6 +23,4 @@ TENGINE_API int tengine_string_set(tensor_t tensor, const char* const strings[],
 // the run that made them).
 TENGINE_API const char* tengine_string_get(tensor_t tensor, int index);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -5,9 +5,7 @@
 
 #include "tengine/export.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // Read the fields if you like; change a vector only through the functions below.
 // One thread at a time may change a vector; many threads may read a vector that does not change.
@@ -58,6 +56,4 @@ TENGINE_API int remove_vector_via_pointer(vector_t* v, const void* data);
 // Removes an element; later elements move down. Does nothing when index is out of range.
 TENGINE_API void remove_vector_via_index(vector_t* v, int index);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -6,9 +6,7 @@
 #include "api/handle.h"
 #include "operator/param.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // The node's parameter `attr_name`; TENGINE_ENOENT lists those it has.
 int find_attribute(const struct node* node, const char* function, const char* attr_name,
@@ -29,6 +27,4 @@ int set_attribute_floats(struct node* node, const op_field_t* field, const float
 // Frees the lists that get_node_attr_pointer() has given out.
 void release_lent_memory(api_graph_t* graph);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

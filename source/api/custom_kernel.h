@@ -4,9 +4,7 @@
 
 #include "api/handle.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // postrun of the kernels that are prepared and that no plan uses any more: after the preparation of
 // a graph, successful or not, and after its end. Reports the first failure.
@@ -15,6 +13,4 @@ int finish_graph_kernels(const api_graph_t* owner);
 // Takes all kernels off; nothing is prepared.
 void release_graph_kernels(const struct graph* graph);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -3,9 +3,9 @@
 // plugin_path.c share.
 #pragma once
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "tengine/export.h"
+
+TENGINE_EXTERN_C_BEGIN
 
 // Unregisters everything that plug-ins have registered and closes them, the last one first. No
 // context and no graph is there any more.
@@ -17,6 +17,4 @@ void load_environment_plugins(void);
 // Loads the plug-in in a shared library; the sentence of a failure begins with `function`.
 int load_plugin_file(const char* path, const char* function);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

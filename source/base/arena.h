@@ -15,9 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "tengine/export.h"
+
+TENGINE_EXTERN_C_BEGIN
 
 enum
 {
@@ -56,6 +56,4 @@ bool is_in_arena(const arena_t* arena, const void* memory);
 // The size of the largest block that could be taken; 0 when the arena is full.
 size_t get_largest_arena_block(const arena_t* arena);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

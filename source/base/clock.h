@@ -4,13 +4,11 @@
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "tengine/export.h"
+
+TENGINE_EXTERN_C_BEGIN
 
 // Nanoseconds of a clock that never steps back; its zero is arbitrary.
 uint64_t get_time_ns(void);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "tengine/export.h"
+
+TENGINE_EXTERN_C_BEGIN
 
 // X(name, bit, text). Bits of one processor family are only ever set on that family.
 #define CPU_FEATURE_LIST(X)                       \
@@ -93,6 +93,4 @@ typedef struct cpu_cache_size
 
 cpu_cache_size_t get_cpu_cache_size(void);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -4,9 +4,7 @@
 
 #include "tengine/export.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 typedef struct dynamic_library dynamic_library_t;
 
@@ -24,6 +22,4 @@ typedef void (*dynamic_function_t)(void);
 int find_dynamic_function(dynamic_library_t* library, const char* name,
                           dynamic_function_t* out_function);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -5,14 +5,10 @@
 
 #include "tengine/export.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // TENGINE_EIO: the file is an ELF file of this machine that ends earlier than its headers say. The
 // loader reports everything else.
 int check_elf_file(const char* path);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -6,9 +6,9 @@
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "tengine/export.h"
+
+TENGINE_EXTERN_C_BEGIN
 
 // Rounded towards zero, lowest to highest; a NaN is the lowest.
 static inline int64_t float_to_index(double value, int64_t lowest, int64_t highest)
@@ -18,6 +18,4 @@ static inline int64_t float_to_index(double value, int64_t lowest, int64_t highe
     return value < (double)highest ? (int64_t)value : highest;
 }
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -6,9 +6,7 @@
 
 #include "tengine/vector.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 bool is_folder(const char* path);
 
@@ -17,6 +15,4 @@ bool is_folder(const char* path);
 // system's reason.
 int list_folder(const char* path, const char* ending, struct vector** out_paths);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

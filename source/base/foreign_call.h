@@ -5,9 +5,7 @@
 
 #include "tengine/export.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // dlopen() of `file_name`; *out_library is its result, NULL when it failed. TENGINE_EDEVICE
 // when a constructor of the library, or of one that it needs, threw: it then stays in the process,
@@ -18,6 +16,4 @@ int open_foreign_library(const char* file_name, int flags, void** out_library);
 int call_foreign_entry(int (*entry)(void), const char* what, int* out_returned);
 int call_foreign_getter(const void* (*getter)(void), const char* what, const void** out_returned);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -11,9 +11,9 @@
 #include <immintrin.h>
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "tengine/export.h"
+
+TENGINE_EXTERN_C_BEGIN
 
 static inline uint32_t fp32_to_bits(float value)
 {
@@ -112,6 +112,4 @@ static inline uint16_t fp32_to_bf16(float value)
     return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -6,12 +6,8 @@
 
 #include "tengine/vector.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 bool is_in_int_list(const struct vector* list, int value);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

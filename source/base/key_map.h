@@ -7,9 +7,7 @@
 
 #include "tengine/error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 typedef struct key_entry
 {
@@ -36,6 +34,4 @@ const key_entry_t* find_next_key(const key_map_t* map, const key_entry_t* entry)
 
 void release_key_map(key_map_t* map);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

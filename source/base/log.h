@@ -4,9 +4,7 @@
 
 #include "tengine/log.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // Process-wide; any thread at any time. Values outside 0..7 are taken as the nearest of these.
 void set_log_sink_level(int level);
@@ -19,6 +17,4 @@ int get_log_sink_level(void);
 void set_log_sink(void (*print)(const char* line));
 void set_log_level_sink(void (*print)(int level, const char* line));
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

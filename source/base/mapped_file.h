@@ -11,9 +11,7 @@
 
 #include "tengine/error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 typedef struct mapped_file
 {
@@ -81,6 +79,4 @@ void drop_mapped_bytes(const char* bytes, size_t size);
 // Copies them in pieces that are dropped as they have been copied: they can be most of a model.
 void copy_mapped_bytes(void* to, const char* bytes, size_t size);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -10,9 +10,7 @@
 
 #include "tengine/error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // Guards a private mapping of `size` bytes of a file that is open and has this path. TENGINE_EIO,
 // TENGINE_ENOMEM.
@@ -25,6 +23,4 @@ void release_mapping_guard(const void* bytes);
 // has not.
 TENGINE_MUST_USE int check_guarded_mapping(const void* bytes);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

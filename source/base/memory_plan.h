@@ -8,9 +8,7 @@
 
 #include "tengine/export.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // A block that is needed from step first_use to step last_use, both included.
 typedef struct memory_block
@@ -40,6 +38,4 @@ enum
 TENGINE_MUST_USE int plan_memory(memory_block_t* blocks, int64_t block_num, size_t alignment,
                                  size_t* out_total);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "tengine/export.h"
+
+TENGINE_EXTERN_C_BEGIN
 
 // Bytes that `number` elements take, of up to 64 bits each. For numbers of elements that have been
 // checked: the result must fit.
@@ -52,6 +52,4 @@ static inline int extend_sign(uint8_t element, int bits)
     return (element ^ half) - half;
 }
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -6,9 +6,7 @@
 
 #include "tengine/error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // The contract is that of tengine_file_replace() in tengine/file.h, with a status.
 TENGINE_MUST_USE int replace_file(const char* path, const void* bytes, size_t size);
@@ -25,6 +23,4 @@ typedef struct file_piece
 TENGINE_MUST_USE int put_file_by_pieces(const char* folder, const char* name,
                                         const file_piece_t pieces[], size_t number);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

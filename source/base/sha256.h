@@ -7,9 +7,7 @@
 
 #include "base/thread_pool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 enum
 {
@@ -43,6 +41,4 @@ void find_sha256(const void* data, size_t size, uint8_t out_digest[SHA256_BYTES]
 void find_sha256_of_pieces(thread_pool_t* pool, const void* data, size_t size,
                            uint8_t out_digest[SHA256_BYTES]);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

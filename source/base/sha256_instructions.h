@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "tengine/export.h"
+
+TENGINE_EXTERN_C_BEGIN
 
 typedef struct sha256_instructions
 {
@@ -24,6 +24,4 @@ const sha256_instructions_t* find_sha256_instructions(void);
 // K of FIPS 180-4 §4.2.2.
 extern const uint32_t sha256_round_constants[64];
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -6,9 +6,7 @@
 
 #include "tengine/error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // The bytes of a regular file of at most `most` of them, to free with free_memory(). Nothing is
 // waited for, as a pipe without a writer would be. `what` says in sentences what the file is ("the
@@ -17,6 +15,4 @@ extern "C" {
 TENGINE_MUST_USE int read_small_file(const char* path, const char* what, size_t most,
                                      char** out_bytes, size_t* out_size);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

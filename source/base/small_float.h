@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "tengine/export.h"
+
+TENGINE_EXTERN_C_BEGIN
 
 // The codes that are no finite numbers.
 enum small_float_kind
@@ -58,6 +58,4 @@ uint8_t double_to_small_float(const small_float_t* format, double value, bool sa
 // ONNX defines nothing, become NaN.
 uint8_t double_to_power(double value, bool saturate, enum power_rounding rounding);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "tengine/export.h"
+
+TENGINE_EXTERN_C_BEGIN
 
 // As qsort(): heapsort, at most 2 n log2(n) comparisons. Equal items may change places.
 void sort_items(void* items, size_t number, size_t size,
@@ -16,6 +16,4 @@ void sort_items(void* items, size_t number, size_t size,
 // The least first.
 void sort_indices(int32_t* indices, size_t number);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -7,9 +7,7 @@
 
 #include "tengine/export.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // Starts as all zero bytes: `text_t text = {0};`. `data` is NULL until something was appended and
 // a NUL-terminated string of `length` characters from then on.
@@ -27,6 +25,4 @@ void append_text(text_t* text, const char* format, ...) TENGINE_PRINTF(2, 3);
 // Frees the string and makes the text empty again.
 void free_text(text_t* text);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -6,9 +6,7 @@
 
 #include "tengine/export.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 enum
 {
@@ -53,6 +51,4 @@ void run_parallel(thread_pool_t* pool, int64_t count, int64_t grain,
 void begin_parallel_run(thread_pool_t* pool);
 void end_parallel_run(thread_pool_t* pool);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

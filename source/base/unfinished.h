@@ -7,9 +7,9 @@
 
 #include <stdbool.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "tengine/export.h"
+
+TENGINE_EXTERN_C_BEGIN
 
 // tengine-<16 hexadecimal digits>.unfinished
 #define UNFINISHED_BEGINNING "tengine-"
@@ -46,6 +46,4 @@ int create_unfinished_folder(const char* parent, unfinished_folder_t* out_folder
 // Removes the folder with its files.
 void remove_unfinished_folder(const unfinished_folder_t* folder);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

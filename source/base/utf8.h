@@ -5,14 +5,12 @@
 
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "tengine/export.h"
+
+TENGINE_EXTERN_C_BEGIN
 
 // The number of bytes of the well-formed character at `text`, which has `length` bytes, at least
 // one, by RFC 3629; 0 if there is none.
 size_t measure_utf8_character(const char* text, size_t length);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

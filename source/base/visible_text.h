@@ -2,13 +2,11 @@
 // Names in models may be anything, also control sequences of terminals.
 #pragma once
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "tengine/export.h"
+
+TENGINE_EXTERN_C_BEGIN
 
 // Characters that control a terminal become question marks, except line ends and tabs.
 void make_text_visible(char* text);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

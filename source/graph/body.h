@@ -12,9 +12,7 @@
 
 #include "graph/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // The depth to which bodies may lie in each other.
 #define IR_MOST_NESTED_BODIES 8
@@ -67,6 +65,4 @@ TENGINE_MUST_USE int feed_ir_body(ir_body_t* body, int index, const struct tenso
 // A result of the last run, whose data lasts until the next one.
 const struct tensor* get_ir_body_output(const ir_body_t* body, int index);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

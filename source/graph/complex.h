@@ -6,10 +6,9 @@
 #include <stdbool.h>
 
 #include "tengine/defines.h"
+#include "tengine/export.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 static inline bool is_ir_complex(int data_type)
 {
@@ -34,6 +33,4 @@ static inline int get_ir_alignment(int elem_size)
     return elem_size > 8 ? 8 : elem_size;
 }
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

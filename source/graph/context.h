@@ -4,9 +4,7 @@
 
 #include "tengine/ir.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // An option by key; both strings are the list's own.
 typedef struct key_value
@@ -55,6 +53,4 @@ int set_ir_key_value(struct vector** list, const char* key, const char* value);
 // NULL when the key is not in the list, which may be NULL.
 const char* find_ir_key_value(const struct vector* list, const char* key);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -5,9 +5,7 @@
 
 #include "tengine/ir.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct custom_kernel;
 struct graph_pool;
@@ -120,6 +118,4 @@ typedef struct ir_graph_core
     const struct graph* outer;
 } ir_graph_core_t;
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

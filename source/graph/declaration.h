@@ -5,9 +5,7 @@
 
 #include "tengine/ir.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // The size of a printed shape, with its NUL. Long names are cut.
 #define IR_SHAPE_TEXT_SIZE 320
@@ -33,6 +31,4 @@ const char* print_ir_declared_shape(const struct tensor* tensor, char out_text[I
 // The same for the shape that the tensor has.
 const char* print_ir_shape(const struct tensor* tensor, char out_text[IR_SHAPE_TEXT_SIZE]);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -9,9 +9,7 @@
 
 #include "graph/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct ir_verdict;
 
@@ -157,6 +155,4 @@ TENGINE_MUST_USE int add_ir_consumer(struct tensor* tensor, int node_index, int 
 // a constant do not.
 int count_ir_computing_nodes(const struct graph* graph);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

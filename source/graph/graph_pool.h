@@ -7,9 +7,7 @@
 #include "graph/core.h"
 #include "tengine/ir.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // The object that graph.pool points to, without threads until a part asks for them. A new one
 // belongs to one graph; NULL when memory runs out. It ends with the last graph and the last part
@@ -54,9 +52,9 @@ size_t get_graph_pack_share(struct graph_pool* shared, const void* pack);
 // `bytes`. For the thread that prepares the graph.
 ir_digest_t* get_graph_pack_digest(const void* pack, size_t bytes);
 
-#ifdef __cplusplus
-}
+TENGINE_EXTERN_C_END
 
+#ifdef __cplusplus
 #include <memory>
 
 namespace tengine {

@@ -8,9 +8,7 @@
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 typedef struct ir_late_values
 {
@@ -55,6 +53,4 @@ TENGINE_MUST_USE int make_ir_constant_late(struct graph* graph, struct tensor* c
 // graph.
 void share_ir_late_constant(struct tensor* of_part, const struct tensor* constant);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -12,9 +12,7 @@
 #include "base/sha256.h"
 #include "tengine/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct ir_model_parts;  // those of a graph
 
@@ -92,6 +90,4 @@ TENGINE_MUST_USE int share_ir_model_parts(struct graph* graph, struct graph* cop
 // For the end of a graph. NULL is allowed.
 void release_ir_model_parts(struct ir_model_parts* parts);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

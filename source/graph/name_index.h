@@ -5,9 +5,7 @@
 
 #include "graph/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // The first node (tensor) of this name; -1: none.
 int find_ir_node_name(const struct graph* graph, const char* name);
@@ -24,6 +22,4 @@ static inline void forget_ir_names(struct graph* graph)
 void forget_ir_names(struct graph* graph);
 #endif
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

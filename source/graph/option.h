@@ -5,9 +5,7 @@
 
 #include "graph/context.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 typedef struct ir_option
 {
@@ -46,6 +44,4 @@ ir_context_device_t* find_ir_option_device(const ir_context_t* context, const ch
 int set_ir_context_device_option(ir_context_t* context, const struct device* device,
                                  const char* key, const char* value);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

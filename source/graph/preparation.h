@@ -5,9 +5,7 @@
 
 #include "tengine/ir.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // These two enclose the preparation of a source graph; an earlier request to cancel is dropped.
 void begin_ir_preparation(struct graph* source);
@@ -46,6 +44,4 @@ TENGINE_MUST_USE int claim_ir_memory(struct graph* execution, int64_t bytes, con
 // part, which has the limit, and the count when it was made.
 TENGINE_MUST_USE int check_ir_memory(const struct graph* graph, int64_t bytes, const char* what);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

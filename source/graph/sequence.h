@@ -9,9 +9,7 @@
 
 #include "tengine/ir.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 typedef struct ir_element
 {
@@ -39,6 +37,4 @@ bool is_ir_sequence_absent(const void* memory);
 int count_ir_sequence(const void* memory);
 ir_element_t get_ir_sequence_element(const void* memory, int index);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

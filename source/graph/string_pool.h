@@ -9,9 +9,7 @@
 
 #include "tengine/ir.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct ir_strings;
 
@@ -89,6 +87,4 @@ TENGINE_MUST_USE int keep_ir_string(const struct graph* graph, const char* text,
 bool is_ir_string(const struct graph* graph, const char* address);
 #endif
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

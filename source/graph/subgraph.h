@@ -4,9 +4,7 @@
 
 #include "tengine/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 void init_ir_subgraph(struct graph* graph, struct subgraph* subgraph, int index);
 
@@ -25,6 +23,4 @@ int connect_ir_subgraphs(struct graph* graph);
 // look at the whole graph for each piece.
 int list_ir_subgraph_borders(struct subgraph* part);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

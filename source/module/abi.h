@@ -4,14 +4,10 @@
 
 #include "tengine/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // TENGINE_EVERSION when `abi` has another major version than the library, or other sizes of structs
 // that may not change. `kind` and `name` are for the sentence.
 int check_ir_abi(const char* kind, const char* name, const ir_abi_t* abi);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

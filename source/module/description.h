@@ -4,9 +4,7 @@
 
 #include "tengine/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 typedef enum device_ability
 {
@@ -26,6 +24,4 @@ TENGINE_MUST_USE int read_device_ability(struct device* device, device_ability_t
 // The device is about to leave the registry.
 void forget_device_description(const struct device* device);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

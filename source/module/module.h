@@ -7,9 +7,7 @@
 #include "operator/registry.h"
 #include "tengine/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct serializer;
 
@@ -34,6 +32,4 @@ int get_serializer_count(void);
 int set_first_device(const char* name);
 struct device* get_first_device(void);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

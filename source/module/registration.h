@@ -4,9 +4,9 @@
 // source/operator/*_ops.c.
 #pragma once
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "tengine/export.h"
+
+TENGINE_EXTERN_C_BEGIN
 
 // Both return 0 or a negative TENGINE_E... code. `leave` is only called after a successful `enter`.
 struct tengine_registration
@@ -27,6 +27,4 @@ struct operator_table;
 extern const struct operator_table* const tengine_operator_tables[];
 extern const int tengine_operator_table_num;
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

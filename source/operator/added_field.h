@@ -6,9 +6,7 @@
 
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // Adds a parameter, not set yet. The name is copied. TENGINE_ENOTSUP: the operator is not open;
 // TENGINE_EEXIST: there is one of this name; TENGINE_ELIMIT: too many for one node.
@@ -22,6 +20,4 @@ int copy_added_fields(struct node* target, const struct node* origin);
 // that every node of it has.
 int get_first_attribute(const struct node* node);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

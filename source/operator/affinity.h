@@ -5,9 +5,7 @@
 
 #include "tengine/ir.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // Characters are those of UTF-8; blanks around a device's name do not count.
 typedef struct ir_affinity
@@ -45,6 +43,4 @@ int get_ir_affinity_group(const char* devices, const char* device);
 // the end. The name is *out_length bytes at *out_name.
 bool next_ir_affinity_device(const char** cursor, const char** out_name, size_t* out_length);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -4,13 +4,9 @@
 
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // Records "Conv 'conv1': <sentence>" as error `code`; returns the code.
 int fail_node(const struct node* node, int code, const char* format, ...) TENGINE_PRINTF(3, 4);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

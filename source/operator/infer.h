@@ -9,9 +9,7 @@
 #include "operator/fail.h"
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // Types and shapes of the outputs of one node, by its operator's rule. OP_SHAPE_LATER: a shape of
 // its inputs, or data of theirs that it needs, is not known yet; the types are settled all the
@@ -46,6 +44,4 @@ int require_same_types(const struct node* node, int first_input, int last_input)
 // Product of dims in [first, last).
 int64_t multiply_dims(const struct tensor* tensor, int first, int last);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -6,14 +6,10 @@
 
 #include "tengine/ir.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // The key of a node of an execution graph: the same whenever the same model is prepared, and unique
 // in the graph.
 uint64_t find_ir_node_key(const struct node* node);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

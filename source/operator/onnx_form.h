@@ -7,9 +7,7 @@
 
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // The opset of a graph with nothing that came later: that of ONNX 1.16, which most programs read.
 #define USUAL_OPSET 21
@@ -45,6 +43,4 @@ int get_ir_version_of_opset(int opset);
 // Whether the node has a value of its own for the field, in its opset, and not the default.
 bool has_own_param(const struct node* node, const op_field_t* field);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -6,10 +6,9 @@
 #include <stdint.h>
 
 #include "tengine/defines.h"
+#include "tengine/export.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // For error sentences: "float8e4m3fn", also of types that are not ours; "unknown".
 const char* get_onnx_type_name(int64_t onnx_type);
@@ -59,6 +58,4 @@ static inline int get_onnx_type(int data_type)
     return onnx_type;
 }
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -14,9 +14,7 @@
 
 #include "tengine/ir.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // The newest opset whose operators were read when the tables were written. A row without `until`
 // holds up to here; the meaning of operators in a newer one is not known.
@@ -218,6 +216,4 @@ struct operator_table
     int row_num;
 };
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

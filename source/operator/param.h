@@ -7,9 +7,7 @@
 #include "base/text.h"
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // Allocates param_mem with defaults / frees it.
 int init_op_param(ir_op_t* op, const ir_method_t* method);
@@ -55,6 +53,4 @@ int check_node_counts(const struct node* node);
 // "kernel_shape=[3,3] group=1": parameters that differ from their default.
 void print_node_params(const struct node* node, text_t* out_text);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

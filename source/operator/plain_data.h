@@ -8,9 +8,7 @@
 
 #include "tengine/ir.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // The longest list of floats that decides a size: Resize's roi. read_float_input() takes no longer.
 #define OP_MOST_FLOATS (2 * MAX_SHAPE_DIM_NUM)
@@ -20,6 +18,4 @@ extern "C" {
 // these change while they run.
 bool is_plain_data(const struct tensor* constant);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -6,9 +6,7 @@
 #include "operator/operator.h"
 #include "tengine/device.h"  // get_op_type(), find_op_name(), push_op_names()
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // Ids below are Tengine's own operators (OP_CONV ...); ids from here on are given in the order of
 // registration.
@@ -48,6 +46,4 @@ int change_node_opset(struct node* node, int version);
 // again.
 int replace_ir_graph_input_nodes(struct graph* graph, const int32_t nodes[], int number);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

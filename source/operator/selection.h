@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "tengine/export.h"
+
+TENGINE_EXTERN_C_BEGIN
 
 // One of Tengine's operators that is left out, and its number in tmfiles.
 struct left_out_operator
@@ -37,6 +37,4 @@ const char* find_left_out_operator(int file_id);
 // Sets TENGINE_EOPERATOR: `operator_name` of `node_name` is not part of this build. Returns it.
 int fail_left_out(const char* node_name, const char* operator_name);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

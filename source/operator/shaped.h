@@ -6,9 +6,7 @@
 
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // A trait beside those of op_trait_t: the row's lower() is called when the shapes of all inputs are
 // known, and uses the functions of tengine/emit.h, as those of Tengine's rows do.
@@ -19,6 +17,4 @@ static inline bool is_lowered_by_shapes(const ir_method_t* method)
     return method->lower && (method->tengine || (method->traits & OP_SHAPED));
 }
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

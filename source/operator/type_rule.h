@@ -4,13 +4,9 @@
 
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // Settles the types by method.types of operator.h, as far as those of the inputs are known.
 int infer_node_types(struct node* node);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

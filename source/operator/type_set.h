@@ -6,9 +6,7 @@
 
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 #define TYPE_BIT(name) (UINT32_C(1) << TENGINE_DT_##name)
 
@@ -40,6 +38,4 @@ TENGINE_MUST_USE int check_small_types(const struct node* node);
 // library's.
 TENGINE_MUST_USE int refuse_small_types(const struct node* node);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

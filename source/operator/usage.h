@@ -5,13 +5,11 @@
 
 #include <stdbool.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "tengine/export.h"
+
+TENGINE_EXTERN_C_BEGIN
 
 void note_operator_use(int type);
 bool is_operator_used(int type);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

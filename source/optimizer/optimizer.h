@@ -6,9 +6,7 @@
 
 #include "tengine/ir.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct tengine_quantization;
 
@@ -86,6 +84,4 @@ int explain_ir_inputs(const struct graph* source, int status);
 // One log line with the devices of the nodes and the reasons (option split.report).
 void report_ir_split(const struct graph* execution);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -4,9 +4,7 @@
 
 #include "tengine/ir.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // The bodies of an execution graph can be run from here on. Those whose inputs have shapes are
 // prepared, with `place` only placed; the others are prepared when they are run.
@@ -15,6 +13,4 @@ int prepare_ir_bodies(struct graph* execution, const ir_run_options_t* options, 
 // Ends their preparations.
 int close_ir_bodies(struct graph* execution);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -5,9 +5,7 @@
 
 #include "scheduler/frame.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // An input or output of the compiled graph; tensor->source_index is its value in the frame.
 typedef struct border
@@ -29,6 +27,4 @@ int put_ir_values(const struct subgraph* compiled, const ir_border_t* borders,
 // EDEVICE for an output whose shape or data is wrong.
 int take_ir_values(const struct subgraph* compiled, const ir_border_t* borders, ir_frame_t* frame);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

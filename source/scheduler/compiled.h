@@ -6,9 +6,7 @@
 #include "scheduler/part_store.h"
 #include "scheduler/watchdog.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 typedef struct compiled
 {
@@ -67,6 +65,4 @@ int end_ir_compiled(ir_compiled_t* compiled, void** out_device_graph);
 // post_run, if pre_run has succeeded, then frees everything whatever it returns. NULL is allowed.
 int close_ir_compiled(ir_compiled_t* compiled);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -7,9 +7,7 @@
 
 #include "scheduler/frame.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // Whether two shapes are the same, also in their unknown dimensions.
 bool has_same_ir_shape(const struct tensor* a, const struct tensor* b);
@@ -37,6 +35,4 @@ int collect_ir_outputs(struct graph* source, const struct graph* execution,
 // These outputs, by their indices, lose the memory they have from a frame.
 void withdraw_ir_outputs(struct graph* source, const int32_t outputs[], int number);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

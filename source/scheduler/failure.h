@@ -5,9 +5,7 @@
 
 #include "tengine/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 typedef struct failure
 {
@@ -27,6 +25,4 @@ int raise_ir_failure(const ir_failure_t* failure);
 int fail_ir_entry(const struct device* device, const char* entry, int part_index, int node_num,
                   int status);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -7,9 +7,7 @@
 #include "base/sha256.h"
 #include "tengine/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // SHA-256 of all that decides the compiled form of a part of an execution graph: operators,
 // parameters, connections, shapes, types, scales and the values of constants; the device with the
@@ -27,6 +25,4 @@ TENGINE_MUST_USE int find_ir_fingerprint(const struct subgraph* part, struct dev
 TENGINE_MUST_USE int find_ir_compatibility(const struct subgraph* part, struct device* device,
                                            char out_text[IR_COMPATIBILITY_SIZE]);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -5,9 +5,7 @@
 
 #include "tengine/ir.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // The state of a tensor of the execution graph in this run.
 typedef struct frame_value
@@ -45,6 +43,4 @@ void reset_ir_frame(ir_frame_t* frame, const struct graph* execution);
 // the tensor's own, a copy.
 int take_ir_value(ir_frame_value_t* value, struct tensor* tensor);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -5,9 +5,7 @@
 
 #include "tengine/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 typedef struct device_memory
 {
@@ -32,6 +30,4 @@ int64_t count_ir_derived_constants(const struct graph* execution);
 int64_t count_ir_border_memory(const struct graph* execution);
 int64_t count_ir_run_values(const struct graph* execution);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -14,9 +14,7 @@
 #include "graph/context.h"
 #include "scheduler/sink.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // The data that a device has saved, in a mapped file.
 typedef struct ir_kept_part
@@ -44,6 +42,4 @@ TENGINE_MUST_USE int keep_ir_part(const char* folder, uint64_t limit,
                                   const uint8_t fingerprint[SHA256_BYTES], const char* device,
                                   struct ir_sink* sink);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

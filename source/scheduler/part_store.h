@@ -7,9 +7,7 @@
 
 #include "scheduler/part_cache.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // The entry of one compiled part, from before pre_run until its end. Starts as all zero bytes.
 typedef struct ir_stored_part
@@ -39,6 +37,4 @@ void keep_ir_stored_part(const struct subgraph* part, struct device* device,
 
 void release_ir_stored_part(ir_stored_part_t* stored);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

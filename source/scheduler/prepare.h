@@ -4,9 +4,7 @@
 
 #include "tengine/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // Compiles every part: pre_run of its device on a graph of its own. A part that fails is halved,
 // down to single nodes, which go to the default device (optimizer.h, repairs). Fails when the
@@ -30,6 +28,4 @@ int close_ir_execution(struct graph* execution);
 // released with the graph. After a failure the graph is gone, and *out_spare is NULL.
 int retire_ir_execution(struct graph* execution, struct graph** out_spare);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -9,9 +9,7 @@
 #include "scheduler/frame.h"
 #include "tengine/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 typedef struct runner ir_runner_t;
 
@@ -52,6 +50,4 @@ int count_ir_part(struct subgraph* part, struct vector* out_counters);
 // before, and stays so where the device does not tell.
 int explain_ir_node(const struct node* node, ir_node_kernel_t* out_kernel);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -12,9 +12,7 @@
 
 #include "tengine/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // Makes and compiles the execution graph; output tensors of the source graph then have a shape and
 // memory. On failure the graph is as after postrun. ENOENT: the context names a scheduler that does
@@ -67,6 +65,4 @@ void release_schedulers(void);
 struct scheduler* get_sync_scheduler(void);
 struct scheduler* get_pipeline_scheduler(void);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -10,9 +10,7 @@
 #include "scheduler/frame.h"
 #include "tengine/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 typedef struct session
 {
@@ -64,6 +62,4 @@ ir_frame_t* get_ir_run_frame(const ir_session_t* session, int64_t run);
 // Whether a part may go over to the default device now; if so it is counted. Any thread.
 bool allow_ir_fallback(ir_session_t* session, const struct subgraph* part);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -7,9 +7,7 @@
 
 #include "tengine/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // The things that a preparation depends on beside the shapes of the inputs.
 typedef struct terms
@@ -57,6 +55,4 @@ int drop_ir_kept_executions(struct graph* source, int* out_num);
 // present, none is kept.
 struct graph* get_ir_execution(const struct graph* source, int index);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -7,9 +7,7 @@
 
 #include "tengine/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 enum
 {
@@ -25,6 +23,4 @@ struct ir_sink
     size_t capacity;
 };
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

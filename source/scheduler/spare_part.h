@@ -6,9 +6,7 @@
 
 #include "tengine/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // Whether two parts of execution graphs are the same except for shapes: device, operators,
 // attributes, constants, types, connections.
@@ -18,6 +16,4 @@ bool is_same_ir_part(const struct subgraph* a, const struct subgraph* b);
 // none.
 void* take_ir_spare_part(const struct subgraph* part, const struct device* device);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

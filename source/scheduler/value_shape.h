@@ -7,14 +7,10 @@
 
 #include "tengine/ir.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // Whether the values that the inputs of `source` have now would give the shapes that its
 // `execution` has.
 bool has_ir_value_shapes(const struct graph* execution, const struct graph* source);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -6,9 +6,9 @@
 
 #include <stdbool.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "tengine/export.h"
+
+TENGINE_EXTERN_C_BEGIN
 
 typedef struct watch ir_watch_t;
 
@@ -38,6 +38,4 @@ void destroy_ir_watch(ir_watch_t* watch);
 // how many are left. A device must not be unregistered before it is 0.
 int wait_hung_calls(int timeout_ms);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

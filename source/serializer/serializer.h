@@ -16,9 +16,7 @@
 
 #include "tengine/ir.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // The owner of the memory of a constant's bytes.
 typedef enum ir_data_place
@@ -77,6 +75,4 @@ typedef struct serializer
     int (*check_files)(const struct serializer* serializer, const struct graph* ir_graph);
 } serializer_t;
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

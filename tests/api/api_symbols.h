@@ -2,9 +2,9 @@
 // The functions of the public headers c_api.h and inspect.h, see api_symbols.c.
 #pragma once
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "tengine/export.h"
+
+TENGINE_EXTERN_C_BEGIN
 
 struct api_symbol
 {
@@ -15,6 +15,4 @@ struct api_symbol
 extern const struct api_symbol api_symbols[];
 extern const int api_symbol_num;
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

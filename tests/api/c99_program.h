@@ -2,13 +2,11 @@
 // A C99 program on the public headers, to be called as a test.
 #pragma once
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "tengine/export.h"
+
+TENGINE_EXTERN_C_BEGIN
 
 // Goes through a graph's whole life. NULL, or the first expression that was not as expected.
 const char* run_c99_program(void);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -4,9 +4,9 @@
 // themselves.
 #pragma once
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "tengine/export.h"
+
+TENGINE_EXTERN_C_BEGIN
 
 // A tmfile, or its bytes, with one image of ones: the largest output and where it is.
 const char* run_file_program(const char* path, float* out_value, int* out_index);
@@ -27,6 +27,4 @@ const char* run_dump_program(int* out_lines, int* out_length);
 // The same graph from the middle, and up to the middle.
 const char* run_cut_program(void);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -8,9 +8,7 @@
 
 #include "tengine/error.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // The object lies on the stack of the waiting thread.
 typedef struct completion
@@ -28,6 +26,4 @@ int wait_for_completion(ir_completion_t* completion);
 // The kernel will not end it.
 void withdraw_completion(ir_completion_t* completion);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -15,9 +15,7 @@
 #include "operator/operator.h"
 #include "tengine/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct custom_kernel;
 
@@ -98,6 +96,4 @@ void add_custom_kernel(struct node* node, ir_custom_kernel_t* kernel);
 // Takes the kernels off and ends their lives. Fails as finish does.
 int remove_node_kernels(struct node* node);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

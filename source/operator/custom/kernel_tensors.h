@@ -5,9 +5,7 @@
 #include "operator/operator.h"
 #include "tengine/c_api.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct kernel_slot;
 
@@ -42,6 +40,4 @@ kernel_change_t compare_kernel_tensors(const ir_kernel_tensors_t* before,
 void set_kernel_data(const struct node* node, ir_kernel_tensors_t* tensors);
 void clear_kernel_data(ir_kernel_tensors_t* tensors);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -10,9 +10,7 @@
 #include "operator/custom/kernel_tensors.h"
 #include "tengine/c_api.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 typedef struct node_kernel
 {
@@ -28,6 +26,4 @@ typedef struct node_kernel
 // a custom operator.
 int add_node_kernel(struct node* node, struct custom_kernel_ops* ops);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

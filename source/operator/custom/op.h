@@ -8,9 +8,7 @@
 #include "tengine/custom_op.h"
 #include "tengine/ir.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct tengine_op
 {
@@ -76,6 +74,4 @@ tengine_op_t* hold_custom_op(const struct context* context, const char* domain, 
                              int version, const tengine_op_t* last);
 void release_custom_op(tengine_op_t* op);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

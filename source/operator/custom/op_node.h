@@ -6,9 +6,7 @@
 #include "operator/custom/custom_kernel.h"
 #include "operator/custom/op.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // The callback that is under way.
 typedef enum op_call
@@ -62,6 +60,4 @@ struct tengine_op_context
 int give_custom_ops(const struct graph* source, const int32_t nodes[], int node_num,
                     bool only_unknown);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -7,9 +7,7 @@
 
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct attention_param
 {
@@ -66,6 +64,4 @@ struct attention_form
 // parameters that do not go together.
 int read_attention(const struct node* node, struct attention_form* out_form);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -6,9 +6,7 @@
 
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct block_gather_param
 {
@@ -29,6 +27,4 @@ struct block_gather_form
 // The node has been inferred.
 void resolve_block_gather(const struct node* node, struct block_gather_form* out_form);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -4,9 +4,7 @@
 
 #include "operator/onnx/window.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct col2im_param
 {
@@ -18,6 +16,4 @@ struct col2im_param
 // those that do not fit.
 TENGINE_MUST_USE int resolve_col2im(const struct node* node, struct window* out_window);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -4,9 +4,7 @@
 #include "graph/body.h"
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct scan_param
 {
@@ -40,6 +38,4 @@ TENGINE_MUST_USE int get_scan_input_axis(const struct node* node, int index, int
 TENGINE_MUST_USE int get_scan_output_axis(const struct node* node, int index, int rank,
                                           int* out_axis, bool* out_reverse);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

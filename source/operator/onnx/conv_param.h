@@ -4,9 +4,7 @@
 
 #include "operator/onnx/window.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct conv_param
 {
@@ -23,6 +21,4 @@ TENGINE_MUST_USE int resolve_conv_window(const struct node* node, int weight_ind
 TENGINE_MUST_USE int resolve_conv_transpose_window(const struct node* node,
                                                    struct window* out_window);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -4,9 +4,7 @@
 
 #include "operator/onnx/window.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct deform_conv_param
 {
@@ -27,6 +25,4 @@ enum deform_conv_input
 
 TENGINE_MUST_USE int resolve_deform_window(const struct node* node, struct window* out_window);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

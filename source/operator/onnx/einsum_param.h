@@ -4,9 +4,7 @@
 
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct einsum_param
 {
@@ -35,6 +33,4 @@ struct einsum_plan
 // Parses the equation against the shapes of the inputs. EINVAL with a sentence when they disagree.
 TENGINE_MUST_USE int plan_einsum(const struct node* node, struct einsum_plan* out_plan);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

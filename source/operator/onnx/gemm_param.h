@@ -6,9 +6,7 @@
 
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct gemm_param
 {
@@ -50,6 +48,4 @@ TENGINE_MUST_USE int resolve_gemm_shape(const struct node* node, int b_index, in
 TENGINE_MUST_USE int resolve_matmul_shape(const struct node* node, int a_index, int b_index,
                                           struct matmul_shape* out_shape);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

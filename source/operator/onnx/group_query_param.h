@@ -4,9 +4,7 @@
 
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct group_query_param
 {
@@ -59,6 +57,4 @@ enum group_query_output
 // Elements of a head, of a node whose infer_shape has passed.
 int get_group_query_depth(const struct node* node);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -6,9 +6,7 @@
 #include "operator/operator.h"
 #include "operator/registry.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // A constant one-dimensional int64 tensor. NULL on failure (error set).
 struct tensor* create_int_constant(struct graph* graph, const int64_t* values, int num);
@@ -28,6 +26,4 @@ int align_second_input(struct graph* graph, struct node* node, int axis);
 // between two Transposes.
 int move_channels_first(struct graph* graph, struct node* node, int rank);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

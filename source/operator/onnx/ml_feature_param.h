@@ -60,9 +60,7 @@ struct ml_label_param
     struct op_tensor default_tensor;
 };
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // A list of LabelEncoder's, wherever it stands: int64, float32, float64 or strings.
 struct label_list
@@ -75,6 +73,4 @@ struct label_list
 struct label_list get_label_keys(const struct ml_label_param* param);
 struct label_list get_label_values(const struct ml_label_param* param);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -7,9 +7,7 @@
 
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // TreeEnsembleRegressor (target_*) and TreeEnsembleClassifier (class_*). A node's key is its tree
 // and its number in it; the first node of a tree is its root.
@@ -146,6 +144,4 @@ TENGINE_MUST_USE int make_tree_ensemble_table(const struct node* node, int featu
                                               struct tree_table* out_table);
 void release_tree_table(struct tree_table* table);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

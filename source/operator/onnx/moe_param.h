@@ -4,9 +4,7 @@
 
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct moe_param
 {
@@ -64,6 +62,4 @@ struct moe_shape
 // The node has been inferred.
 void resolve_moe_shape(const struct node* node, struct moe_shape* out_shape);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

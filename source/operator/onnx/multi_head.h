@@ -8,9 +8,7 @@
 
 #include "operator/tengine/emit.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct multi_head_param
 {
@@ -68,6 +66,4 @@ void emit_attention(emitter_t* emit, const struct operands* operands, int result
 // elsewhere.
 int count_attention_results(const emitter_t* emit, bool has_own_present);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -5,9 +5,7 @@
 
 #include "operator/onnx/window.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct pool_param
 {
@@ -29,6 +27,4 @@ struct global_pool_param
 TENGINE_MUST_USE int resolve_pool_window(const struct node* node, struct window* out_window);
 TENGINE_MUST_USE int resolve_unpool_window(const struct node* node, struct window* out_window);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -5,9 +5,7 @@
 
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct qgemm_param
 {
@@ -41,6 +39,4 @@ struct qlinear_softmax_param
 // one quantised tensor.
 #define LOOKUP_TABLE_SIZE 256
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -8,9 +8,7 @@
 
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // Inputs index, index + 1 and index + 2 are int8 or uint8, float32, and of the type of the first;
 // the last may be absent, which means 0. Says nothing about shapes.
@@ -35,6 +33,4 @@ TENGINE_MUST_USE int lower_binary_to_floats(struct graph* graph, struct node* no
 // The type of the result: that of the zero point at `index`, else of the tensor at input 0.
 int result_type(const struct node* node, int index);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

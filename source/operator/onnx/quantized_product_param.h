@@ -6,9 +6,7 @@
 
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct matmul_nbits_param
 {
@@ -46,6 +44,4 @@ struct nbits_shape
 // The node has been inferred.
 void resolve_nbits_shape(const struct node* node, struct nbits_shape* out_shape);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

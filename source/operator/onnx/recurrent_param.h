@@ -4,9 +4,7 @@
 
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct recurrent_param
 {
@@ -68,6 +66,4 @@ TENGINE_MUST_USE int check_recurrent_lengths(const struct node* node,
                                              const struct recurrent_shape* shape,
                                              const struct tensor* lengths);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -5,9 +5,7 @@
 
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct resize_param
 {
@@ -55,6 +53,4 @@ struct grid_sample_param
     int align_corners;
 };
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

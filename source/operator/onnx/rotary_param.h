@@ -8,9 +8,7 @@
 
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct rotary_param
 {
@@ -37,6 +35,4 @@ struct rotary_form
 // parameters that do not go together.
 int read_rotary(const struct node* node, struct rotary_form* out_form);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -6,9 +6,7 @@
 
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct reshape_param
 {
@@ -74,6 +72,4 @@ struct eye_like_param
     int k;
 };
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

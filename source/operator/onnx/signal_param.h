@@ -4,9 +4,7 @@
 
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct dft_param
 {
@@ -53,6 +51,4 @@ struct stft_size
 int read_dft_size(const struct node* node, struct dft_size* out_size);
 int read_stft_size(const struct node* node, struct stft_size* out_size);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

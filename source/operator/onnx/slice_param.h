@@ -4,9 +4,7 @@
 
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // Inputs from opset 10 on.
 struct slice_param
@@ -55,6 +53,4 @@ struct trilu_param
     int upper;
 };
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -7,9 +7,7 @@
 
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct tensor_scatter_param
 {
@@ -64,6 +62,4 @@ struct linear_attention_form
 // parameters that do not go together.
 int read_linear_attention(const struct node* node, struct linear_attention_form* out_form);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

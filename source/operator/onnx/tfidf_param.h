@@ -4,9 +4,7 @@
 
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct tfidf_param
 {
@@ -33,6 +31,4 @@ static inline int64_t get_ngram_end(const struct tfidf_param* param, int length)
                                             : get_pool_num(param);
 }
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

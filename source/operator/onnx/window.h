@@ -8,9 +8,7 @@
 
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 enum
 {
@@ -106,6 +104,4 @@ static inline void clip_window_taps(const struct window_axis* axis, int position
     *out_first = first < last ? (int)first : (int)last;
 }
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

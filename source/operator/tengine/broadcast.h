@@ -6,9 +6,7 @@
 
 #include "operator/tengine/emit.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 typedef enum tm_match
 {
@@ -37,6 +35,4 @@ void emit_tm_operands(emitter_t* emit, struct tensor* out_operands[2]);
 // that the node can be raised; then *out_operands is set. Else the node is refused.
 bool do_tm_operands_fit(struct node* node, tm_operands_t* out_operands);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -8,9 +8,7 @@
 
 #include "operator/operator.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 struct tm_detection_output_param
 {
@@ -97,6 +95,4 @@ int64_t count_anchors(const struct tm_rpn_param* param);
 // a square of `basesize` first, with whole sides, each in all scales.
 void make_anchor(const struct tm_rpn_param* param, int64_t index, float out_corners[4]);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

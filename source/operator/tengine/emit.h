@@ -19,9 +19,7 @@
 #include "operator/operator.h"
 #include "operator/param.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 typedef struct emitter
 {
@@ -82,6 +80,4 @@ int fail_emitting(emitter_t* emit, int code, const char* format, ...) TENGINE_PR
 // OP_NOT_RAISED. Nothing may have been emitted.
 int refuse_raising(struct node* node, const char* format, ...) TENGINE_PRINTF(2, 3);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

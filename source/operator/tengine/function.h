@@ -18,9 +18,7 @@
         return rewrite_as(graph, node, "tengine." tengine_name);        \
     }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // Lowering: an ONNX operator by its name, or "Square", "Rsqrt", which ONNX has not.
 struct tensor* emit_tm_function(emitter_t* emit, const char* function, struct tensor* input);
@@ -30,6 +28,4 @@ struct tensor* emit_tm_function(emitter_t* emit, const char* function, struct te
 #define TM_UNARY_SQRT 5
 struct tensor* emit_tm_unary(emitter_t* emit, int type, struct tensor* input);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

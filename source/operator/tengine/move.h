@@ -5,9 +5,7 @@
 
 #include "operator/tengine/emit.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // ---- lowering ----
 
@@ -56,6 +54,4 @@ struct tensor* raise_to_transpose(emitter_t* emit, struct tensor* input, const i
 // The whole node is Tengine's Reshape of input 0 to the shape that output 0 is known to have.
 int raise_as_reshape(struct graph* graph, struct node* node);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

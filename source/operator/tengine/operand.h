@@ -6,9 +6,7 @@
 #include "operator/onnx/window.h"
 #include "operator/tengine/emit.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // Input `index` of the origin (`what` in messages) in the shape `dims` and the data type of input
 // 0. Files give weights other shapes, and fp16 beside float data; only the number of elements is
@@ -46,6 +44,4 @@ int finish_with_plane(emitter_t* emit, struct tensor* output);
 // compute.
 bool is_output_read(const struct node* node, int index);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -5,9 +5,7 @@
 
 #include "tengine/ir.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // The one float a constant input holds; false when it is absent or no such constant.
 bool read_raised_float(const struct node* node, int index, float* out_value);
@@ -28,6 +26,4 @@ bool has_tengine_type(struct node* node);
 // and only Cast reads it.
 bool is_type_free(const struct node* node, int index);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

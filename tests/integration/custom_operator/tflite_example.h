@@ -5,9 +5,7 @@
 #include "tensorflow/lite/c/c_api.h"
 #include "tensorflow/lite/c/c_api_opaque.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // y = atan(x), with the names that only the guide has.
 const TfLiteOperator* get_atan_op(void);
@@ -22,6 +20,4 @@ extern int temporary_num;
 // y = those of x that are positive: their number is known in invoke.
 const TfLiteOperator* get_positive_op(void);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

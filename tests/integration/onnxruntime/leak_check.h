@@ -4,9 +4,9 @@
 // its own CPU loses as well.
 #pragma once
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "tengine/export.h"
+
+TENGINE_EXTERN_C_BEGIN
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/lsan_interface.h>
@@ -20,6 +20,4 @@ extern "C" {
 // Ends the process with `status`, or with 1 and the sanitizer's report when something was lost.
 void exit_without_leaks(int status);
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

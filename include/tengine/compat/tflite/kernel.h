@@ -8,9 +8,7 @@
 
 #include "tengine/compat/tflite/types.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 // ---- errors ----
 
@@ -280,6 +278,4 @@ static inline TfLiteStatus TfLiteOpaqueContextResizeTensor(TfLiteOpaqueContext* 
     return tengine_tflite_is_owner(tensor) ? tengine_tflite_fit_memory(context, tensor) : kTfLiteOk;
 }
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -9,9 +9,7 @@
 
 #include "tengine/compat/tflite/temporary.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 typedef struct TfLiteOperator
 {
@@ -315,6 +313,4 @@ static inline int tengine_tflite_register(context_t context, const char* domain,
     return status;
 }
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -7,9 +7,7 @@
 
 #include "tengine/compat/tflite/kernel.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 static inline TfLiteOpaqueTensorBuilder* TfLiteOpaqueTensorBuilderCreate(void)
 {
@@ -152,6 +150,4 @@ static inline TfLiteStatus TfLiteOpaqueNodeTemporaries(const TfLiteOpaqueNode* n
     return kTfLiteOk;
 }
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END

@@ -11,9 +11,7 @@
 
 #include "tengine/custom_op.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+TENGINE_EXTERN_C_BEGIN
 
 typedef enum TfLiteStatus
 {
@@ -188,6 +186,4 @@ static inline size_t tengine_tflite_size_of(TfLiteType type)
     return row->size;
 }
 
-#ifdef __cplusplus
-}
-#endif
+TENGINE_EXTERN_C_END
