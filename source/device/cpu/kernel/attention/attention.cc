@@ -9,12 +9,6 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/shared/attention_problem.h"
 
-#if !defined(TENGINE_HAVE_HIGHWAY) || defined(TENGINE_MINIMAL)
-namespace tengine::cpu {
-extern const KernelTable attention_kernels;
-const KernelTable attention_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#else
 namespace tengine::cpu {
 namespace {
 
@@ -147,4 +141,3 @@ extern const KernelTable attention_kernels;
 const KernelTable attention_kernels = make_table<attention_rows>();
 
 }  // namespace tengine::cpu
-#endif

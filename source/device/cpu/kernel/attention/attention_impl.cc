@@ -26,7 +26,6 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 
-#if defined(TENGINE_HAVE_HIGHWAY) && !defined(TENGINE_MINIMAL)
 #ifndef TENGINE_CPU_ATTENTION
 #define TENGINE_CPU_ATTENTION
 namespace tengine::cpu {
@@ -312,13 +311,3 @@ const Kernel* find_fused_attention()
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE
-#else
-namespace tengine::cpu {
-
-const Kernel* find_fused_attention()
-{
-    return nullptr;
-}
-
-}  // namespace tengine::cpu
-#endif

@@ -9,12 +9,6 @@
 #include "device/cpu/kernel/product/kept_problem.h"
 #include "device/cpu/kernel_table.h"
 
-#if !defined(TENGINE_HAVE_HIGHWAY) || defined(TENGINE_MINIMAL)
-namespace tengine::cpu {
-extern const KernelTable group_query_kernels;
-const KernelTable group_query_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#else
 namespace tengine::cpu {
 namespace {
 
@@ -129,4 +123,3 @@ extern const KernelTable group_query_kernels;
 const KernelTable group_query_kernels = make_table<group_query_rows>();
 
 }  // namespace tengine::cpu
-#endif

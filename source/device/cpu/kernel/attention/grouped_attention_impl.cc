@@ -18,7 +18,6 @@
 #include "device/cpu/kernel/vector/fixed_vectors.h"
 #include "device/cpu/parallel.h"
 
-#if defined(TENGINE_HAVE_HIGHWAY) && !defined(TENGINE_MINIMAL)
 #ifndef TENGINE_CPU_GROUPED_ATTENTION
 #define TENGINE_CPU_GROUPED_ATTENTION
 namespace tengine::cpu {
@@ -335,4 +334,3 @@ void attend_groups(const GroupBlocks& blocks, const GroupSource& source, thread_
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE
-#endif  // TENGINE_HAVE_HIGHWAY

@@ -12,7 +12,6 @@
 #include "device/cpu/shared/grain.h"
 #include "device/cpu/shared/rotary_table.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 // clang-format off
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/kernel/attention/rotary.cc"
@@ -70,14 +69,8 @@ void rotate_neighbours(const float* x, int64_t half, const float* cosines, const
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-#endif  // TENGINE_HAVE_HIGHWAY
 
-#if !defined(TENGINE_HAVE_HIGHWAY)
-namespace tengine::cpu {
-extern const KernelTable rotary_kernels;
-const KernelTable rotary_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#elif HWY_ONCE
+#if HWY_ONCE
 namespace tengine::cpu {
 namespace {
 

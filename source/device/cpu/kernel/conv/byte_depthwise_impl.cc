@@ -16,7 +16,6 @@
 #include "device/cpu/kernel/conv/byte_depthwise.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 #ifndef TENGINE_CPU_BYTE_DEPTHWISE
 #define TENGINE_CPU_BYTE_DEPTHWISE
 namespace tengine::cpu {
@@ -458,4 +457,3 @@ void convolve_byte_depthwise(const ByteDepthwise& conv, const ByteDepthwiseRun& 
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE
-#endif  // TENGINE_HAVE_HIGHWAY

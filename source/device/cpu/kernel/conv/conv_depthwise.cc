@@ -21,7 +21,6 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 #ifndef TENGINE_CPU_CONV_DEPTHWISE
 #define TENGINE_CPU_CONV_DEPTHWISE
 namespace tengine::cpu {
@@ -181,14 +180,8 @@ void copy_band(const DepthwiseCopy& band, float* copy)
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-#endif  // TENGINE_HAVE_HIGHWAY
 
-#if !defined(TENGINE_HAVE_HIGHWAY)
-namespace tengine::cpu {
-extern const KernelTable conv_depthwise_kernels;
-const KernelTable conv_depthwise_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#elif HWY_ONCE
+#if HWY_ONCE
 namespace tengine::cpu {
 namespace {
 

@@ -35,7 +35,6 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/grain.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 // clang-format off
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/kernel/conv/conv_depthwise_pixels.cc"
@@ -281,14 +280,8 @@ void convolve_typed_copy(const DepthwisePixels& conv, const DepthwiseOperands& o
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-#endif  // TENGINE_HAVE_HIGHWAY
 
-#if !defined(TENGINE_HAVE_HIGHWAY)
-namespace tengine::cpu {
-extern const KernelTable conv_depthwise_pixels_kernels;
-const KernelTable conv_depthwise_pixels_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#elif HWY_ONCE
+#if HWY_ONCE
 namespace tengine::cpu {
 namespace {
 

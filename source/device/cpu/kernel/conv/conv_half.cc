@@ -10,7 +10,6 @@
 #include "device/cpu/kernel/product/pixel_conv.h"
 #include "device/cpu/kernel_table.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 namespace tengine::cpu {
 namespace {
 
@@ -76,9 +75,3 @@ extern const KernelTable conv_half_kernels;
 const KernelTable conv_half_kernels = make_table<conv_half_rows>();
 
 }  // namespace tengine::cpu
-#else
-namespace tengine::cpu {
-extern const KernelTable conv_half_kernels;
-const KernelTable conv_half_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#endif  // TENGINE_HAVE_HIGHWAY

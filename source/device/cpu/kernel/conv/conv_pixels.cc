@@ -24,7 +24,6 @@
 #include "device/cpu/kernel/product/pixel_conv.h"
 #include "device/cpu/kernel_table.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 namespace tengine::cpu {
 namespace {
 
@@ -146,9 +145,3 @@ extern const KernelTable conv_pixels_kernels;
 const KernelTable conv_pixels_kernels = make_table<conv_pixels_rows>();
 
 }  // namespace tengine::cpu
-#else
-namespace tengine::cpu {
-extern const KernelTable conv_pixels_kernels;
-const KernelTable conv_pixels_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#endif  // TENGINE_HAVE_HIGHWAY

@@ -19,7 +19,6 @@
 #include "device/cpu/kernel/product/packed_problem.h"
 #include "device/cpu/kernel_table.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 namespace tengine::cpu {
 namespace {
 
@@ -125,9 +124,3 @@ extern const KernelTable conv_transpose_pixels_kernels;
 const KernelTable conv_transpose_pixels_kernels = make_table<conv_transpose_pixels_rows>();
 
 }  // namespace tengine::cpu
-#else
-namespace tengine::cpu {
-extern const KernelTable conv_transpose_pixels_kernels;
-const KernelTable conv_transpose_pixels_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#endif  // TENGINE_HAVE_HIGHWAY

@@ -31,7 +31,6 @@
 #include "device/cpu/parallel.h"
 #include "tengine/device.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 namespace tengine::cpu {
 namespace {
 
@@ -377,9 +376,3 @@ extern const KernelTable conv_winograd_kernels;
 const KernelTable conv_winograd_kernels = make_table<conv_winograd_rows>();
 
 }  // namespace tengine::cpu
-#else
-namespace tengine::cpu {
-extern const KernelTable conv_winograd_kernels;
-const KernelTable conv_winograd_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#endif  // TENGINE_HAVE_HIGHWAY

@@ -8,7 +8,6 @@
 #include "device/cpu/kernel/product/packed_problem.h"
 #include "device/cpu/parallel.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 namespace tengine::cpu {
 namespace {
 
@@ -254,4 +253,3 @@ int run_phases(KernelContext& context)
 }
 
 }  // namespace tengine::cpu
-#endif  // TENGINE_HAVE_HIGHWAY

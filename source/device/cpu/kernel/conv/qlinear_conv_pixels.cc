@@ -16,7 +16,6 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/grain.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 namespace tengine::cpu {
 namespace {
 
@@ -155,9 +154,3 @@ extern const KernelTable qlinear_conv_pixels_kernels;
 const KernelTable qlinear_conv_pixels_kernels = make_table<qlinear_conv_pixels_rows>();
 
 }  // namespace tengine::cpu
-#else
-namespace tengine::cpu {
-extern const KernelTable qlinear_conv_pixels_kernels;
-const KernelTable qlinear_conv_pixels_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#endif  // TENGINE_HAVE_HIGHWAY

@@ -15,7 +15,6 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/grain.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 namespace tengine::cpu {
 namespace {
 
@@ -227,9 +226,3 @@ extern const KernelTable qlinear_depthwise_pixels_kernels;
 const KernelTable qlinear_depthwise_pixels_kernels = make_table<qlinear_depthwise_pixels_rows>();
 
 }  // namespace tengine::cpu
-#else
-namespace tengine::cpu {
-extern const KernelTable qlinear_depthwise_pixels_kernels;
-const KernelTable qlinear_depthwise_pixels_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#endif  // TENGINE_HAVE_HIGHWAY

@@ -32,7 +32,6 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 #ifndef TENGINE_CPU_QLINEAR_WINOGRAD
 #define TENGINE_CPU_QLINEAR_WINOGRAD
 namespace tengine::cpu {
@@ -304,14 +303,8 @@ void compute_panel(const ByteWinograd& conv, const ByteTiles& block, const int16
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-#endif  // TENGINE_HAVE_HIGHWAY
 
-#if !defined(TENGINE_HAVE_HIGHWAY)
-namespace tengine::cpu {
-extern const KernelTable qlinear_winograd_kernels;
-const KernelTable qlinear_winograd_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#elif HWY_ONCE
+#if HWY_ONCE
 namespace tengine::cpu {
 namespace {
 

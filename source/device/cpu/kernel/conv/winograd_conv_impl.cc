@@ -10,7 +10,6 @@
 #include "device/cpu/kernel/vector/activation.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 // clang-format off
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/kernel/conv/winograd_conv_impl.cc"
@@ -409,4 +408,3 @@ void compute_panel(const Winograd& conv, const WinogradOperands& operands,
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE
-#endif  // TENGINE_HAVE_HIGHWAY

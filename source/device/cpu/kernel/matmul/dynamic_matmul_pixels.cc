@@ -13,7 +13,6 @@
 #include "device/cpu/kernel/vector/float_bytes.h"
 #include "device/cpu/kernel_table.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 namespace tengine::cpu {
 namespace {
 
@@ -247,9 +246,3 @@ extern const KernelTable dynamic_matmul_pixels_kernels;
 const KernelTable dynamic_matmul_pixels_kernels = make_table<dynamic_matmul_pixels_rows>();
 
 }  // namespace tengine::cpu
-#else
-namespace tengine::cpu {
-extern const KernelTable dynamic_matmul_pixels_kernels;
-const KernelTable dynamic_matmul_pixels_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#endif  // TENGINE_HAVE_HIGHWAY

@@ -19,7 +19,7 @@ namespace {
 
 bool accepts(const node& node)
 {
-    return has_products() && get_ir_node_input(&node, 0)->data_type == TENGINE_DT_FP32 &&
+    return get_ir_node_input(&node, 0)->data_type == TENGINE_DT_FP32 &&
            get_ir_node_input(&node, 1)->data_type == TENGINE_DT_FP32;
 }
 

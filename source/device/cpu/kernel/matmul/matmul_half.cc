@@ -16,7 +16,6 @@
 #include "device/cpu/shared/matrix_stack.h"
 #include "operator/onnx/gemm_param.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 namespace tengine::cpu {
 namespace {
 
@@ -147,9 +146,3 @@ extern const KernelTable matmul_half_kernels;
 const KernelTable matmul_half_kernels = make_table<matmul_half_rows>();
 
 }  // namespace tengine::cpu
-#else
-namespace tengine::cpu {
-extern const KernelTable matmul_half_kernels;
-const KernelTable matmul_half_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#endif  // TENGINE_HAVE_HIGHWAY

@@ -25,7 +25,6 @@
 #include "device/cpu/shared/grain.h"
 #include "operator/onnx/quantized_product_param.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 namespace tengine::cpu {
 namespace {
 
@@ -397,9 +396,3 @@ extern const KernelTable matmul_nbits_kernels;
 const KernelTable matmul_nbits_kernels = make_table<matmul_nbits_rows>();
 
 }  // namespace tengine::cpu
-#else
-namespace tengine::cpu {
-extern const KernelTable matmul_nbits_kernels;
-const KernelTable matmul_nbits_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#endif  // TENGINE_HAVE_HIGHWAY

@@ -13,7 +13,6 @@
 #include "device/cpu/kernel_table.h"
 #include "operator/onnx/gemm_param.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 namespace tengine::cpu {
 namespace {
 
@@ -118,9 +117,3 @@ extern const KernelTable matmul_pixels_kernels;
 const KernelTable matmul_pixels_kernels = make_table<matmul_pixels_rows>();
 
 }  // namespace tengine::cpu
-#else
-namespace tengine::cpu {
-extern const KernelTable matmul_pixels_kernels;
-const KernelTable matmul_pixels_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#endif  // TENGINE_HAVE_HIGHWAY

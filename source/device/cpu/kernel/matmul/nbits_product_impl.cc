@@ -14,7 +14,6 @@
 #include "device/cpu/kernel/matmul/nbits_product.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 // clang-format off
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/kernel/matmul/nbits_product_impl.cc"
@@ -348,4 +347,3 @@ void dequantize_nbits(const NbitsStretch& stretch, int bits, float* values)
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE
-#endif  // TENGINE_HAVE_HIGHWAY

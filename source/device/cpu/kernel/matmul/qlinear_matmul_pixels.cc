@@ -16,7 +16,6 @@
 #include "operator/onnx/gemm_param.h"
 #include "operator/onnx/qlinear_param.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 namespace tengine::cpu {
 namespace {
 
@@ -211,9 +210,3 @@ extern const KernelTable qlinear_matmul_pixels_kernels;
 const KernelTable qlinear_matmul_pixels_kernels = make_table<qlinear_matmul_pixels_rows>();
 
 }  // namespace tengine::cpu
-#else
-namespace tengine::cpu {
-extern const KernelTable qlinear_matmul_pixels_kernels;
-const KernelTable qlinear_matmul_pixels_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#endif  // TENGINE_HAVE_HIGHWAY

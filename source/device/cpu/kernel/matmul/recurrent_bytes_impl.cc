@@ -7,7 +7,6 @@
 #include "device/cpu/kernel/product/byte_panel.h"
 #include "device/cpu/kernel/product/pixel_conv.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 namespace tengine::cpu {
 namespace {
 
@@ -156,4 +155,3 @@ void multiply_byte_steps(const ByteGates& gates, const ByteGateMemory& memory, c
 }
 
 }  // namespace tengine::cpu
-#endif  // TENGINE_HAVE_HIGHWAY

@@ -11,7 +11,6 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/grain.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 namespace tengine::cpu {
 namespace {
 
@@ -548,4 +547,3 @@ int run_recurrent_layer(KernelContext& context, const RecurrentPhases& phases)
 }
 
 }  // namespace tengine::cpu
-#endif  // TENGINE_HAVE_HIGHWAY

@@ -17,7 +17,6 @@
 #include "device/cpu/shared/grain.h"
 #include "operator/onnx/norm_param.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 #ifndef TENGINE_CPU_BATCH_NORM
 #define TENGINE_CPU_BATCH_NORM
 namespace tengine::cpu {
@@ -98,14 +97,8 @@ int64_t count_line_overrun()
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-#endif  // TENGINE_HAVE_HIGHWAY
 
-#if !defined(TENGINE_HAVE_HIGHWAY)
-namespace tengine::cpu {
-extern const KernelTable batch_norm_kernels;
-const KernelTable batch_norm_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#elif HWY_ONCE
+#if HWY_ONCE
 namespace tengine::cpu {
 namespace {
 

@@ -15,7 +15,6 @@
 #include "device/cpu/shared/grain.h"
 #include "operator/onnx/norm_param.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 #ifndef TENGINE_CPU_GROUP_NORM
 #define TENGINE_CPU_GROUP_NORM
 namespace tengine::cpu {
@@ -90,14 +89,8 @@ void normalize_group(const NormGroup& group)
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-#endif  // TENGINE_HAVE_HIGHWAY
 
-#if !defined(TENGINE_HAVE_HIGHWAY)
-namespace tengine::cpu {
-extern const KernelTable group_norm_kernels;
-const KernelTable group_norm_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#elif HWY_ONCE
+#if HWY_ONCE
 namespace tengine::cpu {
 namespace {
 

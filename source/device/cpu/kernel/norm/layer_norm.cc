@@ -16,7 +16,6 @@
 #include "device/cpu/shared/grain.h"
 #include "operator/onnx/norm_param.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 // clang-format off
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/kernel/norm/layer_norm.cc"
@@ -37,21 +36,8 @@ void normalize_layer(const float* x, int64_t n, float epsilon, const float* scal
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-#endif  // TENGINE_HAVE_HIGHWAY
 
-#if !defined(TENGINE_HAVE_HIGHWAY)
-namespace tengine::cpu {
-
-extern const KernelTable layer_norm_kernels;
-const KernelTable layer_norm_kernels = {nullptr, 0};
-
-const Kernel* find_fused_layer_norm()
-{
-    return nullptr;
-}
-
-}  // namespace tengine::cpu
-#elif HWY_ONCE
+#if HWY_ONCE
 namespace tengine::cpu {
 namespace {
 

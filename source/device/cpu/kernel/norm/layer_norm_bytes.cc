@@ -16,7 +16,6 @@
 #include "device/cpu/shared/zero_point.h"
 #include "operator/onnx/norm_param.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 #ifndef TENGINE_CPU_LAYER_NORM_BYTES
 #define TENGINE_CPU_LAYER_NORM_BYTES
 namespace tengine::cpu {
@@ -171,14 +170,8 @@ void normalize_row(const NormForm& form, const ByteNormRow& row, const uint8_t* 
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-#endif  // TENGINE_HAVE_HIGHWAY
 
-#if !defined(TENGINE_HAVE_HIGHWAY)
-namespace tengine::cpu {
-extern const KernelTable layer_norm_bytes_kernels;
-const KernelTable layer_norm_bytes_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#elif HWY_ONCE
+#if HWY_ONCE
 namespace tengine::cpu {
 
 ByteSums sum_bytes_exactly(const uint8_t* x, int64_t count, uint8_t flip)

@@ -21,7 +21,6 @@
 #include "device/cpu/shared/grain.h"
 #include "operator/onnx/reduce_param.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 #ifndef TENGINE_CPU_REDUCE
 #define TENGINE_CPU_REDUCE
 namespace tengine::cpu {
@@ -207,14 +206,8 @@ TENGINE_REDUCE(sum_bf16_lines, SumReducer, BFloat16)
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-#endif  // TENGINE_HAVE_HIGHWAY
 
-#if !defined(TENGINE_HAVE_HIGHWAY)
-namespace tengine::cpu {
-extern const KernelTable reduce_kernels;
-const KernelTable reduce_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#elif HWY_ONCE
+#if HWY_ONCE
 namespace tengine::cpu {
 namespace {
 

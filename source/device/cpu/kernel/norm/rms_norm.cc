@@ -12,7 +12,6 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/grain.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 // clang-format off
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/kernel/norm/rms_norm.cc"
@@ -33,14 +32,8 @@ RowStatistics normalize_squares(const float* x, int64_t n, float epsilon, const 
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-#endif  // TENGINE_HAVE_HIGHWAY
 
-#if !defined(TENGINE_HAVE_HIGHWAY)
-namespace tengine::cpu {
-extern const KernelTable rms_norm_kernels;
-const KernelTable rms_norm_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#elif HWY_ONCE
+#if HWY_ONCE
 namespace tengine::cpu {
 namespace {
 

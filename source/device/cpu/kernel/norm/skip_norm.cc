@@ -13,7 +13,6 @@
 #include "device/cpu/shared/grain.h"
 #include "operator/onnx/skip_norm_param.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 // clang-format off
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/kernel/norm/skip_norm.cc"
@@ -50,14 +49,8 @@ RowStatistics normalize_sum_squares(const float* x, int64_t n, float epsilon, co
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-#endif  // TENGINE_HAVE_HIGHWAY
 
-#if !defined(TENGINE_HAVE_HIGHWAY)
-namespace tengine::cpu {
-extern const KernelTable skip_norm_kernels;
-const KernelTable skip_norm_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#elif HWY_ONCE
+#if HWY_ONCE
 namespace tengine::cpu {
 namespace {
 

@@ -17,7 +17,6 @@
 #include "device/cpu/shared/zero_point.h"
 #include "operator/onnx/qlinear_param.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 #ifndef TENGINE_CPU_SOFTMAX_BYTES
 #define TENGINE_CPU_SOFTMAX_BYTES
 namespace tengine::cpu {
@@ -165,14 +164,8 @@ void share_row(const ByteSoftmax& softmax, const uint8_t* x, uint8_t* y)
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-#endif  // TENGINE_HAVE_HIGHWAY
 
-#if !defined(TENGINE_HAVE_HIGHWAY)
-namespace tengine::cpu {
-extern const KernelTable softmax_bytes_kernels;
-const KernelTable softmax_bytes_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#elif HWY_ONCE
+#if HWY_ONCE
 namespace tengine::cpu {
 namespace {
 

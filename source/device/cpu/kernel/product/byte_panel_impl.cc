@@ -8,7 +8,6 @@
 #include "device/cpu/kernel/product/byte_panel.h"
 #include "device/cpu/kernel/product/packed_problem.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 namespace tengine::cpu {
 namespace {
 
@@ -260,4 +259,3 @@ int keep_byte_pixels(KernelContext& context, const BytePixels& conv, const ByteO
 }
 
 }  // namespace tengine::cpu
-#endif  // TENGINE_HAVE_HIGHWAY

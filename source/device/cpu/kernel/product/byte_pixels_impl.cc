@@ -19,7 +19,6 @@
 #include "device/cpu/kernel/vector/fixed_vectors.h"
 #include "device/cpu/parallel.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 #ifndef TENGINE_CPU_BYTE_PIXELS
 #define TENGINE_CPU_BYTE_PIXELS
 namespace tengine::cpu {
@@ -584,4 +583,3 @@ void multiply_byte_pixels(const KernelContext& context, const uint8_t* input, ui
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE
-#endif  // TENGINE_HAVE_HIGHWAY

@@ -7,7 +7,6 @@
 #include "device/cpu/kernel/product/half_panel.h"
 #include "device/cpu/kernel/product/packed_problem.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 namespace tengine::cpu {
 namespace {
 
@@ -75,4 +74,3 @@ int keep_half_pixels(KernelContext& context, const HalfPixels& conv, const HalfW
 }
 
 }  // namespace tengine::cpu
-#endif  // TENGINE_HAVE_HIGHWAY

@@ -16,7 +16,6 @@
 #include "device/cpu/kernel/vector/fixed_vectors.h"
 #include "device/cpu/parallel.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 #ifndef TENGINE_CPU_HALF_PIXELS
 #define TENGINE_CPU_HALF_PIXELS
 namespace tengine::cpu {
@@ -483,4 +482,3 @@ void multiply_half_pixels(const KernelContext& context)
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE
-#endif  // TENGINE_HAVE_HIGHWAY

@@ -7,7 +7,6 @@
 #include "device/cpu/kernel/product/half_panel.h"
 #include "device/cpu/kernel/product/pixel_conv.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 namespace tengine::cpu {
 namespace {
 
@@ -113,4 +112,3 @@ void plan_half_pixels(HalfPixels& conv, int64_t workers)
 }
 
 }  // namespace tengine::cpu
-#endif  // TENGINE_HAVE_HIGHWAY

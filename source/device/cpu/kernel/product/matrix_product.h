@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Single-precision matrix products, spread over the graph's own thread pool, on one of two
 // libraries: OpenBLAS where the build has it (matrix_product_openblas_impl.cc), else our own, made
-// with Highway (matrix_product_packed_impl.cc). In a build with neither there are no products.
+// with Highway (matrix_product_packed_impl.cc). A build with neither has no kernel that is made of
+// products (matrix_product_absent.cc).
 #pragma once
 
 #include <cstddef>
@@ -31,13 +32,10 @@ struct Product
     float beta = 0;
 };
 
-// Whether the build has products; else kernels made of them accept nothing.
-bool has_products();
-
 // OpenBLAS and the processor it takes this one for ("OpenBLAS SkylakeX"); "" without it.
 const char* get_product_library();
 
-// True when there are products, and of these sizes; OpenBLAS counts in int. Strides must not
+// Whether a product may have these sizes; OpenBLAS counts in int. Strides must not
 // exceed the larger of the sizes given.
 bool fits_product(int64_t m, int64_t n, int64_t k);
 

@@ -62,47 +62,4 @@ void multiply(thread_pool_t* pool, const Product& product, float* workspace)
     });
 }
 
-#ifndef TENGINE_HAVE_OPENBLAS
-
-const char* get_product_library()
-{
-    return "";
-}
-
-void prepare_products() {}
-
-bool fits_product(int64_t, int64_t, int64_t)
-{
-    return has_products();
-}
-
-#endif
-
-#if defined(TENGINE_HAVE_OPENBLAS) || defined(TENGINE_HAVE_HIGHWAY)
-
-bool has_products()
-{
-    return true;
-}
-
-#else
-
-bool has_products()
-{
-    return false;
-}
-
-StripUnit get_strip_unit()
-{
-    return {1, 1};
-}
-
-uint64_t find_product_workspace(const Product&)
-{
-    return 0;
-}
-
-void multiply_strip(const Product&, float*) {}
-
-#endif
 }  // namespace tengine::cpu

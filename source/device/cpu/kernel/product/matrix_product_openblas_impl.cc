@@ -6,7 +6,6 @@
 // with a vector are matrix-vector calls, which read the matrix once and are bound by memory;
 // OpenBLAS's general product takes two to three times as long for them. Small products do not go to
 // OpenBLAS, see small_product_impl.cc.
-#ifdef TENGINE_HAVE_OPENBLAS
 
 #include <cblas.h>
 
@@ -100,4 +99,3 @@ const char* get_product_library()
 }
 
 }  // namespace tengine::cpu
-#endif  // TENGINE_HAVE_OPENBLAS

@@ -19,7 +19,6 @@
 #include "device/cpu/kernel/product/matrix_product_strip.h"
 #include "device/cpu/kernel/product/vector_product.h"
 
-#if defined(TENGINE_HAVE_HIGHWAY) && !defined(TENGINE_HAVE_OPENBLAS)
 // clang-format off
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/kernel/product/matrix_product_packed_impl.cc"
@@ -370,6 +369,18 @@ bool is_empty(const Product& p)
 
 }  // namespace
 
+const char* get_product_library()
+{
+    return "";
+}
+
+void prepare_products() {}
+
+bool fits_product(int64_t, int64_t, int64_t)
+{
+    return true;
+}
+
 StripUnit get_strip_unit()
 {
     return HWY_DYNAMIC_DISPATCH(find_strip_unit)();
@@ -389,4 +400,3 @@ void multiply_strip(const Product& product, float* workspace)
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE
-#endif  // TENGINE_HAVE_HIGHWAY

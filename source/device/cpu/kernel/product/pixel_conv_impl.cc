@@ -10,7 +10,6 @@
 #include "device/cpu/kernel/vector/fixed_vectors.h"
 #include "device/cpu/parallel.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 // clang-format off
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/kernel/product/pixel_conv_impl.cc"
@@ -459,4 +458,3 @@ void multiply_pixels(const KernelContext& context, const PixelConv& conv, const 
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE
-#endif  // TENGINE_HAVE_HIGHWAY

@@ -13,7 +13,6 @@
 
 #include "device/cpu/kernel/product/small_product.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 // clang-format off
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/kernel/product/small_product_impl.cc"
@@ -100,20 +99,8 @@ void multiply_small_product(const Product& p)
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-#endif  // TENGINE_HAVE_HIGHWAY
 
-#if !defined(TENGINE_HAVE_HIGHWAY)
-namespace tengine::cpu {
-
-bool is_small_product(const Product&)
-{
-    return false;
-}
-
-void multiply_small(const Product&) {}
-
-}  // namespace tengine::cpu
-#elif HWY_ONCE
+#if HWY_ONCE
 namespace tengine::cpu {
 namespace {
 

@@ -13,7 +13,6 @@
 #include "device/cpu/kernel/product/matrix_product_strip.h"
 #include "device/cpu/kernel/product/vector_product.h"
 
-#if defined(TENGINE_HAVE_HIGHWAY) && !defined(TENGINE_HAVE_OPENBLAS)
 // clang-format off
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/kernel/product/vector_product_impl.cc"
@@ -195,4 +194,3 @@ void multiply_vector(const Product& p)
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE
-#endif  // TENGINE_HAVE_HIGHWAY

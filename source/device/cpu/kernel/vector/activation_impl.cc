@@ -3,7 +3,6 @@
 #include "device/cpu/kernel/vector/activation.h"
 #include "device/cpu/kernel_table.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 // clang-format off
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/kernel/vector/activation_impl.cc"
@@ -82,4 +81,3 @@ void activate(const Fusion& fusion, float* data, int64_t rows, int64_t step, int
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE
-#endif  // TENGINE_HAVE_HIGHWAY

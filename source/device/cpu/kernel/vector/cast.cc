@@ -10,7 +10,6 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 namespace tengine::cpu {
 namespace {
 
@@ -59,9 +58,3 @@ extern const KernelTable cast_kernels;
 const KernelTable cast_kernels = make_table<cast_rows>();
 
 }  // namespace tengine::cpu
-#else
-namespace tengine::cpu {
-extern const KernelTable cast_kernels;
-const KernelTable cast_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#endif  // TENGINE_HAVE_HIGHWAY

@@ -22,7 +22,6 @@
 #include "device/cpu/shared/broadcast.h"
 #include "operator/onnx/activation_param.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 // clang-format off
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/kernel/vector/elementwise.cc"
@@ -240,14 +239,8 @@ TENGINE_COMBINE(MulBf16, Mul, BFloat16)
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-#endif  // TENGINE_HAVE_HIGHWAY
 
-#if !defined(TENGINE_HAVE_HIGHWAY)
-namespace tengine::cpu {
-extern const KernelTable elementwise_kernels;
-const KernelTable elementwise_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#elif HWY_ONCE
+#if HWY_ONCE
 namespace tengine::cpu {
 namespace {
 

@@ -4,7 +4,6 @@
 // Accuracy: bit by bit that of base/half.h, except that a signalling NaN of bf16 stays one.
 #include "device/cpu/kernel/vector/float_rows.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 // clang-format off
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/kernel/vector/float_rows_impl.cc"
@@ -57,4 +56,3 @@ FloatRows find_float_rows(int data_type)
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE
-#endif  // TENGINE_HAVE_HIGHWAY

@@ -10,13 +10,11 @@
 namespace tengine::cpu {
 namespace {
 
-#ifndef TENGINE_MINIMAL
 const char* word_if(const ByteFormat& format, const char* word)
 {
     const bool runs = (get_cpu_features() & format.features) == format.features;
     return format.multiply && runs ? word : "";
 }
-#endif
 
 }  // namespace
 
@@ -24,18 +22,12 @@ const char* get_instruction_set_text()
 {
     static const auto text = [] {
         std::array<char, 96> line = {};
-        const char* vectors = get_vector_target_name(0);
-        if (!vectors) vectors = "plain C++";
-#ifdef TENGINE_MINIMAL  // which would have the kernels because they are named
-        std::snprintf(line.data(), line.size(), "%s", vectors);
-#else
-        std::snprintf(line.data(), line.size(), "%s%s%s%s%s%s%s%s", vectors,
+        std::snprintf(line.data(), line.size(), "%s%s%s%s%s%s%s%s", get_vector_target_name(0),
                       word_if(avx512_vnni_format, " avx512_vnni"),
                       word_if(avx_vnni_format, " avx_vnni"), word_if(i8mm_format, " i8mm"),
                       word_if(dotprod_format, " dotprod"),
                       word_if(avx512_bf16_format, " avx512_bf16"), word_if(bfmmla_format, " bf16"),
                       word_if(fhm_format, " fhm"));
-#endif
         return line;
     }();
     return text.data();

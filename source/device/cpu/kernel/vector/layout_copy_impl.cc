@@ -10,7 +10,6 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/plan/layout.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 // clang-format off
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/kernel/vector/layout_copy_impl.cc"
@@ -228,19 +227,3 @@ const Kernel* find_layout_kernel(Layout layout)
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE
-#else
-namespace tengine::cpu {
-
-// Nothing wants its channels last in a build without vectors.
-const Kernel* find_layout_kernel(Layout)
-{
-    return nullptr;
-}
-
-const Kernel* find_view_kernel()
-{
-    return nullptr;
-}
-
-}  // namespace tengine::cpu
-#endif  // TENGINE_HAVE_HIGHWAY

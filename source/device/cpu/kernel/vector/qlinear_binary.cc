@@ -19,7 +19,6 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/broadcast.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 #ifndef TENGINE_CPU_QLINEAR_BINARY
 #define TENGINE_CPU_QLINEAR_BINARY
 namespace tengine::cpu {
@@ -370,14 +369,8 @@ void multiply_rows(const ByteFunction& function, const ByteRows& rows)
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-#endif  // TENGINE_HAVE_HIGHWAY
 
-#if !defined(TENGINE_HAVE_HIGHWAY)
-namespace tengine::cpu {
-extern const KernelTable qlinear_binary_kernels;
-const KernelTable qlinear_binary_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#elif HWY_ONCE
+#if HWY_ONCE
 namespace tengine::cpu {
 namespace {
 

@@ -18,7 +18,6 @@
 #include "operator/onnx/quant_param.h"
 #include "operator/onnx_type.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 #ifndef TENGINE_CPU_QUANT_BYTES
 #define TENGINE_CPU_QUANT_BYTES
 namespace tengine::cpu {
@@ -187,14 +186,8 @@ void dequantize_integers(const void* x, int64_t count, float scale, int32_t zero
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-#endif  // TENGINE_HAVE_HIGHWAY
 
-#if !defined(TENGINE_HAVE_HIGHWAY)
-namespace tengine::cpu {
-extern const KernelTable quant_bytes_kernels;
-const KernelTable quant_bytes_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#elif HWY_ONCE
+#if HWY_ONCE
 namespace tengine::cpu {
 namespace {
 

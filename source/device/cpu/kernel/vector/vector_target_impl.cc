@@ -3,19 +3,15 @@
 // faults: it takes an AArch64 processor without AES instructions, such as the Raspberry Pi 3 and 4,
 // for one without NEON and complains on stderr; and its library, where it was built for a
 // processor without NEON, as Debian's for armhf is, never finds NEON.
-#include "device/cpu/kernel/vector/vector_target.h"
-
-#ifdef TENGINE_HAVE_HIGHWAY
 #include <hwy/highway.h>
 
 #include "base/cpu.h"
+#include "device/cpu/kernel/vector/vector_target.h"
 #if HWY_ARCH_ARM_A64
 #include <sys/prctl.h>
 #endif
-#endif
 
 namespace tengine::cpu {
-#if defined(TENGINE_HAVE_HIGHWAY) && !defined(HWY_COMPILE_ONLY_STATIC)
 namespace {
 
 #if HWY_ARCH_ARM
@@ -109,38 +105,4 @@ void force_vector_target(int index)
     hwy::GetChosenTarget().Update(target);
 }
 
-#elif defined(TENGINE_HAVE_HIGHWAY)
-
-// Kernels are compiled for one instruction set, and Highway's library is not linked.
-int get_vector_target_num()
-{
-    return 1;
-}
-
-const char* get_vector_target_name(int index)
-{
-    return index == 0 ? hwy::TargetName(HWY_STATIC_TARGET) : nullptr;
-}
-
-void choose_vector_target() {}
-
-void force_vector_target(int) {}
-
-#else
-
-int get_vector_target_num()
-{
-    return 0;
-}
-
-const char* get_vector_target_name(int)
-{
-    return nullptr;
-}
-
-void choose_vector_target() {}
-
-void force_vector_target(int) {}
-
-#endif
 }  // namespace tengine::cpu

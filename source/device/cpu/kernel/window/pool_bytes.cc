@@ -17,7 +17,6 @@
 #include "device/cpu/shared/window_range.h"
 #include "operator/onnx/pool_param.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 #ifndef TENGINE_CPU_POOL_BYTES
 #define TENGINE_CPU_POOL_BYTES
 namespace tengine::cpu {
@@ -210,14 +209,8 @@ void find_mean(const ByteWindow& window, int64_t first, int64_t last)
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-#endif  // TENGINE_HAVE_HIGHWAY
 
-#if !defined(TENGINE_HAVE_HIGHWAY)
-namespace tengine::cpu {
-extern const KernelTable pool_bytes_kernels;
-const KernelTable pool_bytes_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#elif HWY_ONCE
+#if HWY_ONCE
 namespace tengine::cpu {
 namespace {
 

@@ -16,7 +16,6 @@
 #include "device/cpu/shared/window_range.h"
 #include "operator/onnx/pool_param.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 #ifndef TENGINE_CPU_POOL_PIXELS
 #define TENGINE_CPU_POOL_PIXELS
 namespace tengine::cpu {
@@ -126,14 +125,8 @@ TENGINE_REDUCE(find_mean_bf16, Mean, BFloat16)
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-#endif  // TENGINE_HAVE_HIGHWAY
 
-#if !defined(TENGINE_HAVE_HIGHWAY)
-namespace tengine::cpu {
-extern const KernelTable pool_pixels_kernels;
-const KernelTable pool_pixels_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#elif HWY_ONCE
+#if HWY_ONCE
 namespace tengine::cpu {
 namespace {
 

@@ -14,7 +14,6 @@
 #include "device/cpu/shared/grain.h"
 #include "tengine/fixed_point.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 #ifndef TENGINE_CPU_RESIZE_PIXELS
 #define TENGINE_CPU_RESIZE_PIXELS
 namespace tengine::cpu {
@@ -125,14 +124,8 @@ void resize_line(const ByteLine& line)
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-#endif  // TENGINE_HAVE_HIGHWAY
 
-#if !defined(TENGINE_HAVE_HIGHWAY)
-namespace tengine::cpu {
-extern const KernelTable resize_pixels_kernels;
-const KernelTable resize_pixels_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#elif HWY_ONCE
+#if HWY_ONCE
 namespace tengine::cpu {
 namespace {
 

@@ -16,7 +16,6 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/roi_image.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 #ifndef TENGINE_CPU_ROI_ALIGN
 #define TENGINE_CPU_ROI_ALIGN
 namespace tengine::cpu {
@@ -78,14 +77,8 @@ void add_pixels(const WeightedPixel* pixels, int64_t number, int64_t channels, f
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-#endif  // TENGINE_HAVE_HIGHWAY
 
-#if !defined(TENGINE_HAVE_HIGHWAY)
-namespace tengine::cpu {
-extern const KernelTable roi_align_kernels;
-const KernelTable roi_align_kernels = {nullptr, 0};
-}  // namespace tengine::cpu
-#elif HWY_ONCE
+#if HWY_ONCE
 namespace tengine::cpu {
 namespace {
 

@@ -7,7 +7,6 @@
 #include "device/cpu/kernel/product/half_pixels.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
 
-#ifdef TENGINE_HAVE_HIGHWAY
 // clang-format off
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/kernel/product/tile/half_tile_impl.cc"
@@ -197,4 +196,3 @@ void widen_and_multiply_halves(int data_type, const ByteTile& tile, int64_t rows
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE
-#endif  // TENGINE_HAVE_HIGHWAY

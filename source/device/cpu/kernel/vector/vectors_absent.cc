@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the rest of the device asks of vector kernels, in a build without Highway: see layer_norm.h,
+// plan/layout.h and vector_target.h.
+#include "device/cpu/kernel/norm/layer_norm.h"
+#include "device/cpu/kernel/vector/vector_target.h"
+#include "device/cpu/kernel_table.h"
+
+namespace tengine::cpu {
+
+const Kernel* find_fused_layer_norm()
+{
+    return nullptr;
+}
+
+// Nothing wants its channels last.
+const Kernel* find_layout_kernel(Layout)
+{
+    return nullptr;
+}
+
+const Kernel* find_view_kernel()
+{
+    return nullptr;
+}
+
+int get_vector_target_num()
+{
+    return 0;
+}
+
+const char* get_vector_target_name(int)
+{
+    return nullptr;
+}
+
+void choose_vector_target() {}
+
+void force_vector_target(int) {}
+
+}  // namespace tengine::cpu
