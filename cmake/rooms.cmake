@@ -129,7 +129,8 @@ function(tengine_add_common)
     list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/source/)
     add_library(tengine_common STATIC EXCLUDE_FROM_ALL ${ARGN})
     tengine_set_language_options(tengine_common)
-    target_include_directories(tengine_common PUBLIC ${PROJECT_SOURCE_DIR}/source)
+    target_include_directories(tengine_common PUBLIC ${PROJECT_SOURCE_DIR}/source
+                               ${PROJECT_SOURCE_DIR}/include)
 endfunction()
 
 # Names that static libraries define, such as a BLAS, stay inside as well.
