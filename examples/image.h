@@ -28,7 +28,7 @@ int image_is_known(const void* bytes, size_t size);
 
 // Decodes an image file (PNG, JPEG, BMP, PGM, PPM) of `size` bytes, converts it to `channels` (1:
 // grey, 3: colour), resizes it to height x width pixels with the bytes of Pillow's bilinear filter
-// (resize.h), and writes its values to `out_planes`. Returns NULL, or a constant sentence why it
+// (resize.h), and writes its values to `out_planes`. Returns NULL, or a constant message why it
 // failed: of another kind, damaged, cut short, without pixels, more than 2^28 of them, PGM or PPM
 // with more than 8 bits, out of memory.
 const char* image_decode(const void* bytes, size_t size, int channels, int height, int width,

@@ -39,7 +39,7 @@ bool is_onnx(const char* format)
     return std::strcmp(format, "onnx") == 0;
 }
 
-// The sentence of the library, and the options to type where shapes are missing.
+// The message of the library, and the options to type where shapes are missing.
 [[noreturn]] void fail_to_save(const std::string& path, const Model& model)
 {
     const std::string missing = model.missing_shapes();

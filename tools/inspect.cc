@@ -163,7 +163,7 @@ void print_compiled_parts(const Report& report)
     std::printf("\n%s", compiled_parts_text(report.compiled, terminal_width()).c_str());
 }
 
-// One cell: every device that came first and did not get the node, with its sentence.
+// One cell: every device that came first and did not get the node, with its message.
 std::string reason_text(const PlacedNode& node)
 {
     if (node.refused.empty()) return "first device in the list that takes it";

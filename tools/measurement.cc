@@ -27,7 +27,7 @@ double milliseconds(const Function& function)
     return milliseconds_since(start);
 }
 
-// Runs the model, `frames` runs under way at once, as long as `may_start(number of runs started)`;
+// Runs the model, `frames` runs in flight at once, as long as `may_start(number of runs started)`;
 // `ended` gets the milliseconds of each.
 template <typename MayStart, typename Ended>
 void run_frames(Model* model, int frames, const MayStart& may_start, const Ended& ended)

@@ -51,7 +51,7 @@ struct MeasureOptions
     int runs = 20;
     int warmup = 3;
     double seconds = 0;  // as many runs as fit, instead of `runs`; 0: not wanted
-    int frames = 1;      // runs under way at once
+    int frames = 1;      // runs in flight at once
     bool profile = false;
     ModelOptions common;
 };

@@ -35,7 +35,7 @@ GraphMemory read_graph_memory(graph_t graph)
     memory.borrowed = raw.borrowed_bytes;
     memory.values = raw.value_bytes;
     memory.derived = raw.derived_bytes;
-    memory.borders = raw.border_bytes;
+    memory.boundary = raw.border_bytes;
     memory.total = raw.total_bytes;
     for (int i = 0; i < raw.device_number; ++i)
         memory.devices.push_back(read_device_memory(graph, i));
@@ -53,7 +53,7 @@ Json to_json(const GraphMemory& memory)
                            {"arena", device.arena},
                            {"tensors", device.tensors}});
     return {{"mapped", memory.mapped}, {"owned", memory.owned},     {"borrowed", memory.borrowed},
-            {"values", memory.values}, {"derived", memory.derived}, {"borders", memory.borders},
+            {"values", memory.values}, {"derived", memory.derived}, {"borders", memory.boundary},
             {"devices", devices},      {"total", memory.total}};
 }
 
@@ -71,7 +71,7 @@ std::string memory_text(const GraphMemory& memory, size_t width)
     add("constants", memory.owned);
     add("constants computed by prerun", memory.derived);
     add("inputs and results", memory.values);
-    add("between parts", memory.borders);
+    add("between parts", memory.boundary);
     for (const DeviceMemory& device : memory.devices) {
         add(device.device + ", compiled", device.compiled, unknown_text(device.unknown_parts));
         add(device.device + ", arena", device.arena);

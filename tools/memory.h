@@ -28,7 +28,7 @@ struct GraphMemory
     int64_t borrowed = 0;
     int64_t values = 0;
     int64_t derived = 0;
-    int64_t borders = 0;
+    int64_t boundary = 0;
     int64_t total = 0;
     std::vector<DeviceMemory> devices;  // in the order they are asked
 };

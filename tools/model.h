@@ -67,7 +67,7 @@ void add_picture_options(Command* command, ImageValues* values);
 // --input --mean --scale --fit --bgr --seed
 void add_input_options(Command* command, ModelOptions* options);
 
-// Throws Failure with the library's sentence for this thread's last failure.
+// Throws Failure with the library's message for this thread's last failure.
 [[noreturn]] void fail_api(const std::string& subject);
 
 // The model format that a file's name stands for, as create_graph() takes it; null: none.
@@ -115,7 +115,7 @@ class Model
 
     void run();
 
-    // Starts a run and leaves it under way where the graph's scheduler can; waits for the oldest.
+    // Starts a run and leaves it in flight where the graph's scheduler can; waits for the oldest.
     void start();
     void finish();
 

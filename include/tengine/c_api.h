@@ -7,9 +7,9 @@
 //
 // - Functions that return `int` give 0 (or what their comment says) on success and -1 on failure;
 //   functions that return a handle or a pointer give NULL on failure. Every failure records, for
-//   the calling thread, a code (get_tengine_errno) and a sentence (get_tengine_error). "Fails
+//   the calling thread, a code (get_tengine_errno) and a message (get_tengine_error). "Fails
 //   with" lists these codes. Ask after a failure only: a success may clear the record.
-// - Every failure also logs its sentence once, at LOG_ERR, so that a program that just stops is not
+// - Every failure also logs its message once, at LOG_ERR, so that a program that just stops is not
 //   silent: to standard error, unless set_log_level or a sink says otherwise. Where NULL is a valid
 //   answer, e.g. for an omitted optional input, the comment says "answers", and nothing is logged.
 // - A handle that is NULL, destroyed, or of another kind fails with TENGINE_EHANDLE. One case
@@ -138,7 +138,7 @@ typedef struct options
 
 // Registers operators, serializers and devices. Must come before the functions of the other groups.
 // A second call does nothing. Fails with the code of the first registration that fails; the
-// sentence names it, and nothing stays registered.
+// message names it, and nothing stays registered.
 TENGINE_API int init_tengine(void);
 
 // Undoes init_tengine; does nothing before it. Contexts and graphs that are still alive are
@@ -160,7 +160,7 @@ TENGINE_API const char* get_tengine_hcl_version(void);
 // The enum tengine_error value (negative) of this thread's last failure, 0 if there was none.
 TENGINE_API int get_tengine_errno(void);
 
-// The sentence of this thread's last failure, "" if there was none: what was wrong, with the
+// The message of this thread's last failure, "" if there was none: what was wrong, with the
 // values, and what is expected. Valid until this thread's next failure or clear.
 TENGINE_API const char* get_tengine_error(void);
 
@@ -200,7 +200,7 @@ TENGINE_API int remove_context_device(context_t context, const char* dev_name);
 // tengine_option_get_name of inspect.h; docs/options.md explains them. "<device>.<key>" is an
 // option of that device, which must already be in the list. Options take effect at the next
 // prerun_graph of a graph of this context.
-// Fail with TENGINE_ENOENT (no such option, no such device in the list; the sentence lists the
+// Fail with TENGINE_ENOENT (no such option, no such device in the list; the message lists the
 // valid ones), TENGINE_EINVAL (NULL, not a number), TENGINE_ERANGE (a number outside the range).
 TENGINE_API int tengine_context_set_option(context_t context, const char* key, const char* value);
 // The value set last, or the default; answers NULL with TENGINE_ENOENT for a device's option that
@@ -333,7 +333,7 @@ TENGINE_API node_t create_graph_node(graph_t graph, const char* node_name, const
 // ONNX's), which means what version `opset` of the domain's operators says, or the newest supported
 // version where that is 0. An operator of a domain that only the program knows is "Generic" above.
 // Fails as create_graph_node does, with TENGINE_EINVAL (a negative opset) and TENGINE_EOPERATOR (no
-// such operator, or none in this version; the sentence says which versions have it).
+// such operator, or none in this version; the message says which versions have it).
 TENGINE_API node_t tengine_graph_add_node(graph_t graph, const char* node_name, const char* domain,
                                           const char* op_name, int opset);
 
@@ -374,7 +374,7 @@ TENGINE_API int set_node_output_tensor(node_t node, int output_idx, tensor_t ten
                                        int tensor_type);
 
 // ---- Attributes of a node: the names of ONNX ("kernel_shape") or of Tengine ("kernel_h") ----
-// All fail with TENGINE_ENOENT (the operator has no such attribute; the sentence lists those it
+// All fail with TENGINE_ENOENT (the operator has no such attribute; the message lists those it
 // has), TENGINE_EINVAL (NULL; another type than the attribute's) and, when setting, with
 // TENGINE_ERANGE (value outside what the operator allows).
 
@@ -516,7 +516,7 @@ TENGINE_API int get_tensor_quant_param(tensor_t tensor, float* scale, int* zero_
 // TENGINE_MODE_FP32 and no affinity, or what set_graph_thread and set_graph_thread_mask have set.
 // Fails with TENGINE_ESTATE (running), TENGINE_EGRAPH (no inputs or outputs, a node without a
 // required input, a cycle), TENGINE_EINVAL and TENGINE_EDTYPE (shapes or types that do not fit; the
-// sentence names the node; a model without scales in TENGINE_MODE_INT8 or TENGINE_MODE_UINT8, which
+// message names the node; a model without scales in TENGINE_MODE_INT8 or TENGINE_MODE_UINT8, which
 // the option "precision.float" may allow), TENGINE_ENOENT (the option "scheduler" names an unknown
 // one), TENGINE_EFALLBACK (more would run on the CPU than the context's options allow),
 // TENGINE_ELIMIT (it would hold more than the option "memory.limit_mb"), TENGINE_ECANCELED
@@ -528,7 +528,7 @@ TENGINE_API int prerun_graph_multithread(graph_t graph, struct options opt);
 // Cancels a prerun_graph of this graph on another thread, which ends between two nodes or two parts
 // with TENGINE_ECANCELED and leaves the graph as after postrun_graph; or its runs in flight, which
 // end so on the CPU, before the next node or round of a Loop, Scan or SequenceMap. Any thread may
-// call it, while the graph is not destroyed. TENGINE_ESTATE: neither is under way.
+// call it, while the graph is not destroyed. TENGINE_ESTATE: neither is in flight.
 TENGINE_API int tengine_graph_cancel(graph_t graph);
 
 // Runs, any number of times. With `block` not 0 it returns when the results are ready. With 0 it
@@ -540,7 +540,7 @@ TENGINE_API int tengine_graph_cancel(graph_t graph);
 // that. Rounds of a Loop, Scan or SequenceMap on the CPU that take longer end the run.
 // Fails with TENGINE_ESTATE (not prepared, changed since; called from a hook; `block` not 0 with
 // runs in flight; prepared with threads before fork()), TENGINE_ELIMIT (as many runs in flight as
-// the scheduler takes), TENGINE_EINVAL (an input without data, which the sentence names),
+// the scheduler takes), TENGINE_EINVAL (an input without data, which the message names),
 // TENGINE_ECANCELED (tengine_graph_cancel), TENGINE_EDEVICE or another code of the device.
 TENGINE_API int run_graph(graph_t graph, int block);
 

@@ -34,7 +34,7 @@ typedef struct tengine_op_list tengine_op_list_t;
 // on, never share a part; those of one become as few parts as can be. TENGINE_EINVAL for a node
 // that the graph does not have, or an index below 0.
 TENGINE_API int tengine_op_list_push(tengine_op_list_t* list, const struct node* node, int index);
-// The node is left out for this reason, one sentence, which reports show. Nodes that are neither
+// The node is left out for this reason, one message, which reports show. Nodes that are neither
 // pushed nor refused have "not selected". TENGINE_EINVAL as above.
 TENGINE_API int tengine_op_list_refuse(tengine_op_list_t* list, const struct node* node,
                                        const char* format, ...) TENGINE_PRINTF(3, 4);
@@ -131,7 +131,7 @@ typedef struct tengine_dispatch
     // only), negative failed. For the scheduler "pipeline".
     int (*invoke_async)(void* invocation);
     int (*wait)(void* invocation, int try_wait);
-    // (optional) The invoke that is under way was given up: it should return soon. From another
+    // (optional) The invoke that is in flight was given up: it should return soon. From another
     // thread.
     void (*cancel)(void* invocation);
     // (optional) What was counted in the last invoke: the metric at `index`, from 0 on. 0 after

@@ -30,9 +30,9 @@ struct custom_kernel_tensor
 // A kernel of the program's own for one node (set_custom_kernel). Functions that are NULL, except
 // run, are skipped; 0 is success and anything else failure, which fails prerun_graph, run_graph or
 // postrun_graph. A function that ends with `return tengine_error_set(code, ...)` of error.h fails
-// these with its own code, and its sentence after the names of node, function and kernel. One that
+// these with its own code, and its message after the names of node, function and kernel. One that
 // only returns a negative number fails them with that as the code, except the -1 of Tengine Lite,
-// which like positive numbers becomes TENGINE_EDEVICE, and gets a sentence made for it. They are
+// which like positive numbers becomes TENGINE_EDEVICE, and gets a message made for it. They are
 // called by the thread that calls these, or by one of the scheduler's when that is not "sync"; they
 // must not use the graph's handles. Lists of tensors have NULL where an optional tensor is absent.
 struct custom_kernel_ops

@@ -19,7 +19,7 @@
 // All types are opaque. Functions for programs follow c_api.h: those that return int give 0 or -1,
 // those that return a pointer NULL when they fail, and set get_tengine_errno() and
 // get_tengine_error(). Functions for callbacks that return a status give 0 or the negative
-// TENGINE_E... itself, which a callback may return; the sentence is set, too. All fail with
+// TENGINE_E... itself, which a callback may return; the message is set, too. All fail with
 // TENGINE_EINVAL for a NULL argument where NULL is not mentioned.
 //
 // Life of a node with such an operator: the first prerun_graph calls init; every prerun_graph calls
@@ -52,8 +52,8 @@ typedef struct tengine_op_tensor tengine_op_tensor_t;
 //
 // `user_data` is that of tengine_op_set_user_data. A callback succeeds with 0. One that fails
 // returns what tengine_op_report gave it, or another value than 0. prerun_graph or run_graph then
-// fails with that code and the sentence, after the names of operator, node and callback. A value
-// that is not a negative code, or -1 without a sentence, becomes TENGINE_EDEVICE.
+// fails with that code and the message, after the names of operator, node and callback. A value
+// that is not a negative code, or -1 without a message, becomes TENGINE_EDEVICE.
 
 // Makes the state of one node, which tengine_op_state returns from then on. Attributes can be read,
 // tensors are not there yet. *out_state is NULL before. When init fails, *out_state is not freed.
@@ -162,7 +162,7 @@ TENGINE_API const char* const* tengine_op_texts(const tengine_op_context_t* cont
 TENGINE_API const void* tengine_op_attributes(tengine_op_context_t* context, size_t* out_size);
 
 // Records a failure and returns `code`, which is negative: `return tengine_op_report(...)`. The
-// sentence says what was wrong, the values, and what would be accepted; it need not name the node.
+// message says what was wrong, the values, and what would be accepted; it need not name the node.
 TENGINE_API int tengine_op_report(tengine_op_context_t* context, int code, const char* format, ...)
     TENGINE_PRINTF(3, 4);
 
@@ -243,7 +243,7 @@ TENGINE_API void* tengine_op_temporary(const tengine_op_context_t* context, int 
 // ---- The end of an asynchronous invoke ----
 
 // From any thread, also before invoke_async has returned. Context and tensors must not be used
-// afterwards. `status` is what invoke would return; a failure's `sentence`, which may be NULL, is
+// afterwards. `status` is what invoke would return; a failure's `message`, which may be NULL, is
 // copied. Each completion ends once: TENGINE_ENOENT for one that is over, also because invoke_async
 // has failed. The run never ends without it.
 TENGINE_API int tengine_op_complete(tengine_op_completion_t completion, int status,

@@ -98,7 +98,7 @@ typedef struct ir_verdict
     int code;            // IR_REASON_*
     char attribute[32];  // the parameter or tensor in question, "" if none
     char value[32];      // its value
-    char message[160];   // one sentence
+    char message[160];   // one message
     int group;           // with YES: see below; 0: none
     int reserved[7];     // 0
 } ir_verdict_t;
@@ -127,7 +127,7 @@ typedef struct ir_device_option
 {
     const char* key;      // without the device's name and the dot
     const char* initial;  // what it is when it is not set, as text
-    const char* help;     // what it does and what it may be, in one sentence
+    const char* help;     // what it does and what it may be, in one message
 } ir_device_option_t;
 
 // The process's memory that a compiled part holds (interface.memory), in bytes. The core's is not
@@ -179,7 +179,7 @@ typedef struct interface
     int (*post_run)(struct device* device, struct subgraph* subgraph);
     // (optional, both or none) Start a run and return; then async_wait: 1 finished, 0 not yet
     // (try_wait only), negative failed. A subgraph has one run at a time, but several subgraphs of
-    // the device may be under way. All calls for one graph come from one thread. The pipeline
+    // the device may be in flight. All calls for one graph come from one thread. The pipeline
     // scheduler calls them, the sync scheduler does not.
     int (*async_run)(struct device* device, struct subgraph* subgraph);
     int (*async_wait)(struct device* device, struct subgraph* subgraph, int try_wait);
@@ -204,7 +204,7 @@ typedef struct interface
     // for reports. Lives as long as the device.
     const char* (*features)(struct device* device);
     // (optional) Whether the device has an option `key` and it may have `value`: TENGINE_ENOENT or
-    // TENGINE_EINVAL with a sentence that says what would be accepted. Nothing is stored: inspect
+    // TENGINE_EINVAL with a message that says what would be accepted. Nothing is stored: inspect
     // and pre_run ask get_ir_device_option(). NULL: the device has no options by key.
     int (*check_option)(struct device* device, const char* key, const char* value);
     // (optional) After a run with run_options.profile: the time each node took in it, in ns, in the
@@ -215,7 +215,7 @@ typedef struct interface
     // clock as "time" in "ms", and measure() is by that clock too: reports then do not take the
     // time of run() for its own.
     int (*count)(struct device* device, struct subgraph* subgraph, struct vector* out_counters);
-    // (optional) The pre_run or run that is under way was given up (options prerun.watchdog_ms and
+    // (optional) The pre_run or run that is in flight was given up (options prerun.watchdog_ms and
     // run.watchdog_ms): it should return soon, whatever it returns. Once, from another thread.
     void (*cancel)(struct device* device, struct subgraph* subgraph);
     // (optional) What the part holds now; called between runs. `out_memory` is
@@ -304,14 +304,14 @@ typedef struct scheduler
     int (*prerun)(struct scheduler* scheduler, struct graph* graph);
     // block 0: return at once where the scheduler can; else as block 1.
     int (*run)(struct scheduler* scheduler, struct graph* graph, int block);
-    // Waits for the oldest run under way: 1 done, also when none is under way; negative: it failed.
+    // Waits for the oldest run in flight: 1 done, also when none is in flight; negative: it failed.
     int (*wait)(struct scheduler* scheduler, struct graph* graph);
-    // (optional) Undoes prerun; waits for what is under way.
+    // (optional) Undoes prerun; waits for what is in flight.
     int (*postrun)(struct scheduler* scheduler, struct graph* graph);
     // (optional) At unregistration.
     void (*release)(struct scheduler* scheduler);
     // (optional) As wait, but returns 0 when the run has not finished. NULL: run() never leaves
-    // one under way.
+    // one in flight.
     int (*try_wait)(struct scheduler* scheduler, struct graph* graph);
     // Nonzero: parts may run at the same time, so tensors between them share no memory.
     int concurrent;

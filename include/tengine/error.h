@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Error codes and the per-thread sentence that goes with the last one. Programs read them through
+// Error codes and the per-thread message that goes with the last one. Programs read them through
 // get_tengine_errno() and get_tengine_error() of c_api.h; devices set them with
 // tengine_error_set().
 #pragma once
@@ -44,12 +44,12 @@ enum tengine_error
 #undef TENGINE_ERROR_ENUM
 };
 
-// Records `code` and the formatted sentence for the calling thread and returns `code`, so that
+// Records `code` and the formatted message for the calling thread and returns `code`, so that
 // `return tengine_error_set(...)` is the one way to fail. Sentences are cut at 1023 bytes.
-// The sentence says what was wrong, the values, and what is expected.
+// The message says what was wrong, the values, and what is expected.
 TENGINE_API int tengine_error_set(int code, const char* format, ...) TENGINE_PRINTF(2, 3);
 
-// Code and sentence of the calling thread's last failure; 0 and "" when there was none.
+// Code and message of the calling thread's last failure; 0 and "" when there was none.
 // The string stays valid until this thread's next failure or clear.
 TENGINE_API int tengine_error_code(void);
 TENGINE_API const char* tengine_error_message(void);
@@ -58,7 +58,7 @@ TENGINE_API void tengine_error_clear(void);
 // The constant text of a code ("invalid argument"), never NULL.
 TENGINE_API const char* tengine_error_text(int code);
 
-// Propagates a failure whose sentence has been recorded already.
+// Propagates a failure whose message has been recorded already.
 #define TENGINE_RETURN_IF_ERROR(expression)              \
     do {                                                 \
         const int tengine_status_ = (expression);        \

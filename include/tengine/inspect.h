@@ -31,7 +31,7 @@ TENGINE_API int tengine_device_get_data_type(const char* device, int index);
 TENGINE_API const char* tengine_device_get_features(const char* device);
 
 // Options of the device by key ("config"), which a context that has the device takes as
-// "<device>.<key>": key, default, and what it does in one sentence. The count is 0 for a device
+// "<device>.<key>": key, default, and what it does in one message. The count is 0 for a device
 // that has none or does not list them. Fail with TENGINE_ENOENT (no such device).
 TENGINE_API int tengine_device_get_option_number(const char* device);
 TENGINE_API const char* tengine_device_get_option_name(const char* device, int index);
@@ -47,7 +47,7 @@ TENGINE_API const char* tengine_operator_get_domain(int index);
 TENGINE_API int tengine_operator_is_used(int index);
 
 // Options that every context has (tengine_context_set_option): key, default, and what it does in
-// one sentence.
+// one message.
 TENGINE_API int tengine_option_get_number(void);
 TENGINE_API const char* tengine_option_get_name(int index);
 TENGINE_API const char* tengine_option_get_default(int index);
@@ -102,7 +102,7 @@ TENGINE_API int tengine_node_get_version(node_t node);
 // A part that a device has compiled: it came with its tmfile, or prerun_graph kept it with the
 // option model.keep_parts, and save_graph writes it into the next tmfile. Devices load in
 // prerun_graph those that suit shapes, devices and options at hand. Texts are the library's for
-// sentences, cut to what fits; hashes are SHA-256 in hexadecimal digits.
+// messages, cut to what fits; hashes are SHA-256 in hexadecimal digits.
 struct tengine_compiled_part
 {
     char device[64];
@@ -184,7 +184,7 @@ struct tengine_refusal
     const char* reason;     // a word of IR_REASON_LIST in device.h ("data type"), or "other"
     const char* attribute;  // the attribute or tensor in question ("dilations")
     const char* value;      // its value ("[2,2]")
-    const char* message;    // one sentence
+    const char* message;    // one message
 };
 
 // Nodes in the order they run; after them those of the bodies of control flow (the branches of an

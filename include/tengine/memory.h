@@ -15,7 +15,7 @@ TENGINE_EXTERN_C_BEGIN
 // the next call: the bytes must stay valid until then. tengine_arena_set(NULL, 0) after
 // release_tengine gives them back; it fails, and they are still in use, where release_tengine had
 // to leave the library initialised (a device that hangs, a graph that a run still holds). If the
-// arena is too small, functions fail with TENGINE_ENOMEM and a sentence with the bytes requested
+// arena is too small, functions fail with TENGINE_ENOMEM and a message with the bytes requested
 // and left; nothing is lost, and the library stays usable. Fails with TENGINE_EINVAL (one of the
 // two is 0, or fewer than 256 bytes) and TENGINE_ESTATE (between init_tengine and release_tengine,
 // or a part of the present arena is still in use). No other thread may use the library meanwhile.

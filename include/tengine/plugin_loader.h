@@ -17,9 +17,9 @@ TENGINE_EXTERN_C_BEGIN
 // name, and is refused before it runs when it does not fit this library. In a folder, a file that
 // fails is skipped, and the reason is logged as an error. Returns how many were loaded. Fails with
 // TENGINE_EINVAL (NULL or empty; what the plug-in says of itself is not complete, or is data),
-// TENGINE_EIO (no such file or folder, one that is cut short, or the loader's sentence),
+// TENGINE_EIO (no such file or folder, one that is cut short, or the loader's message),
 // TENGINE_ENOENT (it exports no tengine_plugin), TENGINE_EVERSION (compiled for another major
-// version of the device ABI; the sentence has both), TENGINE_EEXIST (a plug-in of this name is
+// version of the device ABI; the message has both), TENGINE_EEXIST (a plug-in of this name is
 // loaded), TENGINE_ESTATE (its own init loads it again), TENGINE_EDEVICE (a constructor of the
 // library or a function of the plug-in threw), and when its init returns a negative number, with
 // what it has recorded or TENGINE_EDEVICE. Nothing stays registered of a file that fails.
@@ -30,7 +30,7 @@ TENGINE_API int tengine_plugin_load(const char* path);
 // devices and schedulers through device.h; NULL calls what a plug-in of plugin.h names, if it is
 // one. Symbols are resolved at once and stay local to the library. When loading fails, nothing it
 // had registered stays. Fails with TENGINE_EINVAL (a name is NULL or empty), TENGINE_EEXIST (a
-// plug-in of this name is loaded), TENGINE_EIO (the file, with the loader's sentence),
+// plug-in of this name is loaded), TENGINE_EIO (the file, with the loader's message),
 // TENGINE_ENOENT (no such function), TENGINE_EVERSION, TENGINE_ESTATE and TENGINE_EDEVICE as above,
 // and when the function returns a negative number, with what it has recorded or TENGINE_EDEVICE.
 TENGINE_API int load_tengine_plugin(const char* plugin_name, const char* file_name,

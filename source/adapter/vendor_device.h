@@ -50,7 +50,7 @@ struct VendorDevice : Allocated
     std::atomic<int> use_num{0};  // parts and surveys that graphs have
     std::mutex mutex;             // guards the two below
     Module* loaded = nullptr;     // that parts to come may share, in a chain
-    Run* runs = nullptr;          // under way, in a chain
+    Run* runs = nullptr;          // in flight, in a chain
     struct interface interface
     {
     };
@@ -149,7 +149,7 @@ void* align(Vector<uint8_t>& bytes, size_t size, size_t alignment);
 int save_call(const Call& call, struct ir_sink* sink);
 int load_call(VendorDevice& vendor, const void* data, size_t size, Call* out_call);
 
-// A failure of a vendor's function, with a sentence if it gave none.
+// A failure of a vendor's function, with a message if it gave none.
 int as_failure(const char* entry, int status);
 
 // ---- a preparation: what the compiler wants of a graph (vendor_survey.cc) ----

@@ -127,7 +127,7 @@ class Survey : public Allocated
         tengine_log(TENGINE_LOG_WARNING, "%s: %s", vendor_.name.c_str(), failure_.c_str());
     }
 
-    // A preparation asks for one part after the other, so a call under way has been given up.
+    // A preparation asks for one part after the other, so a call in flight has been given up.
     template <class Work>
     int alone(const Work& work)
     {

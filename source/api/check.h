@@ -4,13 +4,13 @@
 //
 // Checks that most functions of the C API begin with, and the turn from the status codes inside to
 // the 0 and -1 outside, where a failure is logged. Handles are checked in handle.h. `function` is
-// the name of the API function for the sentence.
+// the name of the API function for the message.
 #pragma once
 
 #include "api/handle.h"
 
-// The end of a function of the C API that fails; code and sentence have been set. Logs the
-// sentence, so one that calls another returns that one's failure as it is. The first returns -1;
+// The end of a function of the C API that fails; code and message have been set. Logs the
+// message, so one that calls another returns that one's failure as it is. The first returns -1;
 // the others do the same for a status below 0 and a NULL, and else return what they are given.
 int api_failure(void);
 int api_result(int status);
@@ -42,7 +42,7 @@ TENGINE_MUST_USE int check_layout(int layout, const char* function);
 
 // TENGINE_EINVAL unless the shape is complete.
 TENGINE_MUST_USE int check_shape_known(const struct tensor* tensor, const char* function);
-// After a failure, whose status is also returned: the sentence goes on with the shape that the
+// After a failure, whose status is also returned: the message goes on with the shape that the
 // model declares for the tensor, if it does, and the one that the program has set.
 #ifdef TENGINE_MINIMAL
 static inline int add_declared_shape(const struct tensor* tensor, int status)
@@ -54,11 +54,11 @@ static inline int add_declared_shape(const struct tensor* tensor, int status)
 int add_declared_shape(const struct tensor* tensor, int status);
 #endif
 
-// TENGINE_ESTATE in a hook and while runs are under way.
+// TENGINE_ESTATE in a hook and while runs are in flight.
 TENGINE_MUST_USE int check_idle(const api_graph_t* graph, const char* function);
 
 // The same for new data or another buffer of `tensor`, which inputs and outputs may get while runs
-// are under way that do not use it.
+// are in flight that do not use it.
 TENGINE_MUST_USE int check_data_idle(const api_graph_t* graph, const struct tensor* tensor,
                                      const char* function);
 

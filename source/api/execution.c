@@ -166,7 +166,7 @@ static void raise_event(const api_graph_t* graph, int event)
     if (function) function(graph->graph, event, graph->hooks[event].argument);
 }
 
-// `status` is that of the run; a hook must not change the sentence of its failure.
+// `status` is that of the run; a hook must not change the message of its failure.
 static void end_run(api_graph_t* graph, int status)
 {
     graph->failure.code = 0;
@@ -217,7 +217,7 @@ static int run_with_values(api_graph_t* graph, int block, const char* function)
     return run_ir_graph(graph->graph, block);
 }
 
-// A run that is left under way ends in wait_graph.
+// A run that is left in flight ends in wait_graph.
 int run_graph(graph_t graph, int block)
 {
     api_graph_t* target = find_graph(graph, __func__);

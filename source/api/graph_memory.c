@@ -154,7 +154,7 @@ int get_graph_memory(graph_t graph, struct tengine_graph_memory* out_memory, siz
     const struct graph* execution;
     for (int i = 0; (execution = get_ir_execution(target->graph, i)) != NULL; ++i) {
         memory.derived_bytes += count_ir_derived_constants(execution);
-        memory.border_bytes += count_ir_border_memory(execution);
+        memory.border_bytes += count_ir_boundary_memory(execution);
         memory.value_bytes += count_ir_run_values(execution);
     }
     memory.total_bytes = memory.owned_bytes + memory.value_bytes + memory.derived_bytes +

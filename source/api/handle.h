@@ -45,7 +45,7 @@ typedef struct api_graph
 } api_graph_t;
 
 // All functions: any thread. `function` is the name of the API function that asks, for the
-// sentence. Those that return a status or a pointer set the error when they fail.
+// message. Those that return a status or a pointer set the error when they fail.
 
 // TENGINE_ESTATE before init_tengine.
 TENGINE_MUST_USE int check_initialised(const char* function);

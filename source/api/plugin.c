@@ -211,7 +211,7 @@ static int find_plugin(const char* name)
     return -1;
 }
 
-// Puts the step that failed in front of the recorded sentence.
+// Puts the step that failed in front of the recorded message.
 static int fail_again(const char* function, const char* before, const char* subject,
                       const char* after)
 {
@@ -294,7 +294,7 @@ static int enter_plugin(plugin_t* plugin, const char* function, const char* init
     "tengine/compat/litert/litert.hpp"
 
 // A library of LiteRT that calls functions of LiteRT's (up to 2.1.4) is known by the loader's
-// sentence; it is not there to be asked.
+// message; it is not there to be asked.
 static int fail_to_open(const char* file, const char* function)
 {
     char cause[512];

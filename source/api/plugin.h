@@ -14,7 +14,7 @@ void release_plugins(void);
 // Loads the plug-ins that TENGINE_PLUGIN_PATH lists; failures are logged.
 void load_environment_plugins(void);
 
-// Loads the plug-in in a shared library; the sentence of a failure begins with `function`.
+// Loads the plug-in in a shared library; the message of a failure begins with `function`.
 int load_plugin_file(const char* path, const char* function);
 
 TENGINE_EXTERN_C_END

@@ -7,7 +7,7 @@
 #include "tengine/inspect.h"
 #include "tengine/quantize.h"
 
-// The work that the devices of a placed graph take, and the sentence of the first that refuses.
+// The work that the devices of a placed graph take, and the message of the first that refuses.
 typedef struct placement
 {
     int64_t mac_number;

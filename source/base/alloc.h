@@ -62,7 +62,7 @@ int set_memory_arena(void* memory, size_t size);
 void get_memory_use(size_t* out_used, size_t* out_peak);
 
 // Whether this thread has last been refused memory by the arena. Writes the numbers, as the end of
-// a sentence.
+// a message.
 bool describe_memory_shortage(char* text, size_t size);
 
 // For callers that can do without the memory this thread was refused: errors to come are not about

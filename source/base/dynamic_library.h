@@ -11,7 +11,7 @@ typedef struct dynamic_library dynamic_library_t;
 // Loads a file, or one of this name from the system's search path; everything it needs is resolved
 // at once, and its symbols are visible to no other library. It sees those of this library, however
 // the program came by it. Each opening needs a closing.
-// TENGINE_EIO with the loader's own sentence, for a pipe or a device, or for a file that is cut
+// TENGINE_EIO with the loader's own message, for a pipe or a device, or for a file that is cut
 // short; TENGINE_EDEVICE when a constructor threw.
 int open_dynamic_library(const char* file_name, dynamic_library_t** out_library);
 // NULL is allowed.

@@ -20,8 +20,8 @@ enum
 static _Thread_local int last_code;
 static _Thread_local char last_message[MESSAGE_SIZE];
 
-// The room that the arena has left, unless a sentence that was wrapped says so already. Long
-// sentences are cut to make room.
+// The room that the arena has left, unless a message that was wrapped says so already. Long
+// messages are cut to make room.
 static void append_shortage(char* message)
 {
     char numbers[SHORTAGE_SIZE];

@@ -12,7 +12,7 @@ TENGINE_EXTERN_C_BEGIN
 // half made.
 int open_foreign_library(const char* file_name, int flags, void** out_library);
 
-// Returns what the function did; TENGINE_EDEVICE when it threw. `what` names it in the sentence.
+// Returns what the function did; TENGINE_EDEVICE when it threw. `what` names it in the message.
 int call_foreign_entry(int (*entry)(void), const char* what, int* out_returned);
 int call_foreign_getter(const void* (*getter)(void), const char* what, const void** out_returned);
 

@@ -23,7 +23,7 @@ inline Sentence print_sentence(const char* format, va_list values)
     return sentence;
 }
 
-// The status for the exception that is being handled: TENGINE_ENOMEM with this sentence for
+// The status for the exception that is being handled: TENGINE_ENOMEM with this message for
 // std::bad_alloc and for std::length_error, a container's word for a size that no memory has;
 // TENGINE_EINTERNAL for exceptions that only code called by the library throws. One
 // function for all that catch, which are many and small.
@@ -42,7 +42,7 @@ inline Sentence print_sentence(const char* format, va_list values)
     return tengine_error_set(TENGINE_ENOMEM, "%s", print_sentence(no_memory, values).data());
 }
 
-// Returns what work() does, or fail_by_exception() with this sentence when it throws. The sentence
+// Returns what work() does, or fail_by_exception() with this message when it throws. The message
 // is printed after the failure: the targets of its values must outlive `work`.
 template <class Work>
 TENGINE_PRINTF(2, 3)
@@ -75,7 +75,7 @@ struct GuardedEntry<function, int (*)(Arguments...)>
 template <auto function>
 constexpr auto guarded_entry = GuardedEntry<function>::call;
 
-// The same for exceptions of a library: `code` with this sentence, a colon, and the library's
+// The same for exceptions of a library: `code` with this message, a colon, and the library's
 // message. std::bad_alloc, and exceptions other than std::exception, are left to guarded().
 template <class Work>
 TENGINE_PRINTF(3, 4)

@@ -36,7 +36,7 @@ file_use_t parse_file_use(const char* text);
 TENGINE_MUST_USE int open_to_read(const char* path, int* out_descriptor);
 
 // Bytes of an open file. TENGINE_EIO when it is not a regular one, TENGINE_EFORMAT when it is
-// empty, TENGINE_ELIMIT when memory cannot hold it; `path` is for sentences.
+// empty, TENGINE_ELIMIT when memory cannot hold it; `path` is for messages.
 TENGINE_MUST_USE int find_file_size(int descriptor, const char* path, size_t* out_size);
 
 // Maps a whole file that is open for reading, and stays so. `writable`: the bytes may be changed

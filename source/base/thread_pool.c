@@ -74,7 +74,7 @@ struct thread_pool
 
     alignas(ALLOC_ALIGNMENT) atomic_flag busy;  // a caller owns the pool
     atomic_bool stopping;
-    atomic_int run_num;    // runs under way
+    atomic_int run_num;    // runs in flight
     atomic_int waker_cpu;  // where the caller was when it last woke workers
     atomic_int sleeper_num;
     atomic_int caller_sleeps;  // 0 or 1: exchanges of a byte need a library on RISC-V

@@ -23,7 +23,7 @@ typedef struct thread_pool thread_pool_t;
 TENGINE_MUST_USE int create_thread_pool(int thread_num, uint64_t cpu_mask,
                                         thread_pool_t** out_pool);
 
-// Ends the threads. No run_parallel() may be under way. NULL is allowed. In the child of a fork(),
+// Ends the threads. No run_parallel() may be in flight. NULL is allowed. In the child of a fork(),
 // which has none of the threads, this is all that may be done with the pool.
 void destroy_thread_pool(thread_pool_t* pool);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape that a model declares for an input, see set_ir_tensor_dim_names(), for sentences about
+// The shape that a model declares for an input, see set_ir_tensor_dim_names(), for messages about
 // shapes: the program may give others.
 #pragma once
 

@@ -165,8 +165,8 @@ static int collect_output_tensors(const struct graph* graph, const int32_t* node
     return TENGINE_OK;
 }
 
-static int set_border_nodes(struct graph* graph, uint8_t node_type, const int32_t nodes[],
-                            int number, int32_t** list, int32_t* list_num)
+static int set_boundary_nodes(struct graph* graph, uint8_t node_type, const int32_t nodes[],
+                              int number, int32_t** list, int32_t* list_num)
 {
     if (number <= 0)
         return tengine_error_set(TENGINE_EINVAL, "a list of %d nodes is empty", number);
@@ -186,8 +186,8 @@ static int set_border_nodes(struct graph* graph, uint8_t node_type, const int32_
 
 int set_ir_graph_input_node(struct graph* graph, const int32_t input_nodes[], int input_number)
 {
-    TENGINE_RETURN_IF_ERROR(set_border_nodes(graph, TE_NODE_TYPE_INPUT, input_nodes, input_number,
-                                             &graph->input_nodes, &graph->input_num));
+    TENGINE_RETURN_IF_ERROR(set_boundary_nodes(graph, TE_NODE_TYPE_INPUT, input_nodes, input_number,
+                                               &graph->input_nodes, &graph->input_num));
     int32_t* tensors;
     int number;
     TENGINE_RETURN_IF_ERROR(
@@ -199,9 +199,9 @@ int set_ir_graph_input_node(struct graph* graph, const int32_t input_nodes[], in
 
 int set_ir_graph_output_node(struct graph* graph, const int32_t output_nodes[], int output_number)
 {
-    TENGINE_RETURN_IF_ERROR(set_border_nodes(graph, TE_NODE_TYPE_OUTPUT, output_nodes,
-                                             output_number, &graph->output_nodes,
-                                             &graph->output_num));
+    TENGINE_RETURN_IF_ERROR(set_boundary_nodes(graph, TE_NODE_TYPE_OUTPUT, output_nodes,
+                                               output_number, &graph->output_nodes,
+                                               &graph->output_num));
     int32_t* tensors;
     int number;
     TENGINE_RETURN_IF_ERROR(

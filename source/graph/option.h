@@ -15,7 +15,7 @@ typedef struct ir_option
     double lowest;        // a number's
     double highest;
     bool whole;        // a number without fraction
-    const char* help;  // one sentence
+    const char* help;  // one message
 } ir_option_t;
 
 // The core's options, in the order of the table.

@@ -16,7 +16,7 @@ void end_ir_preparation(struct graph* source);
 void begin_ir_runs(struct graph* source);
 void end_ir_runs(struct graph* source);
 
-// Asks for the end of the preparation or of the runs that are under way; false when none is. Any
+// Asks for the end of the preparation or of the runs that are in flight; false when none is. Any
 // thread.
 bool cancel_ir_work(struct graph* source);
 

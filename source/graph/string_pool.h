@@ -68,11 +68,11 @@ void release_ir_strings(struct ir_strings* strings);  // NULL is allowed
 // A tensor's strings, or those of a sequence, are a constant's from here on.
 void keep_ir_strings(const struct graph* graph, const struct tensor* tensor);
 // Forgets the strings of a source graph that are neither kept nor an input's. None of its runs may
-// be under way.
+// be in flight.
 void forget_ir_strings(const struct graph* source);
 
 // TENGINE_EINVAL unless the string is valid UTF-8 (RFC 3629) without a NUL; `owner` and `index` say
-// in the sentence whose element it is.
+// in the message whose element it is.
 TENGINE_MUST_USE int check_ir_text(const char* text, size_t length, const char* owner,
                                    int64_t index);
 

@@ -95,7 +95,7 @@ static int64_t sum_bytes(const struct graph* graph, const int32_t* tensors, int 
     return bytes;
 }
 
-static void sum_border_bytes(struct subgraph* part)
+static void sum_boundary_bytes(struct subgraph* part)
 {
     part->core->bytes_in = sum_bytes(part->graph, part->input_tensor_list, part->input_num);
     part->core->bytes_out = sum_bytes(part->graph, part->output_tensor_list, part->output_num);
@@ -177,7 +177,7 @@ static int count_waits(const struct subgraph* part)
     return waits;
 }
 
-int list_ir_subgraph_borders(struct subgraph* part)
+int list_ir_boundary_tensors(struct subgraph* part)
 {
     part->input_num = part->output_num = 0;
     for (int i = 0; i < part->node_num; ++i) {
@@ -187,7 +187,7 @@ int list_ir_subgraph_borders(struct subgraph* part)
     }
     TENGINE_RETURN_IF_ERROR(drop_repeated_inputs(part));
     part->input_wait_count = count_waits(part);
-    sum_border_bytes(part);
+    sum_boundary_bytes(part);
     return TENGINE_OK;
 }
 
@@ -215,7 +215,7 @@ int connect_ir_subgraphs(struct graph* graph)
         graph->tensor_list[i]->subgraph_num = 0;
     for (int p = 0; p < get_vector_num(graph->subgraph_list); ++p) {
         struct subgraph* part = get_ir_graph_subgraph(graph, p);
-        TENGINE_RETURN_IF_ERROR(list_ir_subgraph_borders(part));
+        TENGINE_RETURN_IF_ERROR(list_ir_boundary_tensors(part));
         TENGINE_RETURN_IF_ERROR(note_part(graph, p, part->input_tensor_list, part->input_num));
         TENGINE_RETURN_IF_ERROR(note_part(graph, p, part->output_tensor_list, part->output_num));
     }

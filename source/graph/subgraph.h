@@ -21,6 +21,6 @@ int get_ir_subgraph_group(const struct subgraph* part);
 int connect_ir_subgraphs(struct graph* graph);
 // The same for the lists and count of one part only, so that taking a large part to pieces does not
 // look at the whole graph for each piece.
-int list_ir_subgraph_borders(struct subgraph* part);
+int list_ir_boundary_tensors(struct subgraph* part);
 
 TENGINE_EXTERN_C_END

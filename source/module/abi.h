@@ -7,7 +7,7 @@
 TENGINE_EXTERN_C_BEGIN
 
 // TENGINE_EVERSION when `abi` has another major version than the library, or other sizes of structs
-// that may not change. `kind` and `name` are for the sentence.
+// that may not change. `kind` and `name` are for the message.
 int check_ir_abi(const char* kind, const char* name, const ir_abi_t* abi);
 
 TENGINE_EXTERN_C_END

@@ -6,7 +6,7 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// Records "Conv 'conv1': <sentence>" as error `code`; returns the code.
+// Records "Conv 'conv1': <message>" as error `code`; returns the code.
 int fail_node(const struct node* node, int code, const char* format, ...) TENGINE_PRINTF(3, 4);
 
 TENGINE_EXTERN_C_END

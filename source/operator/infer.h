@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Helpers for the infer_shape functions of operator tables: outputs, axes, broadcasting, values of
-// constant inputs. All failures set a sentence that names operator and node.
+// constant inputs. All failures set a message that names operator and node.
 #pragma once
 
 #include <stdbool.h>

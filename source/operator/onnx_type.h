@@ -10,7 +10,7 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// For error sentences: "float8e4m3fn", also of types that are not ours; "unknown".
+// For error messages: "float8e4m3fn", also of types that are not ours; "unknown".
 const char* get_onnx_type_name(int64_t onnx_type);
 
 // -1: not an element type.

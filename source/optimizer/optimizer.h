@@ -54,7 +54,7 @@ int redirect_ir_subgraph(struct graph* execution, int index, int reason, const c
 int join_ir_default_subgraphs(struct graph* execution);
 
 // Memory of tensors between parts and of the graph's outputs, once the parts are settled.
-int plan_ir_border_memory(struct graph* execution);
+int plan_ir_boundary_memory(struct graph* execution);
 
 // The device a graph's nodes are offered first: set_graph_device()'s choice, else the first of its
 // context, else the default device, which comes last wherever it stands in the list.
@@ -69,7 +69,7 @@ int list_ir_graph_devices(const struct graph* graph, struct vector* out_devices)
 int64_t predict_ir_node(struct node* node);
 
 // After a failure that the shapes of the graph's inputs may explain, whose status is also returned:
-// the sentence goes on with the inputs whose shape is not as the model declares, or else with a
+// the message goes on with the inputs whose shape is not as the model declares, or else with a
 // name that stands for two numbers. Tmfiles, all that minimal builds read, declare nothing.
 #ifdef TENGINE_MINIMAL
 static inline int explain_ir_inputs(const struct graph* source, int status)

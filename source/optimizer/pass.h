@@ -30,7 +30,7 @@ int run_pass(graph& graph, const char* name, const Pass& pass)
 // pipeline.cc: closes gaps and sorts, which renumbers nodes and tensors.
 int tidy_graph(graph& graph);
 
-// A graph under way, destroyed unless it is released.
+// A graph that a pass makes, destroyed unless it is released.
 struct GraphDeleter
 {
     void operator()(graph* unfinished) const { destroy_ir_graph(unfinished); }

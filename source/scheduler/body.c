@@ -29,7 +29,8 @@ static int prepare_body(ir_body_t* body, const ir_run_options_t* options, bool p
     return place ? place_ir_graph(body->graph, options) : prerun_ir_graph(body->graph, options);
 }
 
-// One of two branches may not fit: a run that takes it tries again, and fails.
+// A run may take only one of two branches, so a branch whose preparation fails here is prepared
+// again by the run that takes it, which fails if that fails too.
 static int prepare_bodies(ir_bodies_t* bodies, const ir_run_options_t* options, bool place)
 {
     int misfit_num = 0;

@@ -10,7 +10,7 @@ TENGINE_EXTERN_C_BEGIN
 // prepared, with `place` only placed; the others are prepared when they are run.
 int prepare_ir_bodies(struct graph* execution, const ir_run_options_t* options, bool place);
 
-// Ends their preparations.
+// Ends the preparations of the bodies.
 int close_ir_bodies(struct graph* execution);
 
 TENGINE_EXTERN_C_END

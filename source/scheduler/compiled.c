@@ -88,8 +88,8 @@ static int compile(ir_compiled_t* compiled)
     return status;
 }
 
-// The device's side: memory of the boundary tensors if it allocates it itself, then an earlier
-// compiled part, or the compilation.
+// The calls of the device: it allocates boundary tensors if it does so itself, then loads a stored
+// part or compiles.
 static int enter_device(ir_compiled_t* compiled)
 {
     struct subgraph* subgraph = compiled->subgraph;
@@ -163,39 +163,39 @@ static int enter_in_time(ir_compiled_t* compiled, int timeout_ms, ir_blame_t* ou
     return hung ? fail_ir_entry(device, "pre_run", part_index, node_num, status) : status;
 }
 
-static int check_border(const struct tensor* now, const struct tensor* planned)
+static int check_boundary(const struct tensor* now, const struct tensor* planned)
 {
     const bool same = has_same_ir_shape(now, planned);
     if (same && now->data_type == planned->data_type) return TENGINE_OK;
     return tengine_error_set(TENGINE_EDEVICE,
-                             "'%s', which crosses the border of the part, has changed its %s",
+                             "'%s', which crosses the boundary of the part, has changed its %s",
                              planned->name, same ? "type" : "shape");
 }
 
-static int check_border_list(const struct graph* compiled, const int32_t* tensors, int number,
-                             const struct graph* planned)
+static int check_boundary_list(const struct graph* compiled, const int32_t* tensors, int number,
+                               const struct graph* planned)
 {
     for (int i = 0; i < number; ++i) {
         const struct tensor* tensor = compiled->tensor_list[tensors[i]];
         TENGINE_RETURN_IF_ERROR(
-            check_border(tensor, planned->tensor_list[tensor->core->source_index]));
+            check_boundary(tensor, planned->tensor_list[tensor->core->source_index]));
     }
     return TENGINE_OK;
 }
 
 // The tensors that parts exchange have memory and readers elsewhere: a device may not reshape them.
-static int check_borders(const ir_compiled_t* compiled, const struct subgraph* part)
+static int check_boundaries(const ir_compiled_t* compiled, const struct subgraph* part)
 {
     const struct subgraph* subgraph = compiled->subgraph;
-    int status = check_border_list(subgraph->graph, subgraph->input_tensor_list,
-                                   subgraph->input_num, part->graph);
+    int status = check_boundary_list(subgraph->graph, subgraph->input_tensor_list,
+                                     subgraph->input_num, part->graph);
     if (status == TENGINE_OK)
-        status = check_border_list(subgraph->graph, subgraph->output_tensor_list,
-                                   subgraph->output_num, part->graph);
+        status = check_boundary_list(subgraph->graph, subgraph->output_tensor_list,
+                                     subgraph->output_num, part->graph);
     return status == TENGINE_OK ? TENGINE_OK : fail_ir_compiled(compiled, "pre_run", status);
 }
 
-static int allocate_borders(struct graph* graph, const int32_t* tensors, int number)
+static int allocate_boundaries(struct graph* graph, const int32_t* tensors, int number)
 {
     for (int i = 0; i < number; ++i) {
         struct tensor* tensor = graph->tensor_list[tensors[i]];
@@ -219,8 +219,8 @@ static int isolate(struct subgraph* subgraph)
 {
     TENGINE_RETURN_IF_ERROR(copy_context(subgraph->graph));
     TENGINE_RETURN_IF_ERROR(
-        allocate_borders(subgraph->graph, subgraph->input_tensor_list, subgraph->input_num));
-    return allocate_borders(subgraph->graph, subgraph->output_tensor_list, subgraph->output_num);
+        allocate_boundaries(subgraph->graph, subgraph->input_tensor_list, subgraph->input_num));
+    return allocate_boundaries(subgraph->graph, subgraph->output_tensor_list, subgraph->output_num);
 }
 
 static int fill(ir_compiled_t* compiled, const struct subgraph* part, struct device* device,
@@ -236,8 +236,8 @@ static int fill(ir_compiled_t* compiled, const struct subgraph* part, struct dev
                              : tengine_error_set(TENGINE_ENOMEM, "out of memory for a profile");
 }
 
-// The device's work on the same part in other shapes. If it fails with that, it gets to compile
-// the part from the beginning.
+// Hands the device the object that it made of the same part in other shapes. If the device fails
+// with that, it compiles the part from the beginning.
 static bool give_spare(ir_compiled_t* compiled, const struct subgraph* part)
 {
     struct subgraph* subgraph = compiled->subgraph;
@@ -246,7 +246,7 @@ static bool give_spare(ir_compiled_t* compiled, const struct subgraph* part)
     return subgraph->device_graph != NULL;
 }
 
-// A part that has no device any more.
+// Frees a part that has no device any more.
 static void discard(ir_compiled_t* compiled)
 {
     if (compiled->subgraph) destroy_ir_graph(compiled->subgraph->graph);
@@ -273,7 +273,7 @@ int compile_ir_part(const struct subgraph* part, struct device* device, bool iso
         return has_spare && !hung ? compile_ir_part(part, device, isolated, out_compiled, out_blame)
                                   : status;
     }
-    status = check_borders(compiled, part);
+    status = check_boundaries(compiled, part);
     if (status < 0) {
         ir_failure_t failure;
         keep_ir_failure(&failure);
@@ -360,7 +360,7 @@ int explain_ir_compiled(const ir_compiled_t* compiled, int index, ir_node_kernel
 }
 
 // A device without release_graph frees device_graph in post_run, as those of Tengine Lite do. A
-// loaded part may use the bytes, which end with the part.
+// loaded part may use the stored bytes, which end with the part.
 static void* take_device_graph(const ir_compiled_t* compiled)
 {
     struct subgraph* subgraph = compiled->subgraph;

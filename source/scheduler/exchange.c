@@ -23,8 +23,8 @@ static bool is_planned(const struct tensor* tensor)
     return tensor->producer >= 0 && is_ir_tensor_shape_known(tensor);
 }
 
-// A quantised tensor of the model stays one where the run has its value in float, as before a
-// clamp.
+// Whether a quantised tensor of the model stays quantised although the run has its value in float,
+// as before a clamp.
 static bool is_quantised_still(const struct tensor* source, int data_type)
 {
     const int type = source->data_type;
@@ -32,7 +32,8 @@ static bool is_quantised_still(const struct tensor* source, int data_type)
            (type == TENGINE_DT_INT8 || type == TENGINE_DT_UINT8 || type == TENGINE_DT_INT16);
 }
 
-// The source tensor learns type and shape. A buffer the user gave for another size is let go.
+// The source tensor gets the type and the shape. A buffer that the user gave for another size is
+// dropped.
 static int publish_shape(struct tensor* source, const ir_frame_value_t* value)
 {
     if (source->tensor_type != TENSOR_TYPE_VAR) return TENGINE_OK;
@@ -138,7 +139,7 @@ void bind_ir_outputs(const struct graph* source, const struct graph* execution, 
 }
 
 // Several outputs may be one tensor of the execution graph, and an output may be an input or a
-// constant, so the result need not be where the user wants it.
+// constant, so the result may lie elsewhere than in the user's buffer.
 static int collect(struct tensor* wanted, const struct tensor* output,
                    const ir_frame_value_t* value)
 {

@@ -12,14 +12,14 @@ TENGINE_EXTERN_C_BEGIN
 // Whether two shapes are the same, also in their unknown dimensions.
 bool has_same_ir_shape(const struct tensor* a, const struct tensor* b);
 
-// Whether the data of a source tensor is a buffer of the user's.
+// Whether the data of a source tensor lie in a buffer of the user's.
 bool is_ir_user_memory(const struct tensor* tensor);
 
-// After prerun: source tensors learn types and shapes.
+// After prerun: source tensors get types and shapes.
 int publish_ir_shapes(struct graph* source, const struct graph* execution, const ir_frame_t* frame);
 
-// Outputs without a buffer of the user's get the memory the frame has for them; none where only a
-// run can tell.
+// Outputs without a buffer of the user's get the memory of the frame; no memory if only a run can
+// tell the shape.
 void show_ir_outputs(struct graph* source, const struct graph* execution, const ir_frame_t* frame);
 
 // Before a run: the frame uses the user's input data, or copies it if it has memory of its own.
@@ -28,11 +28,11 @@ int bind_ir_inputs(const struct graph* source, const struct graph* execution, ir
 // Before a run: a frame that works in place writes to the user's output buffers.
 void bind_ir_outputs(const struct graph* source, const struct graph* execution, ir_frame_t* frame);
 
-// After a run: results are where the user looks for them.
+// After a run: results are stored in the source graph's outputs.
 int collect_ir_outputs(struct graph* source, const struct graph* execution,
                        const ir_frame_t* frame);
 
-// These outputs, by their indices, lose the memory they have from a frame.
+// The outputs with these indices lose the memory that they have from a frame.
 void withdraw_ir_outputs(struct graph* source, const int32_t outputs[], int number);
 
 TENGINE_EXTERN_C_END

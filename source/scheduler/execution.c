@@ -20,7 +20,7 @@ static int compile(struct graph* execution, struct scheduler* scheduler)
 {
     TENGINE_RETURN_IF_ERROR(prepare_ir_parts(execution));
     TENGINE_RETURN_IF_ERROR(prepare_ir_bodies(execution, execution->run_options, false));
-    TENGINE_RETURN_IF_ERROR(plan_ir_border_memory(execution));
+    TENGINE_RETURN_IF_ERROR(plan_ir_boundary_memory(execution));
     TENGINE_RETURN_IF_ERROR(open_ir_session(execution, scheduler));
     TENGINE_RETURN_IF_ERROR(make_ir_frames(execution, 1, false));
     if (!scheduler->prerun) return TENGINE_OK;
@@ -29,7 +29,7 @@ static int compile(struct graph* execution, struct scheduler* scheduler)
     return TENGINE_OK;
 }
 
-// Results are shown where the last frame has them, which is the last one that runs will use.
+// Results are published in the last frame, which is the last one that runs use.
 static int show_outputs(struct graph* source)
 {
     const ir_session_t* session = get_ir_session(source->core->execution);
@@ -53,7 +53,7 @@ static int make_execution(struct graph* source, const ir_terms_t* terms)
     return status;
 }
 
-// Preparations for other shapes go when the present ones run out of memory.
+// Preparations for other shapes are dropped when the new one runs out of memory.
 static int make_execution_or_room(struct graph* source, const ir_terms_t* terms)
 {
     const int status = make_execution(source, terms);
@@ -174,7 +174,7 @@ static void settle_status(struct graph* source, int status)
     end_ir_runs(source);
 }
 
-// The oldest run under way has ended with `status`, whose failure has been recorded.
+// The oldest run in flight has ended with `status`, whose failure has been recorded.
 static int end_run(struct graph* source, int status)
 {
     struct graph* execution = source->core->execution;
@@ -192,7 +192,7 @@ static int end_run(struct graph* source, int status)
     return failure.code != 0 ? raise_ir_failure(&failure) : status;
 }
 
-// The parent process goes on with the oldest run under way; here it is over.
+// In a child process the oldest run in flight is over; the parent process continues it.
 static int lose_run(struct graph* source)
 {
     get_ir_session(source->core->execution)->finished++;
@@ -225,8 +225,8 @@ int run_ir_graph(struct graph* source, int block)
     ir_session_t* session = get_ir_session(source->core->execution);
     const int64_t started = session->started;
     const int status = begin_run(source, block);
-    if (session->started == started) return status;  // not even begun
-    // A run that could not be left under way has ended; it is the only one.
+    if (session->started == started) return status;  // the run has not begun
+    // A run that could not be left in flight has ended; it is the only one.
     if (status >= 0 && !block && session->scheduler->try_wait) return TENGINE_OK;
     return end_run(source, status);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A failure kept aside: errors are recorded per thread, but a run may fail on another thread than
-// the one that asks how it went.
+// A stored failure. Errors are recorded per thread, but a run may fail on another thread than the
+// one that asks for its result.
 #pragma once
 
 #include "tengine/device.h"
@@ -13,15 +13,15 @@ typedef struct failure
     char message[1024];
 } ir_failure_t;
 
-// Code and sentence of the calling thread's last failure.
+// Stores code and message of the calling thread's last failure.
 void keep_ir_failure(ir_failure_t* out_failure);
 
 // Records a kept failure for the calling thread and returns its code.
 int raise_ir_failure(const ir_failure_t* failure);
 
-// Turns a device entry's status (not 0) into a failure whose sentence names device, entry
-// and part, and says the cause: the error that the entry has recorded on this thread since the last
-// tengine_error_clear(), or else the bare status.
+// Turns a device entry's status (not 0) into a failure. The message names device, entry and part,
+// and gives the cause: the error that the entry has recorded on this thread since the last
+// tengine_error_clear(), or else the status.
 int fail_ir_entry(const struct device* device, const char* entry, int part_index, int node_num,
                   int status);
 

@@ -34,9 +34,9 @@ static void hash_data(const digest_t* digest, const struct tensor* tensor,
     find_sha256_of_pieces(digest->pool, tensor->data, get_ir_tensor_bytes(tensor), out_digest);
 }
 
-// Where the next preparation finds the hash of a constant again: with the model's constant, or with
-// the constant that passes have made of it. NULL: nowhere, for the values are those of this
-// preparation alone.
+// Where the hash of a constant is stored for the next preparation: with the model's constant, or
+// with the constant that passes have made of it. NULL: nowhere, since only this preparation has the
+// values.
 static ir_digest_t* find_lasting_digest(const struct graph* graph, const struct tensor* tensor)
 {
     if (tensor->core->pack && !find_ir_late_values(tensor))
@@ -47,7 +47,7 @@ static ir_digest_t* find_lasting_digest(const struct graph* graph, const struct 
     return origin->core->digest;
 }
 
-// A late constant counts as its source and how it is made; its type is hashed, too.
+// A late constant is hashed as its source, the way it is made, and its type.
 static void add_constant(digest_t* digest, const struct graph* graph, const struct tensor* tensor)
 {
     const ir_late_values_t* late = find_ir_late_values(tensor);
@@ -93,7 +93,7 @@ static void describe_tensor(digest_t* digest, const struct graph* graph,
     if (is_constant) add_constant(digest, graph, tensor);
 }
 
-// Its number; at the first mention also its contents.
+// Hashes the number of a tensor; at the first mention also its contents.
 static void add_tensor(digest_t* digest, const struct graph* graph, int32_t index)
 {
     if (index < 0) {
@@ -144,7 +144,7 @@ static int compare_keys(const void* a, const void* b)
     return strcmp(((const ir_key_value_t*)a)->key, ((const ir_key_value_t*)b)->key);
 }
 
-// Options are hashed in the order of their keys, not in that of their setting.
+// Options are hashed in the order of their keys, not in the order in which they were set.
 static int add_options(digest_t* digest, const ir_context_device_t* entry)
 {
     const int number = entry ? get_vector_num(entry->key_values) : 0;

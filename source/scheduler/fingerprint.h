@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fingerprint that tells whether bytes that a device saved are those of a part.
+// The fingerprint of a part, which tells whether bytes that a device saved belong to the part.
 #pragma once
 
 #include <stdint.h>
@@ -21,7 +21,8 @@ TENGINE_MUST_USE int find_ir_fingerprint(const struct subgraph* part, struct dev
                                          int version, thread_pool_t* pool,
                                          uint8_t out_fingerprint[SHA256_BYTES]);
 
-// The string of the device's compatibility(), "" without one. The device's error when it fails.
+// The string of the device's compatibility(), "" if the device has no such entry. Fails as the
+// device.
 TENGINE_MUST_USE int find_ir_compatibility(const struct subgraph* part, struct device* device,
                                            char out_text[IR_COMPATIBILITY_SIZE]);
 

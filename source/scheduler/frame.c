@@ -14,7 +14,7 @@ static void copy_shape(ir_frame_value_t* value, const struct tensor* tensor)
     memcpy(value->dims, tensor->dims, sizeof value->dims);
 }
 
-// Tensors of the plan are at the same place of the frame's memory; constants are shared.
+// A planned tensor has the same offset in the frame's memory as in the plan; constants are shared.
 static void place_values(ir_frame_t* frame, const struct graph* execution)
 {
     for (int i = 0; i < frame->value_num; ++i) {
@@ -30,7 +30,7 @@ static void place_values(ir_frame_t* frame, const struct graph* execution)
     }
 }
 
-// Offsets of the inputs' copies, and the size of all memory of a frame.
+// Offsets of the copies of inputs, and the size of all memory of a frame.
 static int measure_memory(const struct graph* execution, size_t* out_bytes)
 {
     size_t bytes = 0;

@@ -11,8 +11,9 @@ TENGINE_EXTERN_C_BEGIN
 typedef struct frame_value
 {
     void* data;
-    void* home;  // where it is unless the user's memory takes its place; NULL: nothing is planned
-    bool owned;  // `data` is the frame's: an output whose shape only the run could tell
+    void* home;  // the place of the data unless the user's memory replaces it; NULL: nothing is
+                 // planned
+    bool owned;  // the frame owns `data`: an output whose shape only the run could tell
     uint8_t data_type;
     uint8_t dim_num;
     uint8_t shape_set;
@@ -23,8 +24,8 @@ typedef struct frame
 {
     ir_frame_value_t* values;  // one for each tensor of the execution graph
     int32_t value_num;
-    // Memory of its own, laid out like graph->plan, with room for copies of the inputs after it.
-    // NULL: the frame works in graph->plan and in the user's buffers.
+    // The frame's own memory, laid out like graph->plan, with room for copies of the inputs after
+    // it. NULL: the frame works in graph->plan and in the user's buffers.
     void* memory;
     size_t memory_bytes;  // its size
 } ir_frame_t;
@@ -39,8 +40,8 @@ void clear_ir_frame(ir_frame_t* frame);
 // The frame is as it was made for this execution graph.
 void reset_ir_frame(ir_frame_t* frame, const struct graph* execution);
 
-// The value gets type, shape and data of `tensor`, whose memory it takes over; where that is not
-// the tensor's own, a copy.
+// The value gets type, shape and data of `tensor`. It takes the data over if the tensor owns them,
+// and else copies them.
 int take_ir_value(ir_frame_value_t* value, struct tensor* tensor);
 
 TENGINE_EXTERN_C_END

@@ -122,7 +122,7 @@ int64_t count_ir_derived_constants(const struct graph* execution)
     return count_own_tensors(execution);
 }
 
-int64_t count_ir_border_memory(const struct graph* execution)
+int64_t count_ir_boundary_memory(const struct graph* execution)
 {
     const ir_session_t* session = get_ir_session(execution);
     size_t bytes = execution->core->plan_bytes;

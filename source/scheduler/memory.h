@@ -11,7 +11,7 @@ typedef struct device_memory
 {
     struct device* device;
     int part_num;     // the present preparation's; the figures below cover all that are kept
-    int unknown_num;  // parts whose device does not tell its memory
+    int unknown_num;  // parts whose device does not report its memory
     ir_part_memory_t held;
     int64_t tensors;  // tensors of its parts, with memory of their own
 } ir_device_memory_t;
@@ -23,11 +23,10 @@ int count_ir_device_memory(const struct graph* source, struct vector* out_device
 // The memory of a part that is compiled, in bytes.
 TENGINE_MUST_USE int count_ir_part_memory(const struct subgraph* part, int64_t* out_bytes);
 
-// The memory of an execution graph, in bytes. Constants that passes made; memory planned for
-// boundary tensors, of all runs that may be under way; and results of a run whose
-// shapes only the run could tell.
+// The memory of an execution graph, in bytes: of constants that passes made; of boundary tensors,
+// for all runs that may be in flight; of results whose shapes only the run could tell.
 int64_t count_ir_derived_constants(const struct graph* execution);
-int64_t count_ir_border_memory(const struct graph* execution);
+int64_t count_ir_boundary_memory(const struct graph* execution);
 int64_t count_ir_run_values(const struct graph* execution);
 
 TENGINE_EXTERN_C_END

@@ -28,7 +28,7 @@
 enum
 {
     NAME_LENGTH = 2 * SHA256_BYTES + sizeof PART_ENDING - 1,
-    UNFINISHED_SECONDS = 3600  // after which an unfinished file is given up
+    UNFINISHED_SECONDS = 3600  // age at which an unfinished file is removed
 };
 
 // The beginning of a file; zeroes up to the device's bytes follow.
@@ -67,8 +67,9 @@ static int find_path(const char* folder, const char* name, char out_path[PATH_MA
     return tengine_error_set(TENGINE_EIO, "cache.dir: the path '%.100s...' is too long", folder);
 }
 
-// Anyone else who may rename files in the folder could replace a kept part by anything. In one
-// with the sticky bit, as /tmp, each can do so to his own files only. A missing one is in order.
+// Another user who may rename files in the folder could replace a stored part by any file. In a
+// folder with the sticky bit, as /tmp, users can rename their own files only. A missing folder is
+// accepted.
 static int check_folder(const char* folder)
 {
     struct stat info;
@@ -88,7 +89,7 @@ static int check_folder(const char* folder)
 
 // ---- reading ----
 
-// Files of other users could be changed by them while they are in use.
+// The owner of a file can change it while it is in use, so files of other users are not used.
 static int check_owner(int descriptor, const char* path)
 {
     struct stat info;
@@ -134,7 +135,7 @@ static int read_part(int descriptor, const char* path, const uint8_t fingerprint
     }
     out_part->bytes = (const uint8_t*)out_part->file.bytes + IR_SINK_HEAD_BYTES;
     out_part->size = out_part->file.size - IR_SINK_HEAD_BYTES;
-    futimens(descriptor, NULL);  // on a medium that cannot be written, nothing is removed either
+    futimens(descriptor, NULL);  // on a read-only medium nothing is removed either
     return TENGINE_OK;
 }
 
@@ -171,11 +172,11 @@ typedef struct kept_file
     uint64_t size;
 } kept_file_t;
 
-// A folder that is tidied.
+// A folder during the removal of old files.
 typedef struct tidied
 {
     const char* path;
-    const char* newest;  // the name of the part that was kept just now
+    const char* newest;  // the name of the part that was stored just now
     DIR* stream;
     vector_t* parts;  // kept_file_t: the others
     uint64_t bytes;   // bytes of all parts
@@ -188,14 +189,14 @@ static bool is_part_name(const char* name)
            strcmp(name + 2 * SHA256_BYTES, PART_ENDING) == 0;
 }
 
-// Files that other processes have removed meanwhile are gone as well.
+// Removing a file that another process has removed meanwhile is a success, too.
 static void remove_file(const tidied_t* folder, const char* name)
 {
     if (unlinkat(dirfd(folder->stream), name, 0) != 0 && errno != ENOENT)
         TLOG_WARNING("cannot remove '%s/%s': %s", folder->path, name, strerror(errno));
 }
 
-// Only files that have names as ours have are looked at. False when out of memory.
+// Lists a file if its name has the form of this cache's names. False when out of memory.
 static bool look_at(tidied_t* folder, const char* name)
 {
     struct stat info;
@@ -205,14 +206,15 @@ static bool look_at(tidied_t* folder, const char* name)
         !S_ISREG(info.st_mode))
         return true;
     if (!is_part) {
-        // The file of a process that was killed.
+        // An unfinished file of a process that was killed.
         if (time(NULL) - info.st_mtime > UNFINISHED_SECONDS) remove_file(folder, name);
         return true;
     }
     kept_file_t file = {.used = info.st_mtim, .size = (uint64_t)info.st_size};
     memcpy(file.name, name, sizeof file.name);
     folder->bytes += file.size;
-    // Clocks of file systems tick so slowly that another may have been used at the same time.
+    // Time stamps of file systems are coarse, so a part that was used at the same time may look
+    // newer.
     if (strcmp(name, folder->newest) == 0) return true;
     return push_vector_data(folder->parts, &file) == 0;
 }
@@ -249,7 +251,7 @@ static void remove_oldest(const tidied_t* folder, uint64_t limit)
     }
 }
 
-// NULL with errno.
+// NULL after a failure, with errno.
 static DIR* open_folder(const char* path)
 {
     const int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -259,8 +261,8 @@ static DIR* open_folder(const char* path)
     return stream;
 }
 
-// Removes the parts used longest ago until no more than `limit` bytes are left (0: any number), and
-// unfinished files. A failure leaves more than that, and is reported.
+// Removes the least recently used parts until at most `limit` bytes are left (0: any number), and
+// unfinished files. After a failure, which is reported, more bytes than that may be left.
 static void tidy_folder(const char* path, const char* newest, uint64_t limit)
 {
     tidied_t folder = {path, newest, open_folder(path), create_vector(sizeof(kept_file_t), NULL),

@@ -16,13 +16,13 @@
 #include "tengine/log.h"
 #include "tengine/version.h"
 
-// The stores that a part is looked up in, and kept in.
+// The stores in which a part is looked up and stored.
 typedef struct stores
 {
     const char* folder;    // NULL: none
     struct graph* source;  // the model
     bool keeps_in_model;
-    thread_pool_t* pool;  // that hashes; NULL: none
+    thread_pool_t* pool;  // threads that hash; NULL: none
 } stores_t;
 
 static bool keeps_in_model(const ir_context_t* context, const struct device* device)
@@ -115,14 +115,14 @@ void find_ir_stored_part(const struct subgraph* part, struct device* device, boo
     const bool keeps = stores.folder || stores.keeps_in_model;
     if (!keeps && count_ir_model_parts(stores.source) == 0) return;
     if (!device->interface->save || !device->interface->load) return;
-    // Without threads one hashes alone.
+    // Without threads the calling thread hashes.
     if (share_graph_pool(part->graph, &stores.pool) < 0) tengine_error_clear();
     find_in_stores(part, device, &stores, isolated, stored);
     if (stores.pool) leave_graph_pool(part->graph->core->pool);
 }
 
-// Lets the device load the bytes found; after a failure there are none. `next`: the step after
-// that.
+// Lets the device load the bytes found; after a failure they are dropped. `next`: the next step,
+// for the log.
 static bool load_found(struct subgraph* subgraph, int part_index, const char* next,
                        ir_stored_part_t* stored)
 {
@@ -136,7 +136,7 @@ static bool load_found(struct subgraph* subgraph, int part_index, const char* ne
         return true;
     }
     fail_ir_entry(device, "load", part_index, subgraph->node_num, status);
-    // A part that cannot be loaded on this machine may be right on the one that it is for.
+    // ENOTSUP: the part may be for another machine, such as a board, so it stays in the model.
     if (status == TENGINE_ENOTSUP) {
         TLOG_INFO("%s; %s", tengine_error_message(), next);
     } else {
@@ -148,8 +148,8 @@ static bool load_found(struct subgraph* subgraph, int part_index, const char* ne
     return false;
 }
 
-// A device that refuses the model's part perhaps has another driver since; the part it compiled at
-// the last refusal is in the folder.
+// A device that refuses the model's part may have a newer driver; the folder then has the part that
+// the device compiled at the last refusal.
 static void find_in_folder_instead(const struct subgraph* subgraph, int part_index,
                                    const char* folder, ir_stored_part_t* stored)
 {
@@ -195,7 +195,7 @@ void save_ir_stored_part(struct subgraph* subgraph, int part_index, ir_stored_pa
 }
 
 // The source nodes that the part's nodes stand for. The source of a body is a copy that may have
-// them in another order, so there are none.
+// its nodes in another order, so the list is empty.
 static int find_nodes(const struct subgraph* part, ir_model_part_t* made)
 {
     if (part->graph->core->source->core->outer) return TENGINE_OK;
@@ -222,7 +222,7 @@ static int find_keys(const struct subgraph* part, ir_model_part_t* made)
     return status;
 }
 
-// With a copy of the bytes in `memory`.
+// Describes the saved bytes, of which `memory` gets a copy.
 static int describe_bytes(const struct subgraph* part, struct device* device,
                           const ir_stored_part_t* stored, const uint8_t* data, size_t size,
                           mapped_file_t* memory, ir_model_bytes_t* out_bytes)
@@ -237,7 +237,7 @@ static int describe_bytes(const struct subgraph* part, struct device* device,
     return TENGINE_OK;
 }
 
-// The bytes that the model has of such a part are this one's, too.
+// Uses the bytes that the model has of such a part for this one, too.
 static int keep_in_model(struct graph* source, const struct subgraph* part, struct device* device,
                          const ir_stored_part_t* stored, const uint8_t* data, size_t size)
 {

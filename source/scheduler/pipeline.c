@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pipeline scheduler: a thread for each device, and several runs under way at a time, so that
+// The pipeline scheduler: a thread for each device, and several runs in flight at a time, so that
 // while one device works on a run another works on the run before. A part of the default device
 // that waits for an asynchronous custom operator has a thread of its own. Each thread takes, of the
 // oldest run first, a part of its device whose inputs are there. It follows that every part sees
@@ -18,8 +18,8 @@
 
 enum
 {
-    // Parts that a thread has begun on a device with async_run: the next one waits in the device's
-    // own queue when the first one ends.
+    // Parts that a thread has begun on a device with async_run. The second waits in the device's
+    // own queue until the first ends.
     MOST_BEGUN = 2
 };
 
@@ -33,7 +33,7 @@ typedef enum part_state
 // One run; it uses the session's frame of the same index.
 typedef struct slot
 {
-    int part_left;  // to be done
+    int part_left;  // parts to be done
     int begun_num;
     uint8_t* states;  // part_state_t of each part
     ir_failure_t failure;
@@ -50,7 +50,7 @@ typedef struct worker
 typedef struct pipeline
 {
     struct graph* execution;
-    pthread_mutex_t mutex;  // for all that follows but the workers' own
+    pthread_mutex_t mutex;  // guards the members that follow, except the workers' own
     pthread_cond_t work_there;
     pthread_cond_t part_done;
     bool stopping;
@@ -59,9 +59,9 @@ typedef struct pipeline
     int slot_num;
     slot_t* slots;
     int part_num;
-    worker_t** part_workers;  // each part's
-    bool* busy;               // parts that a thread has begun, for whatever run
-    uint8_t* states;          // all slots'
+    worker_t** part_workers;  // the worker of each part
+    bool* busy;               // parts that a thread has begun, of any run
+    uint8_t* states;          // states of all slots
     int worker_num;
     int thread_num;  // workers that have been started
     worker_t* workers;
@@ -188,7 +188,7 @@ static bool wait_for_run(pipeline_t* pipeline, int64_t run, bool block)
     return is_over(slot_of(pipeline, run));
 }
 
-// 1: the run has succeeded; 0: it goes on; else its failure.
+// 1: the run has succeeded; 0: it is in flight; else its failure.
 static int get_outcome(pipeline_t* pipeline, int64_t run, bool block)
 {
     pthread_mutex_lock(&pipeline->mutex);
@@ -256,7 +256,7 @@ static void release_pipeline(pipeline_t* pipeline)
     free_memory(pipeline);
 }
 
-// Ends the threads, after which the locks are unused.
+// Ends the threads; after that the locks are unused.
 static void stop_workers(pipeline_t* pipeline)
 {
     pthread_mutex_lock(&pipeline->mutex);
@@ -287,7 +287,7 @@ static worker_t* find_worker(const pipeline_t* pipeline, const struct device* de
     return NULL;
 }
 
-// The threads read the workers of all parts, so they start when every part has one.
+// The threads read the workers of all parts, so they start after every part has a worker.
 static void assign_parts(pipeline_t* pipeline)
 {
     for (int i = 0; i < pipeline->part_num; ++i) {

@@ -10,8 +10,8 @@
 #include "scheduler/runner.h"
 #include "scheduler/session.h"
 
-// After a device could not compile a part, which has been recorded. One that hangs is not asked
-// again: each half would take as long.
+// Splits or moves a part that its device failed to compile, which has been recorded. A device that
+// hangs is not asked again, since each half would take as long.
 static int repair(struct graph* execution, int index, ir_blame_t blame)
 {
     const struct subgraph* part = get_ir_graph_subgraph(execution, index);
@@ -25,7 +25,8 @@ static int repair(struct graph* execution, int index, ir_blame_t blame)
     return redirect_ir_subgraph(execution, index, IR_REASON_COMPILE, failure.message);
 }
 
-// Parts of all devices but the default one, which gets those that they fail to compile.
+// Compiles the parts of all devices except the default device, which gets the parts that those fail
+// to compile.
 static int compile_for_devices(struct graph* execution)
 {
     for (int i = 0; i < get_vector_num(execution->subgraph_list);) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedulers by name: the built-in ones first, then those of devices and programs in the order of
-// registration. Which of them a graph gets.
+// registration. It also chooses the scheduler of a graph.
 #include <string.h>
 
 #include "base/text.h"

@@ -8,7 +8,7 @@
 #include "graph/graph.h"
 #include "graph/option.h"
 #include "operator/custom/custom_kernel.h"
-#include "scheduler/border.h"
+#include "scheduler/boundary.h"
 #include "scheduler/compiled.h"
 #include "scheduler/failure.h"
 #include "scheduler/session.h"
@@ -17,20 +17,20 @@ struct runner
 {
     struct subgraph* part;    // in the execution graph
     ir_compiled_t* compiled;  // NULL: both the device and the default device failed
-    ir_watch_t* watch;        // NULL: runs on the thread that asks
+    ir_watch_t* watch;        // NULL: runs on the calling thread
     bool started;             // between start and finish: async_run has been called,
     int start_status;         // and what it returned
     ir_failure_t start_failure;
-    bool given_up;  // the default device does it now
+    bool given_up;  // the default device runs the part in its place
     ir_failure_t cause;
-    // The state that publish_ir_runner() reads while the next run may be under way.
+    // The state that publish_ir_runner() reads while the next run may be in flight.
     pthread_mutex_t mutex;
     bool has_news;  // given_up is not published yet
     int64_t run_ns;
     int64_t redo_num;
     int64_t* node_ns;  // NULL: no profile
-    int explained;     // the place of the node that explain_ir_node() was asked about last
-    ir_border_t borders[];
+    int explained;     // the place of the node that explain_ir_node() found last
+    ir_boundary_t boundaries[];
 };
 
 // ---- a device for the runner ----
@@ -38,12 +38,12 @@ struct runner
 static void use_compiled(ir_runner_t* runner, ir_compiled_t* compiled)
 {
     runner->compiled = compiled;
-    set_ir_borders(compiled->subgraph, compiled->isolated, runner->borders);
+    set_ir_boundaries(compiled->subgraph, compiled->isolated, runner->boundaries);
 }
 
 static int find_timeout(const struct subgraph* part)
 {
-    // A custom operator is the program's; it cannot be left to a thread that is given up.
+    // A custom operator belongs to the program, so a thread that may be abandoned must not call it.
     if (part->device == find_default_device() || has_custom_kernels(part)) return 0;
     return (int)get_ir_context_number(part->graph->attribute->context, "run.watchdog_ms");
 }
@@ -80,8 +80,8 @@ static int release_runner(ir_runner_t* runner, void** out_device_graph)
 int open_ir_runner(struct subgraph* part, ir_blame_t* out_blame)
 {
     *out_blame = IR_BLAME_CORE;
-    const size_t border_num = (size_t)part->input_num + (size_t)part->output_num;
-    ir_runner_t* runner = alloc_memory(sizeof *runner + sizeof(ir_border_t) * border_num);
+    const size_t boundary_num = (size_t)part->input_num + (size_t)part->output_num;
+    ir_runner_t* runner = alloc_memory(sizeof *runner + sizeof(ir_boundary_t) * boundary_num);
     if (!runner || pthread_mutex_init(&runner->mutex, NULL) != 0) {
         free_memory(runner);
         return tengine_error_set(TENGINE_ENOMEM, "part %d: out of memory for a run", part->index);
@@ -149,13 +149,13 @@ static int fail_run(const ir_runner_t* runner, const struct device* device, int 
     return fail_ir_entry(device, "run", runner->part->index, runner->part->node_num, status);
 }
 
-// The call itself with the steps after it. `status` is the one that the device returned.
+// Finishes a call that the device has returned from with `status`.
 static int end_attempt(ir_runner_t* runner, ir_frame_t* frame, const struct device* device,
                        int status)
 {
     if (status == 0) {
         tengine_error_clear();
-        status = take_ir_values(runner->compiled->subgraph, runner->borders, frame);
+        status = take_ir_values(runner->compiled->subgraph, runner->boundaries, frame);
     }
     if (status != 0) return fail_run(runner, device, status);
     note_times(runner);
@@ -165,7 +165,7 @@ static int end_attempt(ir_runner_t* runner, ir_frame_t* frame, const struct devi
 static int attempt(ir_runner_t* runner, ir_frame_t* frame)
 {
     const struct device* device = runner->compiled->subgraph->device;
-    TENGINE_RETURN_IF_ERROR(put_ir_values(runner->compiled->subgraph, runner->borders, frame));
+    TENGINE_RETURN_IF_ERROR(put_ir_values(runner->compiled->subgraph, runner->boundaries, frame));
     if (!runner->watch)
         return end_attempt(runner, frame, device, run_ir_compiled(runner->compiled));
     bool hung = false;
@@ -203,7 +203,7 @@ static void give_up_device(ir_runner_t* runner)
     pthread_mutex_unlock(&runner->mutex);
 }
 
-// The sentence stays with the runner: after a call that hangs there is nothing to try again.
+// The message stays with the runner: after a call that hangs, the part cannot run any more.
 static int fail_for_good(ir_runner_t* runner)
 {
     tengine_error_set(
@@ -214,8 +214,8 @@ static int fail_for_good(ir_runner_t* runner)
     return runner->cause.code;
 }
 
-// The default device runs in place of a device that was given up. It may lack memory for that, and
-// have it another time.
+// The default device runs in place of a device that was given up. It may lack the memory now and
+// have it in a later run.
 static int run_on_default(ir_runner_t* runner, ir_frame_t* frame)
 {
     if (compile_for_default(runner) < 0)
@@ -224,7 +224,7 @@ static int run_on_default(ir_runner_t* runner, ir_frame_t* frame)
     return attempt(runner, frame);
 }
 
-// After a failure that has been recorded: the default device does the run, and those to come.
+// After a failure that has been recorded: the default device does this run and all later ones.
 static int take_over(ir_runner_t* runner, ir_frame_t* frame)
 {
     ir_session_t* session = get_ir_session(runner->part->graph);
@@ -252,12 +252,12 @@ void start_ir_part(struct subgraph* part, ir_frame_t* frame)
     runner->started = false;
     if (!runner->compiled || runner->watch || !can_start_ir_compiled(runner->compiled)) return;
     runner->started = true;
-    runner->start_status = put_ir_values(runner->compiled->subgraph, runner->borders, frame);
+    runner->start_status = put_ir_values(runner->compiled->subgraph, runner->boundaries, frame);
     if (runner->start_status == 0) runner->start_status = start_ir_compiled(runner->compiled);
     keep_ir_failure(&runner->start_failure);
 }
 
-// The error of async_run is recorded again: another part may have been started since.
+// The error of async_run is recorded again, since another part may have been started since.
 static int wait_for_end(ir_runner_t* runner)
 {
     if (runner->start_status == 0) return finish_ir_compiled(runner->compiled);
@@ -319,7 +319,7 @@ int explain_ir_node(const struct node* node, ir_node_kernel_t* out_kernel)
     const struct subgraph* part = get_ir_graph_subgraph(node->graph, node->subgraph_idx);
     ir_runner_t* runner = part->core->runner;
     if (!runner || !runner->compiled) return TENGINE_OK;
-    // Callers ask about all nodes in their order, which is that of the part.
+    // Callers ask for all nodes in their order, which is the order of the part.
     for (int i = 0; i < part->node_num; ++i) {
         const int place = (runner->explained + i) % part->node_num;
         if (part->node_list[place] != node->index) continue;

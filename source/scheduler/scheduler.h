@@ -6,7 +6,7 @@
 // scheduler's (ir_scheduler_t in device.h).
 //
 // States (graph->status): CREATED --prerun--> READY --run--> READY ... --postrun--> DONE. While
-// runs are under way it is RUNNING. prerun is legal in every state but RUNNING and drops an earlier
+// runs are in flight it is RUNNING. prerun is legal in every state but RUNNING and drops an earlier
 // preparation. A failed run leaves ERROR, from which run, prerun and postrun are legal.
 #pragma once
 
@@ -23,42 +23,42 @@ int prerun_ir_graph(struct graph* source, const ir_run_options_t* options);
 // would go can be read, and nothing can be run. An earlier preparation is dropped first.
 int place_ir_graph(struct graph* source, const ir_run_options_t* options);
 
-// Whether a prepared graph would get the same shapes from the values that its inputs have now. If
-// not, it is to be prepared again.
+// Whether a prepared graph would get the same shapes from the present values of its inputs. If not,
+// it must be prepared again.
 bool has_ir_execution_values(const struct graph* source);
 
 // After a run that failed with `status`: whether the preparation may have assumed shapes that do
-// not fit a value of this run, for nodes without an output in a buffer of the program's. It is so
-// once: from the next preparation on these shapes are left to the run.
+// not match a value of this run, for nodes without an output in a buffer of the program's. This is
+// true once: later preparations leave these shapes to the run.
 bool await_ir_values(struct graph* source, int status);
 
 // Whether run_ir_graph() would begin a run now: ESTATE before prerun, and with `block` while others
-// are under way; ELIMIT when as many are under way as the scheduler takes.
+// are in flight; ELIMIT when as many are in flight as the scheduler takes.
 int check_ir_graph_run(const struct graph* source, int block);
 
 // Fails as check_ir_graph_run() does, with ESTATE when an input's shape was changed since prerun,
 // with EINVAL for an input without data. `block` 0 returns at once where the scheduler can: the run
-// is then under way, and the graph RUNNING.
+// is then in flight, and the graph RUNNING.
 int run_ir_graph(struct graph* source, int block);
 
-// Waits for the oldest run under way and hands its results to the source graph; fails as the run
-// did. 1: it is done, or none was under way; 0: not finished yet (only with try_wait).
+// Waits for the oldest run in flight and hands its results to the source graph; fails as the run
+// did. 1: it is done, or none was in flight; 0: not finished yet (only with try_wait).
 int wait_ir_graph(struct graph* source, int try_wait);
 
-// Drops the execution graph, once no run is under way any more; outputs lose the memory prerun gave
+// Drops the execution graph, once no run is in flight any more; outputs lose the memory prerun gave
 // them. A no-op when not prepared. Must precede the end of a graph that is prepared.
 int postrun_ir_graph(struct graph* source);
 
-// Whether inputs may get new data: always but while a run reads the user's own memory.
+// Whether inputs may get new data: always, unless a run reads the user's own memory.
 bool may_feed_ir_graph(const struct graph* source);
 
-// The scheduler of this name; ENOENT lists those there are.
+// The scheduler of this name; ENOENT lists the names.
 int require_ir_scheduler(const char* name, struct scheduler** out_scheduler);
 
-// The one the context names, else that of the first device, else the synchronous one.
+// The scheduler that the context names, else that of the first device, else the synchronous one.
 int choose_ir_scheduler(const struct graph* source, struct scheduler** out_scheduler);
 
-// Unregisters the schedulers that are still registered; the built-in ones stay.
+// Unregisters the schedulers that are still registered, except the built-in ones.
 void release_schedulers(void);
 
 // The built-in schedulers (sync.c, pipeline.c).

@@ -14,7 +14,7 @@ ir_session_t* get_ir_session(const struct graph* execution)
     return execution->core->session;
 }
 
-// MACs of a node, unless the user has himself given it to the default device.
+// MACs of a node, 0 if the user assigned it to the default device.
 static double count_macs(const struct node* node)
 {
     const char* affinity = find_ir_execution_affinity(node);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The belongings of an execution graph from prerun to postrun: its scheduler, its frames and which
-// of them are in use, and the fallbacks of its parts (graph->session).
+// The state of an execution graph from prerun to postrun: its scheduler, its frames and which of
+// them are in use, and the fallbacks of its parts (graph->session).
 #pragma once
 
 #include <pthread.h>
@@ -16,9 +16,9 @@ typedef struct session
 {
     struct scheduler* scheduler;
     bool scheduler_ready;  // its prerun has been called
-    pid_t process;         // that has the threads it runs on; 0: it runs without
+    pid_t process;         // the process that has its threads; 0: it has none
     // Runs are numbered from 0; run i uses frame i % frame_num. started - finished of them are
-    // under way. These belong to the user's thread.
+    // in flight. These belong to the user's thread.
     ir_frame_t* frames;
     int frame_num;
     int64_t started;
@@ -28,38 +28,40 @@ typedef struct session
     pthread_mutex_t mutex;
     bool may_fall_back;
     double fallback_percent;  // share of all MACs that may fall back to the default device
-    double fallback_macs;     // those that do
+    double fallback_macs;     // share of the MACs that has fallen back
     double all_macs;
-    double* part_macs;  // each part's, as far as they would count
-    // The execution graphs that reports tell of, bodies' too, which runs may prepare again: the
-    // inspecting room's own list, as it was before run `places_run`; NULL: not listed.
+    double* part_macs;  // MACs of each part that count for the limit
+    // The execution graphs, also of bodies, that reports are about, and that runs may prepare
+    // again. The list belongs to the inspecting room and is that before run `places_run`; NULL: not
+    // listed.
     struct vector* places;
     int64_t places_run;
 } ir_session_t;
 
-// `execution` is split for good. close_ir_session() frees the rest after a failure.
+// `execution` has been split. close_ir_session() frees the rest after a failure.
 int open_ir_session(struct graph* execution, struct scheduler* scheduler);
 void close_ir_session(struct graph* execution);
 
 // NULL for a graph that is not prepared.
 ir_session_t* get_ir_session(const struct graph* execution);
 
-// Replaces the frames. With memory of their own one more than runs that may be under way, so that
-// the results of the last finished run stay where they are; else one, which works in place.
+// Replaces the frames. With memory of their own there is one frame more than runs that may be in
+// flight, so that the results of the last finished run stay valid; else there is one, which works
+// in place.
 int make_ir_frames(struct graph* execution, int frame_num, bool own_memory);
 
-// No run is under way: the session is as before the first one, and results of runs are gone.
+// No run is in flight: resets the session to its state before the first run; results are dropped.
 void rewind_ir_session(struct graph* execution);
 
-// Whether this is a child of the process that has the threads it runs on.
+// Whether this process is a child of the one that has the session's threads.
 bool has_lost_ir_threads(const ir_session_t* session);
 
-// Runs under way, and how many there may be.
+// Runs in flight, and how many there may be.
 int count_ir_runs(const ir_session_t* session);
 int limit_ir_runs(const ir_session_t* session);
 ir_frame_t* get_ir_run_frame(const ir_session_t* session, int64_t run);
 
-// Whether a part may go over to the default device now; if so it is counted. Any thread.
+// Whether a part may fall back to the default device now; if so, it is counted. Any thread.
 bool allow_ir_fallback(ir_session_t* session, const struct subgraph* part);
 
 TENGINE_EXTERN_C_END

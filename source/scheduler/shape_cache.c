@@ -25,8 +25,9 @@ typedef struct shape_cache
     int32_t* outputs;  // the source's tensors that are outputs on these terms
     int output_num;
     struct vector* constants;  // int32_t: the source's constants that these need
-    struct vector* kept;       // struct graph*, that used last at the end
-    struct graph* spare;       // one that has ended, whose objects devices may take up; or NULL
+    struct vector* kept;       // struct graph*, the most recently used last
+    struct graph*
+        spare;  // a preparation that has ended, whose objects devices may use again; or NULL
 } shape_cache_t;
 
 static shape_cache_t* cache_of(const struct graph* source)
@@ -58,7 +59,7 @@ struct graph* get_ir_spare(const struct graph* source)
 
 // ---- terms ----
 
-// FNV-1a by words of 8 bytes: it tells whether bytes are those of last time, not more.
+// FNV-1a by words of 8 bytes: it detects changed bytes, and is no protection against forged ones.
 static uint64_t hash_bytes(uint64_t hash, const void* data, size_t bytes)
 {
     const char* cursor = data;
@@ -74,7 +75,7 @@ static uint64_t hash_bytes(uint64_t hash, const void* data, size_t bytes)
     return hash;
 }
 
-// Those that the kept preparations need.
+// Hashes the constants that the kept preparations need.
 static uint64_t hash_lent_constants(const struct graph* source)
 {
     uint64_t hash = 0xcbf29ce484222325u;
@@ -149,7 +150,7 @@ static bool has_kernels_for_one_shape(const struct graph* source)
     return false;
 }
 
-// A device that failed gets another chance in the next preparation.
+// A device that failed is tried again in the next preparation.
 static bool has_failed_devices(const struct graph* execution)
 {
     for (int i = 0; i < execution->node_num; ++i) {
@@ -184,7 +185,7 @@ void drop_ir_spare(struct graph* source)
     cache_of(source)->spare = NULL;
 }
 
-// Ends a sound preparation, except for objects that devices can reuse in the next one.
+// Ends a sound preparation, except for objects that devices can use again in the next one.
 static int make_spare(struct graph* source, struct graph* execution)
 {
     drop_ir_spare(source);
@@ -212,7 +213,7 @@ static void free_cache(shape_cache_t* cache)
     free_memory(cache);
 }
 
-// The source graph is as if it were not prepared.
+// Takes the present preparation; the source graph is then not prepared.
 static struct graph* take_present(struct graph* source)
 {
     struct graph* present = source->core->execution;

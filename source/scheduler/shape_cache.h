@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The preparations that a source graph keeps beside the present one, for input shapes that come
-// again (option run.shape_cache). All were made on the same terms and differ in these shapes only.
+// The preparations that a source graph keeps beside the present one, for input shapes that occur
+// again (option run.shape_cache). All have the same terms and differ only in these shapes.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +18,7 @@ typedef struct terms
     uint64_t context_revision;
     uint64_t graph_revision;
     uint64_t custom_op_revision;
-    uint64_t constants;  // a hash of those that the program may write to unseen
+    uint64_t constants;  // a hash of those that the program may write to without a call
     pid_t process;       // whose threads it runs on
 } ir_terms_t;
 
@@ -26,26 +26,27 @@ typedef struct terms
 int read_ir_terms(const struct graph* source, const ir_run_options_t* options,
                   ir_terms_t* out_terms);
 
-// Before a preparation on these terms: the present one is kept, or ends if it is not to be used
-// again. Those that were made on other terms end. Fails as their devices do; then nothing is kept.
+// Before a preparation on these terms: the present one is kept, or ends if it cannot be used again.
+// Those with other terms end. Fails as their devices do; then nothing is kept.
 int leave_ir_execution(struct graph* source, const ir_terms_t* terms);
 
 // Whether the graph is prepared for the shapes that its inputs have now.
 bool is_ir_execution_current(const struct graph* source);
 
-// Makes the kept preparation that fits the shapes of the inputs the present one, as if it had not
+// Makes the kept preparation for the present shapes of the inputs the present one, as if it had not
 // run yet. False when there is none.
 bool resume_ir_execution(struct graph* source);
 
-// Before another one is made: as many as the context allows stay, those that were used last.
+// Before a new preparation: drops kept ones down to the number that the context allows, the least
+// recently used first.
 int limit_ir_executions(struct graph* source);
 
-// While another one is made: the execution graph that ended for it, from which devices may take up
-// their objects (spare_part.h), or NULL. It goes when the other one is there.
+// During a new preparation: the execution graph that has ended, whose objects devices may use again
+// (spare_part.h), or NULL. It is destroyed when the new one is complete.
 struct graph* get_ir_spare(const struct graph* source);
 void drop_ir_spare(struct graph* source);
 
-// The present preparation and all that are kept end; no run is under way. Reports the first failure
+// The present preparation and all that are kept end; no run is in flight. Reports the first failure
 // of a device.
 int close_ir_executions(struct graph* source);
 // The same, except for the present one. *out_num: how many there were.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a device writes a compiled part to: one block, with room in front for the head of a store.
+// The memory that a device writes a compiled part to: one block, with room in front for the head of
+// a store.
 #pragma once
 
 #include <stddef.h>

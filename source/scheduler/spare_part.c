@@ -9,7 +9,7 @@
 #include "operator/param.h"
 #include "scheduler/exchange.h"
 
-// Two parts, and which tensor of `b` stands for which of `a`.
+// Two parts, and the tensors of `b` that correspond to those of `a`.
 typedef struct match
 {
     const struct subgraph* a;
@@ -28,7 +28,8 @@ static bool has_same_quantisation(const struct tensor* a, const struct tensor* b
            memcmp(a->zp_list, b->zp_list, sizeof *a->zp_list * number) == 0;
 }
 
-// Constants of the model have one address in every preparation, those that passes make have not.
+// A constant of the model has one address in every preparation; constants that passes make have
+// several.
 static bool is_same_constant(const struct tensor* a, const struct tensor* b)
 {
     if (!has_same_ir_shape(a, b)) return false;
@@ -63,7 +64,7 @@ static bool match_node(match_t* match, const struct node* a, const struct node* 
     return true;
 }
 
-static bool match_border(const match_t* match, const int32_t* a, const int32_t* b, int number)
+static bool match_boundary(const match_t* match, const int32_t* a, const int32_t* b, int number)
 {
     for (int i = 0; i < number; ++i)
         if (match->tensor_of[a[i]] != b[i]) return false;
@@ -78,8 +79,8 @@ static bool match_parts(match_t* match)
         if (!match_node(match, a->graph->node_list[a->node_list[i]],
                         b->graph->node_list[b->node_list[i]]))
             return false;
-    return match_border(match, a->input_tensor_list, b->input_tensor_list, a->input_num) &&
-           match_border(match, a->output_tensor_list, b->output_tensor_list, a->output_num);
+    return match_boundary(match, a->input_tensor_list, b->input_tensor_list, a->input_num) &&
+           match_boundary(match, a->output_tensor_list, b->output_tensor_list, a->output_num);
 }
 
 bool is_same_ir_part(const struct subgraph* a, const struct subgraph* b)

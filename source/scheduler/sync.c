@@ -7,7 +7,7 @@
 static int run(struct scheduler* scheduler, struct graph* graph, int block)
 {
     (void)scheduler;
-    (void)block;  // no other thread could go on meanwhile
+    (void)block;  // runs never go on in the background
     for (int i = 0; i < get_vector_num(graph->subgraph_list); ++i)
         TENGINE_RETURN_IF_ERROR(run_ir_subgraph(get_ir_graph_subgraph(graph, i)));
     return TENGINE_OK;
@@ -17,7 +17,7 @@ static int wait(struct scheduler* scheduler, struct graph* graph)
 {
     (void)scheduler;
     (void)graph;
-    return 1;  // run() has returned, so nothing is under way
+    return 1;  // run() has returned, so nothing is in flight
 }
 
 static struct scheduler sync_scheduler = {

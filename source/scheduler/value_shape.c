@@ -20,8 +20,8 @@ static bool is_lent_output(const struct graph* source, const struct tensor* made
 
 // ---- values of inputs ----
 
-// Whether the outputs of a node have the shapes for this value of its input. One in a buffer of the
-// program's stays as it is, with all others: kernels refuse values that need more.
+// Whether the outputs of a node have the shapes for this value of its input. Nodes with an output
+// in a buffer of the program's keep their shapes: kernels refuse values that need more.
 static bool has_node_shapes_for(const struct graph* source, const struct node* node,
                                 const struct tensor* value)
 {
@@ -37,7 +37,7 @@ static bool has_node_shapes_for(const struct graph* source, const struct node* n
     return is_same;
 }
 
-// The same of all nodes that take shapes from the value of this input.
+// The same for all nodes whose shapes depend on the value of this input.
 static bool has_shapes_for_value(const struct graph* source, const struct graph* execution,
                                  int input)
 {
@@ -92,7 +92,7 @@ static bool has_lent_outputs(const struct graph* source, const struct node* node
     return false;
 }
 
-// EDEVICE: the status of border.h for a part whose result has another size.
+// EDEVICE: the status of boundary.h for a part whose result has another size.
 bool await_ir_values(struct graph* source, int status)
 {
     const struct graph* execution = source->core->execution;

@@ -74,7 +74,7 @@ static void* serve(void* argument)
     return NULL;
 }
 
-// Waiting is against the clock that does not jump.
+// Waits use the monotonic clock.
 static int init_condition(pthread_cond_t* condition)
 {
     pthread_condattr_t attributes;

@@ -22,16 +22,16 @@ typedef struct ir_watched
     int (*close)(void* subject);    // frees the subject when a call that was given up has returned
 } ir_watched_t;
 
-// A thread that makes the calls of `watched`, whose subject stays the caller's. TENGINE_ENOMEM:
-// there is no thread.
+// A thread that makes the calls of `watched`, whose subject stays the caller's. TENGINE_ENOMEM: the
+// thread could not be started.
 int create_ir_watch(const ir_watched_t* watched, int timeout_ms, ir_watch_t** out_watch);
 
-// The call on that thread; a failure it has recorded is recorded for the caller. When the
-// time is over *out_hung is true, EDEVICE is recorded and returned, and neither the watch nor its
-// subject is the caller's any more.
+// Makes the call on that thread; a failure that it has recorded is recorded for the caller. After
+// the time limit *out_hung is true, EDEVICE is recorded and returned, and neither the watch nor its
+// subject belongs to the caller any more.
 int call_ir_watch(ir_watch_t* watch, bool* out_hung);
 
-// Ends the thread; no call is under way. NULL is allowed.
+// Ends the thread; no call is in flight. NULL is allowed.
 void destroy_ir_watch(ir_watch_t* watch);
 
 // Calls that were given up and have not returned yet; waits up to `timeout_ms` for them. Returns

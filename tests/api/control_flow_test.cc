@@ -131,7 +131,7 @@ class ControlFlowTest : public ApiTest
         return names;
     }
 
-    // Loading or preparing fails with a sentence that has `part`.
+    // Loading or preparing fails with a message that has `part`.
     void expect_refusal(const std::string& contents, const std::string& part)
     {
         const graph_t graph = load(contents);

@@ -25,7 +25,7 @@ TEST_F(CustomOpTest, ANewShapeIsPreparedAgain)
     EXPECT_EQ(shift_op.count("prepare"), 4);
 }
 
-// Several runs are under way, each with tensors of its own.
+// Several runs are in flight, each with tensors of its own.
 TEST_F(CustomOpTest, RunsMayOverlap)
 {
     const context_t context = create_context("pipeline", 0);

@@ -31,7 +31,7 @@ class ReluTest : public ApiTest
     tensor_t y_ = nullptr;
 };
 
-// The failure that was recorded last is `code`, its sentence is not empty, and one line of the log
+// The failure that was recorded last is `code`, its message is not empty, and one line of the log
 // since the test began, or since this was called last, has said it, at level ERR. Clears both.
 testing::AssertionResult failed_with(int code);
 

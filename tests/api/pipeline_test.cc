@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several runs under way: the scheduler "pipeline" and run_graph(graph, 0).
+// Several runs in flight: the scheduler "pipeline" and run_graph(graph, 0).
 #include <deque>
 #include <functional>
 #include <random>
@@ -105,7 +105,7 @@ TEST_F(PipelineTest, ARunThatCannotBeginLeavesTheOthersAlone)
     ASSERT_TRUE(write_floats(in_, {-1, 1, -2, 2}));
     ASSERT_EQ(run_graph(piped_, 0), 0) << get_tengine_error();
     ASSERT_EQ(set_tensor_buffer(in_, nullptr, 0), -1);
-    EXPECT_TRUE(failed_with(TENGINE_ESTATE)) << "nothing is taken back while runs are under way";
+    EXPECT_TRUE(failed_with(TENGINE_ESTATE)) << "nothing is taken back while runs are in flight";
     ASSERT_EQ(wait_graph(piped_, 0), 1);
     EXPECT_EQ(read_floats(out_), (Floats{0, 1, 0, 2}));
     ASSERT_EQ(set_tensor_buffer(in_, nullptr, 0), 0);
@@ -134,7 +134,7 @@ class PipelineWalk
         y_ = get_graph_tensor(graph_, "y");
         EXPECT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
     }
-    // Destroys the graph with runs under way, as often as not.
+    // Destroys the graph with runs in flight, as often as not.
     ~PipelineWalk()
     {
         EXPECT_EQ(destroy_graph(graph_), 0);
@@ -168,7 +168,7 @@ class PipelineWalk
         EXPECT_EQ(status == GRAPH_STAT_RUNNING, !expected_.empty());
     }
 
-    // A call that must fail while runs are under way; a reshape is taken back then.
+    // A call that must fail while runs are in flight; a reshape is taken back then.
     void idle_only(int result, bool reshape)
     {
         if (!expected_.empty()) {
@@ -237,7 +237,7 @@ class PipelineWalk
     std::mt19937 random_;
     int size_ = 4;
     bool has_run_ = false;
-    std::deque<std::vector<float>> expected_;  // of the runs under way
+    std::deque<std::vector<float>> expected_;  // of the runs in flight
     context_t context_ = nullptr;
     graph_t graph_ = nullptr;
     tensor_t x_ = nullptr;

@@ -200,7 +200,7 @@ TEST_F(PlacementTest, CountersOfTheLastRun)
     destroy_context(context);
 }
 
-// The placement of parts may be changing while a run is under way.
+// The placement of parts may be changing while a run is in flight.
 TEST_F(PlacementTest, NotWhileItRuns)
 {
     test::TestDevice device("A", {"Relu"});
@@ -238,7 +238,7 @@ TEST_F(PlacementTest, NotWhileItRuns)
     destroy_context(context);
 }
 
-// Code, attribute, value and sentence of a refusal, and where a failed run leaves its trace.
+// Code, attribute, value and message of a refusal, and where a failed run leaves its trace.
 TEST_F(PlacementTest, ReasonsOfADevice)
 {
     test::TestDevice device("A", {"Relu"});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs of random operators, wires, types, shapes and attributes: most make no sense, and each has
-// to end with a result or with a sentence. Most telling with the address sanitizer.
+// to end with a result or with a message. Most telling with the address sanitizer.
 #include <algorithm>
 #include <cstring>
 #include <random>
@@ -41,7 +41,7 @@ class RandomGraph
     }
     ~RandomGraph() { EXPECT_EQ(destroy_graph(graph_), 0); }
 
-    // Prepares and runs; true if that succeeded, otherwise there is a sentence.
+    // Prepares and runs; true if that succeeded, otherwise there is a message.
     bool run()
     {
         clr_tengine_errno();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a result is as expected, and if not, a sentence. For the conformance and the model tests.
+// Whether a result is as expected, and if not, a message. For the conformance and the model tests.
 #pragma once
 
 #include <string>

@@ -34,7 +34,7 @@ class ModelRun
     std::vector<int> input_shape() const;
 
     // The output for this input. Prepares the graph where the shape is not that of the last call.
-    // Throws tools::Failure with the library's sentence.
+    // Throws tools::Failure with the library's message.
     tools::Tensor run(tools::Tensor input);
 
   private:

@@ -24,7 +24,7 @@ enum class Source
 // A word for it in the names of tests.
 std::string source_name(Source source);
 
-// Throws tools::Failure with the library's sentence wherever the library fails.
+// Throws tools::Failure with the library's message wherever the library fails.
 class SampleGraph
 {
   public:

@@ -71,7 +71,7 @@ Floats ramp(int number, float first, float step);
 // An input of shape 1 x 1 x 16 x 16 whose pair, which is returned, has every byte once.
 std::string add_all_bytes(PrecisionGraph& graph, const std::string& name, float scale, int zero);
 
-// The sentence of the last failure has `part` in it.
+// The message of the last failure has `part` in it.
 testing::AssertionResult says(const std::string& part);
 
 // The largest difference in steps of `scale`.

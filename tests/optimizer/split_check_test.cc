@@ -75,7 +75,7 @@ class SplitCheck : public testing::Test
         return GraphOwner(make_execution_graph(source_.get()), destroy_ir_graph);
     }
 
-    // The sentence after the author, or "" when there was no error.
+    // The message after the author, or "" when there was no error.
     std::string fail(std::vector<OwnPart> parts)
     {
         const std::string author = "device 'A', split_graph: ";

@@ -19,7 +19,7 @@ namespace tengine::test {
 
 using Floats = std::vector<float>;
 
-// The sentence of the last failure has `part` in it.
+// The message of the last failure has `part` in it.
 testing::AssertionResult says(const std::string& part);
 
 // Log lines while it lives, instead of standard error.

@@ -42,7 +42,7 @@ class SleepingDevice
 
 constexpr int kRuns = 16;
 
-// Keeps `frames` runs under way until all have ended.
+// Keeps `frames` runs in flight until all have ended.
 void run_all(Session& session, int frames)
 {
     session.set("scheduler", "pipeline");

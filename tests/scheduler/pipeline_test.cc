@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pipeline scheduler: several runs under way, each with its own inputs and results, in order.
+// The pipeline scheduler: several runs in flight, each with its own inputs and results, in order.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -43,7 +43,7 @@ class PipelineTest : public testing::Test
         EXPECT_EQ(session_.read("r")[1], first + 1);
     }
 
-    // Keeps `limit` runs under way for `number` runs.
+    // Keeps `limit` runs in flight for `number` runs.
     void run_many(int number, int limit)
     {
         for (int i = 0; i < number + limit; ++i) {
@@ -104,7 +104,7 @@ TEST_F(PipelineTest, ADeviceHasTheNextPartInItsQueue)
 TEST_F(PipelineTest, AsManyRunsAsThereAreFramesMayBeUnderWay)
 {
     prepare("2");
-    EXPECT_EQ(session_.wait(), 1) << "none is under way";
+    EXPECT_EQ(session_.wait(), 1) << "none is in flight";
     begin(0);
     begin(1);
     EXPECT_EQ(session_.source()->status, GRAPH_STAT_RUNNING);

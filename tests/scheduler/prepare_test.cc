@@ -121,7 +121,7 @@ TEST_F(PrepareTest, ADeviceThatReshapesABorderDoesNotCompileThePart)
         EXPECT_EQ(session_.part(0)->device, find_default_device());
         ASSERT_EQ(session_.execution()->node_list[0]->core->refusal_num, 1);
         EXPECT_THAT(session_.execution()->node_list[0]->core->refusal_list[0].verdict.message,
-                    testing::HasSubstr("crosses the border of the part, has changed its shape"));
+                    testing::HasSubstr("crosses the boundary of the part, has changed its shape"));
         expect_right_results();
     }
 }

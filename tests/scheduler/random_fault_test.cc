@@ -54,7 +54,7 @@ class Trial
         device.script.hang_run = 1 + pick(20);
     }
 
-    // The results of all runs, `frames` of them under way at a time; 0: one after the other.
+    // The results of all runs, `frames` of them in flight at a time; 0: one after the other.
     std::vector<Floats> run(Session& session, int frames)
     {
         std::vector<Floats> results;

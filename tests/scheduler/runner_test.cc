@@ -22,7 +22,7 @@ int allocate_list(graph* part, const int32_t* tensors, int number)
     return TENGINE_OK;
 }
 
-int allocate_borders(device*, subgraph* part)
+int allocate_boundaries(device*, subgraph* part)
 {
     TENGINE_RETURN_IF_ERROR(allocate_list(part->graph, part->input_tensor_list, part->input_num));
     return allocate_list(part->graph, part->output_tensor_list, part->output_num);
@@ -31,7 +31,7 @@ int allocate_borders(device*, subgraph* part)
 TEST(Runner, ADeviceMayHaveMemoryOfItsOwnAtTheBorders)
 {
     TestDevice device("A", {"Relu", "Neg"});
-    device.get()->allocator->allocate = allocate_borders;
+    device.get()->allocator->allocate = allocate_boundaries;
     for (const char* scheduler : {"sync", "pipeline"}) {
         Session session({&device});
         add_three_steps(session);

@@ -65,7 +65,7 @@ class Loaded
     std::vector<std::string> node_names() const;
 };
 
-// Loading fails with `code` and a sentence that contains all of `parts`.
+// Loading fails with `code` and a message that contains all of `parts`.
 void expect_failure(const Loaded& loaded, int code, Names parts);
 
 // A folder of its own that disappears with the object.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that are not a model: whatever they are, loading ends with a status and a sentence. The
+// Bytes that are not a model: whatever they are, loading ends with a status and a message. The
 // address sanitizer preset makes this file worth its time.
 #include <random>
 

@@ -62,7 +62,7 @@ OnnxBuilder stamped_model(const std::string& op, int opset)
     return builder;
 }
 
-// Loads the operator with a stamp: it has the row's meaning or, without a row, a sentence that
+// Loads the operator with a stamp: it has the row's meaning or, without a row, a message that
 // says in which opset it got another one.
 bool check_stamp(const std::string& op, int opset, const std::vector<const method*>& rows)
 {

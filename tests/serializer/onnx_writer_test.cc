@@ -72,7 +72,7 @@ TEST_F(OnnxWriterTest, WhatIsNotGivenIsNotWritten)
     EXPECT_EQ(written.node("RandomNormal").attribute_size(), 1);
 }
 
-// The sentence is about the opset that was wanted, not the last one that was tried.
+// The message is about the opset that was wanted, not the last one that was tried.
 TEST_F(OnnxWriterTest, ANodeThatNoNewerOpsetHas)
 {
     OnnxBuilder builder = model_of(8, {1, 2, 3});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes that are not a tmfile, or one that was made to harm: loading ends with a status and a
-// sentence, reads nothing outside the bytes, and takes a small multiple of the file's size in
+// message, reads nothing outside the bytes, and takes a small multiple of the file's size in
 // memory. The address sanitizer makes this file worth its time.
 #include <algorithm>
 #include <cstring>

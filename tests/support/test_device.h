@@ -54,7 +54,7 @@ class TestDevice
     ir_optimizer_t optimizer_ = {};
 
   public:
-    // Changes count from the next call on; not while calls are under way.
+    // Changes count from the next call on; not while calls are in flight.
     script_t& script = scripted_.script;
     int& fail_pre_run = script.fail_pre_run;
     int& fail_run = script.fail_all_runs;

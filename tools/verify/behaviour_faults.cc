@@ -33,7 +33,7 @@ Outcome judge(const tengine_refusal& refusal)
     const std::string message = refusal.message;
     if (std::string(refusal.reason) == "device")
         return failed("the device failed to say whether it takes it: " + message);
-    // The library's sentence where a device gives none.
+    // The library's message where a device gives none.
     if (message.empty() || message.find(": it returned -") != std::string::npos)
         return failed("the device gives no reason for its refusal" +
                       (message.empty() ? "" : ": " + message));

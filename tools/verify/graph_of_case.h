@@ -28,7 +28,7 @@ struct Placement
 // Failure.
 context_t create_target_context(const Target& target);
 
-// One graph, on one thread at a time. Every function throws Failure with the library's sentence.
+// One graph, on one thread at a time. Every function throws Failure with the library's message.
 class CaseGraph
 {
   public:

@@ -57,7 +57,7 @@ Layer describe_layer(node_t node, const std::set<std::string>& variable)
 
 using Names = std::vector<std::string>;
 
-void set_borders(graph_t graph, const Names& inputs, const Names& outputs)
+void set_inputs_and_outputs(graph_t graph, const Names& inputs, const Names& outputs)
 {
     const auto pointers = [](const Names& names) {
         std::vector<const char*> list;
@@ -150,7 +150,7 @@ Values compute_values(const std::string& path, const ModelOptions& inputs)
     for (node_t node : list_nodes(model.graph()))
         if (!stands_for_value(node)) names.emplace_back(get_node_name(node));
     if (names.empty()) throw Failure(path + ": the model has no nodes");
-    set_borders(model.graph(), {}, names);
+    set_inputs_and_outputs(model.graph(), {}, names);
     model.prepare(1);
     model.run();
     Values values;
@@ -215,7 +215,7 @@ void LayerGraph::cut(const Layer& layer, const Values& changed)
         for (const std::string& output : list_outputs(producer))
             fed.push_back(output);
     }
-    set_borders(model_.graph(), producers, layer.ends);
+    set_inputs_and_outputs(model_.graph(), producers, layer.ends);
     for (const std::string& name : fed)
         lend(name, changed);
     model_.prepare(target_.threads);

@@ -85,15 +85,15 @@ class Groups
     void follow_output(const std::string& output, std::vector<size_t>* found)
     {
         const bool is_float = floats_.count(output) != 0;
-        const bool is_bordered = is_float && is_quantised(output);
-        if (results_.count(output) != 0 && !is_bordered) is_closed_ = false;
+        const bool is_boundary = is_float && is_quantised(output);
+        if (results_.count(output) != 0 && !is_boundary) is_closed_ = false;
         const auto readers = readers_.find(output);
         if (readers == readers_.end()) return;
         is_closed_ = is_closed_ && is_float;
         for (const size_t reader : readers->second) {
             if (is_quantisation(layers_[reader]))
                 ends_.insert(reader);
-            else if (!is_bordered)
+            else if (!is_boundary)
                 found->push_back(reader);
         }
     }

@@ -28,7 +28,7 @@ enum StatusCode : uint32_t
     kLiteInputTensorError = 0xffffff9bu,
 };
 
-// A result, with a sentence when it is a failure.
+// A result, with a message when it is a failure.
 class Status
 {
   public:
@@ -150,7 +150,7 @@ class TensorCore
 };
 
 // A tensor of the graph that a delegate sees, or of a part that one of its kernels computes. It is
-// bound to the tensor in question while calls of the delegate are under way.
+// bound to the tensor in question while calls of the delegate are in flight.
 class GraphTensor final : public TensorCore
 {
   public:

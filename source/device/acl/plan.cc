@@ -213,19 +213,19 @@ void Plan::end_life(Value& value)
 void Plan::place()
 {
     for (const auto& [index, value] : values_)
-        if (value->role != Role::kInside) place_border(*value);
+        if (value->role != Role::kInside) place_boundary(*value);
     for (const std::unique_ptr<Constant>& constant : constants_)
         place_constant(*constant);
     memory_.allocate();
 }
 
-void Plan::place_border(Value& value)
+void Plan::place_boundary(Value& value)
 {
     unite_padding(value.memory, value.aliases);
     value.copied = value.memory.info()->has_padding();
     if (!value.copied) return;
     value.memory.allocator()->allocate();
-    border_bytes_ += value.memory.info()->total_size();
+    boundary_bytes_ += value.memory.info()->total_size();
 }
 
 void Plan::place_constant(Constant& constant)
@@ -260,7 +260,7 @@ void Plan::count_compiled(int64_t heap_before)
 
 // ---- running ----
 
-void Plan::import_borders()
+void Plan::import_boundaries()
 {
     for (const auto& [index, value] : values_) {
         if (value->role == Role::kInside || value->copied || value->imported == value->host->data)
@@ -292,7 +292,7 @@ void Plan::run_profiled()
 int Plan::run()
 {
     const UsePool use(pool_.get());
-    import_borders();
+    import_boundaries();
     for (const auto& [index, value] : values_)
         if (value->role == Role::kInput && value->copied)
             copy_in(value->host->data, &value->memory);

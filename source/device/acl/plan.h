@@ -45,7 +45,7 @@ class Plan
     Plan(const Plan&) = delete;
     Plan& operator=(const Plan&) = delete;
 
-    // TENGINE_EOPERATOR when ACL does not take a node, with its sentence.
+    // TENGINE_EOPERATOR when ACL does not take a node, with its message.
     static int create(const subgraph& part, const Settings& settings,
                       std::unique_ptr<Plan>* out_plan);
     int run();
@@ -53,7 +53,7 @@ class Plan
     void copy_times(int64_t* out_ns) const;
     // Tensors between functions, what functions need while they run, and copies of boundary
     // tensors.
-    size_t arena_bytes() const { return memory_.bytes() + border_bytes_; }
+    size_t arena_bytes() const { return memory_.bytes() + boundary_bytes_; }
     // The memory of functions beside that: rearranged weights above all. ACL does not tell it, so
     // it is the heap's growth in create(); other threads use the heap as well.
     size_t compiled_bytes() const { return compiled_bytes_; }
@@ -132,18 +132,18 @@ class Plan
     void end_lives(const node& node);
     void end_life(Value& value);
     void place();
-    void place_border(Value& value);
+    void place_boundary(Value& value);
     void place_constant(Constant& constant);
     void prepare();
     void count_compiled(int64_t heap_before);
-    void import_borders();
+    void import_boundaries();
     void run_steps();
     void run_profiled();
 
     bool building_ = false;
     GraphPool pool_;
     PartMemory memory_;
-    size_t border_bytes_ = 0;
+    size_t boundary_bytes_ = 0;
     size_t compiled_bytes_ = 0;
     std::map<int, std::unique_ptr<Value>> values_;  // by tensor
     std::map<int, Role> roles_;

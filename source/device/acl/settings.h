@@ -14,7 +14,7 @@ struct Settings
     bool fast_math = false;
 };
 
-// Sets one option. TENGINE_ENOENT, TENGINE_EINVAL with a sentence.
+// Sets one option. TENGINE_ENOENT, TENGINE_EINVAL with a message.
 int set_option(const std::string& key, const std::string& value, Settings* settings);
 
 // An entry of the list of all of them; null after the last.

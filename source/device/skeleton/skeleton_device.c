@@ -87,7 +87,7 @@ static int find_kernel(const struct node* node, struct skeleton_step* out_step)
                              get_ir_node_op(node));
 }
 
-static int is_border(const struct subgraph* subgraph, int tensor_index)
+static int is_output(const struct subgraph* subgraph, int tensor_index)
 {
     for (int i = 0; i < subgraph->output_num; ++i) {
         if (subgraph->output_tensor_list[i] == tensor_index) return 1;
@@ -101,7 +101,7 @@ static int allocate_inner_tensors(const struct subgraph* subgraph, const struct 
 {
     for (int i = 0; i < node->output_num; ++i) {
         struct tensor* tensor = get_ir_node_output(node, i);
-        if (tensor && !is_border(subgraph, tensor->index))
+        if (tensor && !is_output(subgraph, tensor->index))
             TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(tensor));
     }
     return TENGINE_OK;
@@ -111,7 +111,7 @@ static int allocate_inner_tensors(const struct subgraph* subgraph, const struct 
 // allocate. An old device_graph is there when the shapes changed; keep of it what does not depend
 // on them. `options` is the struct the user gave with this device, or NULL. On failure leave
 // device_graph NULL or releasable; the part then comes again in two halves, and a single node that
-// fails goes to the default device with the sentence set here.
+// fails goes to the default device with the message set here.
 static int skeleton_pre_run(struct device* device, struct subgraph* subgraph, void* options)
 {
     (void)options;

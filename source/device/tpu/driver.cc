@@ -55,7 +55,7 @@ size_t bytes_of(const Binding& binding, int element)
     return bytes;
 }
 
-const tensor* border_tensor(const subgraph& part, size_t index)
+const tensor* boundary_tensor(const subgraph& part, size_t index)
 {
     const auto inputs = static_cast<size_t>(part.input_num);
     return get_ir_graph_tensor(part.graph, index < inputs
@@ -161,14 +161,14 @@ int Driver::run(const subgraph& part)
     const auto inputs = static_cast<size_t>(part.input_num);
     for (size_t i = 0; i < inputs; ++i) {
         const Binding& binding = program_.bindings[i];
-        const tensor* tensor = border_tensor(part, i);
+        const tensor* tensor = boundary_tensor(part, i);
         pack_tensor(binding, tensor->elem_size, tensor->u8, host_.get() + binding.address);
     }
     TENGINE_RETURN_IF_ERROR(machine_->run(program_, host_.get(), options_.faults,
                                           [this] { return cancelled_.load(); }));
     for (size_t i = inputs; i < program_.bindings.size(); ++i) {
         const Binding& binding = program_.bindings[i];
-        const tensor* tensor = border_tensor(part, i);
+        const tensor* tensor = boundary_tensor(part, i);
         unpack_tensor(binding, tensor->elem_size, host_.get() + binding.address, tensor->u8);
     }
     return TENGINE_OK;

@@ -29,7 +29,7 @@ struct Options
 };
 
 // TENGINE_ENOENT for a key there is not, TENGINE_EINVAL or what load_config() says for a value; the
-// sentence says what would be accepted.
+// message says what would be accepted.
 int set_option(const std::string& key, const std::string& value, Options* options);
 // An entry of the list of all of them; null after the last.
 const ir_device_option_t* get_option(int index);
@@ -64,7 +64,7 @@ class Driver
 
     // One run on the data of the part's tensors.
     int run(const subgraph& part);
-    // Ends the run under way; called by another thread. No other run follows it.
+    // Ends the run in flight; called by another thread. No other run follows it.
     void cancel() { cancelled_ = true; }
 
     const Config& config() const { return options_.config; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asynchronous invokes of custom operators that are under way. Kernels know them by a number, so
+// Asynchronous invokes of custom operators that are in flight. Kernels know them by a number, so
 // that one that is over cannot be mistaken for another. Any thread.
 #pragma once
 
@@ -21,7 +21,7 @@ typedef struct completion
 } ir_completion_t;
 
 void open_completion(ir_completion_t* out_completion);
-// Returns the kernel's status; the sentence is recorded.
+// Returns the kernel's status; the message is recorded.
 int wait_for_completion(ir_completion_t* completion);
 // The kernel will not end it.
 void withdraw_completion(ir_completion_t* completion);

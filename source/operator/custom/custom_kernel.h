@@ -22,7 +22,7 @@ struct custom_kernel;
 // The work of a kernel. Nodes are execution nodes.
 typedef struct custom_kernel_table
 {
-    const char* kind;       // "custom kernel", for sentences
+    const char* kind;       // "custom kernel", for messages
     bool is_for_one_shape;  // it is set_custom_kernel()'s: prepared for one shape at a time
     const char* (*get_name)(const struct custom_kernel* kernel);
     // Whether infer tells the shapes; if not, the operator's own rule does.
@@ -49,7 +49,7 @@ typedef struct custom_kernel
     const struct node* node;     // in the source graph
     const char* device;          // that it is for, by name
     struct custom_kernel* next;  // the same node's, for another device
-    bool refused;                // its bind has refused the node in the prerun under way
+    bool refused;                // its bind has refused the node in the current prerun
 } ir_custom_kernel_t;
 
 const char* get_kernel_name(const ir_custom_kernel_t* kernel);
@@ -58,7 +58,7 @@ const char* get_source_op(const struct node* node);
 // Whether the node stands for an operator that the library does not have ("Generic").
 bool is_open_node(const struct node* node);
 
-// The failure of a function whose error was cleared before it was called: code and sentence that it
+// The failure of a function whose error was cleared before it was called: code and message that it
 // has recorded, or else its return value. `consequence` follows the latter.
 int fail_kernel_call(const ir_custom_kernel_t* kernel, const char* function, int returned,
                      const char* consequence);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The questions of custom operators' callbacks (tengine/custom_op.h). Failures are sentences
+// The questions of custom operators' callbacks (tengine/custom_op.h). Failures are messages
 // without the names of operator and node, which the call puts before them.
 #include <limits.h>
 #include <stdarg.h>

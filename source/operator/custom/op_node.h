@@ -8,7 +8,7 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// The callback that is under way.
+// The callback that is in flight.
 typedef enum op_call
 {
     OP_CALL_NONE,
@@ -23,7 +23,7 @@ struct tengine_op_tensor
     struct tensor* tensor;
     const struct tengine_op_context* context;
     bool is_output;
-    bool is_sized;    // outputs: prepare, or the invoke under way, has told the size
+    bool is_sized;    // outputs: prepare, or the invoke in flight, has told the size
     bool is_dynamic;  // outputs: their size is told in invoke
     // Inputs: the type, shape and data that prepare was called for last.
     int prepared_type;

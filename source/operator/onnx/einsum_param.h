@@ -30,7 +30,7 @@ struct einsum_plan
     int8_t axes[EINSUM_MAX_INPUTS][MAX_SHAPE_DIM_NUM];
 };
 
-// Parses the equation against the shapes of the inputs. EINVAL with a sentence when they disagree.
+// Parses the equation against the shapes of the inputs. EINVAL with a message when they disagree.
 TENGINE_MUST_USE int plan_einsum(const struct node* node, struct einsum_plan* out_plan);
 
 TENGINE_EXTERN_C_END

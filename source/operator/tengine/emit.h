@@ -73,7 +73,7 @@ int finish_emitting_list(emitter_t* emit, struct tensor* const results[], int re
 // The node becomes `op`: the same inputs, no attributes, one output.
 int rewrite_as(struct graph* graph, struct node* node, const char* op);
 
-// Fails with a sentence about the origin; returns the code.
+// Fails with a message about the origin; returns the code.
 int fail_emitting(emitter_t* emit, int code, const char* format, ...) TENGINE_PRINTF(3, 4);
 
 // raise(): why the node is not expressed in Tengine's operators; for the report. Returns

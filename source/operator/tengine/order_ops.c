@@ -338,14 +338,14 @@ static int lower_reorg(struct graph* graph, struct node* node)
 
 // ---- Blocks and batches ----
 
-static int check_border(const struct node* node, const char* name, int size)
+static int check_pad(const struct node* node, const char* name, int size)
 {
     if (size >= 0) return TENGINE_OK;
     return fail_node(node, TENGINE_ERANGE, "%s is %d, it must not be negative", name, size);
 }
 
-static struct tensor* emit_zero_border(emitter_t* emit, struct tensor* input,
-                                       const struct tm_space_to_batch_param* param)
+static struct tensor* emit_zero_padding(emitter_t* emit, struct tensor* input,
+                                        const struct tm_space_to_batch_param* param)
 {
     if (!(param->pad_top || param->pad_bottom || param->pad_left || param->pad_right)) return input;
     const int64_t pads[] = {0, 0, param->pad_top,    param->pad_left,
@@ -364,10 +364,10 @@ static int lower_space_to_batch(struct graph* graph, struct node* node)
     if (emit.status < 0) return emit.status;
     TENGINE_RETURN_IF_ERROR(check_block(node, "dilation_x", param->dilation_x));
     TENGINE_RETURN_IF_ERROR(check_block(node, "dilation_y", param->dilation_y));
-    TENGINE_RETURN_IF_ERROR(check_border(node, "pad_top", param->pad_top));
-    TENGINE_RETURN_IF_ERROR(check_border(node, "pad_bottom", param->pad_bottom));
-    TENGINE_RETURN_IF_ERROR(check_border(node, "pad_left", param->pad_left));
-    TENGINE_RETURN_IF_ERROR(check_border(node, "pad_right", param->pad_right));
+    TENGINE_RETURN_IF_ERROR(check_pad(node, "pad_top", param->pad_top));
+    TENGINE_RETURN_IF_ERROR(check_pad(node, "pad_bottom", param->pad_bottom));
+    TENGINE_RETURN_IF_ERROR(check_pad(node, "pad_left", param->pad_left));
+    TENGINE_RETURN_IF_ERROR(check_pad(node, "pad_right", param->pad_right));
     const int* dims = input->dims;
     const int64_t x = param->dilation_x;
     const int64_t y = param->dilation_y;
@@ -378,12 +378,12 @@ static int lower_space_to_batch(struct graph* graph, struct node* node)
     static const int64_t order[] = {3, 5, 0, 1, 2, 4};
     const int64_t blocks[] = {dims[0], dims[1], height / y, y, width / x, x};
     const int64_t batches[] = {dims[0] * x * y, dims[1], height / y, width / x};
-    struct tensor* padded = emit_zero_border(&emit, get_ir_node_input(node, 0), param);
+    struct tensor* padded = emit_zero_padding(&emit, get_ir_node_input(node, 0), param);
     struct tensor* apart = emit_transpose(&emit, emit_reshape(&emit, padded, blocks, 6), order, 6);
     return finish_emitting(&emit, 1, emit_reshape(&emit, apart, batches, 4));
 }
 
-static struct axis_cut cut_border(int64_t axis, int64_t before, int64_t after, int64_t size)
+static struct axis_cut cut_axis(int64_t axis, int64_t before, int64_t after, int64_t size)
 {
     return (struct axis_cut){.axis = axis, .begin = before, .end = size - after, .step = 1};
 }
@@ -415,8 +415,8 @@ static int lower_batch_to_space(struct graph* graph, struct node* node)
     static const int64_t order[] = {2, 3, 4, 0, 5, 1};
     const int64_t blocks[] = {y, x, dims[0] / (x * y), dims[1], dims[2], dims[3]};
     const int64_t whole[] = {dims[0] / (x * y), dims[1], height, width};
-    const struct axis_cut cuts[] = {cut_border(2, param->crop_top, param->crop_bottom, height),
-                                    cut_border(3, param->crop_left, param->crop_right, width)};
+    const struct axis_cut cuts[] = {cut_axis(2, param->crop_top, param->crop_bottom, height),
+                                    cut_axis(3, param->crop_left, param->crop_right, width)};
     struct tensor* joined = emit_transpose(&emit, emit_reshape(&emit, input, blocks, 6), order, 6);
     joined = emit_reshape(&emit, joined, whole, 4);
     const bool cropped =

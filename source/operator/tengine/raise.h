@@ -13,7 +13,7 @@ bool read_raised_float(const struct node* node, int index, float* out_value);
 // `capacity`, else their number.
 int read_raised_ints(const struct node* node, int index, int64_t* out_values, int capacity);
 
-// "[2,3,4]", for the sentences of refusals. `out_text` is also returned.
+// "[2,3,4]", for the messages of refusals. `out_text` is also returned.
 #define RAISED_SHAPE_SIZE 96
 const char* print_raised_shape(const struct tensor* tensor, char out_text[RAISED_SHAPE_SIZE]);
 bool have_same_shape(const struct tensor* first, const struct tensor* second);

@@ -455,24 +455,24 @@ static int lower_crop(struct graph* graph, struct node* node)
 static const char* const pad_modes[] = {"constant", "edge", "reflect"};
 
 // −1 is a pad that was not set.
-static int read_borders(const struct node* node, int64_t before[4], int64_t after[4])
+static int read_pads(const struct node* node, int64_t before[4], int64_t after[4])
 {
     const struct tm_pad_param* param = node->op.param_mem;
-    const int borders[][2] = {{param->pad_0_h, param->pad_0_w},
-                              {param->pad_1_h, param->pad_1_w},
-                              {param->pad_2_h, param->pad_2_w},
-                              {param->pad_3_h, param->pad_3_w}};
+    const int pads[][2] = {{param->pad_0_h, param->pad_0_w},
+                           {param->pad_1_h, param->pad_1_w},
+                           {param->pad_2_h, param->pad_2_w},
+                           {param->pad_3_h, param->pad_3_w}};
     const int rank = get_ir_node_input(node, 0)->dim_num;
     for (int i = 0; i < 4; ++i) {
-        before[i] = borders[i][0] == -1 ? 0 : borders[i][0];
-        after[i] = borders[i][1] == -1 ? 0 : borders[i][1];
+        before[i] = pads[i][0] == -1 ? 0 : pads[i][0];
+        after[i] = pads[i][1] == -1 ? 0 : pads[i][1];
         if (before[i] < 0 || after[i] < 0)
             return fail_node(node, TENGINE_ERANGE,
-                             "borders %lld and %lld on axis %d; they must not be negative",
+                             "padding %lld and %lld on axis %d; they must not be negative",
                              (long long)before[i], (long long)after[i], i);
         if (i >= rank && (before[i] || after[i]))
             return fail_node(node, TENGINE_EINVAL,
-                             "borders %lld and %lld on axis %d of an input with %d dimensions",
+                             "padding %lld and %lld on axis %d of an input with %d dimensions",
                              (long long)before[i], (long long)after[i], i, rank);
     }
     return TENGINE_OK;
@@ -484,7 +484,7 @@ static int lower_pad(struct graph* graph, struct node* node)
     struct tensor* input = get_ir_node_input(node, 0);
     const int rank = input->dim_num;
     int64_t before[4], after[4];
-    TENGINE_RETURN_IF_ERROR(read_borders(node, before, after));
+    TENGINE_RETURN_IF_ERROR(read_pads(node, before, after));
     if (param->mode < 0 || param->mode > 2)
         return fail_node(node, TENGINE_ERANGE,
                          "mode is %d, expected 0 (constant), 1 (edge) or 2 (reflect)", param->mode);
@@ -530,7 +530,7 @@ static int raise_pad(struct graph* graph, struct node* node)
         return refuse_raising(node, "its input has %d dimensions, not 4", input->dim_num);
     int64_t before[MAX_SHAPE_DIM_NUM], after[MAX_SHAPE_DIM_NUM];
     if (resolve_pads(node, before, after) != TENGINE_OK)
-        return refuse_raising(node, "its borders are known only at run time");
+        return refuse_raising(node, "its padding is known only at run time");
     float value = 0;
     if (get_ir_node_input(node, 2) && !read_raised_float(node, 2, &value))
         return refuse_raising(node, "its value is not a constant");

@@ -12,7 +12,7 @@ namespace tengine {
 class KeptNodes
 {
   public:
-    // The place of the sentence that says why, and names the node; null for a node that is not the
+    // The place of the message that says why, and names the node; null for a node that is not the
     // first of its operator, of which nothing is said.
     String* add(const node& node);
     void warn() const;

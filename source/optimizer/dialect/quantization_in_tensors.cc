@@ -14,7 +14,7 @@
 namespace tengine {
 namespace {
 
-constexpr const char* kIntegerBorders = "model.integer_io";
+constexpr const char* kIntegerIo = "model.integer_io";
 
 bool is_linear(const node& node)
 {
@@ -43,8 +43,7 @@ class Absorber
   public:
     explicit Absorber(graph& graph)
         : graph_(graph),
-          has_integer_borders_(get_ir_context_number(graph.attribute->context, kIntegerBorders) !=
-                               0),
+          has_integer_io_(get_ir_context_number(graph.attribute->context, kIntegerIo) != 0),
           parents_(size_t(graph.tensor_num)),
           groups_(size_t(graph.tensor_num))
     {
@@ -110,7 +109,7 @@ class Absorber
         if (!is_op(writer, "QuantizeLinear")) return false;
         const struct tensor& value = *get_ir_node_input(writer, 0);
         if (value.consumer_num != 1 || is_ir_graph_output(&graph_, value.index)) return false;
-        const bool begins = has_integer_borders_ && bytes.consumer_num > 0 && is_fed(bytes);
+        const bool begins = has_integer_io_ && bytes.consumer_num > 0 && is_fed(bytes);
         return (begins || speaks_tengine(get_ir_graph_node(&graph_, value.producer))) &&
                tell(*writer, bytes, value, group);
     }
@@ -146,7 +145,7 @@ class Absorber
     // it feeds itself cannot have the names of both.
     bool ends(const struct tensor& bytes, const struct tensor& value) const
     {
-        return has_integer_borders_ && is_ir_graph_output(&graph_, value.index) &&
+        return has_integer_io_ && is_ir_graph_output(&graph_, value.index) &&
                value.consumer_num == 0 && bytes.producer >= 0 && !is_fed(bytes) &&
                !is_ir_graph_output(&graph_, bytes.index);
     }
@@ -220,7 +219,7 @@ class Absorber
     }
 
     graph& graph_;
-    const bool has_integer_borders_;
+    const bool has_integer_io_;
     Vector<int> parents_;   // by tensor: another one of its group, or itself
     Vector<Group> groups_;  // by the tensor that is its own parent
 };
@@ -239,7 +238,7 @@ int quantise_clamped(const node& clamp)
 
 // Whether the program feeds the source that a node makes these of, or reads the result that one
 // makes of them.
-bool is_border(const graph& graph, const struct tensor& bytes)
+bool is_read_or_fed_as_float(const graph& graph, const struct tensor& bytes)
 {
     const node* writer = get_ir_graph_node(&graph, bytes.producer);
     if (is_op(writer, "QuantizeLinear") && is_input(graph, *get_ir_node_input(writer, 0)))
@@ -258,9 +257,9 @@ String describe_linear(const graph& graph, const node& linear)
     const struct tensor& bytes =
         writes ? *get_ir_node_output(&linear, 0) : *get_ir_node_input(&linear, 0);
     const String subject = String(get_ir_node_op(&linear)) + " '" + linear.name + "': ";
-    if (is_border(graph, bytes) &&
-        get_ir_context_number(graph.attribute->context, kIntegerBorders) == 0)
-        return subject + "the program feeds or reads floats; the option " + kIntegerBorders +
+    if (is_read_or_fed_as_float(graph, bytes) &&
+        get_ir_context_number(graph.attribute->context, kIntegerIo) == 0)
+        return subject + "the program feeds or reads floats; the option " + kIntegerIo +
                " makes them integers";
     return subject + "not all that reads and writes '" + bytes.name +
            "' can have the integers as a quantised tensor";

@@ -42,7 +42,7 @@ class Detacher
         target_.model_layout = source_.model_layout;
         for (int i = 0; i < part_.node_num; ++i)
             TENGINE_RETURN_IF_ERROR(add_node(*source_.node_list[part_.node_list[i]]));
-        TENGINE_RETURN_IF_ERROR(set_borders());
+        TENGINE_RETURN_IF_ERROR(set_inputs_and_outputs());
         return TENGINE_OK;
     }
 
@@ -130,7 +130,7 @@ class Detacher
         return translated;
     }
 
-    int set_borders()
+    int set_inputs_and_outputs()
     {
         const auto inputs = translate(part_.input_tensor_list, part_.input_num);
         const auto outputs = translate(part_.output_tensor_list, part_.output_num);

@@ -38,7 +38,7 @@ memory_block_t make_block(const graph& graph, const struct tensor& tensor)
     return block;
 }
 
-int plan_border_memory(graph& graph)
+int plan_boundary_memory(graph& graph)
 {
     Vector<struct tensor*> tensors;
     Vector<memory_block_t> blocks;
@@ -68,8 +68,8 @@ int plan_border_memory(graph& graph)
 }  // namespace
 }  // namespace tengine
 
-int plan_ir_border_memory(struct graph* execution)
+int plan_ir_boundary_memory(struct graph* execution)
 {
-    return tengine::guarded([&] { return tengine::plan_border_memory(*execution); },
+    return tengine::guarded([&] { return tengine::plan_boundary_memory(*execution); },
                             "graph '%s': out of memory while planning its memory", execution->name);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a shape comes from that is known only at run time, for sentences.
+// Where a shape comes from that is known only at run time, for messages.
 #pragma once
 
 #include "base/containers.hpp"

@@ -71,7 +71,7 @@ class Candidates : public Allocated
     Vector<Candidate> candidates_;
 };
 
-// After a device's entry failed: the sentence it recorded, or else its status.
+// After a device's entry failed: the message it recorded, or else its status.
 String describe_failure(int status);
 
 // Whether the user's affinity (ir_affinity_t) names the node's device, whether it excludes it, and

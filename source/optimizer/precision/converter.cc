@@ -13,7 +13,7 @@ namespace tengine {
 namespace {
 
 // Whether the node changes types itself.
-bool is_border(const node& node)
+bool changes_types(const node& node)
 {
     for (const char* op : {"Cast", "CastLike", "QuantizeLinear", "DequantizeLinear"})
         if (is_op(&node, op)) return true;
@@ -215,7 +215,7 @@ int Converter::run()
     const int node_num = rewriter_.graph().node_num;  // added nodes need no look
     for (int i = 0; i < node_num; ++i) {
         node* node = rewriter_.graph().node_list[i];
-        if (!node || node->core->keep_float || node->dynamic_shape || is_border(*node) ||
+        if (!node || node->core->keep_float || node->dynamic_shape || changes_types(*node) ||
             !computes_in_float(*node))
             continue;
         if (data_type_ == TENGINE_DT_FP16 && wide_.has(*node)) continue;

@@ -93,7 +93,7 @@ class Writer
         for (int i = 0; i < base_.node_num; ++i)
             write_node(*base_.node_list[i]);
         TENGINE_RETURN_IF_ERROR(builder_.status());
-        TENGINE_RETURN_IF_ERROR(set_borders());
+        TENGINE_RETURN_IF_ERROR(set_inputs_and_outputs());
         TENGINE_RETURN_IF_ERROR(settle_constants());
         return tidy_graph(target());
     }
@@ -327,7 +327,7 @@ class Writer
     }
 
     // Outputs first: a node that is both, an input handed through, stays marked as input.
-    int set_borders()
+    int set_inputs_and_outputs()
     {
         const auto count = [](const Vector<int32_t>& list) {
             return static_cast<int>(list.size());

@@ -7,7 +7,7 @@
 
 namespace tengine {
 
-// One sentence for all nodes that no device takes.
+// One message for all nodes that no device takes.
 int fail_unplaced(const Vector<const node*>& nodes)
 {
     constexpr size_t kMostNamed = 8;

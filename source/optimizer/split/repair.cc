@@ -47,8 +47,8 @@ int halve(graph& graph, int index)
     first->node_num = kept;
     move_last_part(graph, index + 1);
     renumber(graph, index);
-    TENGINE_RETURN_IF_ERROR(list_ir_subgraph_borders(first));
-    return list_ir_subgraph_borders(second);
+    TENGINE_RETURN_IF_ERROR(list_ir_boundary_tensors(first));
+    return list_ir_boundary_tensors(second);
 }
 
 int redirect(graph& graph, int index, int reason, const char* message)

@@ -53,7 +53,7 @@ class GraphBuilder
     {
         for (size_t i = 0; i < view_.nodes.size(); ++i)
             if (chosen_[i]) add_node(i);
-        set_borders();
+        set_inputs_and_outputs();
         return std::move(built_);
     }
 
@@ -166,7 +166,7 @@ class GraphBuilder
         return is_read;
     }
 
-    void set_borders()
+    void set_inputs_and_outputs()
     {
         const std::vector<bool> is_read = find_read_values();
         std::vector<const char*> outputs, inputs;

@@ -34,7 +34,7 @@ std::vector<tensor_t> find_tensors(graph_t graph, const std::vector<std::string>
     for (const std::string& name : names) {
         // An output that the host left out has no name.
         tensors.push_back(name.empty() ? nullptr : get_graph_tensor(graph, name.c_str()));
-        if (!name.empty() && !tensors.back()) fail_library("a border of the part");
+        if (!name.empty() && !tensors.back()) fail_library("a boundary tensor of the part");
     }
     return tensors;
 }

@@ -40,7 +40,7 @@ struct Settings
     ContextPointer context;  // the one for all these devices and options
 
     bool has_device(const std::string& name) const;
-    // "TPU, ACL", for sentences.
+    // "TPU, ACL", for messages.
     std::string device_list() const;
 };
 
@@ -48,7 +48,7 @@ struct Settings
 // Failure for an unknown one, with those that there are.
 Settings read_settings(const OrtSessionOptions* session, std::vector<std::string> devices);
 
-// The options of the provider that are not those of a context: key and what it is in a sentence.
+// The options of the provider that are not those of a context: key and what it is in a message.
 struct OptionHelp
 {
     const char* key;

@@ -27,7 +27,7 @@ class ExternalData
     ExternalData& operator=(const ExternalData&) = delete;
 
     // Opens the file that the tensor refers to and checks that it holds exactly `bytes` for it.
-    // `owner` names the tensor in error sentences.
+    // `owner` names the tensor in error messages.
     TENGINE_MUST_USE int open(const ::onnx::TensorProto& tensor, size_t bytes,
                               const std::string& owner);
     // The bytes of the tensor opened last in the mapped file, which stays mapped; NULL when they

@@ -71,7 +71,7 @@ int GraphImport::run()
     TENGINE_RETURN_IF_ERROR(add_nodes());
     TENGINE_RETURN_IF_ERROR(declare_unknown_outputs());
     TENGINE_RETURN_IF_ERROR(sort_ir_graph(graph_));
-    return set_borders();
+    return set_inputs_and_outputs();
 }
 
 int GraphImport::check_features() const
@@ -427,7 +427,7 @@ int GraphImport::find_outputs(std::vector<int32_t>* out_tensors)
 }
 
 // Outputs first: a node that is both, an input handed through, stays marked as input.
-int GraphImport::set_borders()
+int GraphImport::set_inputs_and_outputs()
 {
     std::vector<int32_t> outputs;
     TENGINE_RETURN_IF_ERROR(find_outputs(&outputs));

@@ -80,7 +80,7 @@ class GraphImport
                                    ::onnx::GraphProto& proto, ir_body_t* body);
     TENGINE_MUST_USE int find_tensor(const std::string& name, struct tensor** out_tensor);
     TENGINE_MUST_USE int capture(const std::string& name, struct tensor** out_tensor);
-    TENGINE_MUST_USE int set_borders();
+    TENGINE_MUST_USE int set_inputs_and_outputs();
     TENGINE_MUST_USE int find_outputs(std::vector<int32_t>* out_tensors);
     TENGINE_MUST_USE int declare(const std::string& name, int data_type, const std::string& owner,
                                  struct tensor** out_tensor);

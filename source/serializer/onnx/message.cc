@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words for error sentences.
+// Words for error messages.
 #include "serializer/onnx/message.h"
 
 namespace tengine {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words for error sentences: names from a file may hold anything and be of any length.
+// Words for error messages: names from a file may hold anything and be of any length.
 #pragma once
 
 #include <string>

@@ -14,7 +14,7 @@
 namespace tengine {
 namespace {
 
-// Room for the list inside the 1023 bytes of an error sentence.
+// Room for the list inside the 1023 bytes of an error message.
 constexpr size_t kMaxListLength = 880;
 
 // An operator without description, and the nodes that use it.
@@ -26,7 +26,7 @@ struct Missing
 };
 
 // No file may contain the marks of a graph's inputs, constants and custom kernels.
-bool is_border(const std::string& domain, const std::string& type)
+bool is_mark(const std::string& domain, const std::string& type)
 {
     return domain == "tengine" && (type == "InputOp" || type == "Const" || type == "Custom");
 }
@@ -126,7 +126,7 @@ Missing describe_missing(const std::string& domain, const std::string& type, int
 {
     const std::string name = domain.empty() ? type : domain + "." + type;
     Missing missing = {clean_name(name) + " (opset " + std::to_string(version), false, {}};
-    if (is_border(domain, type)) return missing;
+    if (is_mark(domain, type)) return missing;
     missing.is_left_out = is_left_out(name.c_str());
     const int known = get_op_type(domain.c_str(), type.c_str());
     if (missing.is_left_out) missing.what += ", left out";
@@ -189,11 +189,11 @@ int resolve_operators(const ::onnx::GraphProto& graph, const Imports& imports,
         const int version = opset->second;
         TENGINE_RETURN_IF_ERROR(check_is_known(domain, version));
         const int type = get_op_type(domain.c_str(), node.op_type().c_str());
-        const bool is_border_op = is_border(domain, node.op_type());
+        const bool is_mark_op = is_mark(domain, node.op_type());
         const bool is_described = type >= 0 && find_op_method(type, version);
         const bool is_custom =
             !is_known_domain(domain) ||
-            (!is_described && !is_border_op &&
+            (!is_described && !is_mark_op &&
              has_custom_op(context, domain.c_str(), node.op_type().c_str(), version));
         if (is_custom) {
             const int generic = get_op_type("tengine", "Generic");
@@ -203,7 +203,7 @@ int resolve_operators(const ::onnx::GraphProto& graph, const Imports& imports,
             continue;
         }
         out_operators->push_back({type, version, false});
-        if (is_described && !is_border_op) continue;
+        if (is_described && !is_mark_op) continue;
         const auto [entry, is_new] = index.try_emplace({domain, node.op_type()}, missing.size());
         if (is_new) missing.push_back(describe_missing(domain, node.op_type(), version));
         missing[entry->second].nodes.push_back(i);

@@ -14,7 +14,7 @@ class SparseReader
     // most so many bytes.
     static constexpr size_t kMostBytes = size_t{256} << 20;
 
-    // All but `owner`, which names the tensor in error sentences, must outlive the reader. `*left`:
+    // All but `owner`, which names the tensor in error messages, must outlive the reader. `*left`:
     // bytes that the model's others leave, from which describe() takes those of this one.
     SparseReader(const ::onnx::SparseTensorProto& proto, const std::string& owner,
                  ExternalData* external, size_t* left);

@@ -13,7 +13,7 @@
 
 namespace tengine {
 
-// TENGINE_DT_* of an ONNX element type. TENGINE_EDTYPE, with `owner` in the sentence.
+// TENGINE_DT_* of an ONNX element type. TENGINE_EDTYPE, with `owner` in the message.
 TENGINE_MUST_USE int convert_element_type(int onnx_type, const std::string& owner,
                                           int* out_data_type);
 
@@ -21,7 +21,7 @@ class TensorReader
 {
   public:
     // `raw` is raw_data, which may lie outside the proto (see split_message). `owner` names the
-    // tensor in error sentences. `file`, if any, holds `raw`. All but `owner` must
+    // tensor in error messages. `file`, if any, holds `raw`. All but `owner` must
     // outlive the reader.
     TensorReader(const ::onnx::TensorProto& proto, Bytes raw, std::string owner,
                  ExternalData* external, ModelFile* file = nullptr)

@@ -25,7 +25,7 @@ inline bool is_type_given(const ::onnx::ValueInfoProto& value)
 }
 
 // Both fail for maps, sparse tensors and values with such elements; `owner` names the value in
-// sentences. A sequence or an optional value (TENGINE_DT_SEQUENCE) has no shape.
+// messages. A sequence or an optional value (TENGINE_DT_SEQUENCE) has no shape.
 // The type may be TENGINE_DT_UNKNOWN, where a tensor's is not told.
 TENGINE_MUST_USE int read_value_type(const ::onnx::TypeProto& type, const std::string& owner,
                                      int* out_data_type);

@@ -166,7 +166,7 @@ class GraphExport
         begin_model();
         name_tensors();
         TENGINE_RETURN_IF_ERROR(add_contents(model_->mutable_graph()));
-        describe_borders(model_->mutable_graph());
+        describe_inputs_and_outputs(model_->mutable_graph());
         add_opsets();
         return check_meanings();
     }
@@ -446,7 +446,7 @@ class GraphExport
         return true;
     }
 
-    void describe_borders(GraphProto* proto) const
+    void describe_inputs_and_outputs(GraphProto* proto) const
     {
         const bool keeps_shapes = has_declared_shapes();
         proto->clear_output();

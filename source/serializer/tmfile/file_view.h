@@ -42,7 +42,7 @@ class FileView
 
     size_t size() const { return size_; }
 
-    // `what` names the thing in error sentences: "node 3". All fail with TENGINE_EFORMAT. An offset
+    // `what` names the thing in error messages: "node 3". All fail with TENGINE_EFORMAT. An offset
     // of 0 is nothing: read() fails, the others give an empty result.
     template <class Record>
     TENGINE_MUST_USE int read(uint32_t offset, const String& what, Record* out_record) const
@@ -85,7 +85,7 @@ class Budget
     uint64_t left_;
 };
 
-// A name from a file, made harmless for error sentences, in quotes.
+// A name from a file, made harmless for error messages, in quotes.
 String quote(std::string_view name);
 
 }  // namespace tengine::tmfile

@@ -13,7 +13,7 @@ struct Part
     String device;
 };
 
-// The record at `offset`; `what` names it in sentences. TENGINE_EFORMAT.
+// The record at `offset`; `what` names it in messages. TENGINE_EFORMAT.
 TENGINE_MUST_USE int read_part(const Reading& reading, uint32_t offset, const String& what,
                                Part* out_part);
 

@@ -68,8 +68,8 @@ int read_subgraph(Reading& reading, uint32_t subgraphs, bool* out_is_split)
 }
 
 // The nodes a list of the subgraph names, by their place after sorting.
-int read_border(const Reading& reading, uint32_t offset, const char* what,
-                const Vector<struct node*>& nodes, Vector<int32_t>* out_nodes)
+int read_list(const Reading& reading, uint32_t offset, const char* what,
+              const Vector<struct node*>& nodes, Vector<int32_t>* out_nodes)
 {
     VectorView list;
     const String where = String("the list of ") + what + " nodes";
@@ -91,7 +91,7 @@ int read_border(const Reading& reading, uint32_t offset, const char* what,
 int set_inputs(const Reading& reading, const Vector<struct node*>& nodes)
 {
     Vector<int32_t> list;
-    TENGINE_RETURN_IF_ERROR(read_border(reading, reading.subgraph.inputs, "input", nodes, &list));
+    TENGINE_RETURN_IF_ERROR(read_list(reading, reading.subgraph.inputs, "input", nodes, &list));
     for (const int32_t index : list) {
         const struct node* node = get_ir_graph_node(reading.graph, index);
         if (node->input_num > 0)
@@ -105,7 +105,7 @@ int set_inputs(const Reading& reading, const Vector<struct node*>& nodes)
 int set_outputs(const Reading& reading, const Vector<struct node*>& nodes)
 {
     Vector<int32_t> list;
-    TENGINE_RETURN_IF_ERROR(read_border(reading, reading.subgraph.outputs, "output", nodes, &list));
+    TENGINE_RETURN_IF_ERROR(read_list(reading, reading.subgraph.outputs, "output", nodes, &list));
     if (list.empty()) return tengine_error_set(TENGINE_EGRAPH, "the model has no output nodes");
     return set_ir_graph_output_node(reading.graph, list.data(), static_cast<int>(list.size()));
 }

@@ -9,13 +9,13 @@
 
 namespace tengine::tmfile {
 
-// The sentence of a build without IR_HAS_STRINGS.
+// The message of a build without IR_HAS_STRINGS.
 TENGINE_MUST_USE int refuse_texts(const String& what);
 
 String encode_texts(const char* const* texts, size_t number);
 
 // Exactly `number` strings in `size` bytes, which become the graph's. `what` names them in
-// sentences.
+// messages.
 TENGINE_MUST_USE int decode_texts(Reading& reading, const char* bytes, size_t size, size_t number,
                                   const String& what, const char** out_texts);
 

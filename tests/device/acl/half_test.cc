@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A graph in fp16: nodes that move elements are ACL's, arithmetic is where processor and library
-// have it, and otherwise the report has ACL's own sentence.
+// have it, and otherwise the report has ACL's own message.
 #include "base/half.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes that the ACL device leaves to others, beside the cases of the operators' tables: shapes
-// that ACL does not have, functions whose results are not ONNX's, and the sentences that say so.
+// that ACL does not have, functions whose results are not ONNX's, and the messages that say so.
 #include <cmath>
 #include <gtest/gtest.h>
 #include <limits>

@@ -299,7 +299,7 @@ TEST_F(Cycles, LatencyBeginsWhenOperandsAreReady)
 {
     fill(24, 4, 100);    // until 24
     write(16, 0, 0);     // 11 to 27
-    write(4, 100, 100);  // requested at 24, when the one before it is still under way
+    write(4, 100, 100);  // requested at 24, when the one before it is still in flight
     EXPECT_EQ(count().total, 24 + 10 + 4);
 }
 

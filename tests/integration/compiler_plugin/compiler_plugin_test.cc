@@ -135,7 +135,7 @@ class CompilerPluginTest : public ApiTest
         return testing::AssertionSuccess();
     }
 
-    // The reason why ACME does not run the node at `index`: its word and the sentence.
+    // The reason why ACME does not run the node at `index`: its word and the message.
     static std::string refusal(graph_t graph, int index)
     {
         tengine_refusal found;

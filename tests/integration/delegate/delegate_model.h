@@ -99,7 +99,7 @@ class TestDelegate : public delegate::Delegate
     std::vector<std::string> operators = {"Relu", "Add", "Sub", "Mul"};
 };
 
-// Device and reason of every node, by its name: "TEST", "CPU: the sentence".
+// Device and reason of every node, by its name: "TEST", "CPU: the message".
 std::vector<std::string> list_places(graph_t graph);
 
 }  // namespace tengine

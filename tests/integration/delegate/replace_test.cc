@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of DelegateModel::Replace that would break the model are refused, with a sentence.
+// Calls of DelegateModel::Replace that would break the model are refused, with a message.
 #include <utility>
 
 #include "delegate_fixture.h"
@@ -7,7 +7,7 @@
 namespace tengine {
 namespace {
 
-// A Replace that breaks a rule changes nothing, and the sentence names the rule.
+// A Replace that breaks a rule changes nothing, and the message names the rule.
 class BadReplace : public DelegateTest
 {
   protected:

@@ -44,7 +44,7 @@ class ConstantGraph
 
     // The evaluated tensor; null, with a test failure, when the passes fail.
     const tensor* evaluate(const std::string& name = "y");
-    // The passes fail with `code` and a sentence that contains `part`.
+    // The passes fail with `code` and a message that contains `part`.
     void expect_failure(int code, const std::string& part);
 
     IrBuilder& builder() { return builder_; }

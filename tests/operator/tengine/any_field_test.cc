@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every operator of Tengine's with any inputs, any types and any values in its fields, as a hostile
-// file may hold them: it is prepared and run, or refused with a sentence that names the node.
+// file may hold them: it is prepared and run, or refused with a message that names the node.
 // The sanitizers see to the rest. random_case.h says how to have more cases.
 #include <cstring>
 #include <gtest/gtest.h>

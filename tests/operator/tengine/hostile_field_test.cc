@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields as a hostile file may hold them: preparing succeeds or fails with a sentence, and never
+// Fields as a hostile file may hold them: preparing succeeds or fails with a message, and never
 // divides by zero, overflows or reads beyond a weight (the sanitizers see to that).
 #include <limits>
 

@@ -343,14 +343,14 @@ int find_padded(int mode, int place, int size)
     return place < 0 ? -place : 2 * (size - 1) - place;
 }
 
-Array padded(const Array& x, const std::vector<int>& borders, int mode, double value)
+Array padded(const Array& x, const std::vector<int>& pads, int mode, double value)
 {
     std::vector<int> dims;
     for (size_t i = 0; i < x.dims.size(); ++i)
-        dims.push_back(x.dims[i] + borders[2 * i] + borders[2 * i + 1]);
+        dims.push_back(x.dims[i] + pads[2 * i] + pads[2 * i + 1]);
     return build(dims, [&](Place place) {
         for (size_t i = 0; i < place.size(); ++i) {
-            place[i] = find_padded(mode, place[i] - borders[2 * i], x.dims[i]);
+            place[i] = find_padded(mode, place[i] - pads[2 * i], x.dims[i]);
             if (place[i] < 0) return value;
         }
         return at(x, place);
@@ -361,13 +361,13 @@ TEST(TenginePad, PadsInThreeModes)
 {
     const Array x = make_array({2, 3, 4, 5});
     for (int mode = 0; mode < 3; ++mode)
-        for (const std::vector<int>& borders :
+        for (const std::vector<int>& pads :
              {std::vector<int>{0, 0, 0, 0, 1, 2, 3, 4}, {1, 0, 0, 2, 3, 0, 0, 1}}) {
             TengineCase made("tengine.Pad");
             made.input(x).attr("mode", mode).attr("value", 2.5);
             for (size_t i = 0; i < 8; ++i)
-                made.attr(kBorders[i], borders[i]);
-            expect_close(made.run_one(), padded(x, borders, mode, 2.5), 0);
+                made.attr(kBorders[i], pads[i]);
+            expect_close(made.run_one(), padded(x, pads, mode, 2.5), 0);
         }
 }
 

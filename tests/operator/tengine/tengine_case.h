@@ -58,7 +58,7 @@ class TengineCase
     std::vector<Array> run();
     // Output 0; empty after a failure.
     Array run_one();
-    // prerun fails with `code` and a sentence that contains `part`.
+    // prerun fails with `code` and a message that contains `part`.
     void expect_failure(int code, const std::string& part);
     // Whether there is an execution graph of it; nothing is allocated for a run.
     bool is_lowered();

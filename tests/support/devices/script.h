@@ -31,7 +31,7 @@ typedef struct script
     // The run that fails, and whether all do.
     int fail_run;
     int fail_all_runs;
-    int status;  // of what fails; 0: a proper code with a sentence
+    int status;  // of what fails; 0: a proper code with a message
     // How long runs hang before they do their work, -1: until release_scripted_hangs(); the run
     // that does, 0: all.
     int hang_ms;

@@ -162,7 +162,7 @@ static inline int tengine_tflite_init(void* user_data, tengine_op_context_t* op_
     node->init_data = (const char*)tengine_op_attributes(op_context, &node->init_size);
     if (!node->init_data) {
         tengine_tflite_free_node(node);
-        return TENGINE_ENOMEM;  // with its sentence
+        return TENGINE_ENOMEM;  // with its message
     }
     if (op->init_with_data)
         node->user_data =

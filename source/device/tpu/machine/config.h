@@ -31,7 +31,7 @@ struct Config
 // A preset's name (tpu-v1, edge, scale32) or the path of a JSON file; "" is edge. Every member is
 // checked: TENGINE_ENOENT, TENGINE_EINVAL or TENGINE_ERANGE with member and value.
 int load_config(const std::string& name_or_path, Config* out_config);
-// The members a JSON file has, checked; `where` begins the sentences of errors. A file may say
+// The members a JSON file has, checked; `where` begins the messages of errors. A file may say
 // "base": "<preset>" and give only what differs.
 int parse_config(const std::string& json, const std::string& where, Config* out_config);
 int check_config(const Config& config, const std::string& where);

@@ -55,7 +55,7 @@ void unload(void* module)
 }
 
 // The program's bindings are the boundary tensors of the part, inputs first.
-bool has_borders(const Program& program, int input_num, int output_num)
+bool has_boundary_tensors(const Program& program, int input_num, int output_num)
 {
     const auto is_output = [](const Binding& binding) { return binding.is_output; };
     const auto& bindings = program.bindings;
@@ -70,7 +70,7 @@ int create_invocation(void* data, const char* entry_point, int input_num, int ou
     return guard([&]() -> int {
         const Module& module = *static_cast<Module*>(data);
         if (std::strcmp(entry_point, "program") != 0 ||
-            !has_borders(module.program, input_num, output_num))
+            !has_boundary_tensors(module.program, input_num, output_num))
             return tengine_error_set(TENGINE_EFORMAT,
                                      "no entry point '%s' with %d inputs, %d outputs", entry_point,
                                      input_num, output_num);

@@ -201,8 +201,8 @@ class ConvolutionBuilder
     ConvolutionBuilder(const ConvolutionNetwork& network, const Config& config)
         : network_(network), config_(config), builder_(config)
     {
-        border_ = network.taps / 2;
-        width_ = network.size + 2 * border_;
+        padding_ = network.taps / 2;
+        width_ = network.size + 2 * padding_;
         image_ = int64_t{width_} * width_ * network.channels;
     }
 
@@ -212,7 +212,7 @@ class ConvolutionBuilder
         for (int l = 0; l < network_.layers; ++l)
             builder_.add_parameters(network_.channels,
                                     parameters + int64_t{l} * network_.channels * kParameterBytes);
-        clear_borders();
+        clear_padding();
         transfer(false, 0);
         for (int l = 0; l < network_.layers; ++l) {
             builder_.tag(static_cast<uint32_t>(l));
@@ -225,16 +225,16 @@ class ConvolutionBuilder
     }
 
   private:
-    // Image i before layer l, with its border; two places take turns.
+    // Image i before layer l, with its padding; two places take turns.
     int64_t image(int l, int i) const { return (l % 2 * network_.batch + i) * image_; }
-    // The image without its border.
+    // The image without its padding.
     Operand inside(int l, int i) const
     {
-        return {narrow(image(l, i) + (int64_t{width_} + 1) * border_ * network_.channels),
+        return {narrow(image(l, i) + (int64_t{width_} + 1) * padding_ * network_.channels),
                 narrow(width_ * network_.channels), narrow(network_.channels)};
     }
 
-    void clear_borders()
+    void clear_padding()
     {
         Instruction& in = builder_.add(Opcode::kFill);
         in.outer = 1;
@@ -306,7 +306,7 @@ class ConvolutionBuilder
     const ConvolutionNetwork& network_;
     const Config& config_;
     Builder builder_;
-    int border_ = 0, width_ = 0;
+    int padding_ = 0, width_ = 0;
     int64_t image_ = 0;
 };
 

@@ -13,7 +13,7 @@ struct Failure : std::runtime_error
     using std::runtime_error::runtime_error;
 };
 
-// Throws this thread's error sentence for a negative status.
+// Throws this thread's error message for a negative status.
 void check(int status);
 
 struct ProgramOptions
