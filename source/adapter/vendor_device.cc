@@ -13,7 +13,7 @@
 namespace tengine::adapter {
 namespace {
 
-VendorDevice* vendors;  // all, in a chain
+VendorDevice* vendors;  // all vendors' devices, in a chain
 
 struct VectorDeleter
 {
@@ -61,7 +61,7 @@ int push_all_operators(VendorDevice& vendor, struct vector* allowed)
 
 int push_operators(VendorDevice& vendor, struct vector* allowed)
 {
-    // A dispatch alone runs whatever was compiled ahead.
+    // A dispatch without a compiler runs whatever was compiled before.
     return vendor.compiler && vendor.compiler->operators ? push_types(vendor.operators, allowed)
                                                          : push_all_operators(vendor, allowed);
 }
@@ -116,7 +116,7 @@ const ir_device_option_t* get_option(struct device* device, int index)
     return index <= compiler->option_number ? &compiler->options[index - 1] : nullptr;
 }
 
-// Without a compiler options only tell parts apart that were compiled with them.
+// Without a compiler, options only distinguish parts that were compiled with different ones.
 int check_option(struct device* device, const char* key, const char* value)
 {
     const Registered<tengine_compiler_t>& compiler = vendor_device(device).compiler;
@@ -166,7 +166,7 @@ void fill_tables(VendorDevice& vendor)
     vendor.allocator.describe = describe;
     vendor.allocator.survey = survey_graph;
     vendor.allocator.inspect = inspect_node;
-    // Nodes stay as the compiler saw them.
+    // A pass must not change the nodes that the compiler has chosen.
     vendor.optimizer.optimize_graph = [](struct graph*, int) { return 0; };
 }
 
@@ -252,7 +252,7 @@ int read_operators(const tengine_compiler_t& compiler, Vector<int>* out_operator
     return 0;
 }
 
-// Puts a table into its place in the device of its name.
+// Registers a table with the device of its name, which the first table creates.
 template <class Table>
 int enter(const Table* table, Registered<Table> VendorDevice::*place, const char* kind)
 {
@@ -277,7 +277,7 @@ int enter_compiler(const tengine_compiler_t* table)
     return 0;
 }
 
-// The device goes with the second of its tables.
+// Unregistering the second of its tables destroys the device.
 template <class Table>
 int leave(const Table* table, Registered<Table> VendorDevice::*place, const char* kind)
 {

@@ -45,11 +45,11 @@ struct VendorDevice : Allocated
     String features;
     Registered<tengine_compiler_t> compiler;
     Registered<tengine_dispatch_t> dispatch;
-    Vector<int> operators;        // that the compiler lists, by their ids
-    Vector<int> all_operators;    // once they were asked for; under the mutex
+    Vector<int> operators;        // ids of those that the compiler lists
+    Vector<int> all_operators;    // all operators, once they were asked for; guarded by `mutex`
     std::atomic<int> use_num{0};  // parts and surveys that graphs have
-    std::mutex mutex;             // guards the two below
-    Module* loaded = nullptr;     // that parts to come may share, in a chain
+    std::mutex mutex;             // guards `loaded` and `runs`
+    Module* loaded = nullptr;     // modules that later parts may share, in a chain
     Run* runs = nullptr;          // in flight, in a chain
     struct interface interface
     {
@@ -71,7 +71,7 @@ inline VendorDevice& vendor_device(const struct device* device)
     return *static_cast<VendorDevice*>(device->privacy);
 }
 
-// The model of the chip that the graph is compiled for: that of the user's option, else of this
+// The model of the chip that the graph is compiled for: the user's option, else the model of this
 // machine; NULL when neither is known.
 const char* find_soc_model(const VendorDevice& vendor, const struct graph& graph);
 // TENGINE_EINVAL: the compiler does not know the model.
@@ -79,7 +79,7 @@ int check_soc_model(const tengine_compiler_t& compiler, const char* model);
 
 // ---- byte code (vendor_module.cc) ----
 
-// A module of a result of the compiler, or one that was kept. Parts share it.
+// A module of byte code, which the compiler has made or a file has. Parts share it.
 struct Module : Allocated
 {
     explicit Module(VendorDevice& of) : vendor(of) {}
@@ -90,21 +90,21 @@ struct Module : Allocated
         if (handle) vendor.dispatch->unload(handle);
     }
     void copy(const void* from, size_t number);
-    // Loads it by the dispatch, once; parts that are loaded later may share it then.
+    // The dispatch loads the module, once; parts that are loaded later may share it then.
     int load();
 
     VendorDevice& vendor;
     Vector<uint8_t> memory;  // holds the bytes, unless they lie in a file
     const void* bytes = nullptr;
     size_t size = 0;
-    String sdk_version;      // that of the compiler that made it
-    bool is_shared = false;  // it has the entry points of several parts
+    String sdk_version;      // the version of the compiler that made it
+    bool is_shared = false;  // it has entry points of several parts
     void* handle = nullptr;
     std::atomic<int> use_num{0};
     Module* next = nullptr;
 };
 
-// The last one deletes the module.
+// Releases the module; the last holder deletes it.
 void leave_module(Module* module);
 
 class ModulePointer
@@ -133,7 +133,7 @@ class ModulePointer
     Module* module_ = nullptr;
 };
 
-// The call of a part.
+// The entry point of a part in a module.
 struct Call
 {
     ModulePointer module;
@@ -143,25 +143,25 @@ struct Call
 // Memory in `bytes` for `size` bytes at such an address.
 void* align(Vector<uint8_t>& bytes, size_t size, size_t alignment);
 
-// The string that interface.save writes of a part, and the call it is read as; its module is then
-// loaded. TENGINE_EFORMAT: the bytes are not a saved part. TENGINE_EVERSION: another version of the
-// SDK than that of the compiler here.
+// Writes and reads the form in which a part is saved; reading also loads the module.
+// TENGINE_EFORMAT: the bytes are not a saved part. TENGINE_EVERSION: another version of the SDK
+// than that of the present compiler.
 int save_call(const Call& call, struct ir_sink* sink);
 int load_call(VendorDevice& vendor, const void* data, size_t size, Call* out_call);
 
-// A failure of a vendor's function, with a message if it gave none.
+// The failure of a vendor's function, with a message if the function gave none.
 int as_failure(const char* entry, int status);
 
-// ---- a preparation: what the compiler wants of a graph (vendor_survey.cc) ----
+// ---- a preparation: the nodes that the compiler chooses (vendor_survey.cc) ----
 
-// An instance of the compiler, with the choice of partition().
+// An instance of the compiler, and the nodes that its partition() has chosen.
 class Survey;
 
 int survey_graph(struct device* device, const struct graph* graph);
 int inspect_node(struct device* device, const struct node* node, ir_verdict_t* out_verdict);
-// With the instance of the preparation: all parts at once, and the call of one, which is compiled
-// alone when it was not among these. TENGINE_ESTATE: an earlier call was given up and has not
-// returned.
+// Compiles all parts at once, and one part, which is compiled alone when it was not among these;
+// with the preparation's instance of the compiler. TENGINE_ESTATE: an earlier call was given up and
+// has not returned.
 int compile_parts(struct device* device, const struct subgraph* const parts[], int number);
 int find_call(VendorDevice& vendor, const struct subgraph& subgraph, Call* out_call);
 

@@ -8,7 +8,7 @@
 namespace tengine::adapter {
 namespace {
 
-// The form that a part is saved in: this, the entry point, the SDK's version, and the module at
+// The head of a saved part: this struct, the entry point, the SDK's version, and the module at
 // kModuleOffset.
 struct SavedHead
 {
@@ -23,8 +23,8 @@ constexpr size_t kModuleOffset = 4096;
 constexpr size_t kMaxTexts = kModuleOffset - sizeof(SavedHead);
 
 // ---- modules of several parts ----
-// Each of these parts is kept with all of the module. The first that is loaded copies it, for the
-// bytes that parts are loaded from end with them, in any order.
+// Each of these parts is saved with all of the module. The first that is loaded copies it, since
+// the bytes that parts are loaded from are freed with them, in any order.
 
 ModulePointer find_loaded(VendorDevice& vendor, const void* bytes, size_t size)
 {

@@ -40,8 +40,8 @@ struct Run
 
 namespace {
 
-// While one of these lives, cancel_run() finds the invocation by its part. The result of pre_run
-// for the part cannot be looked up there: pre_run may be late itself.
+// While an instance lives, cancel_run() finds the invocation by its part. The part's result of
+// pre_run cannot serve for that, since pre_run may be late itself.
 class RunningInvocation
 {
   public:
@@ -195,7 +195,7 @@ class Part : public Allocated
         return static_cast<int64_t>(bytes);
     }
 
-    // Tensors of the graph that ended are not touched again.
+    // Forgets the tensors of a graph that has ended.
     void leave()
     {
         inputs_.clear();
@@ -241,15 +241,15 @@ class Part : public Allocated
             Port& port = ports.emplace_back();
             port.tensor = tensor;
             port.alignment = std::max<size_t>(wanted.alignment, 1);
-            // A run allocates nothing, wherever the program lets a tensor lie. An unused copy stays
-            // untouched.
+            // A run allocates nothing, wherever the program places a tensor. An unused copy takes
+            // no physical memory.
             if (port.alignment > 1 && is_ir_tensor_shape_known(tensor))
                 port.copy.reserve(get_ir_tensor_bytes(tensor) + port.alignment);
         }
         return 0;
     }
 
-    // The tensor's own memory where it is aligned.
+    // The tensor's own memory if it is aligned, else the copy.
     void* buffer_of(Port& port)
     {
         void* data = port.tensor->data;

@@ -12,8 +12,8 @@
 namespace tengine::adapter {
 namespace {
 
-// The identity of a node once passes have changed indices: a node that has become another
-// operator is another node. Several may have one name.
+// The identity of a node while passes change indices: a node that has become another operator is
+// another node. Several nodes may have one name.
 String identify(const struct node& node)
 {
     String key = node.name;
@@ -43,8 +43,8 @@ struct Choice
     String reason;
 };
 
-// Parts that a watchdog may give up share it with the execution graph, so that it outlives a call
-// that hangs (share_ir_survey()).
+// The execution graph shares its survey with parts that a watchdog may give up, so that it outlives
+// a call that hangs (share_ir_survey()).
 class Survey : public Allocated
 {
   public:
@@ -75,7 +75,8 @@ class Survey : public Allocated
         if (!created_) keep_failure("create");
     }
 
-    // Runs when the split asks for the first node: the graph is in the run's precision by then.
+    // Runs when the split asks for the first node, since the graph then has the precision of the
+    // run.
     void partition_once(const struct graph& graph);
 
     int choose(const struct graph& graph, const struct node* node, Choice choice)
@@ -118,7 +119,7 @@ class Survey : public Allocated
     }
 
   private:
-    // A failure is kept as the reason for all nodes.
+    // Stores a failure as the reason for all nodes.
     void keep_failure(const char* step)
     {
         const char* sentence =
@@ -127,7 +128,7 @@ class Survey : public Allocated
         tengine_log(TENGINE_LOG_WARNING, "%s: %s", vendor_.name.c_str(), failure_.c_str());
     }
 
-    // A preparation asks for one part after the other, so a call in flight has been given up.
+    // A preparation compiles one part after the other, so a call in flight has been given up.
     template <class Work>
     int alone(const Work& work)
     {
@@ -139,7 +140,7 @@ class Survey : public Allocated
                                  vendor_.name.c_str());
     }
 
-    // A call that is late may outlive the context.
+    // The copy lives as long as the survey, since a call that is late may outlive the context.
     const char* copy_text(const char* text)
     {
         if (!text) return nullptr;
@@ -208,7 +209,7 @@ class Survey : public Allocated
     }
 
     VendorDevice& vendor_;
-    Vector<String> texts_;  // the strings of options and model
+    Vector<String> texts_;  // copies of the options and the model
     Vector<tengine_vendor_option_t> options_;
     const char* soc_ = nullptr;
     std::mutex mutex_;  // held while the instance compiles

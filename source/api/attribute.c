@@ -10,15 +10,15 @@
 #include "base/text.h"
 #include "operator/added_field.h"
 
-// A type of value that `buf` can hold, by the name that the program gives. `set` gets the checked
-// buffer and the number of elements in it; `get` copies the value of a member of the parameter
-// struct, which fits.
+// A type of value that `buf` can hold, under the name that the program gives. `set` gets the
+// checked buffer and the number of its elements; `get` copies a member of the parameter struct that
+// has this type.
 typedef struct attribute_type
 {
     const char* name;
     op_field_kind_t kind;
     int size;      // bytes of one element
-    bool is_list;  // any number of elements, else exactly one
+    bool is_list;  // any number of elements, not exactly one
     int (*set)(struct node* node, const op_field_t* field, const void* buf, int number);
     void (*get)(const void* member, void* buf);
 } attribute_type_t;
@@ -163,7 +163,7 @@ enum
     ATTRIBUTE_TYPE_NUMBER = sizeof attribute_types / sizeof attribute_types[0]
 };
 
-// The first of those that hold the kind.
+// The name of the first type that holds the field's kind.
 const char* get_attribute_type_name(const op_field_t* field)
 {
     for (int i = 0; i < ATTRIBUTE_TYPE_NUMBER; ++i)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // C API, attributes that are pointers in Tengine's parameter structs: lists and strings. Programs
-// give the address of such a pointer; its target is copied.
+// pass the address of such a pointer; its target is copied.
 #include <string.h>
 
 #include "api/attribute.h"
@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "tengine/vector.h"
 
-// ---- what was given out ----
+// ---- returned lists ----
 
 typedef struct lent
 {
@@ -31,7 +31,7 @@ void release_lent_memory(api_graph_t* graph)
     graph->lent = NULL;
 }
 
-// It takes the place of the one lent for the same attribute before.
+// Stores a returned list in place of the one returned for the same attribute before.
 static int keep_lent(api_graph_t* owner, const lent_t* lent)
 {
     if (!owner->lent) owner->lent = create_vector(sizeof *lent, release_lent);
@@ -165,7 +165,7 @@ static int lend_list(api_graph_t* owner, const struct node* node, const op_field
     return tengine_error_set(TENGINE_ENOMEM, "attribute '%s': out of memory", field->name);
 }
 
-// Both kinds of lists start with their number of elements.
+// Both kinds of lists begin with the number of elements.
 static int get_pointer(api_graph_t* owner, const struct node* node, const char* function,
                        const op_field_t* field, void** out_pointer)
 {

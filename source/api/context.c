@@ -68,14 +68,15 @@ int remove_context_device(context_t context, const char* dev_name)
     return api_result(remove_ir_context_device(target, device));
 }
 
-// The table cannot know the schedulers; an unknown name should not wait for prerun_graph.
+// The table of options does not have the names of schedulers; an unknown one is an error here, not
+// in prerun_graph.
 static int check_scheduler(const char* name)
 {
     struct scheduler* unused;
     return *name ? require_ir_scheduler(name, &unused) : TENGINE_OK;
 }
 
-// The device's own judgement of a value.
+// Lets the device check the value.
 static int check_device_option(struct device* device, const char* key, const char* value,
                                const char* function)
 {
@@ -124,7 +125,7 @@ const char* tengine_context_get_option(context_t context, const char* key)
         return api_pointer(NULL);
     }
     const char* value = find_ir_key_value(entry->key_values, device_key);
-    if (!value)  // an answer, not to be logged
+    if (!value)  // "not set" is a result, not an error to log
         tengine_error_set(TENGINE_ENOENT, "%s: option '%.100s' was not set for device '%s'",
                           __func__, device_key, entry->device->name);
     return value;

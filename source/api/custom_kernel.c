@@ -40,7 +40,7 @@ void release_graph_kernels(const struct graph* graph)
     }
 }
 
-// The kernels that programs bring run where every operator can.
+// Programs' kernels run on the device that runs every operator.
 static int check_kernel_device(const char* dev_name, const char* function)
 {
     const char* device = find_default_device()->name;
@@ -61,7 +61,7 @@ int set_custom_kernel(node_t node, const char* dev_name, struct custom_kernel_op
     return end_change(owner, status);
 }
 
-// The preparation refers to the kernel, so it goes first.
+// The preparation refers to the kernel, so it ends first.
 static int remove_kernel(api_graph_t* owner, struct node* node)
 {
     ir_failure_t failure = {0};

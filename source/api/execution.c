@@ -21,7 +21,7 @@ static int count_cores(uint64_t mask)
     return number > 0 ? number : get_cpu_count();
 }
 
-// The program's request, limited to the machine's threads.
+// The program's request, limited to the number of the machine's threads.
 static ir_run_options_t translate_options(const options_t* wanted)
 {
     const bool cluster_known =
@@ -37,7 +37,7 @@ static ir_run_options_t translate_options(const options_t* wanted)
     const int core_num = count_cores(cores);
     if (options.num_thread <= 0 || options.num_thread > core_num) options.num_thread = core_num;
     options.affinity = (wanted->affinity & cores) != 0 ? wanted->affinity & cores : cores;
-    // Threads that may use every core need not be pinned.
+    // Threads that may use all cores need not be pinned.
     if (options.affinity == get_cluster_mask(TENGINE_CLUSTER_ALL)) options.affinity = 0;
     return options;
 }
@@ -49,7 +49,7 @@ static bool is_read_input(const struct graph* execution, int tensor_index)
            (tensor->consumer_num > 0 || is_ir_graph_output(execution, tensor_index));
 }
 
-// How many of the inputs that the execution graph reads are listed; a list has each once.
+// The number of listed inputs that the execution graph reads; a list has each once.
 static int count_listed_inputs(const struct graph* execution)
 {
     int number = 0;
@@ -65,8 +65,8 @@ static bool is_listed_input(const struct graph* graph, int tensor_index)
     return false;
 }
 
-// An input that the execution graph reads but that is not listed would never get data; NULL when
-// there is none.
+// An input that the execution graph reads but that the program has not listed, so that it gets no
+// data; NULL when there is none.
 static const struct tensor* find_unlisted_input(const struct graph* execution)
 {
     int number = 0;
@@ -91,7 +91,7 @@ static int check_inputs(struct graph* graph, const char* function)
         function, name);
 }
 
-// Preparations of files that changed meanwhile are given up.
+// Drops preparations of files that have changed.
 static int check_files(struct graph* graph)
 {
     if (check_model_files(graph) == TENGINE_OK) return TENGINE_OK;
@@ -104,8 +104,8 @@ static int check_files(struct graph* graph)
 // prerun_ir_graph() or place_ir_graph().
 typedef int (*prepare_t)(struct graph* graph, const ir_run_options_t* options);
 
-// Custom kernels that the new preparation has no use for, or all of them after a failure, are not
-// prepared any more either.
+// After a preparation, custom kernels that it does not use are finished, and after a failure all of
+// them.
 static int prepare_and_finish(const api_graph_t* owner, const char* function,
                               const ir_run_options_t* options, prepare_t prepare)
 {
@@ -198,8 +198,8 @@ static int prepare_again(api_graph_t* graph, const char* function)
     return prepare_and_finish(graph, function, &options, prerun_ir_graph);
 }
 
-// Values of inputs may decide about shapes (operator.h, value_shape). The graph is then prepared
-// again before it runs.
+// Values of inputs may decide shapes (operator.h, value_shape). The graph is then prepared again
+// before it runs.
 static int follow_values(api_graph_t* graph, const char* function)
 {
     const bool is_followed =
@@ -207,7 +207,8 @@ static int follow_values(api_graph_t* graph, const char* function)
     return is_followed ? TENGINE_OK : prepare_again(graph, function);
 }
 
-// Other values may, too, which show in a run that fails; it is made once more.
+// Values that only the run computes may decide shapes, too. The run then fails, and is repeated
+// once.
 static int run_with_values(api_graph_t* graph, int block, const char* function)
 {
     const int status = run_ir_graph(graph->graph, block);
@@ -229,7 +230,7 @@ int run_graph(graph_t graph, int block)
     raise_event(target, GRAPH_EXEC_START);
     int status = run_with_values(target, block, __func__);
     const bool has_ended = status < 0 || target->graph->status != GRAPH_STAT_RUNNING;
-    // Numbers of a file that has changed since it was mapped are no result.
+    // After a change of a mapped file, its results are invalid.
     if (status == TENGINE_OK && has_ended) status = check_model_files(target->graph);
     if (has_ended) end_run(target, status);
     target->running = false;

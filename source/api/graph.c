@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// C API, group Graph: creating by hand or from a model, inputs and outputs, destroying.
+// C API, group Graph: creation by hand or from a model, inputs and outputs, destruction.
 #include "api/graph.h"
 
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 typedef enum source_kind
 {
     SOURCE_FILE,
-    SOURCE_MEMORY,  // ":m": bytes in memory, which a format that keeps them takes over
+    SOURCE_MEMORY,  // ":m": bytes in memory, which a format that needs them copies or owns
     SOURCE_VIEW     // ":view": bytes in memory that stay the caller's
 } source_kind_t;
 
@@ -34,8 +34,8 @@ typedef struct model_source
     int size;
 } model_source_t;
 
-// Splits "onnx:m" into the format's name and where the model is. As in Tengine Lite the suffix is
-// whatever begins with ":m".
+// Splits "onnx:m" into the name of the format and the kind of source. As in Tengine Lite, the
+// suffix is anything that begins with ":m".
 static source_kind_t split_format(const char* format, size_t* out_length)
 {
     const char* colon = strchr(format, ':');
@@ -70,7 +70,7 @@ static int find_format(const char* format, model_source_t* source)
         name[length] = '\0';
         source->serializer = find_serializer_via_name(name);
     }
-    // Tengine Lite had one format and never looked at what stands before ":m".
+    // Tengine Lite had one format and ignored the name before ":m".
     if (!source->serializer && source->kind == SOURCE_MEMORY)
         source->serializer = find_serializer_via_name("tengine");
     if (source->serializer) return TENGINE_OK;
@@ -101,7 +101,7 @@ static int load_graph(struct graph* graph, const model_source_t* source, va_list
                                   source->kind == SOURCE_MEMORY);
 }
 
-// The context a graph has when the program gives none.
+// The context of a graph for which the program gives none.
 static struct context* create_own_context(void)
 {
     struct context* context = create_ir_context(NULL);
@@ -125,7 +125,7 @@ static void release_graph(api_graph_t* graph)
     postrun_ir_graph(target);
     release_graph_kernels(target);
     unload_graph(target);
-    // Out of the table first, so that no other thread can reach it while it is destroyed.
+    // The graph leaves the table first, so that no other thread can reach it while it is destroyed.
     const bool last = remove_graph_handles(graph);
     release_lent_memory(graph);
     destroy_ir_graph(target);
@@ -133,7 +133,7 @@ static void release_graph(api_graph_t* graph)
     free_memory(graph);
 }
 
-// Puts a graph into the table; NULL when memory runs out, and the graph stays the caller's.
+// Adds a graph to the table. NULL when out of memory; the graph then stays the caller's.
 static api_graph_t* enter_graph(struct graph* graph, struct context* context)
 {
     api_graph_t* entry = alloc_memory(sizeof *entry);
@@ -149,7 +149,7 @@ static api_graph_t* enter_graph(struct graph* graph, struct context* context)
     return NULL;
 }
 
-// An empty graph with its entry in the table. `context` NULL: one of its own.
+// An empty graph with its entry in the table. `context` NULL: the graph has its own.
 static api_graph_t* create_empty_graph(struct context* context)
 {
     struct context* used = context ? context : create_own_context();
@@ -376,7 +376,7 @@ static int set_affinity(struct graph* graph, const char* nodes, const char* devi
     size_t length;
     struct device* device;
     while (next_ir_affinity_device(&cursor, &name, &length))
-        // An empty name is the rule's to judge.
+        // The rules check an empty name.
         if (length > 0) TENGINE_RETURN_IF_ERROR(find_named_device(name, length, function, &device));
     return add_ir_graph_affinity(graph, nodes, devices);
 }

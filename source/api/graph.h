@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs that functions of the C API make of others.
+// Graphs that functions of the C API make of other graphs.
 #pragma once
 
 #include "api/handle.h"
 
-// The handle of `graph`, a changed copy of that of `parent`, with its entry in the table and the
-// context and the format of that one. Takes the graph over: after a failure it is gone, and NULL
-// returned.
+// The handle of `graph`, a changed copy of that of `parent`. The graph enters the table, with its
+// parent's context and format. The function owns the graph: after a failure it is destroyed, and
+// NULL is returned.
 graph_t give_graph(struct graph* graph, const api_graph_t* parent);

@@ -56,7 +56,7 @@ node_t tengine_tensor_get_producer(tensor_t tensor)
     if (!target) return api_pointer(NULL);
     struct node* producer = get_ir_graph_node(owner->graph, target->producer);
     if (producer) return api_pointer(give_node(producer, owner));
-    // An answer, not to be logged.
+    // "None" is a result, not an error to log.
     tengine_error_set(TENGINE_ENOENT, "%s: no node writes tensor '%s'", __func__, target->name);
     return NULL;
 }
@@ -92,7 +92,7 @@ int tengine_node_get_version(node_t node)
 
 typedef void (*visit_execution_t)(const struct graph* execution, void* argument);
 
-// The execution graph, then those of the bodies in it as far as they are prepared, depth first.
+// Visits the execution graph, then those of its bodies that are prepared, depth first.
 static void visit_executions(const struct graph* execution, visit_execution_t visit, void* argument)
 {
     if (!execution) return;
@@ -104,10 +104,10 @@ static void visit_executions(const struct graph* execution, visit_execution_t vi
     }
 }
 
-// Nodes and parts are numbered through all of them.
+// Nodes and parts of all these graphs are numbered together.
 typedef struct place
 {
-    const struct graph* graph;  // NULL: none, it tells how many there are
+    const struct graph* graph;  // NULL: after the last graph, whose numbers are the totals
     int first_node;
     int first_part;
 } place_t;
@@ -128,7 +128,7 @@ static void list_place(const struct graph* execution, void* argument)
     list->next.first_part += get_vector_num(execution->subgraph_list);
 }
 
-// NULL when out of memory.
+// The list of places; NULL when out of memory.
 static struct vector* list_places(const struct graph* execution)
 {
     place_list_t list = {.places = create_vector(sizeof(place_t), NULL)};
@@ -141,9 +141,8 @@ static struct vector* list_places(const struct graph* execution)
     return NULL;
 }
 
-// The list is kept until the next run, or a report would look at all nodes for each of a body. A
-// graph that is only placed has nowhere to keep them: they are then the caller's to release,
-// *out_own.
+// The list is kept until the next run; without it a report would visit all nodes for each of a
+// body's. A graph that is only placed cannot keep it: the caller then releases it, *out_own.
 static const struct vector* find_places(const struct graph* execution, struct vector** out_own)
 {
     ir_session_t* session = get_ir_session(execution);
@@ -171,7 +170,7 @@ static int get_first_part(const place_t* place)
     return place->first_part;
 }
 
-// The last that begins with `index`, which one has, or before.
+// The last place that begins with `index`, which one has, or before.
 static place_t search(const struct vector* places, int index, int (*get_first)(const place_t*))
 {
     int begin = 0, end = get_vector_num(places) - 1;
@@ -186,7 +185,7 @@ static place_t search(const struct vector* places, int index, int (*get_first)(c
     return get_place(places, begin);
 }
 
-// `what`: "execution nodes". ERANGE, ENOMEM.
+// Finds the graph of `index`; `what`: "execution nodes". ERANGE, ENOMEM.
 static int find_place(const struct graph* execution, int index,
                       int (*get_first)(const place_t* place), const char* function,
                       const char* what, place_t* out_place)
@@ -239,7 +238,7 @@ int tengine_graph_get_stats(graph_t graph, struct tengine_graph_stats* out_stats
 
 // ---- the execution graph ----
 
-// Not while it runs: parts may then be on their way from one device to another.
+// Fails during runs, since parts may then be moving from one device to another.
 static const struct graph* find_execution(graph_t graph, const char* function,
                                           api_graph_t** out_owner)
 {
@@ -263,13 +262,13 @@ int tengine_graph_get_execution_node_number(graph_t graph)
     return number;
 }
 
-// NULL when there is none, which has been recorded.
+// NULL for a failure, which has been recorded.
 static struct node* find_execution_node(graph_t graph, int index, const char* function,
                                         api_graph_t** out_owner, place_t* out_place)
 {
     const struct graph* execution = find_execution(graph, function, out_owner);
     if (!execution) return NULL;
-    *out_place = (place_t){.graph = execution};  // which has most of them
+    *out_place = (place_t){.graph = execution};  // which has most of the nodes
     if ((index < 0 || index >= execution->node_num) &&
         find_place(execution, index, get_first_node, function, "execution nodes", out_place) < 0)
         return NULL;
@@ -292,7 +291,7 @@ static double milliseconds(int64_t nanoseconds)
     return nanoseconds < 0 ? -1.0 : (double)nanoseconds / 1e6;
 }
 
-// A custom kernel's node is shown as the operator that it stands for.
+// The node of a custom kernel is described as the operator that it replaces.
 static void describe_custom_kernel(const struct node* node, struct tengine_execution_node* out_node)
 {
     const ir_custom_kernel_t* kernel = node->core->custom_kernel;
@@ -377,7 +376,7 @@ int tengine_graph_get_refusal(graph_t graph, int node_index, int refusal_index,
     return 0;
 }
 
-// `tensor` may be NULL: an input that is absent.
+// `tensor` may be NULL: an absent input.
 static void describe_tensor(const struct tensor* tensor,
                             struct tengine_execution_tensor* out_tensor)
 {

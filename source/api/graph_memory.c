@@ -10,10 +10,10 @@
 #include "serializer/serializer.h"
 #include "tengine/inspect.h"
 
-// ---- constants of the model, and what was compiled of it ----
+// ---- constants of the model, and packs made of them ----
 
-// Bytes of a constant or a compiled part that are not the tensor's own; several tensors may share
-// them.
+// The bytes of a constant or a compiled part that the tensor does not own; several tensors may
+// share them.
 typedef struct span
 {
     uintptr_t begin;
@@ -35,7 +35,7 @@ static int compare_spans(const void* left, const void* right)
     return (a->begin > b->begin) - (a->begin < b->begin);
 }
 
-// Counts every byte once. A span that begins in another lies in the same place.
+// Counts every byte once. A span that begins in another span lies in the same kind of memory.
 static void add_spans(struct vector* spans, struct tengine_graph_memory* memory)
 {
     const int number = get_vector_num(spans);
@@ -46,7 +46,7 @@ static void add_spans(struct vector* spans, struct tengine_graph_memory* memory)
         [IR_DATA_LIBRARY] = &memory->owned_bytes,
         [IR_DATA_MAPPED] = &memory->mapped_bytes,
     };
-    uintptr_t counted = 0;  // up to here
+    uintptr_t counted = 0;  // end of the spans counted
     for (int i = 0; i < number; ++i) {
         const span_t* span = get_vector_data(spans, i);
         const uintptr_t begin = span->begin > counted ? span->begin : counted;

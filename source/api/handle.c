@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of live handles: a hash table with linear probing under one mutex. An entry that was
-// taken out stays as a tombstone until the table is rebuilt, so that destroying never allocates.
+// The table of live handles: a hash table with linear probing under one mutex. A removed entry
+// stays as a tombstone until the table is rebuilt, so that destroying does not allocate.
 #include "api/handle.h"
 
 #include <pthread.h>
@@ -22,14 +22,14 @@ static struct
     pthread_mutex_t mutex;
     entry_t* entries;
     size_t capacity;  // 0 or a power of two
-    size_t used;      // live ones and tombstones
+    size_t used;      // live entries and tombstones
     size_t live;
 } table = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static const char* const kind_names[] = {"context", "graph", "node", "tensor"};
 
-// Objects come from an allocator that aligns, so their low bits say nothing: Fibonacci hashing
-// spreads the rest over the high half.
+// Allocators align objects, so the low bits of addresses differ little: Fibonacci hashing spreads
+// the rest over the high half.
 static size_t slot_of(const void* object, size_t capacity)
 {
     return (size_t)(((uint64_t)(uintptr_t)object * UINT64_C(0x9e3779b97f4a7c15)) >> 32) &
@@ -75,7 +75,7 @@ static int reserve_entry(void)
     return TENGINE_OK;
 }
 
-// An empty table gives its memory back, so that release_tengine frees everything.
+// An empty table frees its memory, so that release_tengine frees everything.
 static void drop_entry(entry_t* entry)
 {
     entry->live = false;
@@ -178,7 +178,7 @@ static int fail_handle(const void* handle, handle_kind_t wanted, const entry_t* 
                              kind_names[entry->kind], name);
 }
 
-// Copies the entry out, because another thread may rebuild the table once the mutex is released.
+// Copies the entry, since another thread may rebuild the table once the mutex is released.
 static int find_handle(const void* handle, handle_kind_t kind, const char* function,
                        entry_t* out_entry)
 {

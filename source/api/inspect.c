@@ -84,7 +84,7 @@ static const ir_device_option_t* read_option(struct device* device, int index)
     return device->interface->option ? device->interface->option(device, index) : NULL;
 }
 
-// How many options the device has, or a status.
+// The number of the device's options, or a status.
 static int count_options(const char* name, const char* function, struct device** out_device)
 {
     TENGINE_RETURN_IF_ERROR(check_initialised(function));

@@ -11,7 +11,7 @@
 
 enum
 {
-    PATIENCE_MS = 10000  // for calls into devices that were given up
+    PATIENCE_MS = 10000  // time that calls into devices that were given up have to return
 };
 
 int init_tengine(void)
@@ -45,7 +45,7 @@ void release_tengine(void)
         destroy_graph(object);
     while ((object = find_any_handle(HANDLE_CONTEXT)) != NULL)
         destroy_context(object);
-    // Devices must not go away under a call that comes back after all.
+    // A device must not be destroyed while a call that was given up may return to it.
     const int hung_num = wait_hung_calls(PATIENCE_MS);
     if (hung_num > 0) {
         api_result(tengine_error_set(

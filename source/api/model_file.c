@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// C API: the files that a graph is made of. Each format knows its own.
+// C API: the files that a graph was loaded from. Each format lists its own.
 #include "api/model_file.h"
 
 #include "api/check.h"

@@ -10,8 +10,8 @@
 #include "operator/selection.h"
 #include "optimizer/optimizer.h"
 
-// An operator's id by the name a program gives: Tengine's own names first, as programs written for
-// it expect ("Softmax" is Tengine's), then ONNX's; "ai.onnx.Softmax" says which.
+// The id of an operator by the name that a program gives: Tengine's own names first, as programs
+// written for it expect ("Softmax" is Tengine's), then ONNX's; "ai.onnx.Softmax" selects ONNX's.
 static int find_op_type(const char* name)
 {
     const int type = get_op_type("tengine", name);
@@ -54,7 +54,7 @@ node_t create_graph_node(graph_t graph, const char* node_name, const char* op_na
     return append_node(target, __func__, node_name, find_op_type(op_name), 0);
 }
 
-// "opsets 7 to 9" that have the operator, of which there is at least one.
+// Prints "opsets 7 to 9": those that have the operator, at least one.
 static void describe_opsets(int type, char* text, size_t size)
 {
     int first = 0, last = 0;
@@ -176,7 +176,7 @@ int get_node_output_number(node_t node)
     return !target ? api_failure() : target->output_num;
 }
 
-// An optional one that is left out is an answer, not a failure to log.
+// An optional connection that is absent is a result, not an error to log.
 static tensor_t give_connected(struct tensor* tensor, api_graph_t* owner, const char* function,
                                const struct node* node, const char* what, int index)
 {
@@ -206,7 +206,7 @@ tensor_t get_node_output_tensor(node_t node, int output_idx)
                           output_idx);
 }
 
-// A variadic operator takes any number: a bound on the cost of a mistaken index.
+// The limit for variadic operators bounds the cost of a wrong index.
 enum
 {
     PORT_LIMIT = 65536

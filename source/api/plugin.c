@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // C API, group Plug-ins: shared libraries whose init function registers devices, schedulers and
-// custom operators. Everything registered while it runs is the plug-in's, and must be gone before
-// its code is. Folders of plug-ins are in plugin_path.c.
+// custom operators. Everything that is registered while it runs belongs to the plug-in and must be
+// unregistered before its code is unloaded. Folders of plug-ins are in plugin_path.c.
 #include "api/plugin.h"
 
 #include <stddef.h>
@@ -29,18 +29,18 @@ typedef struct plugin
     char* file;
     int (*release)(void);  // the plug-in's own, or NULL
     dynamic_library_t* library;
-    struct vector* devices;      // struct device* that it has registered
+    struct vector* devices;      // struct device*, registered by it
     struct vector* schedulers;   // struct scheduler*
     struct vector* operators;    // tengine_op_t*
-    const struct plugin* outer;  // while its init runs: the one whose init loads it
+    const struct plugin* outer;  // during its init: the plug-in whose init loads it
 } plugin_t;
 
 static struct vector* plugins;    // plugin_t
-static const plugin_t* starting;  // the one whose init runs, or NULL
+static const plugin_t* starting;  // the plug-in whose init runs, or NULL
 
 // ---- what a plug-in has registered ----
 
-// Devices, schedulers and custom operators are listed alike, by address.
+// Devices, schedulers and custom operators are listed in the same way, by address.
 typedef void* (*find_registered_t)(int index);
 
 static void* find_device(int index)
@@ -65,7 +65,8 @@ static bool is_listed(const struct vector* list, const void* object)
     return false;
 }
 
-// Whether a plug-in that is loaded has registered it, such as one that another's init has loaded.
+// Whether a loaded plug-in has registered the object, such as one that another plug-in's init has
+// loaded.
 static bool is_owned(const void* object)
 {
     for (int i = 0; i < get_vector_num(plugins); ++i) {
@@ -77,7 +78,7 @@ static bool is_owned(const void* object)
     return false;
 }
 
-// The things registered now, by no other plug-in, and not in `known`, which may be NULL.
+// The registered objects that belong to no other plug-in and are not in `known`, which may be NULL.
 static struct vector* list_registered(find_registered_t find, const struct vector* known)
 {
     struct vector* list = create_vector(sizeof(void*), NULL);
@@ -114,8 +115,7 @@ static void unregister_all(const plugin_t* plugin)
     }
     for (int i = 0; i < get_vector_num(plugin->operators); ++i) {
         tengine_op_t* op = *(tengine_op_t**)get_vector_data(plugin->operators, i);
-        // This is the function of the API, which plug-ins need in programs that are linked with the
-        // library.
+        // A function of the API, which plug-ins need in programs that are linked with the library.
         if (is_registered(find_operator, op)) tengine_op_unregister(NULL, op);
     }
 }
@@ -143,7 +143,7 @@ static bool lists_device(const struct context* context, const plugin_t* plugin)
     return false;
 }
 
-// Refusals name their device too.
+// Refusals name their device, too.
 static bool mentions_device(const struct graph* execution, const plugin_t* plugin)
 {
     for (int i = 0; i < execution->node_num; ++i) {
@@ -176,7 +176,7 @@ static bool is_graph_using(const void* object, const api_graph_t* owner, const v
     return false;
 }
 
-// Those that the plug-in itself has taken out are not in use.
+// Objects that the plug-in itself has unregistered are not in use.
 static bool has_used_operator(const plugin_t* plugin)
 {
     for (int i = 0; i < get_vector_num(plugin->operators); ++i) {
@@ -241,7 +241,7 @@ static int call_plugin(const plugin_t* plugin, const char* function, const char*
                              plugin->name, entry_name, status);
 }
 
-// The function of the plug-in that has this name, or that stands in for NULL.
+// Finds the plug-in's function of this name; `otherwise` when `name` is NULL.
 static int find_entry(const plugin_t* plugin, const char* function, const char* name,
                       int (*otherwise)(void), int (**out_entry)(void))
 {
@@ -274,7 +274,7 @@ static int start_plugin(plugin_t* plugin, const char* function, const char* init
     return status;
 }
 
-// On failure nothing of it stays, whatever it had registered before.
+// After a failure everything that the plug-in has registered is unregistered.
 static int enter_plugin(plugin_t* plugin, const char* function, const char* init_name,
                         int (*init)(void))
 {
@@ -293,8 +293,8 @@ static int enter_plugin(plugin_t* plugin, const char* function, const char* init
     "it was built for LiteRT: build the source of a compiler plug-in with " \
     "tengine/compat/litert/litert.hpp"
 
-// A library of LiteRT that calls functions of LiteRT's (up to 2.1.4) is known by the loader's
-// message; it is not there to be asked.
+// A library for LiteRT up to 2.1.4, which calls functions of LiteRT's, cannot be opened; the
+// loader's message shows that it is one.
 static int fail_to_open(const char* file, const char* function)
 {
     char cause[512];
@@ -304,8 +304,8 @@ static int fail_to_open(const char* file, const char* function)
                              cause);
 }
 
-// Others of LiteRT are known by a function that each must have; those of the newer generation by
-// one more.
+// Other libraries for LiteRT are recognised by a function that each must have; newer ones have
+// another one.
 static int refuse_library(const plugin_t* plugin)
 {
     dynamic_function_t function;
@@ -359,7 +359,7 @@ static int check_new_name(const char* name, const char* function)
                              name);
 }
 
-// One whose init loads it again, by whatever name, would never end.
+// A plug-in whose init loads the plug-in again, under any name, would never end.
 static int check_not_starting(const plugin_t* plugin, const char* file, const char* function)
 {
     for (const plugin_t* each = starting; each; each = each->outer)
@@ -371,7 +371,7 @@ static int check_not_starting(const plugin_t* plugin, const char* file, const ch
     return TENGINE_OK;
 }
 
-// `name` NULL: the library must say what it is.
+// `name` NULL: the library's description has the name.
 static int load_library(plugin_t* plugin, const char* name, const char* file, const char* init_name,
                         const char* function)
 {

@@ -7,11 +7,11 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// Unregisters everything that plug-ins have registered and closes them, the last one first. No
-// context and no graph is there any more.
+// Unregisters everything that plug-ins have registered and closes them, the last one first, after
+// all contexts and graphs have been destroyed.
 void release_plugins(void);
 
-// Loads the plug-ins that TENGINE_PLUGIN_PATH lists; failures are logged.
+// Loads the plug-ins of TENGINE_PLUGIN_PATH; failures are logged.
 void load_environment_plugins(void);
 
 // Loads the plug-in in a shared library; the message of a failure begins with `function`.

@@ -31,8 +31,8 @@ static int load_plugin_folder(const char* path, const char* function)
     return loaded;
 }
 
-// A name alone is that of a file in the current folder. The loader would look for it where
-// libraries are.
+// A name without a slash is a file of the current folder. The loader would search the folders of
+// libraries.
 static int load_path(const char* path, const char* function)
 {
     char here[PATH_MAX];

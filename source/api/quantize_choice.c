@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// C API: quantised graphs as devices take them.
+// C API: quantised graphs that devices take.
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// C API: graphs to files.
+// C API: saving graphs to files.
 #include <string.h>
 
 #include "api/check.h"
@@ -11,8 +11,8 @@
 #include "serializer/serializer.h"
 #include "tengine/log.h"
 
-// Parts are compiled of the nodes that the model has in its own file, not of what these become in
-// another format. `translated` gets them, too.
+// Parts are compiled of the nodes in the model's own format, not of their translation to another
+// format. `translated` gets these parts, too.
 static int share_compiled_parts(struct graph* graph, const struct serializer* target,
                                 struct graph* translated)
 {

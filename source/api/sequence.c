@@ -19,7 +19,7 @@ static int check_container(const struct tensor* tensor, const char* function)
                              function, tensor->name, get_data_type_name(tensor->data_type));
 }
 
-// NULL when an error was set.
+// The tensor if it has a value; NULL after setting an error.
 static struct tensor* find_filled(tensor_t tensor, const char* function)
 {
     struct tensor* target = find_tensor(tensor, function, NULL);
@@ -84,7 +84,7 @@ static int fill(struct tensor* tensor, const ir_element_t* elements, int number,
     return TENGINE_OK;
 }
 
-// The pointers of a sequence of strings become the graph's own, in its copy of them.
+// Replaces the pointers in a sequence of strings by the graph's own strings.
 static int take_strings(const struct graph* graph, const struct tensor* tensor)
 {
     for (int i = 0; i < count_ir_sequence(tensor->data); ++i) {

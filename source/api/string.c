@@ -46,7 +46,7 @@ static int check_takes(const struct tensor* tensor, int number, const char* func
                                   function, tensor->name, (long long)tensor->elem_num, number));
 }
 
-// Nothing is changed unless all of them are as they should be.
+// Checks all strings before any is stored.
 static int check_strings(const struct tensor* tensor, const char* const strings[], int number,
                          const char* function)
 {

@@ -86,7 +86,7 @@ static int check_shape(const struct tensor* tensor, const char* function, const 
     return TENGINE_OK;
 }
 
-// The bytes of sequences are the library's.
+// The library has its own format for the bytes of sequences.
 static int check_is_tensor(const struct tensor* tensor, const char* function)
 {
     if (get_ir_container(tensor->data_type) == 0) return TENGINE_OK;
@@ -94,7 +94,7 @@ static int check_is_tensor(const struct tensor* tensor, const char* function)
                              tensor->name, get_data_type_name(tensor->data_type));
 }
 
-// The pointers of strings are the library's, too.
+// The library owns the pointers of strings, too.
 static int check_is_readable(const struct tensor* tensor, const char* function)
 {
     if (tensor->data_type != TENGINE_DT_STRING) return TENGINE_OK;
@@ -196,9 +196,9 @@ static int check_buffer(const api_graph_t* owner, const struct tensor* tensor, c
     return TENGINE_OK;
 }
 
-// The preparation still fits when an input gets other data or an output another buffer. The data
-// of a constant, however, has been worked into the plan, and an output that loses its buffer needs
-// memory planned for it.
+// The preparation stays valid when an input gets other data or an output another buffer. The data
+// of a constant, however, are part of the plan, and an output that loses its buffer needs planned
+// memory.
 static int end_data_change(api_graph_t* owner, const struct tensor* tensor)
 {
     const bool fits = tensor->tensor_type == TENSOR_TYPE_INPUT ||

@@ -14,7 +14,7 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// The depth to which bodies may lie in each other.
+// The maximum depth of nested bodies.
 #define IR_MOST_NESTED_BODIES 8
 
 typedef struct ir_body
@@ -24,13 +24,14 @@ typedef struct ir_body
     int32_t input_num;
     int32_t capture_num;    // captures among these
     int32_t first_capture;  // the node's input that is the first captured one
-    // The scheduler room's: a run with the values fed to the inputs. It prepares the body first
-    // where it is not prepared for their shapes. `options` are those of the graph around. NULL
-    // until that is prepared.
+    // Set by the scheduler room: runs the body with the values fed to its inputs. It prepares the
+    // body first if it is not prepared for their shapes. `options` are those of the enclosing
+    // graph. NULL until that graph is prepared.
     int (*run)(struct graph* body, const ir_run_options_t* options);
 } ir_body_t;
 
-// Nodes share them: that of an execution graph, and those of the parts that are made of it.
+// The bodies of a node. Nodes share them: that of an execution graph, and those of the parts made
+// of it.
 typedef struct ir_bodies
 {
     int32_t holder_num;
@@ -38,14 +39,14 @@ typedef struct ir_bodies
     ir_body_t* list;
 } ir_bodies_t;
 
-// A list without graphs, held once. NULL when memory runs out.
+// A list of `num` bodies without graphs, with one holder. NULL when out of memory.
 ir_bodies_t* create_ir_bodies(int num);
 ir_bodies_t* hold_ir_bodies(ir_bodies_t* bodies);  // NULL is allowed
-// The last holder ends the graphs, which must not be prepared then. NULL is allowed.
+// The last holder destroys the graphs, which must not be prepared then. NULL is allowed.
 void release_ir_bodies(ir_bodies_t* bodies);
 
-// Whether a body failed with `status` because shapes or types of its values do not fit, which a
-// branch that no run takes may do.
+// Whether a body failed with `status` because shapes or types of its values are wrong, which is not
+// an error in a branch that no run takes.
 static inline bool is_ir_misfit(int status)
 {
     return status == TENGINE_EINVAL || status == TENGINE_ERANGE || status == TENGINE_EDTYPE;
@@ -57,8 +58,8 @@ int count_ir_own_inputs(const struct node* node);
 // Appends an input to the body; `captured` after all others.
 TENGINE_MUST_USE int add_ir_body_input(ir_body_t* body, const struct tensor* tensor, bool captured);
 
-// The body's input with this index gets type, shape and data, which is borrowed. An input that the
-// body has as a constant stays.
+// Sets type, shape and data, which is borrowed, of the body's input with this index. An input that
+// the body has as a constant stays.
 TENGINE_MUST_USE int feed_ir_body(ir_body_t* body, int index, const struct tensor* value,
                                   void* data);
 

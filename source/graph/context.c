@@ -146,7 +146,7 @@ static int append_key_value(struct vector** list, const char* key, char* value)
 
 int set_ir_key_value(struct vector** list, const char* key, const char* value)
 {
-    // The value is copied before the old one goes: it may be the same string.
+    // The value is copied before the old one is freed: it may be the same string.
     char* copy = duplicate_string(value);
     ir_key_value_t* entry = find_entry(*list, key);
     if (copy && entry) {

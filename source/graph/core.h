@@ -56,9 +56,9 @@ typedef struct ir_node_core
     int64_t measured_ns;                  // time of the last run; -1: not known
     struct custom_kernel* custom_kernel;  // the program's own kernel, or NULL; the source node's
     int32_t* input_places;                // its place among the consumers of each input
-    int32_t group;             // its device's, see ir_verdict_t; 0: it shares a part with any node
+    int32_t group;             // its device's, see ir_verdict_t; 0: it shares a part with all
     struct ir_bodies* bodies;  // those of control flow, see graph/body.h; or NULL
-    bool keep_float;           // the user wants it computed in the types that the model has
+    bool keep_float;           // the user requires the model's own types for it
 } ir_node_core_t;
 
 typedef struct ir_subgraph_core

@@ -22,7 +22,7 @@ bool has_ir_declared_shape(const struct tensor* tensor)
     return true;
 }
 
-// Names and unknown dimensions stand apart, as a product does.
+// A product needs numbers only: names and unknown dimensions are left out.
 static bool is_of_numbers(const int dims[], const char* const names[], int dim_num)
 {
     for (int i = 0; i < dim_num; ++i)

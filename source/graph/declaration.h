@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shape that a model declares for an input, see set_ir_tensor_dim_names(), for messages about
-// shapes: the program may give others.
+// shapes: the program may set another one.
 #pragma once
 
 #include "tengine/ir.h"
@@ -11,7 +11,7 @@ TENGINE_EXTERN_C_BEGIN
 #define IR_SHAPE_TEXT_SIZE 320
 
 #ifdef TENGINE_MINIMAL
-// Tmfiles declare nothing, and nothing of this is linked.
+// Tmfiles declare no shapes, so builds without ONNX do without this file.
 static inline bool is_ir_shape_declared(const struct tensor* tensor)
 {
     (void)tensor;

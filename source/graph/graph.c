@@ -12,14 +12,14 @@
 #include "graph/string_pool.h"
 #include "graph/subgraph.h"
 
-// The public part and the core's own are one piece of memory.
+// One block of memory has the public part and the core's own.
 struct graph_piece
 {
     struct graph graph;
     ir_graph_core_t core;
 };
 
-// Ends at the first piece that is out of memory, which the error names.
+// Allocates the blocks of a graph; stops at the first failure, which the error names.
 static bool allocate_pieces(struct graph* graph)
 {
     graph->name = duplicate_string("");
@@ -66,7 +66,7 @@ void destroy_ir_graph(struct graph* graph)
         release_ir_subgraph_list(graph);
         release_vector(graph->subgraph_list);
     }
-    // Nodes need not look themselves up among the consumers of tensors that go as well.
+    // Nodes need not leave the lists of consumers of tensors that are destroyed as well.
     for (int i = 0; i < graph->tensor_num; ++i)
         if (graph->tensor_list[i]) graph->tensor_list[i]->consumer_num = 0;
     for (int i = 0; i < graph->node_num; ++i)

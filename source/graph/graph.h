@@ -22,7 +22,7 @@ typedef struct ir_settled_shape
     int dims[MAX_SHAPE_DIM_NUM];
 } ir_settled_shape_t;
 
-// The next size of a list that is full: doubled, INT32_MAX at most.
+// The next capacity of a list that is full: twice the present one, INT32_MAX at most.
 static inline int32_t get_ir_list_capacity(int32_t capacity)
 {
     if (capacity < 32) return 32;
@@ -49,17 +49,17 @@ struct node* append_ir_node(struct graph* graph, const char* name);
 
 // Disconnects and frees a node (a tensor that nothing uses any more); its list entry becomes NULL.
 void destroy_ir_node(struct graph* ir_graph, struct node* ir_node);
-// Takes all inputs but the first `number` off the node, which may have fewer.
+// Removes all inputs but the first `number` from the node, which may have fewer.
 void keep_ir_node_inputs(struct node* node, int number);
 void destroy_ir_tensor(struct graph* ir_graph, struct tensor* ir_tensor);
 
-// Appends the gap that a tensor would leave that is removed. ENOMEM.
+// Appends a gap in place of a tensor that is left out. ENOMEM.
 TENGINE_MUST_USE int leave_ir_tensor_out(struct graph* graph);
 
 // Copies `name`. ENOMEM leaves the old one.
 TENGINE_MUST_USE int set_ir_tensor_name(struct graph* graph, struct tensor* tensor,
                                         const char* name);
-// Each gets the name of the other one.
+// Exchanges the names of two tensors.
 void exchange_ir_tensor_names(struct graph* graph, struct tensor* one, struct tensor* other);
 
 // Every consumer of `from`, and the graph's outputs, read `to` instead.
@@ -68,16 +68,16 @@ int replace_ir_tensor_uses(struct graph* graph, struct tensor* from, struct tens
 // Closes the gaps and renumbers nodes and tensors everywhere.
 int compact_ir_graph(struct graph* graph);
 
-// Orders node_list so that producers come before consumers, keeping the present order where it is
-// free (Kahn's algorithm with the smallest index first). Renumbers. EGRAPH names the nodes of a
-// cycle. The graph must be compact.
+// Orders node_list so that producers come before consumers, in the present order where possible
+// (Kahn's algorithm with the smallest index first). Renumbers. EGRAPH names the nodes of a cycle.
+// The graph must be compact.
 int sort_ir_graph(struct graph* graph);
 
 // The first input or output of the node whose shape is not known, NULL when all are.
 const struct tensor* find_ir_unknown_input(const struct node* node);
 const struct tensor* find_ir_unknown_output(const struct node* node);
 
-// Remembers why a device does not run the node (node->refusal_list).
+// Records the reason why a device does not run the node (node->refusal_list).
 int add_ir_node_refusal(struct node* node, struct device* device, const struct ir_verdict* verdict);
 
 // The type is TENGINE_DT_UNKNOWN from here on, until set_ir_tensor_data_type().
@@ -104,17 +104,17 @@ static inline bool is_ir_tensor_aligned(const struct tensor* tensor)
 
 // A constant of the graph that is not aligned becomes a copy. ENOMEM.
 TENGINE_MUST_USE int align_ir_constant(struct graph* graph, struct tensor* constant);
-// All of a graph.
+// Aligns all constants of a graph so.
 TENGINE_MUST_USE int align_ir_constants(struct graph* graph);
 
 // A constant of the model in an execution graph, which is in one place for all preparations.
 bool is_ir_model_constant(const struct tensor* tensor);
 
-// The tensor of the source graph that a constant of any graph made of it lends its values from, if
-// these cannot change unnoticed; else NULL.
+// The tensor of the source graph whose values a constant of a graph made of it has, if these cannot
+// change without a call; else NULL.
 const struct tensor* find_ir_origin(const struct graph* graph, const struct tensor* constant);
 
-// Copies the bytes of a constant; those of a file leave memory as they have been copied.
+// Copies the bytes of a constant; the pages of a file are released as they have been copied.
 void copy_ir_constant(const struct graph* graph, const struct tensor* constant, void* out_bytes);
 
 // A constant in a file leaves memory until it is read again, for something else was made of it. Not
@@ -129,7 +129,7 @@ static inline void drop_ir_constant(const struct graph* graph, const struct tens
 void drop_ir_constant(const struct graph* graph, const struct tensor* constant);
 #endif
 
-// The tensor's data is this pack, which it holds from here on.
+// Sets the tensor's data to this pack, which it holds from then on.
 void set_ir_tensor_pack(struct tensor* tensor, struct graph_pool* shared, void* pack);
 
 // The device's survey of the execution graph (set_ir_device_survey()) becomes that of `part`, too,
@@ -137,7 +137,7 @@ void set_ir_tensor_pack(struct tensor* tensor, struct graph_pool* shared, void* 
 int share_ir_survey(struct graph* part, const struct graph* whole, const struct device* device);
 
 bool is_ir_graph_output(const struct graph* graph, int tensor_index);
-// Entry `place` of the graph's outputs becomes `tensor`.
+// Replaces entry `place` of the graph's outputs by `tensor`.
 void replace_ir_graph_output(struct graph* graph, int place, struct tensor* tensor);
 
 // Appends to a list of `number` indices. Its room is the next power of two and so need not be
@@ -151,8 +151,8 @@ TENGINE_MUST_USE bool push_ir_index_pair(int32_t** first, int32_t** second, int3
 // set_ir_tensor_consumer() by the node that reads the tensor as its input `input`.
 TENGINE_MUST_USE int add_ir_consumer(struct tensor* tensor, int node_index, int input);
 
-// Nodes of a graph as its file has it that compute something; those that only stand for an input or
-// a constant do not.
+// Counts the nodes of a source graph that compute; those that only stand for an input or a constant
+// do not.
 int count_ir_computing_nodes(const struct graph* graph);
 
 TENGINE_EXTERN_C_END

@@ -151,7 +151,7 @@ static void insert_pack(struct graph_pool* shared, pack_head_t* head)
     *bucket = head;
 }
 
-// Without memory the lists become longer.
+// Without memory the number of buckets stays, and their lists become longer.
 static void add_buckets(struct graph_pool* shared)
 {
     pack_head_t** old = shared->buckets;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread pool, and constants in the layout of kernels, which the preparations of a source graph
-// share, and all parts of them whose devices compute with the processor's cores.
+// The thread pool, and constants in the layout of kernels. The preparations of a source graph share
+// them, as do all parts of these whose devices compute on the processor's cores.
 #pragma once
 
 #include "base/thread_pool.h"
@@ -10,26 +10,25 @@
 TENGINE_EXTERN_C_BEGIN
 
 // The object that graph.pool points to, without threads until a part asks for them. A new one
-// belongs to one graph; NULL when memory runs out. It ends with the last graph and the last part
-// that hold it, for a part whose device hangs may outlive the execution graph.
+// belongs to one graph; NULL when out of memory. It is destroyed with the last graph or part that
+// holds it, since a part whose device hangs may outlive the execution graph.
 struct graph_pool* create_graph_pool(void);
 void release_graph_pool(struct graph_pool* held);  // NULL is allowed
 
-// The graph of a part has the pool of the execution graph from here on. Any thread.
+// Sets the pool of a part's graph to that of the execution graph. Any thread.
 void join_graph_pool(struct graph* part, const struct graph* execution);
 
-// The graph gets another one; holders of the old one keep it. ENOMEM leaves the old one.
+// Gives the graph a new pool; holders of the old one keep it. ENOMEM leaves the old one.
 int renew_graph_pool(struct graph* graph);
 
-// The threads of the graph, as many as its run options ask for; *out_pool is NULL for one. Made
-// when the first part asks. Fails as create_thread_pool(). Any thread.
+// The threads of the graph, as many as its run options ask for; *out_pool is NULL for one. The
+// first part that asks creates them. Fails as create_thread_pool(). Any thread.
 TENGINE_MUST_USE int share_graph_pool(const struct graph* graph, thread_pool_t** out_pool);
 
-// For a part that has been given a pool and needs it no longer: the threads end with the last part.
-// Any thread.
+// Releases a pool that a part was given: the last part ends the threads. Any thread.
 void leave_graph_pool(struct graph_pool* shared);
 
-// The constants that a pack is made of, and how.
+// The constants that a pack is made of, and the layout.
 typedef struct ir_pack_key
 {
     const void* kind;  // whose layout: an address of the kernel's own; NULL: not to be shared
@@ -37,19 +36,19 @@ typedef struct ir_pack_key
     int64_t sizes[4];          // anything else the layout depends on
 } ir_pack_key_t;
 
-// The pack of this key, which other parts may hold as well; otherwise a new one of `bytes` bytes,
+// Holds the pack of this key, which other parts may hold as well, or makes one of `bytes` bytes,
 // which `fill` writes. To be released. NULL when out of memory. Any thread.
 void* hold_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key, uint64_t bytes,
                       void (*fill)(void* pack, void* argument), void* argument);
-// The two steps of it, for packs that one thread alone finds and makes. NULL: there is none; out of
-// memory.
+// The two steps of hold_graph_pack(), for packs that only one thread finds and makes. NULL: there
+// is none; out of memory.
 void* find_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key);
 void* add_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key, uint64_t bytes);
 void release_graph_pack(struct graph_pool* shared, void* pack);
-// The share of it that one of its holders has to count, in bytes.
+// The share of the pack's bytes that one of its holders counts.
 size_t get_graph_pack_share(struct graph_pool* shared, const void* pack);
-// Where the hash of a pack's values is kept as long as the pack; NULL when it has another size than
-// `bytes`. For the thread that prepares the graph.
+// Where the hash of a pack's values is stored while the pack lives; NULL when the pack has another
+// size than `bytes`. For the thread that prepares the graph.
 ir_digest_t* get_graph_pack_digest(const void* pack, size_t bytes);
 
 TENGINE_EXTERN_C_END

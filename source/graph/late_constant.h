@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Late constants: a constant of the model in another type that has no data. A reader has the values
-// made (copy_ir_constant()), and they are gone when its kernel has packed them. `pack` of its
-// tensor tells how they are made; a part's tensor refers to the execution graph's, and has no
+// Late constants: constants of the model in another type that have no data. A reader makes the
+// values (copy_ir_constant()) and frees them after its kernel has packed them. `pack` of the tensor
+// describes how they are made; a part's tensor refers to that of the execution graph, and has no
 // `pack_pool`. Minimal builds have none.
 #pragma once
 
@@ -19,7 +19,7 @@ typedef struct ir_late_values
                  void* out_values);
 } ir_late_values_t;
 
-// The way the values of a late constant are made; NULL for any other.
+// The way in which the values of a late constant are made; NULL for any other constant.
 static inline const ir_late_values_t* find_ir_late_values(const struct tensor* constant)
 {
 #ifdef TENGINE_MINIMAL
@@ -43,14 +43,14 @@ static inline const void* find_ir_constant_place(const struct tensor* constant)
     return constant->data ? constant->data : (const void*)find_ir_late_values(constant);
 }
 
-// `constant`, whose type and shape are set, becomes one. All preparations find the same by this
-// key. ENOMEM.
+// Makes `constant`, whose type and shape are set, a late constant. All preparations find the same
+// one by this key. ENOMEM.
 TENGINE_MUST_USE int make_ir_constant_late(struct graph* graph, struct tensor* constant,
                                            const ir_pack_key_t* key,
                                            const ir_late_values_t* values);
 
-// The tensor of a part, without data, becomes the same late constant as `constant` of the execution
-// graph.
+// Makes the tensor of a part, which has no data, the same late constant as `constant` of the
+// execution graph.
 void share_ir_late_constant(struct tensor* of_part, const struct tensor* constant);
 
 TENGINE_EXTERN_C_END

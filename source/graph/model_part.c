@@ -172,7 +172,7 @@ static ir_model_bytes_t* find_content(const struct ir_model_parts* parts,
     return NULL;
 }
 
-// The content with this fingerprint becomes `bytes`.
+// Replaces the content with this fingerprint by `bytes`.
 static int take_content(struct ir_model_parts* parts, const ir_model_bytes_t* bytes,
                         ir_model_bytes_t** out_content)
 {
@@ -192,7 +192,7 @@ static int take_content(struct ir_model_parts* parts, const ir_model_bytes_t* by
                    get_vector_num(parts->contents) - 1);
 }
 
-// A list that a part's nodes are known by.
+// A list of keys or of places, by which a part's nodes are identified.
 typedef struct node_list
 {
     const void* items;
@@ -236,7 +236,7 @@ static ir_model_part_t* find_by_list(const struct ir_model_parts* parts,
     return NULL;
 }
 
-// The part that is the same, NULL: none. One of a file of an older version knows no keys.
+// The part with the same nodes, NULL: none. A part from a file of an older version has no keys.
 static ir_model_part_t* find_same(const struct ir_model_parts* parts, const ir_model_part_t* part)
 {
     ir_model_part_t* same = part->key_num > 0 ? find_by_list(parts, part, keys_of) : NULL;
@@ -254,7 +254,7 @@ static int list_nodes(struct ir_model_parts* parts, const ir_model_part_t* part)
     return add_key(&parts->by_nodes, hash_list(part, list), index);
 }
 
-// `old` is there already: it learns the keys that it does not know.
+// `old` has the same nodes: it gets the keys that it lacks.
 static int renew_part(struct ir_model_parts* parts, ir_model_part_t* old, ir_model_part_t* part)
 {
     if (old->key_num > 0 || part->key_num == 0) {
@@ -365,7 +365,7 @@ int count_ir_whole_model_parts(const struct graph* graph)
 
 typedef struct wanted_part
 {
-    int index;  // that is left
+    int index;  // index that is left
     const ir_model_part_t* found;
 } wanted_part_t;
 

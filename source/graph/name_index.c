@@ -9,10 +9,10 @@
 #include "base/alloc.h"
 #include "base/text_hash.h"
 
-// Nodes or tensors.
+// The list of a graph's nodes or tensors.
 typedef struct named_list
 {
-    void* const* entries;  // NULL where one is gone
+    void* const* entries;  // NULL for a removed one
     int32_t number;
     size_t name_offset;
 } named_list_t;
@@ -39,13 +39,13 @@ static int find_name(const named_list_t* list, ir_name_index_t* index, const cha
 #else
 enum
 {
-    FEW = 32  // names, which are read as fast as they are looked up
+    FEW = 32  // lists this short are searched without a table
 };
 
-// Where the name is, or is to be.
+// The slot of the name, or the free slot for it.
 static int32_t* find_slot(const named_list_t* list, const ir_name_index_t* index, const char* name)
 {
-    // Fibonacci hashing: names that end in numbers are alike in the lowest bits.
+    // Fibonacci hashing: names that end in numbers differ little in the lowest bits.
     uint32_t slot = (uint32_t)(hash_text(HASH_START, name) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
     for (;; ++slot) {
         int32_t* found = &index->slots[slot & ((uint32_t)index->capacity - 1)];

@@ -10,7 +10,7 @@
 #include "graph/name_index.h"
 #include "tengine/device.h"
 
-// The public part and the core's own are one piece of memory.
+// One block of memory has the public part and the core's own.
 struct node_piece
 {
     struct node node;
@@ -50,8 +50,8 @@ out_of_memory:
     return NULL;
 }
 
-// Takes input `index` off its tensor's list of consumers. The last of the list takes the place
-// over, so that a tensor that everything reads costs no more than any other.
+// Removes input `index` from its tensor's list of consumers. The last entry takes its place, so
+// that the time does not grow with the list.
 static void remove_consumer(const struct node* node, int index)
 {
     struct tensor* tensor = get_ir_node_input(node, index);

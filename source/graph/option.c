@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of options and the strings they are set to. The lists that hold these: context.c.
+// The table of options and the strings they are set to. The lists of values: context.c.
 #include "graph/option.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "tengine/device.h"
 
-// docs/options.md explains each at length.
+// docs/options.md describes each.
 static const ir_option_t option_table[] = {
     {.key = "split.prune",
      .initial = "1",
@@ -220,7 +220,7 @@ static const char* read_digits(const char* text, double* number)
     return text;
 }
 
-// Exact to 10^22. Not pow(), which a small program would have for this alone: 8 kB.
+// Exact to 10^22. pow() would add 8 kB to a small program.
 static double power_of_ten(double exponent)
 {
     double power = 1;
@@ -229,8 +229,8 @@ static double power_of_ten(double exponent)
     return power;
 }
 
-// "-12", "0.5", "2.5e-3". Not strtod(), which takes the program's locale's mark for the point, and
-// "nan", blanks and "0x1" besides.
+// Reads "-12", "0.5", "2.5e-3". strtod() would depend on the program's locale, and accept "nan",
+// blanks and "0x1".
 static bool read_number(const char* text, double* out_number)
 {
     const bool negative = *text == '-';
@@ -309,7 +309,7 @@ double get_ir_context_number(const ir_context_t* context, const char* key)
 ir_context_device_t* find_ir_option_device(const ir_context_t* context, const char* key,
                                            const char** out_key)
 {
-    // A device's name may have dots itself.
+    // A device's name may contain dots.
     for (const char* dot = strchr(key, '.'); dot; dot = strchr(dot + 1, '.')) {
         const size_t length = (size_t)(dot - key);
         for (int i = 0; i < get_vector_num(context->devices); ++i) {

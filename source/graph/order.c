@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Topological order: Kahn (1962), "Topological sorting of large networks", with a heap of ready
-// nodes so that the order does not depend on anything but the graph and the present numbering.
+// nodes, so that the order depends only on the graph and the present numbering.
 #include <string.h>
 
 #include "base/alloc.h"
@@ -42,7 +42,7 @@ static int32_t pop_ready(ready_heap_t* heap)
     return top;
 }
 
-// Inputs of a node that another node has yet to write.
+// Counts the inputs of a node that other nodes have yet to write.
 static int32_t count_waits(const struct graph* graph, const struct node* node)
 {
     int32_t waits = 0;
@@ -127,7 +127,7 @@ static bool is_sorted(const struct graph* graph)
     return true;
 }
 
-// Passes rarely change the order, and the heap gives back one that is right already.
+// The present order is usually right, and the heap then returns it.
 int sort_ir_graph(struct graph* graph)
 {
     const size_t number = (size_t)graph->node_num;

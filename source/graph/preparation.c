@@ -4,7 +4,7 @@
 #include "graph/core.h"
 #include "graph/option.h"
 
-// The values of `preparation` in graph/core.h: a state, and whether shapes are left to runs.
+// The values of `preparation` in graph/core.h: a state, and whether runs decide shapes.
 enum
 {
     IDLE,

@@ -26,7 +26,7 @@ typedef struct entry
     uint64_t hash;
     size_t length;
     bool kept;
-    bool used;  // by an input, while forget_ir_strings() looks
+    bool used;  // by an input, during forget_ir_strings()
     char text[];
 } entry_t;
 
@@ -157,7 +157,7 @@ static void link_entry(struct ir_strings* strings, entry_t* entry)
     *address = entry;
 }
 
-// Takes all entries out of both tables, one chain of them.
+// Removes all entries from both tables and chains them.
 static entry_t* unlink_entries(struct ir_strings* strings)
 {
     entry_t* all = NULL;
@@ -198,7 +198,8 @@ static size_t measure_entry(size_t length)
     return sizeof(entry_t) + length + 1;
 }
 
-// NULL after setting the error. The graph's limit holds for the strings of all that share them.
+// NULL after setting the error. The graph's limit counts the strings of all graphs that share the
+// pool.
 static entry_t* find_or_add(const struct graph* graph, const char* text, size_t length)
 {
     struct ir_strings* strings = graph->core->strings;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strings: the elements of tensors of TENGINE_DT_STRING are pointers into the pool. A string is
-// held once, so that equal strings of a graph are one pointer; moving elements moves pointers.
+// Strings: the elements of tensors of TENGINE_DT_STRING are pointers into the pool. Equal strings
+// of a graph are one pointer, and moving elements moves pointers.
 //
-// A source graph has a pool, which its execution graphs, parts and bodies share. A string that is
-// kept (a constant's) lasts as long as the pool, any other until a run begins and no
-// input has it. Any thread, unless said otherwise.
+// A source graph has a pool, which its execution graphs, parts and bodies share. A constant's
+// string lives as long as the pool, any other until a run begins and no input has it. Any thread,
+// unless said otherwise.
 #pragma once
 
 #include "tengine/ir.h"
@@ -20,7 +20,7 @@ struct ir_strings;
 #endif
 
 #ifdef TENGINE_MINIMAL
-// Nothing takes strings, and nothing of this is linked.
+// Stand-ins for a build without strings.
 static inline int join_ir_strings(struct graph* graph, const struct graph* other)
 {
     (void)graph;
@@ -61,29 +61,29 @@ static inline int check_ir_text(const char* text, size_t length, const char* own
                              (int)length, text);
 }
 #else
-// The graph shares the pool of the other one from here on; its own must hold nothing yet.
+// Makes the graph share the pool of the other one; its own must be empty.
 TENGINE_MUST_USE int join_ir_strings(struct graph* graph, const struct graph* other);
 void release_ir_strings(struct ir_strings* strings);  // NULL is allowed
 
-// A tensor's strings, or those of a sequence, are a constant's from here on.
+// Keeps the strings of a tensor, or those of a sequence, as those of a constant.
 void keep_ir_strings(const struct graph* graph, const struct tensor* tensor);
-// Forgets the strings of a source graph that are neither kept nor an input's. None of its runs may
-// be in flight.
+// Frees the strings of a source graph that neither a constant nor an input has. None of its runs
+// may be in flight.
 void forget_ir_strings(const struct graph* source);
 
-// TENGINE_EINVAL unless the string is valid UTF-8 (RFC 3629) without a NUL; `owner` and `index` say
-// in the message whose element it is.
+// TENGINE_EINVAL unless the string is valid UTF-8 (RFC 3629) without a NUL; `owner` and `index`
+// name the element in the message.
 TENGINE_MUST_USE int check_ir_text(const char* text, size_t length, const char* owner,
                                    int64_t index);
 
 // The pool's pointer to a string that passes the check. TENGINE_ERANGE for more than 2^30 bytes;
-// TENGINE_ELIMIT when the strings would exceed what the graph may hold (preparation.h).
+// TENGINE_ELIMIT when the strings would exceed the graph's limit (preparation.h).
 TENGINE_MUST_USE int intern_ir_string(const struct graph* graph, const char* text, size_t length,
                                       const char** out_string);
 TENGINE_MUST_USE int keep_ir_string(const struct graph* graph, const char* text, size_t length,
                                     const char** out_string);
 
-// Whether the pool has a string at this address, whatever that is.
+// Whether the pool has a string at this address; any address is allowed.
 bool is_ir_string(const struct graph* graph, const char* address);
 #endif
 

@@ -16,7 +16,7 @@ void init_ir_subgraph(struct graph* graph, struct subgraph* subgraph, int index)
     subgraph->index = index;
 }
 
-// The public part and the core's own are one piece of memory.
+// One block of memory has the public part and the core's own.
 struct subgraph_piece
 {
     struct subgraph subgraph;
@@ -134,7 +134,7 @@ static int list_inputs(struct subgraph* part, const struct node* node)
     return TENGINE_OK;
 }
 
-// A use of a tensor, and where it stands in the list of all.
+// A use of a tensor, and its place in the list of all.
 struct use
 {
     int32_t tensor;
@@ -149,7 +149,7 @@ static int compare_uses(const void* left, const void* right)
     return (a->place > b->place) - (a->place < b->place);
 }
 
-// Each tensor stays where it is used first.
+// Keeps the first use of each tensor.
 static int drop_repeated_inputs(struct subgraph* part)
 {
     const size_t number = (size_t)part->input_num;
@@ -191,7 +191,7 @@ int list_ir_boundary_tensors(struct subgraph* part)
     return TENGINE_OK;
 }
 
-// The tensors learn which parts read or write them.
+// Records in the tensors which parts read or write them.
 static int note_part(struct graph* graph, int index, const int32_t* tensors, int number)
 {
     for (int i = 0; i < number; ++i) {

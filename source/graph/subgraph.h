@@ -8,19 +8,19 @@ TENGINE_EXTERN_C_BEGIN
 
 void init_ir_subgraph(struct graph* graph, struct subgraph* subgraph, int index);
 
-// Frees it (NULL is allowed); its device_graph goes through the device's release_graph.
+// Frees a part (NULL is allowed); the device's release_graph frees its device_graph.
 void release_ir_subgraph(struct graph* ir_graph, struct subgraph* ir_subgraph);
 void release_ir_subgraph_list(struct graph* graph);
 
-// The group of a part of an execution graph (ir_verdict_t): that of its nodes which have one; 0
+// The group of a part of an execution graph (ir_verdict_t): the group of its nodes that have one; 0
 // when none has.
 int get_ir_subgraph_group(const struct subgraph* part);
 
-// Fills input and output tensor lists, wait counts and the tensors' subgraph lists of every part
-// from the nodes' subgraph_idx.
+// Computes the input and output tensor lists and wait counts of all parts, and the tensors'
+// subgraph lists, from the nodes' subgraph_idx.
 int connect_ir_subgraphs(struct graph* graph);
-// The same for the lists and count of one part only, so that taking a large part to pieces does not
-// look at the whole graph for each piece.
+// Computes the lists and the count of one part only, so that splitting a large part does not visit
+// the whole graph for each piece.
 int list_ir_boundary_tensors(struct subgraph* part);
 
 TENGINE_EXTERN_C_END

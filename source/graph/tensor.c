@@ -12,7 +12,7 @@
 #include "graph/name_index.h"
 #include "graph/sequence.h"
 
-// More than any address space of ours: sizes fit size_t, and sums and products with a few of them
+// More than any supported address space: sizes fit size_t, and sums and products with a few of them
 // int64_t.
 #if SIZE_MAX > UINT32_MAX
 #define MAX_TENSOR_BYTES_TEXT "2^48"
@@ -61,7 +61,7 @@ static bool is_data_type(int data_type)
     return data_type >= 0 && data_type < DATA_TYPE_NUM;
 }
 
-// Its bytes are its elements.
+// Whether the size in bytes is the number of elements.
 static bool is_container(int data_type)
 {
     return data_type > 0 && data_type < TENGINE_DT_UNKNOWN && get_ir_container(data_type) != 0 &&
@@ -91,7 +91,7 @@ const char* get_data_type_name(int data_type)
     return is_data_type(data_type) ? data_types[data_type].name : "unknown";
 }
 
-// The public part and the core's own are one piece of memory.
+// One block of memory has the public part and the core's own.
 struct tensor_piece
 {
     struct tensor tensor;
@@ -309,7 +309,7 @@ int set_ir_tensor_shape(struct tensor* tensor, const int dims[], int dim_number)
     if (dim_number < 0 || dim_number > MAX_SHAPE_DIM_NUM)
         return tengine_error_set(TENGINE_ERANGE, "tensor '%s': %d dimensions, expected 0 to %d",
                                  tensor->name, dim_number, MAX_SHAPE_DIM_NUM);
-    // The product leaves out zeroes, so that no partial product of dims can overflow later.
+    // The product skips zeroes, so that no partial product of dims can overflow later.
     int64_t product = 1;
     const int64_t most = MAX_TENSOR_BYTES / (tensor->elem_size > 0 ? tensor->elem_size : 1);
     bool empty = false;
@@ -334,8 +334,8 @@ int set_ir_tensor_shape(struct tensor* tensor, const int dims[], int dim_number)
     return TENGINE_OK;
 }
 
-// One string after the other, each ended by 0, and then so many zeroes that every dimension has
-// one.
+// Stores one string after the other, each ended by 0, and as many zeroes as needed for every
+// dimension to have one.
 int set_ir_tensor_dim_names(struct tensor* tensor, const char* const names[], int number)
 {
     size_t bytes = sizeof(ir_declaration_t) + MAX_SHAPE_DIM_NUM;

@@ -28,7 +28,7 @@ static void free_description(description_t* description)
     free_memory(description);
 }
 
-// An operator that is in both lists is not taken.
+// Removes the operators that are in both lists.
 static void remove_blocked(struct vector* allowed, const struct vector* blocked)
 {
     for (int i = get_vector_num(allowed) - 1; i >= 0; --i)
@@ -74,7 +74,7 @@ static description_t* ask(struct device* device)
     return NULL;
 }
 
-// Takes the description of a device out of the chain; NULL when it has none there.
+// Removes the description of a device from the chain; NULL when it has none.
 static description_t* take_out(const struct device* device)
 {
     description_t** place = &kept.first;
@@ -115,7 +115,7 @@ int count_device_abilities(struct device* device, device_ability_t ability)
     return number;
 }
 
-// The number of elements, -1 when no answer is kept.
+// The number of elements, -1 when no description is stored.
 static int read_kept(const struct device* device, device_ability_t ability, int index,
                      int* out_value)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answers of devices' describe(), kept for programs that ask for one element after the other.
+// Devices' answers to describe(), stored for programs that read one element after the other.
 #pragma once
 
 #include "tengine/device.h"
@@ -12,16 +12,15 @@ typedef enum device_ability
     DEVICE_DATA_TYPE  // TENGINE_DT_*
 } device_ability_t;
 
-// The device may be used on several threads at once. ENOMEM; EDEVICE when describe() fails.
-//
-// Asks the device, and keeps its answer in the place of an older one: returns how many there are.
+// Asks the device, and stores its answer in place of an older one. Returns the number of elements.
+// The device may be in use on several threads. ENOMEM; EDEVICE when describe() fails.
 TENGINE_MUST_USE int count_device_abilities(struct device* device, device_ability_t ability);
-// The one at `index` of the answer that is kept; without one the device is asked. Returns how many
-// there are; *out_value is left as it is when there is none at `index`.
+// Reads the element at `index` of the stored answer, for which the device is asked if there is
+// none. Returns the number of elements; *out_value is left as it is when there is none at `index`.
 TENGINE_MUST_USE int read_device_ability(struct device* device, device_ability_t ability, int index,
                                          int* out_value);
 
-// The device is about to leave the registry.
+// Drops the answer of a device that leaves the registry.
 void forget_device_description(const struct device* device);
 
 TENGINE_EXTERN_C_END

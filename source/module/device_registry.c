@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices known to the process, in the order of registration, and the tables of those that were
-// compiled against shorter ones.
+// Registered devices in the order of registration. The tables of devices that were compiled against
+// shorter ones are extended.
 #include <stddef.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "module/description.h"
 #include "module/module.h"
 
-// Tables as long as the library knows them.
+// Tables in the library's full length.
 struct full_tables
 {
     struct interface interface;
@@ -21,8 +21,8 @@ struct full_tables
 typedef struct registered_device
 {
     struct device* device;
-    struct device own;         // the device's tables before
-    struct full_tables* full;  // its tables now; NULL: they are long enough
+    struct device own;         // the device's own tables
+    struct full_tables* full;  // the extended tables; NULL: its own are long enough
 } registered_device_t;
 
 static struct vector* devices;  // registered_device_t
@@ -79,12 +79,12 @@ static int check_device(const struct device* device)
     return TENGINE_OK;
 }
 
-// ---- tables that are shorter than today's ----
+// ---- tables of older versions ----
 
 static int check_tables(const struct device* device, const ir_abi_t* abi)
 {
     TENGINE_RETURN_IF_ERROR(check_ir_abi("device", device->name, abi));
-    // The contract of Tengine Lite, before anything was added to it.
+    // The contract of Tengine Lite, which later versions extend.
     if (abi->interface_size >= offsetof(struct interface, save) &&
         abi->allocator_size >= offsetof(struct allocator, inspect) &&
         abi->optimizer_size >= sizeof(struct optimizer))
@@ -99,14 +99,14 @@ static void copy_table(void* to, size_t to_size, const void* from, size_t from_s
     memcpy(to, from, from_size < to_size ? from_size : to_size);
 }
 
-// The save of ABI 1.0 had other parameters, and no library called it or load.
+// save had other parameters in ABI 1.0, and no library called it or load.
 static void forget_first_save(struct interface* interface)
 {
     interface->save = NULL;
     interface->load = NULL;
 }
 
-// Lets the device point to tables of full length, in which entries that it does not know are NULL.
+// Gives the device tables of full length, in which entries that it does not know are NULL.
 static int lengthen_tables(registered_device_t* entry, const ir_abi_t* abi)
 {
     if (abi->interface_size >= sizeof(struct interface) &&
@@ -205,7 +205,7 @@ int unregister_device(struct device* device)
     int (*release)(struct device*) = device->interface->release_device;
     leave_device(device);
     give_back_tables(&entry);
-    // A device that succeeds may be gone by then.
+    // A device may be destroyed by its own release.
     if (release(device) < 0)
         return tengine_error_set(TENGINE_EDEVICE, "device '%s': release_device failed",
                                  device->name);

@@ -81,7 +81,7 @@ int init_modules(void)
 void release_modules(void)
 {
     if (!initialised) return;
-    // Devices of the program stay; the ids of operators do not.
+    // Devices of the program stay registered; the ids of operators change.
     for (int i = 0; i < get_device_count(); ++i)
         forget_device_description(find_device_via_index(i));
     leave_all("device", tengine_device_registrations, tengine_device_registration_num);

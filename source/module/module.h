@@ -14,21 +14,22 @@ struct serializer;
 // Operators, then serializers, then devices, from the lists CMake generated. A failing entry is
 // reported with its name, registrations are undone, and its code is returned. Idempotent.
 int init_modules(void);
-// Undoes it in reverse order; a no-op when not initialised.
+// Releases everything in reverse order; a no-op when not initialised.
 void release_modules(void);
 bool are_modules_initialised(void);
 
 int register_serializer(struct serializer* serializer);
 int unregister_serializer(struct serializer* serializer);
-// As TENGINE_DEFINE_DEVICE: register_<name>_serializer() and unregister_<name>_serializer().
+// Defines register_<name>_serializer() and unregister_<name>_serializer(), as TENGINE_DEFINE_DEVICE
+// does.
 #define TENGINE_DEFINE_SERIALIZER(name, pointer) \
     TENGINE_DEFINE_REGISTRATION(name, serializer, pointer)
 struct serializer* find_serializer_via_name(const char* name);
 struct serializer* find_serializer_via_index(int index);
 int get_serializer_count(void);
 
-// The device that a new, non-empty context starts with; find_default_device() (the one that takes
-// everything and comes last) until it is set. ENOENT for an unknown name.
+// Sets the first device of a new, non-empty context; until then find_default_device(), which takes
+// every node and comes last. ENOENT for an unknown name.
 int set_first_device(const char* name);
 struct device* get_first_device(void);
 

@@ -8,7 +8,8 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// Both return 0 or a negative TENGINE_E... code. `leave` is only called after a successful `enter`.
+// `enter` and `leave` return 0 or a negative TENGINE_E... code. `leave` is only called after a
+// successful `enter`.
 struct tengine_registration
 {
     const char* name;  // the folder's name, for messages
@@ -16,7 +17,7 @@ struct tengine_registration
     int (*leave)(void);
 };
 
-// Sorted by name, the default device last. Each array has one more, empty row.
+// Sorted by name, the default device last. An empty row follows the last.
 extern const struct tengine_registration tengine_device_registrations[];
 extern const int tengine_device_registration_num;
 extern const struct tengine_registration tengine_serializer_registrations[];
