@@ -22,7 +22,7 @@
 typedef enum source_kind
 {
     SOURCE_FILE,
-    SOURCE_MEMORY,  // ":m": bytes in memory, which a format that needs them copies or owns
+    SOURCE_MEMORY,  // ":m": bytes in memory, which the graph owns if its format keeps them
     SOURCE_VIEW     // ":view": bytes in memory that stay the caller's
 } source_kind_t;
 

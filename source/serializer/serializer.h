@@ -21,8 +21,8 @@ TENGINE_EXTERN_C_BEGIN
 // The owner of the memory of a constant's bytes.
 typedef enum ir_data_place
 {
-    IR_DATA_PROGRAM,  // the program's
-    IR_DATA_LIBRARY,  // the graph's, until it is unloaded
+    IR_DATA_PROGRAM,  // owned by the program
+    IR_DATA_LIBRARY,  // owned by the graph, until it is unloaded
     IR_DATA_MAPPED    // a mapped file, or zeroes that take no memory until they are written
 } ir_data_place_t;
 
@@ -55,8 +55,8 @@ typedef struct serializer
     // else it stays the caller's and is only read. After a failure it is the caller's in any case.
     int (*load_block)(struct serializer* serializer, struct graph* ir_graph, void* block, int size,
                       bool owned);
-    // (optional) Whose memory `data` lies in, which a constant of the graph has not of its own.
-    // NULL: the format gives every constant memory of its own.
+    // (optional) The kind of memory of `data`, a constant's of the graph that the constant does not
+    // own. NULL: every constant owns its memory.
     ir_data_place_t (*locate_data)(const struct serializer* serializer,
                                    const struct graph* ir_graph, const void* data);
     // (optional) Makes `ir_graph`, a changed copy of `parent`, one of this format, too: save_model
@@ -67,7 +67,7 @@ typedef struct serializer
     // (optional) How the names of such files end (".onnx"). NULL: they have no ending of their own.
     const char* file_ending;
     // (optional) Whether the graph, which is of this format, or its parent was loaded from this
-    // file, or from others beside it. NULL: it does not tell.
+    // file, or from others beside it. NULL: not known.
     bool (*has_file)(const struct serializer* serializer, const struct graph* ir_graph,
                      const struct stat* file);
     // (optional) TENGINE_EIO when a file that constants lie in has changed in place since. NULL:

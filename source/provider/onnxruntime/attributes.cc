@@ -10,13 +10,13 @@
 namespace tengine::provider {
 namespace {
 
-// The bytes of an attribute, as the host gives them: 8 an integer, 4 a float, and strings each with
-// a NUL behind it.
+// The bytes of an attribute, as the host gives them: 8 for an integer, 4 for a float, and strings
+// each with a NUL at the end.
 std::vector<char> read_bytes(const OrtOpAttr* attribute, OrtOpAttrType type)
 {
     const OrtApi& api = *runtime().api;
-    // A number is written whole whatever the size, and a list that does not fit is a failure that
-    // tells how much does.
+    // The host writes a number whatever the size is; a list that is larger fails and returns its
+    // size.
     std::vector<char> bytes(sizeof(int64_t));
     size_t size = 0;
     OrtStatus* status = api.ReadOpAttr(attribute, type, bytes.data(), bytes.size(), &size);
@@ -44,7 +44,7 @@ int set_number(node_t node, const char* name, const std::vector<char>& bytes)
 
 int set_plain(node_t node, const char* name, const char* type, const std::vector<char>& bytes)
 {
-    // An empty list has no address of its own.
+    // An empty list may have a null pointer.
     return set_node_attr_generic(node, name, type, bytes.empty() ? "" : bytes.data(),
                                  static_cast<int>(bytes.size()));
 }
@@ -60,7 +60,7 @@ int set_texts(node_t node, const char* name, const std::vector<char>& bytes)
                                  static_cast<int>(texts.size() * sizeof(char*)));
 }
 
-// The library copies a tensor of a graph; this one has it for that time.
+// The library copies the tensor of a graph, which exists for that time only.
 class AttributeTensor
 {
   public:

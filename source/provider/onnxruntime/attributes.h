@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attributes of a node, from ONNX Runtime to the library.
+// Translates attributes of nodes from ONNX Runtime to the library.
 #pragma once
 
 #include <string>
@@ -9,12 +9,13 @@
 
 namespace tengine::provider {
 
-// Gives `made` the attributes of `viewed`. 0, or -1 when the operator has no such attribute or the
-// library does not take its value: get_tengine_error() says why. Throws Failure where the host
+// Gives `made` the attributes of `viewed`. -1 when the operator has no such attribute or the
+// library refuses its value: get_tengine_error() gives the reason. Throws Failure where the host
 // fails.
 int set_attributes(const ViewedNode& viewed, node_t made);
 
-// An attribute that is a string, or an integer; `otherwise` when the node does not have it.
+// The value of an attribute that is a string or an integer; `otherwise` when the node does not have
+// it.
 std::string read_text(const OrtNode* node, const char* name, const std::string& otherwise);
 int64_t read_number(const OrtNode* node, const char* name, int64_t otherwise);
 

@@ -26,7 +26,7 @@ void save(graph_t graph, const std::string& path)
     if (save_graph(graph, kFormat, path.c_str()) < 0) fail_library("the compiled part");
 }
 
-// A stream would hide running out of memory.
+// Running out of memory must not be hidden, as a stream does.
 std::string read_file(const std::string& path)
 {
     std::string bytes(static_cast<size_t>(fs::file_size(path)), '\0');
@@ -37,7 +37,7 @@ std::string read_file(const std::string& path)
     return bytes;
 }
 
-// Nothing between the making of `graph` and this may throw.
+// No statement between the creation of `graph` and this may throw.
 GraphPointer own(graph_t graph, const char* what)
 {
     const GraphPointer owned(graph, [](graph_t released) {
@@ -47,8 +47,8 @@ GraphPointer own(graph_t graph, const char* what)
     return owned;
 }
 
-// The graph takes the block over. Compiled parts are used where they lie, at addresses like those
-// of a mapped file.
+// The graph owns the block. Compiled parts are used in place, at addresses aligned as in a mapped
+// file.
 GraphPointer load_bytes(const std::string& bytes, context_t context)
 {
     constexpr size_t kPage = 4096;
@@ -61,7 +61,7 @@ GraphPointer load_bytes(const std::string& bytes, context_t context)
     return own(graph, "the compiled part in the model");
 }
 
-// A file beside the model, by a name that cannot lead anywhere else.
+// A file beside the model; its name must not contain a path.
 std::string find_file(const std::string& name, const std::string& model)
 {
     const fs::path path(name);
@@ -70,7 +70,7 @@ std::string find_file(const std::string& name, const std::string& model)
     return (fs::path(model).parent_path() / path).string();
 }
 
-// Attributes are copied by the node that they go into.
+// Attributes, which the node copies.
 class Attributes
 {
   public:
@@ -112,7 +112,7 @@ fs::path written_model(const Settings& settings, const std::string& model)
     return fs::path(model);
 }
 
-// The conditions a part is compiled for. With others it would run, and compute other values.
+// The conditions that a part is compiled for. Under others it would run and compute other values.
 std::string describe_target(const Settings& settings)
 {
     return settings.device_list() + " in " + settings.precision;
@@ -196,7 +196,7 @@ NodePointer make_context_node(const Part& part, const OrtNode* fused, const Sett
         const fs::path written = written_model(settings, model);
         const std::string name =
             written.stem().string() + "_part_" + std::to_string(files->size()) + ".tmfile";
-        // A link of that name, which others may have planted, is replaced and not followed.
+        // A link with that name, which another user may have created, is replaced and not followed.
         const TemporaryFolder folder(written.parent_path());
         save(part.graph(), folder.file());
         files->move(folder.file(), (written.parent_path() / name).string());

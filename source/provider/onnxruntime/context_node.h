@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts that a device has compiled, in models that ONNX Runtime writes and loads again: nodes
-// EPContext of the domain com.microsoft. Each holds a tmfile: the part's graph, its
-// constants, and what its devices made of it (model.keep_parts).
+// Compiled parts in models that ONNX Runtime writes and loads again: nodes EPContext of the domain
+// com.microsoft. Each holds a tmfile: the part's graph, its constants, and the compiled parts of
+// its devices (model.keep_parts).
 #pragma once
 
 #include <memory>
@@ -15,15 +15,15 @@
 
 namespace tengine::provider {
 
-// Whether the node holds a part that this provider has made.
+// Whether this provider has made the part in the node.
 bool is_our_context_node(const ViewedNode& node);
 
-// The graph that the node of `view` holds, the only one of it. Throws Failure: neither the node's
-// attributes nor the bytes are to be trusted.
+// The graph in the only node of `view`. Throws Failure: the node's attributes and the bytes are not
+// trusted.
 GraphPointer load_context_node(const GraphView& view, const Settings& settings);
 
-// `graph` as one of a tmfile, whose compiled parts can be kept. Throws Failure where an input has a
-// free dimension, `free_input`, for a tmfile has one set of shapes; "": none has.
+// `graph` loaded from a tmfile, so that its compiled parts can be kept. Throws Failure if an input
+// has a free dimension, `free_input`, since a tmfile has one set of shapes; "": none has.
 GraphPointer compile_for_context_node(const GraphPointer& graph, const Settings& settings,
                                       const std::string& free_input);
 
@@ -37,8 +37,8 @@ class WrittenFiles
     WrittenFiles& operator=(const WrittenFiles&) = delete;
 
     size_t size() const { return paths_.size(); }
-    // Moves a file to where it is one of these, and replaces what is there. Throws
-    // std::exception: it stays where it is.
+    // Moves one of these files to the path `to`, and replaces a file there. Throws std::exception:
+    // the file was not moved.
     void move(const std::string& from, std::string to);
     void keep() { paths_.clear(); }
 
@@ -52,14 +52,13 @@ struct ReleaseNode
 };
 using NodePointer = std::unique_ptr<OrtNode, ReleaseNode>;
 
-// A node that holds the part, in the place of `fused`. Where it
-// is not embedded, the part goes into a file beside what the host makes of `model`. `notes` is for
-// those who read the file.
+// A node with the part, in place of `fused`. A part that is not embedded goes into a file beside
+// the one that the host writes for `model`. `notes` are for readers of the file.
 NodePointer make_context_node(const Part& part, const OrtNode* fused, const Settings& settings,
                               const std::string& model, const std::string& notes,
                               WrittenFiles* files);
 
-// The conditions of such nodes, as the host keeps them with a model, and their verdict here.
+// The conditions of such nodes, as the host stores them with a model, and whether they hold here.
 std::string describe_compatibility(const Settings& settings);
 OrtCompiledModelCompatibility judge_compatibility(const std::string& description);
 

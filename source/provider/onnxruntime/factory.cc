@@ -28,17 +28,17 @@ struct Factory : OrtEpFactory
     Factory(const Factory&) = delete;
     Factory& operator=(const Factory&) = delete;
 
-    // The host's kind of all devices but the CPU; the host itself looks for none.
+    // The host's device type of all devices but the CPU; the host does not detect them.
     OrtHardwareDevice* accelerator = nullptr;
-    // The holders are the registration and the providers of sessions: the host may end the former
-    // while sessions run, and gives their providers back to the factory afterwards.
+    // The holders are the registration and the providers of sessions: the host may end the
+    // registration while sessions run, and later returns their providers to the factory.
     int holder_num = 1;
     bool is_registered = true;
 };
 
 // Registrations that have not ended, and ended ones whose sessions live. The library is initialised
-// for the first and released with the last, unless the program itself had initialised it before,
-// whose log then stays where it goes.
+// for the first and released with the last, unless the program had initialised it; the log then
+// stays as the program set it.
 std::mutex factory_mutex;
 int factory_num = 0;
 bool is_programs = false;
@@ -83,7 +83,7 @@ void add_pair(const Pairs& pairs, const std::string& key, const std::string& val
     runtime().api->AddKeyValuePair(pairs.get(), key.c_str(), value.c_str());
 }
 
-// The library's answer; where there is none, the library has said why.
+// Returns `text`; NULL throws the library's last failure.
 const char* require(const char* text, const std::string& device)
 {
     if (!text) fail_library("device '" + device + "'");
@@ -117,7 +117,7 @@ std::string list_data_types(const char* device)
     return text;
 }
 
-// The data about the device that a program can read before it makes a session.
+// The description of the device that a program can read before it creates a session.
 Pairs describe_device(const char* name)
 {
     Pairs pairs = make_pairs();
@@ -163,7 +163,7 @@ std::vector<std::string> list_devices()
     return names;
 }
 
-// The host takes at most `capacity`: the option devices names the others.
+// The host takes at most `capacity` devices; the option devices names others.
 OrtStatus* get_supported_devices(OrtEpFactory* factory, const OrtHardwareDevice* const* hardware,
                                  size_t hardware_num, OrtEpDevice** devices, size_t capacity,
                                  size_t* out_number) noexcept
@@ -203,7 +203,7 @@ void enter_library(const OrtLogger* logger)
     ++factory_num;
 }
 
-// A handle of this library, which keeps it in the process; null where it cannot be found.
+// A handle of this library, which keeps it loaded; null on failure.
 void* open_itself()
 {
     Dl_info own;
@@ -211,8 +211,8 @@ void* open_itself()
     return dlopen(own.dli_fname, RTLD_NOW | RTLD_NOLOAD);
 }
 
-// A holder: the registration or a provider. The last one ends the factory and, with the last
-// factory, the library's life.
+// Releases a holder, the registration or a provider. The last one destroys the factory and, with
+// the last factory, releases the library.
 void drop_factory(Factory* factory)
 {
     const std::lock_guard<std::mutex> lock(factory_mutex);
@@ -232,8 +232,8 @@ void end_registration(Factory* factory)
     drop_factory(factory);
 }
 
-// For a provider. The host closes its handle of this library when it ends the registration, so each
-// provider has one, too.
+// Adds a provider as holder. The host closes its handle of this library when it ends the
+// registration, so each provider has a handle, too.
 void hold_factory(Factory* factory)
 {
     if (!open_itself()) throw Failure("the provider cannot keep itself loaded", ORT_FAIL);
@@ -241,8 +241,8 @@ void hold_factory(Factory* factory)
     ++factory->holder_num;
 }
 
-// Where the registration has ended the provider's handle stays: it may be the last one, and closing
-// that would take away the code that closes it.
+// After the end of the registration, the provider's handle stays open: it may be the last, and
+// closing it would unload the code that closes it.
 void leave_factory(Factory* factory)
 {
     bool is_registered;
@@ -292,7 +292,7 @@ OrtStatus* judge_model(OrtEpFactory*, const OrtHardwareDevice* const*, size_t,
     return guarded([&] { *out_answer = judge_compatibility(text_of(description)); });
 }
 
-// Values are in ordinary memory, so that there is nothing to move.
+// Values are in ordinary memory, so they need no transfer.
 OrtStatus* create_data_transfer(OrtEpFactory*, OrtDataTransferImpl** out_transfer) noexcept
 {
     *out_transfer = nullptr;

@@ -26,7 +26,7 @@ std::string judge_value(const Value& value)
     return "";
 }
 
-// The numbers that a Dropout in training draws are the host's.
+// The host computes Dropout in training, whose random numbers are its own.
 bool may_train(const GraphView& view, const ViewedNode& node)
 {
     constexpr size_t kTrainingMode = 2;
@@ -60,7 +60,7 @@ class GraphBuilder
   private:
     graph_t graph() const { return built_.graph.get(); }
 
-    // The name that is wanted where it is free: nodes of the host may have none, or the same.
+    // The name if it is free, else a new one: nodes of the host may have no name, or the same.
     std::string free_name(const std::string& wanted, const std::string& otherwise)
     {
         std::string name = wanted.empty() ? otherwise : wanted;
@@ -76,7 +76,7 @@ class GraphBuilder
         return tensor;
     }
 
-    // Dimensions that are not known are 1 until the host brings a value.
+    // An unknown dimension is 1 until the host passes a value.
     void set_shape(tensor_t tensor, const Value& value)
     {
         std::vector<int> dims;
@@ -100,14 +100,14 @@ class GraphBuilder
         const int size = get_tensor_buffer_size(tensor);
         if (size < 0) fail_library("constant '" + value.name + "'");
         if (size == 0) return;
-        // Nothing writes to a constant.
+        // The library only reads a constant.
         const int status = lends_constants_
                                ? set_tensor_buffer(tensor, const_cast<void*>(data), size)
                                : set_tensor_data(tensor, data, size);
         if (status < 0) fail_library("constant '" + value.name + "'");
     }
 
-    // Inputs: tensors that no chosen node writes.
+    // Adds an input: a tensor that no chosen node writes.
     tensor_t add_source(const Value& value)
     {
         const char* op = value.is_constant ? "Const" : "InputOp";
@@ -151,7 +151,7 @@ class GraphBuilder
         built_.node_names[index] = name;
     }
 
-    // Whether a value of a chosen node is read by others.
+    // For each value of chosen nodes: whether other nodes read it.
     std::vector<bool> find_read_values() const
     {
         std::vector<bool> is_read(view_.values.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph of ONNX Runtime as plain data. It holds for the call that it was given to.
+// A graph of ONNX Runtime as plain data, valid during the call that the graph was passed to.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ constexpr int kAbsent = -1;
 struct Value
 {
     std::string name;
-    int data_type = kNoType;  // TENGINE_DT_*; kNoType: none that we have
-    std::string type;         // ONNX's, where we have none: "string"
+    int data_type = kNoType;  // TENGINE_DT_*; kNoType: the library has none
+    std::string type;         // its name in ONNX, if the library has none: "string"
     bool has_rank = false;
     std::vector<int64_t> dims;  // -1: not known
     bool is_constant = false;
@@ -32,7 +32,7 @@ struct ViewedNode
     std::string name;  // may be "", or that of another node
     std::string op;
     std::string domain;         // "" is ONNX's
-    int version = 0;            // the operator's last change that the graph's opset has
+    int version = 0;            // opset of the operator's last change in the graph's opset
     std::vector<int> inputs;    // indices of values; kAbsent: left out
     std::vector<int> outputs;   // the same
     std::vector<int> captured;  // values that subgraphs of the node read
@@ -42,7 +42,7 @@ struct ViewedNode
 struct GraphView
 {
     std::vector<Value> values;
-    std::vector<ViewedNode> nodes;  // each after those that it reads from
+    std::vector<ViewedNode> nodes;  // in topological order
     bool is_nested = false;         // the body of a node
     std::string path;               // the model's file; "" for one from memory
 
@@ -55,10 +55,10 @@ struct GraphView
 
 GraphView read_graph(const OrtGraph* graph);
 
-// TENGINE_DT_* of an element type; kNoType where we have none.
+// TENGINE_DT_* of an element type; kNoType if the library has none.
 int convert_type(ONNXTensorElementDataType type);
 
-// The tensors that a fused node reads, or writes, by name.
+// The names of the tensors that a fused node reads, or writes.
 std::vector<std::string> input_names(const OrtNode* node);
 std::vector<std::string> output_names(const OrtNode* node);
 

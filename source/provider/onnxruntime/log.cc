@@ -42,7 +42,7 @@ void log_line(const OrtLogger* logger, OrtLoggingLevel level, const char* line)
     if (!logger) return;
     OrtStatus* status =
         runtime().api->Logger_LogMessage(logger, level, line, __FILE__, __LINE__, "tengine");
-    if (status) runtime().api->ReleaseStatus(status);  // a line that is lost
+    if (status) runtime().api->ReleaseStatus(status);  // the line is lost
 }
 
 QuietScope::QuietScope()

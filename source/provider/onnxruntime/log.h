@@ -6,14 +6,15 @@
 
 namespace tengine::provider {
 
-// From here on the library's lines go to this logger of the host.
+// Sends the library's log to this logger of the host.
 void open_log(const OrtLogger* logger);
-// Sends them to standard error again.
+// Sends it to standard error again.
 void close_log();
 
 void log_line(const OrtLogger* logger, OrtLoggingLevel level, const char* line);
 
-// While it lives, the library logs nothing on this thread: for questions whose answer may be no.
+// While an instance lives, the library logs nothing on this thread: for calls whose failure is a
+// result.
 class QuietScope
 {
   public:

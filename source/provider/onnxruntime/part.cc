@@ -32,7 +32,7 @@ std::vector<tensor_t> find_tensors(graph_t graph, const std::vector<std::string>
 {
     std::vector<tensor_t> tensors;
     for (const std::string& name : names) {
-        // An output that the host left out has no name.
+        // An absent output of the host has no name.
         tensors.push_back(name.empty() ? nullptr : get_graph_tensor(graph, name.c_str()));
         if (!name.empty() && !tensors.back()) fail_library("a boundary tensor of the part");
     }
@@ -72,7 +72,7 @@ void Part::prepare()
     is_prepared_ = true;
 }
 
-// Whether the input has another shape than in the last run.
+// Sets the input; true if its shape has changed since the last run.
 bool Part::bind_input(OrtKernelContext* context, size_t index)
 {
     const OrtApi& api = *runtime().api;
@@ -96,7 +96,7 @@ bool Part::bind_input(OrtKernelContext* context, size_t index)
     if (is_new && set_tensor_shape(tensor, shape.data(), static_cast<int>(rank)) < 0)
         fail_library("input " + std::to_string(index));
     const int size = get_tensor_buffer_size(tensor);
-    // The library only reads it. A tensor without elements may have no address.
+    // The library only reads the data. A tensor without elements may have no address.
     static char nothing;
     void* buffer = size == 0 ? &nothing : const_cast<void*>(data);
     if (set_tensor_buffer(tensor, buffer, size) < 0) fail_library("input " + std::to_string(index));
@@ -132,7 +132,7 @@ void Part::copy_output(OrtKernelContext* context, size_t index)
 void Part::compute(OrtKernelContext* context)
 {
     const std::lock_guard<std::mutex> lock(mutex_);
-    // An input that follows may not get its shape, and the run fails.
+    // Restoring stops at an input that fails; the run then fails.
     for (size_t i = 0; i < inputs_.size(); ++i)
         if (bind_input(context, i)) is_prepared_ = false;
     if (!is_prepared_) prepare();

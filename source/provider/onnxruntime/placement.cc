@@ -13,12 +13,12 @@
 namespace tengine::provider {
 namespace {
 
-// The fate of a node of the host in the library's preparation.
+// The result of the library's preparation for a node of the host.
 enum class Fate
 {
     kRefused,
     kTaken,
-    kAbsorbed  // merged into others, folded, or a step between types that went away
+    kAbsorbed  // merged into other nodes, folded, or a conversion that was removed
 };
 
 class Placer
@@ -63,7 +63,8 @@ class Placer
             if (chosen_[i]) refuse(i, reason);
     }
 
-    // An input of a graph must have a rank. Each node that goes makes inputs of what it writes.
+    // Refuses nodes whose inputs would have no rank, as an input of a graph must have. Each refusal
+    // turns results of a node into inputs.
     void refuse_unranked()
     {
         std::vector<bool> is_written(view_.values.size());
@@ -85,7 +86,7 @@ class Placer
         return std::find(chosen_.begin(), chosen_.end(), true) != chosen_.end();
     }
 
-    // "" on success, else why the library cannot prepare the chosen nodes.
+    // "" on success, else the reason why the library cannot prepare the chosen nodes.
     std::string try_placing(const std::vector<bool>& chosen, BuiltGraph* out_built) const
     {
         const QuietScope quiet;
@@ -98,7 +99,7 @@ class Placer
         return status == 0 ? "" : get_tengine_error();
     }
 
-    // One node that the library takes and cannot prepare must not cost all others.
+    // Refuses single nodes that the library accepts but cannot prepare, so that the others stay.
     void refuse_unpreparable()
     {
         for (size_t i = 0; i < chosen_.size(); ++i) {
@@ -121,7 +122,7 @@ class Placer
             const std::string reason = try_placing(chosen_, &built);
             if (!reason.empty()) return refuse_all(reason);
         }
-        // The default device takes what others leave.
+        // The default device takes the nodes that the others refuse.
         if (settings_.has_device(default_device()))
             for (size_t i = 0; i < chosen_.size(); ++i)
                 fates_[i] = chosen_[i] ? Fate::kTaken : Fate::kRefused;
@@ -164,8 +165,8 @@ class Placer
         return text.empty() ? "no device took it" : text;
     }
 
-    // A node that is merged into others belongs to their side: that of its readers if all are
-    // taken, else that of the node that it reads. Each looks at nodes that are settled.
+    // Assigns the nodes that were merged into others: with the readers if all of these are taken,
+    // else with the node that it reads. Each assignment depends on assigned nodes only.
     void settle_absorbed()
     {
         std::vector<std::vector<size_t>> readers(view_.values.size());
@@ -215,7 +216,7 @@ class Placer
 
     bool is_taken(size_t node) const { return fates_[node] == Fate::kTaken; }
 
-    // Calls work(value) for all that the node reads, its subgraphs included.
+    // Calls work(value) for all values that the node reads, also in its subgraphs.
     template <class Work>
     void for_each_read(size_t node, const Work& work) const
     {
@@ -224,8 +225,8 @@ class Placer
                 if (value != kAbsent) work(static_cast<size_t>(value));
     }
 
-    // The level of a node is that of the highest it reads from, and one more where that is on the
-    // other side. Nodes taken on one level have no path through others.
+    // The level of a node is the highest level of the nodes that it reads from, plus one if that
+    // node is on the other side. Nodes taken on one level have no path through others.
     std::vector<int> find_levels() const
     {
         std::vector<int> levels(view_.nodes.size()), writer(view_.values.size(), -1);
@@ -241,8 +242,8 @@ class Placer
         return levels;
     }
 
-    // A node that waits for nothing of the host goes to the level of its reader: a constant's scale
-    // belongs to the node that computes with it.
+    // Raises a node that depends on no node of the host to the level of its reader: the scale of a
+    // constant belongs to the node that computes with it.
     void raise_levels(std::vector<int>* levels) const
     {
         constexpr int kUnread = std::numeric_limits<int>::max();
@@ -261,7 +262,7 @@ class Placer
         }
     }
 
-    // The nodes taken on one level are a part.
+    // Makes a part of the nodes taken on each level.
     void group(Placement* placement) const
     {
         std::vector<int> levels = find_levels();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which nodes of the host's graph the provider asks for, and why not the others.
+// The choice of the nodes of the host's graph for the provider, with reasons for the others.
 #pragma once
 
 #include <string>
@@ -15,13 +15,13 @@ constexpr int kNoPart = -1;
 struct Placement
 {
     int part_num = 0;
-    // For each node of the view: the part that it is in, or kNoPart and why. Between two nodes of a
-    // part there is no path through a node that is not of it.
+    // The part of each node of the view, or kNoPart and the reason. Between two nodes of a part
+    // there is no path through a node outside it.
     std::vector<int> parts;
     std::vector<std::string> reasons;
 };
 
-// Has the library place the graph on the devices of `settings`, as prerun_graph does.
+// Lets the library place the graph on the devices of `settings`, as prerun_graph does.
 Placement place_graph(const GraphView& view, const Settings& settings);
 
 // Describes `placement` in one line: "TPU: 12 of 16 nodes in 2 parts; not Softmax (…)".

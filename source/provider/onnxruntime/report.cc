@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report is built as a string: the trees of JSON libraries end the process when memory runs out
-// while one is destroyed.
+// The report is built as a string: JSON libraries end the process when memory runs out while a tree
+// is destroyed.
 #include "report.h"
 
 #include <cstdio>
@@ -34,7 +34,7 @@ std::string quote(const std::string& text)
     return quoted + '"';
 }
 
-// The items on lines of their own, in brackets.
+// Writes the items on lines of their own, in brackets.
 std::string join(const std::vector<std::string>& items, const char* brackets,
                  const std::string& indent)
 {

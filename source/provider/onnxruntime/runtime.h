@@ -11,8 +11,8 @@
 
 namespace tengine::provider {
 
-// The interface that the runtime which loaded this library offers, in the version that it is
-// compiled for. Set once, before anything else is called.
+// The interface of the runtime that loaded this library, in the version that it is compiled for.
+// Set before anything else is called.
 struct Runtime
 {
     const OrtApi* api;
@@ -39,12 +39,12 @@ class Failure : public std::runtime_error
 // Throws Failure with the library's record of its last failure on this thread.
 [[noreturn]] void fail_library(const std::string& what);
 
-// Throws what a function of the runtime returned, unless it succeeded.
+// Throws the failure that a function of the runtime returned, if it did.
 void check(OrtStatus* status);
 
 OrtStatus* make_status(OrtErrorCode code, const char* sentence) noexcept;
 
-// The status of what `work` does.
+// Calls `work` and returns its failure as a status.
 template <class Work>
 OrtStatus* guarded(const Work& work) noexcept
 {

@@ -41,19 +41,19 @@ const char* get_name(const OrtEp*) noexcept
     return kProviderName;
 }
 
-// ---- which nodes ----
+// ---- choice of nodes ----
 
 void ask_for(OrtEpGraphSupportInfo* info, const std::vector<const OrtNode*>& nodes)
 {
     OrtNodeFusionOptions options = {};
     options.ort_version_supported = ORT_API_VERSION;
-    // The part has copies of its constants, and the host need not keep them.
+    // The part copies its constants, so the host need not keep them.
     options.drop_constant_initializers = true;
     check(runtime().provider->EpGraphSupportInfo_AddNodesToFuse(info, nodes.data(), nodes.size(),
                                                                 &options));
 }
 
-// Takes the compiled nodes of a compiled model; the devices left its other nodes to the host.
+// Takes the nodes EPContext of a compiled model; its other nodes were left to the host.
 bool ask_for_compiled(const SessionProvider& self, const GraphView& view,
                       OrtEpGraphSupportInfo* info)
 {
@@ -77,7 +77,7 @@ std::vector<std::vector<const OrtNode*>> parts_of(const GraphView& view, const P
     return parts;
 }
 
-// A node left to the host is a warning: the program had asked for a device.
+// Logs a warning for nodes left to the host, since the program has asked for a device.
 void tell(SessionProvider& self, const GraphView& view, const Placement& placement)
 {
     const bool has_all = std::count(placement.parts.begin(), placement.parts.end(), kNoPart) == 0;
@@ -102,19 +102,19 @@ OrtStatus* get_capability(OrtEp* provider, const OrtGraph* graph,
         for (const auto& nodes : parts_of(view, placement))
             ask_for(info, nodes);
     });
-    // The host would only log it, and run everything itself.
+    // The host would only log the failure and run all nodes itself.
     if (status)
         log_line(self.logger, ORT_LOGGING_LEVEL_ERROR, runtime().api->GetErrorMessage(status));
     return status;
 }
 
-// ---- what is made of them ----
+// ---- compilation ----
 
 struct FusedNode : OrtNodeComputeInfo
 {
     FusedNode() : OrtNodeComputeInfo{} {}
     std::unique_ptr<Part> part;
-    NodePointer context_node;  // until the host takes it
+    NodePointer context_node;  // until the host owns it
 };
 
 OrtStatus* create_state(OrtNodeComputeInfo* info, OrtNodeComputeContext*, void** state)
@@ -128,9 +128,9 @@ OrtStatus* compute(OrtNodeComputeInfo*, void* state, OrtKernelContext* context)
     return guarded([&] { static_cast<Part*>(state)->compute(context); });
 }
 
-void release_state(OrtNodeComputeInfo*, void*) {}  // the fused node's
+void release_state(OrtNodeComputeInfo*, void*) {}  // of the fused node
 
-// An input with a dimension that the host does not know, "" when there is none.
+// The first input with a dimension that the host does not know, "" when there is none.
 std::string find_free_input(const GraphView& view, const std::vector<std::string>& names)
 {
     for (const std::string& name : names) {
@@ -182,7 +182,7 @@ std::unique_ptr<FusedNode> compile(const SessionProvider& self, const OrtGraph* 
     return made;
 }
 
-// The host owns nothing before all has succeeded.
+// The host owns nothing before all parts are compiled.
 OrtStatus* compile_all(OrtEp* provider, const OrtGraph** graphs, const OrtNode** fused,
                        size_t number, OrtNodeComputeInfo** infos, OrtNode** context_nodes) noexcept
 {
@@ -212,7 +212,7 @@ const char* get_compatibility(OrtEp* provider, const OrtGraph*) noexcept
 
 OrtStatus* is_concurrent_run_supported(OrtEp*, bool* supported) noexcept
 {
-    *supported = true;  // each part runs once at a time, different ones together
+    *supported = true;  // one run of a part at a time; parts run concurrently
     return nullptr;
 }
 

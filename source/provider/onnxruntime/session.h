@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The provider of one session: which nodes it asks for, and what it makes of those that it gets.
+// The provider of one session: the nodes that it takes, and their compilation.
 #pragma once
 
 #include "settings.h"

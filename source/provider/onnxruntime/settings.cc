@@ -19,7 +19,7 @@ const std::vector<OptionHelp> kOptions = {
     {"threads", "threads of the CPU device; 0: one for each core"},
 };
 
-// The host puts this before the options of a provider.
+// The prefix with which the host stores the options of a provider.
 std::string option_prefix()
 {
     std::string prefix = std::string("ep.") + kProviderName + ".";
@@ -77,7 +77,7 @@ int read_threads(const std::string& text)
                   ORT_INVALID_ARGUMENT);
 }
 
-// The others are options of the context.
+// Takes the provider's own options; the others are options of the context.
 Entries take_own_options(const Entries& entries, Settings* settings)
 {
     Entries rest;
@@ -98,7 +98,8 @@ Entries take_own_options(const Entries& entries, Settings* settings)
     return rest;
 }
 
-// The host decides about fallback, which goes to the host and not to our CPU.
+// Refuses the option about fallback, which the host decides: fallback goes to the host, not to the
+// library's CPU.
 void check_fallback(const std::string& key)
 {
     if (key == "split.fail_on_fallback" || key == "split.max_fallback_macs")

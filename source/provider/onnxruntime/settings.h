@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's demands on the provider for one session, and the context that has it.
+// The options of the provider for one session, and the context that has them.
 #pragma once
 
 #include <memory>
@@ -11,10 +11,11 @@
 
 namespace tengine::provider {
 
-// The key to everything: prefix of options, source of compiled nodes, word in the host's reports.
+// The provider's name: prefix of options, source of compiled nodes, and its name in the host's
+// reports.
 constexpr const char* kProviderName = "TengineExecutionProvider";
 
-// Metadata of the devices that the host lists: name of the library's device that it stands for.
+// Metadata of the devices that the host lists: the name of the library's device.
 constexpr const char* kDeviceKey = "device";
 
 using ContextPointer = std::shared_ptr<void>;  // a context_t
@@ -22,12 +23,12 @@ using ContextPointer = std::shared_ptr<void>;  // a context_t
 // The device that runs on the processor of the host, and takes every node.
 std::string default_device();
 
-// How compiled parts are kept in the model that the host writes.
+// How compiled parts are stored in the model that the host writes.
 struct KeptParts
 {
     bool is_wanted = false;
     bool is_embedded = false;  // in the model itself, else in files beside it
-    std::string model;         // that the host writes; "" when it has not said which
+    std::string model;         // that the host writes; "" when it has not named it
 };
 
 struct Settings
@@ -37,7 +38,7 @@ struct Settings
     std::string precision = "fp32";
     std::string report;  // file for the placement, "" for none
     KeptParts kept_parts;
-    ContextPointer context;  // the one for all these devices and options
+    ContextPointer context;  // with all these devices and options
 
     bool has_device(const std::string& name) const;
     // "TPU, ACL", for messages.
@@ -45,10 +46,10 @@ struct Settings
 };
 
 // Reads the options of `session`, whose devices are these unless an option names others. Throws
-// Failure for an unknown one, with those that there are.
+// Failure for an unknown one, with the known ones.
 Settings read_settings(const OrtSessionOptions* session, std::vector<std::string> devices);
 
-// The options of the provider that are not those of a context: key and what it is in a message.
+// The options of the provider that are not those of a context: the key, and a description.
 struct OptionHelp
 {
     const char* key;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of the provider's own for one file that it makes, where others cannot plant links.
+// A temporary folder with one file, in which other users cannot create links.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@ namespace tengine::provider {
 class TemporaryFolder
 {
   public:
-    // Makes tengine-….unfinished in the folder `parent`, "" for the current one, and removes there
+    // Creates tengine-….unfinished in the folder `parent`, "" for the current one, and removes
     // those that killed programs of this user have left. Throws Failure.
     explicit TemporaryFolder(const std::string& parent);
     ~TemporaryFolder();  // removes it with the file; takes no memory
     TemporaryFolder(const TemporaryFolder&) = delete;
     TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
-    // The path of the file, which need not be there.
+    // The path of the file, which need not exist.
     std::string file() const { return std::string(folder_.path) + "/part.tmfile"; }
 
   private:

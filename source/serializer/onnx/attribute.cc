@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One row per attribute type: those without a function are named as not supported.
+// One row per attribute type; types without a function are not supported, and errors name them.
 #include "serializer/onnx/attribute.h"
 
 #include <algorithm>
@@ -119,7 +119,7 @@ const AttributeKind kKinds[] = {
 #undef TENGINE_ONE
 #undef TENGINE_LIST
 
-// Files of the first IR version have no type field: the value itself says what it is.
+// Files of the first IR version have no type field: the field that has a value tells the type.
 const AttributeKind* find_kind(const AttributeProto& attribute)
 {
     const bool typed = attribute.type() != AttributeProto::UNDEFINED;
@@ -129,7 +129,7 @@ const AttributeKind* find_kind(const AttributeProto& attribute)
     return kind == std::end(kKinds) ? nullptr : kind;
 }
 
-// An unknown operator has the attributes that the file gives it.
+// Adds a field for an attribute of an unknown operator.
 int make_room(const Target& target, const AttributeProto& attribute, op_field_kind_t kind)
 {
     const method& method = *target.node->op.method;

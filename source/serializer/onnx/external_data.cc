@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The entries of TensorProto.external_data that say where the values are.
+// The entries of TensorProto.external_data that locate the values.
 struct Place
 {
     std::string location;
@@ -66,7 +66,7 @@ bool stays_below(const fs::path& location)
            std::find(location.begin(), location.end(), "..") == location.end();
 }
 
-// The file without symbolic links, which must still be below the folder.
+// The path without symbolic links, which must still be below the folder.
 int resolve(const std::string& folder, const std::string& location, const std::string& owner,
             fs::path* out_path)
 {
@@ -109,7 +109,7 @@ int ExternalData::open_file(const std::string& location, const std::string& owne
     close();
     fs::path path;
     TENGINE_RETURN_IF_ERROR(resolve(folder_, location, owner, &path));
-    // O_NOFOLLOW: the resolved path has no links; one that turns up now was put there to deceive.
+    // O_NOFOLLOW: the resolved path has no links, so a link that is there now is an attack.
     descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     struct stat info;
     if (descriptor_ < 0 || fstat(descriptor_, &info) != 0)
@@ -158,7 +158,7 @@ int ExternalData::open(const ::onnx::TensorProto& tensor, size_t bytes, const st
 
 char* ExternalData::view(size_t alignment)
 {
-    // The mapping begins at a page, whose size is a multiple of every alignment.
+    // The mapping begins at a page boundary, which every alignment divides.
     if (files_->options().use == FILE_IS_READ || offset_ % alignment != 0 || offset_ >= size_)
         return nullptr;
     ModelFile* file = nullptr;
@@ -166,7 +166,7 @@ char* ExternalData::view(size_t alignment)
         tengine_error_clear();
         return nullptr;
     }
-    // It may have grown shorter since it was opened.
+    // The file may have been truncated since it was opened.
     if (file->bytes.size < size_) return nullptr;
     const auto begin = static_cast<size_t>(offset_);
     return file->add_view(begin, begin + bytes_) ? file->bytes.bytes + begin : nullptr;

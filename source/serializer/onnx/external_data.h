@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor values kept in files beside the model. Such a file must lie in the model's folder or
-// below it: a location that is absolute, has "..", or leaves the folder through a symbolic link is
-// refused, and with the option model.refuse_hard_links a file that has another name elsewhere.
+// Tensor values in files beside the model. Such a file must lie in the model's folder or below it:
+// a location that is absolute, has "..", or leaves the folder through a symbolic link is refused,
+// and with the option model.refuse_hard_links a file that has a second name.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace tengine {
 class ExternalData
 {
   public:
-    // `folder` of the model, and where its files are mapped.
+    // The `folder` of the model, and the mapped files.
     ExternalData(std::string folder, ModelFiles* files) : folder_(std::move(folder)), files_(files)
     {
     }
@@ -27,14 +27,14 @@ class ExternalData
     ExternalData& operator=(const ExternalData&) = delete;
 
     // Opens the file that the tensor refers to and checks that it holds exactly `bytes` for it.
-    // `owner` names the tensor in error messages.
+    // `owner` names the tensor in messages.
     TENGINE_MUST_USE int open(const ::onnx::TensorProto& tensor, size_t bytes,
                               const std::string& owner);
-    // The bytes of the tensor opened last in the mapped file, which stays mapped; NULL when they
-    // are not there at a multiple of `alignment`, another constant lies in some of them, or the
-    // file cannot or shall not be mapped: then read() them.
+    // The values of the tensor opened last in the mapped file, which stays mapped. NULL when they
+    // are not at a multiple of `alignment`, overlap those of another constant, or the file cannot
+    // or must not be mapped: then read() copies them.
     char* view(size_t alignment);
-    // Reads them.
+    // Copies the values of the tensor opened last.
     TENGINE_MUST_USE int read(void* out_values, size_t bytes, const std::string& owner) const;
 
   private:
@@ -47,7 +47,7 @@ class ExternalData
     std::string path_;      // its path, without symbolic links
     int descriptor_ = -1;
     uint64_t size_ = 0;
-    uint64_t offset_ = 0;  // that of the tensor opened last
+    uint64_t offset_ = 0;  // of the tensor opened last
     size_t bytes_ = 0;
 };
 

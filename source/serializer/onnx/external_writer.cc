@@ -8,8 +8,8 @@
 namespace tengine {
 namespace {
 
-constexpr size_t kFewest = 1024;     // bytes of a tensor that goes there
-constexpr size_t kAlignment = 4096;  // each tensor's, so that any may be mapped
+constexpr size_t kFewest = 1024;     // smallest tensor that is written there
+constexpr size_t kAlignment = 4096;  // of each tensor, so that any of them can be mapped
 constexpr char kZeros[kAlignment] = {};
 
 size_t count_weights(const graph& graph)

@@ -21,10 +21,11 @@ class ExternalWriter
     // model at `path`.
     ExternalWriter(const struct graph& graph, const char* path);
 
-    // Whether `size` bytes of a tensor go there. They must then stay where they are until write().
+    // Whether `size` bytes of a tensor are written there. The bytes must not move until write().
     bool takes(size_t size) const;
     void add(const void* data, size_t size, ::onnx::TensorProto* proto);
-    // Replaces the file, if it has anything. Its name is ours: TENGINE_EIO as put_file().
+    // Replaces the file, if any tensor goes there. The name of the file belongs to the library:
+    // TENGINE_EIO as put_file().
     TENGINE_MUST_USE int write() const;
 
   private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Heads of queries that share one of keys and values lie beside each other, so that (B, N, L, H) is
-// seen as (B, N of K, heads each, L, H), and a product broadcasts.
+// Query heads that share a head of keys and values are adjacent, so that (B, N, L, H) is reshaped
+// to (B, N of K, heads each, L, H), and a product broadcasts.
 #include "serializer/onnx/flex_attention.h"
 
 #include <utility>
@@ -18,7 +18,7 @@ using ::onnx::NodeProto;
 
 constexpr const char* kDomain = "ai.onnx.preview";
 constexpr const char* kType = "FlexAttention";
-// The first that has Attention; Shape with a range, Reshape with empty shapes are older.
+// The first opset with Attention; Shape with a range and Reshape with empty shapes are older.
 constexpr int kOldestOpset = 23;
 
 using Names = std::vector<std::string>;
@@ -28,7 +28,7 @@ std::string label_of(const NodeProto& node)
     return node_label(node.op_type(), node.name());
 }
 
-// Null: the node does not have it.
+// The attribute, null if the node does not have it.
 AttributeProto* find_attribute(NodeProto& node, const char* name)
 {
     for (AttributeProto& attribute : *node.mutable_attribute())
@@ -74,7 +74,7 @@ int check_node(const NodeProto& node, const Opsets& opsets)
     return TENGINE_OK;
 }
 
-// The nodes that one becomes, in `target`.
+// The nodes that replace one, in `target`.
 class Expanded
 {
   public:
@@ -112,7 +112,7 @@ class Expanded
   private:
     // ---- nodes ----
 
-    // Writes to a value of this name, which is the result.
+    // Adds a node with one result, which has this name.
     std::string add(const char* type, const Names& inputs, const std::string& name)
     {
         last_ = target_.add_node();
@@ -145,7 +145,7 @@ class Expanded
             attribute->add_ints(value);
     }
 
-    // Dimensions first to end - 1 of a value with four.
+    // The dimensions first to end - 1 of a value that has four.
     std::string add_dims(const std::string& value, int first, int end, const char* name)
     {
         std::string dims = add("Shape", {value}, name);
@@ -165,8 +165,8 @@ class Expanded
 
     // ---- the parts ----
 
-    // 0: that of the values. Where the node itself does not say the type, that of the graph's
-    // inputs counts.
+    // The data type of the softmax, 0: that of the values. Where the node does not give a type,
+    // that of the graph's inputs is used.
     int find_precision(const AttributeProto* score_mod, const AttributeProto* prob_mod)
     {
         const AttributeProto* precision = find_attribute(node_, "softmax_precision");
@@ -175,7 +175,7 @@ class Expanded
         return mod->g().input(0).type().tensor_type().elem_type();
     }
 
-    // The root of the scale, which both factors of the scores get.
+    // The square root of the scale, by which both factors of the scores are multiplied.
     std::string add_scale()
     {
         std::string scale;
@@ -190,7 +190,7 @@ class Expanded
         return add("CastLike", {add("Sqrt", {scale}, "root_of_scale"), query_}, "factor");
     }
 
-    // A key's or value's heads, each for all that share it.
+    // The heads of a key or value, each broadcast to the query heads that share it.
     std::string add_shared(const std::string& value, const char* name)
     {
         const std::string axis = add("Constant", {}, std::string(name) + "_axis");
@@ -230,10 +230,10 @@ class Expanded
         last_->set_name(label_);
     }
 
-    // The nodes of the attribute's graph, which change `*value`.
+    // Moves the nodes of the attribute's graph, which change `*value`.
     int move_graph(AttributeProto* attribute, std::string* value)
     {
-        static const std::string kUnknownPrefix;  // the names of the graph around it
+        static const std::string kUnknownPrefix;  // for names of the enclosing graph
         GraphProto& graph = *attribute->mutable_g();
         const std::string prefix = prefix_ + attribute->name() + "/";
         const Scope scope{prefix, kUnknownPrefix, nullptr, {}};
@@ -274,7 +274,7 @@ class FlexExpansion
     {
     }
 
-    // Graphs of nodes first: moved nodes have none left.
+    // The graphs of nodes come first, since moved nodes have none left.
     int expand_graph(GraphProto* graph)
     {
         auto& old = *make_message<GraphProto>(&model_.arena);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expands calls from the outside in: the nodes of a body are copied, get their names and attributes
-// and are then looked at like any others, so that calls in functions and in graphs of nodes need
-// nothing of their own. Copies are counted, because a few lines can call for 2^60 nodes.
+// Expands calls from the outside in: the nodes of a body are copied, get their names and
+// attributes, and are then treated like all other nodes, so that calls in functions and in graphs
+// of nodes need no extra code. Copies are counted, because a few lines can call for 2^60 nodes.
 #include "serializer/onnx/functions.h"
 
 #include <algorithm>
@@ -23,12 +23,12 @@ using ::onnx::FunctionProto;
 using ::onnx::GraphProto;
 using ::onnx::NodeProto;
 
-// Graphs and functions around a node; a copy of a node, with its names and attributes, counts with
-// its encoded bytes, and a call at least as a node.
+// Limits: the nesting of graphs and functions around a node; and the bytes of all copies, where a
+// node counts with its encoded bytes, names and attributes, and a call at least as a node.
 constexpr size_t kMostNested = 64;
 constexpr size_t kMostNodes = size_t{1} << 17;
 constexpr size_t kMostBytes = size_t{64} << 20;
-// Longer names of calls are cut: they stand before every name of their function.
+// Longer names of calls are cut, since they prefix every name of their function.
 constexpr size_t kLongestPrefix = 1000;
 
 // Fields that the classes of an older onnx.proto do not have.
@@ -43,7 +43,7 @@ struct Function
     std::unordered_map<std::string, const AttributeProto*> defaults;
 };
 
-// A call, while its function is expanded.
+// A call during the expansion of its function.
 struct Call
 {
     const NodeProto& node;
@@ -52,7 +52,7 @@ struct Call
     std::string prefix;
     Scope scope;
     std::unordered_map<std::string, const AttributeProto*> attributes;
-    // Outputs that are inputs, or other outputs, under another name.
+    // Outputs that are renamed inputs or other outputs.
     std::vector<std::pair<std::string, std::string>> copies;
 
     Call(const NodeProto& call, const Function& called, const Opsets& bound, std::string begin)
@@ -65,22 +65,22 @@ struct Call
     }
 };
 
-// A graph or a call that is being expanded. They lie in a list and not on the stack of the thread,
-// which may be small.
+// A graph or a call that is being expanded. Frames are in a list, since the stack of the thread may
+// be small.
 struct Frame
 {
-    const Opsets& opsets;  // its nodes'
+    const Opsets& opsets;  // of its nodes
     GraphProto* target;
-    std::unique_ptr<Call> call;   // null: it is a graph, the target
-    GraphProto* nodes = nullptr;  // a graph's: the nodes it had
+    std::unique_ptr<Call> call;   // null: a graph, which is the target
+    GraphProto* nodes = nullptr;  // the original nodes of a graph
     int next = 0;
     bool has_begun = false;
-    std::vector<const Function*> outer_active = {};  // for a graph that was handed over
+    std::vector<const Function*> outer_active = {};  // for a graph that is an argument
 
     int count() const { return call ? call->function.proto->node_size() : nodes->node_size(); }
 };
 
-// The origin of a graph that a call hands over to its function.
+// The origin of a graph that a call passes to its function.
 struct Origin
 {
     const Opsets* opsets;
@@ -107,9 +107,9 @@ class Expansion
     }
 
   private:
-    // ---- what the model has ----
+    // ---- the contents of the model ----
 
-    // Payloads of a field, whether the generated class has it or not.
+    // The payloads of a field, whether the generated class has it or not.
     int read_field(const google::protobuf::MessageLite& message, int number, std::string* encoded,
                    std::vector<Encoded>* out_payloads)
     {
@@ -165,7 +165,7 @@ class Expansion
         return TENGINE_OK;
     }
 
-    // All that new names must not begin with.
+    // Collects the names that new prefixes must not match.
     int collect_names()
     {
         for (const Encoded& encoded : model_.initializers) {
@@ -185,7 +185,7 @@ class Expansion
         return TENGINE_OK;
     }
 
-    // Null: the node calls nothing, or an operator known here.
+    // The function that the node calls; null: none, or the operator is known here.
     int find_function(const NodeProto& node, const Opsets& opsets, const Function** out_function)
     {
         *out_function = nullptr;
@@ -208,7 +208,7 @@ class Expansion
 
     // ---- expanding ----
 
-    // A node more of the innermost frame, or its end.
+    // Expands the next node of the innermost frame, or ends the frame.
     int go_on()
     {
         Frame& frame = frames_.back();
@@ -255,7 +255,8 @@ class Expansion
         }
     }
 
-    // Both lie in the model's arena. Calls in its bodies are expanded before the nodes after it.
+    // Node and target lie in the model's arena. Calls in the node's bodies are expanded before the
+    // nodes after it.
     int place(NodeProto* node, const Opsets& opsets, GraphProto* target)
     {
         const Function* function;
@@ -274,7 +275,7 @@ class Expansion
         frames_.push_back({opsets, graph, nullptr});
     }
 
-    // One that a call hands over belongs to its caller.
+    // A graph that a call passes belongs to its caller.
     void push_body(GraphProto* graph, const Opsets& opsets)
     {
         const auto handed = handed_over_.find(graph);
@@ -291,7 +292,7 @@ class Expansion
         return TENGINE_OK;
     }
 
-    // An attribute of the called function's nodes, as the call has it.
+    // Copies a node of the called function, with the attributes of the call.
     int copy_node(const Call& call, int index, NodeProto** out_copy)
     {
         const NodeProto& node = call.function.proto->node(index);
@@ -343,7 +344,7 @@ class Expansion
                                  kMostNodes, kMostBytes);
     }
 
-    // Only names that come from this call begin with it.
+    // A prefix that only names of this call begin with.
     std::string take_prefix(const NodeProto& node)
     {
         std::string name = node.name().c_str();  // up to a NUL: the IR has C strings
@@ -463,7 +464,7 @@ class Expansion
         return TENGINE_OK;
     }
 
-    // The graph has its names from the caller, and keeps the caller's imports.
+    // Copies a graph that the caller passes: it keeps the caller's names and imports.
     int take_graph(const Call& call, const AttributeProto& value, const AttributeProto& attribute)
     {
         if (call.attributes.count(value.name()) == 0)
@@ -477,7 +478,7 @@ class Expansion
         return TENGINE_OK;
     }
 
-    // Names of a graph and all graphs in it, to those of a copy.
+    // Maps the origins of a graph and all graphs in it to those of a copy.
     void copy_origins(const GraphProto& from, const GraphProto& to)
     {
         const auto origin = handed_over_.find(&from);
@@ -507,7 +508,7 @@ class Expansion
     size_t nested_ = 0;  // graphs and functions around the nodes being expanded
     size_t nodes_ = 0;
     size_t bytes_ = 0;
-    int last_number_ = 0;  // that made a name unique
+    int last_number_ = 0;  // the last number that made a name unique
 };
 
 }  // namespace

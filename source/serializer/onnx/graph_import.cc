@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the source graph. Weights stay in the mapped file where they are aligned there and decide
-// nothing but results, else they are decoded and copied one at a time; see wire.h.
+// Builds the source graph. Weights stay in the mapped file if they are aligned there and only
+// results depend on their values; else they are decoded and copied one at a time; see wire.h.
 #include "serializer/onnx/graph_import.h"
 
 #include <algorithm>
@@ -85,11 +85,11 @@ int GraphImport::check_features() const
     return TENGINE_OK;
 }
 
-// Every node gets a name of its own: the file's, where it has one that is free.
+// Gives every node a unique name: the file's, if it has one that is free.
 void GraphImport::name_nodes()
 {
     const GraphProto& graph = proto_;
-    // In a body they begin with the body's own, so that they are the only ones in the model.
+    // The names in a body begin with the body's own, which makes them unique in the model.
     const std::string prefix = outer_ ? graph_->name + std::string("/") : "";
     std::unordered_set<std::string> taken;
     for (const auto& input : graph.input())
@@ -206,7 +206,7 @@ int GraphImport::add_input(const ValueInfoProto& input)
     const std::string owner = "graph input " + quote_name(input.name());
     DeclaredTensor declared;
     declared.data_type = TENGINE_DT_UNKNOWN;
-    // Those of a body may leave their type to the node's inputs.
+    // The inputs of a body may take their type from the node's inputs.
     if (!outer_ || is_type_given(input))
         TENGINE_RETURN_IF_ERROR(read_value_info(input, owner, &declared));
     inputs_.push_back(graph_->tensor_num);
@@ -227,7 +227,7 @@ int GraphImport::add_input_node(struct tensor* tensor)
     return set_ir_node_output_tensor(node, 0, tensor);
 }
 
-// Outputs of nodes are made before any node, because the nodes of a file may come in any order.
+// Outputs of nodes are created before all nodes, because the nodes of a file may be in any order.
 int GraphImport::declare_node_outputs()
 {
     for (int i = 0; i < proto_.node_size(); ++i) {
@@ -272,7 +272,7 @@ int GraphImport::describe_unknown(struct node* node, const NodeProto& proto) con
     return set_node_int(node, "max_output_num", proto.output_size());
 }
 
-// No rule will tell the types of such operators' results, so those the file declares count.
+// No rule gives the types of such operators' results, so the types in the file are used.
 int GraphImport::declare_unknown_outputs()
 {
     std::unordered_set<int> unknown;
@@ -298,7 +298,7 @@ int GraphImport::declare_unknown_outputs()
 
 int GraphImport::connect_node(struct node* node, const NodeProto& proto)
 {
-    // Last ones first, so that the node's lists grow once.
+    // The last input is set first, so that the node's lists grow once.
     for (int i = proto.input_size() - 1; i >= 0; --i) {
         if (proto.input(i).empty()) continue;
         struct tensor* tensor = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words for error messages.
+// Names in messages.
 #include "serializer/onnx/message.h"
 
 namespace tengine {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words for error messages: names from a file may hold anything and be of any length.
+// Names in messages. Names from a file may hold any bytes and have any length.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes a model apart and checks its own fields.
+// Splits a model into its messages and checks the fields of the model itself.
 #include "serializer/onnx/model.h"
 
 #include <climits>
@@ -81,7 +81,7 @@ int load_onnx_file(struct graph* graph, const std::string& path, ModelFiles* fil
     const std::filesystem::path folder = std::filesystem::path(path).parent_path();
     ExternalData external(folder.empty() ? "." : folder.string(), files);
     TENGINE_RETURN_IF_ERROR(load(graph, bytes, &external, file, out_frame));
-    // The check comes before the unmapping of files whose bytes have been copied.
+    // The check precedes the unmapping of files whose bytes have been copied.
     TENGINE_RETURN_IF_ERROR(files->check());
     files->unmap_unviewed();
     return TENGINE_OK;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way of an ONNX model: bytes, taken apart (wire.h), checked, built (graph_import.h).
+// The steps of loading an ONNX model: splitting its bytes (wire.h), checking, building
+// (graph_import.h).
 #pragma once
 
 #include <memory>
@@ -16,7 +17,7 @@ namespace tengine {
 // std::bad_alloc and exceptions of protobuf; the serializer's entries turn that into a status.
 TENGINE_MUST_USE int load_onnx_file(struct graph* graph, const std::string& path, ModelFiles* files,
                                     std::shared_ptr<const ModelFrame>* out_frame);
-// `bytes` are the caller's; a model without file cannot have external data.
+// The caller owns `bytes`; a model without a file cannot have external data.
 TENGINE_MUST_USE int load_onnx_bytes(struct graph* graph, Bytes bytes,
                                      std::shared_ptr<const ModelFrame>* out_frame);
 

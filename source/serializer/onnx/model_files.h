@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of a model: its own and those of external data. Those in which constants lie in place stay
-// mapped while the graph lives, or copies of them; with the option model.map=0 none does.
+// The files of a model: its own and those of external data. Files in which constants lie stay
+// mapped, or copied, while the graph lives; with the option model.map=0 none is mapped.
 #pragma once
 
 #include <map>
@@ -16,11 +16,11 @@ struct ModelFile
 {
     mapped_file_t bytes = {nullptr, 0};
     bool is_copy = false;            // the copy of a small file
-    bool is_mapped = true;           // else plain memory that goes when the model is loaded
-    std::map<size_t, size_t> views;  // where constants lie in it: first byte, first byte after
+    bool is_mapped = true;           // else memory that is freed when the model is loaded
+    std::map<size_t, size_t> views;  // constants that lie in it: first byte, end
 
-    // Takes these bytes for a constant. False when another has some of them, so that programs may
-    // write to each without changing the other, and for files that are not mapped.
+    // Reserves these bytes for a constant. False when another constant overlaps them, so that
+    // programs may write to each without changing the other, and for files that are not mapped.
     bool add_view(size_t begin, size_t end);
 };
 
@@ -41,22 +41,22 @@ class ModelFiles
 
     FileOptions options() const { return options_; }
 
-    // The bytes of an open file, unless there is one of this name already: as the options say, but
-    // never in plain memory. Programs may write to them, as to those of any constant, which stay
+    // The bytes of an open file, unless a file of this name is open already; mapped or copied as
+    // the options say. Programs may write to them, as to those of any constant; writes stay
     // private. Fails as map_open_file() and copy_open_file() do. *out_file lives until
-    // unmap_unviewed() or as long as this.
+    // unmap_unviewed() or as long as this object.
     TENGINE_MUST_USE int map(int descriptor, const std::string& path, ModelFile** out_file);
-    // The model itself, as the options say.
+    // Opens the model itself as the options say.
     TENGINE_MUST_USE int open_model(const std::string& path, ModelFile** out_file);
-    // Notes that the model is made of this file, too.
+    // Records that the model consists of this file, too.
     void add_origin(const struct stat& file);
     void add_origins(const ModelFiles& others);
 
     void unmap_unviewed();
 
-    // The file in whose memory an address lies: a mapped file's, a copy's, or neither's.
+    // The file whose memory has an address; whether it is mapped, a copy, or neither.
     const ModelFile* find(const void* address) const;
-    // Whether the model is made of this file.
+    // Whether this file is one of the model's.
     bool has_origin(const struct stat& file) const;
     // As check_mapped_file(), for all files.
     TENGINE_MUST_USE int check() const;

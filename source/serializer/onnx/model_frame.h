@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of an ONNX model that a graph does not hold: who made it, documentation, declared
-// shapes, and which attributes its nodes list, in what order. A copy that the library has changed
-// is written with it, so that licences and the names of dimensions are not lost (writer.h). A graph
-// that a program has loaded is not: the program may have changed it in any way.
+// The contents of an ONNX model that a graph does not hold: producer, documentation, declared
+// shapes, and the attributes that its nodes list, in order. A copy that the library has changed is
+// written with them, so that licences and the names of dimensions are not lost (writer.h). A graph
+// that a program has loaded is written without, since the program may have changed it in any way.
 #pragma once
 
 #include <memory>
@@ -15,11 +15,11 @@
 
 namespace tengine {
 
-// The message lies in an arena for the same reason as those of OnnxModel.
+// The message lies in an arena, as those of OnnxModel do.
 struct ModelFrame
 {
     google::protobuf::Arena arena;
-    // With a graph that has neither nodes nor initialisers, nor inputs that are initialisers.
+    // Its graph has neither nodes nor initialisers, nor inputs that are initialisers.
     ::onnx::ModelProto& model = *make_message<::onnx::ModelProto>(&arena);
     std::unordered_map<std::string, std::vector<std::string>> attributes;  // by the node's name
 };

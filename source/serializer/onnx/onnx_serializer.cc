@@ -41,7 +41,7 @@ const Origin* origin_of(const struct graph* graph)
     return static_cast<const Origin*>(graph->core->serializer_privacy);
 }
 
-// The graph's, even when loading fails.
+// The graph owns it, even when loading fails.
 Origin* make_origin(struct serializer* serializer, struct graph* graph,
                     tengine::FileOptions options)
 {
@@ -108,7 +108,7 @@ int check_files(const struct serializer*, const struct graph* graph)
 int save_model(struct serializer* serializer, const struct graph* graph, const char* file_name)
 {
     return guard([=] {
-        // A copy for another opset says the same as its source.
+        // A copy for another opset has the files of its source.
         const struct graph* said = graph->core->source ? graph->core->source : graph;
         const Origin* origin = said->core->serializer == serializer ? origin_of(said) : nullptr;
         const bool has_frame = origin && origin->is_copy;
@@ -128,10 +128,10 @@ int inherit(struct serializer* serializer, const struct graph* parent, struct gr
     });
 }
 
-// No init and release: protobuf's global state is never shut down, because it could not be brought
-// up again and other users of protobuf in the process share it. Nor is its log redirected: the
-// messages have no required fields and no checked text and are never too large, so that it has
-// nothing to print.
+// The serializer has no init and release: protobuf's global state is never shut down, because it
+// cannot be started again and other users of protobuf in the process share it. The log of protobuf
+// is not redirected: the messages have no required fields and no checked strings and are never too
+// large, so that it prints nothing.
 serializer_t make_serializer()
 {
     serializer_t made = {};

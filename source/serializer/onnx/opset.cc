@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks operators up and words the error about those that are missing.
+// Looks operators up; the error about missing ones lists them.
 #include "serializer/onnx/opset.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace tengine {
 namespace {
 
-// Room for the list inside the 1023 bytes of an error message.
+// Room for the list inside the 1023 bytes of a message.
 constexpr size_t kMaxListLength = 880;
 
 // An operator without description, and the nodes that use it.
@@ -25,14 +25,14 @@ struct Missing
     std::vector<int> nodes;
 };
 
-// No file may contain the marks of a graph's inputs, constants and custom kernels.
+// A file must not contain the node types that mark a graph's inputs, constants and custom kernels.
 bool is_mark(const std::string& domain, const std::string& type)
 {
     return domain == "tengine" && (type == "InputOp" || type == "Const" || type == "Custom");
 }
 
-// Whether the domain is one of ours, of which all operators may be left out, or one with an
-// operator that has a description. Any other is the program's own.
+// Whether the domain is one of the library's, all of whose operators a build may leave out, or one
+// with an operator that has a description. Any other domain is the program's own.
 bool is_known_domain(const std::string& domain)
 {
     for (const char* own : {"", "com.microsoft", "tengine", "ai.onnx.ml", "ai.onnx.preview",
@@ -60,7 +60,7 @@ std::string describe(const Missing& missing, const std::vector<std::string>& nam
     return text + ")";
 }
 
-// The list with at most `max_names` nodes per operator; entries that do not fit are counted.
+// Joins the list with at most `max_names` nodes per operator; entries that do not fit are counted.
 std::string join(const std::vector<Missing>& list, const std::vector<std::string>& names,
                  size_t max_names, bool* out_complete)
 {
@@ -76,7 +76,7 @@ std::string join(const std::vector<Missing>& list, const std::vector<std::string
     return text;
 }
 
-// Operators matter more than nodes: fewer nodes are named when the list gets long.
+// Operators matter more than nodes: a long list names fewer nodes of each.
 int refuse(const std::vector<Missing>& list, const std::vector<std::string>& names)
 {
     std::string text;
@@ -94,7 +94,7 @@ int refuse(const std::vector<Missing>& list, const std::vector<std::string>& nam
         text.c_str());
 }
 
-// The text between the operator and a description that is for another opset.
+// Describes the opsets for which an operator has a description.
 std::string describe_other_opset(int type, int version)
 {
     const struct method* newest = find_op_method(type, 0);
@@ -109,7 +109,7 @@ std::string describe_other_opset(int type, int version)
     return ", known from opset " + std::to_string(first) + " on";
 }
 
-// Why ONNX's operators that no build has are missing; "" for any other.
+// The reason why one of ONNX's operators is missing in every build; "" for any other.
 const char* find_reason(const std::string& name)
 {
     static const std::pair<const char*, const char*> reasons[] = {
@@ -135,7 +135,7 @@ Missing describe_missing(const std::string& domain, const std::string& type, int
     return missing;
 }
 
-// No node is to blame: the meaning of any operator in such an opset is not known here.
+// The error names no node: the meaning of all operators in an unknown opset is unknown.
 int check_is_known(const std::string& domain, int version)
 {
     if (!domain.empty() || version <= NEWEST_KNOWN_OPSET) return TENGINE_OK;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator that a node means: its domain's opset version picks the description in the registry
-// (operator/registry.h). The unknown ones are collected, so that one error tells all of it.
+// The operator that a node means: the opset version of its domain selects the description in the
+// registry (operator/registry.h). One error lists all unknown operators.
 #pragma once
 
 #include <list>
@@ -16,10 +16,10 @@ struct context;
 
 namespace tengine {
 
-// Domain ("" is ONNX's own) to the version the model imports.
+// Versions by domain ("" is ONNX's own), as the model imports them.
 using Opsets = std::map<std::string, int>;
 
-// The opsets that nodes bind to.
+// The opsets that nodes use.
 struct Imports
 {
     Opsets model;
@@ -34,12 +34,12 @@ struct Imports
     }
 };
 
-// "" for "ai.onnx" as well.
+// "" for "ai.onnx", too.
 std::string normal_domain(const std::string& domain);
 
 struct OperatorId
 {
-    int type;         // as get_op_type() gives it
+    int type;         // of get_op_type()
     int version;      // the opset the node is written for
     bool is_unknown;  // not described here: it becomes a node "Generic"
 };
@@ -48,10 +48,10 @@ struct OperatorId
 TENGINE_MUST_USE int collect_opsets(
     const google::protobuf::RepeatedPtrField<::onnx::OperatorSetIdProto>& list, Opsets* out_opsets);
 
-// One entry per node. Custom operators are those of `context` and of the process.
-// TENGINE_EOPERATOR lists every (domain, type, opset) of a known domain that
-// has no description, with nodes and, where the operator has one for other opsets, the change;
-// `names` are the nodes'. TENGINE_ENOTSUP: ONNX's own domain in an opset newer than any known.
+// One entry per node. Custom operators are those of `context` and of the process. TENGINE_EOPERATOR
+// lists every (domain, type, opset) of a known domain that has no description, with its nodes and,
+// where the operator has a description for other opsets, these; `names` are the nodes'.
+// TENGINE_ENOTSUP: ONNX's own domain in an opset newer than any known.
 TENGINE_MUST_USE int resolve_operators(const ::onnx::GraphProto& graph, const Imports& imports,
                                        const struct context* context,
                                        const std::vector<std::string>& names,

@@ -12,12 +12,12 @@
 
 namespace tengine {
 
-// The meaning of names in the source of moved nodes, and in a graph of one of these nodes, which
-// has names of its own.
+// New names by old ones, for the source of moved nodes, and for a graph of one of these nodes,
+// which has names of its own.
 struct Scope
 {
     const std::string& prefix;
-    const std::string& unknown_prefix;  // for names that neither this scope nor one around it has
+    const std::string& unknown_prefix;  // for names that neither this scope nor an outer one has
     const Scope* outer;
     std::unordered_map<std::string, std::string> names;
 
@@ -25,13 +25,13 @@ struct Scope
     void add(const std::string& name) { names.emplace(name, prefix + name); }
 };
 
-// Told the bytes of each new name before it is written; an error ends the renaming.
+// Gets the bytes of each new name before it is written; an error ends the renaming.
 using Charge = std::function<int(size_t bytes)>;
 
 // Renames inputs and outputs, and the names in graphs that are attributes.
 TENGINE_MUST_USE int rename_node(const Scope& scope, const Charge& charge, ::onnx::NodeProto* node);
 
-// All that the graph has is called with the prefix of `outer`, where it lies.
+// Gives all names of the graph the prefix of `outer`, the scope around it.
 TENGINE_MUST_USE int rename_graph(const Scope& outer, const Charge& charge,
                                   ::onnx::GraphProto* graph);
 

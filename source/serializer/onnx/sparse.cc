@@ -90,7 +90,7 @@ int SparseReader::read(const struct graph& graph, void* out_values)
 {
     std::vector<char> values(values_.bytes());
     std::vector<int64_t> indices(indices_.bytes() / sizeof(int64_t));
-    // The file is opened again: the indices may lie in another one.
+    // The file is opened again, since the indices may lie in another file.
     TENGINE_RETURN_IF_ERROR(values_.describe());
     TENGINE_RETURN_IF_ERROR(values_.read(graph, values.data()));
     TENGINE_RETURN_IF_ERROR(indices_.describe());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SparseTensorProto to dense values: elements that are not listed are 0. Its parts are read by
-// tensor.h.
+// SparseTensorProto to dense values: elements that are not listed are 0. tensor.h reads its values
+// and indices.
 #pragma once
 
 #include "serializer/onnx/tensor.h"
@@ -10,24 +10,24 @@ namespace tengine {
 class SparseReader
 {
   public:
-    // A few bytes of a file can stand for any number of zeros: the dense tensors of a model have at
-    // most so many bytes.
+    // The dense tensors of a model have at most this many bytes, since a few bytes of a file can
+    // stand for any number of zeros.
     static constexpr size_t kMostBytes = size_t{256} << 20;
 
-    // All but `owner`, which names the tensor in error messages, must outlive the reader. `*left`:
-    // bytes that the model's others leave, from which describe() takes those of this one.
+    // All but `owner`, which names the tensor in messages, must outlive the reader. `*left`: bytes
+    // that the other tensors of the model leave, from which describe() subtracts those of this one.
     SparseReader(const ::onnx::SparseTensorProto& proto, const std::string& owner,
                  ExternalData* external, size_t* left);
 
     // Checks type and shape, and that there is an index for each value; TENGINE_ELIMIT.
     TENGINE_MUST_USE int describe();
 
-    // The rest is valid after describe().
+    // The following are valid after describe().
     int data_type() const { return values_.data_type(); }
     int dim_num() const { return dim_num_; }
     const int* dims() const { return dims_; }
 
-    // Writes all elements. TENGINE_EFORMAT for an index that is out of range or does not come after
+    // Writes all elements. TENGINE_EFORMAT for an index that is out of range or not greater than
     // the one before it.
     TENGINE_MUST_USE int read(const struct graph& graph, void* out_values);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three places values come from: raw bytes, typed fields (small types widened to int32), files.
+// The three sources of values: raw bytes, typed fields (small types widened to int32), files.
 #include "serializer/onnx/tensor.h"
 
 #include <algorithm>
@@ -36,7 +36,8 @@ size_t count_values(const TensorProto& proto)
     return static_cast<size_t>((proto.*list)().size());
 }
 
-// Values the type cannot hold are refused: the position of the first, or the number of values.
+// Finds values that the type cannot hold: returns the position of the first, or the number of
+// values.
 template <auto list, typename Value>
 size_t copy_values(const TensorProto& proto, void* out_values)
 {
@@ -86,11 +87,11 @@ constexpr ElementType kElementTypes[] = {
     element_type<kUnsigned, uint64_t>(TensorProto::UINT64, TENGINE_DT_UINT64),
     element_type<kInts, uint8_t>(TensorProto::BOOL, TENGINE_DT_BOOL),
     {TensorProto::STRING, TENGINE_DT_STRING, count_strings, nullptr},
-    // Two values an element.
+    // An element has two values.
     element_type<kFloats, float>(TensorProto::COMPLEX64, TENGINE_DT_COMPLEX64),
     element_type<kDoubles, double>(TensorProto::COMPLEX128, TENGINE_DT_COMPLEX128),
-    // The types are given by number: the message class of an older ONNX does not name them all. A
-    // value of 4 or 2 bits is a byte of several elements.
+    // Numbers stand for the types, since the message class of an older ONNX lacks some names.
+    // Elements of 4 or 2 bits share bytes.
     element_type<kInts, uint8_t>(17, TENGINE_DT_FLOAT8E4M3FN),
     element_type<kInts, uint8_t>(18, TENGINE_DT_FLOAT8E4M3FNUZ),
     element_type<kInts, uint8_t>(19, TENGINE_DT_FLOAT8E5M2),
@@ -110,8 +111,8 @@ const ElementType* find_element_type(int onnx_type)
     return row == std::end(kElementTypes) ? nullptr : row;
 }
 
-// Elements of a few bits share bytes. Only whole bytes are looked at as they are in the file: the
-// rest of the last one is 0 here.
+// Elements of a few bits share bytes. The file's last byte may have any unused bits, which are 0
+// here, so only whole bytes can be used in place.
 bool fills_bytes(size_t elements, int data_type)
 {
     return elements % 8 * static_cast<size_t>(get_data_type_bits(data_type)) % 8 == 0;
@@ -218,8 +219,8 @@ size_t TensorReader::value_number() const
     return get_data_type_bits(data_type_) < 8 ? bytes_ : elements_;
 }
 
-// Lists, and tensors of fewer bytes, are copied if they are not aligned: passes read them. Minimal
-// builds do without the alignment that others need (is_ir_tensor_aligned()).
+// Lists, and tensors of fewer bytes, are copied if they are not aligned, since passes read them.
+// Minimal builds need no alignment (is_ir_tensor_aligned()).
 bool TensorReader::takes_any_address() const
 {
 #ifdef TENGINE_MINIMAL
@@ -232,7 +233,7 @@ bool TensorReader::takes_any_address() const
 
 char* TensorReader::view() const
 {
-    // Booleans are whatever is not 0 in the file.
+    // A boolean of the file is true if it is not 0.
     if (bytes_ == 0 || data_type_ == TENGINE_DT_BOOL || data_type_ == TENGINE_DT_STRING ||
         !fills_bytes(elements_, data_type_))
         return nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorProto to values in memory. Everything is checked before anything of the claimed size is
-// allocated: describe() first, then view(), or else room for `bytes` and read(). The IR's side of
-// it is in graph_import.cc and attribute.cc.
+// TensorProto to values in memory. All checks precede allocations of the declared size: describe()
+// first, then view(), or else room for `bytes` and read(). graph_import.cc and attribute.cc store
+// the values in the IR.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace tengine {
 
-// TENGINE_DT_* of an ONNX element type. TENGINE_EDTYPE, with `owner` in the message.
+// TENGINE_DT_* of an ONNX element type. TENGINE_EDTYPE; `owner` names the tensor in the message.
 TENGINE_MUST_USE int convert_element_type(int onnx_type, const std::string& owner,
                                           int* out_data_type);
 
@@ -21,8 +21,7 @@ class TensorReader
 {
   public:
     // `raw` is raw_data, which may lie outside the proto (see split_message). `owner` names the
-    // tensor in error messages. `file`, if any, holds `raw`. All but `owner` must
-    // outlive the reader.
+    // tensor in messages. `file`, if any, holds `raw`. All but `owner` must outlive the reader.
     TensorReader(const ::onnx::TensorProto& proto, Bytes raw, std::string owner,
                  ExternalData* external, ModelFile* file = nullptr)
         : proto_(proto), raw_(raw), owner_(std::move(owner)), external_(external), file_(file)
@@ -32,17 +31,17 @@ class TensorReader
     // Checks type, shape and that there are exactly as many values as the shape says.
     TENGINE_MUST_USE int describe();
 
-    // The rest is valid after describe().
+    // The following are valid after describe().
     int data_type() const { return data_type_; }
     int dim_num() const { return proto_.dims_size(); }
     const int* dims() const { return dims_; }
     size_t bytes() const { return bytes_; }
 
-    // The values in the mapped file, which stays mapped; NULL where they are not as read() would
-    // give them, or the model has no file that is mapped, or they are not aligned to their
-    // elements, unless they are a large matrix.
+    // The values in the mapped file, which stays mapped. NULL where they differ from those of
+    // read(), where no file is mapped, or where they are not aligned to their elements, unless they
+    // are a large matrix.
     char* view() const;
-    // Writes bytes() bytes, dense and in the machine's byte order. `graph` gets the strings.
+    // Writes bytes() bytes, dense and in the machine's byte order. Strings go to `graph`.
     TENGINE_MUST_USE int read(const struct graph& graph, void* out_values) const;
 
   private:

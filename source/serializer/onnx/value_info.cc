@@ -33,7 +33,8 @@ const char* describe_type(TypeProto::ValueCase type)
 
 }  // namespace
 
-// A tensor, a sequence of tensors, or one of these or nothing; `out_tensor` is the tensor's.
+// Splits a tensor, a sequence of tensors, or an optional one of these; `out_tensor` is the tensor's
+// type.
 static int take_apart(const TypeProto& type, const std::string& owner,
                       const TypeProto::Tensor** out_tensor, int* out_container)
 {
@@ -96,7 +97,7 @@ int read_value_info(const ValueInfoProto& value, const std::string& owner,
                                  owner.c_str(), dims.size(), MAX_SHAPE_DIM_NUM);
     out_declared->dim_num = dims.size();
     for (int i = 0; i < dims.size(); ++i) {
-        // Some exporters write a negative size for one that is not known.
+        // Some exporters write a negative size for an unknown one.
         const int64_t dim = dims[i].has_dim_value() ? dims[i].dim_value() : -1;
         if (dim > INT_MAX)
             return tengine_error_set(TENGINE_EFORMAT, "%s: dimension %d is %lld, expected 0 to %d",

@@ -43,8 +43,8 @@ class Cursor
         return true;
     }
 
-    // The value of a field; for length-delimited ones without the length. Groups, which no ONNX
-    // message has, are refused.
+    // The value of a field; for length-delimited ones without the length. Groups are refused: no
+    // ONNX message has them.
     bool read_value(uint32_t wire_type, Bytes* out)
     {
         uint64_t number = 0;
@@ -93,7 +93,7 @@ int split_message(const Encoded& encoded, int number, google::protobuf::MessageL
 {
     const uint64_t wanted = static_cast<uint64_t>(number) << 3 | kLengthDelimited;
     Cursor cursor(encoded.bytes);
-    size_t rest_begin = 0;  // fields since here are not merged yet
+    size_t rest_begin = 0;  // fields from here on are not merged yet
     while (!cursor.at_end()) {
         const size_t begin = cursor.position();
         uint64_t tag = 0;
@@ -105,7 +105,7 @@ int split_message(const Encoded& encoded, int number, google::protobuf::MessageL
                                      "malformed or reaches beyond the end at byte %zu",
                                      encoded.offset + begin, encoded.offset + encoded.bytes.size());
         if (tag != wanted) continue;
-        // Protobuf defines the concatenation of messages as merging piece by piece.
+        // Protobuf defines the concatenation of messages as their merge.
         TENGINE_RETURN_IF_ERROR(merge(slice(encoded, rest_begin, begin), rest));
         rest_begin = cursor.position();
         out_payloads->push_back(slice(encoded, rest_begin - value.size(), rest_begin));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes protobuf messages apart without copying their large fields: weights go straight from the
-// file to their tensor and never through a protobuf object. Used by model.cc and tensor.cc.
+// Splits protobuf messages without copying their large fields: weights are read from the file into
+// their tensor without a protobuf object. Used by model.cc and tensor.cc.
 #pragma once
 
 #include <cstddef>
@@ -30,9 +30,9 @@ Message* make_message(google::protobuf::Arena* arena)
     return google::protobuf::Arena::CreateMessage<Message>(arena);
 }
 
-// Splits `encoded`: the payloads of the length-delimited field `number` are handed out in order as
-// views, all other fields are merged into `rest`. TENGINE_EFORMAT with the byte where it is
-// truncated, damaged or nested too deeply; nothing is read outside `encoded`.
+// Splits `encoded`: returns the payloads of the length-delimited field `number` in order as views,
+// and merges all other fields into `rest`. TENGINE_EFORMAT with the byte at which it is truncated,
+// damaged or nested too deeply; no byte outside `encoded` is read.
 TENGINE_MUST_USE int split_message(const Encoded& encoded, int number,
                                    google::protobuf::MessageLite* rest,
                                    std::vector<Encoded>* out_payloads);

@@ -34,7 +34,7 @@ using ::onnx::ModelProto;
 using ::onnx::NodeProto;
 using ::onnx::TensorProto;
 
-// The IR version of a model's own: in earlier ones initialisers must be inputs.
+// The IR version of new models: earlier versions require initialisers to be inputs.
 constexpr int kFirstIrVersion = 4;
 
 void fill_tensor_head(int data_type, const int dims[], int dim_num, TensorProto* proto)
@@ -57,7 +57,7 @@ void fill_tensor(int data_type, const int dims[], int dim_num, const void* data,
         proto->add_string_data(texts[i]);
 }
 
-// Returns the part that is a tensor's.
+// Returns the part of the type that describes a tensor.
 ::onnx::TypeProto::Tensor* fill_type(int data_type, ::onnx::TypeProto* type)
 {
     const int container = get_ir_container(data_type);
@@ -115,7 +115,7 @@ void fill_attribute(const op_field_t& field, const void* memory, AttributeProto*
     }
 }
 
-// Stands for an operator that is not known here, and carries its name and attributes.
+// Whether the node stands for an unknown operator, with its name and attributes.
 bool is_unknown(const node& node)
 {
     return (node.op.method->traits & OP_OPEN) != 0;
@@ -136,7 +136,7 @@ OperatorName operator_name_of(const node& node)
                                     : OperatorName{name.substr(0, dot), name.substr(dot + 1)};
 }
 
-// InputOp and Const: in ONNX tensors have no such nodes.
+// Whether the node is an InputOp or a Const, which ONNX does not have.
 bool stands_for_value(const node& node)
 {
     return node.input_num == 0 && node.op.method->tengine;
@@ -202,7 +202,7 @@ class GraphExport
 
     // ---- bodies ----
 
-    // The attributes that are graphs, as method.bodies lists them.
+    // Adds the attributes that are graphs, in the order of method.bodies.
     int add_bodies(const node& node, NodeProto* proto)
     {
         const ir_bodies_t* bodies = node.core->bodies;
@@ -234,7 +234,7 @@ class GraphExport
         return TENGINE_OK;
     }
 
-    // A body has no names of the graphs around it, except its captures.
+    // A body uses no names of the graphs around it, except those of its captures.
     bool is_taken_outside(const std::string& name) const
     {
         return outer_ && (outer_->taken_.count(name) > 0 || outer_->is_taken_outside(name));
@@ -267,7 +267,8 @@ class GraphExport
         model_->set_ir_version(std::max(get_ir_version_of_opset(opset_), kFirstIrVersion));
     }
 
-    // Names say what is connected, so no two tensors share one; inputs and outputs keep theirs.
+    // Names are the connections of ONNX, so each tensor gets its own; inputs and outputs keep
+    // theirs.
     void name_tensors()
     {
         names_.resize(static_cast<size_t>(graph_.tensor_num));
@@ -285,7 +286,8 @@ class GraphExport
             name(i);
     }
 
-    // A graph that is cut short has nodes before its inputs and behind its outputs.
+    // A graph whose inputs or outputs were changed has nodes before its inputs and after its
+    // outputs.
     void find_needed_nodes()
     {
         is_needed_.resize(static_cast<size_t>(graph_.node_num));
@@ -304,7 +306,7 @@ class GraphExport
         }
     }
 
-    // Nothing has to read a constant, but its reader may lie outside.
+    // A constant is needed by a node that is, or by a body.
     bool is_needed(const struct tensor& constant) const
     {
         return constant.consumer_num == 0 || is_ir_graph_output(&graph_, constant.index) ||
@@ -327,7 +329,7 @@ class GraphExport
         external_->add(tensor.data, size, constant);
     }
 
-    // An input that is left out has no name, and none at all behind the last one that is there.
+    // An absent input has an empty name; absent ones at the end have none.
     static int count_named_inputs(const node& node)
     {
         int count = count_ir_own_inputs(&node);
@@ -410,7 +412,7 @@ class GraphExport
         }
     }
 
-    // The name is the model's, of which the graph may be a copy in another opset.
+    // The name in the model, of which the graph may be a copy in another opset.
     const char* name_of_dim(const struct tensor& tensor, int dim) const
     {
         const struct tensor* declared = &tensor;
@@ -419,8 +421,8 @@ class GraphExport
         return declared ? get_ir_tensor_dim_name(declared, dim) : "";
     }
 
-    // Whether the inputs have the shapes that the model declares; those of computed tensors then
-    // hold as well.
+    // Whether the inputs have the shapes that the model declares; the declared shapes of computed
+    // tensors are then valid, too.
     bool has_declared_shapes() const
     {
         const auto& declared = model_->graph().input();
@@ -499,8 +501,8 @@ class GraphExport
         }
     }
 
-    // A file has one version of a domain, nodes that functions have brought along may have another.
-    // ONNX's own is the optimizer's to settle.
+    // A file has one version of each domain, but nodes of functions may have another. The optimizer
+    // converts those of ONNX's own domain.
     int check_meanings() const
     {
         for (const node* written : written_) {
@@ -537,9 +539,9 @@ class GraphExport
     std::vector<std::string> names_;
     std::unordered_set<std::string> taken_;  // names of these, except captures
     std::vector<bool> is_needed_;            // by node: an output of the graph depends on it
-    int opset_ = 0;                          // that of ONNX's own domain
-    std::map<std::string, int> opsets_;      // those of the other domains
-    std::vector<const node*> written_;       // their nodes, those of bodies as well
+    int opset_ = 0;                          // of ONNX's own domain
+    std::map<std::string, int> opsets_;      // of the other domains
+    std::vector<const node*> written_;       // the nodes of these, also those of bodies
 };
 
 }  // namespace

@@ -13,10 +13,9 @@ namespace tengine {
 
 struct ModelFrame;
 
-// Weights go into a file of their own as external_writer.h says, which is written first.
-// TENGINE_ELIMIT when the rest would be larger than a protobuf message can be, TENGINE_EIO when a
-// file cannot be written; no model is left then. `frame` is that of the model the graph was made
-// of, or null.
+// Weights are written first, to a file of their own as external_writer.h says. TENGINE_ELIMIT when
+// the rest exceeds the size of a protobuf message, TENGINE_EIO when a file cannot be written; no
+// model is left then. `frame` is that of the model the graph was made of, or null.
 TENGINE_MUST_USE int save_onnx_file(const struct graph& graph, const ModelFrame* frame,
                                     const char* path);
 

@@ -133,7 +133,7 @@ int find_body(Reading& reading, const struct node* node, const VectorView& attri
                      String(wanted).c_str());
 }
 
-// Captures come after the node's own inputs, body by body.
+// Adds the captures to the node's own inputs, body by body.
 int place_captures(struct node* node)
 {
     int captures = 0;

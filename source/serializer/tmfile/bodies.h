@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graphs of control flow (graph/body.h) in extension records, both ways.
+// Reading and writing of bodies (graph/body.h) in extension records.
 #pragma once
 
 #include "serializer/tmfile/reader.h"
 
 namespace tengine::tmfile {
 
-// For a node that is connected: its bodies, which are attributes of type "graph".
+// Reads the bodies of a connected node, which are attributes of type "graph".
 TENGINE_MUST_USE int read_bodies(Reading& reading, struct node* node, uint32_t attributes);
 
 }  // namespace tengine::tmfile

@@ -21,7 +21,7 @@ constexpr uint64_t kEntryBytes = 3 * sizeof(uint64_t);
 
 // ---- reading ----
 
-// The bytes there may be somebody else's, or ours with a damaged mark.
+// Whether the bytes look like a damaged mark, not like other data.
 bool resembles_mark(const PartsRecord& lists)
 {
     size_t equal = 0;
@@ -30,7 +30,7 @@ bool resembles_mark(const PartsRecord& lists)
     return equal >= sizeof kPartsMark / 2;
 }
 
-// The hash of the contents of `lists` and their place, so that they cannot be moved elsewhere.
+// The hash of the contents of `lists` and of their offset, so that a moved copy is detected.
 void find_digest(const char* bytes, const PartsRecord& lists, uint8_t out_digest[kDigestBytes])
 {
     const uint32_t places[] = {lists.begin, lists.size, lists.parts, lists.constants};
@@ -53,7 +53,7 @@ int check_lists(const Reading& reading, const PartsRecord& lists)
     return tengine_error_set(TENGINE_EFORMAT, "their list has been altered: its hash differs");
 }
 
-// The nodes by their place after sorting, in order.
+// Sets the nodes by their order after sorting.
 int set_nodes(const VectorView& list, const Vector<struct node*>& nodes, ir_model_part_t* part)
 {
     Vector<int32_t> indices;
@@ -187,7 +187,7 @@ int read_lists(Reading& reading, const PartsRecord& lists, const Vector<struct n
 
 // ---- writing ----
 
-// A graph that was translated for this file, or is a body, has its nodes in another order.
+// The nodes of a graph that was translated for this file, or of a body, are in another order.
 uint32_t write_nodes(FileBuilder& builder, const struct graph& graph, const ir_model_part_t& part)
 {
     if (graph.core->source) return builder.add_vector(part.nodes, 0);
@@ -237,7 +237,8 @@ ModelParts list_parts(const struct graph& graph)
     return parts;
 }
 
-// The hash beside altered bytes may be unaltered, so that alone tells nothing.
+// The bytes of a part. Their stored hash may be that of bytes altered since, so it alone does not
+// show that two are equal.
 struct SavedBytes
 {
     std::string_view digest, data;
@@ -254,8 +255,8 @@ SavedBytes bytes_of(const ir_model_part_t& part)
             {static_cast<const char*>(bytes.data), bytes.size}};
 }
 
-// Writes their bytes. Bytes that parts for several shapes have in common, such as packed weights,
-// are in the file once.
+// Writes the bytes of parts. Bytes that parts for several shapes share, such as packed weights, are
+// written once.
 Vector<CompiledPartRecord> write_bytes(FileBuilder& builder, const ModelParts& parts)
 {
     Vector<CompiledPartRecord> records;

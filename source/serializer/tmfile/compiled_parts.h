@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts that devices have compiled of a model (graph/model_part.h), in its file, both ways. The
-// layout is in format.h.
+// Reading and writing of the compiled parts of a model (graph/model_part.h). The layout is in
+// format.h.
 #pragma once
 
 #include "serializer/tmfile/file_builder.h"
@@ -8,9 +8,9 @@
 
 namespace tengine::tmfile {
 
-// Gives the graph the compiled parts of its file, if there are any in front of its record, the
-// model's or a body's, at `place`. The plain graph is whole without them: their errors are logged.
-// `nodes`: in the file's order. TENGINE_ENOMEM.
+// Gives the graph the compiled parts of its file, if there are any before its record, the model's
+// or a body's, at `place`. The graph is complete without them, so their errors are logged. `nodes`:
+// in the file's order. TENGINE_ENOMEM.
 TENGINE_MUST_USE int read_compiled_parts(Reading& reading, uint32_t place,
                                          const Vector<struct node*>& nodes);
 

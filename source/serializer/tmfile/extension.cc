@@ -96,7 +96,7 @@ int read_texts(const Attribute& attribute)
                           static_cast<int>(pointers.size()));
 }
 
-// A tensor of its own lends its checks of type and shape.
+// Reads the value of type "tensor" by way of a new tensor, which checks type and shape.
 int read_tensor(const Attribute& attribute)
 {
     const FileView& file = attribute.file();
@@ -222,7 +222,7 @@ constexpr AttributeType kTypes[] = {
     {OP_FIELD_TENSOR, "tensor", read_tensor, write_tensor},
 };
 
-// An unknown operator has the attributes that the file gives it.
+// Adds a field for an attribute of an unknown operator.
 int make_room(Reading& reading, struct node* node, const String& name, const AttributeType& type)
 {
     const method& method = *node->op.method;
@@ -309,7 +309,7 @@ uint32_t write_attributes(FileBuilder& builder, const struct node& node, Vector<
         const op_field_t& field = method.fields[i];
         const void* memory = static_cast<const char*>(node.op.param_mem) + field.offset;
         if (find_op_field(&method, field.name, node.op.version) != &field) continue;
-        // The record of an operator of Tengine has its other fields.
+        // The record of one of Tengine's operators has its other fields.
         if (field.file_kind == OP_FILE_NOT && is_given_param(&method, &field, memory))
             offsets.push_back(write_attribute(builder, field, memory));
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Extension records, both ways: the nodes that Tengine's format has no operator for. Their layout
-// is in format.h.
+// Reading and writing of extension records: nodes whose operators the format has no number for. The
+// layout is in format.h.
 #pragma once
 
 #include "base/containers.hpp"
@@ -14,8 +14,9 @@ TENGINE_MUST_USE int find_extension(const Reading& reading, const OperatorRecord
                                     const String& node_name, const String& what, int* out_type);
 TENGINE_MUST_USE int read_attributes(Reading& reading, struct node* node, uint32_t attributes);
 
-// The offset of the string with the operator's name, of an attribute that is a body, whose record
-// is at `body`, and of the vector of attributes, which begins with `offsets`; 0: none.
+// Write the string with the operator's name, an attribute that is a body, whose record is at
+// `body`, and the vector of attributes, which begins with `offsets`. They return the offset; 0:
+// none.
 uint32_t write_operator_name(FileBuilder& builder, const struct node& node);
 uint32_t write_body_attribute(FileBuilder& builder, std::string_view name, uint32_t body);
 uint32_t write_attributes(FileBuilder& builder, const struct node& node, Vector<uint32_t> offsets);

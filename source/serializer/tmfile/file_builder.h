@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a tmfile as they grow: records, strings and vectors, one after the other. Gaps are
-// zero, and nothing depends on uninitialised memory.
+// A tmfile under construction: records, strings and vectors, one after the other. Gaps are zero,
+// and nothing depends on uninitialised memory.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace tengine::tmfile {
 class FileBuilder
 {
   public:
-    // The offset of the appended bytes, or 0 once the file is too large for its offsets; then all
-    // further calls do nothing. Records and vectors start at multiples of 4.
+    // Appends a record. Returns its offset, or 0 once the file is too large for its offsets; all
+    // further calls then do nothing. Records and vectors start at multiples of 4.
     template <class Record>
     uint32_t add(const Record& record)
     {
         return add_aligned(&record, sizeof(record), sizeof(uint32_t));
     }
-    // Count and entries.
+    // Appends count and entries.
     template <class Value>
     uint32_t add_vector(const Value* values, size_t number)
     {
@@ -36,7 +36,7 @@ class FileBuilder
     {
         return add_vector(values.data(), values.size());
     }
-    // The characters with a NUL, then the string's record.
+    // Appends the characters with a NUL, then the string's record.
     uint32_t add_string(std::string_view text);
     uint32_t add_aligned(const void* bytes, size_t size, size_t alignment);
 
@@ -46,7 +46,7 @@ class FileBuilder
         std::memcpy(bytes_.data() + offset, &record, sizeof(record));
     }
 
-    // The bytes that were appended from `offset` on.
+    // The bytes from `offset` on.
     std::string_view view_from(uint32_t offset) const
     {
         return {bytes_.data() + offset, bytes_.size() - offset};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a hostile tmfile: nothing is read outside its bytes, and all memory for its contents is
-// counted against a budget. Errors name the record looked for and its place.
+// Reading of a hostile tmfile: no byte outside it is read, and all memory for its contents is
+// charged to a budget. Errors name the record and its offset.
 #pragma once
 
 #include <cstddef>
@@ -42,8 +42,8 @@ class FileView
 
     size_t size() const { return size_; }
 
-    // `what` names the thing in error messages: "node 3". All fail with TENGINE_EFORMAT. An offset
-    // of 0 is nothing: read() fails, the others give an empty result.
+    // `what` names the record in messages: "node 3". All fail with TENGINE_EFORMAT. An offset of 0
+    // means absent: read() fails, the others give an empty result.
     template <class Record>
     TENGINE_MUST_USE int read(uint32_t offset, const String& what, Record* out_record) const
     {
@@ -54,7 +54,7 @@ class FileView
                                     void* out_bytes) const;
     TENGINE_MUST_USE int read_vector(uint32_t offset, size_t entry_bytes, const String& what,
                                      VectorView* out_vector) const;
-    // Up to the first NUL.
+    // The characters before the first NUL.
     TENGINE_MUST_USE int read_string(uint32_t offset, const String& what,
                                      std::string_view* out_string) const;
     TENGINE_MUST_USE int find_bytes(uint32_t offset, uint32_t size, const String& what,
@@ -66,8 +66,8 @@ class FileView
 };
 
 // The memory that loading may allocate: a small multiple of the file's size, so that a small file
-// whose records are used again and again cannot take much. The multiple of a large file is more
-// than a size_t of 32 bits holds.
+// that uses its records again and again cannot allocate much. The multiple for a large file exceeds
+// a size_t of 32 bits.
 class Budget
 {
   public:
@@ -80,12 +80,12 @@ class Budget
   private:
     static constexpr uint64_t kMultiple = 10;
     static constexpr uint64_t kBase = 4096;
-    static constexpr uint64_t kBlockOverhead = 32;  // the allocator's, for an aligned block
+    static constexpr uint64_t kBlockOverhead = 32;  // of the allocator, for an aligned block
 
     uint64_t left_;
 };
 
-// A name from a file, made harmless for error messages, in quotes.
+// A name from a file for messages: without control characters, in quotes.
 String quote(std::string_view name);
 
 }  // namespace tengine::tmfile

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a loaded tmfile, in which the graph's constants lie, and their owner. Lives
-// in graph->serializer_privacy.
+// The bytes of a loaded tmfile, which owns them and has the graph's constants.
+// graph->serializer_privacy is the image.
 #pragma once
 
 #include <sys/stat.h>
@@ -22,23 +22,23 @@ class Image : public Allocated
 
     // The bytes of a file, which programs may write to, as to the buffer of any constant.
     TENGINE_MUST_USE int open(const char* path, file_use_t use);
-    // Bytes of the caller; they are only read.
+    // Uses bytes of the caller, which are only read.
     void view(const void* bytes, size_t size);
-    // From now on the bytes of view() are freed with the image, by free_memory().
+    // The image frees the bytes of view() with free_memory().
     void own() { owned_ = true; }
 
-    // The file's, "" for a model in memory.
+    // The path of the file, "" for a model in memory.
     const String& path() const { return path_; }
     char* bytes() const { return bytes_; }
     size_t size() const { return size_; }
 
-    // Memory for the constants that the file has no values for: zeroes, once per image.
+    // Memory for constants without values in the file: zeroes, once per image.
     TENGINE_MUST_USE int add_zeroes(size_t size, char** out_bytes);
     // Whether `bytes` lie in add_zeroes()' memory and are zero still.
     bool is_without_values(const void* bytes, size_t size) const;
 
     ir_data_place_t locate(const void* data) const;
-    // Whether this is the file that open() was given, by whatever name.
+    // Whether open() was given this file, under any name.
     bool is_of(const struct stat& file) const;
     // As check_mapped_file().
     TENGINE_MUST_USE int check() const { return check_mapped_file(&file_); }
@@ -47,7 +47,7 @@ class Image : public Allocated
     TENGINE_MUST_USE int use(int descriptor, const char* path, file_use_t use);
 
     String path_;
-    struct stat origin_ = {};  // the file's; no model is of device 0, inode 0
+    struct stat origin_ = {};  // of the file; no model is of device 0, inode 0
     mapped_file_t file_ = {nullptr, 0};
     mapped_file_t zeroes_ = {nullptr, 0};
     char* bytes_ = nullptr;
@@ -56,7 +56,7 @@ class Image : public Allocated
     bool is_mapped_ = false;
 };
 
-// The image of a graph that was loaded from a tmfile; NULL for all others.
+// The image of a graph that was loaded from a tmfile; NULL for other graphs.
 const Image* find_image(const struct graph& graph);
 
 }  // namespace tengine::tmfile

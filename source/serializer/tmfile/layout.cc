@@ -32,7 +32,7 @@ void permute(Word* words, int size, Direction direction)
     }
 }
 
-// Where element (a, b, y, x) of a tensor in NCHW stands in the file.
+// The position of element (a, b, y, x) of a tensor in NCHW in the file.
 int64_t file_place(const int* dims, int64_t a, int64_t b, int64_t y, int64_t x)
 {
     if (dims[1] == 1) return (y * dims[3] + x) * dims[0] + a;
@@ -63,8 +63,8 @@ void permute_softmax(int32_t* words, Direction direction)
     if (direction == Direction::kToNhwc && words[0] == 1) words[0] = 3;
 }
 
-// Over the plane of an image; over its last axis, which is that of the channels. (The original puts
-// 4 for that, which none of its kernels knows.)
+// Reductions over height and width, or over the last axis, which is the channels'. (Tengine writes
+// 4 for that, which none of its kernels supports.)
 void permute_reduction(int32_t* words, Direction direction)
 {
     if (direction == Direction::kFromNhwc) {

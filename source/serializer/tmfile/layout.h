@@ -13,17 +13,17 @@ namespace tengine::tmfile {
 void dims_from_nhwc(int dims[4]);
 void dims_to_nhwc(int dims[4]);
 
-// The values of a constant of 4 dims, which the tensor has in NCHW already, in the tensor's order
-// and in the file's. With one channel the file has them with dimension 0 innermost, as the weights
-// of a depthwise convolution in TensorFlow.
+// Convert the values of a constant with 4 dims, whose tensor has its NCHW shape, from the file's
+// order and to it. With one channel the file has dimension 0 innermost, as TensorFlow has the
+// weights of a depthwise convolution.
 void values_from_nhwc(const struct tensor* tensor, const char* from, char* to);
 void values_to_nhwc(const struct tensor* tensor, const char* from, char* to);
 
-// The words of an operator's parameter record, in place. Records without axes stay as they are.
+// Convert the words of an operator's parameter record in place. Records without axes do not change.
 void words_from_nhwc(uint32_t operator_number, int32_t* words, int number);
 void words_to_nhwc(uint32_t operator_number, int32_t* words, int number);
 
-// The shape a Reshape asks for. TENGINE_ENOTSUP for more than 4 dims, which have no layout.
+// The shape that a Reshape requests. TENGINE_ENOTSUP for more than 4 dims, which have no layout.
 TENGINE_MUST_USE int reshape_from_nhwc(const struct node* node, int64_t* dims, int number);
 TENGINE_MUST_USE int reshape_to_nhwc(const struct node* node, int64_t* dims, int number);
 

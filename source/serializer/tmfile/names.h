@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records with names, of nodes and of tensors, and the names they get: the file's, where it has one
-// that is free.
+// Names of nodes and tensors: the file's, if they are free, else new ones.
 #pragma once
 
 #include <string_view>
@@ -40,12 +39,12 @@ class Names
     };
 
     Vector<Entry> names_;
-    Set<std::string_view> taken_;  // in the file
+    Set<std::string_view> taken_;  // by the file
     Set<String> made_up_;
 };
 
-// The records of a list of "node"s or "tensor"s, each of which will take `bytes` at least. The
-// names of all come first: one that is made up must not be that of a later record.
+// The records of a list of "node"s or "tensor"s, each of which needs at least `bytes` of memory.
+// The names of all are read first, since a new name must not be that of a later record.
 template <class Record>
 TENGINE_MUST_USE int read_named_records(Reading& reading, uint32_t list_offset, const String& kind,
                                         size_t bytes, Names* out_names, Vector<Record>* out_records)

@@ -107,11 +107,12 @@ int NodeReader::connect(struct node* node, const NodeRecord& record)
     TENGINE_RETURN_IF_ERROR(
         file_.read_vector(record.outputs, sizeof(uint32_t), what + "'s list of outputs", &outputs));
     if (outputs.count() == 0) return fail_node(node, TENGINE_EGRAPH, "it has no outputs");
-    // An index in the node and one in the list of the tensor's readers, which doubles.
+    // The memory of an index in the node and one in the list of the tensor's readers, which
+    // doubles.
     TENGINE_RETURN_IF_ERROR(
         reading_.budget.charge((uint64_t{inputs.count()} * 3 + outputs.count()) * sizeof(int32_t)));
     TENGINE_RETURN_IF_ERROR(connect_inputs(node, inputs));
-    // Last ones first, so that the node's lists grow once.
+    // The last output is set first, so that the node's lists grow once.
     for (uint32_t i = outputs.count(); i-- > 0;)
         TENGINE_RETURN_IF_ERROR(connect_output(node, outputs, i));
     return TENGINE_OK;
@@ -163,7 +164,7 @@ int NodeReader::connect_output(struct node* node, const VectorView& list, uint32
     return set_ir_node_output_tensor(node, index, tensor);
 }
 
-// The inputs of a node must come from somewhere.
+// Every input of a node must have a producer or values.
 int NodeReader::check_inputs() const
 {
     for (const struct node* node : nodes_)

@@ -7,8 +7,7 @@
 
 namespace tengine::tmfile {
 
-// Adds the nodes and connects them with the tensors, which are there. *out_nodes: in the file's
-// order.
+// Adds the nodes and connects them with the tensors, which exist. *out_nodes: in the file's order.
 TENGINE_MUST_USE int add_nodes(Reading& reading, Vector<struct node*>* out_nodes);
 
 }  // namespace tengine::tmfile

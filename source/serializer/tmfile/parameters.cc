@@ -17,8 +17,7 @@ constexpr size_t kMaxRecordBytes = 256 + sizeof(int32_t);
 constexpr size_t kAnchorFloats = 4;
 constexpr int kStridedWords = 4;
 
-// Reshape of the first version: 4 dims, their number, an axis; -2 and 0 are dims that are not
-// there.
+// Reshape of the first version: 4 dims, their number, an axis; -2 and 0 mean an absent dim.
 constexpr uint32_t kOldReshapeBytes = 24;
 constexpr int kOldReshapeDims = 4;
 
@@ -156,7 +155,7 @@ int ParameterReader::read_ints(const op_field_t& field, uint32_t offset)
     return set_node_ints(node_, field.name, values.data(), number);
 }
 
-// `group` floats an entry.
+// An entry has `group` floats.
 int ParameterReader::read_floats(const op_field_t& field, uint32_t offset, size_t group)
 {
     VectorView list;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameter records of Tengine's operators, by the fields of their rows, both ways.
+// Reading and writing of the parameter records of Tengine's operators, by the fields of their rows.
 #pragma once
 
 #include "operator/operator.h"
@@ -8,14 +8,14 @@
 
 namespace tengine::tmfile {
 
-// The number the operator has today: three numbers meant other operators for some time, which shows
-// in whether they have parameters.
+// The present number of the operator: three numbers meant other operators for some time, which
+// differ in whether they have parameters.
 uint32_t todays_number(const OperatorRecord& record);
 // The row of a Tengine operator by that number. NULL: there is none.
 const ir_method_t* find_method(uint32_t operator_number);
 
-// Sets the node's parameters. A record ends where its operator's begins; fields beyond that were
-// added to the format later and keep their default.
+// Sets the node's parameters. A record ends where its operator's record begins; fields after that
+// were added to the format later and keep their default.
 TENGINE_MUST_USE int read_parameters(Reading& reading, struct node* node,
                                      const OperatorRecord& record, uint32_t operator_offset);
 

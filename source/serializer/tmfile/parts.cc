@@ -9,7 +9,7 @@
 namespace tengine::tmfile {
 namespace {
 
-// A rule is compared with all nodes when it is made, and with all rules.
+// Each rule is compared with all nodes when it is made, and with all rules.
 constexpr uint64_t kMaxComparisons = uint64_t{1} << 24;
 
 int check_indices(const VectorView& list, size_t limit, const String& what)

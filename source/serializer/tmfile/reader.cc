@@ -47,7 +47,7 @@ int check_layout(int32_t layout, const char* which)
                              which, layout);
 }
 
-// Entry 0 is the whole graph; further ones only say that it was split.
+// Entry 0 is the whole graph; further entries only mean that it was split.
 int read_subgraph(Reading& reading, uint32_t subgraphs, bool* out_is_split)
 {
     VectorView list;
@@ -67,7 +67,7 @@ int read_subgraph(Reading& reading, uint32_t subgraphs, bool* out_is_split)
     return TENGINE_OK;
 }
 
-// The nodes a list of the subgraph names, by their place after sorting.
+// Reads a list of the subgraph: nodes by their order after sorting.
 int read_list(const Reading& reading, uint32_t offset, const char* what,
               const Vector<struct node*>& nodes, Vector<int32_t>* out_nodes)
 {
@@ -128,7 +128,7 @@ int read_model(struct graph* graph, Image* image)
     Vector<struct node*> nodes;
     TENGINE_RETURN_IF_ERROR(add_nodes(reading, &nodes));
     TENGINE_RETURN_IF_ERROR(sort_ir_graph(graph));
-    // Outputs first: a node that is both, an input handed through, stays marked as input.
+    // Outputs are set first: a node that is both, an input that is also an output, stays an input.
     TENGINE_RETURN_IF_ERROR(set_outputs(reading, nodes));
     TENGINE_RETURN_IF_ERROR(set_inputs(reading, nodes));
     if (is_split) TENGINE_RETURN_IF_ERROR(add_part_affinities(reading, nodes));

@@ -41,10 +41,9 @@ struct Reading
     int depth = 0;  // graphs around it
 };
 
-// Fills the empty `graph` from the image, which becomes the home of its constants. The file may be
-// hostile. TENGINE_EFORMAT (damaged), TENGINE_EGRAPH (records that are not a graph),
-// TENGINE_EOPERATOR, TENGINE_ENOTSUP, TENGINE_EDTYPE, TENGINE_ERANGE, TENGINE_ELIMIT,
-// TENGINE_ENOMEM.
+// Fills the empty `graph` from the image, in which its constants lie. The file may be hostile.
+// TENGINE_EFORMAT (damaged), TENGINE_EGRAPH (records that are not a graph), TENGINE_EOPERATOR,
+// TENGINE_ENOTSUP, TENGINE_EDTYPE, TENGINE_ERANGE, TENGINE_ELIMIT, TENGINE_ENOMEM.
 TENGINE_MUST_USE int read_model(struct graph* graph, Image* image);
 
 // create_ir_...() return NULL after setting the error.

@@ -13,8 +13,8 @@
 namespace tengine::tmfile {
 namespace {
 
-// Models without weights, for benchmarks, say how large each is. They take no memory until they
-// are used; more than this in one model is damage.
+// Models without weights, for benchmarks, give only the sizes of constants. These take no memory
+// until they are used; a larger total is a damaged file.
 constexpr uint64_t kMaxMissingBytes = uint64_t{2} << 30;
 
 class TensorReader
@@ -69,7 +69,7 @@ int TensorReader::add_tensor(uint32_t index)
     TENGINE_RETURN_IF_ERROR(set_shape(tensor, record));
     TENGINE_RETURN_IF_ERROR(set_quantisation(tensor, record));
     if (tensor->tensor_type != TENSOR_TYPE_CONST) return TENGINE_OK;
-    // The bytes of a sequence tell where its elements are, so none come from a file.
+    // The bytes of a sequence contain offsets, so none are read from a file.
     if (tensor->data_type >= TENGINE_DT_SEQUENCE)
         return tengine_error_set(TENGINE_EDTYPE, "the constant %s has no data type of a tensor",
                                  label(tensor).c_str());
@@ -158,7 +158,7 @@ int TensorReader::set_values(struct tensor* tensor, const TensorRecord& record)
     return use_values(tensor, const_cast<char*>(values));
 }
 
-// Each has at least its length in the file, so that a small one has no large tensor.
+// Each string has at least its length in the file, so a small file cannot make a large tensor.
 int TensorReader::set_texts(struct tensor* tensor, const BufferRecord& buffer, const String& what)
 {
     if (!IR_HAS_STRINGS) return refuse_texts(what);
@@ -197,7 +197,7 @@ int TensorReader::use_values(struct tensor* tensor, char* values)
     return TENGINE_OK;
 }
 
-// Each has at least one byte of its own.
+// Each tensor has at least one byte of its own.
 uint64_t missing_bytes(const struct tensor* tensor)
 {
     return (uint64_t{get_ir_tensor_bytes(tensor)} / ALLOC_ALIGNMENT + 1) * ALLOC_ALIGNMENT;

@@ -6,9 +6,9 @@
 
 namespace tengine::tmfile {
 
-// Adds the tensors in the file's order. Constants lie in the image, unless they must be copied:
-// when they are not plain data or not aligned for their elements, or have to be brought from NHWC
-// to NCHW.
+// Adds the tensors in the file's order. Constants lie in the image, except those that must be
+// copied: strings, values that are not aligned for their elements, and values that are converted
+// from NHWC to NCHW.
 TENGINE_MUST_USE int add_tensors(Reading& reading);
 
 }  // namespace tengine::tmfile

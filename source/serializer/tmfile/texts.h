@@ -9,13 +9,12 @@
 
 namespace tengine::tmfile {
 
-// The message of a build without IR_HAS_STRINGS.
+// Fails with the message of a build without IR_HAS_STRINGS.
 TENGINE_MUST_USE int refuse_texts(const String& what);
 
 String encode_texts(const char* const* texts, size_t number);
 
-// Exactly `number` strings in `size` bytes, which become the graph's. `what` names them in
-// messages.
+// Reads exactly `number` strings in `size` bytes into the graph. `what` names them in messages.
 TENGINE_MUST_USE int decode_texts(Reading& reading, const char* bytes, size_t size, size_t number,
                                   const String& what, const char** out_texts);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order is the original writer's: the data that a record refers to comes before it, the header
-// is filled in last. An operator's parameter record comes right before the operator's, which tells
-// its length.
+// The records are in the order of the original writer: the data that a record refers to precede it,
+// and the header is filled in last. An operator's parameter record directly precedes the
+// operator's, which gives its length.
 #include "serializer/tmfile/writer.h"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ class ModelWriter
     const struct graph& graph_;
     bool is_nhwc_;
     FileBuilder& builder_;
-    const ir_body_t* body_ = nullptr;         // that the graph is
+    const ir_body_t* body_ = nullptr;         // the body that the graph is
     Vector<const struct tensor*> constants_;  // by buffer
 };
 
@@ -148,7 +148,7 @@ int ModelWriter::write_bodies(const struct node& node, Vector<uint32_t>* out_att
     return TENGINE_OK;
 }
 
-// An input may be a constant in the graph at hand, and another one elsewhere.
+// A body's input may be a constant in this graph and a tensor in another.
 static bool is_body_input(const ir_body_t* body, const struct tensor& tensor)
 {
     return body && std::find(body->inputs, body->inputs + body->input_num, tensor.index) !=
@@ -157,7 +157,7 @@ static bool is_body_input(const ir_body_t* body, const struct tensor& tensor)
 
 // ---- nodes and tensors ----
 
-// Lists of tensors; an absent one is -1 in both worlds.
+// Writes lists of tensors; an absent one is -1 in the file, too.
 uint32_t write_indices(FileBuilder& builder, const int32_t* list, int number)
 {
     return number > 0 ? builder.add_vector(list, static_cast<size_t>(number)) : 0;
@@ -258,7 +258,7 @@ int ModelWriter::write_quantisation(const struct tensor& tensor, uint32_t* out_o
     return TENGINE_OK;
 }
 
-// Constants that came without values, and got none from the program, go as they came.
+// Constants that had no values in the file, and got none from the program, are written without.
 bool ModelWriter::is_without_values(const struct tensor& tensor) const
 {
     if (!tensor.data) return true;
