@@ -136,7 +136,7 @@ class Decoder:
                                accuracy_level=options.accuracy_level)
 
     def norm(self, name, x, added):
-        """Of the sum, which is the second result."""
+        """Normalises the sum, which is the second result."""
         weight = self.normal(name + ".weight", [self.options.width], 0.1, 1.0)
         if added is None:
             self.model.node("SimplifiedLayerNormalization", [x, weight], [name], axis=-1,

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # join_sources.sh <unit> <file>…: writes a C++ source that is all files one after the other, each with
-# its unnamed namespace in a namespace with the file's name. What follows that namespace uses it; a
+# its unnamed namespace in a namespace with the file's name. The rest of the file uses it; a
 # test has nothing there.
 set -eu
 unit=$1

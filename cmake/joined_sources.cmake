@@ -5,8 +5,8 @@
 set(TENGINE_JOINED_SOURCES "" CACHE STRING
     "C++ sources that are compiled ten at a time, for builds from nothing: library;tests")
 
-# tengine_join_sources(library|tests <target>): sources with the same settings are joined. What is in a
-# file's unnamed namespace lies in a named one of its own around it, so that files may use the same
+# tengine_join_sources(library|tests <target>): sources with the same settings are joined. A
+# file's unnamed namespace lies in a named one of its own, so that files may use the same
 # names. A program's tests are its *_test.cc. Files with the property TENGINE_ALONE are compiled alone.
 function(tengine_join_sources kind target)
     if(NOT kind IN_LIST TENGINE_JOINED_SOURCES)

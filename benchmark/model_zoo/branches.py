@@ -31,7 +31,7 @@ def take_constants(graph, prefix, shared):
 
 
 def add_empty_outputs(graph, outputs):
-    """What a branch does not compute it gives back without elements."""
+    """Outputs that a branch does not compute have no elements."""
     known = {value.name for value in graph.output}
     for value in outputs:
         if value.name in known:

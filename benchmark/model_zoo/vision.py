@@ -107,7 +107,7 @@ def build_deeplabv3(path):
 
 
 class Block(nn.Module):
-    """Of a transformer; with `scaled` each branch has factors (LayerScale), as DINOv2 has them."""
+    """A transformer's; with `scaled` each branch has factors (LayerScale), as DINOv2 has them."""
 
     def __init__(self, width, heads, activation=functional.gelu, scaled=False):
         super().__init__()
@@ -236,7 +236,7 @@ def build_clip_picture(path):
 
 
 class ClipText(nn.Module):
-    """The tower of texts: the embedding of the token with the greatest number, the end of the text."""
+    """The text encoder: the embedding of the token with the greatest number, the end of the text."""
 
     def __init__(self, width=256, depth=6, vocabulary=8000, context=77):
         super().__init__()

@@ -41,7 +41,7 @@ class RelativeAttention(nn.Module):
         return self.output(result.transpose(2, 3).contiguous().view(batch, channels, length))
 
     def used(self, terms, length):
-        """Of as many distances as so many places have."""
+        """The terms of as many distances as `length` places have."""
         padding = max(length - (self.window + 1), 0)
         begin = max((self.window + 1) - length, 0)
         padded = functional.pad(terms, (0, 0, padding, padding))

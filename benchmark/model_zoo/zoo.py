@@ -23,7 +23,7 @@ def default_folder():
 
 
 def models():
-    """What builds each model, by its name, in the order of the files."""
+    """The function that builds each model, by its name, in the order of the files."""
     table = {}
     for theme in THEMES:
         module = importlib.import_module(theme)

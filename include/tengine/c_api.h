@@ -589,8 +589,8 @@ TENGINE_API void set_log_level(enum log_level level);
 // The function runs on the thread that logs, on several at once. Process-wide.
 TENGINE_API void set_log_output(log_print_t func);
 
-// The same for a function that also gets the severity, and up to 1023 characters of the line. Of
-// the two functions the one that was set last gets the lines.
+// The same for a function that also gets the severity, and up to 1023 characters of the line.
+// The lines go to the function that was set last.
 TENGINE_API void tengine_log_set_sink(tengine_log_sink_t func);
 
 TENGINE_EXTERN_C_END

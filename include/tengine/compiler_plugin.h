@@ -40,7 +40,7 @@ TENGINE_API int tengine_op_list_refuse(tengine_op_list_t* list, const struct nod
                                        const char* format, ...) TENGINE_PRINTF(3, 4);
 
 // Thread rule: the functions that get a compiler or a result are called by one thread at a time for
-// each. All texts are constants.
+// each. All strings are constants.
 typedef struct tengine_compiler
 {
     uint32_t size;             // of this structure; it grows at its end
@@ -75,7 +75,7 @@ typedef struct tengine_compiler
     int (*compile)(void* compiler, const char* soc_model, const struct subgraph* const parts[],
                    int part_number, void** out_result);
     // The result of compile: modules of byte code, and for each part the module and the entry point
-    // in it. Bytes and texts live until destroy_result.
+    // in it. Bytes and strings live until destroy_result.
     int (*get_module_number)(void* result);
     int (*get_module)(void* result, int index, const void** out_bytes, size_t* out_size);
     int (*get_call)(void* result, int part, int* out_module, const char** out_entry_point);
@@ -118,9 +118,9 @@ typedef struct tengine_dispatch
     int (*create_invocation)(void* module, const char* entry_point, int input_number,
                              int output_number, void** out_invocation);
     void (*destroy_invocation)(void* invocation);
-    // (optional) What buffers must be; NULL: any address, and no check of types. A buffer that does
-    // not fit is copied in every run, which the counter "copies" counts. Memory for the copy is set
-    // aside when the graph is prepared.
+    // (optional) Requirements on buffers; NULL: any address, and no check of types. A buffer that
+    // does not fit is copied in every run, which the counter "copies" counts. Memory for the copy
+    // is set aside when the graph is prepared.
     int (*get_input_requirement)(void* invocation, int port, tengine_buffer_requirement_t* out);
     int (*get_output_requirement)(void* invocation, int port, tengine_buffer_requirement_t* out);
     // The buffer of a port from now on; it stays until another is attached or the invocation ends.
@@ -134,7 +134,7 @@ typedef struct tengine_dispatch
     // (optional) The invoke that is in flight was given up: it should return soon. From another
     // thread.
     void (*cancel)(void* invocation);
-    // (optional) What was counted in the last invoke: the metric at `index`, from 0 on. 0 after
+    // (optional) The counts of the last invoke: the metric at `index`, from 0 on. 0 after
     // the last, else 1.
     int (*get_metric)(void* invocation, int index, ir_counter_t* out_metric);
     // Tables may end here, as they did at first: `size` says so.

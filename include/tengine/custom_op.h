@@ -74,7 +74,7 @@ typedef int (*tengine_op_invoke_async_t)(void* user_data, tengine_op_context_t* 
 // ---- Operators ----
 
 // An operator of a domain ("" is ONNX's own) in the versions min_version to max_version of the
-// domain, as models import it. Texts are copied. The caller owns it and destroys it. Fails with
+// domain, as models import it. Strings are copied. The caller owns it and destroys it. Fails with
 // TENGINE_EINVAL (name is NULL or empty, domain is NULL, a dot or a space in the name),
 // TENGINE_ERANGE (a version below 1, or max_version below min_version) and TENGINE_ENOMEM.
 TENGINE_API tengine_op_t* tengine_op_create(const char* domain, const char* name, int min_version,
@@ -155,7 +155,7 @@ TENGINE_API const char* const* tengine_op_texts(const tengine_op_context_t* cont
                                                 const char* name, int* out_num);
 
 // All of them as a FlexBuffer (flatbuffers.dev), which is how TensorFlow Lite hands over the
-// options of a custom operator: a map from names to integers, floats, texts and vectors of these.
+// options of a custom operator: a map from names to integers, floats, strings and vectors of these.
 // Attributes that are tensors are not in it. Those of an operator of the library that the model
 // does not state have the values they start with. The bytes live as long as the node. NULL fails
 // with TENGINE_EINVAL (NULL) and TENGINE_ENOMEM.

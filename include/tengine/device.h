@@ -131,14 +131,15 @@ typedef struct ir_device_option
 } ir_device_option_t;
 
 // The process's memory that a compiled part holds (interface.memory), in bytes. The core's is not
-// counted: constants, tensors at the part's borders, tensors that own their memory.
+// counted: constants, boundary tensors of the part, tensors that own their memory.
 typedef struct ir_part_memory
 {
     int64_t compiled;  // packed weights, programs: from pre_run until release_graph
     int64_t arena;     // tensors inside the part, and scratch
 } ir_part_memory_t;
 
-// The kernel that a device computes a node with (interface.kernel). Texts that do not apply are "".
+// The kernel that a device computes a node with (interface.kernel). Strings that do not apply are
+// "".
 typedef struct ir_node_kernel
 {
     char name[64];     // "conv.f32.nhwc"
@@ -187,8 +188,8 @@ typedef struct interface
     int (*release_graph)(struct device* device, void* device_graph);
     // Once, at unregistration.
     int (*release_device)(struct device* device);
-    // (optional) What pre_run made of a part, as bytes that load() makes the same of in any
-    // process: written with write_ir_sink(). They may depend on nothing but the part, the device's
+    // (optional) Writes the result of pre_run for a part with write_ir_sink(), as bytes from which
+    // load() restores it in any process. They may depend on nothing but the part, the device's
     // options by key, and what compatibility() says. Called after pre_run, where the user keeps
     // compiled parts (options cache.dir, model.keep_parts). TENGINE_ENOENT: nothing is worth
     // keeping of this part. Any other failure is logged, and the part is used without being kept.
@@ -210,7 +211,7 @@ typedef struct interface
     // (optional) After a run with run_options.profile: the time each node took in it, in ns, in the
     // order of subgraph->node_list; -1 where it cannot tell.
     int (*measure)(struct device* device, struct subgraph* subgraph, int64_t* out_node_ns);
-    // (optional) What the device counted in the last run: appends ir_counter_t. Called between
+    // (optional) The device's counts of the last run: appends ir_counter_t. Called between
     // runs, on request. A device that is simulated counts what it took by its own
     // clock as "time" in "ms", and measure() is by that clock too: reports then do not take the
     // time of run() for its own.
@@ -218,16 +219,16 @@ typedef struct interface
     // (optional) The pre_run or run that is in flight was given up (options prerun.watchdog_ms and
     // run.watchdog_ms): it should return soon, whatever it returns. Once, from another thread.
     void (*cancel)(struct device* device, struct subgraph* subgraph);
-    // (optional) What the part holds now; called between runs. `out_memory` is
+    // (optional) The memory that the part holds now; called between runs. `out_memory` is
     // zero-initialised by the caller.
     // NULL: reports show subgraph->plan_bytes as the arena and say that the rest is not known.
     int (*memory)(struct device* device, struct subgraph* subgraph, ir_part_memory_t* out_memory);
     // (optional) The options that check_option() knows, for lists of them: the one at `index`, from
     // 0 on; NULL after the last. It lives as long as the device.
     const ir_device_option_t* (*option)(struct device* device, int index);
-    // (optional, ABI 1.1) What saved parts depend on beside the part and the device's options by
+    // (optional, ABI 1.1) The conditions of saved parts beside the part and the device's options by
     // key: version of its compiler and of the bytes, model of the chip, contents of files that
-    // options name, and what it reads in its option struct. Texts that differ make parts differ.
+    // options name, and what it reads in its option struct. Strings that differ make parts differ.
     // `part` is one of the execution graph; `text`, "" before, has IR_COMPATIBILITY_SIZE bytes.
     // NULL: on nothing. A failure is logged, and the part is neither loaded nor saved.
     int (*compatibility)(struct device* device, const struct subgraph* part, char* text);
@@ -256,7 +257,7 @@ typedef struct allocator
     // subgraph->graph). The nodes go to the next device that takes them.
     int (*evaluation)(struct device* device, struct subgraph* subgraph, struct vector* tensors,
                       struct vector* nodes);
-    // (optional) Memory of the subgraph's border tensors; NULL: the core plans it in host memory.
+    // (optional) Memory of the part's boundary tensors; NULL: the core plans it in host memory.
     int (*allocate)(struct device* device, struct subgraph* subgraph);
     int (*release)(struct device* device, struct subgraph* subgraph);
     // (optional) Judges one node whose operator `describe` lists, whose computed tensors have types

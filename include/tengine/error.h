@@ -45,7 +45,7 @@ enum tengine_error
 };
 
 // Records `code` and the formatted message for the calling thread and returns `code`, so that
-// `return tengine_error_set(...)` is the one way to fail. Sentences are cut at 1023 bytes.
+// `return tengine_error_set(...)` is the one way to fail. Messages are cut at 1023 bytes.
 // The message says what was wrong, the values, and what is expected.
 TENGINE_API int tengine_error_set(int code, const char* format, ...) TENGINE_PRINTF(2, 3);
 

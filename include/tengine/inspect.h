@@ -12,7 +12,7 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// ---- What is compiled in ----
+// ---- The contents of the build ----
 
 // Devices in the order of registration.
 TENGINE_API int tengine_device_get_number(void);
@@ -101,8 +101,8 @@ TENGINE_API int tengine_node_get_version(node_t node);
 
 // A part that a device has compiled: it came with its tmfile, or prerun_graph kept it with the
 // option model.keep_parts, and save_graph writes it into the next tmfile. Devices load in
-// prerun_graph those that suit shapes, devices and options at hand. Texts are the library's for
-// messages, cut to what fits; hashes are SHA-256 in hexadecimal digits.
+// prerun_graph those that match its shapes, devices and options. Strings that do not fit are cut;
+// hashes are SHA-256 in hexadecimal digits.
 struct tengine_compiled_part
 {
     char device[64];
@@ -190,7 +190,7 @@ struct tengine_refusal
 // Nodes in the order they run; after them those of the bodies of control flow (the branches of an
 // If), body by body, as far as these are prepared: one whose shapes depend on data is when it has
 // run. Their names begin with that of the node and the attribute ("If_3/then_branch/Conv_1"). An If
-// whose condition is constant is the nodes of one branch. Texts are valid until the graph is next
+// whose condition is constant is the nodes of one branch. Strings are valid until the graph is next
 // run, prepared or changed: a run in which a device fails adds a refusal. Fail with TENGINE_ESTATE
 // (not prepared, or running), TENGINE_EINVAL (NULL).
 TENGINE_API int tengine_graph_get_execution_node_number(graph_t graph);

@@ -3,8 +3,8 @@
 // Names follow Tengine Lite; widths are enlarged. The contract of a device is in device.h.
 //
 // Members are part of the device ABI (docs/compatibility.md): they keep their place, and there will
-// be no new ones, since a structure is made by the core and read by devices that may be newer. What
-// comes later is a function. `core` points to what is the core's own.
+// be no new ones, since a structure is made by the core and read by devices that may be newer.
+// Later additions are functions. `core` points to the core's own data.
 //
 // Two graphs live side by side. The source graph is what the file (or the user) says and is never
 // rewritten. prerun makes an execution graph from it, which speaks ONNX only: its nodes are

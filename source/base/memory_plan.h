@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Static memory planning: places blocks of known size and life in one arena.
-// Used by devices for the tensors of a compiled subgraph.
+// Used by devices for the tensors of a compiled part.
 #pragma once
 
 #include <stddef.h>

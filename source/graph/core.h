@@ -90,7 +90,7 @@ typedef struct ir_graph_core
     ir_run_options_t run_options;
     struct graph* execution;     // source graph: the one prerun made of it, or NULL
     const struct graph* source;  // execution graph: its source, else NULL
-    void* plan;                  // execution graph: memory between subgraphs, see optimizer
+    void* plan;                  // execution graph: memory between parts, see optimizer
     size_t plan_bytes;           // its size
     struct vector* affinity;     // ir_affinity_t, see operator/affinity.h; NULL: none
     struct ir_strings* strings;  // see graph/string_pool.h; NULL: none yet

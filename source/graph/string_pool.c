@@ -95,7 +95,7 @@ void release_ir_strings(struct ir_strings* strings)
     free_memory(strings);
 }
 
-// ---- texts ----
+// ---- strings ----
 
 int check_ir_text(const char* text, size_t length, const char* owner, int64_t index)
 {

@@ -25,7 +25,7 @@ typedef struct ir_stored_part
 void find_ir_stored_part(const struct subgraph* part, struct device* device, bool isolated,
                          ir_stored_part_t* stored);
 
-// Lets the device of a compiled subgraph load the bytes found, and if it refuses the model's bytes,
+// Lets the device of a compiled part load the bytes found, and if it refuses the model's bytes,
 // those of the folder. False: the device has to compile. Any thread.
 bool load_ir_stored_part(struct subgraph* subgraph, int part_index, ir_stored_part_t* stored);
 

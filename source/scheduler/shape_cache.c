@@ -59,7 +59,7 @@ struct graph* get_ir_spare(const struct graph* source)
 
 // ---- terms ----
 
-// FNV-1a by words of 8 bytes: it detects changed bytes, and is no protection against forged ones.
+// FNV-1a by words of 8 bytes: it detects changes, but does not protect against forged values.
 static uint64_t hash_bytes(uint64_t hash, const void* data, size_t bytes)
 {
     const char* cursor = data;

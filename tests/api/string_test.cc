@@ -42,7 +42,7 @@ class StringTest : public ApiTest
         ApiTest::TearDown();
     }
 
-    // y = op(x, w), where w is only there if it has texts.
+    // y = op(x, w), where w is only there if it has strings.
     void make(const std::string& op, int output_type, const std::vector<std::string>& w = {},
               const std::string& type = vector_type(kString))
     {

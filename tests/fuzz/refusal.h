@@ -19,7 +19,7 @@ inline void note_refusal()
 {
     const int code = tengine_error_code();
     if (code >= 0 || tengine_error_message()[0] == '\0') {
-        std::fprintf(stderr, "an input is refused with code %d and the sentence '%s'\n", code,
+        std::fprintf(stderr, "an input is refused with code %d and the message '%s'\n", code,
                      tengine_error_message());
         std::abort();
     }

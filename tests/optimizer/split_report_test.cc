@@ -266,7 +266,7 @@ TEST_F(SplitReport, EveryReasonHasItsWords)
     ASSERT_NE(made, nullptr) << tengine_error_message();
     for (const Case& entry : cases) {
         refuse_ir_node(&made->node_list[0]->core->refusal_list[0].verdict, entry.code,
-                       entry.attribute, entry.value, "a sentence");
+                       entry.attribute, entry.value, "a message");
         const auto logged = report(made.get());
         ASSERT_EQ(logged.size(), 1u);
         EXPECT_THAT(logged[0], EndsWith(std::string(", because ") + entry.words));

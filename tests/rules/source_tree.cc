@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 
@@ -79,6 +80,48 @@ bool opens_literal(const std::string& text, size_t i)
     return text[i] == '\'' && (i == 0 || !isalnum(static_cast<unsigned char>(text[i - 1])));
 }
 
+enum class Kind
+{
+    kCode,
+    kComment,
+    kLiteral
+};
+
+struct Piece
+{
+    Kind kind;
+    size_t end;
+};
+
+// The comment, the literal or the character of code at `i`.
+Piece find_piece(const std::string& text, size_t i)
+{
+    if (text.compare(i, 2, "//") == 0)
+        return {Kind::kComment, std::min(text.find('\n', i), text.size())};
+    if (text.compare(i, 2, "/*") == 0) {
+        const size_t close = text.find("*/", i + 2);
+        return {Kind::kComment, close == std::string::npos ? text.size() : close + 2};
+    }
+    if (opens_literal(text, i))
+        return {Kind::kLiteral, std::min(literal_end(text, i) + 1, text.size())};
+    return {Kind::kCode, i + 1};
+}
+
+// The same in a script.
+Piece find_script_piece(const std::string& text, size_t i)
+{
+    if (text[i] == '#' && (i == 0 || std::isspace(static_cast<unsigned char>(text[i - 1]))))
+        return {Kind::kComment, std::min(text.find('\n', i), text.size())};
+    if (text[i] == '"') return {Kind::kLiteral, std::min(literal_end(text, i) + 1, text.size())};
+    return {Kind::kCode, i + 1};
+}
+
+void blank(std::string* text, size_t begin, size_t end, char blank)
+{
+    for (size_t i = begin; i < end; ++i)
+        if ((*text)[i] != '\n') (*text)[i] = blank;
+}
+
 }  // namespace
 
 std::string SourceFile::extension() const
@@ -137,23 +180,30 @@ std::vector<std::string> folders_below(const std::string& folder)
 std::string strip_comments(const std::string& text)
 {
     std::string result = text;
-    size_t i = 0;
-    while (i < text.size()) {
-        size_t end = i + 1;
-        bool comment = false;
-        if (text.compare(i, 2, "//") == 0) {
-            comment = true;
-            end = std::min(text.find('\n', i), text.size());
-        } else if (text.compare(i, 2, "/*") == 0) {
-            comment = true;
-            const size_t close = text.find("*/", i + 2);
-            end = close == std::string::npos ? text.size() : close + 2;
-        } else if (opens_literal(text, i)) {
-            end = std::min(literal_end(text, i) + 1, text.size());
-        }
-        for (; i < end; ++i) {
-            if (comment && text[i] != '\n') result[i] = ' ';
-        }
+    for (size_t i = 0; i < text.size();) {
+        const Piece piece = find_piece(text, i);
+        if (piece.kind == Kind::kComment) blank(&result, i, piece.end, ' ');
+        i = piece.end;
+    }
+    return result;
+}
+
+std::string comments_and_messages(const SourceFile& file)
+{
+    const std::string text = join_lines(file.lines);
+    std::string result = text;
+    const bool is_script = !contains(kCodeExtensions, file.extension());
+    for (size_t i = 0; i < text.size();) {
+        const Piece piece = is_script ? find_script_piece(text, i) : find_piece(text, i);
+        const bool is_message = piece.kind == Kind::kLiteral &&
+                                text.substr(i, piece.end - i).find(' ') != std::string::npos;
+        if (piece.kind == Kind::kComment)
+            blank(&result, i, std::min(text.find_first_not_of("/*#", i), piece.end), ' ');
+        else if (is_message)
+            result[i] = result[piece.end - 1] = '\0';
+        else
+            blank(&result, i, piece.end, '\0');
+        i = piece.end;
     }
     return result;
 }

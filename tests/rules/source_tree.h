@@ -33,6 +33,9 @@ std::vector<std::string> folders_below(const std::string& folder);
 
 // The text with comments blanked out; line ends and string literals stay.
 std::string strip_comments(const std::string& text);
+// The comments of a file and its string literals of several words; anything else is '\0', except
+// for line ends.
+std::string comments_and_messages(const SourceFile& file);
 std::string join_lines(const std::vector<std::string>& lines);
 
 bool starts_with(const std::string& text, const std::string& prefix);

@@ -132,7 +132,7 @@ TEST(Runner, AHungCallHasItsOwnInputsWhateverTheirShape)
     EXPECT_EQ(wait_hung_calls(10000), 0);
 }
 
-// A device fails in a run, and there is no memory to compile its part for another.
+// A device fails in a run, and compiling its part for another runs out of memory.
 TEST(Runner, TheDefaultDeviceIsAskedAgainWhenItLackedMemory)
 {
     const LogCapture log;

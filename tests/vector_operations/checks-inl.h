@@ -28,7 +28,7 @@ namespace tengine::vector_operations::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// What a group of operations says of itself; where it is otherwise, the group says it again.
+// The properties of a group of operations, which a group that differs redefines.
 struct SameType
 {
     template <class D>

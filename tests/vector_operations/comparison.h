@@ -11,7 +11,7 @@
 
 namespace tengine::vector_operations {
 
-// What is done with the numbers of a type, which are wherever they are.
+// The operations on the numbers of a type, for comparisons.
 struct NumberType
 {
     size_t bytes;

@@ -83,8 +83,8 @@ struct DemotionToHalves : OtherType<uint16_t>
     TENGINE_OPERATIONS(TENGINE_DEMOTION_TO_HALVES)
 };
 
-#define TENGINE_PROMOTION_OF_HALVES(CHECK)                                         \
-    CHECK("PromoteTo of halves", hn::PromoteTo(d, hn::DemoteTo(HalvesOf<D>(), a)), \
+#define TENGINE_PROMOTION_OF_HALVES(CHECK)                                               \
+    CHECK("PromoteTo of half vectors", hn::PromoteTo(d, hn::DemoteTo(HalvesOf<D>(), a)), \
           plain_fp16_to_fp32(plain_fp32_to_fp16(a[i])))
 struct PromotionOfHalves : SameType
 {

@@ -6,7 +6,7 @@
 
 #include "tengine/device.h"
 
-// ---- What the device can run ----
+// ---- Operators of the device ----
 
 // One row per operator: its ONNX name and what runs a node of it. Devices whose library compiles
 // whole networks have a function here that adds the node to the library's own graph.

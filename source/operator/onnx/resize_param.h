@@ -12,7 +12,7 @@ struct resize_param
     char* mode;  // nearest, linear, cubic
     char* coordinate_transformation_mode;
     char* nearest_mode;
-    char* keep_aspect_ratio_policy;  // stretch, not_larger, not_smaller; with sizes only
+    char* keep_aspect_ratio_policy;  // "stretch", "not_larger", "not_smaller"; for sizes
     float cubic_coeff_a;
     float extrapolation_value;  // for places outside the input in tf_crop_and_resize
     int exclude_outside;

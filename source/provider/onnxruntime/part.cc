@@ -132,7 +132,7 @@ void Part::copy_output(OrtKernelContext* context, size_t index)
 void Part::compute(OrtKernelContext* context)
 {
     const std::lock_guard<std::mutex> lock(mutex_);
-    // Restoring stops at an input that fails; the run then fails.
+    // Cleared before the next input, which may throw.
     for (size_t i = 0; i < inputs_.size(); ++i)
         if (bind_input(context, i)) is_prepared_ = false;
     if (!is_prepared_) prepare();

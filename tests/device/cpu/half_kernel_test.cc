@@ -124,7 +124,7 @@ class HalfKernelTest : public testing::TestWithParam<KernelCase>
 
 TEST_P(HalfKernelTest, RoundsTheResultInFp32Once)
 {
-    if (get_vector_target_num() == 0 || !kHasHalves) GTEST_SKIP() << "no kernels for halves";
+    if (get_vector_target_num() == 0 || !kHasHalves) GTEST_SKIP() << "no kernels for fp16 and bf16";
     for (const int data_type : {TENGINE_DT_FP16, TENGINE_DT_BF16}) {
         SCOPED_TRACE(get_data_type_name(data_type));
         compare(data_type);
@@ -188,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(Kernel, HalfKernelTest, testing::ValuesIn(list_cases())
 // All values of 16 bits, and floats of all magnitudes, some of them after the last whole vector.
 TEST(FloatRowsTest, AreThoseOfTheBase)
 {
-    if (get_vector_target_num() == 0 || !kHasHalves) GTEST_SKIP() << "no kernels for halves";
+    if (get_vector_target_num() == 0 || !kHasHalves) GTEST_SKIP() << "no kernels for fp16 and bf16";
     std::vector<uint16_t> halves(0x10003);
     for (size_t i = 0; i < halves.size(); ++i)
         halves[i] = static_cast<uint16_t>(i);
@@ -241,7 +241,7 @@ std::vector<uint8_t> run_cast(const Kernel& kernel, node* node, int thread_num)
 
 TEST(CastKernelTest, IsThatOfTheReference)
 {
-    if (get_vector_target_num() == 0 || !kHasHalves) GTEST_SKIP() << "no kernels for halves";
+    if (get_vector_target_num() == 0 || !kHasHalves) GTEST_SKIP() << "no kernels for fp16 and bf16";
     constexpr int kCount = 40009;
     for (const FloatType& from : kTypes)
         for (const FloatType& to : kTypes) {

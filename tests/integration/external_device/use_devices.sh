@@ -15,7 +15,7 @@ tengine() {
     $EMULATOR "$work/build/bin/tengine" "$@"
 }
 
-# Prints the sentence, and the report and the log of the last command.
+# Prints the message, and the report and the log of the last command.
 fail() {
     echo "$*" >&2
     cat report.json log >&2 || :

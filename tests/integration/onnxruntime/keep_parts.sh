@@ -38,7 +38,7 @@ run --option precision=bf16 model "$work/kept_1.onnx" 2>"$work/said" &&
 grep -q "the compiled part is for 'CPU in fp32', the session has 'CPU in bf16'" "$work/said" ||
     fail "of another precision: $(cat "$work/said")"
 
-# refuses <what was done> <word of the sentence>
+# refuses <what was done> <word of the message>
 refuses() {
     run --expect "$work/plain/outputs" model "$work/kept_0.onnx" 2>"$work/said" &&
         fail "a model runs whose part is $1"

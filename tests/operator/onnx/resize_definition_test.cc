@@ -56,7 +56,7 @@ Axis scale_axis(int64_t dim, Fraction scale, Fraction begin = {0}, Fraction end 
     return {scale, length, length.floor(), begin, end};
 }
 
-// stretch: the sizes. not_larger, not_smaller: the least or the largest of sizes / dims is the
+// "stretch": the sizes. not_larger, not_smaller: the least or the largest of sizes / dims is the
 // scale of all axes, and round_int(scale * dim), halves up, the size of each.
 std::vector<Axis> size_axes(const Ints& dims, const Ints& sizes, const std::string& policy)
 {

@@ -138,7 +138,7 @@ inline int get_module(void* result, int index, const void** out_bytes, size_t* o
                                         out_bytes, out_size));
 }
 
-// LiteRT's entry points are bytes with a length: the texts that are made of them live until the
+// LiteRT's entry points are bytes with a length: the strings made of them live until the
 // thread asks for the next.
 inline int get_call(void* result, int part, int* out_module, const char** out_entry_point)
 {
@@ -275,10 +275,10 @@ inline int unregister_plugin()
 TENGINE_LITERT_END
 
 // At file scope, once in the plug-in: the name of the device, and the versions of the compiler and
-// of its byte code, as texts.
+// of its byte code, as strings.
 #define TENGINE_LITERT_COMPILER(device_name, sdk_version, byte_code_version) \
     TENGINE_LITERT_PLUGIN(device_name, sdk_version, byte_code_version, {})
-// The same with the operators that it may select, by ONNX's names as texts: what others ask the
+// The same with the operators that it may select, by ONNX's names as strings: what others ask the
 // device about (tengine_compiler_t.operators).
 #define TENGINE_LITERT_COMPILER_OF(device_name, sdk_version, byte_code_version, ...) \
     TENGINE_LITERT_PLUGIN(device_name, sdk_version, byte_code_version, {__VA_ARGS__})

@@ -69,7 +69,7 @@ inline LiteRtStatus give(LiteRtParamIndex* out_num, size_t number)
 }  // namespace tengine_litert
 
 // Every one of these fails with kLiteRtStatusErrorIndexOOB for an index without item, and with
-// kLiteRtStatusErrorInvalidArgument for a tensor that is NULL. Handles and texts are valid during
+// kLiteRtStatusErrorInvalidArgument for a tensor that is NULL. Handles and strings are valid during
 // the call of the plug-in that they were given to.
 
 // ---- model and subgraph ----

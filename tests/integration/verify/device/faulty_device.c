@@ -25,7 +25,7 @@
     X(threads, "Conv of several threads leaves out the last row")              \
     X(allocate, "runs take memory from the heap and give it back")             \
     X(grow, "each preparation takes memory that is not given back")            \
-    X(compile, "what inspect takes is refused by pre_run, without a sentence") \
+    X(compile, "what inspect takes is refused by pre_run, without a message")  \
     X(async, "asynchronous runs after the first compute nothing")
 
 enum planted_error

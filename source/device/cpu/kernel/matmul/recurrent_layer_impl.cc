@@ -456,7 +456,8 @@ int keep_bytes(KernelContext& context, const RecurrentLayer& layer)
 {
     const int64_t depth = std::max<int64_t>(layer.shape.input, layer.units);
     void* room = alloc_memory(static_cast<size_t>(layer.bytes.columns() * (depth + 12)));
-    if (!room) return fail_node(context.node, TENGINE_ENOMEM, "no memory to pack its weights");
+    if (!room)
+        return fail_node(context.node, TENGINE_ENOMEM, "out of memory for its packed weights");
     static const char kind = 0;
     const tensor* scales = context.input(9);
     const ByteFormat& format = layer.bytes.steps.format;

@@ -31,8 +31,8 @@ struct ByteBlock
     const int64_t* stretches;
     int64_t lines, pixels;
     uint32_t flip;
-    int32_t* excess;     // room for that of each pixel, with crossed products
-    bool is_held;        // a copy that has been made before, with its excess
+    int32_t* excess;     // compensation of each pixel, with crossed products
+    bool is_held;        // a copy that has been made before, with its compensation
     const char* packed;  // weights of the group
     int64_t output;      // the element of the first line, pixel and channel
 };

@@ -25,7 +25,7 @@ TENGINE_MUST_USE int keep_problem(KernelContext& context, const Problem& problem
     const uint64_t bytes = kKeptBytes<Problem> + packed_bytes;
     context.state = alloc_memory64(bytes);
     if (!context.state)
-        return fail_node(context.node, TENGINE_ENOMEM, "no memory for its packed weights");
+        return fail_node(context.node, TENGINE_ENOMEM, "out of memory for its packed weights");
     new (context.state) Problem(problem);
     context.free_state = free_memory;
     context.state_bytes = static_cast<size_t>(bytes);

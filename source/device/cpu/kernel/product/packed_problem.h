@@ -46,7 +46,7 @@ TENGINE_MUST_USE int keep_saved_problem(KernelContext& context, const Problem& p
                          static_cast<unsigned long long>(bytes));
     void* state = alloc_memory(sizeof(Kept));
     if (!state)
-        return fail_node(context.node, TENGINE_ENOMEM, "no memory for what its kernel keeps");
+        return fail_node(context.node, TENGINE_ENOMEM, "out of memory for its kernel's data");
     context.state = new (state) Kept{problem, nullptr, context.saved.data};
     context.free_state = free_memory;
     context.state_bytes = sizeof(Kept);
@@ -98,7 +98,7 @@ TENGINE_MUST_USE int keep_packed_problem(KernelContext& context, const Problem& 
         state ? hold_pack(*context.node->graph, *weights, key, bytes, fill, &pack) : nullptr;
     if (!made) {
         free_memory(state);
-        return fail_node(context.node, TENGINE_ENOMEM, "no memory for its packed weights");
+        return fail_node(context.node, TENGINE_ENOMEM, "out of memory for its packed weights");
     }
     context.state = new (state) Kept{problem, shared, made};
     context.packed = {made, bytes};

@@ -33,7 +33,7 @@ inline float round_multiplier(ir_multiplier_t multiplier)
     return std::ldexp(static_cast<float>(multiplier.factor), -multiplier.shift);
 }
 
-// make_ir_multipliers(), with the node in the sentence.
+// make_ir_multipliers(), with the node in the message.
 TENGINE_MUST_USE int find_multipliers(const KernelContext& context, const double* reals, int count,
                                       ir_multiplier_t* out_multipliers);
 

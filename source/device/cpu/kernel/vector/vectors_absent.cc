@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rest of the device asks of vector kernels, in a build without Highway: see layer_norm.h,
+// Stand-ins for functions of vector kernels, in a build without Highway: see layer_norm.h,
 // plan/layout.h and vector_target.h.
 #include "device/cpu/kernel/norm/layer_norm.h"
 #include "device/cpu/kernel/vector/vector_target.h"

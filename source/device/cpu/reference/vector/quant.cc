@@ -15,7 +15,7 @@
 namespace tengine::cpu {
 namespace {
 
-// Calls body(begin, end, slice) for stretches of elements with one scale.
+// Calls body(begin, end, slice) for runs of elements with one scale.
 template <class Body>
 int for_each_slice(const KernelContext& context, const Body& body)
 {

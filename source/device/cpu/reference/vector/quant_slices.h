@@ -11,10 +11,10 @@ namespace tengine::cpu {
 
 constexpr int64_t kChunk = 1024;
 
-// Which scale a stretch of elements has.
+// The scale of each run of elements.
 struct Slices
 {
-    int64_t size = kChunk;  // elements of a stretch
+    int64_t size = kChunk;  // elements of a run
     int64_t number = 1;     // along the axis
     int64_t inner = 1;      // that lie side by side after the axis, each with a scale of its own
     int64_t block = 1;      // along the axis share a scale

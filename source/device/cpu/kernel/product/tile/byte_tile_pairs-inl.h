@@ -9,7 +9,7 @@
 //         static constexpr bool kHasHalves;           // which are four in a group
 //         static Operand load(const char* weights);
 //         static Operand load_pair(const char* first, const char* second);
-//         static Operand join(uint64_t first, uint64_t second);  // of halves
+//         static Operand join(uint64_t first, uint64_t second);  // of the two halves
 //         static Sum start(const int32_t* two);       // twice
 //         static Sum add(Sum sums, Operand input, Operand weights);
 //         static void store(Sum sums, int32_t* first, int32_t* second);  // second: or null
