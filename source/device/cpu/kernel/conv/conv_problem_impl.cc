@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "device/cpu/kernel/conv/conv_problem.h"
+#include "device/cpu/shared/constant.h"
 
 namespace tengine::cpu {
 
@@ -46,9 +47,6 @@ bool is_plain_conv(const node& node)
 
 bool has_pixel_conv_constants(const node& node)
 {
-    const auto is_constant = [](const tensor* tensor) {
-        return !tensor || tensor->tensor_type == TENSOR_TYPE_CONST;
-    };
     return is_constant(get_ir_node_input(&node, 1)) && is_constant(get_ir_node_input(&node, 2));
 }
 

@@ -12,6 +12,7 @@
 #include "device/cpu/kernel/product/packed_problem.h"
 #include "device/cpu/kernel/vector/float_bytes.h"
 #include "device/cpu/kernel_table.h"
+#include "device/cpu/shared/constant.h"
 
 namespace tengine::cpu {
 namespace {
@@ -162,11 +163,6 @@ int run_integer(KernelContext& context)
     return multiply(context, context.input(0)->u8,
                     read_zero_point(context.input(kInteger.input_zero_point), 0),
                     {false, 1, nullptr});
-}
-
-bool is_constant(const tensor* tensor)
-{
-    return !tensor || tensor->tensor_type == TENSOR_TYPE_CONST;
 }
 
 bool accepts(const node& node, const Places& places)

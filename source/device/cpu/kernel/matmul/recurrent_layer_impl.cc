@@ -9,6 +9,7 @@
 #include "device/cpu/kernel/product/packed_problem.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
+#include "device/cpu/shared/constant.h"
 #include "device/cpu/shared/grain.h"
 
 namespace tengine::cpu {
@@ -401,11 +402,6 @@ void run_direction(const KernelContext& context, const RecurrentLayer& layer,
     }
     store_state(layer, direction.state, index, context.output(1));
     store_state(layer, direction.cell, index, context.output(2));
-}
-
-bool is_constant(const tensor* tensor)
-{
-    return !tensor || tensor->tensor_type == TENSOR_TYPE_CONST;
 }
 
 // Both matrices of an int8 layer; the state may have up to a vector more than the units.
