@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The room optimizer: from source graph to execution graph with parts, by fixed lists of passes
-// (pipeline.cc). It leaves the source graph as it is, and asks devices through their tables only:
-// no pass knows one by name. Inside it is C++; rooms above see this header.
+// (pipeline.cc). It does not change the source graph, and calls devices through their tables only:
+// no pass names a device. Its inside is C++; rooms above see this header.
 #pragma once
 
 #include "tengine/ir.h"
@@ -10,22 +10,22 @@ TENGINE_EXTERN_C_BEGIN
 
 struct tengine_quantization;
 
-// A copy of `source` that shares its constants, taken through all passes: ONNX operators of the
-// newest opset, shapes, folded constants, parts with their devices. The source is not changed, but
-// where its constants lie: see align_ir_constants().
-// *out_graph is to be destroyed with destroy_ir_graph() before the source.
+// A copy of `source` that shares its constants, after all passes: ONNX operators of the newest
+// opset, shapes, folded constants, parts with their devices. The source does not change, except for
+// the place of its constants: see align_ir_constants(). *out_graph is to be destroyed with
+// destroy_ir_graph() before the source.
 int create_execution_graph(struct graph* source, const ir_run_options_t* options,
                            struct graph** out_graph);
 
 // Appends the constants that the outputs need, by their indices (int32_t). ENOMEM.
 int list_ir_needed_constants(const struct graph* source, struct vector* constants);
 
-// The contents of a file of this source graph when it speaks `dialect` ("tengine": Tengine's
-// operators, "": ONNX's, all of which can stand in one opset, that of the option model.opset): a
-// graph in source form. Nodes that Tengine cannot say stay ONNX's, and a warning says why.
-// *out_graph is NULL when the source graph is that itself, else to be destroyed with
-// destroy_ir_graph() before the source. All input shapes must be known, unless the source is in the
-// dialect. TENGINE_ENOTSUP: an operator that the opset does not have.
+// The contents of a file of this source graph in `dialect` ("tengine": Tengine's operators, "":
+// ONNX's in one opset, that of the option model.opset): a graph in source form. Nodes that have no
+// form in Tengine stay ONNX's, and a warning gives the reason. *out_graph is NULL when the source
+// graph has that form, else to be destroyed with destroy_ir_graph() before the source. All input
+// shapes must be known, unless the source is in the dialect. TENGINE_ENOTSUP: the opset lacks an
+// operator.
 int create_saved_graph(const struct graph* source, const char* dialect, struct graph** out_graph);
 
 // A new source graph: the quantised form of `source`, as tengine_graph_quantize() gives it.
@@ -43,34 +43,35 @@ int create_quantized_graph(const struct graph* source, const struct tengine_quan
 int detach_ir_subgraph(const struct subgraph* part, struct device* device, bool copy_constants,
                        struct subgraph** out_subgraph);
 
-// Repairs of a split whose part `index` a device could not compile; boundaries and indices are made
-// again. halve: the part becomes two on the same device, the first half of its nodes and the
-// second, which follows it; it must have two nodes. redirect: the default device gets the part, and
-// each of its nodes remembers the refusal. EOPERATOR when the default device does not take a node,
+// Repairs of a split whose part `index` a device could not compile; boundaries and indices are
+// computed again. halve: replaces the part by two on the same device, the first half of its nodes
+// and the second; it must have two nodes. redirect: gives the part to the default device, and each
+// of its nodes records the refusal. EOPERATOR when the default device does not take a node,
 // EFALLBACK when the context does not allow it.
 int halve_ir_subgraph(struct graph* execution, int index);
 int redirect_ir_subgraph(struct graph* execution, int index, int reason, const char* message);
-// Makes one part of neighbours in the list that the default device runs; none may be compiled yet.
+// Joins neighbours in the list that the default device runs; none may be compiled yet.
 int join_ir_default_subgraphs(struct graph* execution);
 
-// Memory of tensors between parts and of the graph's outputs, once the parts are settled.
+// Plans memory of boundary tensors and of the graph's outputs, after the last change of parts.
 int plan_ir_boundary_memory(struct graph* execution);
 
-// The device a graph's nodes are offered first: set_graph_device()'s choice, else the first of its
-// context, else the default device, which comes last wherever it stands in the list.
+// The device that a graph's nodes are offered first: set_graph_device()'s choice, else the first of
+// its context, else the default device, which comes last at any place in the list.
 struct device* find_best_device(const struct graph* graph);
 
 // The devices that are asked for the graph's nodes, each once, best first and the default device
 // last: appends struct device*.
 int list_ir_graph_devices(const struct graph* graph, struct vector* out_devices);
 
-// Predicted time of one run of a node on its device, in ns. Kept in the node until it gets another
-// device, which sets predicted_ns to -1.
+// Predicted time of one run of a node on its device, in ns. The node stores it until its device
+// changes, which sets predicted_ns to -1.
 int64_t predict_ir_node(struct node* node);
 
 // After a failure that the shapes of the graph's inputs may explain, whose status is also returned:
-// the message goes on with the inputs whose shape is not as the model declares, or else with a
-// name that stands for two numbers. Tmfiles, all that minimal builds read, declare nothing.
+// extends the message by the inputs whose shape differs from the model's declaration, or else by a
+// dimension's name that has two values. Tmfiles, the only format of minimal builds, declare
+// nothing.
 #ifdef TENGINE_MINIMAL
 static inline int explain_ir_inputs(const struct graph* source, int status)
 {

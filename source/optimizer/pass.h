@@ -39,7 +39,7 @@ using GraphPointer = std::unique_ptr<graph, GraphDeleter>;
 
 // graph/execution_graph.cc: the copy the passes work on.
 int copy_to_execution_graph(const graph& source, GraphPointer* out_graph);
-// The same for a part of the source graph, in a time that does not grow with the rest.
+// The same for a part of the source graph, in time proportional to that part.
 struct Extent;
 int copy_extent(const graph& source, const Extent& extent, GraphPointer* out_graph);
 
@@ -47,37 +47,38 @@ int copy_extent(const graph& source, const Extent& extent, GraphPointer* out_gra
 // type, where it is known, is then the model's declaration of it.
 bool is_computed_by_onnx(const graph& source, const struct tensor& tensor);
 
-// graph/copy.cc: single objects into another graph. A tensor comes without shape and data, a node
-// unconnected; source_index is the original's index.
+// graph/copy.cc: copy single objects to another graph. A tensor is copied without shape and data, a
+// node unconnected; source_index is the original's index.
 int copy_tensor_head(const struct tensor& from, graph& target, struct tensor** out_tensor);
 int copy_node_head(const node& from, graph& target, node** out_node);
 
 // graph/missing_kernel.cc, for a node with custom kernels but none for the device: EOPERATOR lists
-// the devices it has them for.
+// the devices that have one.
 int fail_without_kernel(const node& node, const device& device);
 
 // graph/shared_constant.cc: makes a tensor of known type and shape a constant that preparations
-// share (graph/graph_pool.h); fill(memory, argument) writes it unless one has before. ENOMEM.
+// share (graph/graph_pool.h); fill(memory, argument) writes it unless it exists. ENOMEM.
 int share_constant(graph& graph, struct tensor& made, const ir_pack_key& key,
                    void (*fill)(void* memory, void* argument), void* argument);
 
 // pass/lower.cc: operators of old opsets to ONNX operators of the newest.
 int lower_graph(graph& graph);
-// One of ONNX's nodes, whose shapes need not be known.
+// The same for one of ONNX's nodes, whose shapes need not be known.
 int lower_node(graph& graph, node& node);
-// Constants that stand for attributes "of the type of input 0" get that type; called by
-// infer_graph() when the type is known.
+// Constants for attributes "of the type of input 0" get that type; called by infer_graph() when the
+// type is known.
 int settle_moved_inputs(node& node);
 
 // pass/infer.cc: data types and shapes, the lowering of Tengine's operators and the folding of
 // constants, in one walk (a shape may be computed by nodes). Nodes whose shapes depend on data
 // become dynamic.
 int infer_graph(graph& graph);
-// The walk alone: inputs of unknown shape leave shapes unknown, and types where nothing else tells.
+// The walk alone: inputs of unknown shape leave shapes unknown, and types that do not follow from
+// others.
 int infer_nodes(graph& graph);
-// The nodes that infer_graph() left to devices: quantised weights that no device took.
+// Folds the nodes that infer_graph() left to devices: quantised weights that no device took.
 int fold_graph(graph& graph);
-// Whether it is made of a body of a control-flow node.
+// Whether the graph is made of a body of a control-flow node.
 bool is_body(const graph& graph);
 // Whether the run's precision is TENGINE_MODE_INT8 or TENGINE_MODE_UINT8.
 bool is_integer_run(const graph& graph);
@@ -92,7 +93,7 @@ int evaluate_node(node& node);
 // Whether `node` is ONNX's operator `name`; false for null.
 bool is_op(const node* node, const char* name);
 
-// pass/simplify.cc: nodes that do nothing, inputs that are not read.
+// pass/simplify.cc: removes nodes that do nothing, and inputs that are not read.
 int remove_no_ops(graph& graph);
 // pass/merge.cc: BatchNormalization into the Conv before it; Pad into the Conv after it.
 int merge_batch_norms(graph& graph);
@@ -103,11 +104,11 @@ int fold_constant_nodes(graph& graph);
 // pass/dead_code.cc: nodes and tensors that no output needs.
 int remove_dead_code(graph& graph);
 
-// dialect/raise.cc: ONNX's operators as Tengine's, where these say the same. Nodes that stay are
-// logged with the reason. Shapes must be known.
+// dialect/raise.cc: replaces ONNX's operators by Tengine's that compute the same. Nodes that stay
+// are logged with the reason. Shapes must be known.
 int raise_graph(graph& graph);
-// dialect/activations.cc: ReLU and ReLU6 after a Convolution that nothing else reads become its
-// field `activation`, once quantisation is in the tensors.
+// dialect/activations.cc: ReLU and ReLU6 after a Convolution without other readers become its field
+// `activation`, after fold_qdq_nodes().
 int fold_activations(graph& graph);
 // dialect/settled_types.cc: types of tensors that have none, as far as they follow from others.
 int settle_types(graph& graph);
@@ -115,8 +116,8 @@ int settle_types(graph& graph);
 // are all that its output nodes write, as tmfiles have it; else they are tensors.
 int to_source_form(graph& graph, bool outputs_are_nodes);
 
-// dialect/opset.cc: a copy of a source graph of ONNX's operators, all of which stand in `opset`
-// (operator/onnx_form.h), also those of bodies. ENOTSUP names a node that cannot be said in it.
+// dialect/opset.cc: a copy of a source graph of ONNX's operators, all of them in `opset`
+// (operator/onnx_form.h), also those of bodies. ENOTSUP names a node that has no form in it.
 int copy_for_opset(const graph& source, const ir_run_options_t& options, int opset,
                    GraphPointer* out_graph);
 // The same for a graph with operators of the newest opset.
@@ -126,15 +127,16 @@ int take_opset(graph& graph, int opset);
 // context's options precision.* for nodes and tensors.
 void take_model_precision(graph& graph);
 int apply_precision_options(graph& graph);
-// The nodes that `nodes` fits (graph/affinity.h) stay in float. Whether it fits any; the model's
-// node may have gone into another.
+// Keeps the nodes that match `nodes` (graph/affinity.h) in float. False when none matches; the
+// model's node may be part of another.
 bool keep_nodes(graph& graph, const char* nodes);
-// precision/quantize.cc: a float graph of ONNX's operators as a quantised one; see
+// precision/quantize.cc: the quantised form of a float graph of ONNX's operators; see
 // tengine/quantize.h.
 int quantize_float_graph(graph& base, const tengine_quantization& how, graph** out_graph);
-// precision/outcome.cc: EINVAL when int8 or uint8 is wanted of a model without scales, unless the
-// option precision.float allows it; a warning when no node computes in the wanted type for another
-// reason, or a quantised model runs in float beside a device that only computes in int8 or uint8.
+// precision/outcome.cc: EINVAL when int8 or uint8 is requested of a model without scales, unless
+// the option precision.float allows it; a warning when no node computes in the requested type for
+// another reason, or a quantised model runs in float although a device computes only in int8 or
+// uint8.
 int check_precision(graph& graph);
 
 // split/split.cc

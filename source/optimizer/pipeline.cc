@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lists of passes, in order, and the way to look at their work: TG_DUMP=<pass> (or "all")
-// logs the graph before and after that pass, whatever the log level.
+// The lists of passes, in order. TG_DUMP=<pass> (or "all") logs the graph before and after that
+// pass, at any log level.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -41,8 +41,8 @@ int optimize_for(graph& graph, struct device& device)
                              "device '%s', optimize_graph: %s", device.name, cause.c_str());
 }
 
-// Every device of the graph surveys it, and may then rewrite the nodes that it wants to compute in
-// the run's precision. The best comes first, so the nodes it leaves are for the others.
+// Every device of the graph surveys it, and may then rewrite nodes that it computes in the run's
+// precision. Devices are called best first, so each sees the nodes that better ones left.
 int optimize_by_devices(graph& graph)
 {
     const Candidates* candidates;
@@ -74,7 +74,8 @@ class PassList
     const Pass* end_;
 };
 
-// The model in ONNX's operators of the newest opset, and rewrites that are better on every device.
+// Converts the model to ONNX's operators of the newest opset, and rewrites it in ways that suit
+// every device.
 constexpr Pass kFloatPasses[] = {
     {"quantized_tensors", insert_qdq_nodes},
     {"lower", lower_graph},
@@ -89,7 +90,7 @@ constexpr Pass kFloatPasses[] = {
     {"clean", remove_dead_code},
 };
 
-// The passes of a run's devices.
+// The passes that depend on the run's devices.
 constexpr Pass kDevicePasses[] = {
     {"precision_options", apply_precision_options},
     {"optimize", optimize_by_devices},
@@ -117,10 +118,10 @@ int run_passes(graph& graph, const PassList& passes)
     return TENGINE_OK;
 }
 
-// Says which passes there are when TG_DUMP names none of them.
+// Logs the names of the passes when TG_DUMP has another name.
 void check_dump_name();
 
-// The graph that the passes are to work on.
+// Makes the graph that the passes change.
 int begin(const graph& source, const Extent& extent, const ir_run_options_t& options,
           GraphPointer* out_target)
 {
@@ -142,7 +143,7 @@ int create(const graph& source, const ir_run_options_t& options, const PassList&
     return TENGINE_OK;
 }
 
-// The model in floats for a run, which shares with others of the source the tensors made of
+// The model in float for a run; preparations of the source share tensors computed from
 // constants.
 int create_float(const graph& source, const Extent& extent, const ir_run_options_t& options,
                  GraphPointer* out_graph)
@@ -152,10 +153,9 @@ int create_float(const graph& source, const Extent& extent, const ir_run_options
     return run_passes(**out_graph, kFloatPasses);
 }
 
-// Every reader of large constants takes them at any address, or they are aligned first: the CPU
-// does, and so do the passes that merge them or convert them for most precisions; other devices,
-// custom kernels and the passes that quantise them with the scales of a model or a table do not. In
-// minimal builds all are aligned.
+// Aligns large constants if a reader requires it. The CPU reads them at any address, and so do the
+// passes that merge them or convert them for most precisions; other devices, custom kernels and the
+// passes that quantise them with the scales of a model or a table do not. Minimal builds align all.
 int align_constants(graph& source, const Extent& extent, const ir_run_options_t& options)
 {
 #ifndef TENGINE_MINIMAL
@@ -181,8 +181,8 @@ int resolve_ops(const graph& source, const Extent& extent, bool only_unknown)
                               only_unknown);
 }
 
-// A custom kernel may refuse its node once the shapes are known. The graph is then made again, with
-// the operator that was there before; devices see the one that lasts.
+// A custom kernel may refuse its node once the shapes are known. The graph is then made again with
+// the original operator; devices see only the last graph.
 int create_for_run(graph& source, const ir_run_options_t& options, graph** out_graph)
 {
     const Extent extent = find_extent(source);
@@ -251,7 +251,7 @@ constexpr Pass kFloatOnnxPasses[] = {
     {"clean", remove_dead_code},
 };
 
-// InputOp, Const and operators not known here belong to both dialects.
+// InputOp, Const and unknown operators belong to both dialects.
 bool is_operator_of_tengine(const node* node)
 {
     const method& method = *node->op.method;
@@ -261,8 +261,7 @@ bool is_operator_of_tengine(const node* node)
 
 // ---- TG_DUMP ----
 
-// The pass that the environment wants to see, or "all"; null when it wants none. Minimal builds do
-// without.
+// The pass that TG_DUMP names, or "all"; null when it is not set. Minimal builds have no dumps.
 const char* wanted_dump()
 {
 #ifdef TENGINE_MINIMAL
@@ -282,7 +281,7 @@ void log_at_any_level(const Body& body)
     set_log_sink_level(level);
 }
 
-// Found by the compiler: a program that saves no graphs shall not need the passes for files.
+// A template, so that a program that saves no graphs is linked without the passes for files.
 template <size_t number>
 constexpr std::array<const char*, number> names_of(const Pass (&passes)[number])
 {
@@ -309,7 +308,7 @@ constexpr Names all_of(const List& list)
     return {std::data(list), std::size(list)};
 }
 
-// Each once, in the order in which they first come.
+// Each name once, in the order of the first use.
 Vector<String> list_pass_names()
 {
     constexpr Names kLists[] = {all_of(kFloatNames), all_of(kDeviceNames),
@@ -346,7 +345,7 @@ bool has_operators_of_tengine(const graph& source)
 
 // ---- opsets ----
 
-// The opset that the context asks for; 0: the usual one, or the one that the operators need.
+// The opset that the context requests; 0: the default, or the one that the operators need.
 int asked_opset(const graph& graph)
 {
     return static_cast<int>(get_ir_context_number(graph.attribute->context, "model.opset"));
@@ -363,8 +362,8 @@ bool has_open_results(const graph& source)
                        });
 }
 
-// Readers ask for the shapes of results. Where they follow from those of the inputs, a copy has
-// them; a graph that cannot be copied is written as it is.
+// Readers expect shapes of results. A copy of the graph infers them from those of the inputs; a
+// graph that cannot be copied is written as it is.
 int complete_results(const graph& source, const ir_run_options_t& options, int opset,
                      graph** out_graph)
 {
@@ -375,7 +374,7 @@ int complete_results(const graph& source, const ir_run_options_t& options, int o
     return TENGINE_OK;
 }
 
-// Where the usual opset is not asked for, an older one of the model's own does as well.
+// If no opset is requested, an older one of the model's is used, too.
 int create_for_opset(const graph& source, const ir_run_options_t& options, graph** out_graph)
 {
     const int asked = asked_opset(source);
@@ -397,21 +396,21 @@ int create_for_opset(const graph& source, const ir_run_options_t& options, graph
     return TENGINE_OK;
 }
 
-// All is of the newest opset.
+// Converts a graph of the newest opset to the requested one.
 int take_asked_opset(graph& graph)
 {
     const int asked = asked_opset(graph);
     return asked ? take_opset(graph, asked) : TENGINE_OK;
 }
 
-// A graph that has Tengine's operators came from a tmfile or was made by hand, and is saved as it
-// is; so is one without for an ONNX file, except for the opset.
+// A graph with Tengine's operators came from a tmfile or was made by hand, and is saved unchanged;
+// a graph without them is saved unchanged for an ONNX file, except for the opset.
 int create_saved(const graph& source, bool tengine, graph** out_graph)
 {
     *out_graph = nullptr;
     const bool is_translated = has_operators_of_tengine(source) != tengine;
     if (!is_translated && tengine) return TENGINE_OK;
-    // Integers stay integers: quantised weights are not folded.
+    // Quantised weights are not folded, so that integers stay integers.
     ir_run_options_t options = {};
     options.num_thread = 1;
     options.precision = TENGINE_MODE_INT8;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // For files of Tengine's dialect: a clamp becomes the field `activation` of the Convolution before
-// it, as the original converter has it. Lowering makes a node of it again.
+// it, as Tengine's converter writes it. Lowering restores the node.
 #include <algorithm>
 #include <limits>
 
@@ -15,9 +15,10 @@
 namespace tengine {
 namespace {
 
-// Values of the field. Its 1 is left out: Tengine Lite's reference kernels clip to -1 .. 1 then,
-// those for int8 to 0 .. 1, and the fast ones to 0 .. 6, as for every number above 0. An operator
-// ReLU1 is the same to all of them. Deconvolution's field stays empty as in its converter.
+// Values of the field. The value 1 is not used: for it, Tengine Lite's reference kernels clip to -1
+// .. 1, those for int8 to 0 .. 1, and the fast ones to 0 .. 6, as for every number above 0. All of
+// them compute an operator ReLU1 in the same way. The field of Deconvolution stays empty, as in
+// Tengine's converter.
 constexpr int kNone = -1;
 constexpr int kRelu = 0;
 constexpr int kRelu6 = 6;
@@ -42,15 +43,15 @@ bool are_quantized_alike(const struct tensor& a, const struct tensor& b)
            std::equal(zero_points_of(a), zero_points_of(a) + number, zero_points_of(b));
 }
 
-// Floats that the user wants to keep as nodes with names of their own.
+// Whether the user requires float for the tensor, which then keeps its node and name.
 bool is_kept(const graph& graph, const struct tensor& clamped)
 {
     return clamped.quant_param_num == 0 &&
            get_ir_context_number(graph.attribute->context, "model.fold_activations") == 0;
 }
 
-// An output of the graph keeps its node, which programs know by name. A convolution that is rounded
-// to other steps than its clamp's stays one that is rounded twice.
+// An output of the graph keeps its node, since programs know its name. A convolution whose
+// quantisation differs from its clamp's is rounded twice, and must stay so.
 int fold_activation(graph& graph, node& clamp)
 {
     const struct tensor* clamped = find_clamped(clamp);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes that stay ONNX's in a graph for a file of Tengine's dialect: a warning for each
-// operator, since networks repeat theirs.
+// The nodes that stay ONNX's in a graph for a file of Tengine's dialect. One warning covers all
+// nodes of an operator, since networks repeat theirs.
 #pragma once
 
 #include "base/containers.hpp"
@@ -12,8 +12,8 @@ namespace tengine {
 class KeptNodes
 {
   public:
-    // The place of the message that says why, and names the node; null for a node that is not the
-    // first of its operator, of which nothing is said.
+    // Returns the string for the reason, which names the node; null if the operator has a node with
+    // a reason already.
     String* add(const node& node);
     void warn() const;
 

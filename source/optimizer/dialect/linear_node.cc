@@ -25,7 +25,7 @@ int read_zero_point(const struct tensor* zero_point, int index)
     }
 }
 
-// 511 steps of the scale neither overflow, nor are they rounded where floats have fewer bits.
+// 511 steps of the scale must neither overflow nor be rounded in float types of fewer bits.
 bool is_exact(float scale)
 {
     return scale >= std::numeric_limits<float>::min() &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameters of a QuantizeLinear or DequantizeLinear for the quantised tensor that it writes or
-// reads, where a tensor can have them.
+// The parameters of a QuantizeLinear or DequantizeLinear as those of the quantised tensor that it
+// writes or reads, if a tensor can have them.
 #pragma once
 
 #include "base/containers.hpp"
@@ -19,13 +19,13 @@ struct LinearParameters
     }
 };
 
-// False unless `bytes` are of int8, uint8 or int32, the values of fp32, scales and zero points
-// constant, for the whole or for the slices of dimension 0, and each scale such that quantised
-// elements keep their bits after dequantising and quantising.
+// False unless `bytes` are int8, uint8 or int32, the values fp32, and scales and zero points
+// constant, for the whole tensor or for the slices of dimension 0; and each scale must be such that
+// quantised elements keep their bits when they are dequantised and quantised.
 bool read_linear_parameters(const node& linear, const struct tensor& bytes,
                             const struct tensor& values, LinearParameters* out_parameters);
 
-// Whether the tensor can have these: it is not quantised yet, or in this way.
+// Whether the tensor can have these: it is not quantised yet, or has the same parameters.
 bool can_have_parameters(const struct tensor& tensor, const LinearParameters& parameters);
 int give_parameters(struct tensor& tensor, const LinearParameters& parameters);
 

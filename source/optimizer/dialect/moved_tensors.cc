@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raising puts nodes that only move elements around others, such as the Reshape before and after a
-// convolution of one axis. The tensors between are floats that nothing quantises; but elements that
-// are moved are the same bytes before and after it, so the tensor can be quantised like the one it
-// is made of, or like the one made of it. Then these nodes compute in int8 or uint8 as the ONNX
-// model's node does, and Tengine Lite, which has no floats between quantised tensors, can load
-// them.
+// Raising adds nodes that only move elements around other nodes, such as the Reshape before and
+// after a convolution with one axis. The tensors between are float, and no node quantises them. But
+// moved elements have the same bytes, so such a tensor can be quantised like the tensor it is
+// computed from, or like the one computed from it. Then these nodes compute in int8 or uint8 as the
+// node of the ONNX model does, and Tengine Lite, which has no float between quantised tensors, can
+// load them.
 #include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/operator.h"
@@ -57,7 +57,7 @@ Quantisation quantisation_after(const graph& graph, const struct tensor& tensor)
                : quantisation_of(tensor);
 }
 
-// Raising leaves types and shapes to be inferred.
+// Raising leaves types and shapes of new tensors to be inferred.
 bool is_made_by_raising(const graph& graph, const struct tensor* tensor)
 {
     return tensor && tensor->data_type == TENGINE_DT_UNKNOWN && tensor->core->source_index < 0 &&
@@ -70,7 +70,7 @@ bool moves_one_tensor(const node* node)
     return moves_bytes(node) && String(get_ir_node_op(node)) != "Concat";
 }
 
-// One scale goes wherever the elements go.
+// One scale is valid wherever elements move.
 bool may_move(const Quantisation& quantisation)
 {
     return quantisation.data_type != TENGINE_DT_FP32 && quantisation.parameters.scales.size() == 1;
@@ -102,8 +102,8 @@ int quantise_operand(graph& graph, const node& move)
     return may_move(quantisation) ? quantise(*from, quantisation) : TENGINE_OK;
 }
 
-// Tengine's weights have two spatial axes. Lowering would move these, and scales of channels stay
-// behind then.
+// Tengine's weights have two spatial axes. Lowering would move them, but not the scales of
+// channels.
 int give_second_axis(graph& graph, const node& convolution)
 {
     struct tensor* weight = get_ir_node_input(&convolution, 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX's operators in the form of another opset, for files. A node that an earlier opset states in
-// the same form stays as it is. All else is raised to the newest form by the operator's lower
-// function, as in a run, and taken down from there.
+// ONNX's operators in the form of another opset, for files. A node that has the same form in an
+// earlier opset stays. Other nodes are first lowered to the newest form, as in a run, and then
+// converted to the earlier opset.
 #include <algorithm>
 #include <cstring>
 
@@ -27,7 +27,7 @@ bool fits(const node& node, int opset)
 
 // ---- down ----
 
-// Nothing reads the constant any more, and a file without it says the same.
+// Removes a constant without readers, which a file need not have.
 void drop_if_unread(const graph& graph, struct tensor& constant)
 {
     if (constant.consumer_num == 0 && !is_ir_graph_output(&graph, constant.index))
@@ -90,7 +90,7 @@ int take_moved_input(node& node, const op_field_t& field, int opset)
     return drop_input(node, field.moved_input);
 }
 
-// Inputs that are attributes in `opset`.
+// Turns inputs into attributes that they are in `opset`.
 int take_moved_inputs(node& node, int opset)
 {
     const method& method = *node.op.method;
@@ -103,7 +103,7 @@ int take_moved_inputs(node& node, int opset)
     return TENGINE_OK;
 }
 
-// Before opset 18 parts without sizes are equal.
+// Before opset 18, outputs without given sizes are of equal size.
 int split_equally(node& node, int opset)
 {
     const struct tensor* input = get_ir_node_input(&node, 0);
@@ -138,7 +138,8 @@ int unname_roi_mode(node& node, int opset)
     return TENGINE_OK;
 }
 
-// Before opset 13 the axes from `axis` on are one. At the last axis that is the same.
+// Before opset 13, Softmax treats the axes from `axis` on as one. At the last axis that makes no
+// difference.
 int flatten_softmax(node& node, int opset)
 {
     const struct tensor* input = get_ir_node_input(&node, 0);
@@ -164,7 +165,7 @@ int drop_steps(node& node, int)
     return is_plain ? drop_input(node, 4) : TENGINE_OK;
 }
 
-// A constant of zeroes in the place of an input that is left out.
+// Adds a constant of zeroes for an absent input.
 int fill_input(node& node, int index, const char* name, int data_type, int count)
 {
     if (get_ir_node_input(&node, index)) return TENGINE_OK;
@@ -178,14 +179,14 @@ int fill_input(node& node, int index, const char* name, int data_type, int count
     return set_ir_node_input_tensor(&node, index, made);
 }
 
-// Before opset 13 a list that is not given is empty.
+// Before opset 13, an absent list is an empty input.
 int fill_resize(node& node, int)
 {
     TENGINE_RETURN_IF_ERROR(fill_input(node, 1, "roi", TENGINE_DT_FP32, 0));
     return fill_input(node, 2, "scales", TENGINE_DT_FP32, 0);
 }
 
-// Before opset 11 there is always a bias.
+// Before opset 11, the bias is required.
 int fill_bias(node& node, int)
 {
     const struct tensor* input = get_ir_node_input(&node, 0);
@@ -194,8 +195,8 @@ int fill_bias(node& node, int)
     return is_number ? fill_input(node, 2, "bias", type, 1) : TENGINE_OK;
 }
 
-// Before opset 14 a 0 in the shape is a dimension of the input. The shape of a tensor with elements
-// has none.
+// Before opset 14, a 0 in the shape means a dimension of the input. The shape of a tensor with
+// elements contains no 0.
 int drop_allowzero(node& node, int)
 {
     for (const struct tensor* data : {get_ir_node_input(&node, 0), get_ir_node_output(&node, 0)})
@@ -223,13 +224,13 @@ constexpr Descent kDescents[] = {
     {"Split", 18, split_equally},
 };
 
-// The tensor whose dimensions `axis` and `axes` count.
+// The tensor to whose dimensions `axis` and `axes` refer.
 const struct tensor* find_counted(const node& node)
 {
     return is_op(&node, "Unsqueeze") ? get_ir_node_output(&node, 0) : get_ir_node_input(&node, 0);
 }
 
-// Before opset 11 axes count from the first dimension.
+// Before opset 11, axes are not negative.
 int count_axes_forwards(node& node, int opset)
 {
     const struct tensor* counted = find_counted(node);
@@ -245,14 +246,14 @@ int count_axes_forwards(node& node, int opset)
     return number > 0 ? set_node_ints(&node, "axes", axes.data(), number) : TENGINE_OK;
 }
 
-// The node has the newest form.
+// Converts a node of the newest form to `opset`.
 int take_down(node& node, int opset)
 {
     for (const Descent& descent : kDescents)
         if (is_op(&node, descent.op) && opset < descent.opset)
             TENGINE_RETURN_IF_ERROR(descent.take(node, opset));
     const int meant = node.op.version;
-    node.op.version = opset;  // which has the attributes
+    node.op.version = opset;  // its row has the attributes
     TENGINE_RETURN_IF_ERROR(take_moved_inputs(node, opset));
     TENGINE_RETURN_IF_ERROR(count_axes_forwards(node, opset));
     node.op.version = meant;
@@ -263,7 +264,7 @@ int take_down(node& node, int opset)
 
 // ---- up ----
 
-// The elements of a group become those of its channels.
+// Repeats the elements of each group for its channels.
 int repeat_for_channels(node& node, int index, int groups, int channels)
 {
     const struct tensor* given = get_ir_node_input(&node, index);
@@ -335,15 +336,16 @@ int rewrite_bodies(const node& node, int opset)
     return TENGINE_OK;
 }
 
-// Nothing is taken down to before the operator, or from a row that is not the newest.
+// Whether the node cannot be converted: the operator is newer than `opset`, or its row is not the
+// newest.
 bool is_before(const node& node, int opset)
 {
     const method& method = *node.op.method;
     return opset < method.version && (method.until || !find_op_method(node.op.type, opset));
 }
 
-// Types follow from those of inputs also where shapes do not, as in a model whose input has free
-// dimensions. A type that stays unknown is left to the code that needs it.
+// Infers types, which follow from those of inputs even if shapes do not, as in a model whose input
+// has free dimensions. Code that needs a type that stays unknown refuses it.
 void learn_types(node& node)
 {
     const auto is_open = [](const struct tensor* tensor) {
@@ -371,14 +373,14 @@ int rewrite_node(graph& graph, node& node, int opset)
 
 int rewrite_graph(graph& graph, int opset)
 {
-    // A lower function may append nodes, which are looked at in their turn.
+    // A lower function may append nodes, which this loop visits, too.
     for (int i = 0; i < graph.node_num; ++i)
         if (struct node* node = graph.node_list[i])
             TENGINE_RETURN_IF_ERROR(rewrite_node(graph, *node, opset));
     return tidy_graph(graph);
 }
 
-// Types and shapes as the source has them: a copy forgets those that operators compute.
+// Copies types and shapes from the source: copying a graph drops those that operators compute.
 int take_types(const graph& source, graph& copy)
 {
     for (int i = 0; i < copy.tensor_num; ++i) {
@@ -406,8 +408,8 @@ bool has_functions_of_programs(const graph& graph)
                        [](const struct node* node) { return node->core->custom_kernel; });
 }
 
-// Finds the shapes that can be known without functions of the program, which may fail. A graph that
-// cannot be prepared may still be written.
+// Infers the shapes that do not need functions of the program, which may fail. A graph that cannot
+// be prepared can still be written.
 void learn_shapes(const graph& source, graph& copy)
 {
     if (has_functions_of_programs(source)) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantised tensors become DequantizeLinear and QuantizeLinear, see quantized_tensors.h.
+// Replaces quantised tensors by DequantizeLinear and QuantizeLinear, see quantized_tensors.h.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -74,7 +74,7 @@ bool is_same_quantization(const struct tensor& a, const struct tensor& b)
            a.scale == b.scale && a.zero_point == b.zero_point;
 }
 
-// Devices requantise and clamp in one step, but clamp once.
+// Makes the input of a clamp float, since devices requantise and clamp in one step, but clamp once.
 int free_clamped(const node& clamp)
 {
     struct tensor* tensor = find_clamped(clamp);
@@ -165,7 +165,7 @@ class Speller
     }
 
     graph& graph_;
-    Vector<struct tensor*> values_;  // by the index of the quantised tensor
+    Vector<struct tensor*> values_;  // by quantised tensor
 };
 
 bool has_tengine_nodes(const graph& graph)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DequantizeLinear and QuantizeLinear become quantised tensors, see quantized_tensors.h.
+// Replaces DequantizeLinear and QuantizeLinear by quantised tensors, see quantized_tensors.h.
 #include <algorithm>
 #include <numeric>
 
@@ -28,14 +28,14 @@ bool is_input(const graph& graph, const struct tensor& tensor)
                      tensor.index) != graph.input_tensors + graph.input_tensor_num;
 }
 
-// Tensors of int8 or uint8 that nodes of Tengine move from one to another. Either all of them are
-// quantised alike, or none is. Most are alone.
+// Tensors of int8 or uint8 that Tengine nodes move from one to another. Either all of them have the
+// same quantisation, or none has any. Most groups have one tensor.
 struct Group
 {
     LinearParameters parameters;
     int members = 0;
-    bool is_told = false;   // the parameters
-    bool is_bytes = false;  // something around a member takes it for bytes, so that it stays such
+    bool is_told = false;   // a node gives the parameters
+    bool is_bytes = false;  // a neighbour needs integers, so the tensor is not quantised
 };
 
 class Absorber
@@ -94,7 +94,7 @@ class Absorber
         Group& group = group_of(bytes.index);
         ++group.members;
         if (!is_byte_type(bytes.data_type) && bytes.data_type != TENGINE_DT_INT32) return;
-        int results = 0;  // outputs of the graph that are made of it
+        int results = 0;  // outputs of the graph that are computed from it
         bool agrees = judge_writer(bytes, &group);
         for (int i = 0; agrees && i < bytes.consumer_num; ++i)
             agrees = judge_reader(bytes, *graph_.node_list[bytes.consumer[i]], &group, &results);
@@ -133,7 +133,8 @@ class Absorber
         return is_byte_type(bytes.data_type) && moves_bytes(&node);
     }
 
-    // Whether the program can feed it in the place, and by the name, of the tensor it is made of.
+    // Whether the program can feed the tensor in place of the float tensor that it is computed
+    // from, and by that name.
     bool is_fed(const struct tensor& bytes) const
     {
         const node* writer = get_ir_graph_node(&graph_, bytes.producer);
@@ -141,8 +142,8 @@ class Absorber
                !is_ir_graph_output(&graph_, bytes.index);
     }
 
-    // The program gets the results of Tengine's nodes as they are, and converts them. A tensor that
-    // it feeds itself cannot have the names of both.
+    // Whether the program can read the result of a Tengine node, and convert it. A tensor that the
+    // program also feeds cannot have both names.
     bool ends(const struct tensor& bytes, const struct tensor& value) const
     {
         return has_integer_io_ && is_ir_graph_output(&graph_, value.index) &&
@@ -150,8 +151,8 @@ class Absorber
                !is_ir_graph_output(&graph_, bytes.index);
     }
 
-    // Notes the quantisation that a node gives the tensor; false when a tensor cannot have that, or
-    // another node has said something else.
+    // Stores the quantisation that a node gives the tensor; false when a tensor cannot have it, or
+    // another node gives a different one.
     static bool tell(const node& linear, const struct tensor& bytes, const struct tensor& value,
                      Group* group)
     {
@@ -208,7 +209,7 @@ class Absorber
         return set_ir_node_output_tensor(producer, place, &bytes);
     }
 
-    // The program feeds `bytes` in the place of `value`.
+    // Makes the program feed `bytes` in place of `value`.
     int replace_input(struct tensor& value, struct tensor& bytes)
     {
         std::replace(graph_.input_tensors, graph_.input_tensors + graph_.input_tensor_num,
@@ -220,7 +221,7 @@ class Absorber
 
     graph& graph_;
     const bool has_integer_io_;
-    Vector<int> parents_;   // by tensor: another one of its group, or itself
+    Vector<int> parents_;   // by tensor: another tensor of its group, or itself (union-find)
     Vector<Group> groups_;  // by the tensor that is its own parent
 };
 
@@ -236,8 +237,8 @@ int quantise_clamped(const node& clamp)
 
 // ---- what stays ----
 
-// Whether the program feeds the source that a node makes these of, or reads the result that one
-// makes of them.
+// Whether the program feeds the float tensor that `bytes` is quantised from, or reads the one
+// dequantised from it.
 bool is_read_or_fed_as_float(const graph& graph, const struct tensor& bytes)
 {
     const node* writer = get_ir_graph_node(&graph, bytes.producer);

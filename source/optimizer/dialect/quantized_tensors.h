@@ -1,54 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two ways to say that a tensor is quantised. In Tengine's dialect the tensor itself is of int8,
-// uint8 or int32 and has scales and zero points; nodes compute with the values these stand for. In
-// ONNX there are DequantizeLinear and QuantizeLinear nodes around float ones.
+// Two representations of quantised tensors. In Tengine's dialect the tensor itself is int8, uint8
+// or int32 and has scales and zero points, and nodes compute with the real values. In ONNX,
+// DequantizeLinear and QuantizeLinear nodes surround float nodes.
 #pragma once
 
 #include "optimizer/pass.h"
 
 namespace tengine {
 
-// quantization_in_nodes.cc: Tengine's way to ONNX's, for all Tengine nodes that are to be lowered.
-// A run that asks for no precision of its own then has that of the model.
+// quantization_in_nodes.cc: converts Tengine's representation to ONNX's, for all Tengine nodes that
+// are lowered. A run without a precision of its own then has the model's.
 int insert_qdq_nodes(graph& graph);
 
-// quantization_in_tensors.cc: ONNX's way to Tengine's. An int8 or uint8 tensor becomes a quantised
-// one where its producer and readers allow it: a QuantizeLinear after a Tengine node, or none,
-// DequantizeLinear nodes with the same scale before Tengine nodes, and Tengine nodes that only move
-// elements to and from such tensors. Then these QuantizeLinear and DequantizeLinear go; else all of
-// them stay, and nothing else of the tensor changes. So do those at the graph's inputs and outputs
-// of floats, unless the context's option model.integer_io is 1. Those that stay are a warning.
+// quantization_in_tensors.cc: converts ONNX's representation to Tengine's. An int8 or uint8 tensor
+// becomes a quantised one if its producer and readers allow it: a QuantizeLinear after a Tengine
+// node, or none; DequantizeLinear nodes with the same scale before Tengine nodes; and Tengine nodes
+// that only move elements to and from such tensors. These QuantizeLinear and DequantizeLinear are
+// then removed; else all of them stay, and the tensor does not change. Those at the graph's float
+// inputs and outputs stay, too, unless the context's option model.integer_io is 1. A warning lists
+// those that stay.
 int fold_qdq_nodes(graph& graph);
 
-// moved_tensors.cc: a step of it, for the tensors that raising has made.
+// moved_tensors.cc: a step of fold_qdq_nodes(), for tensors that raising has made.
 int quantise_moved_tensors(graph& graph);
 
 // ---- what these and activations.cc need ----
 
-// A Tengine node that is one only until it is lowered, or since it was raised.
+// Whether the node has Tengine's operator, which lowering replaces or raising has made.
 bool speaks_tengine(const node* node);
 
-// There are readers, all of them such, and the tensor is not an output of the graph.
+// Whether all readers are such nodes, there is one at least, and the tensor is not an output of the
+// graph.
 bool is_read_by_tengine_only(const graph& graph, const struct tensor& tensor);
 
 bool is_quantized(const struct tensor& tensor);
-// int8 or uint8.
+// int8 or uint8
 bool is_byte_type(int data_type);
-// A Tengine node that gives elements of its inputs as they are, in other places: quantised elements
-// move as their values do, if all its tensors are quantised alike.
+// Whether a Tengine node only moves elements of its inputs. It does so for quantised elements, too,
+// if all its tensors have the same quantisation.
 bool moves_bytes(const node* node);
 const float* scales_of(const struct tensor& tensor);
 const int* zero_points_of(const struct tensor& tensor);
 // Gives `tensor` the type, the scales and the zero points of `like`.
 int quantise_like(struct tensor& tensor, const struct tensor& like);
 
-// The input of a clamp (ReLU, ReLU6, ReLU1, Clip), when a Tengine node computes it and nothing else
-// reads it; null otherwise. Before a clamp, rounding to the steps of its result changes nothing,
-// because it is monotone: Q(clamp(x)) = Q(clamp(DQ(Q(x)))) for any x and one Q. So its input can be
-// said to be quantised like its result, which Tengine Lite needs of every tensor, or to
-// be in float, which lets a device clamp where it requantises.
+// The input of a clamp (ReLU, ReLU6, ReLU1, Clip), if a Tengine node computes it and it has no
+// other reader; else null. Rounding before a clamp to the steps of its result changes nothing,
+// because rounding is monotone: Q(clamp(x)) = Q(clamp(DQ(Q(x)))) for any x and one Q. So the input
+// may be quantised like the result, as Tengine Lite requires, or be float, which lets a device
+// clamp where it requantises.
 struct tensor* find_clamped(const node& node);
-// The node is a clamp, or has one as its field `activation`.
+// Whether the node is a clamp, or has one as its field `activation`.
 bool ends_with_clamp(const node& node);
 
 }  // namespace tengine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inverse of lowering, for saving: ONNX operators become Tengine's where these say the same.
+// The inverse of lowering, for saving: replaces ONNX operators by Tengine's that compute the same.
 #include <algorithm>
 #include <iterator>
 #include <string_view>
@@ -62,8 +62,8 @@ bool may_meet_bytes(const node& node)
                        [&](const char* op) { return is_op(&node, op); });
 }
 
-// Between QuantizeLinear and DequantizeLinear values are floats here; an int8 or uint8 tensor that
-// something else reads or writes holds integers, with which Tengine's operators do not compute.
+// Values between QuantizeLinear and DequantizeLinear are float here; an int8 or uint8 tensor with
+// other readers or writers holds integers, which Tengine's operators do not compute with.
 int refuse_integers(node& node)
 {
     for (int i = 0; i < node.input_num + node.output_num; ++i) {
@@ -85,10 +85,10 @@ int raise_node(graph& graph, node& node, KeptNodes& kept)
     int status = may_meet_bytes(node) ? TENGINE_OK : refuse_integers(node);
     if (status == TENGINE_OK) status = try_rows(graph, node);
     if (status != OP_NOT_RAISED) return status;
-    // The last of the rows that could have taken it says why not.
+    // The last row that could have matched has set the reason.
     if (tengine_error_code() == 0) refuse_raising(&node, "Tengine has no equivalent operator");
     const struct tensor* unknown = find_unknown_shape(node);
-    // The origin may be far away.
+    // The node that is the cause may be far away.
     if (String* why = kept.add(node))
         *why = tengine_error_message() + (unknown ? describe_origin(graph, *unknown) : "");
     tengine_error_clear();
@@ -108,7 +108,7 @@ int raise_graph(graph& graph)
     KeptNodes kept;
     for (int i = 0; i < given; ++i) {
         node& node = *graph.node_list[i];
-        // Quantisation becomes part of the tensors later.
+        // fold_qdq_nodes() handles quantisation later.
         if (*get_ir_node_domain(&node) || is_quantization(node)) continue;
         TENGINE_RETURN_IF_ERROR(raise_node(graph, node, kept));
     }

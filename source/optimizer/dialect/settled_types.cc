@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raising leaves the types of the tensors that it makes to be inferred. Tengine Lite takes them
-// from the file, so a copy of the graph infers them.
+// Raising leaves the types of new tensors to be inferred. Tengine Lite reads them from the file, so
+// a copy of the graph infers them.
 #include "base/containers.hpp"
 #include "graph/graph.h"
 #include "optimizer/dialect/quantized_tensors.h"

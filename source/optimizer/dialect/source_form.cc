@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The form that files and programs know: every input and every constant is the output of a node,
-// and the graph's outputs are all that certain nodes write.
+// The form of graphs in files and programs: every input and every constant is the output of a node,
+// and the graph's outputs are all outputs of a list of nodes.
 
 #include "base/containers.hpp"
 #include "graph/graph.h"
@@ -33,14 +33,15 @@ int add_source_nodes(graph& graph, Namer& namer)
     return TENGINE_OK;
 }
 
-// Whether a node can stand in the list of output nodes for its tensor alone.
+// Whether a node can be in the list of output nodes for its tensor.
 bool stands_for(const node* producer, const struct tensor& tensor)
 {
     if (!producer || producer->output_num != 1) return false;
     return tensor.tensor_type != TENSOR_TYPE_INPUT && tensor.tensor_type != TENSOR_TYPE_CONST;
 }
 
-// Each of several results, an input or a constant is an output through a node of its own.
+// Gives an output a node of its own, if its producer has several results or it is an input or a
+// constant.
 int give_own_node(graph& graph, Namer& namer, int place)
 {
     struct tensor& tensor = *graph.tensor_list[graph.output_tensors[place]];
@@ -57,7 +58,7 @@ int give_own_node(graph& graph, Namer& namer, int place)
     TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(made, 0, &tensor));
     TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(made, 0, copy));
     replace_ir_graph_output(&graph, place, copy);
-    // Inputs keep their name for the program that feeds them.
+    // Inputs keep their name, by which the program feeds them.
     if (tensor.tensor_type != TENSOR_TYPE_INPUT) exchange_ir_tensor_names(&graph, copy, &tensor);
     return TENGINE_OK;
 }

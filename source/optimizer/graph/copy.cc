@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of single tensors and nodes in another graph; which of them, and how they are connected,
-// is decided by execution_graph.cc and detach.cc.
+// Copies of single tensors and nodes in another graph; execution_graph.cc and detach.cc select and
+// connect them.
 #include "graph/body.h"
 #include "operator/added_field.h"
 #include "operator/param.h"

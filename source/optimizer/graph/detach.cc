@@ -46,7 +46,7 @@ class Detacher
         return TENGINE_OK;
     }
 
-    // The only subgraph, which has all nodes.
+    // The only part of the new graph, with all nodes.
     int add_subgraph(struct subgraph** out_subgraph)
     {
         struct subgraph* made = create_ir_subgraph(&target_, device_);
@@ -147,7 +147,7 @@ class Detacher
     device* const device_;
     graph& target_;
     const bool copy_constants_;
-    Map<int32_t, int32_t> index_;  // a copy's, by the index of the tensor
+    Map<int32_t, int32_t> index_;  // index of the copy, by that of the tensor
 };
 
 int detach(const struct subgraph& part, device* device, bool copy_constants,

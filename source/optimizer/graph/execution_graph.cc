@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The copy of a source graph on which the passes work. Structure is copied, constant data shared.
+// The copy of a source graph that the passes change. The structure is copied, constant data are
+// shared.
 #include <algorithm>
 
 #include "base/containers.hpp"
@@ -18,10 +19,10 @@
 namespace tengine {
 namespace {
 
-// Shapes and types are taken over where the user or the file decides them; those that ONNX's
-// operators compute are inferred again, except for quantised ones: the work of Tengine's nodes on
-// these depends on the type. Custom kernels may stand where an operator has no rule, and
-// then only the file or the user tells types.
+// Shapes and types that the user or the file sets are copied; those that ONNX's operators compute
+// are inferred again, except for quantised tensors, since the results of Tengine's nodes depend on
+// their type. Custom kernels may replace operators without a rule; only the file or the user then
+// gives types.
 int copy_tensor(const graph& source, const struct tensor& from, graph& target)
 {
     struct tensor* to = nullptr;
@@ -41,7 +42,7 @@ int copy_tensor(const graph& source, const struct tensor& from, graph& target)
     return TENGINE_OK;
 }
 
-// The place of a source graph's tensor among those that are copied, which is its copy's index.
+// The index of a source graph's tensor among the copied ones, which is that of its copy.
 int find_place(const Extent& extent, int tensor)
 {
     const auto place = std::lower_bound(extent.tensors.begin(), extent.tensors.end(), tensor);
@@ -54,7 +55,7 @@ int copy_node(const node& from, const Extent& extent, graph& target)
     TENGINE_RETURN_IF_ERROR(has_willing_kernel(from) ? add_custom_node(from, target, &to)
                                                      : copy_node_head(from, target, &to));
     if (OP_HAS_BODIES) TENGINE_RETURN_IF_ERROR(copy_bodies(*to));
-    // A node of a graph for a file stays what it is, and its kernel tells the shapes.
+    // In a graph for a file the node keeps its operator, and its kernel gives the shapes.
     if (is_open_node(&from)) to->core->custom_kernel = from.core->custom_kernel;
     const auto copy_of = [&](int tensor) {
         return get_ir_graph_tensor(&target, find_place(extent, tensor));
@@ -66,7 +67,7 @@ int copy_node(const node& from, const Extent& extent, graph& target)
     return TENGINE_OK;
 }
 
-// Everything a node reads must come from somewhere.
+// Checks that every tensor that a node reads has a source.
 int check_sources(const graph& graph)
 {
     for (int i = 0; i < graph.tensor_num; ++i) {
@@ -118,7 +119,7 @@ int copy_contents(const graph& source, const Extent& extent, graph& target)
     return check_sources(target);
 }
 
-// The memory of its own that the source graph holds.
+// The bytes of constants that the source graph owns.
 int64_t count_own_constants(const graph& source)
 {
     int64_t bytes = 0;

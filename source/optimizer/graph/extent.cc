@@ -16,7 +16,7 @@ bool is_source_only(const node& node)
            (node.op.method->traits & OP_LEGACY) && !node.op.method->lower;
 }
 
-// The user gives the result of such a node, and maybe none of its inputs.
+// Whether the user feeds the result of the node, and perhaps none of its inputs.
 bool is_fed_by_user(const node& node)
 {
     for (int i = 0; i < node.output_num; ++i) {
@@ -42,7 +42,7 @@ class Search
     {
         add(source.input_tensors, source.input_tensor_num);
         add(source.output_tensors, source.output_tensor_num);
-        // The list grows while it is looked at.
+        // The loop appends to the list that it walks.
         for (size_t i = 0; i < found_.tensors.size(); ++i) {
             const int32_t producer = source.tensor_list[found_.tensors[i]]->producer;
             if (producer >= 0) add(*source.node_list[producer]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a source graph that a preparation looks at, which may be small beside the rest.
+// The part of a source graph that a preparation needs, which may be small compared with the rest.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace tengine {
 
-// Indices in ascending order.
+// Indices of the needed nodes and tensors, in ascending order.
 struct Extent
 {
     Vector<int32_t> tensors;
-    Vector<int32_t> nodes;  // those that compute
+    Vector<int32_t> nodes;  // that compute
 };
 
 // The nodes that the outputs need, with all their tensors, and the inputs of the graph. Minimal

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host memory of the tensors that outlive a part: the graph's outputs, which are never shared, and
-// the boundary tensors between parts, which are shared unless parts may run at the same time.
-// Everything inside a part is its device's business.
+// Plans host memory for the tensors that outlive a part: the graph's outputs, which share no
+// memory, and the boundary tensors between parts, which do unless parts may run at the same time. A
+// device plans the memory inside its parts.
 #include <algorithm>
 #include <limits>
 
@@ -25,7 +25,7 @@ bool is_planned(const graph& graph, const struct tensor& tensor)
 memory_block_t make_block(const graph& graph, const struct tensor& tensor)
 {
     memory_block_t block = {};
-    // A tensor of no elements still gets an address of its own.
+    // A tensor without elements gets an address of its own, too.
     block.size = std::max<size_t>(get_ir_tensor_bytes(&tensor), 1);
     block.first_use = graph.node_list[tensor.producer]->subgraph_idx;
     block.last_use = block.first_use;

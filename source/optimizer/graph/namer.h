@@ -8,14 +8,14 @@
 
 namespace tengine {
 
-// Names that nothing else in the graph has.
+// Names that are unique in a graph.
 class Namer
 {
   public:
-    // `name` stands in the graph already.
+    // Reserves `name`, which the graph has.
     void take(String name) { taken_.insert(std::move(name)); }
 
-    // `name`; with a _ after it when it is taken, and then a number, from 2 on.
+    // A free name: `name`, else `name` with "_" and, if necessary, a number from 2 on.
     String choose(const String& name)
     {
         String chosen = name;
@@ -28,7 +28,7 @@ class Namer
 
   private:
     Set<String> taken_;
-    Map<String, int> numbers_;  // the last one of each name
+    Map<String, int> numbers_;  // last number of each name
 };
 
 }  // namespace tengine

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The function of a BatchNormalization that does not train, for the pass that merges it into a
-// Conv (merge.cc) and the rule that makes it an integer node (precision/).
+// The affine function of a BatchNormalization in inference, for the pass that merges it into a Conv
+// (merge.cc) and the rule that makes it an integer node (precision/).
 #pragma once
 
 #include "base/containers.hpp"

@@ -86,7 +86,7 @@ int count_own_inputs(const ir_body_t& body)
     return body.input_num - body.capture_num;
 }
 
-// A capture of the body is constant in it where it is constant outside.
+// A capture that is constant outside becomes constant in the body.
 int give_captured(const node& node, ir_body_t& body)
 {
     for (int i = 0; i < body.capture_num; ++i) {
@@ -103,8 +103,8 @@ int give_captured(const node& node, ir_body_t& body)
     return set_ir_graph_input_tensor(body.graph, inputs.data(), static_cast<int>(inputs.size()));
 }
 
-// A body that is started with these values computes those. A type that the file does not tell of an
-// input is the value's.
+// Infers the results of a body for these values. An input without a type in the file gets the
+// value's.
 int infer_body(const node& node, ir_body_t& body, const Values& inputs, Values* out_outputs)
 {
     for (size_t i = 0; i < inputs.size(); ++i)
@@ -136,7 +136,7 @@ int check_type(const node& node, const char* what, int index, int data_type, int
                      get_data_type_name(data_type), get_data_type_name(expected));
 }
 
-// A value that is sliced, stacked or put into a sequence must be a tensor.
+// Fails unless a value that is sliced, stacked or put into a sequence is a tensor.
 int require_tensor(const node& node, const char* what, int index, int data_type)
 {
     if (get_ir_container(data_type) == 0) return TENGINE_OK;
@@ -154,7 +154,7 @@ int check_input_type(const node& node, int index, int expected)
                      get_data_type_name(expected));
 }
 
-// The node's own inputs from `first` on are there.
+// Checks that the node's own inputs from `first` on are present.
 int require_inputs(const node& node, int first)
 {
     for (int i = first; i < count_ir_own_inputs(&node); ++i)
@@ -163,8 +163,7 @@ int require_inputs(const node& node, int first)
     return TENGINE_OK;
 }
 
-// The shape of a value that goes round, which is that of the first round unless another changes it.
-// False: it has changed.
+// Compares the shape of a carried value with that of the first round. False: it has changed.
 bool keeps_shape(Value* first, const Value& next)
 {
     if (!first->is_shape_known || first->has_shape_of(next)) return true;
@@ -174,8 +173,8 @@ bool keeps_shape(Value* first, const Value& next)
 
 // ---- If ----
 
-// A branch that the shapes do not fit is an error of the run that takes it: a model for several
-// forms of its input has branches for the others.
+// A branch whose shapes are wrong is an error of the run that takes it: a model for several forms
+// of its input has branches for the others.
 int infer_if(node& node)
 {
     ir_bodies_t& bodies = *node.core->bodies;
@@ -206,7 +205,7 @@ int infer_if(node& node)
 
 // ---- Loop ----
 
-// -1: it is known at run time only. The number that input 0 says, if nothing ends the loop earlier.
+// The value of input 0, unless a condition ends the loop earlier. -1: known at run time only.
 int64_t find_trip_count(const node& node)
 {
     const tensor* most = get_ir_node_input(&node, 0);
@@ -216,8 +215,8 @@ int64_t find_trip_count(const node& node)
     return std::max<int64_t>(0, *most->i64);
 }
 
-// Rounds that may tell shapes, fewer for a Loop in other bodies, for each round of one infers the
-// others again: values that are not settled after them have no shapes.
+// The limit of rounds for inferring shapes, fewer for a Loop in other bodies, since each round
+// infers inner loops again: values that change until the limit have no shapes.
 int most_rounds(const node& node)
 {
     int rounds = 16;
@@ -226,7 +225,7 @@ int most_rounds(const node& node)
     return rounds;
 }
 
-// Whether shapes are those of each round; inputs whose shapes are not lose them.
+// Whether all rounds have the same shapes; inputs whose shapes change lose them.
 bool settle_loop(const Values& results, int carried_num, Values* inputs)
 {
     bool is_settled = true;
@@ -247,7 +246,7 @@ Value stack(const Value& element, int64_t count)
     return stacked;
 }
 
-// A body may turn an optional sequence into one that is there.
+// A body may turn an absent optional sequence into a present one.
 int check_carried_type(const node& node, int index, int data_type, int given)
 {
     const bool is_filled = get_ir_container(data_type) == TENGINE_DT_SEQUENCE &&
@@ -299,7 +298,7 @@ int infer_loop(node& node)
             inputs[static_cast<size_t>(i) + 2].forget_shape();
     }
     TENGINE_RETURN_IF_ERROR(check_type(node, "output", 0, results[0].data_type, TENGINE_DT_BOOL));
-    for (size_t i = 0; i < first.size(); ++i)  // the values of a run's first round
+    for (size_t i = 0; i < first.size(); ++i)  // values of a run's first round
         TENGINE_RETURN_IF_ERROR(give_value(input_of(body, static_cast<int>(i)), first[i]));
     return give_loop_outputs(node, inputs, results, carried_num);
 }
@@ -313,7 +312,7 @@ struct ScanShape
     int length = -1;
 };
 
-// The shape that the body sees of a scanned input, and the common length.
+// The shape of a scanned input in the body, and the common length.
 int describe_scanned(const node& node, int index, ScanShape* shape, Value* value)
 {
     const int place = shape->form.first_input + shape->form.state_num + index;
@@ -405,7 +404,7 @@ int infer_scan(node& node)
 
 // ---- SequenceMap ----
 
-// The body has one element of each sequence, and tensors as they are.
+// The body gets one element of each sequence, and tensors whole.
 int infer_map(node& node)
 {
     ir_body_t& body = node.core->bodies->list[0];
@@ -435,7 +434,7 @@ int infer_map(node& node)
 
 // ---- a branch in the place of its If ----
 
-// The graph's tensors that stand for those of the body, by index; null: not made yet.
+// The graph's tensors for those of the body, by index; null: not made yet.
 using Stand = Vector<tensor*>;
 
 int copy_branch_tensor(const node& node, tensor& from, tensor** out_tensor)
@@ -446,13 +445,13 @@ int copy_branch_tensor(const node& node, tensor& from, tensor** out_tensor)
     *out_tensor = to;
     if (from.tensor_type != TENSOR_TYPE_CONST) return TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(to, from.dims, from.dim_num));
-    // Data that the branch has borrowed of the model stays, data of its own ends with it.
+    // Data that the branch has borrowed from the model stay; data of its own end with it.
     set_ir_tensor_data(to, from.data, from.free_host_mem != 0);
     from.free_host_mem = 0;
     return TENGINE_OK;
 }
 
-// The tensor outside that the body's tensor stands for, or null.
+// The captured tensor that the body's tensor stands for, or null.
 tensor* find_captured(const node& node, const ir_body_t& body, int index)
 {
     for (int i = 0; index >= 0 && i < body.capture_num; ++i)
@@ -488,7 +487,7 @@ int hand_over(const node& origin, tensor* from, tensor* to)
     return set_ir_node_output_tensor(identity, 0, to);
 }
 
-// The node loses its outputs to the branch, whose nodes write to them.
+// The nodes of the branch write to the outputs of the node.
 int take_outputs(node& node, const graph& branch, Stand* stand, Vector<tensor*>* out_outputs)
 {
     for (int i = 0; i < node.output_num; ++i) {
@@ -503,7 +502,7 @@ int take_outputs(node& node, const graph& branch, Stand* stand, Vector<tensor*>*
     return TENGINE_OK;
 }
 
-// A tensor that no node of the branch writes, or is several results at once, needs one.
+// Adds a node for a result that no node of the branch writes, or that is several results at once.
 int hand_over_others(const node& node, const graph& branch, const Stand& stand,
                      const Vector<tensor*>& outputs)
 {
@@ -515,7 +514,7 @@ int hand_over_others(const node& node, const graph& branch, const Stand& stand,
     return TENGINE_OK;
 }
 
-// The nodes of the model's body own them.
+// The nodes of the model's body own the custom kernels.
 void share_kernels(const graph& source, graph& copy)
 {
     for (int i = 0; i < copy.node_num; ++i) {
@@ -532,7 +531,7 @@ int copy_bodies(node& node)
     if (!from) return TENGINE_OK;
     ir_bodies_t* to = create_ir_bodies(from->num);
     node.core->bodies = to;
-    release_ir_bodies(from);  // the source node holds them
+    release_ir_bodies(from);  // the source node holds the bodies
     if (!to) return tengine_error_set(TENGINE_ENOMEM, "node '%s': out of memory", node.name);
     for (int i = 0; i < from->num; ++i) {
         const ir_body_t& given = from->list[i];

@@ -6,16 +6,16 @@
 
 namespace tengine {
 
-// A node's own copies of the bodies of a source node, shared until here: their inputs are those of
-// one execution graph.
+// Copies the bodies of a source node for the node, since their inputs belong to one execution
+// graph.
 int copy_bodies(node& node);
 
-// Constants, types and shapes of the node's inputs become those of its bodies, and the types of
-// their results, with the shapes where each run has the same, become those of the node's outputs.
+// Copies constants, types and shapes of the node's inputs to its bodies. The types of their
+// results, and the shapes that are the same in each run, become those of the node's outputs.
 int infer_bodies(node& node);
 
-// An If whose condition is constant: the nodes of the branch take its place, appended to the graph,
-// and the node is gone.
+// Whether an If has a constant condition. The other function replaces it by the nodes of the
+// branch, which are appended to the graph.
 bool is_decided(const node& node);
 int take_branch(graph& graph, node& node);
 

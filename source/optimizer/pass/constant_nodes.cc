@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants that are nodes.
+// Folds nodes that are constants.
 #include "operator/infer.h"
 #include "optimizer/pass.h"
 
 namespace tengine {
 namespace {
 
-// Exporters write a weight that two nodes share as Identity of the other one.
+// Exporters write a weight that two nodes share as Identity of the first.
 bool stands_for_constant(const node& node)
 {
     if (is_op(&node, "Constant")) return true;

@@ -7,14 +7,14 @@ namespace tengine {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr size_t kMostSearched = 8;  // operands whose orders are all looked at
+constexpr size_t kMostSearched = 8;  // operands for an exhaustive search
 
 int count_labels(Labels labels)
 {
     return __builtin_popcountll(labels);
 }
 
-// The terms that are still to be multiplied, by their number.
+// The terms that remain, by their number.
 struct Terms
 {
     const Contraction& of;
@@ -95,7 +95,7 @@ class OrderSearch
     }
     bool is_possible() const { return work_.back() < kNever; }
 
-    // The number of the term that `set` becomes.
+    // Appends the pairs of `set` and returns the number of its product.
     int list(size_t set, int* next, Vector<std::pair<int, int>>* out_pairs) const
     {
         if (first_[set] == 0) return terms_.numbers[static_cast<size_t>(__builtin_ctzll(set))];
@@ -111,7 +111,7 @@ class OrderSearch
         Labels inside = 0, wanted = terms_.of.output;
         for (size_t i = 0; i < terms_.labels.size(); ++i)
             (set >> i & 1 ? inside : wanted) |= terms_.labels[i];
-        // A single term keeps the labels of its own alone, which have been summed before.
+        // The labels that only a single term has were summed before, so it keeps the others.
         return inside & wanted;
     }
     void divide(size_t set)
@@ -130,7 +130,7 @@ class OrderSearch
     const Terms& terms_;
     Vector<Labels> labels_;
     Vector<double> work_;
-    Vector<size_t> first_;  // the half of a set with its lowest term; 0: a single term
+    Vector<size_t> first_;  // the subset that has the first term of a set; 0: a single term
 };
 
 }  // namespace

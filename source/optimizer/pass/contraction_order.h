@@ -14,21 +14,22 @@ using Labels = uint64_t;
 
 struct Contraction
 {
-    Vector<Labels> terms;  // the labels of each operand, once
-    Labels output;         // those of the result
-    Vector<double> sizes;  // each label's
-    int most_kept;         // labels that a product in between may have
+    Vector<Labels> terms;  // labels of each operand, once
+    Labels output;         // labels of the result
+    Vector<double> sizes;  // of each label
+    int most_kept;         // limit of labels of an intermediate product
 };
 
-// The axes that the product of two terms keeps, when `others` are still to come or wanted.
+// The labels that the product of two terms keeps, if `others` are those of later terms and the
+// result.
 inline Labels keep_labels(Labels a, Labels b, Labels others)
 {
     return (a | b) & others;
 }
 
-// The pairs in turn; the product of each is one more term. Up to eight operands they are those with
-// the fewest multiply-accumulates in all, beyond that the cheapest pair at a time comes first.
-// False when products in between have more labels than they may.
+// The pairs in order; each product is a further term. Up to eight operands they need the fewest
+// multiply-accumulates, beyond that the cheapest pair is next. False when an intermediate product
+// exceeds the limit of labels.
 bool find_contraction_order(const Contraction& contraction, Vector<std::pair<int, int>>* out_pairs);
 
 }  // namespace tengine

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See custom_node.h. The outputs that the operator itself would describe are found in a graph of
-// the one node.
+// See custom_node.h. A graph with one node infers the outputs that the operator itself describes.
 #include "optimizer/pass/custom_node.h"
 
 #include <algorithm>
@@ -19,7 +18,7 @@
 namespace tengine {
 namespace {
 
-// Operators compute on floats; a quantised tensor is such a float to them.
+// Operators compute on floats; a quantised tensor is float for them.
 int add_scratch_tensor(const struct tensor& from, graph& scratch, struct tensor** out_tensor)
 {
     const bool shared = from.tensor_type == TENSOR_TYPE_CONST && !is_quantized(from);
@@ -129,7 +128,7 @@ int require_known_types(const node& node)
     return TENGINE_OK;
 }
 
-// With a kernel that tells shapes, the operator's rule is asked for types only, and may fail.
+// If the kernel gives shapes, the operator's rule infers types only, and may fail.
 int infer_types_and_shapes(node& node)
 {
     const ir_custom_kernel_t& kernel = *node.core->custom_kernel;
@@ -145,7 +144,7 @@ int infer_types_and_shapes(node& node)
     return find_ir_unknown_input(&node) ? OP_SHAPE_LATER : infer_custom_shapes(&node);
 }
 
-// Packed elements are not where a kernel of the program would look for them.
+// Refuses packed elements, which kernels of programs cannot read.
 int infer_outputs(node& node)
 {
     const int status = infer_types_and_shapes(node);

@@ -7,8 +7,8 @@
 
 namespace tengine {
 
-// Whether a source node's kernel is to run it. One that refused the node is left out until
-// accept_kernels(), and so are all after refuse_kernels(), for graphs that are not run.
+// Whether a source node's kernel runs it. False for a node that its kernel has refused, until
+// accept_kernels(), and for all after refuse_kernels(), for graphs that are not run.
 bool has_willing_kernel(const node& source);
 // Whether an execution graph has a node that such a kernel runs.
 bool has_custom_nodes(const graph& execution);
@@ -19,10 +19,10 @@ void refuse_kernels(const graph& source);
 // The node "tengine.Custom" that stands for a source node; unconnected.
 int add_custom_node(const node& source, graph& target, node** out_node);
 
-// Types and shapes of the outputs: types by the operator the node stands for or, where that is not
-// known or the tensors are quantised, as the source graph's tensors have them; shapes by the
-// kernel, or else by the operator. Then the kernel is asked whether it takes the node.
-// OP_SHAPE_LATER: shapes are known at run time only.
+// Infers types and shapes of the outputs. Types come from the operator that the node stands for or,
+// if it is not known or tensors are quantised, from the source graph's tensors; shapes from the
+// kernel, or else from the operator. Then the kernel accepts or refuses the node. OP_SHAPE_LATER:
+// shapes are known at run time only.
 int infer_custom_node(node& node);
 
 }  // namespace tengine

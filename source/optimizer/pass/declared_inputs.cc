@@ -37,7 +37,7 @@ String describe_unlike(const graph& source)
     return text;
 }
 
-// A dimension with a name, and how many elements an input has been given there.
+// A named dimension, and its size in an input that was set.
 struct DeclaredExtent
 {
     const struct tensor* input;
@@ -57,7 +57,7 @@ Vector<DeclaredExtent> list_extents(const graph& source)
     return extents;
 }
 
-// The first name that stands for two numbers.
+// The first name with two sizes.
 String describe_conflict(const Vector<DeclaredExtent>& extents)
 {
     Map<String, const DeclaredExtent*> known;
@@ -77,7 +77,7 @@ String describe_difference(const graph& source)
     return text.empty() ? describe_conflict(list_extents(source)) : text;
 }
 
-// Every name once, with its number: "; with batch = 1, tokens = 16".
+// Lists every name once, with its size: "; with batch = 1, tokens = 16".
 String describe_extents(const graph& source)
 {
     String text;
@@ -95,7 +95,7 @@ int go_on(int status, const String& text)
     return tengine_error_set(status, "%s%s", tengine_error_message(), text.c_str());
 }
 
-// Others have causes that no shape explains.
+// Whether shapes can explain the failure.
 bool is_mistake(int status)
 {
     return status == TENGINE_EINVAL || status == TENGINE_ERANGE;

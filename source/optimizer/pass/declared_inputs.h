@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shapes that the program gives the inputs of a model, against those that the model declares.
+// Compares the shapes that the program gives the inputs of a model with those that the model
+// declares.
 #pragma once
 
 #include "tengine/ir.h"
 
 namespace tengine {
 
-// EINVAL: an input of the execution graph whose shape is not complete, and its declaration.
+// EINVAL names an input of the execution graph with an incomplete shape, and its declaration.
 int require_input_shapes(const graph& graph);
 
-// After a failure to infer shapes, whose status is also returned: explain_ir_inputs(), and where
-// that has nothing to say, the values of the named dimensions.
+// After a failure to infer shapes, whose status is also returned: explain_ir_inputs(), and if that
+// adds nothing, the sizes of the named dimensions.
 #ifdef TENGINE_MINIMAL
 inline int explain_inference(const graph& graph, int status)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Einsum as the products that every device has: the diagonals and the sums of each operand alone,
-// then two operands at a time (contraction_order.h) as a MatMul of stacks of
-// matrices, between Transpose and Reshape where the axes do not lie so, or as a Mul where nothing
-// is summed. Integers of 8 and 16 bits are widened, whose low bits stay the same. An Einsum stays
-// whose shapes depend on data, whose sums are of nothing, or whose products in between would have
-// more axes than a tensor, or that would become operators that this build does without.
+// Einsum as products that every device has: first the diagonals and sums of each operand, then two
+// operands at a time (contraction_order.h) as a batched MatMul, between Transpose and Reshape where
+// the order of axes differs, or as a Mul where nothing is summed. Integers of 8 and 16 bits are
+// widened; their low bits stay the same. An Einsum stays if its shapes depend on data, if it sums
+// over no elements, if an intermediate product would have more axes than a tensor, or if this build
+// lacks the operators.
 #include <algorithm>
 
 #include "graph/graph.h"
@@ -118,7 +118,7 @@ class Lowering
   private:
     int64_t size(int label) const { return plan_.sizes[label]; }
 
-    // Axes of one element may stand for longer ones of other operands, and are then left out.
+    // Axes of one element may be broadcast to longer ones of other operands, and are then left out.
     bool is_counted(int input, int axis) const
     {
         return get_ir_node_input(&einsum_, input)->dims[axis] == size(plan_.axes[input][axis]);
@@ -137,7 +137,7 @@ class Lowering
             if (i != input) wanted |= labels_of(i);
         return wanted;
     }
-    // The axes of the output and the terms that are still to come.
+    // The axes of the output and of the terms that remain.
     Labels find_wanted(const Vector<Term>& terms, int a, int b) const
     {
         Labels wanted = set_of(output_);
@@ -167,7 +167,7 @@ class Lowering
         return product;
     }
 
-    // The axes in the order of `labels`, which are all of them.
+    // Transposes the axes to the order of `labels`, which are all of them.
     Term arrange(const Term& term, const Vector<int>& labels)
     {
         if (term.labels == labels) return term;
@@ -199,8 +199,8 @@ class Lowering
         return sum_own(term, wanted_beside(input));
     }
 
-    // Axes of the same label become one: they are moved to the end, where the diagonal is every
-    // (n + 1)th element, or (n^2 + n + 1)th of three.
+    // Merges axes with the same label: moves them to the end, where the diagonal is every (n + 1)th
+    // element, or (n^2 + n + 1)th of three.
     bool take_diagonal(Term* term)
     {
         const Vector<int>& labels = term->labels;
@@ -239,7 +239,7 @@ class Lowering
         return emit_op(&emit_, "Slice", 5, value, starts, ends, axes, steps);
     }
 
-    // Sums of labels that nothing else has.
+    // Sums over labels that no other term has.
     Term sum_own(const Term& term, Labels wanted)
     {
         const Vector<int> kept = filter(term.labels, wanted);
@@ -255,7 +255,7 @@ class Lowering
 
     // ---- two operands ----
 
-    // The labels of a product by where they are: in both and kept, in both and summed, in one.
+    // The labels of a product: in both and kept, in both and summed, in one only.
     struct Roles
     {
         Vector<int> stack, sum, left, right;
@@ -263,7 +263,7 @@ class Lowering
 
     Term multiply(const Term& given_a, const Term& given_b, Labels wanted)
     {
-        // Where the output begins with labels that the second alone has, these are the rows.
+        // If the output begins with labels of the second operand only, these are the rows.
         const bool turns = begins_output(given_b, given_a);
         const Term &a = turns ? given_b : given_a, &b = turns ? given_a : given_b;
         Roles roles;
@@ -290,7 +290,7 @@ class Lowering
         return false;
     }
 
-    // Axes that only the other operand has are of one element.
+    // Axes that only the other operand has get one element.
     struct tensor* multiply_elements(const Term& a, const Term& b, const Roles& roles)
     {
         const Term left = arrange(a, join(roles.stack, roles.left));
@@ -305,8 +305,8 @@ class Lowering
                        reshape(right.value, right_dims));
     }
 
-    // Stacks keep their axes while there is room for those of the matrices; rows keep theirs where
-    // there is no stack.
+    // Batch axes are merged only if the tensor would have too many axes; rows are merged if there
+    // is a batch.
     struct tensor* multiply_matrices(const Term& a, const Term& b, const Roles& roles)
     {
         const Term left = arrange(a, join(join(roles.stack, roles.left), roles.sum));
@@ -333,7 +333,7 @@ class Lowering
     emitter_t emit_;
     Vector<int> output_;
     Vector<std::pair<int, int>> pairs_;
-    Vector<int> used_;  // terms that have gone into a product
+    Vector<int> used_;  // terms that are part of a product
 };
 
 bool is_static_einsum(const node& node)
@@ -350,8 +350,8 @@ int lower_einsum(node& node, bool* out_lowered)
     Lowering lowering(node, plan);
     if (!lowering.find_order()) return TENGINE_OK;
     const int status = lowering.run();
-    // A build for other models may lack what the node would become: it stays, and what has been
-    // emitted is dead code.
+    // A build for other models may lack the operators: the node stays, and the nodes emitted so far
+    // are dead code.
     if (status == TENGINE_EOPERATOR && is_build_selective()) {
         tengine_error_clear();
         return TENGINE_OK;
@@ -369,7 +369,7 @@ int lower_einsums(graph& graph)
         if (is_static_einsum(*graph.node_list[i]))
             TENGINE_RETURN_IF_ERROR(lower_einsum(*graph.node_list[i], &has_lowered));
     if (!has_lowered) return TENGINE_OK;
-    // Weights in another order are constants again.
+    // Transposed weights are folded again.
     TENGINE_RETURN_IF_ERROR(tidy_graph(graph));
     return infer_nodes(graph);
 }

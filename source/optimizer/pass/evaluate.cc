@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constant folding of one node: it is run on the default device as a part of its own.
+// Constant folding of one node: the default device runs it as a part of its own.
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
 #include "graph/string_pool.h"
@@ -11,7 +11,7 @@
 namespace tengine {
 namespace {
 
-// A part of one node that lives on the stack of evaluate_node().
+// A part of one node, on the stack of evaluate_node().
 struct SingleNodePart
 {
     struct subgraph subgraph;
@@ -59,7 +59,7 @@ int run_node(node& node)
 {
     graph& graph = *node.graph;
     const ir_run_options_t options = *graph.run_options;
-    graph.core->run_options.num_thread = 1;  // a pool is not worth its start for one node
+    graph.core->run_options.num_thread = 1;  // starting a pool takes longer than one node
     SingleNodePart part(node, find_default_device());
     const int status = run_part(part.subgraph);
     graph.core->run_options = options;
@@ -68,7 +68,7 @@ int run_node(node& node)
 
 // ---- results that preparations share ----
 
-constexpr size_t kFewestSharedBytes = 4096;  // below it is not worth it
+constexpr size_t kFewestSharedBytes = 4096;  // smaller results are not shared
 
 // FNV-1a.
 void mix(const void* data, size_t bytes, int64_t* hash)
@@ -86,7 +86,7 @@ void mix_tensor(const struct tensor& tensor, int64_t* hash)
     mix(tensor.dims, sizeof *tensor.dims * tensor.dim_num, hash);
 }
 
-// False: there is a parameter that is not a number.
+// Hashes the parameters; false if one of them is not a number.
 bool mix_params(const node& node, int64_t* hash)
 {
     for (int i = 0; i < node.op.method->field_num; ++i) {
@@ -99,8 +99,8 @@ bool mix_params(const node& node, int64_t* hash)
     return true;
 }
 
-// Whether the result may be shared, and the key that finds it: it is large and made of constants of
-// the model alone.
+// Whether the result may be shared, and its key: the result is large, and all inputs are constants
+// of the model.
 bool make_key(const node& node, ir_pack_key_t* out_key)
 {
     const struct tensor* output = get_ir_node_output(&node, 0);

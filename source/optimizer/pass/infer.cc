@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes, types and constants in one walk from inputs to outputs: a Reshape's target may be
-// computed by Shape, Gather and Concat, so a node is folded as soon as its inputs are known.
-// Tengine's operators become ONNX's on the way, for their meaning depends on the shapes they meet.
-// In an integer precision quantised weights are folded in a second walk, when devices have had a
-// look.
+// Infers shapes and types and folds constants in one walk from inputs to outputs: a Reshape's
+// target may be computed by Shape, Gather and Concat, so a node is folded as soon as its inputs are
+// known. Tengine's operators are lowered on the way, since their meaning depends on shapes. In an
+// integer precision a second walk folds quantised weights, after devices have seen them.
 #include "operator/infer.h"
 
 #include <algorithm>
@@ -57,11 +56,11 @@ bool makes_container(const node& node)
 }
 
 constexpr int64_t kMegabyte = int64_t{1} << 20;
-constexpr int64_t kMostEinsumMacs = int64_t{1} << 20;  // for one that is folded as it is
+constexpr int64_t kMostEinsumMacs = int64_t{1} << 20;  // of an Einsum that is folded as a whole
 
-// The work that folding may do for one graph; beyond it nodes stay for the run. A few bytes of a
-// hostile file must not claim all memory, nor all time: it can have many bodies, which are also
-// inferred more often.
+// The limit of work for folding one graph; beyond it nodes stay for the run. A few bytes of a
+// hostile file must not take all memory or all time: it can have many bodies, which are inferred
+// several times.
 int64_t measure_fold_budget(const graph& graph)
 {
     const double wanted = get_ir_context_number(graph.attribute->context, "memory.fold_mb");
@@ -75,7 +74,7 @@ int64_t measure_fold_budget(const graph& graph)
     return 16 * constants + (is_body(graph) ? kMegabyte / 16 : 64 * kMegabyte);
 }
 
-// The most strings that a StringConcat of constants makes.
+// The total size of the strings that a StringConcat of constants makes.
 int64_t count_joined_bytes(const node& node)
 {
     int64_t longest = 0;
@@ -128,17 +127,18 @@ class Walk
     {
         const uint32_t traits = node.op.method->traits;
         if (traits & OP_RANDOM) return false;
-        // As one loop it may take forever; it becomes products, which are folded.
+        // A single loop over all axes may take too long; the products that replace the node are
+        // folded.
         if (is_op(&node, "Einsum") && get_ir_node_macs(&node) > kMostEinsumMacs) return false;
-        // In training every run draws other numbers.
+        // In training each run draws other random numbers.
         if (is_op(&node, "Dropout") && get_ir_node_input(&node, 2)) return false;
         if (makes_container(node)) return false;
         if (holds_bytes_ && is_op(&node, "DequantizeLinear")) return false;
         return (traits & OP_SHAPE_ONLY) || are_inputs_constant(node);
     }
 
-    // The lowered form of Tengine's nodes, and of some others, depends on shapes, so they are
-    // lowered here.
+    // Lowers the node if the lowered form depends on shapes, as that of Tengine's nodes and some
+    // others does.
     int arrive(graph& graph, node& node)
     {
         if (node.core->custom_kernel) return visit_custom(node);
@@ -162,13 +162,13 @@ class Walk
         }
         const int first = graph.node_num;
         TENGINE_RETURN_IF_ERROR(take_branch(graph, node));
-        const int last = graph.node_num;  // branches in branches add to the list, and arrive
+        const int last = graph.node_num;  // inner branches append more nodes
         for (int i = first; i < last; ++i)
             TENGINE_RETURN_IF_ERROR(arrive(graph, *graph.node_list[i]));
         return TENGINE_OK;
     }
 
-    // The second walk finds the results of the first.
+    // In the second walk the results of the first are present.
     static int visit_custom(node& node)
     {
         if (!find_ir_unknown_output(&node)) return TENGINE_OK;
@@ -204,13 +204,13 @@ class Walk
 
     const bool holds_bytes_;
     int64_t budget_ = 0;
-    int left_num_ = 0;  // foldable nodes for which the budget did not do
+    int left_num_ = 0;  // foldable nodes beyond the budget
     int64_t left_bytes_ = 0;
     String first_left_;
 };
 
-// Later passes drop nodes that do nothing, are merged into others or have been folded; the model's
-// tensors have shapes all the same.
+// Stores the shapes of the model's tensors before later passes drop nodes that do nothing, are
+// merged or folded.
 int settle_shapes(graph& graph)
 {
     release_vector(graph.core->settled_shapes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lower: every ONNX node becomes an operator of the newest opset. Rows with a function of their own
-// rewrite themselves; for all others attributes that became inputs are turned into constants.
+// lower: every ONNX node becomes an operator of the newest opset. Rows with a lower function
+// rewrite the node; for all others, attributes that became inputs are turned into constants.
 #include <cstring>
 
 #include "base/alloc.h"
@@ -21,7 +21,7 @@ bool is_moved(const op_field_t& field, const node& node)
            &field == find_op_field(node.op.method, field.name, node.op.version);
 }
 
-// A constant of `count` elements (rank 1, or a scalar) as input `index` of the node.
+// Adds a constant of `count` elements (rank 1, or a scalar) as input `index` of the node.
 template <class T>
 int add_constant(node& node, const op_field_t& field, int data_type, const T* values, int count,
                  bool scalar)
@@ -96,7 +96,7 @@ int convert_scalar(struct tensor& tensor, int data_type)
 }
 
 // Kernels write every output that is not optional; one that the model leaves out gets a tensor
-// no node reads.
+// without readers.
 int complete_outputs(node& node)
 {
     for (int i = 0; i < node.output_num && i < node.op.method->min_output; ++i) {
@@ -143,7 +143,7 @@ int lower_node(graph& graph, node& node)
 
 int lower_graph(graph& graph)
 {
-    // A lower function may append nodes, which are lowered in their turn.
+    // A lower function may append nodes, which this loop lowers, too.
     for (int i = 0; i < graph.node_num; ++i) {
         node* node = graph.node_list[i];
         if (!node) continue;

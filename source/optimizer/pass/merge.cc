@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merges neighbours into a convolution: BatchNormalization after it into weights and bias, zero
-// padding before it into its pads. Likewise such padding into an AveragePool.
+// Merges neighbours into a convolution: a following BatchNormalization into weights and bias,
+// preceding zero padding into its pads. Such padding is merged into an AveragePool, too.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -22,7 +22,7 @@ bool is_float_constant(const struct tensor* tensor)
            tensor->data_type == TENGINE_DT_FP32;
 }
 
-// The node that writes `tensor`, if that has no other reader.
+// The producer of `tensor`, if it has no other reader.
 node* only_producer(const graph& graph, const struct tensor* tensor)
 {
     if (!tensor || tensor->consumer_num != 1 || is_ir_graph_output(&graph, tensor->index))
@@ -48,8 +48,8 @@ struct tensor* add_float_tensor(graph& graph, const String& name, const int* dim
     return tensor && set_ir_tensor_shape(tensor, dims, rank) >= 0 ? tensor : nullptr;
 }
 
-// After a BatchNormalization, channel c of a convolution has weights times factor and a bias of
-// bias * factor + offset.
+// After merging, the weights of channel c are multiplied by factor, and the bias is bias * factor +
+// offset.
 struct MergedConstants
 {
     const struct tensor* weight;
@@ -79,8 +79,8 @@ struct MergedConstants
     }
 };
 
-// Merged weights depend on the scale, the variance and epsilon of `norm`. Those of constants of the
-// model alone are shared.
+// Merged weights depend on the scale, the variance and epsilon of `norm`. Results of constants of
+// the model are shared.
 ir_pack_key_t make_weight_key(const struct tensor& weight, const node& norm)
 {
     static const char kind = 0;
@@ -149,9 +149,9 @@ bool has_pads(const node& node)
     return std::any_of(pads, pads + number, [](int64_t pad) { return pad != 0; });
 }
 
-// Whether zeros beside the input of the node are the same as more pads of its own. The mean counts
-// them; were they its own, it would have to count all its pads, and does not count the pads that
-// ceil_mode adds.
+// Whether zeros around the input of the node can be pads of the node. The mean counts them; as pads
+// of the node they count only if it counts all pads, which does not include pads that ceil_mode
+// adds.
 bool can_merge_pad(const node& node)
 {
     if (std::strcmp(get_ir_node_text(&node, "auto_pad", "NOTSET"), "NOTSET") != 0) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Removes nodes whose output equals their input, and inputs that do not count.
+// Removes nodes whose output equals their input, and inputs that are not used.
 #include <algorithm>
 #include <cstring>
 
@@ -39,7 +39,7 @@ bool is_zero_constant(const struct tensor* tensor)
     return std::all_of(bytes, end, [](char byte) { return byte == 0; });
 }
 
-// Drops nothing: not in training mode, or with ratio 0; and the mask is not read.
+// Whether nothing is dropped: not in training mode, or with ratio 0; and the mask has no readers.
 bool keeps_everything(const node& dropout)
 {
     const struct tensor* ratio = get_ir_node_input(&dropout, 1);
@@ -61,7 +61,7 @@ bool does_nothing(const node& node, const struct tensor& input, const struct ten
     return false;
 }
 
-// Gemm with beta 0 does not read C, where a NaN would become one of the result.
+// Gemm with beta 0 does not read C, in which a NaN would give NaN.
 void drop_unread_input(node& node)
 {
     if (is_op(&node, "Gemm") && get_ir_node_float(&node, "beta", 1) == 0)
@@ -82,7 +82,7 @@ int remove_no_ops(graph& graph)
         drop_unread_input(node);
         struct tensor* input = get_ir_node_input(&node, 0);
         struct tensor* output = get_ir_node_output(&node, 0);
-        // A graph output keeps its own tensor, whose name and memory the user knows.
+        // A graph output keeps its own tensor, since the user knows its name and memory.
         if (!input || !output || is_ir_graph_output(&graph, output->index)) continue;
         if (!does_nothing(node, *input, *output)) continue;
         TENGINE_RETURN_IF_ERROR(replace_ir_tensor_uses(&graph, output, input));

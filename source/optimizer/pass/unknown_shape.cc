@@ -7,7 +7,7 @@
 namespace tengine {
 namespace {
 
-// Goes upwards along unknown tensors; null when an input of the graph is unknown.
+// Searches upwards along unknown tensors; null when an input of the graph is unknown.
 const node* find_origin(const graph& graph, const struct tensor& unknown)
 {
     const struct tensor* tensor = &unknown;
@@ -19,7 +19,7 @@ const node* find_origin(const graph& graph, const struct tensor& unknown)
     return origin;
 }
 
-// An input of the graph that `result` is computed from, the nearest; null when there is none.
+// The nearest input of the graph that `result` is computed from; null when there is none.
 const struct tensor* find_graph_input(const graph& graph, const struct tensor* result)
 {
     Vector<const struct tensor*> tensors = {result};
@@ -37,7 +37,7 @@ const struct tensor* find_graph_input(const graph& graph, const struct tensor* r
     return nullptr;
 }
 
-// The shape or number that decides is the last input of a node (Reshape, TopK, Compress).
+// The last input of a node has the shape or number that decides (Reshape, TopK, Compress).
 const struct tensor* find_deciding_input(const graph& graph, const node& origin)
 {
     for (int i = origin.input_num - 1; i >= 0; --i)

@@ -42,7 +42,8 @@ bool for_all_tensors(const node& node, Visit visit)
     return true;
 }
 
-// Constants are parameters (a Reshape's target is int64 on every device): inspect() judges them.
+// Constants are parameters (a Reshape's target is int64 on every device), so the lists of types do
+// not cover them: inspect() does.
 bool has_listed_types(const IntVector& precision, const node& node, ir_verdict_t* out_verdict)
 {
     return for_all_tensors(node, [&](const struct tensor& tensor) {
@@ -70,7 +71,7 @@ void ask_inspect(struct device* device, const node& node, ir_verdict_t* out_verd
     if (!device->allocator->inspect) return;
     tengine_error_clear();
     const int status = device->allocator->inspect(device, &node, out_verdict);
-    // Running out of memory says nothing about the node, so it is reported as it is.
+    // Running out of memory is not a reason about the node, so it is reported as a failure.
     if (status != 0 && tengine_error_code() == TENGINE_ENOMEM) throw std::bad_alloc();
     if (status != 0) {
         const String cause = tengine_error_message();
@@ -102,7 +103,7 @@ bool contains(const Vector<int>& sorted, int value)
     return std::binary_search(sorted.begin(), sorted.end(), value);
 }
 
-// An operator in both lists is not taken.
+// Removes the operators that are in both lists.
 Vector<int> find_difference(const IntVector& allowed, const IntVector& blocked)
 {
     Vector<int> difference = sort(allowed);
@@ -217,7 +218,8 @@ int Candidates::of(const graph& graph, const Candidates** out_candidates)
     return TENGINE_OK;
 }
 
-// An affinity to a device that the graph does not have would send its nodes to the default device.
+// Refuses an affinity to a device that the graph does not have, which would leave its nodes to the
+// default device.
 int Candidates::check_affinities(const graph& graph) const
 {
     const vector_t* affinities = graph.core->source ? graph.core->source->core->affinity : nullptr;
@@ -269,7 +271,7 @@ ir_verdict_t Candidates::ask(const Candidate& candidate, const node& node) const
         tengine_error_clear();
         return verdict;
     }
-    // Only the default device runs nodes whose shapes, and so perhaps types, come late.
+    // Only the default device runs nodes whose shapes, and so perhaps types, are known late.
     if (!is_default && (!has_known_shapes(node, &verdict) ||
                         !has_listed_types(candidate.precision, node, &verdict)))
         return verdict;

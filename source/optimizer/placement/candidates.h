@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The devices that may take a node: the user's affinities, the lists of describe(), the verdict of
-// inspect(). The split asks where nodes go, and precision asks which nodes a device computes in
-// which type.
+// inspect(). The split places nodes by them, and the passes of precision choose the types of nodes.
 #pragma once
 
 #include <cstddef>
@@ -21,23 +20,23 @@ using IntVector = std::unique_ptr<vector_t, VectorDeleter>;  // int
 // The devices of a graph, each once: set_graph_device()'s choice, the context's list, the default
 // device.
 Vector<device*> list_graph_devices(const graph& graph);
-// Whether there is no other than the default device, whose own kernels take constants at any
-// address, and late ones (graph/late_constant.h).
+// Whether the default device is the only one; its kernels take constants at any address, and late
+// ones (graph/late_constant.h).
 bool has_default_device_alone(const graph& graph);
 
-// The abilities of these devices.
+// The devices of a graph and their abilities.
 class Candidates : public Allocated
 {
   public:
-    // The candidates of list_graph_devices(), which describe themselves and survey the graph when
-    // it is asked for its candidates for the first time; they are the graph's own from then on.
-    // ENOENT when an affinity names a device that is not among them; also when a survey fails.
+    // The candidates of list_graph_devices(). The first call for a graph lets the devices describe
+    // themselves and survey the graph, which then owns the candidates. ENOENT when an affinity
+    // names a device that is not among them; also fails when a survey fails.
     static int of(const graph& graph, const Candidates** out_candidates);
 
     size_t size() const { return candidates_.size(); }
     device* at(size_t index) const { return candidates_[index].device; }
     bool has(const struct device* device) const { return index_of(device) < size(); }
-    // Whether the device, one of the candidates, lists the data type among those it computes in.
+    // Whether the device, one of the candidates, lists the data type as one that it computes in.
     // False when it failed to describe itself.
     bool lists(const struct device* device, int data_type) const;
     // Whether the device, one of the candidates, takes the node.
@@ -46,8 +45,8 @@ class Candidates : public Allocated
     // Gives the node to the first candidate from `begin` on that takes it: node.device and its
     // group there, and a refusal for each that does not. node.device is null when none does.
     int place(node& node, size_t begin) const;
-    // The group in which node.device, which did not get the node by place(), takes it, as the
-    // device says. 0 when it does not take the node, or is not a candidate.
+    // The group that node.device, which was not set by place(), gives the node. 0 when it refuses
+    // the node, or is not a candidate.
     void find_group(node& node) const;
     // Whether a candidate after the node's present device takes it.
     bool has_other(const node& node) const;
@@ -58,9 +57,9 @@ class Candidates : public Allocated
     struct Candidate
     {
         struct device* device;
-        Vector<int> operators;  // that it takes, by their ids, in order
+        Vector<int> operators;  // ids of those that it takes, sorted
         IntVector precision;
-        ir_verdict_t failure;  // a refusal of everything, when describe() failed
+        ir_verdict_t failure;  // refuses everything when describe() failed
     };
     int list(const graph& graph);
     int add(struct device* device);
@@ -71,7 +70,7 @@ class Candidates : public Allocated
     Vector<Candidate> candidates_;
 };
 
-// After a device's entry failed: the message it recorded, or else its status.
+// Describes the failure of a device's entry: the message that it recorded, or else its status.
 String describe_failure(int status);
 
 // Whether the user's affinity (ir_affinity_t) names the node's device, whether it excludes it, and
@@ -79,8 +78,8 @@ String describe_failure(int status);
 bool is_pinned(const node& node);
 bool is_misplaced(const node& node);
 int get_affinity_group(const node& node);
-// Whether the model comes with the compiled part of the node's device for the node: that must not
-// be lost on a processor whose times are others.
+// Whether the model has a compiled part of the node's device for the node: it must be used even on
+// a processor with other times.
 bool is_compiled_ahead(const node& node);
 
 }  // namespace tengine

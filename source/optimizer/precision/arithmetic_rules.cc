@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Add, Mul, averages, Softmax and LayerNormalization: QLinearAdd, QLinearMul,
+// Rules for Add, Mul, averages, Softmax and LayerNormalization: QLinearAdd, QLinearMul,
 // QLinearAveragePool, QLinearGlobalAveragePool, QLinearSoftmax and QLinearLayerNormalization.
 #include "base/containers.hpp"
 #include "graph/graph.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kDomain = "com.microsoft";
 
-// The operand in the type of the result, which changes its zero point only.
+// Converts the operand to the type of the result, which changes its zero point only.
 bool adapt_type(Fuser& fuser, const node& node, int data_type, Operand* operand)
 {
     const int shift = data_type == TENGINE_DT_UINT8 ? 128 : -128;
@@ -50,7 +50,7 @@ bool add_binary(Fuser& fuser, node& node, const char* op, Binary& binary)
     return fuser.finish(node, binary.y, fuser.add(kDomain, op, node, inputs, binary.y));
 }
 
-// The integer pools have one type. They keep all dimensions; the result may have fewer.
+// The integer pools have one type, and keep all dimensions; the result may have fewer.
 bool fuse_average(Fuser& fuser, node& node, const char* op)
 {
     Operand x;
@@ -69,7 +69,7 @@ bool fuse_average(Fuser& fuser, node& node, const char* op)
     return fuser.finish(node, y, bytes);
 }
 
-// All axes but batch and channels.
+// Whether all axes except batch and channels are reduced.
 bool reduces_space(const node& node)
 {
     int64_t axes[MAX_SHAPE_DIM_NUM];
@@ -87,7 +87,7 @@ bool reduces_space(const node& node)
 
 }  // namespace
 
-// A function of one tensor is one table, which is exact.
+// A function of one tensor becomes a table, which is exact.
 bool fuse_add(Fuser& fuser, node& node)
 {
     Binary binary;
@@ -145,7 +145,7 @@ bool fuse_softmax(Fuser& fuser, node& node)
     return fuser.finish(node, y, fuser.rewriter().add_device_tensor(draft));
 }
 
-// Mean and deviation have no readers. Scale and bias are constants in float.
+// Requires that mean and deviation have no readers, and that scale and bias are constants in float.
 bool fuse_layer_norm(Fuser& fuser, node& node)
 {
     Operand x;

@@ -20,7 +20,7 @@ bool changes_types(const node& node)
     return false;
 }
 
-// Inputs that are no data but parameters, fp32 whatever the data is.
+// Inputs that are parameters, and fp32 for any type of data.
 struct Parameters
 {
     const char* op;
@@ -38,7 +38,7 @@ bool is_parameter(const node& node, int index)
     return false;
 }
 
-// Computes fp32 from fp32, in no other float type.
+// Whether the node computes fp32 from fp32, and has no other float type.
 bool computes_in_float(const node& node)
 {
     bool reads = false, writes = false;
@@ -92,7 +92,7 @@ tensor* Converter::find_copy(const tensor& value) const
 tensor* Converter::narrow_constant(const tensor& value)
 {
     if (tensor* known = find_copy(value)) return known;
-    static const char kinds[2] = {};  // made at once, late
+    static const char kinds[2] = {};  // copied at once; late
     const tensor* origin = rewriter_.find_late_origin(value);
     ir_pack_key_t key = {};
     key.kind = is_ir_model_constant(&value) ? &kinds[origin ? 1 : 0] : nullptr;
@@ -114,7 +114,7 @@ tensor* Converter::narrow_constant(const tensor& value)
     return made;
 }
 
-// The tensor in the narrow type, when the graph has it: it was widened, or is narrowed already.
+// The tensor in the narrow type, if the graph has it: it was widened, or is narrowed already.
 tensor* Converter::find_narrow(const tensor& value) const
 {
     const graph& graph = rewriter_.graph();
@@ -141,7 +141,7 @@ tensor* Converter::narrow(tensor* value)
     return rewriter_.add_cast(value, data_type_, name);
 }
 
-// Only nodes that stay may be used again.
+// Only copies whose nodes stay may be used again.
 void Converter::remember_copies(const node& origin, const node& made)
 {
     for (int i = 0; i < origin.input_num; ++i) {
@@ -212,7 +212,7 @@ bool Converter::convert(node& node)
 
 int Converter::run()
 {
-    const int node_num = rewriter_.graph().node_num;  // added nodes need no look
+    const int node_num = rewriter_.graph().node_num;  // added nodes are not visited
     for (int i = 0; i < node_num; ++i) {
         node* node = rewriter_.graph().node_list[i];
         if (!node || node->core->keep_float || node->dynamic_shape || changes_types(*node) ||

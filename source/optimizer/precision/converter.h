@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fp32 nodes in a narrower float type, with casts where they meet others.
+// Converts fp32 nodes to a narrower float type, with casts between them and others.
 #pragma once
 
 #include "base/maps.hpp"
@@ -32,7 +32,7 @@ class Converter
     const int data_type_;
     WideValues wide_;
     // Narrow copies of constants, by the index of the original and by that of the model's tensor.
-    // The latter also has those of earlier conversions for other devices.
+    // The latter map also has copies of earlier conversions for other devices.
     UnorderedMap<int32_t, tensor*> copies_;
     UnorderedMap<int32_t, tensor*> model_copies_;
 };

@@ -18,7 +18,7 @@ void DynamicBuilder::add(const char* op, const String& name, const Vector<tensor
     builder_.add_node(op, builder_.node_names().choose(name + "_" + op), inputs, {output});
 }
 
-// Once for all readers.
+// Quantises the tensor once for all readers.
 const DynamicBuilder::Bytes& DynamicBuilder::quantize(tensor* x)
 {
     const auto [entry, is_new] = bytes_.try_emplace(x);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes that qdq_graph.cc writes in the place of a product whose left side is quantised in each
-// run: those that ONNX Runtime's quantize_dynamic writes, which it and pass dynamic_chain.cc merge.
+// The nodes that qdq_graph.cc writes in place of a product whose left operand is quantised in each
+// run: those that ONNX Runtime's quantize_dynamic writes, which ONNX Runtime and the pass
+// dynamic_chain.cc merge.
 #pragma once
 
 #include <utility>
@@ -15,9 +16,9 @@ class DynamicBuilder
   public:
     explicit DynamicBuilder(QdqBuilder& builder) : builder_(builder) {}
 
-    // The nodes for `from`, a MatMul or plain Gemm by a constant matrix of finite values. The
-    // tensors are the new graph's; `bias` may be null. MatMulInteger gets the name of `from`. A
-    // failure is the builder's.
+    // Writes the nodes for `from`, a MatMul or plain Gemm by a constant matrix of finite values.
+    // The tensors belong to the new graph; `bias` may be null. MatMulInteger gets the name of
+    // `from`. Fails as the builder.
     void write(const node& from, tensor* x, tensor* bias, tensor* result);
 
   private:

@@ -15,7 +15,7 @@ struct DynamicChains::Chain
 {
     node* quantize;       // DynamicQuantizeLinear
     Vector<node*> nodes;  // MatMulInteger first, the last has the result
-    tensor* scale;        // that of the columns, or of all; null before it is found
+    tensor* scale;        // of the columns, or of all; null before it is found
     bool has_input_scale;
     tensor* bias;  // or null
 
@@ -45,8 +45,7 @@ bool DynamicChains::may_be_in(const graph& graph)
                        [](const node* node) { return is_op(node, "MatMulInteger"); });
 }
 
-// A factor of the accumulators: the scale of the input, that of the matrix, or the product of the
-// two.
+// A factor of the accumulators: the scale of the input, that of the matrix, or the product of both.
 bool DynamicChains::take_scale(tensor* factor, Chain* chain) const
 {
     const tensor* input_scale = get_ir_node_output(chain->quantize, 1);
@@ -144,7 +143,7 @@ bool DynamicChains::merge(const Chain& chain)
 
 int DynamicChains::run()
 {
-    const int node_num = rewriter_.graph().node_num;  // added nodes need no look
+    const int node_num = rewriter_.graph().node_num;  // added nodes are not visited
     for (int i = 0; i < node_num; ++i) {
         node* node = rewriter_.graph().node_list[i];
         Chain chain;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products whose left side is quantised in each run, in the nodes that quantisers write: a
-// DynamicQuantizeLinear, a MatMulInteger by a constant matrix, a Cast, one or two Mul with the
-// scales, and an Add of a bias. They become one node: com.microsoft.DynamicQuantizeMatMul, or where
-// several products share their left side, which is quantised once for all, MatMulIntegerToFloat.
+// Merges products whose left operand is quantised in each run, in the nodes that quantisers write:
+// a DynamicQuantizeLinear, a MatMulInteger by a constant matrix, a Cast, one or two Mul with the
+// scales, and an Add of a bias. They become one node: com.microsoft.DynamicQuantizeMatMul or, if
+// several products share the left operand, which is then quantised once, MatMulIntegerToFloat.
 #pragma once
 
 #include "optimizer/precision/rewriter.h"
@@ -17,10 +17,10 @@ class DynamicChains
     {
     }
 
-    // Whether there is anything to look at.
+    // Whether the graph has such products.
     static bool may_be_in(const struct graph& graph);
 
-    // Rewrites the products that the device takes, unless a better one takes the MatMulInteger;
+    // Rewrites the products that the device takes, unless a better device takes the MatMulInteger;
     // leaves gaps and disorder.
     int run();
 

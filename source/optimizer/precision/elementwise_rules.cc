@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of one quantised tensor, element by element, as Lookup, however many nodes they take:
-// exact, since the table is computed by the float operators themselves.
+// Rules for functions of one quantised tensor, element by element, as Lookup, for any number of
+// nodes: exact, since the float operators compute the table.
 #include <algorithm>
 
 #include "base/containers.hpp"
@@ -81,7 +81,7 @@ bool fuse_unary(Fuser& fuser, node& node)
                         fuser.look_up(function.x, y.by, function.formula, node.name, node));
 }
 
-// QuantizeLinear of a DequantizeLinear's result: nothing if they have the same parameters, else one
+// QuantizeLinear of a DequantizeLinear's result: removed if both have the same parameters, else one
 // table.
 bool fuse_requantization(Fuser& fuser, node& node)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces each tensor back to the one it is a function of. The contract is in expression.h.
+// Finds for each tensor the one that it is a function of. The contract is in expression.h.
 #include "optimizer/precision/expression.h"
 
 #include <algorithm>
@@ -26,8 +26,8 @@ bool is_constant(const tensor& value)
 
 }  // namespace
 
-// The results that an expression shows to others must be in int8, so it cannot be inside of another
-// one: then less is, and so on.
+// Results that nodes outside an expression read must be int8, so the nodes that compute them are
+// not inside another expression. This may add further results, and so on.
 Expressions::Expressions(const graph& graph) : graph_(graph)
 {
     do {
@@ -55,8 +55,8 @@ void Expressions::trace_sources()
     }
 }
 
-// The one tensor that the node's inputs are functions of, or null. Two inputs that are that tensor
-// itself make an Add or a Mul of quantised tensors like others.
+// The tensor that all the node's inputs are functions of, or null. If two inputs are that tensor
+// itself, the node is an Add or Mul of quantised tensors.
 tensor* Expressions::find_source(const node& node) const
 {
     tensor* source = nullptr;
@@ -102,7 +102,7 @@ bool Expressions::is_inner(const tensor& result, const tensor* source) const
            std::all_of(result.consumer, result.consumer + result.consumer_num, is_reader_inner);
 }
 
-// Tensors that are read outside of their expression. Returns whether there are new ones.
+// Adds tensors that are read outside their expression. Returns whether there are new ones.
 bool Expressions::add_results()
 {
     bool is_new = false;
@@ -113,7 +113,7 @@ bool Expressions::add_results()
     return is_new;
 }
 
-// A node inside of several belongs to the first.
+// A node inside several expressions belongs to the first.
 void Expressions::collect(int last)
 {
     Expression expression;

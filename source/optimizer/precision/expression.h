@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of one tensor, element by element, however many nodes they take: x Sigmoid(x), or
-// x (1 + Erf(x / 1.414)) / 2. In int8 each is one table, so a quantiser puts no pairs inside.
+// Functions of one tensor, element by element, of any number of nodes: x Sigmoid(x), or x (1 +
+// Erf(x / 1.414)) / 2. In int8 each is one table, so a quantiser puts no pairs inside.
 // elementwise_rules.cc makes the table.
 #pragma once
 
@@ -18,13 +18,13 @@ struct Expression
 class Expressions
 {
   public:
-    // Nodes with keep_float belong to none, nor does a Relu or Clip that belongs to the node before
-    // it.
+    // Nodes with keep_float belong to no expression, nor does a Relu or Clip that belongs to the
+    // node before it.
     explicit Expressions(const graph& graph);
 
-    // Whether the node belongs to one.
+    // Whether the node belongs to an expression.
     bool has(int node) const { return sources_.count(node) != 0; }
-    // The one whose result the node writes, or null.
+    // The expression whose result the node writes, or null.
     const Expression* find(int node) const;
 
   private:
@@ -38,7 +38,7 @@ class Expressions
 
     const graph& graph_;
     Map<int, tensor*> sources_;   // by node
-    Set<const tensor*> results_;  // tensors that others read; a source is one for them
+    Set<const tensor*> results_;  // tensors that others read, and which are sources for these
     Map<int, Expression> expressions_;
     Set<int> collected_;  // nodes inside of these
 };

@@ -12,19 +12,19 @@
 
 namespace tengine {
 
-// x * weight + bias, of a MatMul, with the Add after it, or of a Gemm.
+// x * weight + bias: a MatMul, with the Add after it, or a Gemm.
 struct Hybrid::Product
 {
     node* first;
     node* last;      // that has the result
-    tensor* weight;  // depth x columns, or the transpose of that
+    tensor* weight;  // depth x columns, or the transpose
     tensor* bias;    // a number for each column, or null
     bool is_transposed;
 
     int columns() const { return weight->dims[is_transposed ? 0 : 1]; }
 };
 
-// An operator that quantises its left side in each run.
+// An operator that quantises its left operand in each run.
 struct Hybrid::Form
 {
     const char *domain, *op;
@@ -134,7 +134,7 @@ bool is_matrix_of_gates(const tensor* value)
            is_finite(*value);
 }
 
-// Its rows, of all directions.
+// The rows of the matrices of all directions.
 tensor list_rows(const tensor& matrices)
 {
     tensor rows = matrices;
@@ -187,7 +187,7 @@ bool Hybrid::rewrite_lstm(node& lstm)
 
 void Hybrid::rewrite_product(node& node)
 {
-    // A scale for each row, else one for all.
+    // Forms with a scale for each row precede those with one scale.
     static constexpr Form kForms[] = {{"tengine", "RowQuantizeMatMul"},
                                       {"com.microsoft", "DynamicQuantizeMatMul"}};
     Product product;
@@ -202,7 +202,7 @@ void Hybrid::rewrite_product(node& node)
 
 int Hybrid::run()
 {
-    const int node_num = rewriter_.graph().node_num;  // added nodes need no look
+    const int node_num = rewriter_.graph().node_num;  // added nodes are not visited
     for (int i = 0; i < node_num; ++i) {
         node* node = rewriter_.graph().node_list[i];
         if (!node) continue;

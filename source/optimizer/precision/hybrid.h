@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of fp32 with constant weights as int8 products: the weights are quantised here, the
-// tensors they are multiplied with in each run, row by row (tengine.RowQuantizeMatMul,
-// RowQuantizeLSTM), or as a whole where a device takes only that
-// (com.microsoft.DynamicQuantizeMatMul). All else stays as it is.
+// Products of fp32 tensors with constant weights as int8 products. The weights are quantised here,
+// the other operand in each run: row by row (tengine.RowQuantizeMatMul, RowQuantizeLSTM), or as a
+// whole if a device takes only that (com.microsoft.DynamicQuantizeMatMul). Other nodes do not
+// change.
 #pragma once
 
 #include "optimizer/precision/rewriter.h"

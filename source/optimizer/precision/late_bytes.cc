@@ -16,8 +16,8 @@ struct Matrix
 {
     const void* floats;
     int64_t columns, depth;
-    int64_t column_step, depth_step;    // in the floats
-    int64_t column_place, depth_place;  // in the bytes
+    int64_t column_step, depth_step;    // in the float matrix
+    int64_t column_place, depth_place;  // in the int8 matrix
 };
 
 Matrix find_matrix(const ir_late_values_t& late)
@@ -36,7 +36,7 @@ Matrix find_matrix(const ir_late_values_t& late)
     return matrix;
 }
 
-// Columns that are read together: a line of a cache has as many floats.
+// Columns that are read together: a cache line has this many floats.
 constexpr int64_t kColumns = 16;
 
 float read_float(const void* floats, int64_t index)

@@ -12,8 +12,8 @@ namespace tengine {
 // Whether all values of a constant in fp32 at any address are numbers.
 bool is_finite(const tensor& constant);
 
-// The way to make them of `weight`, at any address: columns x depth (`axis` 0) or depth x columns
-// (1). The int8 values are wanted as depth x columns, or else in the order of the weight.
+// Describes the int8 values of `weight`, at any address: columns x depth (`axis` 0) or depth x
+// columns (1). They are in the order depth x columns, or else in the order of the weight.
 ir_late_values_t describe_bytes(const tensor& weight, int axis, bool has_columns_last);
 
 // The scales of quantize_weight_values() without a bias.

@@ -13,7 +13,7 @@
 namespace tengine {
 namespace {
 
-// Nodes in a graph of their own, evaluated one by one as constants.
+// A graph of the function's nodes, which are evaluated one by one as constants.
 class TableMaker
 {
   public:
@@ -48,7 +48,7 @@ class TableMaker
 
     int rescale(const char* op, tensor* value, Quantization by, tensor** out_value)
     {
-        // The constants of another graph cannot be inputs here.
+        // Constants of another graph cannot be inputs here.
         by.scale_tensor = by.zero_point_tensor = nullptr;
         tensor* scale = get_scale(rewriter_, by, op);
         tensor* zero_point = get_zero_point(rewriter_, by, op);

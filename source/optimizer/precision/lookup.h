@@ -12,17 +12,17 @@ namespace tengine {
 // The table is indexed by the bits of an int8 or uint8.
 using ByteTable = std::array<uint8_t, 256>;
 
-// A function of one value, element by element: nodes in an order in which they can run, the last
-// one makes the result. They read the value, which all `sources` hold, results of nodes
-// before, or constants of one element. Without nodes: the value itself.
+// A function of one value, element by element: nodes in topological order, the last of which
+// computes the result. They read the value, for which all `sources` stand, results of previous
+// nodes, or constants of one element. Without nodes: the value itself.
 struct Formula
 {
     Vector<const tensor*> sources;
     Vector<const node*> nodes;
 };
 
-// to(formula(from(byte))) for every byte, computed by the default device as it would compute the
-// nodes. TENGINE_EOPERATOR when it cannot.
+// to(formula(from(byte))) for every byte; the default device computes the nodes. TENGINE_EOPERATOR
+// when it cannot.
 int make_table(const graph& graph, const Formula& formula, const Quantization& from,
                const Quantization& to, ByteTable* out_table);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that only move or select values work on the quantised values themselves. Where the
-// result is quantised in another way, a table follows (Concat: goes before).
+// Rules for operators that only move or select values: they work on the quantised values. If the
+// result is quantised in another way, a table follows (Concat: precedes).
 #include <algorithm>
 #include <cmath>
 
@@ -27,7 +27,7 @@ Vector<tensor*> list_inputs(const node& node)
     return inputs;
 }
 
-// Results without a reader are of the operand's kind.
+// Results without a reader get the operand's quantisation.
 bool find_results(Fuser& fuser, const node& node, const Quantization& by,
                   Vector<Result>* out_results)
 {
@@ -56,7 +56,7 @@ NodeDraft draft_like(const node& node, const Vector<tensor*>& inputs)
             &node};
 }
 
-// The node on quantised values: `inputs` are those of the integer node.
+// Makes the node on quantised values; `inputs` are those of the integer node.
 bool move(Fuser& fuser, node& node, const Operand& x, NodeDraft draft)
 {
     Vector<Result> results;
@@ -96,7 +96,7 @@ bool has_constants_behind(const node& node)
     return true;
 }
 
-// Dequantised constants, such as the weights of a MatMul, are moved here and now.
+// Moves dequantised constants, such as the weights of a MatMul, in this pass.
 bool move_constant(Fuser& fuser, node& node)
 {
     struct node* linear = producer_of(fuser.graph(), get_ir_node_input(&node, 0));
@@ -149,7 +149,7 @@ bool fuse_max_pool(Fuser& fuser, node& node)
     return !is_used(node, 1) && node.output_num == 1 && fuse_movement(fuser, node);
 }
 
-// A MaxPool whose window is the whole plane: integers have no global one.
+// A MaxPool whose window is the whole plane, since there is no global one for integers.
 bool fuse_global_max_pool(Fuser& fuser, node& node)
 {
     Operand x;
@@ -160,8 +160,8 @@ bool fuse_global_max_pool(Fuser& fuser, node& node)
     return move(fuser, node, x, draft);
 }
 
-// An interpolated value is rounded to the input's scale: no coarser than the result's, which is
-// made by a table where it differs.
+// Interpolated values are rounded to the input's scale, which must not be coarser than the
+// result's; a table makes the result if the scales differ.
 bool fuse_resize(Fuser& fuser, node& node)
 {
     if (takes_nearest(node)) return fuse_movement(fuser, node);
@@ -172,7 +172,7 @@ bool fuse_resize(Fuser& fuser, node& node)
            fuse_movement(fuser, node);
 }
 
-// The padding value is quantised too; without one it is 0.
+// The padding value is quantised, too; its default is 0.
 bool fuse_pad(Fuser& fuser, node& node)
 {
     Operand x;

@@ -51,7 +51,7 @@ bool Fuser::quantize_calibrated(tensor* value, Operand* out_operand)
     return true;
 }
 
-// The calibrated range, or else its own, widened to hold 0, becomes that of the type.
+// Quantises a constant with its calibrated range, or else its own, widened to hold 0.
 bool Fuser::quantize_constant(const tensor& value, Operand* out_operand)
 {
     const float* values = value.f32;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's options about precision: the options precision.keep_float and precision.table become
-// node.keep_float and quantisation parameters of float tensors, where every device finds them.
+// The user's options about precision: precision.keep_float and precision.table become
+// node.keep_float and quantisation parameters of float tensors, which every device reads.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -28,7 +28,7 @@ bool fits_any(const char* nodes, const graph& graph)
     return false;
 }
 
-// Options are for the whole model, but each of its graphs meets them on its own.
+// Options are for the whole model, and each of its graphs looks up its own part.
 template <class Has>
 bool has_any(const graph& source, const Has& has)
 {
@@ -41,7 +41,7 @@ bool has_any(const graph& source, const Has& has)
     return false;
 }
 
-// Whether the model of `graph`, or a body in it, has something.
+// Whether has() is true for the model of `graph` or a body in it.
 template <class Has>
 bool has_model(const graph& graph, const Has& has)
 {
@@ -98,8 +98,8 @@ int calibrate(tensor& tensor, const graph& graph, const char* path, const Calibr
     return set_ir_tensor_quantization_parameter(&tensor, &row.scale, &zero_point, 1);
 }
 
-// Tensors that the graph does not have are in a body, or the passes before this have dropped them
-// together with their nodes.
+// Checks the tensors that the graph does not have: they are in a body, or earlier passes have
+// dropped them with their nodes.
 int check_others(const graph& graph, const char* path, const Vector<const CalibratedTensor*>& rows)
 {
     if (rows.empty() || is_body(graph)) return TENGINE_OK;
@@ -119,10 +119,10 @@ int check_others(const graph& graph, const char* path, const Vector<const Calibr
 constexpr const char* kRearranging[] = {"Flatten", "Identity",  "Reshape",
                                         "Squeeze", "Transpose", "Unsqueeze"};
 
-// The only tensors of a node that gives all elements of its input in another order or shape.
+// The input and output of a node that gives all elements of its input in another order or shape.
 struct Rearrangement
 {
-    tensor* from = nullptr;  // null: it is another node, or one that stays in float
+    tensor* from = nullptr;  // null: another node, or one that stays in float
     tensor* to = nullptr;
 };
 
@@ -143,7 +143,7 @@ bool is_calibrated(const tensor& tensor)
     return tensor.quant_param_num == 1;
 }
 
-// Whether one node writes it, one reads it, and the first may compute in integers.
+// Whether the tensor has one writer and one reader, and the writer may compute in integers.
 bool is_between(const graph& graph, const tensor& tensor)
 {
     const node* writer = get_ir_graph_node(&graph, tensor.producer);
@@ -151,8 +151,8 @@ bool is_between(const graph& graph, const tensor& tensor)
            !is_ir_graph_output(&graph, tensor.index);
 }
 
-// A model of another format has more such nodes than the one that the table was made for, as around
-// a convolution of one axis in a tmfile.
+// Copies scales over such nodes: a model in another format has more of them than the one that the
+// table was made for, as around a convolution of one axis in a tmfile.
 int spread_calibration(graph& graph)
 {
     for (int i = 0; i < graph.node_num; ++i) {
@@ -200,7 +200,8 @@ int apply_table(graph& graph, const char* path)
     return spread_calibration(graph);
 }
 
-// Quantisation that a program set with set_tensor_quant_param must be for the type of this run.
+// Checks that quantisation that a program set with set_tensor_quant_param is for the type of this
+// run.
 int check_calibration(const graph& graph)
 {
     const bool is_signed = graph.run_options->precision == TENGINE_MODE_INT8;
@@ -224,7 +225,7 @@ int check_calibration(const graph& graph)
 
 // ---- the run ----
 
-// The precision of the first quantised tensor that is computed; a model has only one.
+// The precision of the first quantised tensor that is computed; all have the same.
 int precision_of(const graph& graph)
 {
     for (int i = 0; i < graph.tensor_num; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports a run in int8 or uint8 that would be one in float after all, or the other way round: the
-// results alone do not show it.
+// Reports a run in int8 or uint8 that would compute in float, or the reverse, which the results
+// alone do not show.
 #include <cstring>
 
 #include "graph/body.h"
@@ -19,7 +19,7 @@ bool is_computed(const tensor* tensor)
     return tensor && tensor->tensor_type != TENSOR_TYPE_CONST;
 }
 
-// Whether the node is ONNX Runtime's operator, with int8 inside, that dynamic_chain.h makes.
+// Whether the node is ONNX Runtime's operator with int8 inside that dynamic_chain.h makes.
 bool is_dynamic_product(const node& node)
 {
     return std::strcmp(get_ir_node_domain(&node), "com.microsoft") == 0 &&
@@ -27,7 +27,7 @@ bool is_dynamic_product(const node& node)
             std::strcmp(get_ir_node_op(&node), "MatMulIntegerToFloat") == 0);
 }
 
-// The node reads int8 or uint8 and does not write floats.
+// Whether the node reads int8 or uint8 and does not write floats.
 bool is_integer_node(const node& node)
 {
     if (is_dynamic_product(node)) return true;
@@ -45,7 +45,7 @@ struct Outcome
     int integer_nodes = 0;
     int float_nodes = 0;
     int kept_nodes = 0;  // kept ones among these
-    int scales = 0;      // those of computed tensors, not of weights
+    int scales = 0;      // of computed tensors, not of weights
 };
 
 Outcome count(const graph& graph)
@@ -79,7 +79,7 @@ const char* name_of_type(const graph& graph)
     return graph.run_options->precision == TENGINE_MODE_INT8 ? "int8" : "uint8";
 }
 
-// A model may have its scales in some of its graphs alone.
+// Whether a body has scales: a model may have them in some of its graphs only.
 bool has_scales_in_bodies(const graph& graph)
 {
     for (int i = 0; i < graph.node_num; ++i) {
@@ -92,7 +92,7 @@ bool has_scales_in_bodies(const graph& graph)
     return false;
 }
 
-// A model without any quantisation of its values.
+// Refuses a model whose values have no quantisation.
 int refuse_float_model(const graph& graph)
 {
     const char* type = name_of_type(graph);
@@ -127,7 +127,7 @@ void warn_of_float_run(const graph& graph, const Outcome& outcome)
 }
 
 // The best device of the graph that computes in int8 or uint8 and not in fp32; null when there is
-// none, or none that lists its operators.
+// none, or none that lists operators of the graph.
 int find_integer_device(const graph& graph, const device** out_device)
 {
     *out_device = nullptr;
@@ -142,7 +142,7 @@ int find_integer_device(const graph& graph, const device** out_device)
     return TENGINE_OK;
 }
 
-// A model in QDQ form that is run as it is written leaves such a device nothing.
+// A model in QDQ form that runs in float has no nodes for such a device.
 int hint_at_integer_run(const graph& graph)
 {
     if (graph.run_options->precision != TENGINE_MODE_FP32) return TENGINE_OK;

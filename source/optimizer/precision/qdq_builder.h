@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The nodes and tensors that qdq_graph.cc adds to the graph of a quantised model: pairs, and
-// quantised constants that a DequantizeLinear reads. The first failure stays; after it functions do
-// nothing and return null.
+// quantised constants that a DequantizeLinear reads. After the first failure functions do nothing
+// and return null.
 #pragma once
 
 #include "optimizer/graph/namer.h"
@@ -12,7 +12,7 @@ namespace tengine {
 class QdqBuilder
 {
   public:
-    // `opset`: that of the new nodes.
+    // `opset`: of the new nodes.
     QdqBuilder(graph& target, int opset) : target_(target), opset_(opset) {}
 
     graph& target() const { return target_; }
@@ -25,24 +25,24 @@ class QdqBuilder
         if (status < 0 && status_ == TENGINE_OK) status_ = status;
     }
 
-    // A tensor of just this name.
+    // A new tensor with this name.
     tensor* add_tensor(const String& name, int data_type);
 
     void connect(node& made, const Vector<tensor*>& inputs, tensor* output);
 
-    // A node of ONNX's of just this name; null inputs are left out.
+    // A new node of ONNX's with this name; null inputs are left out.
     node* add_node(const char* op, const String& name, const Vector<tensor*>& inputs,
                    const Vector<tensor*>& outputs);
 
     tensor* add_constant(const String& name, int data_type, const Vector<int>& dims,
                          const void* bytes);
 
-    // A QuantizeLinear that reads `source` and a DequantizeLinear that writes `result`, or if that
-    // is null, a new tensor. Returns that tensor. `name`: that of the quantised tensor, as below.
+    // A QuantizeLinear that reads `source` and a DequantizeLinear that writes `result`, or a new
+    // tensor if that is null. Returns that tensor. `name`: of the quantised tensor, as below.
     tensor* add_pair(const String& name, const Quantization& by, tensor* source, tensor* result);
 
-    // Constants in int8 or uint8, or in int32 for a bias; the results are in float. Weights and
-    // biases have the zero point 0; without an axis, -1, their scales are one and a scalar.
+    // Constants in int8 or uint8, or in int32 for a bias; the results are float. Weights and biases
+    // have the zero point 0; without an axis, -1, they have one scale, a scalar.
     tensor* add_constant_operand(const String& name, const Quantization& by, const tensor& value);
     tensor* add_weight(const String& name, const WeightBytes& quantized, int axis,
                        const tensor& weight);

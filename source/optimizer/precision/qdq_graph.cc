@@ -14,11 +14,11 @@
 namespace tengine {
 namespace {
 
-constexpr int kFirstOpset = 10;            // has QuantizeLinear
-constexpr int kFirstPerChannelOpset = 13;  // gives it an axis
-constexpr int kFirstDynamicOpset = 11;     // has DynamicQuantizeLinear
+constexpr int kFirstOpset = 10;            // the first with QuantizeLinear
+constexpr int kFirstPerChannelOpset = 13;  // the first in which it has an axis
+constexpr int kFirstDynamicOpset = 11;     // the first with DynamicQuantizeLinear
 
-// The version of ONNX's own operators; that of the newest where there are none.
+// The opset of ONNX's own operators; the newest if there are none.
 int opset_of(const graph& graph)
 {
     for (int i = 0; i < graph.node_num; ++i) {
@@ -28,7 +28,7 @@ int opset_of(const graph& graph)
     return 0;
 }
 
-// The opset of the nodes written between those of the base, which keep their own.
+// The opset of the new nodes; those of the base keep their own.
 int find_written_opset(const graph& base, const tengine_quantization& how)
 {
     const int opset = opset_of(base);
@@ -52,7 +52,7 @@ int check_finite(const tensor& value)
                              value.name);
 }
 
-// One value for each output channel, constant; null if the node has none.
+// A constant value for each output channel; null if the node has none.
 const tensor* find_bias(const node& from, int channels)
 {
     const tensor* bias = get_ir_node_input(&from, 2);
@@ -61,7 +61,7 @@ const tensor* find_bias(const node& from, int channels)
     return fits ? bias : nullptr;
 }
 
-// A weight that was written, to be shared by nodes that need the same scales.
+// A weight that was written, for nodes that need the same scales.
 struct WrittenWeight
 {
     Vector<float> scales;
@@ -99,7 +99,7 @@ class Writer
     }
 
   private:
-    // The fate of a tensor of the base.
+    // The copy of a tensor of the base.
     struct Target
     {
         String name;
@@ -128,7 +128,8 @@ class Writer
 
     // ---- tensors ----
 
-    // Names say what is connected, so no two tensors share one; inputs and outputs keep theirs.
+    // Names are the connections of ONNX, so each tensor gets its own; inputs and outputs keep
+    // theirs.
     void copy_tensors()
     {
         const auto name = [this](int32_t index) {
@@ -159,7 +160,7 @@ class Writer
         return to;
     }
 
-    // The model's data on a tensor, which the base does not repeat.
+    // Copies the model's data on a tensor, which the base does not have.
     void take_declaration(const tensor& from, tensor& to)
     {
         const tensor* declared = get_ir_graph_tensor(base_.core->source, from.core->source_index);
@@ -208,7 +209,7 @@ class Writer
         how_.take_tensor(how_.user, &told);
     }
 
-    // The tensor that a node reads in the place of `value`.
+    // The tensor that a node reads in place of `value`.
     tensor* source_of(const tensor* value, bool is_data)
     {
         if (!value) return nullptr;
@@ -314,7 +315,7 @@ class Writer
         return copied;
     }
 
-    // The nodes that write these tensors, each once.
+    // The producers of these tensors, each once.
     Vector<int32_t> producers_of(const Vector<int32_t>& tensors) const
     {
         Vector<int32_t> nodes;
@@ -326,7 +327,7 @@ class Writer
         return nodes;
     }
 
-    // Outputs first: a node that is both, an input handed through, stays marked as input.
+    // Outputs are set first: a node that is both, an input that is also an output, stays an input.
     int set_inputs_and_outputs()
     {
         const auto count = [](const Vector<int32_t>& list) {
@@ -344,7 +345,7 @@ class Writer
                              : set_ir_graph_input_node(&target(), first.data(), count(first));
     }
 
-    // Constants that are still read get their data, the others go.
+    // Constants with readers get their data, the others are removed.
     int settle_constants()
     {
         for (int i = 0; i < base_.tensor_num; ++i) {
@@ -367,7 +368,7 @@ class Writer
     const Vector<TensorQuantization>& quantizations_;
     const tengine_quantization& how_;
     Vector<const QuantizedUnit*> units_;  // by each of their nodes
-    Vector<Target> tensors_;              // by the base's tensor
+    Vector<Target> tensors_;              // by tensor of the base
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The quantisation of a float tensor's values, and the places where a graph states it:
-// QuantizeLinear, DequantizeLinear and calibrated tensors.
+// The quantisation of a float tensor's values, and where a graph has it: QuantizeLinear,
+// DequantizeLinear and calibrated tensors.
 #pragma once
 
 #include "base/containers.hpp"
@@ -14,12 +14,12 @@ struct Quantization
     float scale = 0;
     int zero_point = 0;
     int data_type = TENGINE_DT_INT8;  // or TENGINE_DT_UINT8
-    // The constants that hold them, where the graph has such: scalars or lists of one.
+    // The constants that hold them, if the graph has any: scalars or lists of one.
     tensor* scale_tensor = nullptr;
     tensor* zero_point_tensor = nullptr;
 };
 
-// Whether it is a constant of this type, with data.
+// Whether `value` is a constant of this type, with data.
 bool is_constant(const tensor* value, int data_type);
 
 bool is_byte(int data_type);
@@ -28,11 +28,11 @@ bool is_same(const Quantization& a, const Quantization& b);
 // The quantisation that just covers a range, low <= 0 <= high: its low end is the lowest integer. 0
 // alone has the scale 1.
 Quantization cover_range(double low, double high, int data_type);
-// As QuantizeLinear: the quotient of floats, rounded to the nearest, ties to even, and saturated.
-// The bits of an int8 or uint8.
+// The bits of an int8 or uint8, as QuantizeLinear: the quotient of floats, rounded to the nearest,
+// ties to even, and saturated.
 uint8_t quantize_value(float value, const Quantization& by);
 
-// Whether real * 2^31 or more would be needed to requantise by it; see tengine/fixed_point.h.
+// Whether requantising by `real` needs no multiplier of 2^31 or more; see tengine/fixed_point.h.
 bool is_multiplier(double real);
 
 // The quantisation of a QuantizeLinear or DequantizeLinear. False for others: several scales, other
@@ -43,10 +43,10 @@ bool read_quantization(const node& linear, Quantization* out_quantization);
 // none.
 bool read_calibration(const tensor& value, int data_type, Quantization* out_quantization);
 
-// The node that writes or null.
+// The producer of the tensor, or null.
 node* producer_of(const graph& graph, const tensor* tensor);
 
-// The constants of a quantisation, which are made if need be.
+// The constants of a quantisation, created if necessary.
 tensor* get_scale(Rewriter& rewriter, Quantization& quantization, const String& name);
 tensor* get_zero_point(Rewriter& rewriter, Quantization& quantization, const String& name);
 

@@ -11,8 +11,8 @@
 namespace tengine {
 namespace {
 
-// Axes 2, 3 ... or the last ones, at least two, as a network has after its last feature map, unlike
-// the means of a normalisation.
+// Whether the axes are 2, 3 ... or the last ones, at least two, as in the pooling after a network's
+// last feature map, unlike the means of a normalisation.
 bool reduces_last_axes(const node& mean)
 {
     int number = 0;

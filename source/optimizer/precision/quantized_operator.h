@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fate of each operator in int8 and uint8, as one table: whether a quantiser puts pairs
+// The treatment of each operator in int8 and uint8, as one table: whether a quantiser puts pairs
 // around it (selection.h), and the rule that makes an integer node of one with pairs (fuser.h).
 #pragma once
 
@@ -13,9 +13,9 @@ enum class QuantizedRole
     kNone,         // stays in float
     kWeighted,     // multiplies by input 1, which is usually constant; input 2 is the bias
     kArithmetic,   // computes new values, with a scale of their own
-    kActivation,   // the same, but is worth it only after a quantised node
-    kFunction,     // one tensor, element by element; worth it as the former (expression.h)
-    kPassThrough,  // moves or selects values, with one scale on both sides; worth it as the former
+    kActivation,   // the same, but only after a quantised node
+    kFunction,     // one tensor, element by element; only after a quantised node (expression.h)
+    kPassThrough,  // moves or selects values, with the same scale; only after a quantised node
 };
 
 struct QuantizedOperator
@@ -23,7 +23,7 @@ struct QuantizedOperator
     const char* name;  // ONNX's
     FuseRule rule;
     QuantizedRole role = QuantizedRole::kNone;
-    int data_inputs = 1;            // the first so many inputs are data; 0: all are
+    int data_inputs = 1;            // the first inputs that are data; 0: all are
     bool takes_activation = false;  // a Relu or Clip after it becomes part of it
 };
 
@@ -32,18 +32,18 @@ const QuantizedOperator* find_quantized_operator(const node& node);
 
 // ---- conditions on attributes and constants without which there is no integer form ----
 
-// Neither factors nor a transposed A.
+// Whether there are no factors and A is not transposed.
 bool is_plain_gemm(const node& gemm);
-// Takes values as they are, and none from outside of the input.
+// Whether values are copied, and only from inside the input.
 bool takes_nearest(const node& resize);
-// Takes those between two, along no more than two axes, and none from outside of the input.
+// Whether values are interpolated, along two axes at most, and only inside the input.
 bool takes_between(const node& resize);
-// All of these for the node of a quantiser: also means over all spatial axes, zeros around in a
-// Pad, and a BatchNormalization with constants.
+// Whether a quantiser takes the node, by these conditions and further ones: means over all spatial
+// axes, zeros as padding, and a BatchNormalization with constants.
 bool suits_quantization(const node& node);
 
-// The tensors that are data, null where an input is left out. The indices of MaxPool are no data; a
-// Split has nothing but data.
+// The inputs that are data, null for an absent one. The indices of MaxPool are not data; a Split
+// has only data.
 Vector<tensor*> list_data_inputs(const node& node, const QuantizedOperator& op);
 Vector<tensor*> list_data_outputs(const node& node);
 

@@ -16,8 +16,8 @@ namespace tengine {
 #ifndef TENGINE_MINIMAL
 namespace {
 
-// Below it another copy matters less than making the values again for each reader. Passes and
-// kernels also look at the values of smaller constants.
+// The least size of a late constant: a smaller copy costs less than making the values again for
+// each reader, and passes and kernels read the values of smaller constants.
 constexpr size_t kFewestLateBytes = 64 << 10;
 
 }  // namespace

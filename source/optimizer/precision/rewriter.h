@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tries of rewriting: nodes and tensors are built in the graph as they would be, the device is
-// asked, and refused nodes are taken back without a trace. Used by fuser.h and converter.h.
+// Tentative rewriting: nodes and tensors are added to the graph, the device is asked, and refused
+// nodes are removed again. Used by fuser.h and converter.h.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace tengine {
 
-// A node to be made. Its attributes are those of `like` that both operators have under one name,
-// and those given here.
+// A node to be made. It gets the attributes of `like` that both operators have under one name, and
+// those given here.
 struct NodeDraft
 {
     const char* domain;
@@ -39,10 +39,10 @@ class Rewriter
 
     struct graph& graph() const { return graph_; }
 
-    // A failure other than a refusal, such as memory running out; the graph must then be given up.
+    // A failure other than a refusal, such as running out of memory; the graph is then unusable.
     int status() const { return status_; }
 
-    // The nodes that are made from begin() on are gone after take_back().
+    // take_back() removes the nodes made since begin().
     void begin();
     void take_back();
 
@@ -50,13 +50,13 @@ class Rewriter
     tensor* add_tensor(const String& name, int data_type);
     tensor* add_constant(const String& name, int data_type, const Vector<int>& dims,
                          const void* bytes);
-    // One that preparations share (graph/graph_pool.h): fill(memory, argument) writes it.
+    // A constant that preparations share (graph/graph_pool.h): fill(memory, argument) writes it.
     tensor* add_shared_constant(const String& name, int data_type, const Vector<int>& dims,
                                 const ir_pack_key_t& key, void (*fill)(void*, void*),
                                 void* argument);
-    // The constant of the source graph that a late one (graph/late_constant.h) can be made of in
-    // the place of this; null: the new one has data, for it is small or `constant` does not last,
-    // or devices beside the default one may read it.
+    // The constant of the source graph of which a late constant (graph/late_constant.h) can be made
+    // in place of a copy; null: the copy has data, since it is small, `constant` does not last, or
+    // devices beside the default one may read it.
     const tensor* find_late_origin(const tensor& constant) const;
     tensor* add_late_constant(const String& name, int data_type, const Vector<int>& dims,
                               const ir_pack_key_t& key, const ir_late_values_t& values);
@@ -64,14 +64,14 @@ class Rewriter
     // Null when an input is null or the operator does not take them. Types and shapes of the
     // outputs are inferred.
     node* add_node(const NodeDraft& draft);
-    // Null also when the device does not take the node.
+    // The same; null also when the device does not take the node.
     node* add_device_node(const NodeDraft& draft);
-    // For nodes with one output: that tensor.
+    // The same for a node with one output: returns that tensor.
     tensor* add_device_tensor(const NodeDraft& draft);
-    // A Cast to a float type; its result is called `name`.
+    // A Cast to a float type; `name` is that of its result.
     tensor* add_cast(tensor* value, int data_type, const String& name);
 
-    // Whether a tensor was there before begin().
+    // Whether a tensor existed before begin().
     bool is_older(const tensor& tensor) const { return tensor.index < first_tensor_; }
 
     void fail(int status)

@@ -14,7 +14,7 @@ constexpr QuantizedRole kActivation = QuantizedRole::kActivation;
 constexpr QuantizedRole kFunction = QuantizedRole::kFunction;
 constexpr QuantizedRole kPassThrough = QuantizedRole::kPassThrough;
 
-// Without a role: there is an integer form between pairs, but a quantiser puts none there.
+// Rows without a role have an integer form between pairs, but a quantiser adds no pairs.
 constexpr QuantizedOperator kOperators[] = {
     {"Conv", fuse_conv, kWeighted, 2, true},
     {"ConvTranspose", fuse_conv_transpose, kWeighted, 2, true},

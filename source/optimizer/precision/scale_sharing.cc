@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives tensors their scales. The contract is in selection.h.
+// Chooses the scales of tensors. The contract is in selection.h.
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +9,8 @@
 namespace tengine {
 namespace {
 
-// Sets of tensors with one scale: a forest in which each points to another of its set.
+// Sets of tensors with one scale: a forest in which each tensor points to another of its set
+// (union-find).
 class Classes
 {
   public:

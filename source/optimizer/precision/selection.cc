@@ -25,7 +25,7 @@ class Selector
     {
     }
 
-    // Products by a constant matrix, whose left side is quantised in each run.
+    // Selects products by a constant matrix, whose left operand is quantised in each run.
     Vector<QuantizedUnit> select_products()
     {
         for (int i = 0; i < graph_.node_num; ++i) {
@@ -82,7 +82,7 @@ class Selector
         units_.push_back(std::move(unit));
     }
 
-    // The only node that reads the result, -1 if there is none.
+    // The only reader of the result, -1 if there is none.
     int find_reader(int index) const
     {
         const tensor* result = get_ir_node_output(&node_at(index), 0);
@@ -91,7 +91,7 @@ class Selector
         return is_alone ? result->consumer[0] : -1;
     }
 
-    // A Relu or Clip of the result of `before`.
+    // Whether the node is a Relu or Clip of the result of `before`.
     bool is_activation(int index, int before) const
     {
         if (index < 0 || expressions_.has(index) ||
@@ -101,7 +101,8 @@ class Selector
         return op && op->role == QuantizedRole::kActivation;
     }
 
-    // A MatMul by a constant matrix, then an Add of one value for each of its columns.
+    // Whether the node is a MatMul by a constant matrix, followed by an Add of one value for each
+    // of its columns.
     bool has_bias_behind(int index) const
     {
         const node& product = node_at(index);
@@ -128,7 +129,7 @@ class Selector
                weight->dim_num == 2 && weight->elem_num > 0;
     }
 
-    // Everything fp32, and something of it not constant.
+    // Whether all data are fp32, and some are not constant.
     bool has_data(const QuantizedUnit& unit)
     {
         bool is_computed = false;
@@ -175,7 +176,7 @@ class Selector
     const tengine_quantization& how_;
     Ranges& ranges_;
     const Expressions expressions_;
-    Vector<bool> taken_;            // nodes that belong to a unit or would
+    Vector<bool> taken_;            // nodes that belong to a unit, or are reserved for one
     Set<const tensor*> quantized_;  // results of units
     Vector<QuantizedUnit> units_;
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A quantiser's choice in a float graph: which nodes are quantised, by the table in
-// quantized_operator.h, and the scales of the tensors between. The pairs are inserted in
-// qdq_graph.h.
+// The choice of a quantiser in a float graph: the nodes that are quantised, by the table in
+// quantized_operator.h, and the scales of their tensors. qdq_graph.h inserts the pairs.
 #pragma once
 
 #include "base/maps.hpp"
@@ -14,8 +13,8 @@ namespace tengine {
 struct QuantizedUnit
 {
     QuantizedRole role = QuantizedRole::kNone;
-    // The node of the operator and those that belong to it: the addition of a bias to a MatMul, a
-    // Relu or Clip. For a function of one tensor, every node.
+    // The node of the operator and those that are merged into it: the addition of a bias to a
+    // MatMul, a Relu or Clip. A function of one tensor has all its nodes.
     Vector<int> nodes;
     Vector<tensor*> inputs;   // data, in the node's order, also constants
     Vector<tensor*> outputs;  // the last node's
@@ -28,7 +27,7 @@ struct Range
     double high = 0;
 };
 
-// The program's answers about ranges, asked once for each tensor.
+// The ranges of tensors; the program is asked once for each.
 class Ranges
 {
   public:
@@ -66,9 +65,9 @@ struct TensorQuantization
     Quantization by;
 };
 
-// scale_sharing.cc: the quantisation of every tensor that units read or write as data, in
-// `data_type`. Tensors that pass-through nodes connect get one, of the smallest range that holds
-// theirs. EINVAL when a constant has a value that is not finite.
+// scale_sharing.cc: the quantisation in `data_type` of every tensor that units read or write as
+// data. Tensors that pass-through nodes connect share one, of the smallest range that holds theirs.
+// EINVAL when a constant has a value that is not finite.
 int quantize_tensors(const graph& graph, const Vector<QuantizedUnit>& units, const Ranges& ranges,
                      int data_type, Vector<TensorQuantization>* out_quantizations);
 

@@ -14,15 +14,15 @@ namespace tengine {
 
 struct SubpixelAxis
 {
-    int kernel, stride;  // the ConvTranspose's
+    int kernel, stride;  // of the ConvTranspose
     int crop;            // positions before the result
-    int window;          // the Conv's, as are pad_begin, pad_end
+    int window;          // of the Conv, as are pad_begin, pad_end
     int pad_begin, pad_end;
     int positions;  // that the Conv has
-    int output;     // the ConvTranspose's
+    int output;     // of the ConvTranspose
     int shift;      // phase b has tap b + shift - s u at the place u of the window
 
-    // -1: a place that no tap is at.
+    // -1: no tap is at this place.
     int find_tap(int phase, int place) const
     {
         const int tap = phase + shift - stride * place;
@@ -31,8 +31,8 @@ struct SubpixelAxis
     bool is_cut() const { return crop > 0 || int64_t{positions} * stride != output; }
 };
 
-// With the smallest window, of those the first position of the result at the first of a step; false
-// for dilated windows and numbers beyond int.
+// Finds the smallest window, and among these the one whose first result is the first of a step;
+// false for dilated windows and numbers beyond int.
 bool find_subpixel_axis(const window_axis& axis, SubpixelAxis* out_axis);
 
 // The places of the weights of a ConvTranspose with one or two axes.
@@ -41,7 +41,7 @@ struct SubpixelConv
     SubpixelAxis axes[2];  // with one axis the first is trivial
     int axis_num;
     int groups, input_channels, output_channels;  // channels in a group
-    // The channels of a phase follow each other, phase after phase; else the phases of a channel.
+    // The channels of a phase are adjacent, phase after phase; else the phases of a channel are.
     bool has_phases_first;
 
     int phases() const { return axes[0].stride * axes[1].stride; }

@@ -18,16 +18,15 @@ namespace {
 
 constexpr const char* kTitle = "# tengine calibration table 1";
 constexpr const char* kKeep = "keep ";
-// Far more than any model has; it keeps an endless file from claiming all memory.
+// Far more than any model needs; limits the memory for an endless file.
 constexpr size_t kMostBytes = size_t{64} << 20;
 
-// Takes a number and the blanks before it from `text`, whatever the locale; false when there is
-// none.
+// Takes a number and the blanks before it from `text`, in any locale; false when there is none.
 template <class Number>
 bool take_number(std::string_view* text, Number* out_number)
 {
     text->remove_prefix(std::min(text->find_first_not_of(" \t"), text->size()));
-    // std::from_chars knows "nan" and "inf", too.
+    // std::from_chars accepts "nan" and "inf", too.
     if (text->find_first_of("-.0123456789") != 0) return false;
     const auto result = std::from_chars(text->data(), text->data() + text->size(), *out_number);
     text->remove_prefix(static_cast<size_t>(result.ptr - text->data()));

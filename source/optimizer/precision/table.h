@@ -18,7 +18,7 @@ struct CalibratedTensor
 {
     String name;
     float scale;
-    int zero_point;  // int8's
+    int zero_point;  // for int8
     int line;
 };
 
@@ -35,8 +35,8 @@ struct CalibrationTable
 };
 
 // TENGINE_EIO: the file cannot be read. TENGINE_EFORMAT, with file and line: it is not a table, a
-// line is neither, a scale is not positive and finite, a zero point is not in -128 to 127,
-// or a tensor is there twice.
+// line has neither form, a scale is not positive and finite, a zero point is not in -128 to 127, or
+// a tensor occurs twice.
 int read_calibration_table(const char* path, CalibrationTable* out_table);
 
 }  // namespace tengine

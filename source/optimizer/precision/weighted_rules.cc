@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv, ConvTranspose, Gemm, MatMul and BatchNormalization as QLinearConv, QGemm and
+// Rules for Conv, ConvTranspose, Gemm, MatMul and BatchNormalization: QLinearConv, QGemm and
 // QLinearMatMul.
 #include "base/containers.hpp"
 #include "graph/graph.h"
@@ -21,7 +21,7 @@ struct Product
     Weight weight;
     tensor* bias = nullptr;
     Result y;
-    Vector<tensor*> inputs;  // bytes, scale and zero point of x and of the weight
+    Vector<tensor*> inputs;  // quantised values, scale and zero point of x and of the weight
 };
 
 // With x, weight and result: checks the factors and adds the bias.
@@ -38,8 +38,8 @@ bool complete(Fuser& fuser, int slices, tensor* bias, Product* out_product)
     return true;
 }
 
-// Inputs 0 and 1 of the node. The result and the bias, which may be null, are another node's when a
-// bias is added after it. The weight may have a scale for each slice of `axis`.
+// Prepares inputs 0 and 1 of the node. The result and the bias, which may be null, belong to
+// another node when a bias is added after it. The weight may have a scale for each slice of `axis`.
 bool prepare(Fuser& fuser, const node& node, const struct node& last, int axis, tensor* bias,
              Product* out_product)
 {
@@ -65,7 +65,7 @@ bool add_product_matrix(Fuser& fuser, node& node, Product product)
                         fuser.add("", "QLinearMatMul", node, product.inputs, product.y));
 }
 
-// `origin` says transB.
+// `origin` has transB.
 tensor* add_gemm(Fuser& fuser, node& origin, Product& product)
 {
     Vector<tensor*> inputs = product.inputs;
@@ -88,7 +88,7 @@ Vector<int> dims_of(const tensor& value)
     return {value.dims, value.dims + value.dim_num};
 }
 
-// A gemm of all rows of x, whatever its dimensions.
+// A Gemm over all rows of x, of any rank.
 tensor* add_gemm_of_rows(Fuser& fuser, node& origin, Product& product)
 {
     const tensor& bytes = *product.x.bytes;
@@ -101,7 +101,7 @@ tensor* add_gemm_of_rows(Fuser& fuser, node& origin, Product& product)
     return fuser.reshape(rows, dims_of(*product.y.value), origin);
 }
 
-// The bias of the product, null if that is not a list.
+// The bias of the product, null if it is not a list.
 tensor* find_addend(const node& sum, const tensor* product)
 {
     tensor* a = get_ir_node_input(&sum, 0);
@@ -110,7 +110,7 @@ tensor* find_addend(const node& sum, const tensor* product)
     return addend->dim_num <= 1 ? addend : nullptr;
 }
 
-// The MatMul by a matrix in front of an Add, which alone reads it.
+// The MatMul by a matrix before an Add, which is its only reader.
 node* find_matmul(const Fuser& fuser, const node& sum)
 {
     for (int i = 0; i < 2; ++i) {
@@ -126,7 +126,7 @@ node* find_matmul(const Fuser& fuser, const node& sum)
 
 // ---- ConvTranspose ----
 
-// False where the Conv would multiply by more than three zeros for each weight.
+// False if the Conv would multiply by more than three zeros for each weight.
 bool describe_subpixels(const node& node, SubpixelConv* out_conv)
 {
     SubpixelConv& conv = *out_conv;
@@ -152,8 +152,7 @@ bool describe_subpixels(const node& node, SubpixelConv* out_conv)
     return multiplied <= 4.0 * static_cast<double>(taps);
 }
 
-// Converts `values`, one or one for each channel of the ConvTranspose, to those of the Conv's
-// channels.
+// Repeats `values`, one or one for each channel of the ConvTranspose, for the channels of the Conv.
 tensor* spread(Fuser& fuser, const SubpixelConv& conv, tensor* values)
 {
     if (!values || values->elem_num == 1) return values;
@@ -236,7 +235,7 @@ tensor* interleave(Fuser& fuser, const node& node, const SubpixelConv& conv, ten
     return fuser.reshape(fuser.rewriter().add_device_tensor(draft), dims, node);
 }
 
-// The part beyond the result.
+// Cuts off the positions beyond the result.
 tensor* cut(Fuser& fuser, const node& node, const SubpixelConv& conv, tensor* bytes)
 {
     Vector<int64_t> starts, ends, axes;
@@ -289,7 +288,8 @@ bool fuse_conv(Fuser& fuser, node& node)
            add_conv(fuser, node, product, 0);
 }
 
-// A Conv with more channels, whose elements are moved: as exact, on every device that has a Conv.
+// A Conv with more channels, whose elements are then moved: exact, and on every device that has a
+// Conv.
 bool fuse_conv_transpose(Fuser& fuser, node& node)
 {
     Product product;
@@ -336,7 +336,7 @@ bool fuse_biased_matmul(Fuser& fuser, node& node)
            fuser.finish(node, product.y, add_gemm_of_rows(fuser, *matmul, product));
 }
 
-// A Conv of each channel by itself.
+// A depthwise Conv of one tap.
 bool fuse_batch_norm(Fuser& fuser, node& node)
 {
     Product product;

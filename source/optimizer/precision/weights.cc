@@ -16,7 +16,7 @@ namespace {
 // A factor of two below the limit of int32 leaves room for the products.
 constexpr double kLargestBias = 1 << 30;
 
-// Positive and finite, one or one for each slice of `axis`.
+// Whether scales are positive and finite, one or one for each slice of `axis`.
 bool are_scales(const node& linear, const tensor& bytes, int axis)
 {
     const tensor* scale = get_ir_node_input(&linear, 1);
@@ -114,7 +114,7 @@ bool read_bias(const graph& graph, const tensor& bias, Vector<double>* out_value
     return true;
 }
 
-// Whether the model's int32 values count in the units wanted, as products of floats.
+// The model's int32 values, if they are in these units, as products of floats.
 tensor* find_words(const graph& graph, const tensor& bias, int number, const Weight& weight,
                    float unit)
 {

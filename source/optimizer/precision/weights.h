@@ -10,8 +10,8 @@
 namespace tengine {
 
 // The axis of the output channels of input 1 of a Conv, ConvTranspose, Gemm or MatMul, each of
-// which may have a scale of its own. -1 where they are not along one axis: a ConvTranspose with
-// groups, a MatMul by a stack of matrices.
+// which may have its own scale. -1 if they are not along one axis: a ConvTranspose with groups, a
+// batched MatMul.
 int find_weight_axis(const node& node);
 
 // Float weights as int8 from -127 to 127.
@@ -50,19 +50,19 @@ struct Weight
     double scale(int64_t slice) const { return scales->f32[scales->elem_num > 1 ? slice : 0]; }
 };
 
-// Weight `value` of int8 or uint8 with one scale, or one for each of its slices along `axis` (-1:
-// one scale only): as the model has it, or, for a calibrated result, from its float values, -127 to
-// 127. `bias` (may be null) belongs to its slices, in units of `unit` times the weight's scale.
+// The weight `value` in int8 or uint8 with one scale, or one for each slice along `axis` (-1: one
+// scale only): the model's, or, for a calibrated result, from its float values, -127 to 127. `bias`
+// (may be null) is added to the product, in units of `unit` times the weight's scale.
 bool make_weight(Fuser& fuser, tensor* value, int axis, const Result& result, const tensor* bias,
                  double unit, Weight* out_weight);
 
-// The second case: finite values of a constant in fp32, and `bias` null or such a constant.
+// The same for finite values of a constant in fp32, and `bias` null or such a constant.
 bool quantize_weight(Fuser& fuser, const tensor& weight, int axis, const tensor* bias, double unit,
                      Weight* out_weight);
 
-// `bias` as a list of `number` int32 in units of `unit` times the weight's scales: as the model has
-// it if these are its units, else rounded to them. False when it is not constant or does not fit
-// int32. *out_bias is null where there is none.
+// `bias` as a list of `number` int32 in units of `unit` times the weight's scales: the model's if
+// these are its units, else rounded to them. False when it is not constant or does not fit int32.
+// *out_bias is null if there is none.
 bool make_bias(Fuser& fuser, tensor* bias, int number, const Weight& weight, float unit,
                tensor** out_bias);
 

@@ -12,17 +12,17 @@ namespace {
 
 constexpr float kLargestHalf = 65504;
 
-// Operators whose result a constant makes large.
+// Operators that a constant can make large results of.
 constexpr const char* kScaling[] = {"Add", "Div", "Mul", "Sub", "Where"};
 
-// Results are about as large as their inputs.
+// Operators whose results are about as large as their inputs.
 constexpr const char* kCarrying[] = {
     "Abs",       "Add",        "Clip",      "Concat",    "Div",       "Expand",  "Identity",
     "Max",       "Mean",       "Min",       "Mul",       "Neg",       "PRelu",   "Relu",
     "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum", "LeakyRelu", "Reshape", "Slice",
     "Squeeze",   "Sub",        "Sum",       "Transpose", "Unsqueeze", "Where"};
 
-// Results are small whatever the inputs are.
+// Operators whose results are small for any input.
 constexpr const char* kEnding[] = {"Log",     "LogSoftmax", "Reciprocal", "Sigmoid", "Sign",
                                    "Softmax", "Softsign",   "Sqrt",       "Tanh"};
 
@@ -38,7 +38,7 @@ bool is_wide_constant(const tensor& value)
     if (value.tensor_type != TENSOR_TYPE_CONST || value.data_type != TENGINE_DT_FP32 || !value.data)
         return false;
     for (int64_t i = 0; i < value.elem_num; ++i) {
-        float each;  // files do not align their numbers
+        float each;  // files do not align their values
         std::memcpy(&each, static_cast<const char*>(value.data) + i * int64_t{sizeof each},
                     sizeof each);
         if (std::isfinite(each) && std::fabs(each) > kLargestHalf) return true;

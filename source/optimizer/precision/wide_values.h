@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values beyond the range of fp16, as far as the graph tells: 0 times a factor that becomes
+// Detects values beyond the range of fp16, as far as the graph shows: 0 times a factor that becomes
 // infinite is NaN.
 #pragma once
 
@@ -13,7 +13,7 @@ class WideValues
   public:
     // Whether the node must stay in fp32: it adds, multiplies or selects a finite constant beyond
     // fp16, or reads the result of such a node, up to the Log, Sqrt, Softmax or the like that makes
-    // it small again. Nodes are to come in the order of the graph.
+    // it small again. Call it for nodes in the order of the graph.
     bool has(const node& node);
 
   private:

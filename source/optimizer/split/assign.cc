@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first step of the split: each node to the first device of the list that takes it.
+// The first step of the split: gives each node to the first device of the list that takes it.
 
 #include "base/containers.hpp"
 #include "graph/core.h"

@@ -51,7 +51,7 @@ Vector<int> BatchState::run(int kind)
         batch.insert(batch.end(), ready_[guest].begin(), ready_[guest].end());
         ready_[guest].clear();
     }
-    for (size_t i = 0; i < batch.size(); ++i) {  // grows
+    for (size_t i = 0; i < batch.size(); ++i) {  // the list grows meanwhile
         const int node = batch[i];
         done_[node / 64] |= uint64_t{1} << (node % 64);
         for (const int consumer : graph_->consumers[node]) {
@@ -82,20 +82,20 @@ int BatchState::max_of_ready(const Vector<int>& weight) const
 
 namespace {
 
-// The beam: at most so many sequences, and about so many numbers copied in the whole search (some
+// The limit of sequences in the beam, and roughly of numbers copied in the whole search (some
 // tenths of a second).
 constexpr int64_t kMostPaths = 256;
 constexpr int64_t kMostCopied = int64_t{1} << 27;
 
-// A sequence of batches and where it leads.
+// A sequence of batches and its state.
 struct Path
 {
     BatchState state;
     Vector<int> kinds;
     int cost;   // batches that are not of the default kind
-    int chain;  // batches that the rest takes at least
+    int chain;  // lower bound of the batches that remain
 
-    // A path that has run more than another, or as much and no dearer, ranks before it.
+    // A path that has run more than another, or as much at no higher cost, ranks before it.
     bool operator<(const Path& other) const
     {
         return std::forward_as_tuple(chain, -state.done_num(), cost, kinds) <
@@ -107,8 +107,8 @@ struct Path
     }
 };
 
-// The kind of a batch with nodes of both; -1: there is none. That of guests stands for any kind of
-// batch that takes them.
+// The kind of a batch with nodes of both kinds; -1: there is none. Guests have any kind of batch
+// that takes them.
 int find_common_kind(const BatchGraph& graph, int a, int b)
 {
     const auto takes = [&](int kind, int guest) {
@@ -118,12 +118,12 @@ int find_common_kind(const BatchGraph& graph, int a, int b)
     return takes(b, a) ? b : -1;
 }
 
-// Most batches on a way from the node to the end: those it and the nodes after it take at least.
-// The batch of a guest is of the kind that spares one, if any does.
+// The longest chain of batches from each node to the end: a lower bound for the node and those
+// after it. The batch of a guest has the kind that saves one, if any does.
 Vector<int> measure_chains(const BatchGraph& graph)
 {
     Vector<int> chain(graph.kind.size());
-    Vector<int> kinds(graph.kind);  // the batch's, for such a chain
+    Vector<int> kinds(graph.kind);  // of the batch, in such a chain
     for (size_t i = chain.size(); i-- > 0;) {
         for (const int next : graph.consumers[i])
             chain[i] = std::max(chain[i], chain[next]);
@@ -145,7 +145,7 @@ void go_on(Path& path, int kind, const BatchGraph& graph, const Vector<int>& cha
     path.chain = path.state.max_of_ready(chains);
 }
 
-// All ways to go on by one batch. The last way of each path takes its state over.
+// Extends each path by one batch in all ways. The last extension of each path moves its state.
 Vector<Path> extend(Vector<Path> paths, const BatchGraph& graph, const Vector<int>& chains)
 {
     Vector<Path> extended;
@@ -161,7 +161,7 @@ Vector<Path> extend(Vector<Path> paths, const BatchGraph& graph, const Vector<in
     return extended;
 }
 
-// The best `width` paths, without those that others make needless.
+// The best `width` paths, without dominated ones.
 Vector<Path> select(Vector<Path> paths, size_t width)
 {
     const auto is_worse = [](const Path& left, const Path& right) { return right < left; };
@@ -178,7 +178,7 @@ Vector<Path> select(Vector<Path> paths, size_t width)
     return selected;
 }
 
-// A kind of batch that has nodes of the kind.
+// A kind of batch that takes nodes of the kind.
 int find_batch_kind(const BatchGraph& graph, int kind)
 {
     if (kind < graph.batch_kind_num) return kind;
@@ -186,8 +186,9 @@ int find_batch_kind(const BatchGraph& graph, int kind)
                             graph.guest.begin());
 }
 
-// One batch per (level, kind): level of a node = max over its producers (same kind: the producer's
-// level; other kind: level + 1). All of a level has run when its batches have, perhaps earlier.
+// One batch per (level, kind). The level of a node is the maximum over its producers (same kind:
+// the producer's level; other kind: level + 1). All nodes of a level have run after its batches, or
+// earlier.
 Path run_by_levels(const BatchGraph& graph, const Vector<int>& chains)
 {
     Set<std::pair<int, int>> batches;
@@ -205,7 +206,8 @@ Path run_by_levels(const BatchGraph& graph, const Vector<int>& chains)
     return path;
 }
 
-// With two kinds there are two paths and nothing is copied; else as wide as time allows.
+// With two kinds there are two paths and nothing is copied; else the beam is as wide as time
+// allows.
 int64_t choose_width(const BatchGraph& graph, size_t most_batches)
 {
     if (graph.batch_kind_num <= 2) return 2;
@@ -226,7 +228,7 @@ Vector<int> find_batches(const BatchGraph& graph)
     Vector<Path> paths = {{BatchState(graph), {}, 0, 0}};
     for (size_t length = 0; length < most; ++length) {
         paths = select(extend(std::move(paths), graph, chains), width);
-        const Path& best = paths.front();  // when one is done, the cheapest that is
+        const Path& best = paths.front();  // the cheapest, if one has finished
         if (best.chain > 0) continue;
         const bool is_better = length + 1 < most || best < by_levels;
         return is_better ? best.kinds : by_levels.kinds;

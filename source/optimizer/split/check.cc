@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether graph->subgraph_list is a partition that can be run: the last word on every split, our
-// own and those that devices bring. Everything that has one right value (order, indices, devices of
-// nodes) is put right; the rest is an error that says whose split it is.
+// Checks that the parts of graph->subgraph_list can be run, for the default split and those that
+// devices make. Data with one correct value (order, indices, devices of nodes) are corrected; other
+// faults are errors that name the author of the split.
 #include <algorithm>
 #include <functional>
 #include <queue>
@@ -28,7 +28,7 @@ bool is_registered(const device* device)
     return false;
 }
 
-// A part that is in the list twice leaves it, so that it is freed once.
+// Removes a part that is in the list twice, so that it is freed once.
 int check_listed_once(const graph& graph, const char* author)
 {
     Map<const struct subgraph*, int> places;
@@ -46,7 +46,7 @@ int check_part(const graph& graph, int index, const char* author)
 {
     const struct subgraph* part = get_ir_graph_subgraph(&graph, index);
     if (!part) return tengine_error_set(TENGINE_EGRAPH, "%s: part %d is NULL", author, index);
-    // The pointer may point anywhere when it is none of ours.
+    // The pointer of an unregistered device may be invalid.
     if (!is_registered(part->device))
         return tengine_error_set(TENGINE_EGRAPH, "%s: part %d has %s", author, index,
                                  part->device ? "a device that is not registered" : "no device");
@@ -61,7 +61,7 @@ int check_part(const graph& graph, int index, const char* author)
     return TENGINE_OK;
 }
 
-// Numbers the part and tells its nodes; they get the graph's order, which can be executed.
+// Numbers the part and its nodes, which get the graph's order, an order of execution.
 int claim_nodes(graph& graph, int index, const char* author)
 {
     struct subgraph* part = get_ir_graph_subgraph(&graph, index);
@@ -99,7 +99,7 @@ int check_all_claimed(const graph& graph, const char* author)
                              names.c_str());
 }
 
-// A tensor that goes from part to part.
+// A tensor between parts.
 struct Edge
 {
     int from, to;
@@ -123,8 +123,8 @@ Edges list_edges(const graph& graph)
     return edges;
 }
 
-// Parts in an order of execution that stays close to the present one (Kahn's algorithm, smallest
-// index first); those on or after a cycle are left out.
+// Parts in an order of execution that is close to the present one (Kahn's algorithm, smallest index
+// first), without those on or after a cycle.
 Vector<int> order_parts(const Edges& edges)
 {
     Vector<int> waits(edges.size());
@@ -144,7 +144,7 @@ Vector<int> order_parts(const Edges& edges)
     return order;
 }
 
-// The shortest way from a part back to itself, breadth first; empty when there is none.
+// The shortest cycle through a part, breadth first; empty when there is none.
 Vector<Edge> find_cycle(const Edges& edges, int start)
 {
     Vector<const Edge*> reached_by(edges.size());

@@ -15,10 +15,10 @@ namespace tengine {
 namespace {
 
 constexpr double kNanosecondsPerMillisecond = 1e6;
-constexpr double kLongestMs = 1e7;  // three hours; keeps sums of 100,000 nodes far from overflow
+constexpr double kLongestMs = 1e7;  // three hours; sums of 100,000 nodes do not overflow
 
-// The device's estimate, false when it says nothing that makes sense. A device that is out of
-// memory says nothing about the node.
+// The device's estimate, false when it is missing or invalid. Running out of memory is not an
+// estimate.
 bool ask_estimate(const device& device, const node& node, int64_t* out_ns)
 {
     if (!device.allocator->estimate) return false;
@@ -62,7 +62,7 @@ int64_t predict_ir_node(struct node* node)
         if (node->core->predicted_ns < 0)
             node->core->predicted_ns = tengine::predict_node(*node->device, *node, &known);
     } catch (const std::bad_alloc&) {
-        return 0;  // for a report, which can do without
+        return 0;  // only a report needs the value
     }
     return node->core->predicted_ns;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limits a context may set on nodes that fall back to the default device. A node falls back
-// when the graph has another device and the user did not ask for the default device himself.
+// The limits of a context on nodes that fall back to the default device. A node falls back when the
+// graph has another device and the user did not assign the node to the default device.
 
 #include "base/containers.hpp"
 #include "graph/core.h"
@@ -13,7 +13,7 @@ namespace {
 struct Fallen
 {
     int nodes = 0;
-    double macs = 0;  // share of all, in percent
+    double macs = 0;  // share of all MACs, in percent
     const node* first = nullptr;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of the parts that small.cc and prune.cc choose.
+// Moves the parts that small.cc and prune.cc select to other devices.
 
 #include "base/containers.hpp"
 #include "optimizer/split/split.h"

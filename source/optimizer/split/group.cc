@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts from the devices and groups of nodes: the fewest there can be, as batch_search.h finds
-// them.
+// Makes the fewest parts from the devices and groups of nodes, as batch_search.h finds them.
 #include <algorithm>
 #include <cstring>
 
@@ -20,7 +19,7 @@ struct Kind
 {
     struct device* device;
     int group;
-    int alone;  // the node that shares its part with none, from 1; 0: none
+    int alone;  // node that has its part alone, from 1; 0: none
     bool operator==(const Kind& other) const
     {
         return device == other.device && group == other.group && alone == other.alone;
@@ -55,7 +54,7 @@ Vector<Kind> list_kinds(const graph& graph)
     return kinds;
 }
 
-// Nodes of group 0 are guests in the parts of their device's groups, where it has any.
+// Whether nodes of group 0 are guests in parts of their device's groups.
 bool is_guest(const Kind& kind, const Vector<Kind>& kinds)
 {
     const auto has_group = [&](const Kind& other) {
@@ -64,7 +63,7 @@ bool is_guest(const Kind& kind, const Vector<Kind>& kinds)
     return kind.group == 0 && kind.alone == 0 && std::any_of(kinds.begin(), kinds.end(), has_group);
 }
 
-// Guests come last.
+// Orders kinds; guests are last.
 Vector<Kind> order_kinds(const Vector<Kind>& kinds, int* out_batch_kind_num)
 {
     Vector<Kind> ordered, guests;
@@ -90,7 +89,7 @@ void add_kinds(const Vector<Kind>& kinds, BatchGraph* made)
     }
 }
 
-// Fills `out_kinds`, too: the devices and groups that its kinds stand for.
+// Also fills `out_kinds`: the devices and groups of the kinds.
 BatchGraph make_batch_graph(const graph& graph, Vector<Kind>* out_kinds)
 {
     BatchGraph made;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows each device its whole parts (allocator.evaluation) and gives the nodes it hands back to the
-// next device that takes them.
+// Shows each device its whole parts (allocator.evaluation), and gives the nodes that it hands back
+// to the next device that takes them.
 
 #include "base/maps.hpp"
 #include "optimizer/split/split.h"
@@ -25,7 +25,7 @@ int read(const vector_t* list, int i)
     return *static_cast<int*>(get_vector_data(list, i));
 }
 
-// Indices of the nodes the device does not want after all.
+// Indices of the nodes that the device hands back.
 Set<int> collect(const struct subgraph& part, const vector_t* tensors, const vector_t* nodes)
 {
     Set<int> handed_back;
@@ -45,7 +45,7 @@ Set<int> collect(const struct subgraph& part, const vector_t* tensors, const vec
     return handed_back;
 }
 
-// The nodes that the device hands back and why; all of the part when its evaluation fails.
+// The nodes that the device hands back, with the reason; all of the part when its evaluation fails.
 int evaluate(struct subgraph& part, Set<int>* out_nodes, ir_verdict_t* out_verdict)
 {
     device* device = part.device;

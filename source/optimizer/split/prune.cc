@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives up parts that do not pay: the time that the device saves against the default device must be
-// more than moving the part's inputs and outputs takes. Those that pay least go first, the worst
-// eighth at a time and all that pay just as little with it, so that the result does not depend on
-// numbering; the rest is grouped and judged again, since neighbours may have become one.
+// Gives up parts that do not pay: the time that the device saves against the default device must
+// exceed the time of moving the part's inputs and outputs. Those that save least are given up
+// first, the worst eighth at a time with all that save equally little, so that the result does not
+// depend on numbering; the rest is grouped and judged again, since neighbours may have been joined.
 #include <algorithm>
 #include <cstdio>
 
@@ -31,7 +31,7 @@ struct Loser
     Balance balance;
 };
 
-// Predictions, each asked for once.
+// Predictions, each computed once.
 class Predictions
 {
   public:
@@ -40,7 +40,7 @@ class Predictions
     {
     }
 
-    // False when one of the two devices does not state its time.
+    // False when one of the two devices has no estimate.
     bool add(const node& node, Balance* balance)
     {
         const Time& device = ask(*node.device, node, &on_device_[node.index]);
@@ -69,8 +69,8 @@ class Predictions
     Vector<Time> on_device_, on_default_;  // by node
 };
 
-// Whether the part is to be given up: its device states its times, which save nothing. Times of a
-// part that must stay are not asked for: the first question measures the machine.
+// Whether the part should be given up: its device has estimates, which save nothing. A part that
+// must stay is not estimated, since the first estimate measures the machine.
 bool weigh(const Candidates& candidates, const struct subgraph& part, Predictions& predictions,
            Balance* out_balance)
 {
@@ -85,7 +85,7 @@ bool weigh(const Candidates& candidates, const struct subgraph& part, Prediction
     return out_balance->saving() <= 0;
 }
 
-// The worst of the parts that save nothing.
+// The worst parts among those that save nothing.
 Vector<Loser> find_losers(const graph& graph, const Candidates& candidates,
                           Predictions& predictions)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mends a split whose parts a device could not compile. Parts keep their order, which stays an
-// order of execution: halves take the place of the whole, and a part that changes its device keeps
-// its place.
+// Repairs a split whose parts a device could not compile. Parts keep their order, which stays an
+// order of execution: halves replace the whole, and a part that changes its device keeps its place.
 #include <algorithm>
 
 #include "base/containers.hpp"
@@ -16,7 +15,7 @@ namespace {
 
 constexpr char kNoMemory[] = "out of memory while repairing a split";
 
-// Tells parts from `first` on and their nodes where they are in the list.
+// Renumbers parts from `first` on, and their nodes.
 void renumber(graph& graph, int first)
 {
     for (int p = first; p < get_vector_num(graph.subgraph_list); ++p) {
@@ -75,8 +74,8 @@ bool has_lone_node(const struct subgraph& part)
     return is_alone(*part.graph->node_list[part.node_list[0]]);
 }
 
-// The part takes the nodes of those after it that the default device runs in its group, which are
-// dropped.
+// Adds the nodes of later parts that the default device runs in the same group to the part, and
+// drops those parts.
 int absorb_followers(graph& graph, struct subgraph* part)
 {
     Vector<int32_t> nodes(part->node_list, part->node_list + part->node_num);

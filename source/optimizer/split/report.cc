@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The result of a split as log lines: one for the graph and, on demand (option split.report), one
-// for each node. The same for programs: inspect.h.
+// Logs the result of a split: a line for the graph and, on demand (option split.report), one for
+// each node. Programs read it through inspect.h.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -19,11 +19,11 @@
 namespace tengine {
 namespace {
 
-constexpr size_t kLineLength = 255;  // as much of a line as a program's sink gets
+constexpr size_t kLineLength = 255;  // length of a line for a program's sink
 constexpr size_t kNameLength = 40;
 constexpr size_t kMostReasons = 8;
 
-// The nodes that one device got, and why the devices before it did not get that.
+// The nodes of one device, and the reasons of better devices that refused them.
 struct Share
 {
     const device* taker;
@@ -33,7 +33,7 @@ struct Share
     Map<String, int> reasons;  // nodes by reason
 };
 
-// Best first, the default device last, as the split asks them.
+// Devices best first, the default device last, in the order of the split.
 Vector<Share> list_shares(const graph& graph)
 {
     Vector<Share> shares;
@@ -44,7 +44,7 @@ Vector<Share> list_shares(const graph& graph)
     };
     for (const device* device : list_graph_devices(graph))
         if (device != find_default_device()) add(device);
-    // A device's own split may bring in others.
+    // A device's own split may use further devices.
     for (int i = 0; i < get_vector_num(graph.subgraph_list); ++i) {
         const device* device = get_ir_graph_subgraph(&graph, i)->device;
         if (device != find_default_device()) add(device);
@@ -72,7 +72,7 @@ void fill_in(String* text, std::string_view place, const String& value)
     if (at != String::npos) text->replace(at, place.size(), value);
 }
 
-// Without the names of nodes and tensors, so that equal reasons are counted together.
+// The reason without names of nodes and tensors, so that equal reasons are counted together.
 String reason_text(const node& node, const ir_refusal_t& refusal)
 {
     const ir_verdict_t& verdict = refusal.verdict;
@@ -105,7 +105,7 @@ String count_text(int number, const char* noun)
     return to_string(number) + " " + noun + (number == 1 ? "" : "s");
 }
 
-// One decimal, but a share that is not all or nothing does not look so: 0.1 to 99.9.
+// One decimal; shares other than 0 and 100 are printed as 0.1 to 99.9.
 String percent_text(int64_t macs, int64_t all_macs)
 {
     if (macs == all_macs) return "100 %";
@@ -129,7 +129,7 @@ int compare_reasons(const void* left, const void* right)
     return a.nodes != b.nodes ? b.nodes - a.nodes : std::strcmp(a.text, b.text);
 }
 
-// The `most` that hold for the most nodes.
+// The `most` most frequent reasons.
 String reasons_text(const Share& share, size_t most)
 {
     Vector<Reason> reasons;
@@ -165,7 +165,7 @@ String graph_name(const graph& graph)
     return shown.empty() ? "graph" : "graph '" + shown + "'";
 }
 
-// The number of reasons told for the nodes of the default device, and for those of each other one.
+// The number of reasons for the nodes of the default device, and for those of each other device.
 struct Detail
 {
     size_t of_default = kMostReasons;
@@ -187,8 +187,7 @@ String graph_text(const graph& graph, const Vector<Share>& shares, const Detail&
     return text;
 }
 
-// With as many reasons as fit into the line, those of nodes that fell back to the default device
-// first.
+// The line has as many reasons as fit, first those of nodes that fell back to the default device.
 void log_graph(const graph& graph, const Vector<Share>& shares)
 {
     Detail detail;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives up parts that are smaller than the user allows (options split.min_nodes, split.min_macs).
-// Those with the fewest nodes go first, and of these those with the fewest multiply-accumulates,
-// the smallest eighth at a time and all that are just as small with it, so that the result does not
-// depend on numbering; the rest is grouped and judged again, since neighbours may have become
-// one.
+// Those with the fewest nodes are given up first, and among these those with the fewest
+// multiply-accumulates, the smallest eighth at a time with all of the same size, so that the result
+// does not depend on numbering; the rest is grouped and judged again, since neighbours may have
+// been joined.
 #include <algorithm>
 #include <cinttypes>
 #include <tuple>
@@ -39,7 +39,7 @@ struct SmallPart
     }
 };
 
-// Parts of one size come in the graph's order.
+// Parts of the same size keep the graph's order.
 int compare_parts(const void* left, const void* right)
 {
     const auto& a = *static_cast<const SmallPart*>(left);
@@ -56,7 +56,7 @@ int64_t count_macs(const struct subgraph& part)
     return macs;
 }
 
-// The smallest of the parts that are too small and may be given up.
+// The smallest parts among those that are too small and may be given up.
 Vector<SmallPart> find_smallest(const graph& graph, const Candidates& candidates,
                                 const Limits& limits)
 {

@@ -42,7 +42,8 @@ int split_by_devices(graph& graph)
     return TENGINE_OK;
 }
 
-// Nodes that a device's own split did not give it have no refusal from the steps above.
+// Adds refusals to nodes that a device's own split did not give to that device, which the steps
+// above did not see.
 int explain_own_split(graph& graph, struct device* author)
 {
     for (int i = 0; i < graph.node_num; ++i) {
@@ -56,7 +57,8 @@ int explain_own_split(graph& graph, struct device* author)
     return TENGINE_OK;
 }
 
-// The groups in which devices take the nodes that an own split gave them, which it must follow.
+// Finds the groups of the nodes on the devices that an own split chose, which the split must
+// respect.
 int find_groups(graph& graph, const char* author)
 {
     const Candidates* candidates;
@@ -67,8 +69,8 @@ int find_groups(graph& graph, const char* author)
 }
 
 // Affinities take precedence over a device's own split, which does not know them: a node on a
-// device that they exclude moves to the first that takes it, nodes get the groups that they name,
-// and parts are made again where this takes it. Leaves parts connected.
+// device that they exclude moves to the first that takes it, nodes get the groups that affinities
+// name, and parts are made again if necessary. Leaves parts connected.
 int apply_affinities(graph& graph)
 {
     const Candidates* candidates;
@@ -79,7 +81,7 @@ int apply_affinities(graph& graph)
         node& node = *graph.node_list[i];
         if (const int group = get_affinity_group(node)) node.core->group = group;
         if (!is_misplaced(node)) continue;
-        node.core->refusal_num = 0;  // every device is asked again
+        node.core->refusal_num = 0;  // all devices are asked again
         TENGINE_RETURN_IF_ERROR(candidates->place(node, 0));
         if (!node.device) unplaced.push_back(&node);
         moved = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of the default split, in the order split.cc takes them. Their decisions are in the
+// The steps of the default split, in the order of split.cc. They store their decisions in the
 // graph: node->device, node->refusal_list, graph->subgraph_list.
 #pragma once
 
@@ -18,19 +18,19 @@ int fail_unplaced(const Vector<const node*>& nodes);
 // group.cc: parts from node.device and the node's group, in an order of execution; replaces
 // graph.subgraph_list, sets subgraph_idx and connects boundaries.
 int group_parts(graph& graph);
-// Whether the node gets a part for itself: where parts run at the same time, others of the default
+// Whether the node gets its own part: where parts run at the same time, other nodes of the default
 // device need not wait for an asynchronous one.
 bool is_alone(const node& node);
 
-// cost.cc: predicted time of a node on its device, in ns: the device's estimate() or, without one,
-// from MACs and bytes. `*out_known` says which.
+// cost.cc: predicted time of a node on its device, in ns: from the device's estimate() or, if it
+// has none, from MACs and bytes. `*out_known`: whether estimate() gave it.
 int64_t predict_node(const device& device, const node& node, bool* out_known);
 // Time to move bytes between host and device, by the option split.bandwidth or as measured.
 int64_t predict_move(const graph& graph, int64_t bytes);
 
-// give_up.cc: whether a part may go to other devices: the user did not ask for its own, and
-// somebody else takes each node. Gives each node to its next candidate, with the refusal `why`;
-// appends those whose next device said yes before and no now.
+// give_up.cc: whether a part may move to other devices: the user did not require its device, and
+// another device takes each node. Gives each node to its next candidate, with the refusal `why`;
+// appends nodes whose next device has changed its verdict.
 bool may_give_up(const struct subgraph& part, const Candidates& candidates);
 int give_up(const struct subgraph& part, const ir_verdict_t& why, const Candidates& candidates,
             Vector<const node*>* out_unplaced);
@@ -43,15 +43,16 @@ int drop_small_parts(graph& graph, const Candidates& candidates);
 int prune_parts(graph& graph, const Candidates& candidates);
 int hand_back_nodes(graph& graph, const Candidates& candidates, bool* out_moved);
 
-// check.cc: every node in exactly one part, node.device that of its part, every part after those it
-// needs. Brings parts into such an order when there is one. EGRAPH names `author` (whose split it
-// is) and the parts and nodes of a cycle.
+// check.cc: every node must be in exactly one part, whose device is node.device, and every part
+// after those that it depends on. Sorts parts into such an order if there is one. EGRAPH names
+// `author` (whose split it is) and the parts and nodes of a cycle.
 int check_parts(graph& graph, const char* author);
-// Called after it: EGRAPH names a part with nodes of two groups.
+// Called after check_parts(): EGRAPH names a part with nodes of two groups.
 int check_groups(const graph& graph, const char* author);
 bool has_mixed_part(const graph& graph);
 
-// fallback.cc: EFALLBACK when more runs on the default device than the context's options allow.
+// fallback.cc: EFALLBACK when more nodes fall back to the default device than the context's options
+// allow.
 int check_fallback(const graph& graph);
 
 }  // namespace tengine
