@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kHostAlignment = 64;
 
-// Without those that are absent.
+// The tensors of a list, without absent ones.
 std::set<int> tensors_of(const int32_t* tensors, int number)
 {
     std::set<int> known;
@@ -44,7 +44,7 @@ int read_part(const subgraph& part, NetworkBuilder* builder)
     return TENGINE_OK;
 }
 
-// Reads the node as a part of its own.
+// Reads the node as if it were a part.
 bool read_single(const node& node, const Config& config, Network* network, ir_verdict_t* verdict)
 {
     NetworkBuilder builder(config, network);
@@ -55,7 +55,7 @@ bool read_single(const node& node, const Config& config, Network* network, ir_ve
     return true;
 }
 
-// A compilation: everything that is between the network and the program.
+// The state of a compilation between network and program.
 class Compilation
 {
   public:
@@ -128,8 +128,8 @@ void Compilation::add_binding(NetworkBuilder& builder, int tensor_index, bool is
     program_.bindings.push_back(std::move(binding));
 }
 
-// Constants first, then inputs and outputs, then values that are not kept in the buffer, which
-// share memory where their lives do not meet.
+// Assigns host memory: constants first, then inputs and outputs, then values that are not kept in
+// the buffer, which share memory when their lifetimes do not overlap.
 int Compilation::place_in_host(NetworkBuilder& builder)
 {
     for (size_t i = 0; i < network_.values.size(); ++i) {
@@ -174,7 +174,7 @@ int Compilation::place_in_host(NetworkBuilder& builder)
     return TENGINE_OK;
 }
 
-// Cycles of each layer by itself: those of the array, or of the vector unit.
+// Cycles of a layer alone: those of the array, or of the vector unit.
 double layer_cycles(const Layer& layer, const Config& config)
 {
     const double elements = static_cast<double>(layer.output.shape.elements());

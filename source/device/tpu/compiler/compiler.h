@@ -11,19 +11,20 @@
 
 namespace tengine::tpu {
 
-// The operators it knows, with the domain in front where that is not ONNX: "com.microsoft.QGemm".
+// The operators that the compiler supports, with the domain unless it is ONNX's:
+// "com.microsoft.QGemm".
 const std::vector<const char*>& operator_names();
 
-// Whether the node can be compiled by itself; the verdict says why not. Throws std::bad_alloc, as
-// the next one does.
+// Whether the node can be compiled by itself; the verdict gives the reason. Throws std::bad_alloc,
+// as predict_cycles() does.
 void judge_node(const node& node, const Config& config, ir_verdict_t* out_verdict);
 
-// About how many cycles the node takes when its tensors come from host memory and go there.
+// The approximate cycles of the node when its tensors are read from host memory and written there.
 int64_t predict_cycles(const node& node, const Config& config);
 
-// Nodes of the program are those of the part, in its order; bindings its inputs and outputs.
-// TENGINE_EOPERATOR for a node that cannot be compiled, TENGINE_ERANGE when the buffer is too
-// small, TENGINE_ENOMEM.
+// Compiles a part. Nodes of the program are those of the part, in its order; bindings are its
+// inputs and outputs. TENGINE_EOPERATOR for a node that cannot be compiled, TENGINE_ERANGE when the
+// buffer is too small, TENGINE_ENOMEM.
 int compile_part(const subgraph& part, const Config& config, Program* out_program);
 
 }  // namespace tengine::tpu

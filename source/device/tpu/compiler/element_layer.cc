@@ -13,7 +13,7 @@ bool is_vector(const Shape& shape)
     return shape.n == 1 && shape.h == 1 && shape.w == 1;
 }
 
-// The pitch of a loop over `count` of them; an input that has one only stays.
+// The pitch of a loop over `count` elements; 0 for an input that has only one.
 int64_t pitch_of(int64_t pitch, int count)
 {
     return count == 1 ? 0 : pitch;

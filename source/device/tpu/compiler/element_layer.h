@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element by element: sums and products of two values, look-ups in a table.
+// Elementwise layers: sums and products of two values, look-ups in a table, clamps.
 #pragma once
 
 #include "device/tpu/compiler/layer.h"
@@ -11,7 +11,7 @@ namespace tengine::tpu {
 class PairLayer : public Layer
 {
   public:
-    // Opcode, flags and numbers; grid and addresses are filled in.
+    // Opcode, flags and numbers; grid and addresses are set later.
     Instruction operation;
 
     bool can_flatten() const override;

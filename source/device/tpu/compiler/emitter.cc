@@ -30,7 +30,8 @@ bool uses_b(Opcode opcode)
     return opcode == Opcode::kAdd || opcode == Opcode::kMultiply;
 }
 
-// Accumulators have no pitch: their rows lie as the grid runs.
+// Whether the instruction writes accumulators, which have no pitch: their rows are in the order of
+// the grid.
 bool writes_sums(Opcode opcode)
 {
     return opcode == Opcode::kMatrixMultiply;
@@ -156,7 +157,7 @@ void Emitter::finish()
     made.reserve(program_->instructions.size() + takes_.size() + 1);
     const auto capacity = static_cast<size_t>(config_.weight_fifo_tiles);
     size_t fetched = 0, taken = 0;
-    // Fetches up to half of the FIFO at a time, consecutive tiles.
+    // Fetches consecutive tiles, up to half of the FIFO at a time.
     const auto top_up = [&] {
         while (fetched < takes_.size() && fetched - taken < capacity) {
             Instruction fetch;

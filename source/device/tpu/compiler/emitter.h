@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collects a program: instructions and constants. Tiles are fetched by themselves: an
-// instruction that takes one says where it lies, and finish() puts the fetches in front, as early
-// as the FIFO has room.
+// Collects a program: instructions and constants. An instruction that takes a tile gives the tile's
+// address, and finish() inserts the fetches, as early as the FIFO has room.
 #pragma once
 
 #include <vector>
@@ -18,22 +17,23 @@ class Emitter
 
     const Config& config() const { return config_; }
 
-    // The address of what was added.
+    // Adds a constant and returns its address.
     uint64_t add_constant(const void* data, size_t size);
 
     void add(const Instruction& instruction) { program_->instructions.push_back(instruction); }
-    // Products with one tile, which the first of them takes unless the array has it already.
+    // Adds products with one tile, which the first of them takes unless the array has it already.
     void add_products(const Instruction& instruction, const std::vector<Loop>& loops,
                       uint64_t tile);
-    // The instructions that follow belong to this node.
+    // Assigns the following instructions to this node.
     void tag(int node);
 
-    // One instruction for each grid of the loops; operands' addresses are those of the first
+    // Adds one instruction for each grid of the loops; operands' addresses are those of the first
     // vector.
     void add_grids(const Instruction& instruction, const std::vector<Loop>& loops);
-    // The same with vectors as long as they can be; for instructions on single elements.
+    // The same with the longest possible vectors; for instructions on single elements.
     void add_elements(Instruction instruction, std::vector<Loop> loops, int element_bytes);
-    // Host memory to buffer (a to d) and back; addresses and pitches as in add_grids().
+    // Copies from host memory to the buffer (a to d) and back; addresses and pitches as in
+    // add_grids().
     void read_host(uint64_t host, uint32_t address, std::vector<Loop> loops, int64_t bytes);
     void write_host(uint64_t host, uint32_t address, std::vector<Loop> loops, int64_t bytes);
     void fill(uint32_t address, std::vector<Loop> loops, int64_t bytes, uint8_t value);

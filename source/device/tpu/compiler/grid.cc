@@ -48,7 +48,7 @@ void emit_from(const std::vector<Loop>& loops, size_t depth, Grid grid,
     }
 }
 
-// A loop that is too long for a grid becomes two, and the remainder a grid of its own.
+// Splits a loop that is too long for a grid in two; the remainder becomes a grid of its own.
 bool split_long_loop(const std::vector<Loop>& loops, const Grid& grid,
                      const std::function<void(const std::vector<Loop>&, const Grid&)>& part)
 {

@@ -24,7 +24,7 @@ Box Layer::needs(int input, const Box& box) const
     return needed;
 }
 
-// An input that is one vector for all of the result stays what it is.
+// An input that is one vector for the whole result does not change.
 void Layer::flatten()
 {
     for (Ref& input : inputs)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A layer: one node of the graph with every number resolved, which knows what it needs for some
-// rows of its result and how to compute them from and to places in the buffer. plan.h and stage.h
-// decide what lies where, and when. Layers of each family: <family>_layer.{h,cc}.
+// A layer: one node of the graph with all numbers resolved. It gives the part of its inputs that
+// some rows of its result need, and computes them between places in the buffer. plan.h and stage.h
+// choose places and order. Layers of each family: <family>_layer.{h,cc}.
 #pragma once
 
 #include <memory>
@@ -34,8 +34,8 @@ struct Step
 struct Work
 {
     Box box;                    // the result's
-    std::vector<Place> inputs;  // in the order of Layer::inputs
-    std::vector<bool> sampled;  // by input: it holds only what Layer::step() says
+    std::vector<Place> inputs;  // of the result
+    std::vector<bool> sampled;  // by input: it holds only the rows and columns of Layer::step()
     Place output;
     std::vector<uint32_t> blobs;  // addresses in the buffer, in the order of Layer::blobs()
 };
@@ -53,30 +53,31 @@ class Layer
     Ref output;
     int element_bytes = 1;
 
-    // Rows of an input that a box of the result needs. They lie beyond the image only with a frame.
+    // Rows of an input that a box of the result needs. They may lie beyond the image only if the
+    // value has a frame.
     virtual Box needs(int input, const Box& box) const;
     virtual Frame frame(int) const { return {}; }
     virtual uint8_t frame_value(int) const { return 0; }
-    // The steps between the rows and columns that are read of an input, those that the result's
-    // rows and columns stand for; a band need not hold the others.
+    // The steps between the rows and columns of an input that are read; a band need not hold the
+    // others.
     virtual Step step(int) const { return {}; }
-    // The result needs all of the inputs, is made in one go, and all lie dense.
+    // Whether the result needs all of the inputs, is computed at once, and all of these are dense.
     virtual bool is_whole() const { return false; }
-    // May be seen as one column of vectors: results depend on nothing beside their own vector. Then
-    // flatten() changes all shapes.
+    // Whether the layer can be seen as one column of vectors: results depend only on their own
+    // vector. flatten() then changes all shapes.
     virtual bool can_flatten() const { return false; }
     void flatten();
-    // `input` is element by element where the result is, so that it may be there already.
+    // Whether `input` may be in the place of the result, element by element.
     virtual bool can_follow(int) const { return false; }
 
     // Sizes of the constants that must be in the buffer, each for the whole layer.
     virtual std::vector<size_t> blobs() const { return {}; }
-    // Rows of the result that one pass can make good use of; 0: no limit.
+    // The most rows of the result that one pass can use efficiently; 0: no limit.
     virtual int rows_at_once() const { return 0; }
-    // Gives up some of the constants, which are too much for the buffer.
+    // Drops some of the constants when they are too large for the buffer.
     virtual void reduce_blobs() {}
 
-    // Puts constants into the program; returns where in host memory the blobs are.
+    // Adds constants to the program; returns the host addresses of the blobs.
     virtual std::vector<uint64_t> pack(Emitter&) { return {}; }
     virtual void emit(Emitter& emitter, const Work& work) = 0;
 };

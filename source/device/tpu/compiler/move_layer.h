@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies: pieces of inputs to pieces of the result (Concat, Split, Slice, Pad, Resize), and whole
-// tensors in another order (Transpose, and Reshape where the input does not lie as the result
-// does).
+// tensors in another order (Transpose, and Reshape if input and result have different orders in
+// memory).
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ struct Piece
 {
     int input = 0;
     std::array<int, 4> begin{}, end{};      // in the result
-    std::array<int, 4> from{};              // the first element's in the input
+    std::array<int, 4> from{};              // of the first element in the input
     std::array<int, 4> step{1, 1, 1, 1};    // in the input; 1 for channels
     std::array<int, 4> repeat{1, 1, 1, 1};  // copies of each input element; along y and x only
 
@@ -29,7 +29,7 @@ class MoveLayer : public Layer
 {
   public:
     std::vector<Piece> pieces;  // in the order of their inputs
-    // Whether elements outside of all pieces are `fill`, whose bytes are all the same.
+    // Whether elements outside all pieces are `fill`, whose bytes are all the same.
     bool fills = false;
     uint8_t fill = 0;
 
@@ -54,7 +54,7 @@ class ReorderLayer : public Layer
     };
     std::vector<Axis> axes;
 
-    // Merges axes; returns how many instructions it takes.
+    // Merges axes; returns the number of instructions.
     int64_t simplify();
 
     Box needs(int input, const Box& box) const override;

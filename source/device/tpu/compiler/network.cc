@@ -99,7 +99,8 @@ std::vector<int> NetworkBuilder::count_readers() const
     return readers;
 }
 
-// A look-up of a product's result becomes the table of its activation, a clamp its limits.
+// Merges a look-up of a product's result into the table of its activation, and a clamp into its
+// limits.
 void NetworkBuilder::fuse_into_products()
 {
     const std::vector<int> readers = count_readers();
@@ -125,7 +126,7 @@ void NetworkBuilder::fuse_into_products()
         } else {
             continue;
         }
-        // The result has the same elements, perhaps seen in another shape.
+        // The result has the same elements, perhaps in another shape.
         found->second->output.value = layer->output.value;
         layer.reset();
     }

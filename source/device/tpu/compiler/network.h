@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A part of a graph as layers and the values between them. Made of nodes by read.h, one family of
-// operators a file; then simplified: look-ups merge into the layer before, unread layers are
-// dropped.
+// A part of a graph as layers and the values between them. read.h makes them of nodes, a file for
+// each family of operators. Then look-ups are merged into the previous layer, and layers without
+// readers are dropped.
 #pragma once
 
 #include <map>
@@ -21,7 +21,7 @@ struct Value
     int element_bytes = 1;
     bool is_input = false, is_output = false;  // the part's
     bool is_constant = false;
-    std::vector<uint8_t> data;  // a constant's, as it lies
+    std::vector<uint8_t> data;  // of a constant, in the order of memory
 
     int64_t bytes() const { return shape.elements() * element_bytes; }
 };
@@ -44,21 +44,21 @@ class NetworkBuilder
     void set_inputs(std::set<int> tensors) { inputs_ = std::move(tensors); }
     bool is_output(const tensor& tensor) const;
 
-    // The value of a tensor, made when it is new, seen in the tensor's shape.
+    // The value of a tensor, in the tensor's shape; created if it is new.
     Ref ref(const tensor& tensor);
     Ref constant(std::vector<uint8_t> bytes, const Shape& shape, int element_bytes);
     // A value between two layers of a node.
     Ref temporary(const Shape& shape, int element_bytes);
-    // `to` has the same bytes as `from`.
+    // Gives `to` the bytes of `from`.
     void alias(const tensor& to, const tensor& from);
-    // `to` is `from` with all axes but the images in one, channels first; a reader may rather read
-    // `from`. Null when there is none.
+    // Records that `to` is `from` with all axes but the images flattened, channels first; readers
+    // may use `from` instead. find_flattened() returns null when there is none.
     void note_flattened(const tensor& to, const tensor& from) { flattened_[to.index] = &from; }
     const tensor* unflattened(const tensor& tensor) const;
 
     void add(std::unique_ptr<Layer> layer);
 
-    // To be called once all nodes are there.
+    // To be called after the last node.
     void finish();
 
   private:
@@ -74,7 +74,7 @@ class NetworkBuilder
     std::map<int, const tensor*> flattened_;
 };
 
-// A tensor's elements as values lie: with the channels last when it has rank 4.
+// The elements of a constant in the order of values: channels last if it has rank 4.
 std::vector<uint8_t> store_constant(const tensor& tensor);
 
 }  // namespace tengine::tpu

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 constexpr size_t kDone = SIZE_MAX;
-constexpr int kLongestLife = 128;  // that of a kept value, in stages
+constexpr int kLongestLife = 128;  // of a kept value, in stages
 constexpr int kMostRounds = 16;
 
 struct Life
@@ -70,8 +70,8 @@ int64_t resident_bytes(const Value& value, const Frame& frame)
            kAlignment;
 }
 
-// Windows of readers may reach beyond the value: it is then kept with a frame. A reader that sees
-// the value in another shape, or with another zero, cannot share that.
+// A value is kept with a frame if windows of readers reach beyond it. A reader that sees the value
+// in another shape, or with another zero, cannot share the frame.
 void Planner::note_read(const Layer& layer, size_t input, int stage)
 {
     const Ref& ref = layer.inputs[input];
@@ -102,7 +102,7 @@ void Planner::trace_lives()
             note_read(*stage.layers[source.layer], source.input, static_cast<int>(s));
         lives_[static_cast<size_t>(stage.output().value)].first = static_cast<int>(s);
     }
-    // A framed value must be seen in its own shape by everybody, and by rows.
+    // All readers of a framed value must see it in its own shape, and by rows.
     for (const Stage& stage : plan_.stages) {
         const auto check = [this](const Layer& layer, const Ref& ref) {
             Life& life = lives_[static_cast<size_t>(ref.value)];
@@ -137,7 +137,7 @@ Gap Planner::largest_gap(int stage) const
     return largest;
 }
 
-// Room for the preferred cut, but no more than three quarters of the buffer.
+// Bytes for the preferred cut, at most three quarters of the buffer.
 int64_t Planner::wanted(int stage) const
 {
     const Stage& of = plan_.stages[static_cast<size_t>(stage)];
@@ -220,7 +220,7 @@ bool Planner::try_to_keep(size_t value)
     return true;
 }
 
-// A stage all of whose values lie dense is one column of vectors, which can be cut anywhere.
+// Flattens a stage whose values are all dense to one column of vectors, which can be cut anywhere.
 void Planner::flatten_stage(Stage* stage)
 {
     const auto is_framed = [this](const Ref& ref) {
@@ -270,7 +270,7 @@ int Planner::run()
     std::stable_sort(order.begin(), order.end(), [this](size_t a, size_t b) {
         return lives_[a].last - lives_[a].first < lives_[b].last - lives_[b].first;
     });
-    // Each value kept leaves its stages less to transfer, so that others may find room after all.
+    // Each kept value reduces the transfers of its stages, so that others may find room.
     bool changed = true;
     for (int round = 0; changed && round < kMostRounds; ++round) {
         changed = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which values stay in the unified buffer between stages, and where; the rest of the buffer is for
-// the stages themselves.
+// The values that stay in the unified buffer between stages, and their places; the rest of the
+// buffer is for the stages themselves.
 #pragma once
 
 #include "device/tpu/compiler/stage.h"
@@ -11,8 +11,8 @@ struct Plan
 {
     std::vector<Stage> stages;
     std::vector<Home> homes;             // by value
-    std::vector<int64_t> scratch_begin;  // by stage: the address where its scratch may lie
-    std::vector<int64_t> scratch_bytes;  // and how long that is
+    std::vector<int64_t> scratch_begin;  // by stage: the first address of its scratch
+    std::vector<int64_t> scratch_bytes;  // by stage: the size of its scratch
     std::vector<Cut> cuts;               // by stage
 };
 

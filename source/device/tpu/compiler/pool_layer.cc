@@ -9,7 +9,7 @@
 namespace tengine::tpu {
 namespace {
 
-// Taps on the input or its padding, the divisor of a mean that counts the padding.
+// The number of taps on the input or its padding: the divisor of a mean that counts padding.
 int taps_with_padding(const window_axis& axis, int position)
 {
     const int64_t room =
@@ -76,7 +76,7 @@ void PoolLayer::emit_region(Emitter& emitter, const Work& work, const Region& ro
             pool.low_real = static_cast<float>(real);
         } else {
             ir_multiplier_t multiplier = {};
-            // Cannot fail: that of one element, which is the largest, was made before.
+            // Cannot fail: the multiplier for one element, which is the largest, was made before.
             if (make_ir_multipliers(&real, 1, &multiplier) != TENGINE_OK) return;
             pool.factor_a = multiplier.factor;
             pool.shift = static_cast<uint8_t>(multiplier.shift);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maxima and means over windows. Positions whose windows are cut off at a border in the same way
-// are computed together, so that no padding is needed: it counts in the divisor of a mean only.
+// Maxima and means over windows. Positions whose windows are cut off at an edge in the same way are
+// computed together, so that no padding is stored: it counts in the divisor of a mean only.
 #pragma once
 
 #include "device/tpu/compiler/layer.h"
@@ -27,7 +27,7 @@ class PoolLayer : public Layer, public PoolSettings
     void emit(Emitter& emitter, const Work& work) override;
 
   private:
-    // Output positions [begin, end) that see `taps` of the kernel, from `first` on.
+    // Output positions [begin, end) whose windows have `taps` taps of the kernel, from `first` on.
     struct Region
     {
         int begin, end;

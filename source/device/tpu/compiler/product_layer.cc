@@ -16,7 +16,7 @@ int ceil_divide(int a, int b)
     return (a + b - 1) / b;
 }
 
-// Elements beyond the input that the last window reaches.
+// The number of elements beyond the input that the last window covers.
 int reach_behind(const window_axis& axis)
 {
     const int end =
@@ -35,7 +35,7 @@ int WeightSource::at(int output, int y, int x, int c) const
     return value - zero_points[zero_points.size() > 1 ? static_cast<size_t>(output) : 0];
 }
 
-// Blocks lie within one group or hold whole groups.
+// A block is inside one group or has whole groups.
 void ProductLayer::set_up()
 {
     find_width();
@@ -71,7 +71,7 @@ void ProductLayer::make_block(int first, int number)
     blocks_.push_back(std::move(block));
 }
 
-// Weights take two bytes when one does not fit into int8 after subtracting its zero point.
+// Chooses weights of two bytes when one does not fit into int8 after its zero point is subtracted.
 void ProductLayer::find_width()
 {
     is_wide_ = is_float;
@@ -132,8 +132,8 @@ int64_t ProductLayer::tile_number() const
     return number;
 }
 
-// Half of the accumulators, so that the other half is activated meanwhile; or all, which needs
-// fewer fetches of weights but waits for each activation.
+// The limit of accumulators: half of them, so that the other half is activated meanwhile; or all,
+// which needs fewer fetches of weights but waits for each activation.
 int ProductLayer::sums_limit() const
 {
     const int64_t half = std::max(1, config_.accumulator_rows / 2);
@@ -189,7 +189,7 @@ void ProductLayer::write_tiles(uint8_t* weight_memory) const
             write_tile(block, piece, weight_memory + piece.tile);
 }
 
-// `tile` is zero before.
+// `tile` is zero at first.
 void ProductLayer::write_tile(const Block& block, const Piece& piece, uint8_t* tile) const
 {
     const int group_outputs = output.shape.c / group;

@@ -21,8 +21,8 @@ struct WeightSource
 {
     const void* data = nullptr;
     int data_type = 0;
-    // Whether the weights stay in their place for all preparations. A constant with memory of its
-    // own is the part's alone, and another may come to lie there.
+    // Whether the weights have one address in all preparations. A constant with memory of its own
+    // belongs to the part, and its address may be reused.
     bool stays = false;
     int64_t stride_output = 0, stride_y = 0, stride_x = 0, stride_c = 0;
     std::vector<int> zero_points;  // one, or one for each output channel
@@ -31,7 +31,7 @@ struct WeightSource
     int at(int output, int y, int x, int c) const;
 };
 
-// How sums become the result. Bytes for integers, `low` and `high` for bf16.
+// The epilogue of accumulators. Bytes for integers, `low` and `high` for bf16.
 struct Epilogue
 {
     uint8_t zero = 0, lowest = 0, highest = 0;
@@ -54,7 +54,7 @@ class ProductLayer : public Layer
     std::vector<Parameter> parameters;  // bias without the share of the input's zero point
     Epilogue epilogue;
 
-    // To be called when all of the above is set.
+    // To be called when all members above are set.
     void set_up();
 
     Box needs(int input, const Box& box) const override;
@@ -68,37 +68,39 @@ class ProductLayer : public Layer
     std::vector<uint64_t> pack(Emitter& emitter) override;
     void emit(Emitter& emitter, const Work& work) override;
 
-    // Everything that tiles and sums depend on; none of it is the size of an image.
+    // Hashes everything that tiles and sums depend on, which does not include the size of images.
     void describe_tiles(sha256_t* hash) const;
-    // The tiles lie from `*end` on in weight memory, which is moved past them.
+    // Places the tiles from `*end` on in weight memory, and moves `*end` past them.
     void place_tiles(uint64_t* end);
     void write_tiles(uint8_t* weight_memory) const;
-    // The weights of each output channel added up, where the input's zero point needs that.
+    // The number of sums over the weights of each output channel, 0 if the input's zero point needs
+    // none.
     size_t sum_number() const;
     void write_sums(int32_t* sums) const;
-    // The array sums x * w; the operator has (x - zero) * w = x * w - zero * w.
+    // Adds the compensation: the array computes sums of x * w; the operator has (x - zero) * w = x
+    // * w - zero * w.
     void apply_sums(const int32_t* sums);
 
     int64_t tile_number() const;
     bool is_wide() const { return is_wide_; }
 
   private:
-    // A run of the input and its tile.
+    // A contiguous range of the input and its tile.
     struct Piece
     {
-        int y, x;     // in the window: the tap where the run begins
-        int channel;  // and the channel there
-        int length;   // elements; they may reach over following columns
+        int y, x;     // the tap of the window where the range begins
+        int channel;  // its first channel
+        int length;   // elements; they may extend over following columns
         uint64_t tile = 0;
     };
-    // Output channels that are made together.
+    // Output channels that are computed together.
     struct Block
     {
         int first, number;
         std::vector<Piece> pieces;
     };
 
-    // A part of the result that the accumulators hold.
+    // A part of the result that fits into the accumulators.
     struct Patch
     {
         Box box;
@@ -117,7 +119,7 @@ class ProductLayer : public Layer
                          uint32_t sums, uint32_t parameter_address) const;
 
     void emit_turn(Emitter& emitter, const Work& work, const Block& block, const Patch& patch);
-    // Each block has one tile, which serves patch after patch.
+    // Whether each block has one tile, which is used for all patches.
     bool tiles_stay() const { return tile_number() == static_cast<int64_t>(blocks_.size()); }
 
     const Config& config_;
@@ -125,7 +127,7 @@ class ProductLayer : public Layer
     bool streams_parameters_ = false;
     std::vector<Block> blocks_;
     uint64_t parameter_host_ = 0;
-    uint32_t turn_ = 0;  // the turn of the accumulators' halves and of the parameters' places
+    uint32_t turn_ = 0;  // alternates halves of the accumulators and places of the parameters
 };
 
 }  // namespace tengine::tpu

@@ -54,7 +54,7 @@ std::string full_name(const node& node)
     return domain.empty() ? get_ir_node_op(&node) : domain + "." + get_ir_node_op(&node);
 }
 
-// Data that the machine has no room for even in host memory, or none at all.
+// Refuses data that exceed host memory, and empty data.
 bool check_tensor(const NodeReader& reader, const tensor* tensor)
 {
     constexpr size_t kMostBytes = size_t{1} << 30;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From nodes to layers. Each function adds the layers of one node, or says in the verdict why it
-// cannot and returns false. Which function reads which operator: read.cc.
+// Translates nodes to layers. Each function adds the layers of one node, or sets the reason in the
+// verdict and returns false. read.cc has the function of each operator.
 #pragma once
 
 #include <vector>
@@ -19,18 +19,18 @@ struct NodeReader
 
     const tensor* input(int index) const { return get_ir_node_input(&of, index); }
     const tensor* output(int index = 0) const { return get_ir_node_output(&of, index); }
-    // Always false.
+    // Sets the verdict; always false.
     bool refuse(int code, const char* attribute, const char* value, const char* format, ...) const
         TENGINE_PRINTF(5, 6);
 
-    // Inputs that must be constant when they are there.
+    // Whether an input is constant; an absent one is accepted.
     bool constant(int index, const char* what) const;
-    // Scale and zero point at `index` and after it, one value each; zero point as a byte.
+    // Reads scale and zero point at `index` and after it, one value each; the zero point as a byte.
     bool quantization(int index, double* out_scale, uint8_t* out_zero) const;
     bool is_float() const { return output()->data_type == TENGINE_DT_BF16; }
 };
 
-// Whether all data has this kind of type.
+// Whether all data have one of these types.
 bool require_bytes(const NodeReader& reader, std::initializer_list<int> inputs);
 bool require_bf16(const NodeReader& reader);
 
@@ -56,7 +56,7 @@ bool read_slice(const NodeReader& reader);
 bool read_pad(const NodeReader& reader);
 bool read_resize(const NodeReader& reader);
 
-// One node, whatever its operator.
+// Reads a node of any operator.
 bool read_node(const NodeReader& reader);
 const std::vector<const char*>& operator_names();
 
