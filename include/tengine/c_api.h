@@ -196,7 +196,7 @@ TENGINE_API int set_context_device(context_t context, const char* dev_name, cons
 // Fails with TENGINE_ENOENT (not in the list).
 TENGINE_API int remove_context_device(context_t context, const char* dev_name);
 
-// Options by key, all text. The core's, such as "split.prune" or "scheduler", are listed by
+// Options by key, all strings. The core's, such as "split.prune" or "scheduler", are listed by
 // tengine_option_get_name of inspect.h; docs/options.md explains them. "<device>.<key>" is an
 // option of that device, which must already be in the list. Options take effect at the next
 // prerun_graph of a graph of this context.
@@ -397,7 +397,7 @@ TENGINE_API int set_node_attr_float(node_t node, const char* attr_name, const fl
 //                   must be set first
 //   struct vector*  (tengine/vector.h) where Tengine has one: "slice_point_", "ratios"; elements
 //                   are int, float, or structs of float
-//   char*           text up to the NUL
+//   char*           a string up to the NUL
 // Getting returns a pointer owned by the node, valid until the attribute is set, this is called for
 // it again, or the graph is destroyed; NULL where nothing is set.
 // Setting also fails with TENGINE_EINVAL for a list without a count attribute: use

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compilers and drivers of a vendor's chip without the work of a device (device.h): a compiler says
+// Compilers and drivers of a vendor's chip, without writing a device (device.h): a compiler says
 // which nodes it wants and turns parts of graphs into byte code; a dispatch loads byte code and
 // runs it. Both are tables of C functions that a plug-in (plugin.h) registers under one name, which
 // then is a device as any other: docs/compiler-plugins.md. They may be in two libraries: what has
@@ -27,7 +27,7 @@ typedef struct tengine_vendor_option
     const char* value;
 } tengine_vendor_option_t;
 
-// The operators that a compiler wants of a graph, under construction.
+// The nodes that a compiler selects of a graph, under construction.
 typedef struct tengine_op_list tengine_op_list_t;
 
 // For tengine_compiler.partition: the node is to be compiled. Nodes of different indices, from 0
@@ -47,7 +47,7 @@ typedef struct tengine_compiler
     uint32_t hardware;         // TENGINE_HARDWARE_*, for reports
     const char* device;        // by which users name it: letters, digits, '_'
     const char* manufacturer;  // for reports
-    const char* sdk_version;   // what was kept of another is compiled again
+    const char* sdk_version;   // parts of another version are compiled again
     // The version of byte code; the dispatch has the same. Parts of another are compiled again.
     const char* byte_code_version;
     // The chips it compiles for. `soc_model` below is the one that the option "soc" names, else the
@@ -91,7 +91,7 @@ typedef struct tengine_compiler
 
 // ---- dispatch ----
 
-// The demands of an invocation on a buffer.
+// The requirements of an invocation on a buffer.
 typedef struct tengine_buffer_requirement
 {
     size_t alignment;  // of its address, a power of two of at most 2^30; 0: any
@@ -148,7 +148,7 @@ typedef struct tengine_dispatch
 // As of devices: not while graphs run on other threads. The tables must live until they are
 // unregistered. The first of the two that is registered makes the device, and unregister_device, or
 // unloading the plug-in that registered it, unregisters both.
-// Fail with TENGINE_EINVAL (a text or an entry that is not optional is missing, or one of two),
+// Fail with TENGINE_EINVAL (a string or an entry that is not optional is missing, or one of two),
 // TENGINE_EEXIST (the name is that of another device, or has a compiler or dispatch already),
 // TENGINE_EVERSION (the other has another byte code; a structure that is shorter than its first),
 // TENGINE_ENOMEM.

@@ -124,7 +124,7 @@ TENGINE_API int tengine_op_set_outputs_like(tengine_op_t* op, int input);
 // init_tengine), TENGINE_ENOMEM.
 TENGINE_API int tengine_op_register(context_t context, tengine_op_t* op);
 
-// The inverse. destroy_context and release_tengine do it for what is left. Fails with
+// The inverse. destroy_context and release_tengine do it for the others. Fails with
 // TENGINE_EHANDLE, TENGINE_ENOENT (not registered there), TENGINE_ESTATE (a node of a graph has
 // been prepared with it; that ends with destroy_graph).
 TENGINE_API int tengine_op_unregister(context_t context, tengine_op_t* op);

@@ -36,7 +36,7 @@
 #define TENGINE_DT_FLOAT8E5M2FNUZ 20  // 1
 #define TENGINE_DT_FLOAT4E2M1 21      // 4 bits
 #define TENGINE_DT_FLOAT8E8M0 22      // 1, a power of two
-// A pointer to an immutable text of valid UTF-8 that ends with a NUL. See tengine/string.h.
+// A pointer to an immutable string of valid UTF-8 that ends with a NUL. See tengine/string.h.
 #define TENGINE_DT_STRING 23  // 8, or the size of a pointer
 // A real and an imaginary number, one after the other. Only operators that move values take these.
 #define TENGINE_DT_COMPLEX64 24   // 8, two singles

@@ -43,9 +43,9 @@ typedef struct ir_abi
             sizeof(struct interface), sizeof(struct allocator), sizeof(struct optimizer), 0 \
     }
 
-// ---- what a device says of a node ----
+// ---- verdicts on nodes ----
 
-// A device's answer about one node (allocator.inspect).
+// The verdict of a device on one node (allocator.inspect).
 //
 // A group is a number that a device gives to nodes it takes: nodes of different groups never share
 // a part, so a part has nodes of at most one group, and with them nodes of none. The split decides
@@ -126,8 +126,8 @@ typedef struct ir_counter
 typedef struct ir_device_option
 {
     const char* key;      // without the device's name and the dot
-    const char* initial;  // what it is when it is not set, as text
-    const char* help;     // what it does and what it may be, in one message
+    const char* initial;  // its default, as a string
+    const char* help;     // its effect and the accepted values, in one message
 } ir_device_option_t;
 
 // The process's memory that a compiled part holds (interface.memory), in bytes. The core's is not
@@ -143,7 +143,7 @@ typedef struct ir_part_memory
 typedef struct ir_node_kernel
 {
     char name[64];     // "conv.f32.nhwc"
-    char reason[192];  // why, where there was a choice
+    char reason[192];  // the reason, if there was a choice
 } ir_node_kernel_t;
 
 // Takes the bytes of a compiled part (interface.save).
@@ -386,7 +386,7 @@ TENGINE_API struct scheduler* find_scheduler_via_name(const char* name);
 TENGINE_API struct scheduler* find_scheduler_via_index(int index);
 TENGINE_API int get_scheduler_count(void);
 
-// ---- what the core does for devices and schedulers ----
+// ---- functions of the core for devices and schedulers ----
 
 // The default split of an execution graph, for a device's split_graph that only wants to do
 // something before or after it. Fills graph->subgraph_list.

@@ -8,7 +8,7 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// X(name, value, text), grouped by cause. Values are part of the ABI and never reused.
+// X(name, value, string), grouped by cause. Values are part of the ABI and never reused.
 #define TENGINE_ERROR_LIST(X)                                            \
     /* the caller's mistake */                                           \
     X(TENGINE_EINVAL, -1, "invalid argument")                            \
@@ -55,7 +55,7 @@ TENGINE_API int tengine_error_code(void);
 TENGINE_API const char* tengine_error_message(void);
 TENGINE_API void tengine_error_clear(void);
 
-// The constant text of a code ("invalid argument"), never NULL.
+// The constant string of a code ("invalid argument"), never NULL.
 TENGINE_API const char* tengine_error_text(int code);
 
 // Propagates a failure whose message has been recorded already.

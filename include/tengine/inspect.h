@@ -26,7 +26,7 @@ TENGINE_API const char* tengine_device_get_operator(const char* device, int inde
 TENGINE_API int tengine_device_get_data_type_number(const char* device);
 TENGINE_API int tengine_device_get_data_type(const char* device, int index);
 
-// The device's machine, in its own words: for the CPU device the instruction set of its kernels
+// The device's description of its machine: for the CPU device the instruction set of its kernels
 // ("AVX3; OpenBLAS SkylakeX"). "" if it does not tell. Fails with TENGINE_ENOENT.
 TENGINE_API const char* tengine_device_get_features(const char* device);
 
@@ -140,7 +140,7 @@ struct tengine_graph_stats
     int execution_node_number;
     int subgraph_number;
     int64_t mac_number;   // multiply-accumulates of one run, without nodes of unknown shape
-    int64_t arena_bytes;  // planned memory of results and of what parts hand to each other
+    int64_t arena_bytes;  // planned memory of boundary tensors, results among them
 };
 
 // Fails with TENGINE_EINVAL (NULL).
@@ -199,12 +199,12 @@ TENGINE_API int tengine_graph_get_execution_node(graph_t graph, int index,
 TENGINE_API int tengine_graph_get_refusal(graph_t graph, int node_index, int refusal_index,
                                           struct tengine_refusal* out_refusal);
 
-// The kernel of a node on its device. A text that does not apply is "", and so are both
+// The kernel of a node on its device. A string that does not apply is "", and so are both
 // for a device that does not tell, and for a node that is computed on the way with another.
 struct tengine_node_kernel
 {
     char name[64];     // of the CPU's: "conv.f32.nhwc"
-    char reason[192];  // "timed: conv.winograd 1.804 ms, conv.pixels 1.230 ms" (CPU.timing)
+    char reason[192];  // "timed: conv.f32.nhwc 1.230 ms, ..." (option CPU.timing)
 };
 
 // `size` is sizeof *out_kernel, see get_graph_memory. Fails as the above, and as the device does.
@@ -293,7 +293,7 @@ struct tengine_graph_memory
 
     // These are 0 unless the graph is prepared: before prerun_graph and after postrun_graph.
     int64_t derived_bytes;  // constants computed by prerun: folded, merged, converted
-    int64_t border_bytes;   // planned memory of results and of what parts hand to each other
+    int64_t border_bytes;   // planned memory of boundary tensors, results among them
     int64_t device_bytes;   // sum over the devices
 
     int64_t total_bytes;  // memory of the process: all of these but mapped and borrowed
@@ -317,7 +317,7 @@ struct tengine_device_memory
     int64_t compiled_bytes;  // packed weights, programs, and the like
     int64_t arena_bytes;     // tensors inside its parts, and scratch
     int64_t tensor_bytes;    // tensors of its parts that have memory of their own: copies of
-                             // constants and borders for a part that is watched
+                             // constants and boundary tensors of a watched part
                              // (run.watchdog_ms), and those whose shapes depend on data
 };
 

@@ -20,7 +20,7 @@ TENGINE_EXTERN_C_BEGIN
 
 // Logs one line if `level` is at or below the current level (TENGINE_LOG_NOTICE at start); else
 // does nothing. On stderr the line ends with '\n', which is added when missing, and may have 1023
-// characters before it; a sink set by the program gets the text as it is, at most 1023 characters,
+// characters before it; a sink set by the program gets the line as it is, at most 1023 characters,
 // or 255 when it is one of set_log_output(). Longer lines are truncated and end with "...". Any
 // thread; uses no heap; errno is preserved.
 TENGINE_API void tengine_log(int level, const char* format, ...) TENGINE_PRINTF(2, 3);

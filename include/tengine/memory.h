@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library in a block of memory that the program provides: an arena. c_api.h includes this, and
-// its rules for results and errors hold here. docs/arena.md says how to size one, and what the C
-// library, the C++ runtime and other libraries still take from the heap.
+// An arena: a block of memory of the program, in which the library allocates. c_api.h includes
+// this, and its rules for results and errors hold here. docs/arena.md says how to size one, and
+// what the C library, the C++ runtime and other libraries still take from the heap.
 #pragma once
 
 #include <stddef.h>

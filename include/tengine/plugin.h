@@ -19,7 +19,7 @@ typedef struct tengine_plugin_description
     uint32_t size;        // of this structure where the plug-in was compiled; it grows at its end
     ir_abi_t abi;         // what the plug-in was compiled against
     const char* name;     // of the plug-in, by which it is unloaded
-    const char* version;  // its own, as text; "" if it has none
+    const char* version;  // its own version; "" if it has none
     // Registers what the plug-in brings. A negative result, with what tengine_error_set() recorded,
     // keeps the plug-in out, and what it had registered goes.
     int (*init)(void);

@@ -19,7 +19,7 @@ namespace tengine::delegate {
 
 class Delegate;
 
-// A device that a Context lists by itself: the CPU, which computes what no delegate has taken.
+// A device that a Context always lists: the CPU, which computes what no delegate has taken.
 class CPUDeviceInfo
 {
   public:
@@ -502,7 +502,7 @@ class DelegateModel
     Status status_;
 };
 
-// Code that takes nodes of a model into its own hands.
+// Code that computes nodes of a model in Tengine's place.
 class Delegate
 {
   public:

@@ -186,7 +186,7 @@ LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetNumCompiledResultCalls(LiteRtCompiledRe
 // Before anything else: another version than that above is refused.
 LITERT_CAPI_EXPORT TENGINE_LITERT_OPTIONAL LiteRtStatus
 LiteRtGetCompilerPluginVersion(LiteRtApiVersion* out_version);
-// In place of the text of TENGINE_LITERT_COMPILER, unless it is empty.
+// In place of the string of TENGINE_LITERT_COMPILER, unless it is empty.
 LITERT_CAPI_EXPORT TENGINE_LITERT_OPTIONAL LiteRtStatus
 LiteRtGetCompilerPluginSDKVersion(LiteRtCompilerPlugin plugin, const char** out_sdk_version);
 // Before each partition; a failure leaves all operators to other devices.

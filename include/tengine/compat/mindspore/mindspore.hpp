@@ -71,7 +71,7 @@ constexpr int RET_OK = 0;
 constexpr int RET_ERROR = -1;
 }  // namespace lite
 
-// As the published text writes them.
+// As the published guide writes them.
 using lite::RET_ERROR;
 using lite::RET_OK;
 
