@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Arm Compute Library as a device: the struct device around Builder (what it can do) and Plan
-// (a compiled part). docs/acl.md says what it takes.
+// The Arm Compute Library as a device: the struct device around Builder (supported nodes) and Plan
+// (a compiled part). docs/acl.md lists the operators.
 #include "tengine/compat/tengine/acl_device.h"
 
 #include <array>
@@ -155,7 +155,7 @@ int inspect(device* device, const node* node, ir_verdict_t* out_verdict)
 
 // ---- optimizer ----
 
-// The precision that the run asks for; where it asks for none, that of the program's acl_option.
+// The precision that the run requests, else that of the program's acl_option.
 int find_precision(const graph& graph, int precision, int* out_precision)
 {
     *out_precision = precision;

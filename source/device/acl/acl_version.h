@@ -25,7 +25,7 @@
 #include <arm_compute/function_info/GEMMInfo.h>
 #endif
 
-// 21.05 has lost the functions for computer vision, and with them tables of 256 bytes.
+// 21.05 removed the functions for computer vision, and with them tables of 256 bytes.
 #if __has_include(<arm_compute/runtime/NEON/functions/NETableLookup.h>)
 #define ACL_HAS_TABLE_LOOKUP 1
 #else
@@ -34,7 +34,7 @@
 
 namespace tengine::acl {
 
-// Since 21.05 a kernel may be shared by functions, so its window comes with the call.
+// Since 21.05 functions may share a kernel, so the window is an argument of the call.
 #if ACL_VERSION >= 2105
 #define ACL_WINDOW_PARAMETER const arm_compute::Window &window,
 #define ACL_WINDOW(kernel) window

@@ -14,7 +14,7 @@
 namespace tengine::acl {
 namespace {
 
-// "arm_compute::NEPoolingLayer" as the compiler has it.
+// "arm_compute::NEPoolingLayer", demangled.
 std::string read_class_name(const char* mangled)
 {
     const std::unique_ptr<char, void (*)(void*)> name(
@@ -24,7 +24,7 @@ std::string read_class_name(const char* mangled)
     return colon == std::string::npos ? text : text.substr(colon + 1);
 }
 
-// ACL begins with "in <function> <file>:<line>: ", which says nothing to users.
+// ACL's messages begin with "in <function> <file>:<line>: ", which means nothing to users.
 std::string without_place(const std::string& reason)
 {
     if (reason.compare(0, 3, "in ") != 0) return reason;
@@ -105,7 +105,7 @@ bool Builder::can_have(const tensor* tensor)
         return refuse(IR_REASON_DATA_TYPE, tensor->name, type, "ACL does not support the type %s",
                       type);
     if (!check_rank(*tensor)) return false;
-    // ACL counts bytes in 32 bits, and padding comes on top.
+    // ACL counts bytes in 32 bits, and adds padding.
     const size_t bytes = get_ir_tensor_bytes(tensor);
     if (bytes == 0 || bytes > INT32_MAX / 4)
         return refuse(IR_REASON_SHAPE, tensor->name, std::to_string(bytes).c_str(),
@@ -152,7 +152,7 @@ ITensor* Builder::output(int index, const TensorInfo& as)
     return can_have(tensor) ? view(*tensor, as, true) : nothing();
 }
 
-// A computed tensor in the shape, type and scale of `as`, to be read or written.
+// A computed tensor with the shape, type and scale of `as`, to be read or written.
 ITensor* Builder::view(const tensor& of, const TensorInfo& as, bool writes)
 {
     const TensorInfo plain = to_acl_info(of);

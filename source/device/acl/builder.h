@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares the ACL functions of one node, once for two purposes: to ask ACL whether it takes them
-// (inspect) and to make them (pre_run). Which function declares which operator: operator_table.h.
+// Declares the ACL functions of one node, for two purposes: to ask ACL whether it supports them
+// (inspect) and to create them (pre_run). operator_table.h has the function that declares each
+// operator.
 #pragma once
 
 #include <stdexcept>
@@ -17,7 +18,7 @@ using arm_compute::ActivationLayerInfo;
 class Builder
 {
   public:
-    // `activation`: a node after this one that may be computed with it, or NULL.
+    // `activation`: a following node that may be computed with this one, or NULL.
     Builder(const node& node, const Settings& settings, const struct node* activation, Plan* plan,
             ir_verdict_t* verdict)
         : of_(node), settings_(settings), activation_(activation), plan_(*plan), verdict_(verdict)
@@ -29,12 +30,12 @@ class Builder
     const tensor* source(int index) const { return get_ir_node_input(&of_, index); }
     const tensor* target(int index = 0) const { return get_ir_node_output(&of_, index); }
     bool is_constant(int index) const;
-    // Whether shapes may be counted with before input() and output() judge them. False, and the
-    // node is refused, when a tensor has more dimensions than ACL's, or a computed one no elements.
+    // Whether the shapes are valid before input() and output() check them. False, and the node is
+    // refused, when a tensor has more dimensions than ACL supports, or a computed one no elements.
     bool check_shapes();
 
     // Inputs and outputs as ACL tensors in the graph's shapes and plain types. Never NULL: a tensor
-    // that ACL cannot have is refused, and add() then returns false.
+    // that ACL does not support is refused, and add() then returns false.
     ITensor* input(int index);
     ITensor* output(int index = 0);
     // The same elements in the shape, type and scale of `as`. Another shape costs a copy of a
@@ -43,7 +44,7 @@ class Builder
     ITensor* output(int index, const TensorInfo& as);
     // A constant input from byte `offset` on; refused when it is computed.
     ITensor* constant(int index, const TensorInfo& as, size_t offset = 0);
-    // Constants and tensors of the node's own.
+    // Constants and tensors that belong to the node.
     ITensor* constant(const TensorInfo& info, std::vector<uint8_t> bytes);
     ITensor* constant(const std::vector<float>& values, DataType type = DataType::F32);
     ITensor* temporary(const TensorInfo& info);
@@ -54,7 +55,7 @@ class Builder
 
     // Adds a function: configure() with these arguments, where ITensor* stand for tensors and
     // Tensors for lists of them, validate() with their infos. False, and the node is refused with
-    // ACL's words, when ACL does not take it.
+    // ACL's message, when ACL does not support it.
     template <class Function, class... Arguments>
     bool add(Arguments&&... arguments)
     {
@@ -67,12 +68,12 @@ class Builder
     // Always false.
     bool refuse(int code, const char* attribute, const char* value, const char* format, ...)
         TENGINE_PRINTF(5, 6);
-    // A parameter with a value that ACL does not have.
+    // Refuses a parameter with a value that ACL does not support.
     bool refuse_value(const char* attribute, int64_t value, const char* accepted);
     bool require_constant(int index, const char* what);
     bool took_activation() const { return took_activation_; }
 
-    // Writes outputs that were asked for in another shape. False when the node is refused.
+    // Writes outputs that were requested in another shape. False when the node is refused.
     bool finish();
 
   private:
@@ -94,7 +95,7 @@ class Builder
         return other;
     }
 
-    // Some functions throw where others answer.
+    // Some functions throw where others return a status.
     template <class Function, class... Arguments>
     bool is_valid(const Arguments&... arguments)
     {

@@ -58,7 +58,7 @@ TensorInfo to_acl_info(const tensor& tensor)
 
 namespace {
 
-// body(bytes of the tensor's row, bytes of the dense row, length) for every row.
+// Calls body(bytes of the tensor's row, bytes of the dense row, length) for every row.
 template <class Body>
 void for_each_row(const ITensorInfo& info, const Body& body)
 {

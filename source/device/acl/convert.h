@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors in ACL's words. Its first dimension is the innermost, so shapes are turned round and a
-// tensor N x C x H x W is ACL's layout NCHW.
+// Descriptions of tensors for ACL. Its first dimension is the innermost, so shapes are reversed,
+// and a tensor N x C x H x W has ACL's layout NCHW.
 #pragma once
 
 #include "device/acl/acl_version.h"
@@ -17,8 +17,8 @@ using arm_compute::TensorShape;
 
 constexpr int kMaxRank = static_cast<int>(arm_compute::MAX_DIMS);
 
-// UNKNOWN for one that ACL does not have. int8, uint8 and bool are plain integers: ACL's quantised
-// types are for operators that have a scale.
+// UNKNOWN for a type that ACL does not have. int8, uint8 and bool are plain integers: ACL's
+// quantised types are for operators with a scale.
 DataType to_acl_type(int data_type);
 
 // The shape of outermost-first dimensions, as graphs have them.
@@ -29,7 +29,7 @@ TensorShape to_acl_shape(const int dims[], int number);
 TensorInfo to_acl_info(const tensor& tensor);
 TensorInfo make_info(const TensorShape& shape, DataType type, const QuantizationInfo& scale = {});
 
-// ACL's number of an axis that a graph counts from outside, 0 <= axis < rank.
+// ACL's number of an axis that a graph counts from the outermost, 0 <= axis < rank.
 inline unsigned to_acl_axis(int axis, int rank)
 {
     return static_cast<unsigned>(rank - 1 - axis);

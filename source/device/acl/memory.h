@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of a part as ACL plans it: two managers, one for the tensors between functions and one for
-// what functions need while they run. Functions run one after the other, so one pool each will do.
+// Memory of a part as ACL plans it, with two managers: one for the tensors between functions and
+// one for memory of functions during their run. Functions run one after the other, so each manager
+// has one pool.
 #pragma once
 
 #include <arm_compute/runtime/Allocator.h>
@@ -13,7 +14,7 @@
 
 namespace tengine::acl {
 
-// The default allocator, counting.
+// The default allocator, with a count of bytes.
 class CountingAllocator final : public arm_compute::IAllocator
 {
   public:
@@ -28,8 +29,8 @@ class CountingAllocator final : public arm_compute::IAllocator
     size_t bytes_ = 0;
 };
 
-// Bytes of the process' heap in use, which is where ACL's functions have their rearranged weights;
-// 0 where the C library does not tell.
+// Bytes of the process's heap in use, which contains the rearranged weights of ACL's functions; 0
+// if the C library does not report it.
 int64_t count_heap();
 
 class PartMemory
@@ -37,7 +38,7 @@ class PartMemory
   public:
     PartMemory();
 
-    // For functions that take one.
+    // For functions that take a manager.
     const std::shared_ptr<arm_compute::IMemoryManager>& inside_functions() { return inside_; }
 
     // The life of a tensor between functions: begins before the function that writes it is

@@ -15,7 +15,7 @@ bool is_operator(const char* name, const node& node)
     return std::string(name) == std::string(domain) + "." + op;
 }
 
-// body(row) for every row of every table, until it returns true.
+// Calls body(row) for every row of every table, until it returns true.
 template <class Body>
 const Operator* find_row(const Body& body)
 {

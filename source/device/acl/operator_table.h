@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which function declares which operator. Every file operator/<stem>.cc defines the table
+// The functions that declare operators. Every file operator/<stem>.cc defines the table
 // <stem>_operators; CMake finds them and generates the list.
 #pragma once
 
@@ -16,7 +16,7 @@ constexpr unsigned kBytes = 1U << TENGINE_DT_INT8 | 1U << TENGINE_DT_UINT8;
 struct Operator
 {
     const char* name;  // "Conv", or with its domain "com.microsoft.QGemm"
-    unsigned types;    // those of input 0; an operator may have several rows
+    unsigned types;    // of input 0; an operator may have several rows
     // Declares the node's functions; false when it has refused.
     bool (*build)(Builder& builder);
 };
@@ -37,16 +37,16 @@ constexpr OperatorTable make_table(const Operator (&rows)[number])
 extern const OperatorTable* const operator_tables[];
 extern const int operator_table_num;
 
-// All names, each once.
+// The names of all operators, each once.
 std::vector<const char*> list_operators();
 
-// Declares a node by the row that has its type; false when there is none or it refuses.
+// Declares a node by the row for its type; false when there is none or it refuses.
 bool build_node(Builder& builder);
 
-// Whether ACL takes the node by itself; the verdict says why not.
+// Whether ACL supports the node by itself; the verdict gives the reason.
 void judge_node(const node& node, const Settings& settings, ir_verdict_t* verdict);
 
-// The function an activation node is, for those that others can do with theirs.
+// The function of an activation node, for nodes that can compute it with their own.
 bool read_activation(const node& node, ActivationLayerInfo* out_info);
 
 }  // namespace tengine::acl

@@ -152,8 +152,8 @@ int Plan::build_node(const node& node, const Settings& settings)
     return TENGINE_OK;
 }
 
-// The activation that the node's functions can do as well: nothing else reads its input. It is
-// marked as done.
+// The activation that the node's functions can compute: it is the only reader of the node's output.
+// It is marked as fused.
 const node* Plan::find_activation(const node& node, const Settings& settings)
 {
     const tensor* output = get_ir_node_output(&node, 0);
@@ -189,7 +189,7 @@ void Plan::end_lives(const node& node)
 
 namespace {
 
-// A tensor and its aliases get the padding that any of them was asked for.
+// Gives a tensor and its aliases the largest padding that any of them needs.
 template <class Aliases>
 void unite_padding(arm_compute::Tensor& tensor, const Aliases& aliases)
 {
@@ -240,7 +240,7 @@ void Plan::place_constant(Constant& constant)
     }
 }
 
-// Functions rearrange their weights; memory that they do not need any more is freed.
+// Functions rearrange their weights here; memory that they do not need afterwards is freed.
 void Plan::prepare()
 {
     for (const Step& step : steps_)

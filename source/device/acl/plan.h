@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device ACL: it offers the functions of the Arm Compute Library to the core. Kernels of our
-// own do not live here.
+// The device ACL: it offers the functions of the Arm Compute Library to the core, and has no
+// kernels of its own.
 //
-// A part as pre_run makes it: ACL functions in the order of its nodes, and the ACL tensors they
-// work on. Nodes are turned into functions by builder.h. The same plan with nothing configured
-// serves to ask what ACL accepts.
+// A part as pre_run makes it: ACL functions in the order of its nodes, and their ACL tensors.
+// builder.h translates nodes to functions. The same plan without configured functions serves to ask
+// ACL what it supports.
 #pragma once
 
 #include <map>
@@ -21,8 +21,8 @@
 
 namespace tengine::acl {
 
-// A tensor's bytes seen with another type or another scale, in the same shape. Padding that
-// functions ask for is made the same for both when the memory is given.
+// A tensor's bytes with another type or another scale, in the same shape. Both have the same
+// padding when memory is allocated.
 class Alias final : public ITensor
 {
   public:
@@ -40,35 +40,35 @@ class Alias final : public ITensor
 class Plan
 {
   public:
-    // For questions: tensors have no memory, and no function is configured.
+    // A plan for questions: tensors have no memory, and no function is configured.
     Plan() = default;
     Plan(const Plan&) = delete;
     Plan& operator=(const Plan&) = delete;
 
-    // TENGINE_EOPERATOR when ACL does not take a node, with its message.
+    // TENGINE_EOPERATOR when ACL refuses a node, with its message.
     static int create(const subgraph& part, const Settings& settings,
                       std::unique_ptr<Plan>* out_plan);
     int run();
-    // Time of each node in the last run, in ns; -1 where it cannot be told.
+    // Time of each node in the last run, in ns; -1 if it is not known.
     void copy_times(int64_t* out_ns) const;
-    // Tensors between functions, what functions need while they run, and copies of boundary
+    // Bytes of tensors between functions, of functions during their run, and of copies of boundary
     // tensors.
     size_t arena_bytes() const { return memory_.bytes() + boundary_bytes_; }
-    // The memory of functions beside that: rearranged weights above all. ACL does not tell it, so
-    // it is the heap's growth in create(); other threads use the heap as well.
+    // Other bytes of functions, mostly rearranged weights. ACL does not report them, so this is the
+    // heap's growth in create(); other threads use the heap as well.
     size_t compiled_bytes() const { return compiled_bytes_; }
 
     // ---- for the builder ----
 
-    // A tensor that nodes compute or the part gets.
+    // A tensor that a node computes or that is an input of the part.
     ITensor* value(const tensor& of);
     // The same bytes with the type and the scale of `as`, whose shape is the tensor's.
     ITensor* alias(const tensor& of, const TensorInfo& as);
     // Bytes of a constant from `offset` on. Equal requests give the same tensor.
     ITensor* constant(const tensor& of, const TensorInfo& as, size_t offset);
-    // One that the builder has computed.
+    // A constant that the builder has computed.
     ITensor* constant(const TensorInfo& info, std::vector<uint8_t> bytes);
-    // One within the node that is being built.
+    // A tensor inside the node that is being built.
     ITensor* temporary(const TensorInfo& info);
 
     // Makes and configures a function; nothing in a plan for questions.
@@ -101,7 +101,7 @@ class Plan
     struct Constant
     {
         const void* data = nullptr;
-        TensorInfo wanted;  // as it was asked for, without padding
+        TensorInfo wanted;  // as requested, without padding
         std::vector<uint8_t> bytes;
         arm_compute::Tensor memory;
         int uses = 0;
@@ -113,7 +113,8 @@ class Plan
         std::unique_ptr<arm_compute::IFunction> function;
     };
 
-    // Without IWeightsManager, which knows rearranged weights by their size alone (docs/acl.md).
+    // Without IWeightsManager, which identifies rearranged weights by their size alone
+    // (docs/acl.md).
     template <class Function>
     std::unique_ptr<Function> make()
     {
@@ -152,7 +153,7 @@ class Plan
     std::vector<std::unique_ptr<arm_compute::Tensor>> temporaries_;
     size_t ended_temporaries_ = 0;
     int node_ = 0;             // position that is being built
-    std::vector<bool> fused_;  // nodes that the one before them does too
+    std::vector<bool> fused_;  // nodes that are fused with the previous one
     std::vector<Step> steps_;
     std::vector<int64_t> times_;  // by position, with run_options.profile
 };

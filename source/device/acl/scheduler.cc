@@ -24,8 +24,8 @@ struct Binding
 
 thread_local Binding binding;
 
-// How a window is cut: by `x` parts of its first dimension times `y` of its second, or, with one of
-// them 1, along any one dimension.
+// How a window is split: into `x` parts of its first dimension times `y` of its second, or, if one
+// of them is 1, along any one dimension.
 struct Cut
 {
     unsigned dimension;
@@ -34,7 +34,7 @@ struct Cut
     unsigned second_parts;
 };
 
-// Parts of about equal shape, as many as there are threads at most.
+// Parts of nearly equal shape, at most as many as there are threads.
 Cut cut_in_two_dimensions(const Window& window, unsigned threads)
 {
     const size_t x = window.num_iterations(Window::DimX), y = window.num_iterations(Window::DimY);
@@ -52,7 +52,7 @@ Cut cut_window(const Window& window, const IScheduler::Hints& hints, unsigned th
         return cut_in_two_dimensions(window, threads);
     const size_t rounds = window.num_iterations(hints.split_dimension());
     size_t parts = std::min<size_t>(threads, rounds);
-    // Work of uneven cost, in pieces that threads take as they become free.
+    // Work of uneven cost is split into pieces that threads take as they become free.
     if (hints.strategy() == IScheduler::StrategyHint::DYNAMIC && parts > 1)
         parts = std::min<size_t>(rounds, std::max<size_t>(parts, 4 * size_t{threads}));
     return {hints.split_dimension(), static_cast<unsigned>(parts), false, 1};
@@ -87,7 +87,7 @@ class PoolScheduler : public IScheduler
   public:
     explicit PoolScheduler(IScheduler& previous) : previous_(previous) {}
 
-    // Ours has the threads of the pool.
+    // The number of threads is that of the pool.
     void set_num_threads(unsigned num_threads) override
     {
         if (!binding.bound) previous_.set_num_threads(num_threads);
@@ -137,7 +137,7 @@ class PoolScheduler : public IScheduler
     }
 
   private:
-    // The information of worker 0, made on the thread that has the pool.
+    // The information of worker 0, on the thread that binds the pool.
     ThreadInfo make_info()
     {
         ThreadInfo info;
@@ -154,7 +154,8 @@ class PoolScheduler : public IScheduler
         const int64_t number = int64_t{cut.parts} * cut.second_parts;
         ThreadInfo shared = make_info();
         // Some kernels find their part by thread_id and num_threads, not by the window; others have
-        // memory for each thread_id. So a part's own number is its thread's where there are enough.
+        // memory for each thread_id. So the number of a part is the thread's if there are enough
+        // threads.
         const bool is_part_thread = number <= shared.num_threads;
         if (is_part_thread) shared.num_threads = static_cast<int>(number);
         if (number == 1) {
@@ -201,7 +202,7 @@ Scheduler::Type& previous_type()
 
 void install_scheduler()
 {
-    // One that a program has set cannot be put back, so it stays.
+    // A scheduler that a program has set cannot be restored later, so it stays.
     if (installed() || Scheduler::get_type() == Scheduler::Type::CUSTOM) return;
     previous_type() = Scheduler::get_type();
     installed() = std::make_shared<PoolScheduler>(Scheduler::get());

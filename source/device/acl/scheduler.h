@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ACL has one scheduler for the whole process. Ours runs the kernels of a graph on that graph's own
-// threads, so that graphs on different threads do not get in each other's way; who else uses ACL in
-// the process still gets the scheduler that was there before.
+// ACL has one scheduler for the whole process. This one runs the kernels of a graph on that graph's
+// own threads, so that graphs on different threads do not disturb each other; other users of ACL in
+// the process still get the previous scheduler.
 #pragma once
 
 #include "base/thread_pool.h"
@@ -9,12 +9,12 @@
 
 namespace tengine::acl {
 
-// Puts ours in the place of ACL's, and back. Not while anything of ACL runs.
+// Replaces ACL's scheduler, and restores it. Not while anything of ACL runs.
 void install_scheduler();
 void remove_scheduler();
 
-// While it lives, ACL functions configured and run on the calling thread use `pool`; NULL is one
-// thread.
+// While an instance lives, ACL functions that are configured and run on the calling thread use
+// `pool`; NULL is one thread.
 class UsePool
 {
   public:

@@ -17,7 +17,7 @@ struct Settings
 // Sets one option. TENGINE_ENOENT, TENGINE_EINVAL with a message.
 int set_option(const std::string& key, const std::string& value, Settings* settings);
 
-// An entry of the list of all of them; null after the last.
+// An entry of the list of options; null after the last.
 const ir_device_option_t* get_option(int index);
 
 // All options that the graph's context has for the device.

@@ -20,10 +20,10 @@ struct Activation
     Kind kind;
     float a;
     float b;
-    const char* parameter_a;  // the node's attribute that gives a; NULL: it is fixed
+    const char* parameter_a;  // the node's attribute with a; NULL: a is fixed
 };
 
-// Not Softplus, nor Log, Sin and Floor below: docs/acl.md says why.
+// Without Softplus, nor Log, Sin and Floor below: docs/acl.md gives the reasons.
 constexpr Activation kActivations[] = {
     {"Relu", Kind::RELU, 0, 0, nullptr}, {"Sigmoid", Kind::LOGISTIC, 0, 0, nullptr},
     {"Tanh", Kind::TANH, 1, 1, nullptr}, {"LeakyRelu", Kind::LEAKY_RELU, 0, 0, "alpha"},
@@ -31,7 +31,7 @@ constexpr Activation kActivations[] = {
     {"Sqrt", Kind::SQRT, 0, 0, nullptr},
 };
 
-// The bound at input `index` of a Clip; false when it is computed.
+// Reads the bound at input `index` of a Clip; false when it is computed.
 bool read_bound(const node& node, int index, float* bound)
 {
     int number = 0;
@@ -67,7 +67,7 @@ bool build_round(Builder& builder)
     return builder.refuse(IR_REASON_ATTRIBUTE, "", "", "ACL for 32 bits rounds up to 2^31 only");
 }
 
-// ACL wants a slope for each channel, or broadcasts as ONNX does.
+// ACL supports a slope for each channel, and ONNX's broadcasting.
 bool build_prelu(Builder& builder)
 {
     return builder.add<arm_compute::NEPReluLayer>(builder.input(0), builder.input(1),

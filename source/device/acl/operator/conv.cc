@@ -48,7 +48,7 @@ ITensor* bias_of(Builder& builder)
     return builder.source(2) ? builder.input(2) : nullptr;
 }
 
-// ACL has the weights of all channels one after the other in the third dimension.
+// ACL has the weights of all channels in the third dimension.
 bool build_depthwise(Builder& builder, const ConvProblem& problem)
 {
     TensorInfo weights = image_info(*builder.source(1));

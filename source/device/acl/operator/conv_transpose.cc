@@ -11,7 +11,7 @@
 namespace tengine::acl {
 namespace {
 
-// ONNX has the weights as input channels x output channels, ACL the other way round.
+// ONNX has the weights as input channels x output channels, ACL in the reverse order.
 ITensor* turn_weights(Builder& builder, const tensor& weights)
 {
     TensorInfo info = image_info(weights);

@@ -54,7 +54,7 @@ bool build_power(Builder& builder)
                                                        ActivationLayerInfo(kind));
 }
 
-// Any number of inputs: the first two are combined, their result with the third, and so on.
+// Combines any number of inputs: the first two, their result with the third, and so on.
 template <class Function>
 bool build_extreme(Builder& builder)
 {

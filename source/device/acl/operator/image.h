@@ -23,7 +23,7 @@ bool read_image_window(Builder& builder, const window& window, ImageWindow* out_
 
 // Channels are the third dimension of images; output channels the fourth of weights.
 TensorInfo with_dimension(TensorInfo info, size_t dimension, int size);
-// `number` channels from `first` on as a tensor of their own.
+// `number` channels from `first` on as a separate tensor.
 ITensor* take_channels(Builder& builder, ITensor* image, int first, int number);
 
 arm_compute::PadStrideInfo to_pad_stride(const ImageWindow& window);

@@ -14,11 +14,11 @@ namespace {
 
 using Table = std::vector<uint8_t>;
 
-// ACL's function and its table, which is not a tensor.
+// ACL's function with its table, which is not a tensor.
 class TableLookup final : public arm_compute::IFunction
 {
   public:
-    // NETableLookup takes all of uint8, and has no validate().
+    // NETableLookup supports all of uint8, and has no validate().
     static arm_compute::Status validate(const ITensorInfo*, const Table&, const ITensorInfo*)
     {
         return {};

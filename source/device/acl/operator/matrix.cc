@@ -16,7 +16,7 @@ namespace {
 using arm_compute::Coordinates;
 using arm_compute::GEMMInfo;
 
-// A stack of matrices is taken to pieces, so it must be small.
+// The limit for batched products, which are computed matrix by matrix.
 constexpr int64_t kMaxMatrices = 64;
 
 TensorInfo matrix_info(int64_t rows, int64_t columns, const TensorInfo& like)
@@ -45,7 +45,7 @@ ITensor* transpose(Builder& builder, ITensor* matrix)
 bool build_fully_connected(Builder& builder, bool transposed_b)
 {
     arm_compute::FullyConnectedLayerInfo info;
-    // ACL has weights as ONNX with transB.
+    // ACL has weights as ONNX has them with transB.
     info.transpose_weights = transposed_b;
     ITensor* bias = nullptr;
     if (const tensor* addend = builder.source(2))
@@ -84,7 +84,7 @@ bool build_gemm(Builder& builder)
                                                           arm_compute::ConvertPolicy::SATURATE);
 }
 
-// One matrix of a stack as a tensor of its own.
+// One matrix of a batch as a separate tensor.
 ITensor* take_matrix(Builder& builder, ITensor* stack, int64_t index)
 {
     const TensorShape& shape = stack->info()->tensor_shape();
@@ -135,7 +135,8 @@ bool build_matmul(Builder& builder)
     if (resolve_matmul_shape(&builder.of(), 0, 1, &shape) != TENGINE_OK)
         return builder.refuse(IR_REASON_SHAPE, "", "", "%s", tengine_error_message());
     const TensorInfo like = to_acl_info(*builder.source(0));
-    // One second matrix for all: the rows of the first ones are those of one matrix.
+    // With one second matrix for the whole batch, the rows of all first matrices are those of one
+    // matrix.
     if (builder.source(1)->elem_num == int64_t{shape.k} * shape.n) {
         const int64_t rows = builder.source(0)->elem_num / shape.k;
         return add_product(builder, builder.input(0, matrix_info(rows, shape.k, like)),

@@ -25,7 +25,8 @@ bool build_reshape(Builder& builder)
     return builder.add<arm_compute::NEReshapeLayer>(builder.input(0), builder.output());
 }
 
-// NEConcatenateLayer takes 8-bit integers only with a scale. When all have the same it copies them.
+// NEConcatenateLayer accepts 8-bit integers only with a scale. If all scales are the same, it
+// copies them.
 bool needs_scale(const tensor* tensor)
 {
     return tensor &&

@@ -26,7 +26,7 @@ TensorInfo channel_info(const tensor& tensor)
         to_acl_type(tensor.data_type));
 }
 
-// Images as they are: another shape may cost a copy.
+// Images keep their shape, since another one may cost a copy.
 TensorInfo image_or_channel_info(const tensor& tensor)
 {
     return tensor.dim_num == 4 ? to_acl_info(tensor) : channel_info(tensor);
@@ -65,8 +65,9 @@ ITensor* subtract_mean(Builder& builder, const TensorInfo& info, const TensorInf
     return centred;
 }
 
-// ACL has one scale and bias for all channels, so ours come after it. Its variance is the mean of
-// the squares less the square of the mean, which cancels in fp32 far from 0.
+// ACL has one scale and bias for all channels, so those of the node are applied after it. Its
+// variance is the mean of the squares less the square of the mean, which cancels in fp32 far from
+// 0.
 bool build_instance_norm(Builder& builder)
 {
     if (!require_constants(builder, 1, 2)) return false;
@@ -111,7 +112,7 @@ bool read_axis(Builder& builder, int64_t otherwise, int* out_axis)
     return builder.refuse_value("axis", axis, "an axis of the input");
 }
 
-// ACL's softmax runs along the innermost dimension, so another axis is brought there.
+// ACL's softmax runs along the innermost dimension, so another axis is transposed to it.
 template <bool is_log>
 bool build_softmax(Builder& builder)
 {

@@ -17,8 +17,8 @@ using arm_compute::NEPoolingLayer;
 using arm_compute::PoolingLayerInfo;
 using arm_compute::PoolingType;
 
-// ONNX says how many windows there are, also where it rounds up; ACL gets as much padding at the
-// end of the image as the last window needs. False when the axis had less.
+// ONNX defines the number of windows, also where it rounds up; ACL gets as much padding at the end
+// of the image as the last window needs. False when the axis had less.
 bool pad_for_last_window(window_axis* axis)
 {
     const int end =

@@ -6,8 +6,8 @@
 
 namespace tengine::acl {
 
-// Input 0 and output 0 are taken as these infos say. False, and the node is refused, when ACL does
-// not have the node's window.
+// Adds a pool over input 0 and output 0 as these infos describe them. False, and the node is
+// refused, when ACL does not support the node's window.
 bool add_window_pool(Builder& builder, arm_compute::PoolingType type, const TensorInfo& input,
                      const TensorInfo& output);
 

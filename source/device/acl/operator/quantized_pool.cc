@@ -14,8 +14,8 @@
 namespace tengine::acl {
 namespace {
 
-// The weight of such a convolution, as large as both int8 and uint8 allow: larger sums are shifted
-// further, so that the two roundings of ACL are seldom seen.
+// The weight of such a convolution, as large as both int8 and uint8 allow: larger accumulators are
+// shifted further, so that ACL's second rounding seldom matters.
 int find_weight(double factor)
 {
     return static_cast<int>(float_to_index(factor / kLeastFactor, 1, INT8_MAX));
@@ -47,7 +47,7 @@ bool add_mean(Builder& builder, const ImageWindow& window)
         to_pad_stride(window), 1U, ActivationLayerInfo(), arm_compute::Size2D(1, 1));
 }
 
-// Whether all windows hold as many values.
+// Whether all windows have the same number of values.
 bool is_even(const window_axis& axis, bool counts_padding)
 {
     const int end = (axis.output - 1) * axis.stride + axis.kernel - axis.input - axis.pad_begin;

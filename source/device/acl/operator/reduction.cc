@@ -42,7 +42,7 @@ bool build_reduction(Builder& builder)
 {
     std::vector<unsigned> axes;
     if (!read_axes(builder, &axes)) return false;
-    // The square of a scalar: ACL has it as one element.
+    // ACL has the square of a scalar as one element.
     if (axes.empty() && operation == ReductionOperation::SUM_SQUARE) axes.push_back(0);
     ITensor* so_far = builder.input(0);
     TensorInfo info = to_acl_info(*builder.source(0));
@@ -56,7 +56,7 @@ bool build_reduction(Builder& builder)
         if (!builder.add<arm_compute::NEReductionOperation>(so_far, result, axis, step, true))
             return false;
         so_far = result;
-        // Squares are taken once.
+        // Only the first step squares.
         if (operation == ReductionOperation::SUM_SQUARE) step = ReductionOperation::SUM;
     }
     return builder.add<arm_compute::NEReshapeLayer>(so_far, builder.output());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize of images, nearest and linear. ACL has those of ONNX's rules for coordinates that are
-// listed here.
+// Resize of images, nearest and linear. The table lists the rules for coordinates that ACL and ONNX
+// share.
 #include <arm_compute/runtime/NEON/functions/NEScale.h>
 #include <cmath>
 #include <cstring>
@@ -47,8 +47,8 @@ constexpr Parameter kParameters[] = {
     {"nearest_mode", "round_prefer_floor", &Rule::rounding},
 };
 
-// The rule with all parameters of the node. NULL when there is none, and the node is refused for
-// the first parameter that no rule has together with those before it.
+// The rule that matches all parameters of the node. NULL when there is none, and the node is
+// refused for the first parameter that no rule has together with those before it.
 const Rule* find_rule(Builder& builder)
 {
     std::vector<const Rule*> left;
@@ -94,8 +94,8 @@ bool check_scales(Builder& builder, const resize_axis* axes)
     return true;
 }
 
-// Nearest pixels are x / scale, rounded down, in fp32. ACL multiplies by the inverse, which may
-// fall on the other side of a whole number.
+// The nearest element is at x / scale, rounded down, in fp32. ACL multiplies by the inverse, which
+// may be on the other side of an integer.
 bool check_pixels(Builder& builder, const resize_axis& axis, int input)
 {
     const auto scale = static_cast<float>(axis.scale);
