@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine bench`: how long models take, where that time goes, and how much memory they need.
+// `tengine bench`: the time of a model's runs, its share by node, and the memory of models.
 // measurement.h measures.
 #include <memory>
 #include <vector>
@@ -34,7 +34,7 @@ struct BenchOptions
     MeasureOptions measure;
 };
 
-// Measures until all are done or Ctrl-C comes; `measure_one` may give none.
+// Measures until all are done or Ctrl-C is pressed; `measure_one` may return no result.
 template <typename Result, typename MeasureOne>
 std::vector<Result> measure_all(const BenchOptions& options, const MeasureOne& measure_one)
 {

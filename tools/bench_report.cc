@@ -18,7 +18,7 @@ std::string memory_text(int64_t bytes)
     return bytes == 0 ? "?" : decimal_text(mebibytes, 1);
 }
 
-// With a column for the number of frames, where there are several.
+// The table has a column for the number of frames if there are several.
 std::string measured_table(const std::vector<Measurement>& measurements)
 {
     const bool has_frames = std::any_of(measurements.begin(), measurements.end(),

@@ -10,8 +10,8 @@
 
 namespace tengine::tools {
 
-// Tables: the times, for simulated devices in one of its own with their own time; with a profile
-// the `top` slowest nodes of each model; counters.
+// Prints tables: the times, those of simulated devices in a table of their own; with a profile the
+// `top` slowest nodes of each model; counters.
 void print_measurements(const std::vector<Measurement>& measurements, int top);
 
 Json to_json(const std::vector<Measurement>& measurements);

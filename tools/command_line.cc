@@ -11,7 +11,7 @@
 namespace tengine::tools {
 namespace {
 
-// A target as CLI11 takes it.
+// A target in the form that CLI11 takes.
 struct OptionMaker
 {
     CLI::App* app;
@@ -105,7 +105,7 @@ std::vector<std::string> option_names(const CLI::App& app)
     return names;
 }
 
-// The first word that nothing takes, and the likely meaning of it.
+// The first unknown word, and the word that was probably meant.
 std::string describe_extra(const CLI::App& app)
 {
     const std::string word = app.remaining(true).at(0);

@@ -20,14 +20,14 @@ class Option;
 
 namespace tengine::tools {
 
-// The command line is wrong; what() says how.
+// The command line is invalid; what() gives the reason.
 struct Misuse : std::runtime_error
 {
     using std::runtime_error::runtime_error;
 };
 
-// Where the values of an option go. The target outlives the command line and keeps its
-// value when the option is not given; the function is called when it is, and may throw Misuse.
+// The destination of an option's values. The target outlives the command line and keeps its value
+// when the option is not given; a function is called when it is, and may throw Misuse.
 using OptionTarget = std::variant<std::string*, int*, double*, uint64_t*, std::vector<std::string>*,
                                   std::vector<int>*, std::vector<float>*, std::optional<int>*,
                                   std::optional<double>*, std::function<void(const std::string&)>>;
@@ -44,14 +44,14 @@ class CommandOption
     // The name of the value in --help.
     CommandOption& value_name(const std::string& name);
 
-    // --help tells the target's present value.
+    // --help prints the target's present value.
     CommandOption& shows_default();
 
     // The range of a number, both ends included.
     CommandOption& in_range(int low, int high);
     CommandOption& in_range(double low, double high);
 
-    // `judge` returns what is wrong with a value, "" if nothing is.
+    // `judge` returns the fault of a value, "" if there is none.
     CommandOption& checked_by(const std::function<std::string(const std::string&)>& judge);
 
     // The value is one of these names and becomes its number.
@@ -79,7 +79,7 @@ class Command
                              const std::string& help);
     CommandOption add_flag(const std::string& name, bool* target, const std::string& help);
 
-    // The function that does the work. It may throw Misuse.
+    // The function of the command. It may throw Misuse.
     void set_work(const std::function<void()>& work);
 
     // --help and describe() leave it out.
@@ -92,10 +92,10 @@ class Command
 struct OptionDescription
 {
     std::string name;                // "--output", or of an argument "MODEL"
-    std::vector<std::string> names;  // "-o", "--output"; none of an argument
+    std::vector<std::string> names;  // "-o", "--output"; empty for an argument
     std::string value;               // as --help calls it; "" if there is none
     std::string help;
-    std::string default_value;          // "": --help does not tell it
+    std::string default_value;          // "": --help prints none
     std::vector<std::string> excludes;  // names, in alphabetical order
     std::vector<std::string> needs;
 
@@ -107,7 +107,7 @@ struct CommandDescription
     std::string name;  // "tengine run"
     std::string help;
     std::vector<OptionDescription> options;    // in the order of --help
-    std::vector<CommandDescription> commands;  // a program's
+    std::vector<CommandDescription> commands;  // of a program
 };
 
 class CommandLine
@@ -129,7 +129,7 @@ class CommandLine
     // The commands and options as --help shows them.
     CommandDescription describe() const;
 
-    // Lets the command that is named do its work, or prints the help or the version. Throws Misuse,
+    // Runs the command that the arguments name, or prints the help or the version. Throws Misuse,
     // and what the command throws.
     void run(int argc, char** argv);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine compile`: a tmfile with the compiled parts of devices, so that boards need not compile
-// them. Every target is a preparation of the tmfile itself, for a model of another format has
-// other nodes than what it is saved as.
+// `tengine compile`: a tmfile with the compiled parts of devices, so that boards need not compile.
+// Each target is a preparation of the tmfile itself, since a model in another format has other
+// nodes than the tmfile.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -50,17 +50,17 @@ Failure cannot_write(const std::string& path, int error)
     return Failure("cannot write '" + path + "': " + std::strerror(error));
 }
 
-// Makes sure that the name is there after a loss of power.
+// Makes the new name durable across a loss of power.
 void sync_folder(const fs::path& folder)
 {
     const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0) return;  // one that may be written, but not read
+    if (descriptor < 0) return;  // a folder that can be written, but not read
     fsync(descriptor);
     close(descriptor);
 }
 
-// The file as it grows, in a folder of its own beside where it goes; removed when it does not get
-// there.
+// The file under construction, in a temporary folder beside its destination; removed unless it is
+// completed.
 class UnfinishedFile
 {
   public:
@@ -116,7 +116,7 @@ std::vector<std::string> list_devices(const CompileOptions& options)
     return {get_default_device()};
 }
 
-// Why a device has no node: its reason for the first.
+// The reason why a device has no node: its refusal of the first one.
 std::string find_refusal(graph_t graph, const std::string& device)
 {
     tengine_execution_node node;
@@ -136,7 +136,7 @@ bool has_part(graph_t graph, const std::string& device)
     return false;
 }
 
-// The option to type where a float model is for a device without fp32.
+// The option to give where a float model is for a device without fp32.
 std::string find_precisions(const CompileOptions& options, const std::string& device)
 {
     if (options.common.precision != TENGINE_MODE_FP32) return "";
@@ -154,11 +154,11 @@ std::string find_precisions(const CompileOptions& options, const std::string& de
     return names.empty() ? "" : "; --precision sets one that it has: " + names;
 }
 
-// The outcome for one target.
+// The result for one target.
 struct Outcome
 {
     size_t added = 0;                // parts
-    std::vector<std::string> notes;  // which devices took nothing
+    std::vector<std::string> notes;  // about devices that took no node
     bool is_empty = true;
 };
 
@@ -184,7 +184,7 @@ Outcome compile_target(const CompileOptions& options, const std::string& target,
                        const UnfinishedFile& file)
 {
     ModelOptions common = options.common;
-    common.says_guess = false;  // the first reading did
+    common.says_guess = false;  // printed for the first reading
     common.name = options.model;
     common.options.emplace_back("model.keep_parts=1");
     if (options.without_host) common.options.emplace_back("model.keep_host_parts=0");
@@ -262,7 +262,7 @@ void compile(const CompileOptions& options)
         common.options.emplace_back("model.fold_activations=0");  // reports name the model's nodes
         if (options.has_integer_io) common.options.emplace_back(kIntegerIo);
         Model model(options.model, common);
-        // Under its own name the file gets more parts.
+        // If the output is the model itself, parts are added to it.
         if (options.output != options.model)
             check_spares_model("--output", options.output, model.graph());
         model.set_inputs();

@@ -23,7 +23,7 @@ std::vector<CompiledPart> read_compiled_parts(graph_t graph)
 
 std::string compiled_parts_text(const std::vector<CompiledPart>& parts, size_t width)
 {
-    constexpr size_t kDigits = 16;  // a hash's, enough to tell them apart
+    constexpr size_t kDigits = 16;  // of a hash; enough to distinguish parts
     Rows rows = {{"compiled for", ">bytes", "SHA-256", "target"}};
     for (const CompiledPart& part : parts)
         rows.push_back({part.device, bytes_text(static_cast<double>(part.bytes)),

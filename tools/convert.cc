@@ -39,7 +39,7 @@ bool is_onnx(const char* format)
     return std::strcmp(format, "onnx") == 0;
 }
 
-// The message of the library, and the options to type where shapes are missing.
+// Throws the message of the library, with the options to give where shapes are missing.
 [[noreturn]] void fail_to_save(const std::string& path, const Model& model)
 {
     const std::string missing = model.missing_shapes();
@@ -47,7 +47,7 @@ bool is_onnx(const char* format)
     fail_api(path + (wants_shapes ? ": with " + missing + " it could be written" : ""));
 }
 
-// An ONNX model stays ONNX with the dimensions that it leaves free; all else needs shapes.
+// An ONNX model that stays ONNX keeps its free dimensions; other conversions need shapes.
 void convert(const ConvertOptions& options)
 {
     const char* format = format_of(options.to);

@@ -11,7 +11,7 @@
 namespace tengine::tools {
 namespace {
 
-// Whole numbers in full, others with four digits.
+// Integers in full, other numbers with four digits.
 std::string value_text(double value)
 {
     char text[64];

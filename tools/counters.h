@@ -18,7 +18,7 @@ struct Counter
     double value = 0;
 };
 
-// The counters of one part; empty when its device counts nothing. Throws Failure.
+// The counters of one part; empty when its device has none. Throws Failure.
 std::vector<Counter> read_counters(graph_t graph, int part);
 
 // The counter "time" in ms: the duration of a simulated device's last run by its own clock.

@@ -43,7 +43,7 @@ tensor_t input_of(node_t node, int index)
     return index < get_node_input_number(node) ? get_node_input_tensor(node, index) : nullptr;
 }
 
-// Whether the node takes rows of this input, one for each token.
+// Whether the node gathers rows of this input, one for each token.
 bool is_table(node_t node, int index)
 {
     if (std::strcmp(get_node_op(node), "Gather") == 0) return index == 0;
@@ -211,7 +211,7 @@ void Decoder::prepare(size_t tokens, int threads)
     if (set_tensor_shape(tokens_, shape, 2) < 0) fail_api(path_);
     lend(tokens_, ids_.data(), ids_.size() * sizeof ids_[0]);
     model_->prepare(threads);
-    // In place, only the rows of the new tokens are written.
+    // In place, a run writes only the rows of the new tokens.
     for (Cache& cache : caches_)
         lend(cache.present, cache.bytes.data(), cache.bytes.size());
 }

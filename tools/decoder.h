@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model that continues a text: its inputs and outputs, found by the nodes that read and write
-// them, and steps of it with the cache in place.
+// A decoder of text: its inputs and outputs, found by the nodes that read and write them, and its
+// steps with the cache in place.
 //
 // Such a model has nodes GroupQueryAttention, whose past and present are inputs and outputs of the
-// graph, as are their lengths; one more input, the tokens, which a Gather takes rows for; and one
+// graph, as are their lengths; one more input, the tokens, for which a Gather reads rows; and one
 // more output, the logits of the last token.
 #pragma once
 
@@ -18,22 +18,22 @@ namespace tengine::tools {
 class Decoder
 {
   public:
-    // Throws Failure with the missing part. The model outlives it.
+    // Throws Failure, which names the missing part. The model outlives the decoder.
     explicit Decoder(Model* model, const std::string& path);
 
     // Rows of the cache.
     int room() const { return room_; }
     int64_t cache_bytes() const;
-    // The bytes of the constants that one token reads: one row of each table for Gather.
+    // The bytes of the constants that one token reads: one row of each table of a Gather.
     int64_t weight_bytes() const;
 
-    // The next step begins a text.
+    // Starts a new text with the next step.
     void forget() { total_ = 0; }
-    // Prepares for so many tokens.
+    // Prepares for this number of tokens.
     void prepare(size_t tokens, int threads);
     // prepare(), then a run. Returns the token with the greatest logit.
     int read(const std::vector<int>& tokens, int threads);
-    // Tokens that there are; known after prepare().
+    // The number of different tokens; known after prepare().
     int vocabulary() const;
 
   private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine devices`: devices and other parts that this build of the library can use, and the
-// options of every context.
+// `tengine devices`: the devices and other contents of this build of the library, and the options
+// of every context.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -47,7 +47,7 @@ Device describe_device(const char* name)
     for (int i = 0; i < data_types; ++i)
         device.data_types.push_back(
             tengine_data_type_get_name(tengine_device_get_data_type(name, i)));
-    // The options' names are as --option takes them.
+    // Options have the names that --option takes.
     for (int i = 0; i < tengine_device_get_option_number(name); ++i)
         device.options.push_back({device.name + "." + tengine_device_get_option_name(name, i),
                                   tengine_device_get_option_default(name, i),
@@ -64,7 +64,7 @@ std::vector<Device> describe_devices()
     return devices;
 }
 
-// Prints the options as one would write them on the command line.
+// Prints the options in the form of the command line.
 void print_options(const std::vector<Option>& options)
 {
     for (const Option& option : options)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws a report with Graphviz. The contract is in dot.h. A graph of some hundred nodes is mostly
-// chains: drawn as a box each with arrows between them they would make a picture a hundred boxes
-// high, so a chain is one box with a line for each node.
+// chains; with a box for each node the picture would be a hundred boxes high, so a chain is one box
+// with a line for each node.
 #include "dot.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace tengine::tools {
 namespace {
 
-// One for each device in turn; light enough for black text.
+// One colour for each device in turn; light enough for black characters.
 constexpr const char* kColours[] = {"#9ecbea", "#fbc283", "#b4dfa9", "#eeb2d2",
                                     "#f5e68a", "#cdbdea", "#8fd8cf", "#d3d3d3"};
 constexpr size_t kNameLength = 36;
@@ -47,8 +47,8 @@ std::string escape(const std::string& text)
     return escaped.empty() ? "&#160;" : escaped;
 }
 
-// The end of a name tells more than its beginning, but a last component that only repeats the
-// operator ("/stem/conv/Conv") tells nothing.
+// The end of a name says more than its beginning, unless the last component repeats the operator
+// ("/stem/conv/Conv").
 std::string short_name(const PlacedNode& node)
 {
     std::string name = node.name;
@@ -93,8 +93,7 @@ class Picture
     }
 
   private:
-    // A node joins the box of the node before it when nothing else reads that one and it reads
-    // nothing else.
+    // A node joins the box of the previous node if it is its only reader and reads nothing else.
     void find_chains();
     std::string legend() const;
     std::string title(int index) const;
@@ -116,7 +115,7 @@ class Picture
 
     const Report& report_;
     std::vector<std::vector<int>> boxes_;  // nodes, first to last
-    std::vector<size_t> box_of_;           // by node
+    std::vector<size_t> box_of_;           // box of each node
 };
 
 void Picture::find_chains()
@@ -181,8 +180,8 @@ std::string Picture::title(int index) const
            " MACs, " + time_text(part.predicted_ms) + " ms<br align=\"left\"/></font>";
 }
 
-// Where a part is one box, the title is a line of it: above the box it would be crossed by the
-// lines that come in.
+// If a part is one box, the title is a line of the box, since incoming lines would cross a title
+// above it.
 std::string Picture::part(int index) const
 {
     std::vector<const std::vector<int>*> boxes;
@@ -225,7 +224,7 @@ std::string Picture::input_id(const std::string& name) const
     return "";
 }
 
-// The label of a tensor is written once, at its first line: DenseNets read theirs dozens of times.
+// A tensor is labelled once, at its first line: DenseNets read theirs dozens of times.
 std::string Picture::node_edges(int reader, std::set<std::string>* labelled) const
 {
     const PlacedNode& node = report_.nodes[reader];
@@ -269,7 +268,7 @@ std::string Picture::edges() const
 
 std::string to_dot(const Report& report)
 {
-    // Graphviz stops at bytes that are not UTF-8, which names from a model may hold.
+    // Graphviz fails at bytes that are not UTF-8, which names of a model may contain.
     return valid_utf8(Picture(report).draw());
 }
 

@@ -9,9 +9,9 @@
 namespace tengine::tools {
 
 // Nodes have the colour of their device, which the legend on top explains; each part is a frame.
-// Nodes of a part that follow each other without a branch are one box, first on top. A tensor that
-// has to move from a device to another is a thick line with shape and bytes; inputs and outputs of
-// the model are ovals. Constants are not drawn.
+// Consecutive nodes of a part without a branch are one box, the first on top. A tensor that moves
+// from one device to another is a thick line with shape and bytes; inputs and outputs of the model
+// are ovals. Constants are not drawn.
 std::string to_dot(const Report& report);
 
 }  // namespace tengine::tools

@@ -48,7 +48,7 @@ struct Differences
 {
     size_t beyond = 0;    // elements that differ by more than the tolerance
     size_t place = 0;     // place of the largest difference
-    double largest = -1;  // infinite where just one is NaN or they are not the same infinity
+    double largest = -1;  // infinite where only one is NaN or they are different infinities
 };
 
 void add_difference(double size, bool is_beyond, size_t index, Differences* differences)
@@ -75,8 +75,8 @@ std::string element_text(const Tensor& tensor, size_t index)
                                         : number_text(get_element(tensor, index));
 }
 
-// Integers of 64 bits are not all doubles, so of one type only the bytes count when they must
-// agree.
+// Doubles do not represent all integers of 64 bits, so tensors of one type that must agree exactly
+// are compared by bytes.
 Differences find_differences(const Tensor& output, const Tensor& expected,
                              const Tolerance& tolerance)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outputs against the expected ones.
+// Compares outputs with expected ones.
 #pragma once
 
 #include <optional>
@@ -17,8 +17,8 @@ struct Tolerance
     double absolute = 0;
 };
 
-// The difference that a run in this precision (TENGINE_MODE_*) may have in an output of this type:
-// none for integers, else the sum of the arithmetic's rounding errors in a deep network.
+// The tolerance for a run in this precision (TENGINE_MODE_*) and an output of this type: none for
+// integers, else the sum of the arithmetic's rounding errors in a deep network.
 Tolerance usual_tolerance(int data_type, int precision);
 
 // "0.001" or "0.001,0.00001": relative, absolute; one number is for both. Throws Failure.
@@ -27,7 +27,7 @@ Tolerance parse_tolerance(const std::string& text);
 struct Match
 {
     bool agrees = false;
-    std::string text;  // how well, or the largest difference and where it is
+    std::string text;  // how well they agree, or the largest difference and its place
 };
 
 // Element by element; real numbers of any types can be compared, others need the same type.

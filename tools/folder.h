@@ -7,7 +7,8 @@
 
 namespace tengine::tools {
 
-// The names of its entries without "." and "..", sorted. Throws Failure that names the folder.
+// The names of the folder's entries without "." and "..", sorted. Throws Failure that names the
+// folder.
 std::vector<std::string> list_names(const std::string& folder);
 
 }  // namespace tengine::tools

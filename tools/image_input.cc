@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures into tensors. The contract is in image_input.h.
+// Converts pictures to tensors. The contract is in image_input.h.
 #include "image_input.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ void copy_channels(const std::vector<float>& values, const char* option, float o
         out_values[c] = values[values.size() == 1 ? 0 : c];
 }
 
-// The place of each dimension in an input, whose shape is complete.
+// The axis of each dimension in an input, whose shape is complete.
 struct PictureShape
 {
     bool channels_last = false;
@@ -91,7 +91,7 @@ image_values make_values(const ImageValues& values, int data_type, bool channels
     return made;
 }
 
-// The values as another type takes them; int8 and uint8 take the nearest one.
+// Converts the values to another type; int8 and uint8 are rounded to the nearest.
 Tensor convert_floats(const Tensor& floats, int data_type)
 {
     if (data_type == TENGINE_DT_FP32) return floats;

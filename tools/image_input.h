@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures as input. They are read by examples/image.c, so that this program and the example show a
-// network the same numbers.
+// Pictures as input. examples/image.c reads them, so that this program and the example feed a
+// network the same values.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct ImageValues
 {
     // One number for all channels, or one for each of red, green, blue.
     std::vector<float> mean = {0.0f};
-    std::vector<float> scale;  // empty: 1/255, or 1 where the input takes bytes
+    std::vector<float> scale;  // empty: 1/255, or 1 for an input of int8 or uint8
     int fit = 0;               // an image_fit of examples/image.h
     bool is_bgr = false;
 };

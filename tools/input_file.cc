@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds out the format of a file. The contract is in input_file.h.
+// Detects the format of a file. The contract is in input_file.h.
 #include "input_file.h"
 
 #include <algorithm>

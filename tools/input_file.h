@@ -10,14 +10,14 @@
 
 namespace tengine::tools {
 
-// Properties of the tensor that are known beforehand.
+// The known properties of the expected tensor.
 struct WantedTensor
 {
-    std::string name;        // the array's in an .npz file; one without others may have any name
+    std::string name;        // of the array in an .npz file; a single array may have any name
     int data_type = 0;       // for raw elements
-    int picture_type = 0;    // fp32 also where bytes stand for real numbers
+    int picture_type = 0;    // fp32 also where int8 or uint8 stand for real numbers
     std::vector<int> shape;  // for raw elements and pictures, -1: free
-    bool has_rank = false;   // false: nothing is known of the shape
+    bool has_rank = false;   // false: the shape is unknown
 };
 
 // The ending of the path tells the format: .npy, ONNX tensor .pb, .npz, raw .bin, or else a

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes as text. The contract is in input_shape.h.
+// Parses and prints shapes. The contract is in input_shape.h.
 #include "input_shape.h"
 
 #include <algorithm>

@@ -14,12 +14,12 @@ namespace tengine::tools {
 struct DeclaredShape
 {
     std::string input;
-    bool has_rank = false;           // false: the model says nothing
+    bool has_rank = false;           // false: the model declares no shape
     std::vector<int> dims;           // -1: free
-    std::vector<std::string> names;  // the dimensions', "" for one without
+    std::vector<std::string> names;  // of the dimensions, "" for one without a name
 };
 
-// The declared shape of a graph's input. Once it has been given a shape only the names say what was
+// The declared shape of a graph's input. After the shape has been set, only the names show what was
 // free. Throws Failure.
 DeclaredShape declared_shape(tensor_t input);
 
@@ -29,7 +29,7 @@ bool is_free(const DeclaredShape& shape);
 // "batch x 3 x ? x ?", "1x3x8x8" without free dimensions, or "any shape".
 std::string declared_text(const DeclaredShape& shape);
 
-// The --shape argument that it needs: "image=1x3x?x?". A free dimension in front is mostly the
+// The --shape argument that the input needs: "image=1x3x?x?". A free first dimension is usually the
 // batch.
 std::string wanted_shape_text(const DeclaredShape& shape);
 

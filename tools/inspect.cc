@@ -68,7 +68,7 @@ void print_outputs(const Report& report)
     }
 }
 
-// A settled shape is followed by the model's own.
+// A shape that was set is followed by the model's own.
 void print_inputs(const Report& report)
 {
     for (size_t i = 0; i < report.inputs.size(); ++i) {
@@ -102,7 +102,7 @@ void print_operators(const Report& report)
                 paragraph_text(words, 2, line_width()).c_str());
 }
 
-// Names fit the terminal, and a device has one colour everywhere.
+// Names are cut to the terminal's width, and a device has one colour in all tables.
 TableStyle table_style(const Report& report)
 {
     static const char* const kCodes[] = {"36", "33", "32", "35", "34", "31"};
@@ -116,7 +116,7 @@ TableStyle table_style(const Report& report)
     return style;
 }
 
-// The group's column is there when a part has one.
+// Adds the column of groups if a part has one.
 void add_groups(const Report& report, Rows* rows)
 {
     const auto has_group = [](const Part& part) { return part.group != 0; };
@@ -130,7 +130,7 @@ void add_groups(const Report& report, Rows* rows)
     }
 }
 
-// Adds where each part comes from, only if devices have loaded something.
+// Adds the origin of each part if devices have loaded any.
 void add_origins(const Report& report, Rows* rows)
 {
     const auto is_loaded = [](const Part& part) { return part.origin != TENGINE_PART_COMPILED; };
@@ -163,7 +163,7 @@ void print_compiled_parts(const Report& report)
     std::printf("\n%s", compiled_parts_text(report.compiled, terminal_width()).c_str());
 }
 
-// One cell: every device that came first and did not get the node, with its message.
+// One cell: all better devices that refused the node, with their messages.
 std::string reason_text(const PlacedNode& node)
 {
     if (node.refused.empty()) return "first device in the list that takes it";
@@ -200,7 +200,7 @@ void print_reasons(const Report& report, size_t width)
     }
 }
 
-// With the reasons as a column, unless they are all the same or the terminal is too narrow.
+// The reasons are a column, unless they are all the same or the terminal is too narrow.
 void print_nodes(const Report& report)
 {
     Rows rows = {{">part", "device", "operator", ">MACs", ">ms", "node"}};
@@ -283,7 +283,7 @@ void inspect(const InspectOptions& options)
     if (options.json == "-" && options.dot == "-")
         throw Misuse("--json and --dot cannot both go to standard output");
     ModelOptions common = options.common;
-    common.says_guess = false;  // the report does
+    common.says_guess = false;  // the report says it
     Model model(options.model, common);
     check_spares_model("--json", options.json, model.graph());
     check_spares_model("--dot", options.dot, model.graph());

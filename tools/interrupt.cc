@@ -15,7 +15,7 @@ void catch_interrupt()
 {
     struct sigaction action = {};
     action.sa_handler = [](int) { interrupted = 1; };
-    // Calls that wait go on; the handler is gone after the first time.
+    // Interrupted calls continue; the handler is removed after the first signal.
     action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
     sigaction(SIGINT, &action, nullptr);
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C in a command that has something to show for the time it took so far.
+// Ctrl-C in a command that can report partial results.
 #pragma once
 
 namespace tengine::tools {
 
-// From now on the first Ctrl-C only makes was_interrupted() true; the second ends the program.
+// Afterwards the first Ctrl-C makes was_interrupted() true, and the second ends the program.
 void catch_interrupt();
 bool was_interrupted();
 
-// Ends the program as Ctrl-C would have, so that a shell's loop around it ends too. The output
-// printed so far is written first.
+// Ends the program by the signal, so that a loop of the shell ends, too. Buffered output is written
+// first.
 void end_interrupted();
 
 }  // namespace tengine::tools

@@ -40,7 +40,7 @@ class Printer
     void operator()(int64_t value) { text_ += std::to_string(value); }
     void operator()(uint64_t value) { text_ += std::to_string(value); }
 
-    // The shortest that gives the same number again. JSON has neither infinity nor NaN.
+    // The shortest form that is read back as the same number. JSON has neither infinity nor NaN.
     void operator()(double value)
     {
         char digits[40];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports in files: as JSON, or as other text. Nothing here ends the process where memory runs out,
-// as the destructors of nlohmann-json do.
+// Reports in files, as JSON or in other formats. Running out of memory here does not end the
+// process, as it does in the destructors of nlohmann-json.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,8 @@ class Json
 {
   public:
     using Array = std::vector<Json>;
-    // A class of its own: libstdc++ takes a variant of nothing but its own containers for one that
-    // always has a value, also where a copy ran out of memory half way, and destroys a value that
-    // is none.
+    // A separate class, since libstdc++ assumes that a variant of its own containers always has a
+    // value. After a copy that ran out of memory it would destroy a value that does not exist.
     struct Object : std::vector<std::pair<std::string, Json>>
     {
         using vector::vector;
@@ -79,7 +78,7 @@ void write_text(const std::string& path, const std::string& text);
 // The same. Bytes that are not UTF-8, which names from a model may hold, are replaced.
 void write_json(const std::string& path, const Json& json);
 
-// `text` with the bytes replaced that are not UTF-8.
+// Replaces the bytes of `text` that are not UTF-8.
 std::string valid_utf8(const std::string& text);
 
 }  // namespace tengine::tools

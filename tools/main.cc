@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program `tengine`: look at a model, run it, measure it. A subcommand is a file; see
-// command.h.
+// The program `tengine`. Each subcommand is a file; see command.h.
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -21,7 +20,7 @@ namespace {
 constexpr int kFailed = 1;
 constexpr int kMisused = 2;
 
-// Whatever went wrong is one line.
+// Prints any failure as one line.
 int print_error(std::string text, int status)
 {
     while (!text.empty() && text.back() == '\n')
@@ -34,7 +33,7 @@ int print_error(std::string text, int status)
     return status;
 }
 
-// Takes no memory itself.
+// Allocates no memory.
 int print_no_memory()
 {
     wipe_progress();
@@ -42,7 +41,7 @@ int print_no_memory()
     return kFailed;
 }
 
-// The log, without the failures of calls: these are thrown, with their subject.
+// Prints the log except for failures of calls, which are thrown with their subject.
 void print_log_line(int level, const char* line)
 {
     if (level == LOG_ERR && std::strcmp(line, get_tengine_error()) == 0) return;
@@ -62,7 +61,7 @@ struct Library
     Library& operator=(const Library&) = delete;
 };
 
-// A folder without a plug-in is a mistake of the user.
+// A folder without a plug-in is an error.
 void load_plugins(const std::string& path)
 {
     const int loaded = tengine_plugin_load(path.c_str());
@@ -98,7 +97,7 @@ int run(int argc, char** argv)
     } catch (const Misuse& misuse) {
         return print_error(std::string(misuse.what()) + " (see --help)", kMisused);
     }
-    // The first covers the end only, the second all before.
+    // fflush() reports the last write, ferror() all before it.
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
         throw Failure("standard output cannot be written");
     return 0;

@@ -33,7 +33,8 @@ std::string command_name(const CommandDescription& command)
     return command.name.substr(command.name.rfind(' ') + 1);
 }
 
-// A plain hyphen would come out as a typographic one, a leading dot or quote as a request.
+// Escapes hyphens, which would be printed as typographic ones, and a leading dot or quote, which
+// would be a request.
 std::string roff(const std::string& text)
 {
     std::string escaped;
@@ -104,7 +105,7 @@ std::string escape(const std::string& text, const char* letters)
     return escaped;
 }
 
-// The text in a cell of a table. The border of a column needs its backslash even in code.
+// The contents of a table's cell. A '|' needs a backslash even in code.
 std::string markdown_text(const std::string& text)
 {
     return escape(text, "|*<");
@@ -148,7 +149,7 @@ std::string markdown_command(const CommandDescription& command)
     return text;
 }
 
-// The long names.
+// The long names of the options.
 std::string option_words(const CommandDescription& page)
 {
     std::string words;

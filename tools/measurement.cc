@@ -48,7 +48,8 @@ void run_frames(Model* model, int frames, const MayStart& may_start, const Ended
     }
 }
 
-// The options of the context that a measurement needs go after the user's own, so they count.
+// The options of the context that a measurement needs follow the user's own, so they take
+// precedence.
 ModelOptions model_options(const MeasureOptions& options)
 {
     ModelOptions common = options.common;
@@ -121,7 +122,7 @@ void Measuring::measure(Measurement* result)
     result->runs = static_cast<int>(times.size());
     if (times.empty()) return;
     result->times = summarise(std::move(times));
-    // Runs that follow each other: the time between them is the tool's own.
+    // In consecutive runs the time between them is the tool's own.
     result->runs_per_second =
         1e3 * (options_.frames > 1 ? result->runs / elapsed : 1 / result->times.mean);
     if (profiler) result->profile = profiler->result();

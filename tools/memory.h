@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that a graph holds, as the library tells it.
+// The memory that a graph holds, as the library reports it.
 #pragma once
 
 #include <cstdint>
@@ -33,13 +33,13 @@ struct GraphMemory
     std::vector<DeviceMemory> devices;  // in the order they are asked
 };
 
-// Now. Throws Failure.
+// The present memory. Throws Failure.
 GraphMemory read_graph_memory(graph_t graph);
 
-// The fields that docs/report.md has under `memory`, except `constants` and `arena`.
+// The fields of `memory` in docs/report.md, except `constants` and `arena`.
 Json to_json(const GraphMemory& memory);
 
-// A table with a line for each kind of memory there is, and the total; `width` as in TableStyle.
+// A table with a line for each kind of memory in use, and the total; `width` as in TableStyle.
 std::string memory_text(const GraphMemory& memory, size_t width = 0);
 
 }  // namespace tengine::tools

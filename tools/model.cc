@@ -32,14 +32,14 @@ std::vector<std::string> input_names(graph_t graph)
     return names;
 }
 
-// Mostly the batch, of which 1 is a fair guess.
+// Such a dimension is usually the batch, for which 1 is assumed.
 bool is_only_first_free(const DeclaredShape& shape)
 {
     return shape.has_rank && std::count(shape.dims.begin(), shape.dims.end(), -1) == 1 &&
            shape.dims[0] < 0;
 }
 
-// Once, however often the program loads the model.
+// Printed once, however often the program loads the model.
 void say_first_is_one(const std::string& path, const DeclaredShape& shape)
 {
     static std::set<std::string> said;
@@ -52,7 +52,7 @@ void say_first_is_one(const std::string& path, const DeclaredShape& shape)
     std::fprintf(stderr, "tengine: %s\n", line.c_str());
 }
 
-// How real numbers are quantised for an input.
+// The quantisation of an input.
 struct ByteScale
 {
     float scale = 0;
@@ -69,7 +69,7 @@ bool read_byte_scale(tensor_t input, ByteScale* scale)
            get_tensor_quant_param(input, &scale->scale, &scale->zero_point, 1) == 1;
 }
 
-// Real numbers quantised, where the input is quantised; others as they are.
+// Quantises real numbers for a quantised input; other values do not change.
 Tensor quantise(tensor_t input, const Tensor& values)
 {
     ByteScale by;
@@ -77,7 +77,7 @@ Tensor quantise(tensor_t input, const Tensor& values)
     Tensor bytes =
         make_tensor(get_tensor_data_type(input), {values.shape.begin(), values.shape.end()});
     for (size_t i = 0; i < values.element_number(); ++i) {
-        // As QuantizeLinear does: the quotient of floats, ties to even.
+        // As QuantizeLinear: the quotient of floats, ties to even.
         const float quotient = static_cast<float>(get_element(values, i)) / by.scale;
         const double nearest = std::nearbyint(double{quotient}) + by.zero_point;
         set_element(&bytes, i, std::clamp<double>(nearest, by.lowest, by.lowest + 255));
@@ -219,7 +219,7 @@ void Model::fill_context()
 void Model::set_affinities()
 {
     for (const std::string& affinity : options_.affinities) {
-        // A node's name may have a '=', a device's hardly.
+        // The name of a node may contain a '=', those of devices do not.
         const size_t equals = affinity.rfind('=');
         const std::string nodes = affinity.substr(0, equals);
         const std::string devices = affinity.substr(equals + 1);
@@ -348,7 +348,7 @@ void Model::prepare(int threads)
     if (prerun_graph_multithread(graph(), options) < 0) fail_api(name_);
 }
 
-// Whole numbers decide the path of a model, and random ones may be none that it knows.
+// Integers decide the path of a model, and random ones may be invalid.
 void Model::fail_run() const
 {
     std::string made;
@@ -375,7 +375,7 @@ void Model::finish()
     if (wait_graph(graph(), 0) < 0) fail_run();
 }
 
-// Element i of a sequence 's' is 's[i]'; an optional value that is not there has none.
+// Element i of a sequence 's' is 's[i]'; an absent optional value has none.
 static void add_elements(tensor_t sequence, std::vector<Tensor>* outputs)
 {
     const std::string name = get_tensor_name(sequence);

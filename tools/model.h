@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model from the command line to a prepared graph: the options that run, bench and inspect have
-// in common, and their effects.
+// A model from the command line to a prepared graph: the options that run, bench and inspect share,
+// and their effects.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct ModelOptions
     size_t cores = 0;  // bit i: core i; 0: all of the cluster
     ImageValues image_values;
     uint64_t seed = 0;
-    bool says_guess = true;  // that a free first dimension is taken as 1, on standard error
+    bool says_guess = true;  // on standard error, when a free first dimension is taken as 1
     std::string name;        // of the model in messages; empty: its path
 };
 
@@ -82,8 +82,8 @@ Tensor describe_tensor(tensor_t tensor);
 // With its data. Throws Failure, which names it as `subject`.
 Tensor copy_tensor(tensor_t tensor, const std::string& subject);
 
-// The library reads the value where it lies until it gets another, and copies strings. Throws
-// Failure that names it as `subject`.
+// The library reads the value in place until it gets another, and copies strings. Throws Failure
+// that names it as `subject`.
 void lend_tensor(tensor_t tensor, const Tensor& value, const std::string& subject);
 
 class Model
@@ -92,19 +92,19 @@ class Model
     // Loads `path`. Every function throws Failure.
     Model(const std::string& path, const ModelOptions& options);
 
-    // Gives each input its shape and data: those of its file, or else the shape of --shape or of
-    // the model, and seeded random numbers: floats from 0 to 1, integers 0 or 1. A first dimension
-    // that alone is free is taken as 1.
+    // Sets the shape and data of each input: those of its file, or else the shape of --shape or of
+    // the model, and seeded random numbers: floats from 0 to 1, integers 0 or 1. A single free
+    // first dimension is taken as 1.
     void set_inputs();
 
-    // Gives the inputs of --shape their shapes, and leaves the others as the model declares them.
+    // Sets the shapes of the inputs in --shape, and leaves the others as the model declares them.
     void set_given_shapes();
 
     // As set_inputs() with this shape, as --shape gives it, for every input.
     void set_shape(const std::string& shape);
 
-    // The options without which set_inputs() would fail if there are no files, "--shape x=1x3x?x?";
-    // "" if none is missing.
+    // The options that set_inputs() needs if there are no files, "--shape x=1x3x?x?"; "" if none is
+    // missing.
     std::string missing_shapes() const;
 
     // As the model declares the inputs.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that commands have in common, as the command line takes them. Their effects are in
-// model.cc.
+// The declarations of the options that commands share. Their effects are in model.cc.
 #include <limits>
 #include <map>
 #include <sstream>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the tensors that arguments are for. The contract is in named_value.h.
+// Finds the tensors of arguments. The contract is in named_value.h.
 #include "named_value.h"
 
 #include "tensor_file/failure.h"
@@ -8,7 +8,7 @@
 namespace tengine::tools {
 namespace {
 
-// Names may have a '=' themselves, so the longest counts. npos: the argument names none.
+// Names may contain a '=', so the longest match counts. npos: the argument names none.
 size_t name_length(const std::string& argument, const std::vector<std::string>& names)
 {
     size_t length = std::string::npos;

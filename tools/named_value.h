@@ -9,10 +9,10 @@
 
 namespace tengine::tools {
 
-// The values that the arguments of `option` give the tensors `names`, by their name. `role` is the
-// word for such a tensor. With one tensor NAME= may be left out, and with several before a file of
-// arrays (.npz), which is for all that no other argument names. Throws Failure: a name that is none
-// of these, one that comes twice.
+// The values that the arguments of `option` give the tensors `names`, by name. `role` describes
+// such a tensor. NAME= may be left out with one tensor, and with several before a file of arrays
+// (.npz), which is for all tensors that no other argument names. Throws Failure: an unknown name,
+// or one that occurs twice.
 std::map<std::string, std::string> name_values(const std::string& option,
                                                const std::vector<std::string>& arguments,
                                                const std::vector<std::string>& names,

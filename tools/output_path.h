@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a file can be written, asked before the work whose result it is to hold.
+// Checks that a file can be written, before the work whose result it will hold.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ namespace tengine::tools {
 // named in errors.
 void check_output_path(const std::string& option, const std::string& path);
 
-// Throws Failure when `path` is, by whatever name, a file that the graph was loaded from: its model
-// or external data. "" and "-" are fine.
+// Throws Failure when `path` is, under any name, a file that the graph was loaded from: its model
+// or external data. "" and "-" are accepted.
 void check_spares_model(const std::string& option, const std::string& path, graph_t graph);
 
-// The same of one file, before it is read.
+// The same for one file, before it is read.
 void check_spares_file(const std::string& option, const std::string& path,
                        const std::string& input);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors as text. The contract is in output_text.h.
+// Prints tensors. The contract is in output_text.h.
 #include "output_text.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kFirstValues = 8;
 constexpr size_t kFewValues = 64;
 
-// The string in quotes, so that it and the text around it cannot be mistaken.
+// The string in quotes, which separates it from its surroundings.
 std::string quoted_text(const std::string& text)
 {
     std::string quoted = "\"";
@@ -47,7 +47,7 @@ std::string element_text(const Tensor& tensor, size_t index)
     return number_text(get_element(tensor, index));
 }
 
-// Strings and complex numbers are not summed up.
+// Strings and complex numbers have no range.
 std::string range_text(const Tensor& tensor)
 {
     if (tensor.data_type == TENGINE_DT_STRING || is_complex(tensor.data_type)) return "";

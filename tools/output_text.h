@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text that `tengine run` prints for a tensor: all of a few numbers, the first ones and a
-// summary of many, and the largest of one row with their labels.
+// The output of `tengine run` for a tensor: all of a few numbers, the first ones and a summary of
+// many, and the largest of one row with their labels.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the proc file system, see proc(5): VmHWM is the peak, and writing 5 to clear_refs resets it.
+// Reads the proc file system, see proc(5): VmHWM is the peak, and writing 5 to clear_refs resets
+// it.
 #include "peak_memory.h"
 
 #include <fstream>

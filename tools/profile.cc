@@ -57,7 +57,7 @@ tengine_execution_node execution_node(graph_t graph, int index)
     return node;
 }
 
-// The node in whose body the node of this name is, among those that were seen; -1: none.
+// The node whose body has the node of this name, among those in `seen`; -1: none.
 int find_owner(const std::map<std::string, int>& seen, const std::string& name)
 {
     for (size_t end = name.rfind('/'); end != std::string::npos && end > 0;
@@ -74,7 +74,7 @@ int find_owner(const std::map<std::string, int>& seen, const std::string& name)
 std::vector<int> find_owners(const std::vector<std::string>& names,
                              const std::vector<std::string>& operators)
 {
-    std::map<std::string, int> seen;  // bodies come after what owns them
+    std::map<std::string, int> seen;  // bodies follow their owners
     std::vector<int> owners;
     for (size_t i = 0; i < names.size(); ++i) {
         owners.push_back(find_owner(seen, names[i]));
@@ -139,8 +139,8 @@ Profiler::Profiler(graph_t graph) : graph_(graph)
         parts_[static_cast<size_t>(part_of_[i])].owner = owners_[i];
 }
 
-// The time of a part beyond that of its timed nodes is that of the others. The time of its nodes is
-// not that of the node in whose body they are.
+// The time of a part beyond that of its timed nodes belongs to its other nodes. The time of nodes
+// in a body is subtracted from the node that has the body.
 void Profiler::add_parts(const std::vector<double>& nodes, std::vector<double>* own)
 {
     std::vector<double> known(parts_.size());
@@ -178,7 +178,7 @@ void Profiler::add_run(double ms)
     runs_.push_back(ms);
 }
 
-// The clock of a simulated part takes the place of the simulator's.
+// The clock of a simulated part replaces that of the simulator.
 double Profiler::run_ms(const std::vector<bool>& simulated) const
 {
     double ms = summarise(runs_).median;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the time of a run goes: the times of every node over many runs, for `tengine bench
-// --profile`. docs/benchmark.md describes the JSON.
+// The times of nodes over many runs, for `tengine bench --profile`. docs/benchmark.md describes the
+// JSON.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace tengine::tools {
 struct Report;
 
 // A node of the prepared graph, all nodes of an operator together, or the nodes of a part whose
-// device does not tell their times.
+// device does not report their times.
 struct ProfileRow
 {
     std::string name;    // "" for an operator; "part 1" for a part
@@ -34,7 +34,7 @@ struct Profile
     int runs = 0;
     std::vector<ProfileRow> nodes;  // slowest first, as the next ones
     std::vector<ProfileRow> operators;
-    std::vector<ProfileRow> parts;     // with the nodes whose device does not tell their times
+    std::vector<ProfileRow> parts;     // with the nodes whose device does not report their times
     std::vector<std::string> untimed;  // these nodes
     double total_ms = 0;               // sum over nodes and parts
     double run_ms = 0;  // a run, with simulated devices by their own clocks; not below total_ms
@@ -47,7 +47,7 @@ class Profiler
     // Throws Failure, as add_run() does.
     explicit Profiler(graph_t graph);
 
-    // The run that has just ended, and took `ms`.
+    // Adds the run that has just ended, which took `ms`.
     void add_run(double ms);
 
     Profile result() const;
@@ -55,7 +55,7 @@ class Profiler
   private:
     struct PartTimes
     {
-        int owner = -1;             // in whose body it is
+        int owner = -1;             // the node whose body has it
         std::vector<double> whole;  // for each run, as the next one
         std::vector<double> known;  // for its nodes that have a time
         std::vector<double> rest;   // for the runs in which some of its nodes had none
@@ -70,7 +70,7 @@ class Profiler
 
     graph_t graph_;
     std::vector<std::vector<double>> times_;  // for each node
-    std::vector<int> owners_;  // in whose body it is; -1: it is a node of the graph itself
+    std::vector<int> owners_;  // the node whose body has it; -1: a node of the graph itself
     std::vector<int> part_of_;
     std::vector<PartTimes> parts_;
     std::vector<double> runs_;
@@ -78,7 +78,8 @@ class Profiler
 
 Json to_json(const Profile& profile);
 
-// Two tables: the operators, and the `top` slowest nodes. Time that belongs to no node comes first.
+// Two tables: the operators, and the `top` slowest nodes. Time that belongs to no node is the first
+// line.
 std::string profile_text(const Profile& profile, int top);
 
 }  // namespace tengine::tools

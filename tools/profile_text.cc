@@ -47,7 +47,7 @@ Json rows_json(const std::vector<ProfileRow>& rows)
     return list;
 }
 
-// The figures of a row that both tables show; "" in place of figures that mean nothing.
+// The figures of a row that both tables show; "" in place of meaningless ones.
 std::vector<std::string> figures(const ProfileRow& row)
 {
     return {decimal_text(row.ms, 4), decimal_text(100 * row.share, 1),

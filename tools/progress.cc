@@ -13,7 +13,7 @@
 namespace tengine::tools {
 namespace {
 
-// Seldom enough that the terminal does not slow down the measured work.
+// Long enough that the terminal does not slow down the measured work.
 constexpr double kTerminalInterval = 0.2;
 constexpr double kLogInterval = 10;
 
@@ -49,7 +49,7 @@ Progress::Progress(std::string title, ProgressOutput output)
     : title_(std::move(title)),
       output_(std::move(output)),
       stage_begin_(output_.seconds()),
-      // On a terminal progress is seen at once.
+      // On a terminal progress is shown at once.
       shown_at_(stage_begin_ - (output_.is_terminal ? kTerminalInterval : 0))
 {
     draw("", 0);

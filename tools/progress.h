@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The progress of a command on standard error: a line that changes on a terminal, else one every
-// ten seconds, so that a log tells that it goes on.
+// ten seconds, which shows in a log that the command runs.
 #pragma once
 
 #include <cstdio>
