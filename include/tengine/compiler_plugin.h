@@ -34,7 +34,7 @@ typedef struct tengine_op_list tengine_op_list_t;
 // on, never share a part; those of one become as few parts as can be. TENGINE_EINVAL for a node
 // that the graph does not have, or an index below 0.
 TENGINE_API int tengine_op_list_push(tengine_op_list_t* list, const struct node* node, int index);
-// The node is left out for this reason, one message, which reports show. Nodes that are neither
+// The node is left out for this reason, one line, which reports show. Nodes that are neither
 // pushed nor refused have "not selected". TENGINE_EINVAL as above.
 TENGINE_API int tengine_op_list_refuse(tengine_op_list_t* list, const struct node* node,
                                        const char* format, ...) TENGINE_PRINTF(3, 4);

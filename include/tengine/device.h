@@ -98,7 +98,7 @@ typedef struct ir_verdict
     int code;            // IR_REASON_*
     char attribute[32];  // the parameter or tensor in question, "" if none
     char value[32];      // its value
-    char message[160];   // one message
+    char message[160];   // one line
     int group;           // with YES: see below; 0: none
     int reserved[7];     // 0
 } ir_verdict_t;
@@ -127,7 +127,7 @@ typedef struct ir_device_option
 {
     const char* key;      // without the device's name and the dot
     const char* initial;  // its default, as a string
-    const char* help;     // its effect and the accepted values, in one message
+    const char* help;     // its effect and the accepted values, in one line
 } ir_device_option_t;
 
 // The process's memory that a compiled part holds (interface.memory), in bytes. The core's is not

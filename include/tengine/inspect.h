@@ -31,7 +31,7 @@ TENGINE_API int tengine_device_get_data_type(const char* device, int index);
 TENGINE_API const char* tengine_device_get_features(const char* device);
 
 // Options of the device by key ("config"), which a context that has the device takes as
-// "<device>.<key>": key, default, and what it does in one message. The count is 0 for a device
+// "<device>.<key>": key, default, and what it does in one line. The count is 0 for a device
 // that has none or does not list them. Fail with TENGINE_ENOENT (no such device).
 TENGINE_API int tengine_device_get_option_number(const char* device);
 TENGINE_API const char* tengine_device_get_option_name(const char* device, int index);
@@ -47,7 +47,7 @@ TENGINE_API const char* tengine_operator_get_domain(int index);
 TENGINE_API int tengine_operator_is_used(int index);
 
 // Options that every context has (tengine_context_set_option): key, default, and what it does in
-// one message.
+// one line.
 TENGINE_API int tengine_option_get_number(void);
 TENGINE_API const char* tengine_option_get_name(int index);
 TENGINE_API const char* tengine_option_get_default(int index);
@@ -184,7 +184,7 @@ struct tengine_refusal
     const char* reason;     // a word of IR_REASON_LIST in device.h ("data type"), or "other"
     const char* attribute;  // the attribute or tensor in question ("dilations")
     const char* value;      // its value ("[2,2]")
-    const char* message;    // one message
+    const char* message;    // one line
 };
 
 // Nodes in the order they run; after them those of the bodies of control flow (the branches of an

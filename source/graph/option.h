@@ -15,7 +15,7 @@ typedef struct ir_option
     double lowest;        // of a number
     double highest;
     bool whole;        // an integer
-    const char* help;  // one message
+    const char* help;  // one line
 } ir_option_t;
 
 // The core's options, in the order of the table.

@@ -27,7 +27,7 @@ struct Finding
     std::string shape_class;
     std::string subject;  // "Conv 1x3x7x7 #4x3x3x3 pads=1,1,1,1", a layer of a model
     Verdict verdict = Verdict::kPassed;
-    std::string detail;  // one message with values; "" where there is nothing to say
+    std::string detail;  // one line with values; "" where there is nothing to say
     // For a comparison, the largest error as a share of the allowed one, which is then 1, or other
     // numbers as the detail says. Negative: does not apply.
     double error = -1;

@@ -25,7 +25,7 @@ const char* const kKernels = TENGINE_SOURCE_DIR "/source/device/cpu/kernel";
 struct Source
 {
     std::string path;   // below kernel/
-    std::string about;  // the message that its comment begins with
+    std::string about;  // the statement that its comment begins with
     std::string limit;  // that after "Limits: "
 };
 
@@ -48,7 +48,7 @@ std::string read_comment(const std::string& source)
     return comment;
 }
 
-// Up to the end of a message, or a colon, outside of parentheses.
+// Up to the end of a statement, or a colon, outside of parentheses.
 std::string first_clause(const std::string& text)
 {
     int depth = 0;

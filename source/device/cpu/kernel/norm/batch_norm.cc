@@ -21,7 +21,7 @@
 #define TENGINE_CPU_BATCH_NORM
 namespace tengine::cpu {
 
-// The parameters of `count` channels, and vectors of zeros after them.
+// The parameters of `count` channels, followed by vectors of zeros.
 struct ChannelLines
 {
     const float *mean, *slope, *bias;
@@ -48,7 +48,7 @@ void finish_line(const Fusion& fusion, float* data, int64_t count)
     if (needs_activation_pass(fusion)) activate(fusion, data, 1, 0, count);
 }
 
-// Pixels with their channels side by side, `x_step` and `y_step` floats apart.
+// NHWC: positions with adjacent channels, `x_step` and `y_step` floats apart.
 void normalize_pixels(const ChannelLines& lines, const Fusion& fusion, const float* x,
                       int64_t x_step, int64_t pixels, float* y, int64_t y_step)
 {
@@ -70,7 +70,7 @@ void normalize_pixels(const ChannelLines& lines, const Fusion& fusion, const flo
     }
 }
 
-// The plane of one channel.
+// NCHW: the plane of one channel.
 void normalize_plane(const ChannelLines& lines, int64_t channel, const Fusion& fusion,
                      const float* x, int64_t count, float* y)
 {
@@ -119,7 +119,7 @@ ChannelLines lines_of(const KernelContext& context)
     return {lists, lists + norm.stride, lists + 2 * norm.stride, norm.channels};
 }
 
-// The rounding error of the mean goes into the bias.
+// The bias includes the rounding error of the mean.
 void write_line(double mean, double slope, double bias, int64_t stride, float* out)
 {
     out[0] = static_cast<float>(mean);
@@ -150,7 +150,7 @@ int prepare(KernelContext& context)
     return TENGINE_OK;
 }
 
-// Elements of one line, or of whole pixels whose lines these are.
+// Elements of one line, or of positions in NHWC with these lines.
 struct HalfBlock
 {
     const uint16_t* x;
@@ -171,7 +171,7 @@ void compute_block(const FloatRows& rows, const HalfBlock& block, const Compute&
         rows.narrow(floats + i * block.count, block.count, block.y + i * block.y_step);
 }
 
-// Pixels [begin, end).
+// Positions [begin, end) in NHWC.
 void run_half_pixels(const KernelContext& context, int64_t begin, int64_t end)
 {
     const ChannelLines lines = lines_of(context);
@@ -196,7 +196,7 @@ void run_half_pixels(const KernelContext& context, int64_t begin, int64_t end)
     }
 }
 
-// Planes [begin, end).
+// Planes [begin, end) in NCHW.
 void run_half_planes(const KernelContext& context, int64_t begin, int64_t end)
 {
     const auto& norm = kept_problem<BatchNorm>(context);

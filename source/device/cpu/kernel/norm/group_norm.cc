@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// GroupNormalization and InstanceNormalization of floats, whose groups have one channel: the mean
-// of a group, its error, the mean of the squares of the deviations, the results; four passes over
-// channels that lie one after the other. Groups are spread over the workers.
-// Limits: additions; for groups beyond the cache the bandwidth of the memory.
-// Accuracy: numbers are taken relative to one near the mean, so that a group may lie far from zero;
-// sums as in normalize-inl.h, for kMostTogether numbers at once, then in fp64.
+// GroupNormalization and InstanceNormalization of floats; an instance is a group of one channel.
+// Four passes over adjacent channels: the mean of a group, its error, the mean of the squared
+// deviations, the results. Workers share the groups. Limits: additions; memory bandwidth for groups
+// beyond the cache. Accuracy: values are taken relative to one near the mean, so that a group may
+// be far from zero; sums as in normalize-inl.h, for kMostTogether values at once, then in fp64.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -19,7 +18,7 @@
 #define TENGINE_CPU_GROUP_NORM
 namespace tengine::cpu {
 
-// A group: channels of so many numbers, and a scale and a bias for each channel, or one for all.
+// A group: the length of its channels, and a scale and a bias for each channel, or one for all.
 struct NormGroup
 {
     const float* x;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayerNormalization of floats: the mean of a row, that of the squares of the deviations, the
-// result; three passes over a row that stays in L1. Rows are spread over the workers. Those of fp16
-// or bf16 are computed in fp32 and rounded once.
-// Limits: additions; the bandwidth of the memory for rows that do not stay.
-// Accuracy: see normalize-inl.h.
+// LayerNormalization of floats in three passes over a row that stays in L1: the mean, the mean of
+// the squared deviations, the result. Workers share the rows. fp16 and bf16 are computed in fp32
+// and rounded once. Limits: additions; memory bandwidth for rows beyond L1. Accuracy: see
+// normalize-inl.h.
 #include "device/cpu/kernel/norm/layer_norm.h"
 
 #include <cstdint>

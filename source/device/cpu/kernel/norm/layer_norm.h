@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayerNormalization that a step computes in place of the nodes an exporter wrote.
+// LayerNormalization that a step computes in place of the nodes that an exporter wrote.
 #pragma once
 
 #include "device/cpu/kernel_context.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tengine.QLinearLayerNormalization with constant scales: the sums of a row in integers, then two
-// products and two roundings for each byte. Scale and bias are kept in the result's units. Rows are
-// spread over the workers. All is exact or rounded as in the reference, so the bits are the same.
-// Limits: some twenty operations for a vector of words; rows of fewer than a vector.
+// products and two roundings for each element. Scale and bias are in the units of the result.
+// Workers share the rows. All operations are exact or rounded as in the reference, so the results
+// are identical. Limits: some twenty operations for a vector of int32; rows shorter than a vector.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace tengine::cpu {
 constexpr float kRowUnit = 256;
 constexpr float kRowLimit = 2097152;
 
-// A node's numbers, apart from those of the elements.
+// The parameters of a node, without scale and bias.
 struct NormForm
 {
     double x_scale, epsilon;
@@ -33,7 +33,7 @@ struct NormForm
     int lowest;  // of the result's type
 };
 
-// For one byte after the other. Not inline, since code for other instruction sets calls them.
+// For one element after the other. Not inline, since code for other instruction sets calls them.
 struct ByteSums
 {
     int64_t sum, squares;
@@ -41,7 +41,7 @@ struct ByteSums
 ByteSums sum_bytes_exactly(const uint8_t* x, int64_t count, uint8_t flip);
 float find_norm_factor(const NormForm& form, int64_t sum, int64_t squares);
 
-// Has integers below 2^22 in its lowest bits when they are added.
+// A float to which this is added has integers below 2^22 in its lowest bits.
 constexpr float kNormRound = 3 << 22;
 constexpr int32_t kNormRoundBits = 0x4b400000;
 
@@ -50,9 +50,9 @@ struct ByteNormRow
 {
     const float* scale;
     const int32_t* bias;
-    uint8_t flip;         // makes unsigned bytes of the input's
-    uint8_t result_flip;  // and the result's of unsigned ones
-    int zero;             // of the input, as unsigned bytes
+    uint8_t flip;         // makes input elements unsigned
+    uint8_t result_flip;  // makes the result's type of unsigned elements
+    int zero;             // of the input, made unsigned
 };
 
 }  // namespace tengine::cpu
@@ -75,7 +75,7 @@ using Reals = hn::Repartition<float, Words>;
 using WordBytes = hn::Rebind<uint8_t, Words>;
 
 constexpr int64_t kMostLanes = HWY_MAX_BYTES / sizeof(int32_t);
-// The sums of unsigned bytes. Squares of the longest row fit four lanes.
+// The sums of unsigned elements. Squares of the longest row fit four lanes.
 #if HWY_TARGET == HWY_SCALAR
 HWY_INLINE ByteSums sum_bytes(const uint8_t* x, int64_t count, uint8_t flip)
 {
@@ -106,9 +106,8 @@ HWY_INLINE ByteSums sum_bytes(const uint8_t* x, int64_t count, uint8_t flip)
 }
 #endif
 
-// n c - sum c is below 2^24, so that floats have it. Numbers below 2^22 are rounded by a float that
-// is added, whose lowest bit is 1; a bound before it keeps compilers from making one operation of a
-// product and this sum.
+// n c - sum c is below 2^24, so a float represents it. Adding a float whose lowest bit is 1 rounds
+// values below 2^22; a bound before it keeps compilers from fusing a product and this sum.
 struct NormStep
 {
     hn::Vec<Reals> number, sum, factor, limit, round;
@@ -124,7 +123,7 @@ struct NormStep
     {
     }
 
-    // An unsigned byte. From the bias the bits of the float have been taken.
+    // An unsigned element. The bits of the float are subtracted from the bias.
     HWY_INLINE hn::Vec<WordBytes> operator()(WordVector byte, hn::Vec<Reals> scale,
                                              WordVector bias) const
     {
@@ -139,8 +138,8 @@ struct NormStep
     }
 };
 
-// Bytes become unsigned, the sum of centred ones that of these less n zero points: in n c - sum c
-// the zero point does not count.
+// Elements are made unsigned; the sum of centred ones is that of these less n zero points: the zero
+// point cancels in n c - sum c.
 void normalize_row(const NormForm& form, const ByteNormRow& row, const uint8_t* x, uint8_t* y)
 {
     const WordBytes d;
@@ -211,7 +210,7 @@ NormForm describe_norm(const KernelContext& context)
     return form;
 }
 
-// A scale or bias in the result's units, so large at most that all products with it are finite.
+// A scale or bias in the result's units, limited so that all products with it are finite.
 float scale_number(float number, float y_scale)
 {
     constexpr float kMost = 0x1p100f;
@@ -227,7 +226,7 @@ int32_t round_number(float number)
 
 HWY_EXPORT(normalize_row);
 
-// A vector has 64 words at most.
+// A vector has at most 64 elements of 32 bits.
 constexpr int64_t kPadding = 64;
 
 // After the problem, which is the length of a row: scales and biases.

@@ -51,7 +51,7 @@ struct ReducedLines
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 
-// The term of an element, and how two terms become one; kStart changes nothing.
+// The term of an element, and the combination of two terms; kStart is neutral.
 struct SumReducer
 {
     static constexpr float kStart = 0;
@@ -80,7 +80,7 @@ struct SquaresReducer : SumReducer
     }
 };
 
-// NaN wins.
+// NaN has precedence.
 struct LargestReducer : SumReducer
 {
     static constexpr float kStart = -std::numeric_limits<float>::infinity();
@@ -104,13 +104,13 @@ struct LargestReducer : SumReducer
     }
 };
 
-// A line, combined with `total`.
+// Combines a line with `total`.
 template <class Reducer, class T>
 HWY_INLINE Vector reduce_line(const Reducer& reducer, const T* x, int64_t n, Vector total)
 {
     const Floats d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-    constexpr int64_t kRun = 128;  // additions one after the other
+    constexpr int64_t kRun = 128;  // consecutive additions
     const Vector start = hn::Set(d, Reducer::kStart);
     const auto add = [&](Vector sum, int64_t at) {
         return Reducer::combine(sum, reducer.term(d, load_elements(d, x + at)));
@@ -136,8 +136,8 @@ HWY_INLINE Vector reduce_line(const Reducer& reducer, const T* x, int64_t n, Vec
     return Reducer::combine(total, hn::IfThenElse(present, rest, start));
 }
 
-// Columns [i, n) of kLines lines, combined with the line of results; those that are no vector are
-// left.
+// Combines columns [i, n) of kLines lines with the line of results; columns beyond the last whole
+// vector are left.
 template <int kLines, class Reducer, class D, class T>
 HWY_INLINE int64_t add_columns(const Reducer& reducer, D d, const T* x, int64_t step, int64_t i,
                                int64_t n, float* y)
@@ -217,7 +217,7 @@ HWY_EXPORT(find_largest);
 HWY_EXPORT(sum_fp16_lines);
 HWY_EXPORT(sum_bf16_lines);
 
-// ---- what is made of the lines ----
+// ---- results of lines ----
 
 enum class Result
 {
@@ -286,7 +286,7 @@ float sum_again(Result result, const ReducedLines& from, const tensor& input, in
     return static_cast<float>(finish(result, sum, count));
 }
 
-// Results from the reduced lines.
+// Computes results from the reduced lines.
 void finish_results(Result result, const ReducedLines& from, const tensor& input, int64_t first,
                     int64_t count, float* y)
 {
@@ -299,7 +299,7 @@ void finish_results(Result result, const ReducedLines& from, const tensor& input
     }
 }
 
-// ---- which lines ----
+// ---- the choice of lines ----
 
 struct Axis
 {
@@ -307,8 +307,8 @@ struct Axis
     bool is_reduced;
 };
 
-// Axes in their order in memory: those of one element are left out, and neighbours that are both
-// reduced or both stay are one.
+// Axes in their order in memory, without those of one element; neighbours that are both reduced or
+// both kept are merged.
 struct Axes
 {
     int num = 0;
@@ -328,7 +328,7 @@ struct Axes
     }
 };
 
-// Which axes are reduced, and all in their order in memory.
+// Reads which axes are reduced, in their order in memory.
 int read_axes(const node& node, bool is_channels_last, bool* is_reduced, Axes* out_axes)
 {
     const tensor& input = *get_ir_node_input(&node, 0);
@@ -346,7 +346,7 @@ int read_axes(const node& node, bool is_channels_last, bool* is_reduced, Axes* o
     return TENGINE_OK;
 }
 
-// How the results and the lines of each lie.
+// The positions of the results, and of the lines of each.
 struct Plan
 {
     ReducedLines lines = {nullptr, 1, 0, 1, 0, 1, true, 0};
@@ -365,7 +365,7 @@ struct Plan
     }
 };
 
-// False where more than two axes would be reduced beside that of the lines.
+// False if more than two axes are reduced beside that of the lines.
 bool make_plan(const Axes& axes, Plan* out_plan)
 {
     int reduced_num = 0;
@@ -398,7 +398,7 @@ int reduce(KernelContext& context, Result result, bool is_channels_last)
     plan.lines.bits = bits_of(result);
     const tensor &input = *context.input(0), &output = *context.output(0);
     const Function function = find_function(result, input);
-    // Lines of results are cut into units; the accumulators of a unit stay in L1.
+    // Lines of results are split into units, whose accumulators stay in L1.
     constexpr int64_t kUnit = 64, kMostUnits = 16;
     const int64_t width = plan.lines.is_across ? plan.lines.n : 1;
     const int64_t units = (width + kUnit - 1) / kUnit;
@@ -432,7 +432,7 @@ int run(KernelContext& context)
     return reduce(context, kResult, kIsChannelsLast);
 }
 
-// With elements to reduce, and no more axes than a plan has.
+// Whether there are elements to reduce, and no more axes than a plan has.
 bool accepts(const node& node, bool is_channels_last, bool* is_reduced)
 {
     const tensor& input = *get_ir_node_input(&node, 0);
@@ -460,8 +460,8 @@ bool accepts_planar(const node& node)
     return has_type_for(node, kResult) && accepts(node, false, is_reduced);
 }
 
-// Results of rank four have their channels last, too. Others lie as the graph has them, which must
-// be the same: channels do not stay beside lines or columns.
+// Results of rank four have their channels last, too. Other results have the graph's layout, which
+// must be identical.
 template <Result kResult>
 bool accepts_pixels(const node& node)
 {

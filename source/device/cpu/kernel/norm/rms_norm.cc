@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RMSNormalization in fp32, also under its older name: the mean of the squares of a row, then the
-// result; two passes over a row that stays in L1. Rows are spread over the workers.
-// Limits: the bandwidth of the memory.
-// Accuracy: results are within 4 eps of themselves beside half the error of the mean of the squares
+// RMSNormalization in fp32, also under its older name, in two passes over a row that stays in L1:
+// the mean of the squares, then the result. Workers share the rows. Limits: memory bandwidth.
+// Accuracy: results are within 4 eps of themselves, plus half the error of the mean of the squares
 // (normalize-inl.h), since the root halves it.
 #include <cstdint>
 

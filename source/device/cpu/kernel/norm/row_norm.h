@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts that kernels that normalise rows share beside their vectors (normalize-inl.h).
+// The common part of the kernels that normalise rows, except for their vectors (normalize-inl.h).
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ struct RowStatistics
     float inverse;  // 1 / sqrt(variance or mean of the squares + epsilon)
 };
 
-// For nodes with layer_norm_param: whether input 0 has elements of a type that fast kernels compute
-// in, and inputs 1 and 2, if they are there, have as many of it as the axes that are normalised,
-// its last ones.
+// For nodes with layer_norm_param: whether input 0 has a type that fast kernels compute in, and
+// inputs 1 and 2, if present, have the same type and as many elements as the normalised axes, the
+// last ones.
 inline bool has_whole_rows(const node& node)
 {
     const tensor& x = *get_ir_node_input(&node, 0);

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax of floats along the last axis: the largest value of a row, the exponentials and their
-// sum, the division; three passes over a row that stays in L1. Rows are spread over the workers.
-// Those of fp16 or bf16 are computed in fp32 and rounded once.
-// Limits: the exponential, a polynomial.
-// Accuracy: within (n / (32 * lanes) + 32 + 8 + lanes) * eps of the exact value, relative, for rows
-// of n; a lane begins a sum after each 32 elements, so that small exponentials are not lost beside
-// a large one.
+// Softmax of floats along the last axis in three passes over a row that stays in L1: the largest
+// value, the exponentials and their sum, the division. Workers share the rows. fp16 and bf16 are
+// computed in fp32 and rounded once. Limits: the exponential, a polynomial. Accuracy: within (n /
+// (32 * lanes) + 32 + 8 + lanes) * eps of the exact value, relative, for rows of n; a lane begins a
+// new sum after each 32 elements, so that small exponentials are not lost beside a large one.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -29,7 +27,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Elements from `at` on; beyond the row, the neutral value of every function here.
+// Elements from `at` on; beyond the row, the neutral element of every function here.
 template <class D>
 HWY_INLINE hn::Vec<D> load_row(D d, const float* row, int64_t at, int64_t n)
 {
@@ -56,7 +54,7 @@ void normalize_row(const float* input, int64_t n, float* output)
     const hn::ScalableTag<float> d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
     auto largest = hn::Set(d, -std::numeric_limits<float>::infinity());
-    auto not_a_number = hn::Zero(d);  // NaN once one was seen
+    auto not_a_number = hn::Zero(d);  // NaN once a NaN was read
     for (int64_t i = 0; i < n; i += lanes) {
         const auto x = load_row(d, input, i, n);
         largest = hn::Max(largest, x);
@@ -98,7 +96,7 @@ int64_t row_length(const KernelContext& context)
     return input.dims[input.dim_num - 1];
 }
 
-// Each worker has rows of fp32 numbers.
+// The scratch of a worker has rows of fp32 values.
 int prepare(KernelContext& context)
 {
     if (has_halves(*context.input(0)))

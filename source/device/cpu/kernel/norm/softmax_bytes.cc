@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// QLinearSoftmax along the last axis with constant scales. The largest byte of a row; the
-// exponentials of the distances to it, whose three bytes are three tables (byte_table-inl.h) and
-// are summed each by itself; then the quotient of an exponential and the sum, which is a table too,
-// since a row has no more than 256 of them. Rows are spread over the workers. Sums are exact, so
-// the bits are those of the reference.
-// Limits: four tables for a vector of bytes, 36 operations each without AVX-512 VBMI; for short
-// rows the table of results.
+// QLinearSoftmax along the last axis with constant scales. Passes: the largest element of a row;
+// the exponentials of the distances to it, whose three bytes come from three tables
+// (byte_table-inl.h) and are summed separately; then the quotient of an exponential and the sum,
+// which is a table, too, since a row has at most 256 different ones. Workers share the rows. Sums
+// are exact, so the results equal those of the reference bit by bit. Limits: four tables for a
+// vector of elements, 36 operations each without AVX-512 VBMI; for short rows the table of results.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -23,11 +22,11 @@ namespace tengine::cpu {
 
 struct ByteSoftmax
 {
-    uint32_t powers[256];   // of the distances to the largest byte, in units of 2^-23
-    uint8_t parts[3][256];  // of the exponentials, the lowest byte first
+    uint32_t powers[256];   // exp of the distances to the largest element, in units of 2^-23
+    uint8_t parts[3][256];  // bytes of the exponentials, the lowest first
     float reals[256];       // the exponentials
     int64_t n;
-    uint8_t flip;  // makes unsigned bytes of the input's
+    uint8_t flip;  // makes input elements unsigned
     // The quantisation of the result.
     double output_scale;
     int output_zero, highest;
@@ -64,7 +63,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int64_t kMostLanes = HWY_MAX_BYTES / sizeof(float);
 
-// The exponentials, some vectors of them, as bytes.
+// Stores the quotients of the exponentials, some vectors of them, as bytes.
 HWY_INLINE void share_powers(const RowScale& scale, const float* powers, int64_t count, uint8_t* to)
 {
     const hn::ScalableTag<float> d;
@@ -103,7 +102,7 @@ uint8_t find_largest(const ByteSoftmax& softmax, const uint8_t* x)
     return largest;
 }
 
-// The sum of a row's exponentials, whose distances are those of its bytes to `top`.
+// The sum of a row's exponentials; the distances are those of its elements to `top`.
 uint64_t sum_powers(const ByteSoftmax& softmax, const uint8_t* x, uint8_t top)
 {
     int64_t i = 0;
@@ -228,7 +227,7 @@ constexpr Kernel softmax_bytes_rows[] = {
 
 }  // namespace
 
-// A power that is not 0 times the largest factor is beyond all bytes, too.
+// An exponential that is not 0 times the largest factor exceeds the range of the type, too.
 float find_row_factor(double output_scale, uint64_t sum)
 {
     constexpr double kLargest = 0x1p100;

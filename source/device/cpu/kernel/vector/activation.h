@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations that kernels fuse, applied to the results that they have just written.
+// Activations that kernels fuse: they are applied to results that have just been stored.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace tengine::cpu {
 // Applies fusion.activation in place to `rows` rows of `count` floats, `step` floats apart.
 void activate(const Fusion& fusion, float* data, int64_t rows, int64_t step, int64_t count);
 
-// Whether activate() is left to do by a kernel that clips what it stores (Bounds of lanes-inl.h).
+// Whether a kernel that clips its results (Bounds of lanes-inl.h) has to call activate().
 inline bool needs_activation_pass(const Fusion& fusion)
 {
     return fusion.activation != Activation::kNone && fusion.activation != Activation::kClip;

@@ -15,10 +15,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 
-// As it is, or as x * HardSigmoid(x).
+// HardSwish itself, or x * HardSigmoid(x).
 constexpr bool kHasHardSwish = is_selected("HardSwish") || is_selected("HardSigmoid");
 
-// As it is, or as nodes with Erf.
+// Gelu itself, or nodes with Erf.
 constexpr bool kHasGelu = is_selected("Gelu") || is_selected("Erf");
 
 struct Rows
@@ -27,7 +27,7 @@ struct Rows
     float* data;
     int64_t row_num, step, count;
 
-    // Operators that are not part of the build have nothing to fuse.
+    // Operators that are not part of the build are not fused.
     template <class Function, bool kIsSelected>
     void map_all() const
     {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The QLinearAdd that an int8 convolution does before it stores a result: the same bits as those of
-// the two nodes one after the other.
+// The QLinearAdd that is fused into an int8 convolution: the results equal those of the two nodes
+// bit by bit.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 namespace tengine::cpu {
 
 // The result is (a.factor * (x - a_zero) + b.factor * (y - b_zero)) / 2^shift, plus the zero point,
-// of bytes that are made unsigned; a is the result of the convolution.
+// of elements made unsigned; a is the result of the convolution.
 struct ByteAddition
 {
     int32_t a_zero, b_zero, zero;
     ir_multiplier_t a, b;  // with one shift
-    uint8_t flip;          // what makes bytes unsigned
-    // The same as floats: a_scale * x + b_scale * y + offset, see ByteScaling; so many bits of the
-    // fraction may be wrong.
+    uint8_t flip;          // makes elements unsigned
+    // The same as floats: a_scale * x + b_scale * y + offset, see ByteScaling; this number of low
+    // bits of the fraction may be wrong.
     float a_scale, b_scale, offset;
     int32_t tie_bits;
 };
 
 // `scales` are the inputs of a QLinearAdd from its first scale on: those of a and b, each with its
-// zero point, and those of the result. False where they are not constants of one element, or
-// results have so few bits of the products that vectors would often be computed twice.
+// zero point, and those of the result. False if they are not constants of one element, or if the
+// products leave so few bits of the fraction that vectors would often be computed twice.
 bool describe_byte_addition(const tensor* const (&scales)[6], int data_type,
                             ByteAddition* out_addition);
 

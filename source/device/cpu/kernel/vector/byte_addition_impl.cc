@@ -7,7 +7,7 @@
 namespace tengine::cpu {
 namespace {
 
-// The limit of both factors together: beyond it the fraction has too few bits.
+// The limit of the sum of both factors: beyond it the fraction has too few bits.
 constexpr double kMostScale = 8;
 
 bool is_number(const tensor* value)
@@ -17,9 +17,9 @@ bool is_number(const tensor* value)
 
 }  // namespace
 
-// With s for a_scale + b_scale, and all in units of 2^-24: both scales are off by 255 s together,
-// the products, where they are rounded, by as much; the offset by 512 + 255 s, the sum of it and a
-// product too, and the result by 512. That is below 3 + 2 s bits of the fraction, which are 512.
+// The error, with s for a_scale + b_scale and in units of 2^-24: both scales contribute 255 s
+// together, the rounding of products as much; the offset 512 + 255 s, its sum with a product the
+// same, and the result 512. That is below 3 + 2 s bits of the fraction, which are 512.
 bool describe_byte_addition(const tensor* const (&scales)[6], int data_type,
                             ByteAddition* out_addition)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cast between fp32, fp16 and bf16, in either layout; between the two of 16 bits through fp32,
-// which both fit into. Large tensors are spread over the workers.
-// Limits: memory bandwidth.
-// Accuracy: bit by bit that of the reference.
+// Cast between fp32, fp16 and bf16, in either layout; between fp16 and bf16 through fp32, which
+// represents both exactly. Workers share large tensors. Limits: memory bandwidth. Accuracy: bit by
+// bit that of the reference.
 #include <algorithm>
 #include <cstdint>
 

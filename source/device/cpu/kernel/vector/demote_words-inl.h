@@ -18,8 +18,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Each part of 16 bytes has first the words of `low`, then those of `high`, saturated. Highway
-// leaves the order open: 32-bit Arm has the other one.
+// Each part of 16 bytes has first the elements of `low`, then those of `high`, saturated. Highway
+// does not define the order: 32-bit Arm has the other one.
 template <class D, class V>
 HWY_INLINE hn::Vec<D> demote_words(D d, V low, V high)
 {

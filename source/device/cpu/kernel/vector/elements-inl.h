@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of fp32 numbers from elements of any float type, and back: rounded once, to nearest even,
-// as base/half.h does; NaN stays NaN. Included once for each instruction set.
+// Vectors of fp32 from elements of any float type, and back: rounded once, to nearest even, as
+// base/half.h does; NaN stays NaN. Included once for each instruction set.
 #include <cstdint>
 #include <cstring>
 
@@ -79,7 +79,7 @@ HWY_INLINE void store_elements(D, hn::Vec<D> value, Half* to)
     hn::StoreU(hn::BitCast(d16, hn::DemoteTo(halves, value)), d16, &to->bits);
 }
 #else
-// Highway's own conversions in integers neither round nor know infinities.
+// Highway's own conversions in integers neither round nor handle infinities.
 template <class D>
 HWY_INLINE hn::Vec<D> load_elements(D d, const Half* from)
 {
@@ -135,8 +135,8 @@ HWY_INLINE void store_pair(Vector low, Vector high, T* to)
 }
 
 #if HWY_TARGET == HWY_AVX2
-// Upper and lower halves in vectors of their own: a sum of two halves is rounded up where the lower
-// one, less one if the upper is even, has its highest bit.
+// Upper and lower 16 bits in separate vectors: the value is rounded up if the lower ones, less one
+// if the upper are even, have their highest bit set.
 HWY_INLINE void store_pair(Vector low, Vector high, BFloat16* to)
 {
     const Floats d;
@@ -165,7 +165,7 @@ HWY_INLINE void store_pair(Vector low, Vector high, BFloat16* to)
 }
 #endif
 
-// The first `count` elements, of 16 bits, at least one.
+// Loads the first `count` elements, of 16 bits, at least one.
 template <class T>
 HWY_INLINE Vector load_lanes(const T* from, int64_t count)
 {
@@ -210,7 +210,7 @@ HWY_INLINE void load_floats(const T* from, int64_t count, float* to)
     if (i < count) store_lanes(load_lanes(from + i, count - i), to + i, count - i);
 }
 
-// `count` floats, each of which finish(vector) has made a result.
+// Stores `count` floats, after finish(vector).
 template <class T, class Finish>
 HWY_INLINE void store_floats(const float* from, int64_t count, const Finish& finish, T* to)
 {

@@ -37,8 +37,8 @@ namespace tengine::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_ARCH_ARM_V7
-// Lane by lane: this NEON only has estimates of the reciprocal and of the root, which round wrongly
-// and have smaller ranges.
+// Lane by lane: NEON of 32 bits only has estimates of the reciprocal and of the root, which are not
+// rounded correctly and have smaller ranges.
 template <class Function>
 Vector map_lanes(Vector a, Vector b, const Function& function)
 {
@@ -139,7 +139,7 @@ struct PReluFunction
     }
 };
 
-// Element i, i + 1, ... of an input that advances, or its one value.
+// Element i, i + 1, ... of an input that advances, or its single value.
 template <bool kAdvances, class T>
 HWY_INLINE Vector load(const T* data, int64_t i)
 {
@@ -181,7 +181,7 @@ void combine_run(const void* a, bool a_advances, const void* b, bool b_advances,
         return combine<Function, true, false>(first, second, result, count);
     if (b_advances && !a_advances)
         return combine<Function, false, true>(first, second, result, count);
-    // A run of one element, or both advance.
+    // A run of one element, or both inputs advance.
     combine<Function, true, true>(first, second, result, count);
 }
 
@@ -229,7 +229,7 @@ TENGINE_COMBINE(Div, Div, float)
 TENGINE_COMBINE(Max, Max, float)
 TENGINE_COMBINE(Min, Min, float)
 TENGINE_COMBINE(PRelu, PRelu, float)
-// The ones that networks have on their own, between steps that compute long.
+// Operators that networks have between other steps.
 TENGINE_COMBINE(AddFp16, Add, Half)
 TENGINE_COMBINE(AddBf16, Add, BFloat16)
 TENGINE_COMBINE(MulFp16, Mul, Half)
@@ -244,7 +244,7 @@ HWY_AFTER_NAMESPACE();
 namespace tengine::cpu {
 namespace {
 
-// Fewer elements than this are not worth a second thread.
+// Smaller tensors are not worth a second thread.
 constexpr int64_t kGrain = 16384;
 
 using MapFunction = void (*)(const float*, float*, int64_t, const float*);
@@ -446,7 +446,7 @@ int run_pow(KernelContext& context)
     return exponent == 3 ? run_Cube(context, nullptr) : run_HalfPower(context, nullptr);
 }
 
-// A constant exponent that takes no logarithm.
+// Whether the exponent is constant and needs no logarithm.
 bool accepts_pow(const node& node)
 {
     const tensor& exponent = *get_ir_node_input(&node, 1);
@@ -463,7 +463,7 @@ bool has_two_inputs(const node& node)
     return has_floats(node) && node.input_num == 2;
 }
 
-// A row of the table: the output may take the memory of input 0, in any layout.
+// A row of the table: the output may use the memory of input 0, in any layout.
 constexpr Kernel elementwise(const char* op, const char* name, bool (*accepts)(const node&),
                              int (*run)(KernelContext&))
 {

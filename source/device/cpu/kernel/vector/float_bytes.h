@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floats as uint8 with one scale and zero point of all, as DynamicQuantizeLinear has it.
+// Floats as uint8 with one scale and zero point, as in DynamicQuantizeLinear.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ struct FloatBytes
     int zero_point;  // of uint8
 };
 
-// Those whose range is that of the values and 0. All zero: any scale will do.
+// The scale and zero point for the range of the values and 0. If all are zero, any scale is right.
 FloatBytes find_float_bytes(thread_pool_t* pool, const float* values, int64_t count);
 
-// The values as bytes. Quotients are rounded to the nearest, halves to even; NaN is 0.
+// Quantises the values. Quotients are rounded to the nearest, ties to even; NaN is 0.
 void quantize_float_bytes(thread_pool_t* pool, const float* values, int64_t count, FloatBytes bytes,
                           uint8_t* output);
 
-// The same for each row of `depth` values by itself.
+// The same for each row of `depth` values separately.
 void quantize_float_rows(thread_pool_t* pool, const float* values, int64_t rows, int64_t depth,
                          FloatBytes* forms, uint8_t* output);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of 16-bit floats as fp32 numbers and back, for kernels that compute such rows in buffers
-// which stay in L1.
+// Rows of fp16 or bf16 as fp32 and back, for kernels that compute such rows in buffers that stay in
+// L1.
 #pragma once
 
 #include <algorithm>
@@ -59,7 +59,7 @@ constexpr int64_t floats_at_once(int64_t n)
     return (rows_at_once(n) * n + 15) / 16 * 16;
 }
 
-// Scratch for so many of each worker, and where a worker has it.
+// Scratch for this number of floats of each worker, and its address.
 inline uint64_t row_scratch(const KernelContext& context, int64_t n)
 {
     return static_cast<uint64_t>(floats_at_once(n)) * sizeof(float) *
@@ -71,7 +71,7 @@ inline float* rows_of_worker(const KernelContext& context, int64_t n, int worker
     return static_cast<float*>(context.scratch) + floats_at_once(n) * worker;
 }
 
-// Calls compute(row) for rows [begin, end) of n fp16 or bf16 numbers, in fp32: what it leaves in
+// Calls compute(row) for rows [begin, end) of n values of fp16 or bf16, in fp32: the result in
 // place is rounded.
 template <class Compute>
 void compute_rows(const FloatRows& rows, const uint16_t* from, int64_t n, int64_t begin,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of one fp32 number, a vector at a time: for elementwise.cc, and fused into others.
+// Functions of one fp32 value, a vector at a time: for elementwise.cc, and fused into others.
 // Included once for each instruction set. Accuracy: see elementwise.cc.
 #include <cstdint>
 #include <limits>
@@ -81,12 +81,12 @@ struct HardSwishFunction
     Vector operator()(Vector x) const { return hn::Mul(x, hard_sigmoid(x, 1.0f / 6, 0.5f)); }
 };
 
-// x as n ln 2 and the rest, which is returned, |rest| <= ln 2 / 2; NaN is left over. The last bits
-// of the sum are n. S. Moshier's ln 2 in two parts (Cephes, expf.c).
+// Splits x into n ln 2 and the rest, which is returned, |rest| <= ln 2 / 2; a NaN gives NaN. The
+// last bits of the sum are n. S. Moshier's ln 2 in two parts (Cephes, expf.c).
 inline Vector split_whole(Vector x, Vector* out_sum)
 {
     const Floats d;
-    // The sum with this has the nearest whole number in its last bits.
+    // The sum with this has the nearest integer in its last bits.
     constexpr float kWhole = 12582912.0f;
     const Vector sum = hn::MulAdd(x, hn::Set(d, 1.44269504f), hn::Set(d, kWhole));
     const Vector powers = hn::Sub(sum, hn::Set(d, kWhole));
@@ -95,7 +95,7 @@ inline Vector split_whole(Vector x, Vector* out_sum)
     return hn::MulAdd(powers, hn::Set(d, 2.12194440e-4f), rest);
 }
 
-// 2^n of an n from -127, which makes 0, to 127.
+// 2^n for n from -127, which gives 0, to 127.
 inline Vector power_of_two(hn::Vec<hn::RebindToSigned<Floats>> n)
 {
     const hn::RebindToSigned<Floats> di;
@@ -104,8 +104,8 @@ inline Vector power_of_two(hn::Vec<hn::RebindToSigned<Floats>> n)
 
 constexpr int32_t kWholeBits = 0x4b400000;  // of split_whole()'s sum where n is 0
 
-// x <= 0 as a whole power of two, and the rest, which is returned: e^x = power * e^rest. The power
-// is 0 below 2^-126; NaN is left over.
+// Splits e^x for x <= 0: a power of two, and the rest, which is returned: e^x = power * e^rest. The
+// power is 0 below 2^-126; a NaN gives NaN.
 inline Vector split_exponent(Vector x, Vector* out_power)
 {
     const Floats d;
@@ -137,8 +137,8 @@ inline Vector exp_of_negative(Vector x)
     return hn::Mul(exp_of_rest(rest), power);
 }
 
-// The power in two steps: 2^n itself may be no normal number. Beyond the bounds the result is 0 or
-// infinity.
+// Multiplies by the power in two steps, since 2^n itself may be subnormal or infinite. Beyond the
+// bounds the result is 0 or infinity.
 struct ExpFunction
 {
     explicit ExpFunction(const float*) {}
@@ -166,7 +166,7 @@ inline Vector even_part(Vector r)
     return hn::MulAdd(square, slope, hn::Set(d, 2.0f));
 }
 
-// e^-|x|, which never overflows, as a quotient: returns its top.
+// e^-|x|, which never overflows, as a quotient: returns its numerator.
 HWY_INLINE Vector find_negative_power(Vector x, Vector* bottom)
 {
     Vector power;
@@ -381,7 +381,7 @@ void map_vectors(const void* function, const float* input, float* output, int64_
         hn::StoreU(copy(hn::LoadU(d, input + i)), d, output + i);
 }
 
-// The common part of all functions: elements that are no whole vector are mapped in a copy.
+// The common part of all functions: elements beyond the last whole vector are computed in a copy.
 inline HWY_NOINLINE void map_all(void (*map)(const void*, const float*, float*, int64_t),
                                  const void* function, const float* input, float* output,
                                  int64_t count)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See instruction_set.h, for a build without vectors; and for a minimal one, which would have all
-// tiles of int8 because they are named.
+// See instruction_set.h, for a build without vectors; and for a minimal build, which would
+// otherwise contain all int8 tiles.
 #include "device/cpu/kernel/vector/instruction_set.h"
 #include "device/cpu/kernel/vector/vector_target.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of which only the first lanes count, and the bounds of a clipped result. Included once
+// Vectors of which only the first lanes are used, and the bounds of a clipped result. Included once
 // for each instruction set.
 #include <cstdint>
 #include <limits>
@@ -54,7 +54,7 @@ HWY_INLINE void store_lanes(Vector value, float* to, int64_t count)
 }
 
 #if !HWY_HAVE_SCALABLE
-// The bounds of a clipped result; of another, those that change nothing.
+// The bounds of a clipped result; of other results, bounds without effect.
 struct Bounds
 {
     HWY_INLINE explicit Bounds(const Fusion& fusion)
@@ -69,7 +69,7 @@ struct Bounds
         low = hn::Set(Floats(), lowest);
         high = hn::Set(Floats(), highest);
     }
-    // The order of operands lets NaN pass on x86. Highway's of 64-bit Arm would pass over it.
+    // This order of operands keeps NaN on x86. Highway's order for 64-bit Arm would drop it.
     HWY_INLINE Vector operator()(Vector x) const
     {
 #if HWY_ARCH_ARM_A64 && HWY_TARGET == HWY_NEON

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// N x C x H x W as N x H x W x C and back: a transposition of channels and pixels for each image.
-// Four channels, or the three of a picture, are interleaved at once.
-// Limits: stores of 16 bytes; memory bandwidth for three channels.
+// NCHW to NHWC and back: a transposition of channels and positions for each image. Four channels,
+// or the three of a picture, are interleaved at once. Limits: stores of 16 bytes; memory bandwidth
+// for three channels.
 #include <algorithm>
 #include <cstdint>
 
@@ -23,7 +23,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int64_t kGroup = 4;  // channels
 
-// Pixels begin..end-1 of `plane`.
+// Positions begin..end-1 of `plane`.
 template <class T>
 void interleave(const T* planar, int64_t plane, int64_t channels, int64_t begin, int64_t end,
                 T* last)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lookup, with the vectors of byte_table-inl.h. Tensors may lie with channels last.
-// Limits: without AVX-512 VBMI, the 36 operations for a vector of bytes.
+// Lookup, with the vectors of byte_table-inl.h. Tensors may be NHWC. Limits: without AVX-512 VBMI,
+// the 36 operations for a vector of bytes.
 #include <cstdint>
 
 #include "device/cpu/kernel_table.h"
@@ -42,7 +42,7 @@ namespace {
 
 HWY_EXPORT(look_up);
 
-// Fewer elements than this are not worth a second thread.
+// Smaller tensors are not worth a second thread.
 constexpr int64_t kGrain = 32768;
 
 int run_lookup(KernelContext& context)

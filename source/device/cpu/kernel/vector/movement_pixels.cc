@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// DepthToSpace, Slice and Resize (nearest) of tensors whose channels lie last, where they lie so
-// already: without the copies to planes and back. Elements of any size; all channels of a pixel are
-// moved at once, except for those that DepthToSpace takes apart in mode CRD.
-// Limits: memory bandwidth; pixels of few bytes.
+// DepthToSpace, Slice and Resize (nearest) of tensors that are NHWC already, without copies to NCHW
+// and back. Elements of any size; all channels of a position are moved at once, except in
+// DepthToSpace in mode CRD, which splits them. Limits: memory bandwidth; positions of few bytes.
 #include <cstdint>
 #include <cstring>
 
@@ -30,7 +29,7 @@ int run_depth_to_space(KernelContext& context)
     const int64_t block = param.blocksize, depth = y.dims[1];
     const int64_t h = x.dims[2], w = x.dims[3], channels = x.dims[1];
     const bool is_crd = std::strcmp(param.mode, "CRD") == 0;
-    const int64_t column = is_crd ? 1 : depth;  // from a channel to that of the next column
+    const int64_t column = is_crd ? 1 : depth;  // distance of channels of consecutive columns
     StridedCopy copy;
     copy.add(x.dims[0] * h, w * channels, block * w * block * depth);
     copy.add(block, block * column, w * block * depth);
@@ -74,7 +73,7 @@ bool resizes_pixels(const node& node)
            resolve_resize(&node, axes) == TENGINE_OK && axes[0].identity && axes[1].identity;
 }
 
-// Offsets of lines and of pixels in a line, in bytes.
+// Offsets of lines and of positions in a line, in bytes.
 int prepare_resize(KernelContext& context)
 {
     const tensor& y = *context.output(0);

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// QLinearAdd and QLinearMul, in integers alone, so that the bits are those of the reference. Two
-// inputs may broadcast (broadcast.h), and tensors may lie with channels last. Bytes are taken for
-// unsigned, int8 with their highest bit flipped.
+// QLinearAdd and QLinearMul in integers only, so that the results equal those of the reference bit
+// by bit. Two inputs may broadcast (broadcast.h), and tensors may be NHWC. Elements are treated as
+// unsigned, int8 with the highest bit flipped.
 //
-// The sum of two products with factors of 31 bits is that of products with 16 high bits and with 16
-// low ones, see byte_scale-inl.h.
-// Products with a number for each channel, as squeeze-and-excitation has them, are those of
-// requantize-inl.h: with channels last, each channel has a multiplier that is found once. They are
-// twice as fast, as few halves as there are; efficientnet_b0 takes 15 % less time so.
-// Limits: some 30 operations on vectors for as many bytes as a vector has pairs of.
+// The sum of two products with factors of 31 bits is computed from products with the 16 high bits
+// and with the 16 low ones, see byte_scale-inl.h. Products with a value for each channel, as in
+// squeeze-and-excitation, use requantize-inl.h: in NHWC, the multiplier of each channel is found
+// once. They are twice as fast, since ties are rare; efficientnet_b0 takes 15 % less time so.
+// Limits: some 30 operations on vectors for as many elements as a vector has pairs of bytes.
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -25,8 +24,8 @@ namespace tengine::cpu {
 
 struct ByteInput
 {
-    uint8_t flip;  // of all bytes
-    int16_t zero;  // of flipped ones
+    uint8_t flip;  // of all elements
+    int16_t zero;  // of flipped elements
     int64_t factor;
 };
 
@@ -39,7 +38,7 @@ struct ByteFunction
     int16_t zero;
 };
 
-// An operand of a run, which advances by a byte or stays.
+// An operand of a run, which advances by an element or stays.
 struct ByteOperand
 {
     const uint8_t* data;
@@ -56,7 +55,7 @@ struct ByteRows
     uint8_t* output;
 };
 
-// Columns that come again behind the last.
+// Columns that are repeated after the last.
 constexpr int64_t kMoreScales = 64;
 
 // Below this shift high and low halves of a sum are not shifted by the same amount. Not inline,
@@ -115,8 +114,8 @@ using ByteVector = hn::Vec<Bytes>;
 
 constexpr int64_t kMostBytes = HWY_MAX_BYTES / sizeof(int16_t);
 
-// The sum of both products: the inputs are the zero points less the bytes, the factors negative, so
-// that 2^31 fits.
+// The sum of both products: the operands are the zero points less the elements, and the factors
+// negative, so that 2^31 fits.
 class Sum
 {
   public:
@@ -138,7 +137,7 @@ class Sum
     }
 
   private:
-    // Any longer one makes all sums 0 as well.
+    // Any larger shift makes all sums 0, too.
     static HWY_INLINE int find_shift(const ByteFunction& function)
     {
         return HWY_MIN(function.shift - 16, 31);
@@ -171,7 +170,7 @@ class Sum
     int shift_;
 };
 
-// The product of the magnitudes, which is below 2^16; the sign comes last.
+// The product of the magnitudes, which is below 2^16; the sign is applied last.
 class Product
 {
   public:
@@ -189,7 +188,7 @@ class Product
     MagnitudeScale<Shorts> scale_;
 };
 
-// The zero point less the bytes.
+// The zero point less the elements.
 class Centred
 {
   public:
@@ -210,7 +209,7 @@ class Centred
     {
         return centre(hn::LoadU(Bytes(), data_ + i * step_));
     }
-    // Only so many are read.
+    // Reads `count` elements only.
     HWY_INLINE ShortVector load_first(int64_t i, int64_t count)
     {
         std::memcpy(all_, data_ + i * step_, static_cast<size_t>(count));
@@ -264,7 +263,7 @@ void multiply(const ByteFunction& function, ByteOperand a, ByteOperand b, int64_
     combine<Product>(function, a, b, count, output);
 }
 
-// A vector of bytes of ByteRows at a time.
+// Computes a vector of elements of ByteRows at a time.
 class RowProduct
 {
   public:
@@ -278,7 +277,7 @@ class RowProduct
     {
     }
 
-    // A vector of bytes, the first of which is in this column; may be in place.
+    // A vector of elements, the first of which is in this column; may be in place.
     HWY_INLINE void multiply(const uint8_t* a, int64_t column, uint8_t* output) const
     {
         const typename L::Pairs d;
@@ -294,7 +293,7 @@ class RowProduct
         else
             hn::StoreU(packed, bytes, output);
     }
-    // Only so many.
+    // Reads and writes `count` elements only.
     HWY_INLINE void multiply_first(const uint8_t* a, int64_t column, int64_t count,
                                    uint8_t* output) const
     {
@@ -385,7 +384,7 @@ uint8_t find_flip(int data_type)
     return data_type == TENGINE_DT_INT8 ? 0x80 : 0;
 }
 
-// The zero point of bytes that are flipped where they are int8.
+// The zero point of elements that are flipped if they are int8.
 int16_t find_zero(int data_type, int zero_point)
 {
     return static_cast<int16_t>(zero_point + find_flip(data_type));
@@ -401,7 +400,7 @@ struct Scales
     }
 };
 
-// All but factors and shift.
+// Describes the function without factors and shift.
 ByteFunction describe(const KernelContext& context)
 {
     const auto describe_input = [&](int index) {
@@ -444,11 +443,11 @@ int run_add(KernelContext& context)
     return combine_bytes(context, function, HWY_DYNAMIC_DISPATCH(add));
 }
 
-// Fewer elements than this are not worth a second thread.
+// Smaller tensors are not worth a second thread.
 constexpr int64_t kGrain = 8192;
 
-// Whether the input `row` has a number for each index of the output's last axis, perhaps for each
-// of its first axis too, and the other all of its elements.
+// Whether the input `row` has a value for each index of the output's last axis, perhaps for each of
+// its first axis, too, and the other input has all of its elements.
 bool is_row(const tensor& output, const tensor& other, const tensor& row)
 {
     const int rank = output.dim_num;
@@ -461,7 +460,7 @@ bool is_row(const tensor& output, const tensor& other, const tensor& row)
            row.elem_num < output.elem_num && (images == 1 || images == output.dims[0]);
 }
 
-// Which input is_row(); -1: none.
+// The input that is_row(); -1: none.
 int find_row_input(const KernelContext& context)
 {
     const tensor &y = *context.output(0), &a = *context.input(0), &b = *context.input(3);
@@ -478,7 +477,7 @@ int prepare_mul(KernelContext& context)
     return TENGINE_OK;
 }
 
-// `function` has the input that is a row as its b.
+// Input b of `function` is the row.
 void multiply_images(const KernelContext& context, const ByteFunction& function, int row_input)
 {
     const tensor &y = *context.output(0), &row = *context.input(row_input);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // QuantizeLinear of fp32 to int8 and uint8, DequantizeLinear of these and int32 to fp32, with one
 // scale or one for each index of an axis, and DynamicQuantizeLinear. Quotients and products are
-// rounded as those of the reference are, so the bits are the same. With one scale tensors may lie
-// with channels last.
+// rounded as in the reference, so the results are identical. With one scale tensors may be NHWC.
 // Limits: division; memory bandwidth where there is none.
 #include <algorithm>
 #include <cmath>
@@ -53,7 +52,7 @@ using ScaleVector = hn::Vec<Scales>;
 
 #if HWY_ARCH_ARM_V7
 
-// This NEON has no division, and takes subnormal numbers for 0.
+// NEON of 32 bits has no division, and treats subnormal numbers as 0.
 void quantize_floats(const float* x, int64_t count, float scale, const ByteRange& range, uint8_t* y)
 {
     quantize_exactly(x, count, scale, range, y);
@@ -75,8 +74,8 @@ HWY_INLINE void dequantize(const T* x, int64_t count, float scale, int32_t zero,
 
 constexpr size_t kMostLanes = HWY_MAX_BYTES / sizeof(float);
 
-// The range of a byte, less the zero point: this is added to the rounded quotient, since rounding a
-// half to even may depend on it.
+// The range of the type less the zero point, which is added to the rounded quotient, since rounding
+// a tie to even may depend on it.
 struct QuotientBounds
 {
     ScaleVector lowest, highest;
@@ -90,7 +89,7 @@ struct QuotientBounds
     }
 };
 
-// The first `count` of the bytes; all where it is at least as many.
+// Stores the first `count` elements; all if there are fewer.
 HWY_INLINE void store_bytes(IntegerVector values, int64_t count, uint8_t* to)
 {
     const hn::Rebind<uint8_t, Integers> d;
@@ -102,7 +101,7 @@ HWY_INLINE void store_bytes(IntegerVector values, int64_t count, uint8_t* to)
         to[i] = all[i];
 }
 
-// NaN becomes the lowest, as in the reference.
+// NaN becomes the lowest value, as in the reference.
 HWY_INLINE void quantize_vector(const QuotientBounds& bounds, ScaleVector x, ScaleVector scale,
                                 int64_t count, uint8_t* y)
 {
@@ -128,7 +127,7 @@ void quantize_floats(const float* x, int64_t count, float scale, const ByteRange
     quantize_vector(bounds, hn::Load(d, rest), divisor, count - i, y + i);
 }
 
-// With 0; NaN is passed over.
+// The range of the values and 0; NaN is ignored.
 FloatRange find_float_range(const float* x, int64_t count)
 {
     const Scales d;
@@ -197,9 +196,9 @@ HWY_EXPORT(dequantize_signed);
 HWY_EXPORT(dequantize_unsigned);
 HWY_EXPORT(dequantize_integers);
 
-// Fewer elements than this are not worth a second thread.
+// Smaller tensors are not worth a second thread.
 constexpr int64_t kGrain = 16384;
-// Fewer elements with one scale are left to the reference.
+// The reference computes shorter slices.
 constexpr int64_t kLeastSlice = 8;
 
 bool is_byte(int data_type)
@@ -212,7 +211,7 @@ bool has_one_scale(const node& node)
     return get_ir_node_input(&node, 1)->elem_num <= 1;
 }
 
-// How many elements follow each other with one scale, where each index of the axis has one.
+// The number of consecutive elements with one scale, if each index of the axis has one.
 int64_t find_slice(const node& node)
 {
     const auto& param = *static_cast<const quant_param*>(node.op.param_mem);
@@ -282,7 +281,7 @@ int run_dynamic_quantize(KernelContext& context)
     return TENGINE_OK;
 }
 
-// Whose quotients are fp32.
+// Whether quotients are fp32.
 bool accepts_quantize(const node& node)
 {
     const int precision = static_cast<const quant_param*>(node.op.param_mem)->precision;
@@ -292,7 +291,7 @@ bool accepts_quantize(const node& node)
            is_byte(get_ir_node_output(&node, 0)->data_type);
 }
 
-// A zero point of int32 might need 33 bits; there is none but 0.
+// A zero point of int32 would need 33 bits, so only 0 is accepted.
 bool accepts_dequantize(const node& node)
 {
     const int type = get_ir_node_input(&node, 0)->data_type;
@@ -384,7 +383,7 @@ FloatBytes cover_float_range(const FloatRange& range)
 FloatBytes find_float_bytes(thread_pool_t* pool, const float* values, int64_t count)
 {
     const int workers = get_thread_pool_size(pool);
-    FloatRange ranges[THREAD_POOL_LIMIT];  // of the values that each worker has seen, and 0
+    FloatRange ranges[THREAD_POOL_LIMIT];  // of the values that each worker has read, and 0
     std::fill_n(ranges, workers, FloatRange{0, 0});
     const auto find_range = HWY_DYNAMIC_DISPATCH(find_float_range);
     parallel_for(pool, count, kGrain, [&](int64_t begin, int64_t end, int worker) {

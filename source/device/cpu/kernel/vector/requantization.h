@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of requantize-inl.h that its vectors share with plain code. The arithmetic is that of
-// tengine/fixed_point.h; the reference has its own of the same bits.
+// tengine/fixed_point.h; the reference implements it separately, with identical results.
 #pragma once
 
 #include <cmath>
@@ -24,7 +24,7 @@ inline ByteRange find_byte_range(int data_type, int zero_point)
     return {zero_point, is_signed ? INT8_MIN : 0, is_signed ? INT8_MAX : UINT8_MAX};
 }
 
-// The byte 0 as one of the floats of requantize-inl.h.
+// The lowest value of the type among the floats of requantize-inl.h.
 inline constexpr float kLowestByteFloat = 256;
 
 // The factor of a multiplier, rounded to a float.
@@ -37,14 +37,14 @@ inline float round_multiplier(ir_multiplier_t multiplier)
 TENGINE_MUST_USE int find_multipliers(const KernelContext& context, const double* reals, int count,
                                       ir_multiplier_t* out_multipliers);
 
-// A value of any size in the range's scale as a byte.
+// Quantises a value of any size in the range's scale.
 inline uint8_t saturate_byte(const ByteRange& range, int64_t value)
 {
     return static_cast<uint8_t>(
         clamp_ir_integer(value + range.zero_point, range.lowest, range.highest));
 }
 
-// One multiplier for each sum. Not inline, since files for other instruction sets call it.
+// One multiplier for each accumulator. Not inline, since files for other instruction sets call it.
 void requantize_exactly(const ByteRange& range, const int32_t* sums,
                         const ir_multiplier_t* multipliers, int64_t count, uint8_t* to);
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of 32 bits to bytes, the bits of tengine/fixed_point.h. Included once for each instruction
-// set, except for those whose vectors have one lane.
+// Requantisation of accumulators of 32 bits to int8 or uint8, with the results of
+// tengine/fixed_point.h bit by bit. Included once for each instruction set, except for those whose
+// vectors have one lane.
 //
-// A sum times its scale is added to 256 and the zero point, so that all bytes are floats from 256
-// to below 512, whose lowest bit is 2^-15: the bits of such a float are an integer with 15 of the
-// fraction. They are within 2 * 2^-15 of the exact number: the sum, the scale and (where there is
-// no multiply-add) the product are rounded to 2^-24 of a number below 2^8, the result to 2^-16. So
-// the nearest integer is that of the exact number unless the fraction is within kTieBits of a half.
-// Where one is, that lane is computed in integers, which is as rare as one in ten thousand sums,
-// unless scales are powers of two. A number beyond the range of bytes is so in the bits of the
-// float too, and is saturated where they are packed, except for floats below 0.
+// An accumulator times its scale is added to 256 and the zero point, so that all results are floats
+// from 256 to below 512, whose lowest bit is 2^-15: the bits of such a float are an integer with 15
+// bits of the fraction. They are within 2 * 2^-15 of the exact number: the accumulator, the scale
+// and (without multiply-add) the product are rounded to 2^-24 of a number below 2^8, the result to
+// 2^-16. So the nearest integer is that of the exact number unless the fraction is within kTieBits
+// of a half. If it is, that lane is computed in integers, which happens once in ten thousand
+// results unless scales are powers of two. A number beyond the range of the type is so in the bits
+// of the float, too, and is saturated when they are packed, except for floats below 0.
 #include <cstdint>
 
 #include "device/cpu/kernel/vector/requantization.h"
@@ -47,7 +48,7 @@ struct Lanes
     using RealVector = hn::Vec<Reals>;
 };
 
-// Sixteen bits, which fit a byte, to bytes: of each part of 16 bytes first those of `low`, then
+// Packs elements of 16 bits that fit a byte: each part of 16 bytes has first those of `low`, then
 // those of `high`.
 #if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
 HWY_INLINE hn::Vec128<uint8_t> pack_bytes(hn::Vec128<int16_t> low, hn::Vec128<int16_t> high)
@@ -91,7 +92,7 @@ struct ByteScaling
     IntegerVector offset, mask;
     typename L::ByteVector flip;
 
-    // Bytes are made unsigned, and stored results have the sign bit of the type again.
+    // Results are made unsigned; stored ones have the sign bit of the type again.
     HWY_INLINE explicit ByteScaling(const ByteRange& range)
     {
         const typename L::Integers d;
@@ -107,11 +108,11 @@ struct ByteScaling
         return hn::Set(typename L::Integers(), (1 << (kFraction - 1)) + tie_bits - kLowestBits);
     }
 
-    // *fraction before the first of the numbers that it is the least of.
+    // *fraction before the first of the numbers whose minimum it is.
     HWY_INLINE IntegerVector no_fraction() const { return mask; }
 
-    // Numbers that are to be packed. *fraction becomes the least of it and the fractions of these
-    // numbers, to which a half and kTieBits have been added.
+    // Scales accumulators for packing. *fraction becomes the minimum of it and the fractions of
+    // these numbers, to which a half and kTieBits have been added.
     HWY_INLINE IntegerVector operator()(IntegerVector sums, RealVector scales,
                                         IntegerVector* fraction) const
     {
@@ -129,7 +130,7 @@ struct ByteScaling
         return hn::ShiftRight<kFraction>(fixed);
     }
 
-    // Whether an exact number may lie on the other side of the middle between two integers.
+    // Whether an exact number may be on the other side of a tie.
     static HWY_INLINE bool is_tie(IntegerVector fraction, int32_t tie_bits = kTieBits)
     {
         const typename L::Integers d;
@@ -143,7 +144,8 @@ struct ByteScaling
     }
 };
 
-// Packed bytes as those of the first vector of integers, of the second, the third and the fourth.
+// Reorders packed bytes to those of the first vector of integers, of the second, the third and the
+// fourth.
 template <class L>
 HWY_INLINE typename L::ByteVector put_in_order(typename L::ByteVector bytes)
 {

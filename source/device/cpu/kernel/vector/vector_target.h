@@ -4,10 +4,10 @@
 
 namespace tengine::cpu {
 
-// How many; 0 in a build without Highway.
+// The number of instruction sets; 0 in a build without Highway.
 int get_vector_target_num();
 
-// Highway's name ("AVX3", "NEON"), best first: 0 is the one that kernels use. NULL out of range.
+// Highway's name ("AVX3", "NEON"), best first: kernels use number 0. NULL out of range.
 const char* get_vector_target_name(int index);
 
 // Makes kernels use the best one. To be called before the first kernel.

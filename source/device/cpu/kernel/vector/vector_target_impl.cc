@@ -38,7 +38,7 @@ int64_t find_scalable_targets()
 
 #endif
 
-// The target that the whole library is compiled for is there in any case.
+// The target that the whole library is compiled for is always supported.
 int64_t find_supported_targets()
 {
     const int64_t supported = HWY_STATIC_TARGET | find_scalable_targets();
@@ -55,8 +55,8 @@ int64_t find_supported_targets()
 
 #endif  // HWY_ARCH_ARM
 
-// A bit for each target; a lower one is a better one. supported_targets() is every one that the
-// processor has, all_targets() those of them that kernels are compiled for.
+// A bit for each target; a lower one is better. supported_targets() has those of the processor,
+// all_targets() those among them that kernels are compiled for.
 int64_t supported_targets()
 {
     static const int64_t targets = find_supported_targets();

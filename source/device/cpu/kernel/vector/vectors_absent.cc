@@ -12,7 +12,7 @@ const Kernel* find_fused_layer_norm()
     return nullptr;
 }
 
-// Nothing wants its channels last.
+// No kernel uses NHWC.
 const Kernel* find_layout_kernel(Layout)
 {
     return nullptr;

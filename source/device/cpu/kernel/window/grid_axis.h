@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which pixels of an axis grid_sample.cc mixes for a value of the grid. The file is compiled
-// without fused multiply-adds, so that points are where the reference has them on every processor.
+// The elements of an axis that grid_sample.cc interpolates for a value of the grid. The file is
+// compiled without fused multiply-adds, so that points are those of the reference on every
+// processor.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +10,20 @@
 
 namespace tengine::cpu {
 
-// The two pixels around a point, and how much of each counts; pixel -1 is 0.
+// The two elements around a point, and the weight of each; element -1 is 0.
 struct GridTap
 {
     int64_t pixels[2];
     double weights[2];
 };
 
-// An axis of `size` pixels of the image, in mode linear.
+// An axis of the image with `size` elements, in mode linear.
 class GridAxis
 {
   public:
     GridAxis(const grid_sample_param& param, int size);
 
-    // For a value of -1 to 1 between the edges of the image, or any other.
+    // For any value; -1 to 1 lie between the edges of the image.
     GridTap find_tap(double value) const;
 
   private:

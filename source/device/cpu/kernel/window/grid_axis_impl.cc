@@ -7,7 +7,7 @@
 
 namespace tengine::cpu {
 
-// The edges are the middles of the outer pixels, or their outer sides.
+// The edges are the centres of the outer elements, or their outer sides.
 GridAxis::GridAxis(const grid_sample_param& param, int size)
     : begin_(param.align_corners ? 0 : -0.5),
       end_(begin_ + size - (param.align_corners ? 1 : 0)),
@@ -18,7 +18,7 @@ GridAxis::GridAxis(const grid_sample_param& param, int size)
     mirrors_ = padding == "reflection";
 }
 
-// As between two mirrors at the edges.
+// Reflects the point between the edges.
 double GridAxis::mirror(double point) const
 {
     const double length = end_ - begin_;
@@ -27,7 +27,7 @@ double GridAxis::mirror(double point) const
     return begin_ + (way > length ? 2 * length - way : way);
 }
 
-// Never a NaN, and never so far away that it would be no integer.
+// Never a NaN, and always within the range of an integer.
 double GridAxis::find_point(double value) const
 {
     const double most = 2.0 * size_ + 8;

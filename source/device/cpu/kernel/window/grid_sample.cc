@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// GridSample (linear, two dimensions) in fp32: the four taps of some points at a time are found
-// once, as offsets and weights, and used for all channels. Inputs are read where they lie.
-// Limits: four loads from anywhere in a plane for each result.
-// Accuracy: |error| <= 5 * eps * sum |weight| |pixel|; points lie where the reference has them.
+// GridSample (linear, two dimensions) in fp32: the four taps of some points at a time are computed
+// once, as offsets and weights, and used for all channels. Inputs are read in place. Limits: four
+// loads from any place in a plane for each result. Accuracy: |error| <= 5 * eps * sum |weight|
+// |pixel|; points are those of the reference.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kTaps = 4;
 
-// The taps of a point in a plane. A tap beyond the border has the weight 0.
+// The taps of a point in a plane. A tap beyond the edge has the weight 0.
 struct PointTaps
 {
     int64_t offsets[kTaps];
@@ -38,7 +38,7 @@ PointTaps find_point_taps(const GridAxis& lines, const GridAxis& columns, int64_
     return taps;
 }
 
-// Leaves out taps whose weight is 0: an infinity that does not count would become a NaN.
+// Leaves out taps with the weight 0: an infinity there would give NaN.
 float sample_carefully(const PointTaps& taps, const float* plane)
 {
     float sum = 0;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// MaxPool of int8 and uint8, QLinearAveragePool and QLinearGlobalAveragePool of two axes with
-// channels last: every result is one vector operation for each value under its window, along the
-// channels. Means are exact sums, scaled in integers (byte_scale-inl.h), so that the bits are those
-// of the reference.
-// Limits: loads; the bandwidth of the L2 cache.
+// MaxPool of int8 and uint8, QLinearAveragePool and QLinearGlobalAveragePool of two axes in NHWC:
+// every result is one vector operation for each value in its window, along the channels. Means are
+// exact sums, scaled in integers (byte_scale-inl.h), so that the results equal those of the
+// reference bit by bit. Limits: loads; the bandwidth of the L2 cache.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -21,9 +20,9 @@
 #define TENGINE_CPU_POOL_BYTES
 namespace tengine::cpu {
 
-// The window that is reduced to one pixel: `lines` lines of `pixels` pixels, whose vectors lie
-// these steps apart. The rest is for means: bytes are taken for unsigned, int8 with their highest
-// bit flipped, and zero points are those of flipped bytes.
+// The window that is reduced to one position: `lines` lines of `pixels` positions, with these
+// distances between vectors. The other members are for means: elements are treated as unsigned,
+// int8 with the highest bit flipped, and zero points are those of flipped elements.
 struct ByteWindow
 {
     const uint8_t* input;
@@ -35,7 +34,7 @@ struct ByteWindow
     ir_multiplier_t multiplier;
 };
 
-// Whose sums fit 16 bits.
+// Windows whose sums fit 16 bits.
 constexpr int64_t kMostNarrowValues = UINT16_MAX / UINT8_MAX;
 
 // Not inline, since code for other instruction sets calls them.
@@ -59,7 +58,7 @@ namespace tengine::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Calls reduce(d, channel) for vectors that together are the channels [first, last); the last two
-// may overlap. Returns false where there are less than one vector has.
+// may overlap. Returns false if there are fewer channels than a vector has.
 template <class D, class Reduce>
 HWY_INLINE bool for_each_vector(D d, int64_t first, int64_t last, const Reduce& reduce)
 {
@@ -119,7 +118,7 @@ void find_mean(const ByteWindow& window, int64_t first, int64_t last)
 
 #else
 
-// Pixels that follow each other, whose sums fit 16 bits.
+// Consecutive positions, whose sums fit 16 bits.
 template <class D>
 HWY_INLINE hn::Vec<D> add_pixels(D d, const ByteWindow& window, const uint8_t* input, int64_t count,
                                  hn::Vec<D> sum)
@@ -161,7 +160,7 @@ struct NarrowMean
     }
 };
 
-// The mean of any number of values; few results need it.
+// The mean of any number of values, which is rarely needed.
 struct WideMean
 {
     const ByteWindow& window;
@@ -220,8 +219,8 @@ HWY_EXPORT(find_mean);
 
 using Reduce = void (*)(const ByteWindow&, int64_t, int64_t);
 
-// The constants of means that all windows have in common, and the multiplier of those with as many
-// values as the one before.
+// The constants of means that all windows share, and the multiplier for those with as many values
+// as the previous one.
 class Mean
 {
   public:
@@ -240,13 +239,13 @@ class Mean
 
     const ByteWindow& window() const { return window_; }
 
-    // One that lies in the padding alone has the mean 0.
+    // A window in the padding alone has the mean 0.
     void count(int64_t values, ByteWindow* out_window)
     {
         if (values != values_) {
             values_ = values;
             const double factor = find_factor(std::max<int64_t>(values, 1));
-            // Cannot fail: check() has made that of one value, which is the largest.
+            // Cannot fail: check() has made the multiplier for one value, which is the largest.
             if (make_ir_multipliers(&factor, 1, &multiplier_) != TENGINE_OK) multiplier_ = {};
         }
         out_window->multiplier = multiplier_;
@@ -348,7 +347,7 @@ int run_global_average(KernelContext& context)
     all.pixels = plane;
     all.pixel_step = channels;
     const Reduce reduce = HWY_DYNAMIC_DISPATCH(find_mean);
-    // Workers take so many channels at once, or a few more.
+    // Channels that a worker takes at once, or a few more.
     constexpr int64_t kUnit = 64;
     const int64_t units = std::max<int64_t>(channels / kUnit, 1);
     const auto work = [&](int64_t begin, int64_t end, int) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// MaxPool and AveragePool of two axes, GlobalAveragePool and GlobalMaxPool of floats with channels
-// last: every result is one vector operation for each value under its window, along the channels,
-// in fp32, and rounded once.
-// Limits: loads; the bandwidth of the L2 cache.
-// Accuracy: maxima are exact. The mean of n values is within (n + 1) eps of the mean of their
-// magnitudes; over whole channels within (height + width + 1) eps, since lines are summed first.
+// MaxPool and AveragePool of two axes, GlobalAveragePool and GlobalMaxPool of floats in NHWC: every
+// result is one vector operation for each value in its window, along the channels, in fp32, and
+// rounded once. Limits: loads; the bandwidth of the L2 cache. Accuracy: maxima are exact. The mean
+// of n values is within (n + 1) eps of the mean of their magnitudes; over whole channels within
+// (height + width + 1) eps, since lines are summed first.
 #include <algorithm>
 #include <cstdint>
 
@@ -48,7 +47,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// NaN is passed over, as the reference does.
+// NaN is ignored, as in the reference.
 struct Largest
 {
     template <class D, class V>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize (linear) of int8 and uint8 with channels last, along lines and columns: two lines are
-// mixed to one of words, which is as wide as the input, then its pixels, two by two. Weights have
-// 11 bits, so that the sums are exact and rounded once, and the bits are those of the reference.
-// Limits: two multiplications for each result, and two for each element of a line; pixels of fewer
-// channels than a vector has words leave lanes idle.
+// Resize (linear) of int8 and uint8 in NHWC, along lines and columns: two lines are interpolated to
+// one of int32, which is as wide as the input, then its positions, two by two. Weights have 11
+// bits, so that the sums are exact and rounded once, and the results equal those of the reference
+// bit by bit. Limits: two multiplications for each result, and two for each element of a line; with
+// fewer channels than a vector has elements of int32, lanes are idle.
 #include <cstdint>
 
 #include "device/cpu/kernel/vector/fixed_vectors.h"
@@ -18,14 +18,14 @@
 #define TENGINE_CPU_RESIZE_PIXELS
 namespace tengine::cpu {
 
-// A line of the output: those of the input around it, and the taps of its pixels.
+// A line of the output: the lines of the input around it, and the taps of its positions.
 struct ByteLine
 {
     const uint8_t *before, *after;
     PixelTap row;
     const PixelTap* taps;
     int64_t input_pixels, output_pixels, channels;
-    uint8_t flip;    // makes unsigned bytes
+    uint8_t flip;    // makes elements unsigned
     int32_t* words;  // room for a line of the input
     uint8_t* output;
 };
@@ -48,7 +48,7 @@ using Words = hn::ScalableTag<int32_t>;
 using WordVector = hn::Vec<Words>;
 using WordBytes = hn::Rebind<uint8_t, Words>;
 
-// The factors of both.
+// The weights of both.
 struct Weights
 {
     WordVector before, after;
@@ -160,7 +160,7 @@ uint64_t line_bytes(const KernelContext& context)
     return (words * sizeof(int32_t) + 63) / 64 * 64;
 }
 
-// The taps, then a line of words for each worker.
+// Scratch: the taps, then a line of int32 for each worker.
 int prepare(KernelContext& context)
 {
     context.scratch_size =

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where Resize looks in its input, for kernels that take or mix whole pixels. A position that is
-// rounded differently is another pixel: the file is compiled without fused multiply-adds, so that
-// positions are those of the reference on every processor. tf_crop_and_resize is left to it.
+// The positions of Resize in its input, for kernels that copy or interpolate all channels of a
+// position. A position that is rounded differently is another element: the file is compiled without
+// fused multiply-adds, so that positions are those of the reference on every processor. The
+// reference computes tf_crop_and_resize.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +17,15 @@ void find_nearest_offsets(const resize_param& param, const resize_axis& axis, in
 
 constexpr int kPixelTapBits = 11;
 
-// The elements before and after a position, and how much of the latter counts, in units of
-// 2^-kPixelTapBits; the former counts for the rest.
+// The elements before and after a position, and the weight of the latter, in units of
+// 2^-kPixelTapBits; the former has the rest.
 struct PixelTap
 {
     int64_t before, after;
     int32_t weight;
 };
 
-// Those of all positions of an axis.
+// The taps of all positions of an axis.
 void find_pixel_taps(const resize_param& param, const resize_axis& axis, int64_t input_size,
                      PixelTap* out_taps);
 

@@ -48,7 +48,7 @@ AxisMap<F> find_axis_map(const resize_param& param, const resize_axis& axis, int
     return map;
 }
 
-// Beyond the border all positions are the same, and so are those that are no number.
+// Beyond the edge all positions are the same, and so are those that are NaN.
 template <class F>
 F keep_near(F position, int64_t input_size)
 {
@@ -62,7 +62,7 @@ int64_t clamp_index(int64_t index, int64_t input_size)
 
 using RoundsUp = bool (*)(float fraction);
 
-// Whether the element after a position is taken, from the distance between it and the one before.
+// Whether the element after a position is the nearest, by the distance to the one before.
 RoundsUp find_rounding(std::string_view mode)
 {
     if (mode == "floor") return [](float) { return false; };

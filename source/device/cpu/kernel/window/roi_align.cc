@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// RoiAlign (average) in fp32, with vectors along the channels: images are copied with the channels
-// last, and the four pixels of each sample of a bin are added up with their weights, which are
-// found once for all channels. A region's results are brought back to one plane for each channel.
-// Samples lie where the reference has them.
-// Limits: a load for each multiply-add, from the L1 or L2 cache; the copies, where there are few
-// regions or bins have few samples.
-// Accuracy: |error| <= (4 * samples + 3) * eps * mean (sum |weight| |pixel|).
+// RoiAlign (average) in fp32, with vectors along the channels: images are copied to NHWC, and the
+// four elements of each sample of a bin are added with their weights, which are computed once for
+// all channels. A region's results are copied back to NCHW. Samples are those of the reference.
+// Limits: a load for each multiply-add, from the L1 or L2 cache; the copies, if there are few
+// regions or bins have few samples. Accuracy: |error| <= (4 * samples + 3) * eps * mean (sum
+// |weight| |pixel|).
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -20,7 +19,7 @@
 #define TENGINE_CPU_ROI_ALIGN
 namespace tengine::cpu {
 
-// A pixel of an image with channels last, and its weight.
+// A position of an image in NHWC, and its weight.
 struct WeightedPixel
 {
     const float* from;
@@ -42,7 +41,7 @@ struct WeightedPixel
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 
-// Adds the pixels to the sums of all channels.
+// Adds the weighted positions to the accumulators of all channels.
 void add_pixels(const WeightedPixel* pixels, int64_t number, int64_t channels, float* sums)
 {
     const Floats d;
@@ -84,7 +83,7 @@ namespace {
 
 HWY_EXPORT(add_pixels);
 
-// An image with channels last.
+// An image in NHWC.
 struct Image
 {
     const float* pixels;
@@ -92,7 +91,7 @@ struct Image
     int height, width;
 };
 
-// The pixels of a bin's samples, with their weights, some at a time; `count` is that of the
+// The positions of a bin's samples, with their weights, some at a time; `count` is the number of
 // samples.
 class BinSum
 {
@@ -130,8 +129,8 @@ class BinSum
     WeightedPixel pixels_[kMost];
 };
 
-// The sums of a bin's samples, whose count they are divided by, in all channels. A bin may have any
-// number of samples.
+// Divides the sum of a bin's samples by their count, in all channels. A bin may have any number of
+// samples.
 void add_bin(const Image& image, const RoiAxis& rows, const RoiAxis& columns, int y, int x,
              float* sums)
 {
@@ -150,7 +149,7 @@ void add_bin(const Image& image, const RoiAxis& rows, const RoiAxis& columns, in
     sum.flush();
 }
 
-// Scratch: images with channels last, then for each worker the results of a region in the same way.
+// Scratch: images in NHWC, then for each worker the results of a region in NHWC.
 uint64_t region_floats(const KernelContext& context)
 {
     const tensor& output = *context.output(0);
@@ -171,7 +170,7 @@ int prepare(KernelContext& context)
     return TENGINE_OK;
 }
 
-// The region's results with channels last, then as they are wanted.
+// Computes the region's results in NHWC, then copies them to the output.
 void align_region(const roi_align_param& param, const Image& image, const float* region,
                   const tensor& output, float* results, float* to)
 {
@@ -224,8 +223,8 @@ bool accepts(const node& node)
            std::strcmp(param.mode, "avg") == 0;
 }
 
-// Where copies of the images take less time than the reference's samples of planes: an eighth of
-// a result for each of their pixels, and channels for half of a vector.
+// Whether copies of the images take less time than the reference's samples of planes: an eighth of
+// a result for each of their positions, and channels for half of a vector.
 bool pays(const node& node)
 {
     const tensor& input = *get_ir_node_input(&node, 0);

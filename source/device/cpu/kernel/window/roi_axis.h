@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where roi_align.cc takes its samples along one axis. A sample counts or does not, and rounded
-// differently it could lie beyond the border: the file is compiled without fused multiply-adds, so
-// that positions are those of the reference on every processor.
+// The samples of roi_align.cc along one axis. A sample counts or does not, and a different rounding
+// could move it beyond the edge: the file is compiled without fused multiply-adds, so that
+// positions are those of the reference on every processor.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +10,25 @@
 
 namespace tengine::cpu {
 
-// The two pixels beside a sample, and how much of each counts.
+// The two elements around a sample, and the weight of each.
 struct RoiTap
 {
     int64_t pixels[2];
     double weights[2];
 };
 
-// A region cut into bins along an axis of `size` pixels.
+// A region split into bins along an axis of `size` elements.
 class RoiAxis
 {
   public:
-    // From the edges of the region, in pixels of the original image.
+    // `begin` and `end` are the edges of the region, in elements of the original image.
     RoiAxis(const roi_align_param& param, double begin, double end, int bins, int size);
 
     // The number of samples of each bin.
     int64_t sample_num() const { return sample_num_; }
-    // The samples of a bin that may lie in the image; all others are 0.
+    // The samples of a bin that may be inside the image; all others are 0.
     void find_inside(int bin, int64_t* out_first, int64_t* out_end) const;
-    // False where a sample is 0: beyond one pixel outside of the image.
+    // False if a sample is 0: more than one element outside the image.
     bool find_tap(int bin, int64_t sample, RoiTap* out_tap) const;
 
   private:

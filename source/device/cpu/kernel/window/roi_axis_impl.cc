@@ -22,8 +22,8 @@ RoiAxis::RoiAxis(const roi_align_param& param, double begin, double end, int bin
                                            : float_to_index(std::ceil(bin_size_), 0, INT32_MAX);
 }
 
-// Sample s of bin b lies at begin + (b + (s + 1/2) / samples) * bin size. Two more are taken at
-// either end, since positions are rounded.
+// Sample s of bin b is at begin + (b + (s + 1/2) / samples) * bin size. The result has two more
+// samples at either end, since positions are rounded.
 void RoiAxis::find_inside(int bin, int64_t* out_first, int64_t* out_end) const
 {
     *out_first = 0;
