@@ -3,7 +3,7 @@
 // softmax(scale * query * key^T + mask) * value, where several heads of the query may share keys
 // and values, and keys and values of earlier tokens may come as a past. Parameters are in
 // attention_param.h; kernels are device/cpu/reference/attention/attention.cc and
-// device/cpu/kernel/attention.cc.
+// device/cpu/kernel/attention/attention.cc.
 #include "operator/infer.h"
 #include "operator/onnx/attention_param.h"
 #include "operator/onnx/macs.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GroupQueryAttention of ONNX Runtime: attention of decoders whose keys and values of the tokens so
 // far lie in a cache. Parameters are in group_query_param.h; kernels are
-// device/cpu/reference/attention/group_query.cc and device/cpu/kernel/group_query.cc.
+// device/cpu/reference/attention/group_query.cc and device/cpu/kernel/attention/attention.cc.
 #include <stdio.h>
 #include <string.h>
 

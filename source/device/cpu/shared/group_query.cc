@@ -5,41 +5,6 @@
 namespace tengine::cpu {
 namespace {
 
-void describe_tensors(const KernelContext& context, GroupQuery* query)
-{
-    const auto& param = context.param<group_query_param>();
-    const tensor& tokens = *context.input(GROUP_QUERY_QUERY);
-    const tensor* past = context.input(GROUP_QUERY_PAST_KEY);
-    const tensor* cosines = context.input(GROUP_QUERY_COS);
-    const tensor* positions = context.input(GROUP_QUERY_POSITIONS);
-    const bool is_packed = !context.input(GROUP_QUERY_KEY);
-    query->batch = tokens.dims[0];
-    query->tokens = tokens.dims[1];
-    query->depth = get_group_query_depth(context.node);
-    query->heads = param.num_heads;
-    query->key_heads = param.kv_num_heads;
-    query->past_rows = past ? past->dims[2] : 0;
-    query->rows = context.output(GROUP_QUERY_PRESENT_KEY)->dims[2];
-    query->rotary = param.do_rotary ? 2 * int64_t{cosines->dims[1]} : 0;
-    query->query_step = tokens.dims[2];
-    query->key_step = is_packed ? query->query_step : query->key_heads * query->depth;
-    query->key_offset = query->heads * query->depth;
-    query->value_offset = query->key_offset + query->key_heads * query->depth;
-    query->last_key = context.input(GROUP_QUERY_LAST_KEY)->i32;
-    query->positions = positions ? positions->i64 : nullptr;
-}
-
-void describe_scores(const KernelContext& context, GroupQuery* query)
-{
-    const auto& param = context.param<group_query_param>();
-    query->scale = param.scale;
-    query->softcap = param.softcap;
-    query->window = std::max(param.local_window_size, 0);
-    query->interleaved = param.rotary_interleaved != 0;
-    query->causal = param.causal != 0;
-    query->smooth = param.smooth_softmax > 0;
-}
-
 int check_total(const KernelContext& context, const GroupQuery& query)
 {
     const tensor* bias = context.input(GROUP_QUERY_BIAS);
@@ -99,11 +64,40 @@ int check_positions(const KernelContext& context, const GroupQuery& query)
 
 }  // namespace
 
+GroupQuery describe_group_query(const KernelContext& context)
+{
+    const auto& param = context.param<group_query_param>();
+    const tensor& tokens = *context.input(GROUP_QUERY_QUERY);
+    const tensor* past = context.input(GROUP_QUERY_PAST_KEY);
+    const bool is_packed = !context.input(GROUP_QUERY_KEY);
+    GroupQuery query = {};
+    query.batch = tokens.dims[0];
+    query.tokens = tokens.dims[1];
+    query.depth = get_group_query_depth(context.node);
+    query.heads = param.num_heads;
+    query.key_heads = param.kv_num_heads;
+    query.past_rows = past ? past->dims[2] : 0;
+    query.rows = context.output(GROUP_QUERY_PRESENT_KEY)->dims[2];
+    query.rotary = param.do_rotary ? 2 * int64_t{context.input(GROUP_QUERY_COS)->dims[1]} : 0;
+    query.query_step = tokens.dims[2];
+    query.key_step = is_packed ? query.query_step : query.key_heads * query.depth;
+    query.key_offset = query.heads * query.depth;
+    query.value_offset = query.key_offset + query.key_heads * query.depth;
+    query.scale = param.scale;
+    query.softcap = param.softcap;
+    query.window = std::max(param.local_window_size, 0);
+    query.interleaved = param.rotary_interleaved != 0;
+    query.causal = param.causal != 0;
+    query.smooth = param.smooth_softmax > 0;
+    return query;
+}
+
 int read_group_query(const KernelContext& context, GroupQuery* out_query)
 {
-    GroupQuery query = {};
-    describe_tensors(context, &query);
-    describe_scores(context, &query);
+    GroupQuery query = describe_group_query(context);
+    const tensor* positions = context.input(GROUP_QUERY_POSITIONS);
+    query.last_key = context.input(GROUP_QUERY_LAST_KEY)->i32;
+    query.positions = positions ? positions->i64 : nullptr;
     query.total = context.input(GROUP_QUERY_TOTAL)->i32[0];
     query.is_prompt = query.total == query.tokens;
     TENGINE_RETURN_IF_ERROR(check_total(context, query));

@@ -73,7 +73,10 @@ struct GroupQuery
     }
 };
 
-// The demands of the node in this run. Numbers that came as data and would lead out of a tensor are
+// The members that follow from shapes and parameters.
+GroupQuery describe_group_query(const KernelContext& context);
+
+// All of them, for this run. Numbers that came as data and would lead out of a tensor are
 // an error.
 TENGINE_MUST_USE int read_group_query(const KernelContext& context, GroupQuery* out_query);
 

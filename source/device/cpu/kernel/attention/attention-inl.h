@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts that attention kernels share, for floats of any type: keys and values of a block packed
-// in panels, and scores that become exponentials while the running maximum grows. Included once for
-// each instruction set.
+// The parts of an attention, for floats of any type: keys and values of a block packed in panels,
+// and scores that become exponentials while the running maximum grows. Included once for each
+// instruction set.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -160,6 +160,23 @@ void mix_values(const AttentionBlocks& blocks, const T* values, int64_t count, c
     }
 }
 
+// Scores between -cap and cap.
+HWY_INLINE void cap_scores(float cap, int64_t count, float* scores)
+{
+    const Floats d;
+    const Vector caps = hn::Set(d, cap), factors = hn::Set(d, 1 / cap);
+    const TanhFunction tanh(nullptr);
+    for (int64_t i = 0; i < count; i += count_lanes())
+        hn::StoreU(hn::Mul(caps, tanh(hn::Mul(hn::LoadU(d, scores + i), factors))), d, scores + i);
+}
+
+// Those whose key is not seen become -infinity.
+inline void hide_scores(const uint8_t* is_seen, int64_t count, float* scores)
+{
+    for (int64_t i = 0; i < count; ++i)
+        scores[i] += is_seen[i] != 0 ? 0.0f : kLowest;
+}
+
 template <class From, class To>
 HWY_INLINE void scale_row(const From* from, int64_t count, float factor, To* to)
 {
@@ -224,20 +241,6 @@ HWY_INLINE int64_t pad_columns(const AttentionBlocks& blocks, int64_t columns)
 {
     const int64_t whole = (columns - 1) / blocks.panel_lanes * blocks.panel_lanes;
     return whole + find_panel_width(columns - whole, blocks.panel_lanes);
-}
-
-// The rows of the tile times packed panels.
-inline void multiply_panels(const AttentionBlocks& blocks, const PixelTile& first_tile,
-                            int64_t rows, int64_t columns, const float* packed)
-{
-    for (int64_t first = 0; first < columns; first += blocks.panel_lanes) {
-        const int64_t width = find_panel_width(columns - first, blocks.panel_lanes);
-        PixelTile tile = first_tile;
-        tile.weights = packed + first * tile.stretch_length;
-        tile.output += first;
-        tile.columns = std::min(width, columns - first);
-        multiply_pixel_rows(tile, rows, rows, width == blocks.panel_lanes);
-    }
 }
 
 }  // namespace tengine::cpu::HWY_NAMESPACE

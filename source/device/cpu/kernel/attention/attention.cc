@@ -1,118 +1,153 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention in fp32, by grouped_attention.h.
+// Attention and GroupQueryAttention in fp32: where the operands of a node lie, and which keys its
+// tokens see. attention_impl.cc computes them, and in fp32, fp16 and bf16 a step in place of the
+// nodes that exporters write.
+#include "device/cpu/kernel/attention/attention.h"
+
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
-#include "device/cpu/kernel/attention/grouped_attention.h"
 #include "device/cpu/kernel/product/kept_problem.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/shared/attention_problem.h"
+#include "device/cpu/shared/group_query.h"
 
 namespace tengine::cpu {
 namespace {
 
-constexpr float kLowest = -std::numeric_limits<float>::infinity();
-
-// Keys and values of a node with a past are those of the present.
-class AttentionSource final : public GroupSource
+int keep_attention(KernelContext& context, const Attention& attention, int data_type)
 {
-  public:
-    AttentionSource(const KernelContext& context, const AttentionProblem& problem)
-        : context_(context),
-          problem_(problem),
-          mask_(context.input(ATTENTION_MASK)),
-          keys_(context, problem, true),
-          values_(context, problem, false)
-    {
-        scale =
-            problem.scale != 0 ? problem.scale : 1 / std::sqrt(static_cast<float>(problem.depth));
-        softcap = problem.softcap;
-        tokens = problem.tokens;
-        total = problem.keys();
-        keeps_masked = true;
-    }
-
-    int64_t first_key(int64_t b, int64_t token) const override
-    {
-        return problem_.first_key(b, token);
-    }
-    int64_t end_key(int64_t b, int64_t token) const override { return problem_.end_key(b, token); }
-    void read_query(int64_t b, int64_t head, int64_t token, float* to) const override
-    {
-        const float* from = context_.input(ATTENTION_QUERY)->f32;
-        std::copy_n(from + problem_.query_row(b, head, token) * problem_.depth, problem_.depth, to);
-    }
-    const float* key(int64_t b, int64_t key_head, int64_t key) const override
-    {
-        return row(ATTENTION_PRESENT_KEY, keys_, problem_.depth, b, key_head, key);
-    }
-    const float* value(int64_t b, int64_t key_head, int64_t key) const override
-    {
-        return row(ATTENTION_PRESENT_VALUE, values_, problem_.width, b, key_head, key);
-    }
-    const float* bias(int64_t b, int64_t head, int64_t token, int64_t first, int64_t count,
-                      float* memory) const override
-    {
-        if (!mask_) return nullptr;
-        const MaskRows rows(*mask_);
-        const int64_t place = rows.at(b, head, token) + first;
-        const int64_t there = std::clamp<int64_t>(rows.columns() - first, 0, count);
-        const bool is_float = mask_->data_type == TENGINE_DT_FP32;
-        if (is_float && there == count) return mask_->f32 + place;
-        for (int64_t i = 0; i < there; ++i)
-            memory[i] = is_float ? mask_->f32[place + i] : mask_->u8[place + i] != 0 ? 0 : kLowest;
-        std::fill(memory + there, memory + count, kLowest);
-        return memory;
-    }
-    float sink(int64_t) const override { return kLowest; }
-    float* result(int64_t b, int64_t head, int64_t token) const override
-    {
-        return context_.output(ATTENTION_RESULT)->f32 +
-               problem_.query_row(b, head, token) * problem_.width;
-    }
-
-  private:
-    const float* row(int present, const AttentionRows& rows, int64_t size, int64_t b,
-                     int64_t key_head, int64_t key) const
-    {
-        if (problem_.past == 0) return reinterpret_cast<const float*>(rows.at(b, key_head, key));
-        return context_.output(present)->f32 +
-               ((b * problem_.key_heads + key_head) * problem_.keys() + key) * size;
-    }
-
-    const KernelContext& context_;
-    const AttentionProblem& problem_;
-    const tensor* mask_;
-    const AttentionRows keys_, values_;
-};
-
-int prepare(KernelContext& context)
-{
-    attention_form form;
-    TENGINE_RETURN_IF_ERROR(read_attention(context.node, &form));
-    // From a key to the next, in heads.
-    const int64_t step = form.tokens_first && form.past == 0 ? form.key_heads : 1;
-    const GroupBlocks blocks =
-        cut_groups({form.batch, form.tokens, form.heads, form.key_heads, form.past + form.fresh,
-                    form.depth, form.width, step * form.depth, step * form.width});
-    context.scratch_size = count_group_scratch(blocks, context.pool);
+    const int workers = get_thread_pool_size(context.pool);
+    const AttentionBlocks blocks = cut_attention(attention, data_type, workers);
+    context.scratch_size = count_attention_scratch(blocks, workers);
     return keep_problem(context, blocks);
 }
 
-int run(KernelContext& context)
+void run_kept(const KernelContext& context, const AttentionRun& run)
+{
+    attend(kept_problem<AttentionBlocks>(context), run, context.pool, context.scratch);
+}
+
+// The scale of scores, for which 0 stands for 1 / sqrt(depth).
+float scale_of(float scale, int64_t depth)
+{
+    return scale != 0 ? scale : 1 / std::sqrt(static_cast<float>(depth));
+}
+
+// ---- the step ----
+
+int prepare_fused(KernelContext& context)
+{
+    return keep_attention(context, *context.attention, context.input(0)->data_type);
+}
+
+int run_fused(KernelContext& context)
+{
+    const Attention& attention = *context.attention;
+    run_kept(context, {.query = context.input(0)->data,
+                       .key = context.input(1)->data,
+                       .value = context.input(2)->data,
+                       .mask = attention.has_mask ? context.input(3)->data : nullptr,
+                       .result = context.output(0)->data,
+                       .keys = attention.keys});
+    return TENGINE_OK;
+}
+
+constexpr Kernel kFused = {"", "attention.f32.fused", nullptr, run_fused, prepare_fused};
+
+// ---- Attention ----
+
+// `rows` rows of `size` elements for each head.
+HeadMatrices lay_heads(bool rows_first, int64_t heads, int64_t rows, int64_t size)
+{
+    const int64_t batch_step = heads * rows * size;
+    if (rows_first) return {0, batch_step, size, heads * size, 1};
+    return {0, batch_step, rows * size, size, 1};
+}
+
+// The keys of a node with a past, and its values, are those of the present.
+Attention describe_attention(const KernelContext& context, const attention_form& form)
+{
+    const auto& param = context.param<attention_param>();
+    const int64_t keys = form.past + form.fresh;
+    const bool keys_first = form.tokens_first && form.past == 0;
+    Attention attention = {};
+    attention.batch = form.batch;
+    attention.heads = form.heads;
+    attention.group = form.heads / form.key_heads;
+    attention.queries = form.tokens;
+    attention.keys = keys;
+    attention.depth = form.depth;
+    attention.width = form.width;
+    attention.query = lay_heads(form.tokens_first, form.heads, form.tokens, form.depth);
+    attention.key = lay_heads(keys_first, form.key_heads, keys, form.depth);
+    attention.value = lay_heads(keys_first, form.key_heads, keys, form.width);
+    attention.result = lay_heads(form.tokens_first, form.heads, form.tokens, form.width);
+    attention.scale = scale_of(param.scale, form.depth);
+    attention.softcap = param.softcap;
+    attention.keeps_masked = true;
+    attention.has_fixed_blocks = true;
+    if (const tensor* mask = context.input(ATTENTION_MASK)) {
+        const MaskRows rows(*mask);
+        attention.has_mask = true;
+        attention.has_bools = mask->data_type == TENGINE_DT_BOOL;
+        attention.mask = {0, rows.at(1, 0, 0), rows.at(0, 1, 0), rows.at(0, 0, 1), 1};
+    }
+    return attention;
+}
+
+class SeenTokens final : public AttentionQueries
+{
+  public:
+    SeenTokens(const AttentionProblem& problem, const tensor* mask)
+        : problem_(problem), most_(mask ? MaskRows(*mask).columns() : problem.keys())
+    {
+    }
+    KeyRange find_seen(int64_t b, int64_t query) const override
+    {
+        return {problem_.first_key(b, query), std::min(problem_.end_key(b, query), most_)};
+    }
+    void read(int64_t, int64_t, const float* from, float* to) const override
+    {
+        std::copy_n(from, problem_.depth, to);
+    }
+
+  private:
+    const AttentionProblem& problem_;
+    const int64_t most_;  // keys that the mask covers
+};
+
+int prepare_attention(KernelContext& context)
+{
+    attention_form form;
+    TENGINE_RETURN_IF_ERROR(read_attention(context.node, &form));
+    return keep_attention(context, describe_attention(context, form), TENGINE_DT_FP32);
+}
+
+int run_attention(KernelContext& context)
 {
     AttentionProblem problem;
     TENGINE_RETURN_IF_ERROR(read_attention_problem(context, &problem));
     fill_attention_present(context, problem);
     if (context.output(ATTENTION_RESULT)->elem_num == 0) return TENGINE_OK;
-    attend_groups(kept_problem<GroupBlocks>(context), AttentionSource(context, problem),
-                  context.pool, context.scratch);
+    const bool has_past = problem.past > 0;
+    const tensor* mask = context.input(ATTENTION_MASK);
+    const SeenTokens tokens(problem, mask);
+    const auto rows_of = [&](int present, int fresh) {
+        return has_past ? context.output(present)->data : context.input(fresh)->data;
+    };
+    run_kept(context, {.query = context.input(ATTENTION_QUERY)->data,
+                       .key = rows_of(ATTENTION_PRESENT_KEY, ATTENTION_KEY),
+                       .value = rows_of(ATTENTION_PRESENT_VALUE, ATTENTION_VALUE),
+                       .mask = mask ? mask->data : nullptr,
+                       .result = context.output(ATTENTION_RESULT)->data,
+                       .queries = &tokens,
+                       .keys = problem.keys()});
     return TENGINE_OK;
 }
 
 // The scores are not kept; present keys and values must be where there is a past.
-bool accepts(const node& node)
+bool accepts_attention(const node& node)
 {
     const auto is_fp32 = [&](int index) {
         return get_ir_node_input(&node, index)->data_type == TENGINE_DT_FP32;
@@ -127,15 +162,127 @@ bool accepts(const node& node)
            !get_ir_node_output(&node, ATTENTION_SCORES);
 }
 
+// ---- GroupQueryAttention ----
+
+// The first `number` pairs of a head, whose halves lie apart or side by side, turned by their
+// angles; the elements after them are copied.
+void rotate_head(const RotaryPairs<float>& pairs, int64_t depth, const float* from, float* to)
+{
+    for (int64_t i = 0; i < pairs.number; ++i) {
+        const int64_t left = i * pairs.step, right = left + pairs.apart;
+        const float cosine = pairs.cosines[i], sine = pairs.sines[i], x = from[left],
+                    y = from[right];
+        to[left] = cosine * x - sine * y;
+        to[right] = cosine * y + sine * x;
+    }
+    std::copy(from + 2 * pairs.number, from + depth, to + 2 * pairs.number);
+}
+
+class RotatedTokens final : public AttentionQueries
+{
+  public:
+    RotatedTokens(const KernelContext& context, const GroupQuery& query)
+        : context_(context), query_(query)
+    {
+    }
+    KeyRange find_seen(int64_t b, int64_t token) const override
+    {
+        return {query_.first_key(b, token), query_.end_key(b, token)};
+    }
+    void read(int64_t b, int64_t token, const float* from, float* to) const override
+    {
+        rotate_head({context_, query_, query_.position(b, token)}, query_.depth, from, to);
+    }
+
+  private:
+    const KernelContext& context_;
+    const GroupQuery& query_;
+};
+
+// Keys and values are those of the present.
+Attention describe_groups(const KernelContext& context)
+{
+    const GroupQuery query = describe_group_query(context);
+    const tensor* bias = context.input(GROUP_QUERY_BIAS);
+    Attention attention = {};
+    attention.batch = query.batch;
+    attention.heads = query.heads;
+    attention.group = query.heads / query.key_heads;
+    attention.queries = query.tokens;
+    attention.keys = query.rows;
+    attention.depth = attention.width = query.depth;
+    attention.query = {0, query.query_at(1, 0, 0), query.query_at(0, 0, 1), query.query_at(0, 1, 0),
+                       1};
+    attention.key = lay_heads(false, query.key_heads, query.rows, query.depth);
+    attention.value = attention.key;
+    attention.result = lay_heads(true, query.heads, query.tokens, query.depth);
+    attention.scale = scale_of(query.scale, query.depth);
+    attention.softcap = query.softcap;
+    attention.has_sink = context.input(GROUP_QUERY_SINK) || query.smooth;
+    attention.has_fixed_blocks = true;
+    if (bias) {
+        const int64_t columns = bias->dims[3], head = query.tokens * columns;
+        attention.has_mask = true;
+        attention.mask = {0, bias->dims[0] > 1 ? bias->dims[1] * head : 0,
+                          bias->dims[1] > 1 ? head : 0, columns, 1};
+    }
+    return attention;
+}
+
+int prepare_group_query(KernelContext& context)
+{
+    return keep_attention(context, describe_groups(context), TENGINE_DT_FP32);
+}
+
+int run_group_query(KernelContext& context)
+{
+    GroupQuery query;
+    TENGINE_RETURN_IF_ERROR(read_group_query(context, &query));
+    const auto turn = [&](int64_t position, const float* from, float* to) {
+        rotate_head({context, query, position}, query.depth, from, to);
+    };
+    fill_cache<float>(context, query, true, turn);
+    fill_cache<float>(context, query, false, turn);
+    const RotatedTokens tokens(context, query);
+    const tensor* bias = context.input(GROUP_QUERY_BIAS);
+    const tensor* sink = context.input(GROUP_QUERY_SINK);
+    run_kept(context, {.query = context.input(GROUP_QUERY_QUERY)->data,
+                       .key = context.output(GROUP_QUERY_PRESENT_KEY)->data,
+                       .value = context.output(GROUP_QUERY_PRESENT_VALUE)->data,
+                       .mask = bias ? bias->data : nullptr,
+                       .result = context.output(GROUP_QUERY_RESULT)->data,
+                       .queries = &tokens,
+                       .sinks = sink ? sink->f32 : nullptr,
+                       .keys = query.total});
+    return TENGINE_OK;
+}
+
+// The scores are not kept.
+bool accepts_group_query(const node& node)
+{
+    return get_ir_node_input(&node, GROUP_QUERY_QUERY)->data_type == TENGINE_DT_FP32 &&
+           !get_ir_node_output(&node, GROUP_QUERY_SCORES);
+}
+
 constexpr Kernel attention_rows[] = {
     {.op = "Attention",
      .name = "attention.f32.online",
-     .accepts = accepts,
-     .run = run,
-     .prepare = prepare},
+     .accepts = accepts_attention,
+     .run = run_attention,
+     .prepare = prepare_attention},
+    {.op = "com.microsoft.GroupQueryAttention",
+     .name = "group_query_attention.f32.online",
+     .accepts = accepts_group_query,
+     .run = run_group_query,
+     .prepare = prepare_group_query},
 };
 
 }  // namespace
+
+const Kernel* find_fused_attention()
+{
+    return is_selected("MatMul") && is_selected("Softmax") ? &kFused : nullptr;
+}
 
 extern const KernelTable attention_kernels;
 const KernelTable attention_kernels = make_table<attention_rows>();

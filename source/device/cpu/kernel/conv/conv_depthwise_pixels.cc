@@ -249,22 +249,11 @@ void convolve_copied(const DepthwisePixels& conv, const DepthwiseOperands& opera
                      std::min(line.width, line.count));
 }
 
-// Calls body with the type of the elements.
-template <class Body>
-HWY_INLINE void with_type(const DepthwisePixels& conv, const Body& body)
-{
-    if constexpr (kHasHalves) {
-        if (conv.data_type == TENGINE_DT_FP16) return body(Type<Half>());
-        if (conv.data_type == TENGINE_DT_BF16) return body(Type<BFloat16>());
-    }
-    body(Type<float>());
-}
-
 // All channels of `count` lines of an image, from `first` in all images on.
 void convolve_typed_lines(const DepthwisePixels& conv, const DepthwiseOperands& operands,
                           int64_t first, int64_t count, const DepthwiseScratch& scratch)
 {
-    with_type(conv, [&](auto type) {
+    with_float_type(conv.data_type, [&](auto type) {
         convolve_lines<typename decltype(type)::type>(conv, operands, first, count, scratch);
     });
 }
@@ -273,7 +262,7 @@ void convolve_typed_lines(const DepthwisePixels& conv, const DepthwiseOperands& 
 void convolve_typed_copy(const DepthwisePixels& conv, const DepthwiseOperands& operands,
                          int64_t image, int64_t channel, const DepthwiseScratch& scratch)
 {
-    with_type(conv, [&](auto type) {
+    with_float_type(conv.data_type, [&](auto type) {
         convolve_copied<typename decltype(type)::type>(conv, operands, image, channel, scratch);
     });
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "device/cpu/kernel/vector/float_rows.h"
 #include "device/cpu/shared/types.h"
 
 // clang-format off
@@ -228,6 +229,17 @@ HWY_INLINE void store_floats(const float* from, int64_t count, T* to)
 {
     store_floats(
         from, count, [](Vector value) { return value; }, to);
+}
+
+// Calls body with Type<> of fp32, fp16 or bf16.
+template <class Body>
+HWY_INLINE void with_float_type(int data_type, const Body& body)
+{
+    if constexpr (kHasHalves) {
+        if (data_type == TENGINE_DT_FP16) return body(Type<Half>());
+        if (data_type == TENGINE_DT_BF16) return body(Type<BFloat16>());
+    }
+    body(Type<float>());
 }
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
