@@ -2,30 +2,15 @@
 // Times the steps from file to result. The contract is in measurement.h.
 #include "measurement.h"
 
-#include <chrono>
 #include <deque>
 
 #include "interrupt.h"
 #include "peak_memory.h"
+#include "stopwatch.h"
 #include "tengine/inspect.h"
 
 namespace tengine::tools {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double milliseconds_since(Clock::time_point start)
-{
-    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-template <typename Function>
-double milliseconds(const Function& function)
-{
-    const Clock::time_point start = Clock::now();
-    function();
-    return milliseconds_since(start);
-}
 
 // Runs the model, `frames` runs in flight at once, as long as `may_start(number of runs started)`;
 // `ended` gets the milliseconds of each.

@@ -2,25 +2,16 @@
 // The contract is in shape_bench.h.
 #include "shape_bench.h"
 
-#include <chrono>
 #include <cstdio>
 
 #include "interrupt.h"
+#include "stopwatch.h"
 #include "tengine/inspect.h"
 #include "terminal.h"
 #include "text.h"
 
 namespace tengine::tools {
 namespace {
-
-template <typename Function>
-double milliseconds(const Function& function)
-{
-    using Clock = std::chrono::steady_clock;
-    const Clock::time_point start = Clock::now();
-    function();
-    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 // All shapes stay prepared, unless the user says otherwise.
 ModelOptions model_options(const MeasureOptions& options, size_t shape_num)

@@ -2,13 +2,13 @@
 // The contract is in token_bench.h.
 #include "token_bench.h"
 
-#include <chrono>
 #include <cstdio>
 #include <random>
 
 #include "decoder.h"
 #include "interrupt.h"
 #include "peak_memory.h"
+#include "stopwatch.h"
 #include "tengine/inspect.h"
 #include "tensor_file/failure.h"
 #include "terminal.h"
@@ -16,15 +16,6 @@
 
 namespace tengine::tools {
 namespace {
-
-template <typename Function>
-double milliseconds(const Function& function)
-{
-    using Clock = std::chrono::steady_clock;
-    const Clock::time_point start = Clock::now();
-    function();
-    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 void check_room(const Decoder& decoder, const std::string& path, const TokenOptions& tokens)
 {

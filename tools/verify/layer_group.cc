@@ -12,13 +12,13 @@ bool is_quantisation(const Layer& layer)
     return layer.op == "QuantizeLinear";
 }
 
-using Names = std::set<std::string>;
+using NameSet = std::set<std::string>;
 
 // The model as a graph of layers, which are known by their indices.
 class Groups
 {
   public:
-    Groups(const std::vector<Layer>& layers, const Names& floats, const Names& results)
+    Groups(const std::vector<Layer>& layers, const NameSet& floats, const NameSet& results)
         : layers_(layers), floats_(floats), results_(results)
     {
         for (size_t i = 0; i < layers.size(); ++i) {
@@ -136,8 +136,8 @@ class Groups
     }
 
     const std::vector<Layer>& layers_;
-    const Names& floats_;
-    const Names& results_;
+    const NameSet& floats_;
+    const NameSet& results_;
     std::map<std::string, size_t> producers_;
     std::map<std::string, std::set<size_t>> readers_;
     std::set<size_t> seen_;
@@ -154,8 +154,8 @@ bool is_dequantisation(const Layer& layer)
     return layer.op == "DequantizeLinear";
 }
 
-std::vector<LayerGroup> list_groups(const std::vector<Layer>& layers, const Names& floats,
-                                    const Names& results)
+std::vector<LayerGroup> list_groups(const std::vector<Layer>& layers, const NameSet& floats,
+                                    const NameSet& results)
 {
     return Groups(layers, floats, results).list();
 }

@@ -115,13 +115,6 @@ std::string file_word(const std::string& name)
     return word;
 }
 
-int type_of_precision(int precision)
-{
-    return precision == TENGINE_MODE_FP16   ? TENGINE_DT_FP16
-           : precision == TENGINE_MODE_BF16 ? TENGINE_DT_BF16
-                                            : TENGINE_DT_FP32;
-}
-
 bool is_integer(const Target& target)
 {
     return target.precision == TENGINE_MODE_INT8 || target.precision == TENGINE_MODE_UINT8;

@@ -45,19 +45,6 @@ bool contains(const std::vector<Item>& items, const Item& item)
     return std::find(items.begin(), items.end(), item) != items.end();
 }
 
-// The type that fp32 nodes are computed in; -1: none.
-int type_of_precision(int precision)
-{
-    switch (precision) {
-        case TENGINE_MODE_FP16:
-            return TENGINE_DT_FP16;
-        case TENGINE_MODE_BF16:
-            return TENGINE_DT_BF16;
-        default:
-            return -1;
-    }
-}
-
 void add_types(const Case& of, const std::vector<int>& types, std::vector<TypedCase>* cases)
 {
     for (const int type : of.types)
@@ -127,7 +114,8 @@ std::vector<TypedCase> list_typed_cases(const Target& target, const std::string&
     std::vector<TypedCase> all, chosen;
     for (const Case& of : list_cases()) {
         if (operators.count(without_domain(of.op)) == 0) continue;
-        in_precision < 0 ? add_types(of, types, &all) : add_in_precision(of, in_precision, &all);
+        in_precision == TENGINE_DT_FP32 ? add_types(of, types, &all)
+                                        : add_in_precision(of, in_precision, &all);
     }
     std::copy_if(all.begin(), all.end(), std::back_inserter(chosen),
                  [&](const TypedCase& typed) { return is_wanted(only, typed); });

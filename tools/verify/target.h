@@ -17,6 +17,15 @@ struct Target
     int precision = TENGINE_MODE_FP32;
 };
 
+// The type in which nodes of fp32 are computed, TENGINE_DT_*: in int8 and uint8 those that are no
+// part of a quantised layer are.
+inline int type_of_precision(int precision)
+{
+    return precision == TENGINE_MODE_FP16   ? TENGINE_DT_FP16
+           : precision == TENGINE_MODE_BF16 ? TENGINE_DT_BF16
+                                            : TENGINE_DT_FP32;
+}
+
 // The CPU with plain kernels, which devices are compared with. The library must be initialised.
 Target reference_target();
 
