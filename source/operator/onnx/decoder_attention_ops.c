@@ -248,7 +248,7 @@ static int lower_sharing(emitter_t* emit, struct operands* operands)
 static int lower_decoder(struct graph* graph, struct node* node)
 {
     emitter_t emit = start_emitting(graph, node);
-    struct operands operands = {NULL};
+    struct operands operands = {0};
     read_decoder_operands(&emit, &operands);
     TENGINE_RETURN_IF_ERROR(check_decoder(&emit, &operands));
     add_operand_bias(&emit, get_ir_node_input(node, DECODER_BIAS), &operands);

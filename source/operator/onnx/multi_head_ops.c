@@ -110,7 +110,7 @@ static void emit_multi_head_mask(emitter_t* emit, struct operands* operands)
 static int lower_multi_head(struct graph* graph, struct node* node)
 {
     emitter_t emit = start_emitting(graph, node);
-    struct operands operands = {NULL};
+    struct operands operands = {0};
     struct tensor* results[MULTI_HEAD_OUTPUTS] = {NULL};
     if (refuse_input(&emit, MULTI_HEAD_PAST_LENGTH, "past_sequence_length") < 0 ||
         refuse_input(&emit, MULTI_HEAD_INDIRECTION, "cache_indirection") < 0)
@@ -185,7 +185,7 @@ static struct tensor* emit_present(emitter_t* emit, struct tensor* const results
 // Emits everything after the product. The inputs mask, past and scores are at these places.
 static int finish_projected(emitter_t* emit, struct tensor* product, int mask, int past, int scores)
 {
-    struct operands operands = {NULL};
+    struct operands operands = {0};
     struct tensor* results[MULTI_HEAD_OUTPUTS] = {NULL};
     struct node* node = emit->origin;
     struct tensor* cache = get_ir_node_input(node, past);
