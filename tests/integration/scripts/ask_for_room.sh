@@ -20,9 +20,9 @@ chmod +x scripts/install_dependencies
 touch tests/graph/node_test.cc tests/device/cpu/plan_test.cc
 cat >CMakePresets.json <<'END'
 {"version": 4,
- "configurePresets": [{"name": "release", "generator": "Ninja", "binaryDir": "${sourceDir}/build/release"}],
- "buildPresets": [{"name": "release", "configurePreset": "release"}],
- "testPresets": [{"name": "release", "configurePreset": "release",
+ "configurePresets": [{"name": "quick", "generator": "Ninja", "binaryDir": "${sourceDir}/build/quick"}],
+ "buildPresets": [{"name": "quick", "configurePreset": "quick"}],
+ "testPresets": [{"name": "quick", "configurePreset": "quick",
                   "execution": {"noTestsAction": "error"}}]}
 END
 cat >CMakeLists.txt <<'END'
