@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Floats that become sizes, counts and positions. C leaves the result of a conversion open when the
 // integer cannot hold the value, and compilers make any number of it: a file's or a user's NaN must
-// not reach one. Elements are converted by saturate() of device/cpu/reference/arithmetic.h.
+// not reach one. Elements are converted by saturate() of device/cpu/reference/vector/arithmetic.h.
 #pragma once
 
 #include <stdint.h>

@@ -127,7 +127,7 @@ int take_opset(graph& graph, int opset);
 // context's options precision.* for nodes and tensors.
 void take_model_precision(graph& graph);
 int apply_precision_options(graph& graph);
-// Keeps the nodes that match `nodes` (graph/affinity.h) in float. False when none matches; the
+// Keeps the nodes that match `nodes` (operator/affinity.h) in float. False when none matches; the
 // model's node may be part of another.
 bool keep_nodes(graph& graph, const char* nodes);
 // precision/quantize.cc: the quantised form of a float graph of ONNX's operators; see

@@ -49,7 +49,8 @@ struct Conversion : OtherType<Other>
     TENGINE_OPERATIONS(TENGINE_CONVERSION)
 };
 
-// Kernels that use it have vectors of fixed sizes (kernel/fixed_vectors.h); SVE has another order.
+// Kernels that use it have vectors of fixed sizes (kernel/vector/fixed_vectors.h); SVE has another
+// order.
 #if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
 // Each part of 16 bytes begins with the words of the first vector.
 #define TENGINE_PAIRS_OF_WORDS(CHECK)                                     \

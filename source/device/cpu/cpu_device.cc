@@ -211,7 +211,7 @@ struct Option
 };
 
 constexpr Option kOptions[] = {
-    // Read by kernel/conv_winograd.cc.
+    // Read by kernel/conv/conv_winograd.cc.
     {{"winograd", "on",
       "convolutions of 3x3 with a quarter of the multiplications and twice the error, and those of "
       "large maps with a fifth and ten times the error: on, 4x4 (the former only), off"},

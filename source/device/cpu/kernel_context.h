@@ -82,7 +82,7 @@ struct KernelContext
     // Where some of them are channels of a larger tensor: elements from a pixel to the next of each
     // input, then of output 0. Null: all lie densely.
     const int64_t* pixel_steps = nullptr;
-    // The layout of a fused attention's tensors (kernel/attention.h). The step has it.
+    // The layout of a fused attention's tensors (kernel/attention/attention.h). The step has it.
     const struct Attention* attention = nullptr;
 #endif
     // Tensors of rank four are shown as N, H, W, C (kernels of Layout::kAny).

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BitCast: the same bits as elements of another type. Kernel: device/cpu/reference/bit_cast.cc.
+// BitCast: the same bits as elements of another type. Kernel:
+// device/cpu/reference/vector/bit_cast.cc.
 #include "operator/infer.h"
 #include "operator/onnx/cast_param.h"
 #include "operator/onnx_type.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GatherBlockQuantized of ONNX Runtime: rows of a table of 4 or 8 bits, with a scale for each block
 // of a row, as floats: the embeddings of language models. Kernel:
-// device/cpu/reference/block_gather.cc.
+// device/cpu/reference/movement/block_gather.cc.
 #include <stdbool.h>
 
 #include "operator/infer.h"

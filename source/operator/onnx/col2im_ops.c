@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Col2Im: an image is the sum of its blocks, which are columns of the input: the inverse of im2col.
-// Kernel: device/cpu/reference/col2im.cc.
+// Kernel: device/cpu/reference/conv/col2im.cc.
 #include <limits.h>
 
 #include "operator/infer.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions: Conv, ConvInteger, QLinearConv, ConvTranspose, of any number of spatial axes.
-// Window arithmetic is in window.c; kernels are in device/cpu/reference/conv.cc.
+// Window arithmetic is in window.c; kernels are in device/cpu/reference/conv/conv.cc.
 #include "operator/infer.h"
 #include "operator/onnx/conv_param.h"
 #include "operator/onnx/legacy.h"

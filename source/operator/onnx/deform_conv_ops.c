@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DeformConv (X. Zhu et al., "Deformable ConvNets v2", 2019): a convolution each of whose taps
 // reads the input at a place of its own, and may be weakened by a mask. Kernel:
-// device/cpu/reference/deform_conv.cc.
+// device/cpu/reference/conv/deform_conv.cc.
 #include <stdbool.h>
 
 #include "operator/infer.h"

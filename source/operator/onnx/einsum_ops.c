@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Einsum: equations as numpy.einsum has them, with "..." and without "->" too.
-// Kernel: device/cpu/reference/einsum.cc.
+// Kernel: device/cpu/reference/matmul/einsum.cc.
 #include <stdbool.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MoE of ONNX Runtime: each token passes through those of a number of small networks, the experts,
 // that a router gives most weight. Parameters are in moe_param.h; kernel:
-// device/cpu/reference/moe.cc.
+// device/cpu/reference/matmul/moe.cc.
 #include <float.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear. Kernels: device/cpu/reference/quant.cc.
+// QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear. Kernels:
+// device/cpu/reference/vector/quant.cc.
 #include "operator/infer.h"
 #include "operator/onnx/quant_param.h"
 #include "operator/onnx_type.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recurrent layers: LSTM, GRU, RNN. Kernels: device/cpu/kernel/matmul/recurrent_pixels.cc,
-// device/cpu/reference/recurrent.cc. tengine.RowQuantizeLSTM is an LSTM whose W and R are int8
-// with a scale for each row, inputs 8 and 9, and which quantises the tensors that they are
+// device/cpu/reference/matmul/recurrent.cc. tengine.RowQuantizeLSTM is an LSTM whose W and R are
+// int8 with a scale for each row, inputs 8 and 9, and which quantises the tensors that they are
 // multiplied with to uint8, as DynamicQuantizeLinear does, but each row (one step of one sequence)
 // by itself.
 #include <string.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools over regions of interest: MaxRoiPool, RoiAlign. Kernels: device/cpu/reference/roi.cc.
+// Pools over regions of interest: MaxRoiPool, RoiAlign. Kernels:
+// device/cpu/reference/window/roi.cc.
 #include "operator/infer.h"
 #include "operator/onnx/roi_param.h"
 #include "operator/param.h"

@@ -2,7 +2,7 @@
 // RotaryEmbedding, with which language models tell an attention where tokens are (Su et al.,
 // "RoFormer", 2021): pairs of a head's elements are rotated by angles that depend on the position.
 // ONNX Runtime's own form, older than ONNX's, has its inputs in another order, and finds out the
-// size of a head. Kernels: device/cpu/reference/rotary.cc.
+// size of a head. Kernels: device/cpu/reference/attention/rotary.cc.
 #include "operator/infer.h"
 #include "operator/onnx/rotary_param.h"
 #include "operator/row.h"

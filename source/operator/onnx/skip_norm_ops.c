@@ -2,7 +2,7 @@
 // The sum of two tensors, normalised along its last axis, which language models compute between
 // their layers: SkipLayerNormalization and SkipSimplifiedLayerNormalization of ONNX Runtime. The
 // sum itself is the fourth output. The mean that the simplified one subtracts, and has as its
-// second output, is 0. Kernels: device/cpu/reference/skip_norm.cc.
+// second output, is 0. Kernels: device/cpu/reference/norm/skip_norm.cc.
 #include <stdbool.h>
 
 #include "operator/infer.h"

@@ -2,7 +2,8 @@
 // Operators with state that language models carry from token to token, other than by Attention:
 // TensorScatter writes new rows into a cache; CausalConvWithState convolves along the tokens, whose
 // last it keeps; LinearAttention keeps a matrix for each head (S. Yang et al., "Gated Delta
-// Networks", 2024). Parameters are in state_param.h; kernels are device/cpu/reference/state.cc.
+// Networks", 2024). Parameters are in state_param.h; kernels are
+// device/cpu/reference/movement/state.cc.
 #include <string.h>
 
 #include "operator/infer.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators whose meaning is the program's own: Generic, in source graphs, stands for one that is
 // not known here; Custom, in execution graphs, for any node that has a custom kernel
-// (operator/custom_kernel.h).
+// (operator/custom/custom_kernel.h).
 #include "graph/core.h"
 #include "operator/custom/custom_kernel.h"
 #include "operator/infer.h"

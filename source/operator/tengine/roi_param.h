@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parameters of Tengine's operators on regions of interest (roi_ops.c). Kernels:
-// device/cpu/reference/region_pool.cc.
+// device/cpu/reference/window/region_pool.cc.
 #pragma once
 
 #include "operator/operator.h"

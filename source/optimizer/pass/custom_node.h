@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes with a kernel of the program's own (operator/custom_kernel.h) in execution graphs.
+// Nodes with a kernel of the program's own (operator/custom/custom_kernel.h) in execution graphs.
 #pragma once
 
 #include "optimizer/graph/extent.h"

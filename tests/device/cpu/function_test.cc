@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fast functions of one number against the exact values, in double, over the whole range of
-// floats and on every instruction set this machine has: within the units that kernel/elementwise.cc
-// states.
+// floats and on every instruction set this machine has: within the units that
+// kernel/vector/elementwise.cc states.
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>

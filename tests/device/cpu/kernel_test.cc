@@ -139,7 +139,7 @@ TEST_P(ProductTest, IsWithinTheErrorOfTheSum)
 using ElementwiseTest = KernelTest;
 
 // Units in the last place that kernel and reference may differ by; 0: not at all. See the accuracy
-// that kernel/elementwise.cc states; the reference has an error of its own.
+// that kernel/vector/elementwise.cc states; the reference has an error of its own.
 int unit_tolerance(const std::string& op)
 {
     if (op == "Sigmoid" || op == "Tanh") return 8;
@@ -231,11 +231,11 @@ INSTANTIATE_TEST_SUITE_P(Kernel, ElementwiseRangeTest,
 
 using NormTest = KernelTest;
 
-// The mean of the squares is, by kernel/normalize-inl.h, within (n / (4 lanes) + lanes + 4) eps,
-// and with at most 16 lanes within (n / 4 + 20) eps of itself; the root halves that, and the root,
-// two quotients and two products are rounded, in the reference too. Where a mean is subtracted, it
-// is as far off as the largest sum, below 3, is large, and so are the differences; divided by a
-// deviation above 1/2 that is at most 12 of these steps.
+// The mean of the squares is, by kernel/norm/normalize-inl.h, within (n / (4 lanes) + lanes + 4)
+// eps, and with at most 16 lanes within (n / 4 + 20) eps of itself; the root halves that, and the
+// root, two quotients and two products are rounded, in the reference too. Where a mean is
+// subtracted, it is as far off as the largest sum, below 3, is large, and so are the differences;
+// divided by a deviation above 1/2 that is at most 12 of these steps.
 TEST_P(NormTest, IsWithinTheErrorOfTheSum)
 {
     KernelRunner runner(GetParam());

@@ -184,7 +184,7 @@ class NbitsNode
     node* node_;
 };
 
-// The bound at the head of kernel/matmul_nbits.cc, and the rounding of the bias.
+// The bound at the head of kernel/matmul/matmul_nbits.cc, and the rounding of the bias.
 double bound_of(const Case& c, const char* kernel, const Expected& expected)
 {
     const int blocks = (c.k + c.block_size - 1) / c.block_size;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions of kernel/reduce.cc against the reference, which sums in double, over all kinds of
-// axes, in both layouts and with special values.
+// Reductions of kernel/norm/reduce.cc against the reference, which sums in double, over all kinds
+// of axes, in both layouts and with special values.
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>

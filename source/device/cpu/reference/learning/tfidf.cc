@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TfIdfVectorizer (operator/tfidf_ops.c): looks for every n-gram of the pool in every sequence.
+// TfIdfVectorizer (operator/onnx/tfidf_ops.c): looks for every n-gram of the pool in every
+// sequence.
 #include <algorithm>
 #include <cstring>
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference kernels of ArgMax and ArgMin (operator/reduce_ops.c).
+// Reference kernels of ArgMax and ArgMin (operator/onnx/reduce_ops.c).
 #include <functional>
 
 #include "device/cpu/kernel_table.h"

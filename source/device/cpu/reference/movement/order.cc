@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference kernels of TopK, CumSum and CumProd (operator/order_ops.c).
+// Reference kernels of TopK, CumSum and CumProd (operator/onnx/order_ops.c).
 #include <algorithm>
 
 #include "device/cpu/kernel_table.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernels of NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss
-// (operator/loss_ops.c). Scores are taken as [N, C, D], targets as [N, D].
+// (operator/onnx/loss_ops.c). Scores are taken as [N, C, D], targets as [N, D].
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference kernel of MeanVarianceNormalization (operator/reduce_ops.c): (x - mean) / deviation.
+// Reference kernel of MeanVarianceNormalization (operator/onnx/reduce_ops.c): (x - mean) /
+// deviation.
 #include <algorithm>
 #include <cmath>
 

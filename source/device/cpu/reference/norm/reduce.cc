@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference kernels of Reduce* (operator/reduce_ops.c).
+// Reference kernels of Reduce* (operator/onnx/reduce_ops.c).
 #include <algorithm>
 #include <cmath>
 #include <limits>

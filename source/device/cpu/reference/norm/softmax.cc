@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference kernels of Softmax, LogSoftmax and Hardmax (operator/softmax_ops.c).
+// Reference kernels of Softmax, LogSoftmax and Hardmax (operator/onnx/softmax_ops.c).
 //
 // The tensor is [outer, n, inner] with the softmax along n. With inner == 1 one row is treated
 // after the other; else columns are treated in blocks, so that the innermost loop always runs along

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference kernels of activation functions with parameters (operator/activation_ops.c). The
+// Reference kernels of activation functions with parameters (operator/onnx/activation_ops.c). The
 // parameters are floats; double and integer elements are computed with them as they are.
 #include <cmath>
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernels of element-wise arithmetic with two inputs, and of Min Max Sum Mean with any
-// number (operator/binary_ops.c). Neighbours: comparison.cc, pow.cc, where.cc.
+// number (operator/onnx/binary_ops.c). Neighbours: comparison.cc, pow.cc, where.cc.
 #include <cmath>
 #include <cstring>
 

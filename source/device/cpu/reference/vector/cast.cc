@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference kernels of Cast and CastLike (operator/cast_ops.c). Elements are widened to double,
-// int64_t or uint64_t, which loses nothing, and narrowed from there; this keeps 529 pairs of types
-// at 56 short loops.
+// Reference kernels of Cast and CastLike (operator/onnx/cast_ops.c). Elements are widened to
+// double, int64_t or uint64_t, which loses nothing, and narrowed from there; this keeps 529 pairs
+// of types at 56 short loops.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

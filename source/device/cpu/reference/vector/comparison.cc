@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference kernels of comparison and logic (operator/binary_ops.c).
+// Reference kernels of comparison and logic (operator/onnx/binary_ops.c).
 #include <cstring>
 
 #include "device/cpu/kernel_table.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference kernel of Pow (operator/binary_ops.c), whose exponent has a type of its own.
+// Reference kernel of Pow (operator/onnx/binary_ops.c), whose exponent has a type of its own.
 #include <cmath>
 
 #include "device/cpu/kernel_table.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference kernels of element-wise operators with one input (operator/unary_ops.c).
+// Reference kernels of element-wise operators with one input (operator/onnx/unary_ops.c).
 #include <cmath>
 
 #include "device/cpu/kernel_table.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference kernel of Where (operator/binary_ops.c): data movement, by element size.
+// Reference kernel of Where (operator/onnx/binary_ops.c): data movement, by element size.
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/vector/elementwise.h"
 #include "device/cpu/reference/vector/wide_element.h"
