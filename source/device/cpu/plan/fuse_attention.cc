@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes that exporters write for an attention become one step (kernel/attention.h): a MatMul of
-// queries and keys, products with numbers before and after it, a sum with a mask, a Softmax, a
-// MatMul with the values. Where queries, keys and values come from a Slice, a Reshape, a Transpose,
-// the step reads what these read, and it writes what a Transpose after it would.
+// The nodes that exporters write for an attention become one step (kernel/attention/attention.h): a
+// MatMul of queries and keys, products with numbers before and after it, a sum with a mask, a
+// Softmax, a MatMul with the values. Where queries, keys and values come from a Slice, a Reshape, a
+// Transpose, the step reads what these read, and it writes what a Transpose after it would.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
