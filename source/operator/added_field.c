@@ -8,7 +8,7 @@
 #include "operator/infer.h"
 #include "operator/param.h"
 
-// A row that belongs to one node. `method` comes first: node->op.method points there.
+// A row for one node. `method` is the first member, since node->op.method points to it.
 typedef struct own_method
 {
     ir_method_t method;
@@ -62,7 +62,7 @@ static int make_own_method(struct node* node)
     return TENGINE_OK;
 }
 
-// One field more at the end of both lists; its member starts as zeroes.
+// Appends a field to both lists; its member starts as zeroes.
 static int append_field(struct node* node, const char* name, op_field_kind_t kind)
 {
     own_method_t* own = (own_method_t*)node->op.method;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's affinities: strings, which nodes they fit, and the rules of a graph.
+// The user's affinities: patterns, matching nodes, and the rules of a graph.
 #include "operator/affinity.h"
 
 #include <limits.h>
@@ -17,16 +17,16 @@ static const char* next_character(const char* text)
 {
     do
         ++text;
-    while ((*text & 0xC0) == 0x80);  // the bytes after the first of a character in UTF-8
+    while ((*text & 0xC0) == 0x80);  // continuation bytes of a character in UTF-8
     return text;
 }
 
-// Only the last * is ever tried again: the last one can take anything that an earlier one could
-// take instead. So the time is at most the product of the lengths.
+// Only the last * is tried again, since it can match all that an earlier one could match instead.
+// So the time is at most the product of the lengths.
 static bool fits_pattern(const char* pattern, const char* text)
 {
     const char* star = NULL;   // the pattern after the last *
-    const char* taken = NULL;  // where the text goes on after the part that * has taken
+    const char* taken = NULL;  // where the string continues after the characters that * has matched
     while (*text) {
         if (*pattern == '*') {
             star = ++pattern;
@@ -66,12 +66,12 @@ static bool fits_any_node(const char* nodes, const struct graph* graph)
 
 // ---- devices ----
 
-// An entry of a devices text, "A" or "A#2".
+// An entry of a list of devices, "A" or "A#2".
 typedef struct entry
 {
     const char* name;
     size_t length;
-    const char* group;  // the text after #, or NULL
+    const char* group;  // the string after #, or NULL
     size_t group_length;
 } entry_t;
 
@@ -102,7 +102,7 @@ bool next_ir_affinity_device(const char** cursor, const char** out_name, size_t*
     return true;
 }
 
-// 0 for anything but a whole number from 1 to INT_MAX.
+// Reads a group; 0 unless it is an integer from 1 to INT_MAX.
 static int read_group(const entry_t* entry)
 {
     int64_t group = 0;
@@ -114,13 +114,13 @@ static int read_group(const entry_t* entry)
     return group <= INT_MAX ? (int)group : 0;
 }
 
-// A ! in front counts for the whole list.
+// A leading ! applies to the whole list.
 static bool excludes(const char* devices)
 {
     return devices[strspn(devices, " ")] == '!';
 }
 
-// Finds the device's entry in a devices text.
+// Finds the device's entry in a list of devices.
 static bool find_entry(const char* devices, const char* device, size_t wanted, entry_t* out_entry)
 {
     while (next_entry(&devices, out_entry))
@@ -216,8 +216,8 @@ static int append_rule(struct vector** rules, const char* nodes, const char* dev
     return tengine_error_set(TENGINE_ENOMEM, "'%.200s': out of memory for its affinity", nodes);
 }
 
-// Earlier rules for the same nodes as the last: else a program that changes its mind before every
-// prerun would pile them up.
+// Removes earlier rules for the same nodes, so that a program that sets a rule before every prerun
+// does not accumulate them.
 static void remove_overruled(struct vector* rules)
 {
     for (int i = get_vector_num(rules) - 2; i >= 0; --i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check of a node against its operator's row.
+// Checks a node against its operator's row.
 #include <math.h>
 #include <string.h>
 
@@ -46,8 +46,8 @@ static int check_count(const struct node* node, const char* what, int number, in
                      minimum, maximum, node->op.version);
 }
 
-// Whether a required parameter that has its default may have been set to it: a number, unless the
-// default lies outside the allowed range.
+// Whether a required parameter with its default value may have been set: a number, unless the
+// default is outside the allowed range.
 static bool is_default_possible(const op_field_t* field)
 {
     if (field->kind != OP_FIELD_INT && field->kind != OP_FIELD_FLOAT) return false;

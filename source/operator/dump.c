@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes and graphs as text.
+// Prints nodes and graphs.
 #include "operator/param.h"
 #include "tengine/log.h"
 

@@ -87,7 +87,7 @@ int broadcast_with(const struct node* node, int64_t dims[], int* dim_num,
     return TENGINE_OK;
 }
 
-// Finds input `index` ready to be read as a list of at most `capacity` values.
+// Opens input `index` for reading as a list of at most `capacity` values.
 static int open_list_input(const struct node* node, int index, int capacity,
                            const struct tensor** out_tensor)
 {
@@ -103,7 +103,7 @@ static int open_list_input(const struct node* node, int index, int capacity,
     return TENGINE_OK;
 }
 
-// Puts element `index` into a list of values; false when its type does not fit.
+// Stores element `index` in a list of values; false when its type is wrong.
 typedef bool (*read_value_t)(const struct tensor* tensor, int index, void* out_values);
 
 static int read_list_input(const struct node* node, int list_input, int capacity,

@@ -156,7 +156,7 @@ static bool is_listed_node(const int32_t nodes[], int number, int32_t node)
     return false;
 }
 
-// Changes tensors of the node from one type to another; constants stay what they are.
+// Changes tensors of the node from one type to another; constants do not change.
 static void retype_outputs(const struct node* node, int from, int to)
 {
     for (int i = 0; i < node->output_num; ++i) {

@@ -6,7 +6,7 @@
 #include "graph/model_part.h"
 #include "operator/operator.h"
 
-// Keys of nodes have it, indices have not.
+// Set in keys of nodes, not in indices.
 #define NODE_KEY_BIT (UINT64_C(1) << 63)
 
 uint64_t find_ir_node_key(const struct node* node)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys by which nodes are found in the compiled parts of a model, see graph/model_part.h.
+// Keys of nodes in the compiled parts of a model, see graph/model_part.h.
 #pragma once
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See attribute_map.h. The values of a vector or map lie before it, and offsets count backwards
-// from where they stand. All numbers have 64 bits here; the format has narrower ones, too.
+// See attribute_map.h. The values of a vector or map precede it, and offsets count backwards from
+// their own position. All numbers have 64 bits here; the format has narrower ones, too.
 #include "operator/custom/attribute_map.h"
 
 #include <string.h>
@@ -28,10 +28,10 @@ typedef struct flex_writer
     uint8_t* bytes;
     size_t size;
     size_t capacity;
-    bool is_out_of_memory;  // and `bytes` is as it was
+    bool is_out_of_memory;  // `bytes` is then unchanged
 } flex_writer_t;
 
-// An entry of a map or vector: a number, or where it lies.
+// An entry of a map or vector: a number, or its position.
 typedef struct flex_value
 {
     const char* key;
@@ -101,7 +101,7 @@ static bool is_inline(uint8_t type)
 
 // ---- values ----
 
-// The length; the value's bytes, or its elements, come after it.
+// Writes the length; the value's bytes, or its elements, follow.
 static flex_value_t put_length(flex_writer_t* writer, uint8_t type, size_t length)
 {
     align(writer);
@@ -133,7 +133,7 @@ static flex_value_t put_floats(flex_writer_t* writer, const struct op_floats* li
     return value;
 }
 
-// Numbers and offsets, then the types.
+// Writes numbers and offsets, then the types.
 static void put_values(flex_writer_t* writer, const flex_value_t* values, int number)
 {
     for (int i = 0; i < number; ++i)
@@ -194,7 +194,7 @@ static int compare_keys(const void* left, const void* right)
     return strcmp(((const flex_value_t*)left)->key, ((const flex_value_t*)right)->key);
 }
 
-// The names in order, then the values in that order, and at the end where they are.
+// Writes the sorted names, then the values in that order, and at the end the offsets.
 static void put_map(flex_writer_t* writer, flex_value_t* values, int number)
 {
     sort_items(values, (size_t)number, sizeof *values, compare_keys);

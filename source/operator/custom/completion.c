@@ -24,7 +24,7 @@ void open_completion(ir_completion_t* out_completion)
     pthread_mutex_unlock(&pending.mutex);
 }
 
-// Called with the lock held. NULL: it is over.
+// Removes a completion. Called with the lock held. NULL: it is over.
 static ir_completion_t* take_out(uint64_t number)
 {
     for (ir_completion_t** place = &pending.first; *place; place = &(*place)->next) {

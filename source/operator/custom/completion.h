@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asynchronous invokes of custom operators that are in flight. Kernels know them by a number, so
-// that one that is over cannot be mistaken for another. Any thread.
+// Asynchronous invokes of custom operators that are in flight. Kernels refer to them by number, so
+// that one that is over cannot be confused with another. Any thread.
 #pragma once
 
 #include <stdbool.h>
@@ -21,9 +21,9 @@ typedef struct completion
 } ir_completion_t;
 
 void open_completion(ir_completion_t* out_completion);
-// Returns the kernel's status; the message is recorded.
+// Waits for the completion and returns the kernel's status; the message is recorded.
 int wait_for_completion(ir_completion_t* completion);
-// The kernel will not end it.
+// Withdraws a completion that the kernel will not end.
 void withdraw_completion(ir_completion_t* completion);
 
 TENGINE_EXTERN_C_END

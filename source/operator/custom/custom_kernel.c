@@ -35,7 +35,7 @@ int fail_kernel_call(const ir_custom_kernel_t* kernel, const char* function, int
     if (recorded != 0)
         return tengine_error_set(recorded, "%s '%s': %s of %s '%s': %s", op, node, function, kind,
                                  get_kernel_name(kernel), tengine_error_message());
-    // -1 is all that a kernel written for Tengine Lite can say.
+    // A kernel for Tengine Lite can only return -1.
     return tengine_error_set(returned < -1 ? returned : TENGINE_EDEVICE,
                              "%s '%s': %s of %s '%s' returned %d%s", op, node, function, kind,
                              get_kernel_name(kernel), returned, consequence);

@@ -9,8 +9,8 @@ TENGINE_EXTERN_C_BEGIN
 
 struct kernel_slot;
 
-// A node's tensors in the form kernels get; lists of the inputs and outputs, NULL where one is
-// absent.
+// A node's tensors in the form that kernels get; lists of the inputs and outputs, NULL for an
+// absent one.
 typedef struct kernel_tensors
 {
     struct kernel_slot* slots;
@@ -28,15 +28,15 @@ typedef enum kernel_change
     KERNEL_TENSORS_OTHER
 } kernel_change_t;
 
-// Describes the inputs and outputs of an execution node; only constants have data.
-// TENGINE_ELIMIT for a tensor with more elements than an int can count. To be freed in any case.
+// Describes the inputs and outputs of an execution node; only constants have data. TENGINE_ELIMIT
+// for a tensor with more elements than an int can count. Must be freed after a failure, too.
 int make_kernel_tensors(const struct node* node, ir_kernel_tensors_t* out_tensors);
 void free_kernel_tensors(ir_kernel_tensors_t* tensors);
 
 kernel_change_t compare_kernel_tensors(const ir_kernel_tensors_t* before,
                                        const ir_kernel_tensors_t* after);
 
-// The data that the node's tensors have now; none.
+// Set the data pointers to the node's present tensors; or to NULL.
 void set_kernel_data(const struct node* node, ir_kernel_tensors_t* tensors);
 void clear_kernel_data(ir_kernel_tensors_t* tensors);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See node_kernel.h. The tensors kernels get are in kernel_tensors.c.
+// See node_kernel.h. kernel_tensors.c describes tensors for kernels.
 #include "operator/custom/node_kernel.h"
 
 #include <stdio.h>
@@ -31,8 +31,7 @@ static bool tells_shapes(const ir_custom_kernel_t* kernel)
 
 // ---- putting it on, taking it off ----
 
-// Whether a kernel that says it is for operator `wanted` fits the node: "Conv",
-// "com.example.Fancy", or "Fancy".
+// Whether a kernel for operator `wanted` matches the node: "Conv", "com.example.Fancy", or "Fancy".
 static bool is_for_operator(const struct node* node, const char* wanted)
 {
     const char* op = get_source_op(node);
@@ -86,7 +85,7 @@ int add_node_kernel(struct node* node, struct custom_kernel_ops* ops)
 typedef int (*kernel_call_t)(struct custom_kernel_ops* ops, struct custom_kernel_tensor* inputs[],
                              int input_num, struct custom_kernel_tensor* outputs[], int output_num);
 
-// A function that is not there succeeds.
+// Calls a function of the kernel; an absent one succeeds.
 static int call(node_kernel_t* kernel, const char* function, kernel_call_t entry)
 {
     if (!entry) return TENGINE_OK;
@@ -125,7 +124,7 @@ static int finish(ir_custom_kernel_t* base)
 
 // ---- shapes ----
 
-// Room for the 0 after eight dimensions.
+// Eight dimensions and the 0 after them.
 typedef int kernel_shape_t[MAX_SHAPE_DIM_NUM + 1];
 
 static int take_shape(struct node* node, int index, const int* shape)
@@ -236,7 +235,7 @@ static int attach(const struct node* node, uint64_t* out_scratch)
     const kernel_change_t change = kernel->prepared
                                        ? compare_kernel_tensors(&kernel->tensors, &tensors)
                                        : KERNEL_TENSORS_OTHER;
-    // Only constants can have changed when the shapes have not, and not from run to run.
+    // If shapes are the same, only constants can have changed, which runs do not change.
     const bool keeps = change == KERNEL_TENSORS_SAME && node->dynamic_shape;
     const bool reshapes = change == KERNEL_TENSORS_RESHAPED && kernel->ops->reshape;
     int status = TENGINE_OK;
@@ -271,7 +270,7 @@ static int ask_in_place(const struct node* node, int output)
     return input < node->input_num ? input : -1;
 }
 
-// Two outputs cannot have the same memory: the first one that names an input gets it.
+// Two outputs cannot use the same memory: the first that names an input gets it.
 static int find_in_place(const struct node* node, int output)
 {
     const int input = ask_in_place(node, output);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See op.h. One lock guards all lists and all counts; nothing is called while it is held.
+// See op.h. One lock guards all lists and counts; no function of a program is called while it is
+// held.
 #include "operator/custom/op.h"
 
 #include <pthread.h>
@@ -14,7 +15,7 @@
 static struct
 {
     pthread_mutex_t mutex;
-    struct vector* ops;  // tengine_op_t*, those of the process
+    struct vector* ops;  // tengine_op_t*, of the process
     uint64_t revision;
     // NULL before the first registration, so that programs without any are linked without
     // op_node.c.
@@ -137,7 +138,7 @@ static bool is_for_same_device(const tengine_op_t* a, const tengine_op_t* b)
     return strcmp(get_custom_op_device(a), get_custom_op_device(b)) == 0;
 }
 
-// The newest of those for one device serves unknown versions, which are 0.
+// The newest operator for a device is used for unknown versions, which are 0.
 static bool is_newest(const struct vector* list, const tengine_op_t* op)
 {
     for (int i = 0; i < get_vector_num(list); ++i) {
@@ -149,7 +150,7 @@ static bool is_newest(const struct vector* list, const tengine_op_t* op)
     return true;
 }
 
-// The first in the list from `begin` on for `version`, 0 being any.
+// The first operator in the list from `begin` on for `version`; 0: any.
 static tengine_op_t* find_op(const struct vector* list, int begin, const char* domain,
                              const char* name, int version)
 {
@@ -162,7 +163,7 @@ static tengine_op_t* find_op(const struct vector* list, int begin, const char* d
     return NULL;
 }
 
-// A context's own operators come before those of the process.
+// A context's own operators precede those of the process.
 static tengine_op_t* look_up(const struct context* context, const char* domain, const char* name,
                              int version)
 {
@@ -242,7 +243,7 @@ int resolve_custom_ops(const struct graph* source, const int32_t nodes[], int no
     return resolve ? resolve(source, nodes, node_num, only_unknown) : TENGINE_OK;
 }
 
-// The entry is empty when it is removed, for dropping its contents takes the lock.
+// The entry is emptied when it is removed, since releasing its contents takes the lock.
 static int take_out(struct vector* list, tengine_op_t* op, const char* function)
 {
     const int index = find_op_index(list, op);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Custom operators (tengine/custom_op.h): their data, and the lists of registered ones. Nodes that
-// are computed by one are in op_node.h. Any thread.
+// Custom operators (tengine/custom_op.h): their data, and the lists of registered ones. op_node.h
+// has the nodes that they compute. Any thread.
 #pragma once
 
 #include <stdbool.h>
@@ -23,12 +23,12 @@ struct tengine_op
     tengine_op_prepare_t prepare;
     tengine_op_invoke_t invoke;
     tengine_op_invoke_async_t invoke_async;  // in place of invoke
-    int like_input;                          // that all outputs are like; -1: none
+    int like_input;                          // whose type and shape all outputs have; -1: none
     void* user_data;
     void (*release)(void* user_data);
     // Under the lock of the lists.
     int holder_num;        // the maker, the lists, and nodes
-    int registration_num;  // ever, so that it stays what it was
+    int registration_num;  // ever; after the first it must not change
     int node_num;          // that are computed by it
 };
 
@@ -38,28 +38,26 @@ tengine_op_t* create_custom_op(const char* domain, const char* name, int min_ver
 int set_custom_op_device(tengine_op_t* op, const char* device, const char* function);
 // The name of the device that it is for.
 const char* get_custom_op_device(const tengine_op_t* op);
-// Gives up one hold. The last one ends the operator's life.
+// Releases one hold. The last one destroys the operator.
 void drop_custom_op(tengine_op_t* op);
 
-// Enter into the list of `context`, or with NULL of the process; take out.
+// Register with `context`, or with NULL for the process; unregister.
 int register_custom_op(struct context* context, tengine_op_t* op, const char* function);
 int unregister_custom_op(struct context* context, tengine_op_t* op, const char* function);
 
-// Gives each of these nodes of the source graph, and of their bodies, that a registered operator is
-// for, and that has no custom kernel, this operator, and calls its init. Nodes that have one keep
-// it.
-// `only_unknown`: only nodes of operators that the library does not have. Fails as init does, or
-// with TENGINE_ENOMEM.
+// Gives each of these nodes of the source graph, and of their bodies, its registered operator, if
+// there is one and the node has no custom kernel, and calls its init. Nodes that have one keep it.
+// `only_unknown`: only nodes of operators that the library lacks. Fails as init does, or with
+// TENGINE_ENOMEM.
 int resolve_custom_ops(const struct graph* source, const int32_t nodes[], int node_num,
                        bool only_unknown);
 
-// Counts the changes of all lists: a graph that was prepared before one may resolve its operators
-// otherwise now.
+// Counts the changes of all lists: after a change, a prepared graph may need other operators.
 uint64_t get_custom_op_revision(void);
 
-// The operators of the process, in the order of registration; NULL when there are not that many.
+// The operators of the process, in the order of registration; NULL after the last.
 tengine_op_t* find_custom_op_via_index(int index);
-// Whether a node is computed by it.
+// Whether the operator computes a node.
 bool is_custom_op_used(const tengine_op_t* op);
 // Empties the list of the process.
 void release_custom_ops(void);
@@ -68,8 +66,9 @@ void release_custom_ops(void);
 // any.
 bool has_custom_op(const struct context* context, const char* domain, const char* name,
                    int version);
-// One after the other, those of different devices, each held for a node until release_custom_op():
-// the first one, or that after `last`, which the node still holds. NULL: no more.
+// Steps through the operators of different devices, each of which is held for a node until
+// release_custom_op(): the first one, or the one after `last`, which the node still holds. NULL: no
+// more.
 tengine_op_t* hold_custom_op(const struct context* context, const char* domain, const char* name,
                              int version, const tengine_op_t* last);
 void release_custom_op(tengine_op_t* op);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The questions of custom operators' callbacks (tengine/custom_op.h). Failures are messages
-// without the names of operator and node, which the call puts before them.
+// The functions that custom operators' callbacks call (tengine/custom_op.h). Messages have no names
+// of operator and node, which the caller adds.
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -160,7 +160,7 @@ int tengine_op_tensor_type(const tengine_op_tensor_t* tensor)
     return tensor ? tensor->tensor->data_type : 0;
 }
 
-// An output that has no size in this preparation may still have that of the last run.
+// An output without a size in this preparation may still have that of the last run.
 static bool has_shape(const tengine_op_tensor_t* tensor)
 {
     return tensor && tensor->tensor->shape_set && (!tensor->is_output || tensor->is_sized);
@@ -251,7 +251,7 @@ int tengine_op_check_type(tengine_op_context_t* context, const tengine_op_tensor
 
 // ---- outputs ----
 
-// *out_slot is NULL for an output that is absent.
+// *out_slot is NULL for an absent output.
 static int find_output(const tengine_op_context_t* context, int index, const char* function,
                        tengine_op_tensor_t** out_slot)
 {

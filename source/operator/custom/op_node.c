@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See op_node.h. The questions of callbacks are in op_context.c.
+// See op_node.h. The functions that callbacks call are in op_context.c.
 #include "operator/custom/op_node.h"
 
 #include <string.h>
@@ -119,7 +119,8 @@ static int call_invoke(tengine_op_context_t* context, char* scratch)
 
 // ---- prepare ----
 
-// One that depends on shapes (folded from Shape) has a value, and memory, in each preparation.
+// A constant that depends on shapes (folded from Shape) has other values, and memory, in each
+// preparation.
 static const void* get_constant(const struct tensor* tensor)
 {
     return tensor->tensor_type == TENSOR_TYPE_CONST ? tensor->data : NULL;
@@ -166,7 +167,7 @@ static int set_default_types(const struct node* node)
     return TENGINE_OK;
 }
 
-// Shapes are known at run time only; types must be known before.
+// Shapes may be known at run time only; types must be known before.
 static int check_types(const struct node* node)
 {
     for (int i = 0; i < node->output_num; ++i) {
@@ -224,7 +225,7 @@ static int prepare(tengine_op_context_t* context, const struct node* node)
     if (context->temporaries) resize_vector(context->temporaries, 0);
     context->temporary_bytes = 0;
     for (int i = 0; i < node->input_num; ++i)
-        context->tensors[i].prepared_type = TENGINE_DT_UNKNOWN;  // should it fail
+        context->tensors[i].prepared_type = TENGINE_DT_UNKNOWN;  // until it succeeds
     TENGINE_RETURN_IF_ERROR(set_outputs_like(context));
     TENGINE_RETURN_IF_ERROR(call_prepare(context));
     TENGINE_RETURN_IF_ERROR(check_outputs(context));
@@ -240,7 +241,7 @@ static bool has_dynamic_output(const tengine_op_context_t* context)
     return false;
 }
 
-// Called in the execution graph, and for dynamic nodes in a run.
+// Called for the execution graph, and for dynamic nodes in a run.
 static int infer(struct node* node)
 {
     tengine_op_context_t* context = get_context(node);
@@ -252,7 +253,7 @@ static int infer(struct node* node)
     return has_dynamic_output(context) ? OP_SHAPE_LATER : TENGINE_OK;
 }
 
-// A plan that is used again may be for other shapes than those of the last preparation.
+// A plan that is used again may have other shapes than the last preparation.
 static int prepare_again(tengine_op_context_t* context, const struct node* node)
 {
     context->is_settled = true;
@@ -354,7 +355,7 @@ static const custom_kernel_table_t op_node_table = {
     .release = release,
 };
 
-// Takes over the hold on the operator.
+// The node takes over the hold on the operator.
 static int give_op(struct node* node, tengine_op_t* op)
 {
     tengine_op_context_t* context = alloc_memory(sizeof *context);
@@ -376,14 +377,14 @@ static int give_op(struct node* node, tengine_op_t* op)
     return status;
 }
 
-// Operators that stand for inputs and constants, and exist only to mark.
+// Whether the operator computes; those of inputs and constants do not.
 static bool computes_something(const struct node* node)
 {
     const ir_method_t* method = node->op.method;
     return !(method->tengine && (method->traits & OP_LEGACY) && !method->lower);
 }
 
-// "com.example.Atan" of nodes that are not known here: the domain ends at the last dot.
+// "com.example.Atan" of unknown nodes: the domain ends at the last dot.
 static tengine_op_t* hold_named_op(const struct context* context, const char* full_name,
                                    int version, const tengine_op_t* last)
 {
@@ -405,7 +406,7 @@ static tengine_op_t* hold_op_for(const struct context* context, const struct nod
                          (int)get_ir_node_int(node, "domain_version", 0), last);
 }
 
-// Graphs that do not use the device must not lose the library's own operator.
+// Leaves the node to the library's operator, for graphs that do not use the device.
 static void leave_to_library(struct node* node)
 {
     TLOG_NOTICE("%s '%s': stays the library's: the custom operator is for %s, and none is for %s",
@@ -414,7 +415,7 @@ static void leave_to_library(struct node* node)
     remove_node_kernels(node);
 }
 
-// All devices' or none.
+// Gives the node the operators of all devices, or none.
 static int give_ops(const struct context* context, struct node* node)
 {
     int status = TENGINE_OK;
@@ -431,7 +432,7 @@ static int give_ops(const struct context* context, struct node* node)
     return status;
 }
 
-// Bodies have the context of the graph that they are in.
+// The bodies of a graph use its context.
 static int give_ops_in(const struct context* context, struct node* node, bool only_unknown)
 {
     const ir_bodies_t* bodies = node->core->bodies;

@@ -8,7 +8,7 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// The callback that is in flight.
+// The callback that is being called.
 typedef enum op_call
 {
     OP_CALL_NONE,
@@ -17,15 +17,15 @@ typedef enum op_call
     OP_CALL_INVOKE
 } op_call_t;
 
-// An input or output; `tensor` is NULL where it is absent.
+// An input or output; `tensor` is NULL if it is absent.
 struct tengine_op_tensor
 {
     struct tensor* tensor;
     const struct tengine_op_context* context;
     bool is_output;
-    bool is_sized;    // outputs: prepare, or the invoke in flight, has told the size
-    bool is_dynamic;  // outputs: their size is told in invoke
-    // Inputs: the type, shape and data that prepare was called for last.
+    bool is_sized;    // outputs: prepare, or the present invoke, has set the size
+    bool is_dynamic;  // outputs: invoke sets their size
+    // Inputs: the type, shape and data of the last call of prepare.
     int prepared_type;
     int prepared_rank;
     int prepared_dims[MAX_SHAPE_DIM_NUM];
@@ -40,7 +40,7 @@ typedef struct op_temporary
 
 struct tengine_op_context
 {
-    ir_custom_kernel_t kernel;  // comes first: node.core->custom_kernel points here
+    ir_custom_kernel_t kernel;  // the first member: node.core->custom_kernel points to it
     tengine_op_t* op;
     void* state;
     op_call_t call;
@@ -52,11 +52,11 @@ struct tengine_op_context
     struct vector* temporaries;  // op_temporary_t
     uint64_t temporary_bytes;
     char* scratch;           // in invoke: where the temporaries are
-    uint8_t* attribute_map;  // for tengine_op_attributes(); NULL: nothing has asked for it
+    uint8_t* attribute_map;  // for tengine_op_attributes(); NULL: not requested yet
     size_t attribute_map_size;
 };
 
-// resolve_custom_ops() where operators are registered.
+// resolve_custom_ops() for programs that register operators.
 int give_custom_ops(const struct graph* source, const int32_t nodes[], int node_num,
                     bool only_unknown);
 
