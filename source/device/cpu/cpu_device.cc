@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU device: the struct device around KernelList (what it can do) and Plan (a compiled part).
+// The CPU device: the struct device around KernelList (supported nodes) and Plan (a compiled part).
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -61,7 +61,7 @@ int pre_run(struct device* device, subgraph* part, void*)
 {
     return guarded(
         [&]() -> int {
-            // The plan of the same part in other shapes holds packed weights until the new one has
+            // The plan of the same part in other shapes owns packed weights until the new plan has
             // them.
             const std::unique_ptr<Plan> old(static_cast<Plan*>(part->device_graph));
             part->device_graph = nullptr;
@@ -159,8 +159,8 @@ int estimate(struct device* device, const node* node, double* out_ms)
 #ifndef TENGINE_MINIMAL
 extern struct device cpu_device;
 
-// Operators whose fast kernels compute in fp32 alone. The plain ones of 16 bits take many times as
-// long as these with a conversion before and after.
+// Operators whose fast kernels compute in fp32 only. The reference in fp16 or bf16 takes many times
+// as long as these kernels with a conversion before and after.
 constexpr const char* kFastInFloat[] = {
     "ConvTranspose",
     "GRU",

@@ -22,16 +22,15 @@ namespace {
 
 constexpr double kOverheadNs = 500;  // a step of a plan: a call, and looking at the node
 
-// How the kernels of an operator without multiply-accumulates spend their time.
+// The time of the kernels of operators without multiply-accumulates.
 struct Cost
 {
     const char* op;
-    double steps;          // for an element of the larger of input 0 and output 0
+    double steps;          // per element of the larger of input 0 and output 0
     bool is_view = false;  // input and output are the same bytes
 };
 
-// Measured, in units of measure_step(). Operators that are not here copy or compute at the
-// speed of memory.
+// Measured, in units of measure_step(). Other operators copy, or compute at the speed of memory.
 constexpr Cost kCosts[] = {
     {"ArgMax", 2},
     {"ArgMin", 2},
@@ -104,7 +103,7 @@ double count_bytes(const node& node)
     return static_cast<double>(bytes);
 }
 
-// Elements under the window, for all positions of the output.
+// Elements in the window, for all positions of the output.
 double count_taps(const node& node)
 {
     int axes = 0;
@@ -136,8 +135,8 @@ int find_product_type(const node& node)
     return TENGINE_DT_FP32;
 }
 
-// Multiply-accumulates per second of a kernel. One that was not measured is a product, or a plain
-// loop.
+// Multiply-accumulates per second of a kernel. Kernels that were not measured count as a product,
+// or as a plain loop.
 double find_mac_rate(const KernelList& kernels, const node& node)
 {
     const Kernel* kernel = kernels.pick_usual(node);
@@ -150,7 +149,7 @@ double find_mac_rate(const KernelList& kernels, const node& node)
                                                   : measure_step(kernels).per_second;
 }
 
-// Time on one thread in ns, were the tensors in registers.
+// Time on one thread in ns if the tensors were in registers.
 double compute_ns(const KernelList& kernels, const node& node, const Cost* cost)
 {
     const char* op = get_ir_node_op(&node);

@@ -6,7 +6,7 @@
 
 namespace tengine::cpu {
 
-// Time of one run of the node in ms with the threads its graph asks for; 0 when its shapes are
+// Time of one run of the node in ms with the threads that its graph requests; 0 when its shapes are
 // known at run time only. The first call measures the machine, which takes some milliseconds. Any
 // thread.
 double estimate_ms(const KernelList& kernels, const node& node);

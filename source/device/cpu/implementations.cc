@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order in which implementations are asked, as data. A file in kernel/ gets its place here.
+// The order in which implementations are asked, as data. A file in kernel/ is listed here.
 #include "device/cpu/implementations.h"
 
 #include "device/cpu/kernel_table.h"

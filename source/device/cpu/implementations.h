@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which implementation of an operator is asked first.
+// The order of the implementations of an operator.
 #pragma once
 
 #include <cstddef>
 
 namespace tengine::cpu {
 
-// An operator with several implementations: their names (Kernel::name), best first. For a node the
-// first that accepts it runs, so one for a special case comes before the general one, and the
-// reference, which accepts everything, last.
+// An operator with several implementations: their names (Kernel::name), best first. The first that
+// accepts a node runs it, so one for a special case precedes the general one, and the reference,
+// which accepts every node, is last.
 struct Implementations
 {
     static constexpr int kMost = 12;
-    const char* op;            // as Kernel::op
+    const char* op;            // of Kernel::op
     const char* names[kMost];  // null beyond the last; a build may lack some
 };
 
@@ -25,7 +25,7 @@ struct ImplementationList
     size_t row_num;
 };
 
-// All operators of the build with more than one.
+// All operators of the build with more than one implementation.
 extern const ImplementationList implementations;
 
 }  // namespace tengine::cpu

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The saved bytes: a head, a record for each step of the plan, then the constants that the steps
-// have packed, each aligned to ALLOC_ALIGNMENT. They are as this processor has them, which
-// compatibility() says. Their claims are never trusted: the plan chooses again, where kernels were
-// timed among those that can compute the step, and kernels know how much they pack.
+// have packed, each aligned to ALLOC_ALIGNMENT. They have the layout of this processor, which
+// compatibility() describes. Their contents are not trusted: the plan chooses kernels again, where
+// they were timed among those that can compute the step, and kernels know the size of their packs.
 #include "device/cpu/keeping.h"
 
 #include <algorithm>
@@ -23,14 +23,14 @@ struct Head
 {
     char mark[16];
     uint64_t step_num;
-    uint64_t size;  // in all
+    uint64_t size;  // of everything
 };
 
 struct Record
 {
     char kernel[36];   // its name; "" for a step that chooses in each run
-    int32_t position;  // its node's in the part: those in between are fused
-    int8_t addend;     // as Fusion has them
+    int32_t position;  // of its node in the part: those between are fused
+    int8_t addend;     // of Fusion
     uint8_t activation;
     uint8_t layout;
     int8_t scale;
@@ -41,7 +41,7 @@ struct Record
 
 static_assert(sizeof(Head) == 32 && sizeof(Record) == 64, "no gaps");
 
-// Another one when the layout of anything that kernels pack changes within a version.
+// Changes when the layout of any packed constant changes within a version.
 constexpr char kMark[16] = "tengine cpu 4\n";
 
 constexpr uint64_t align(uint64_t size)
@@ -131,7 +131,7 @@ int check_head(const Head& head, size_t step_num, size_t size)
     return TENGINE_OK;
 }
 
-// The plan has to be the same: the packed constants of other kernels are of no use.
+// The plan must be the same, since the packed constants are for its kernels.
 int give(const Record& record, const char* bytes, uint64_t size, Step& step)
 {
     Record same = describe(step);
@@ -149,7 +149,7 @@ int give(const Record& record, const char* bytes, uint64_t size, Step& step)
     return TENGINE_OK;
 }
 
-// A timed step gets the kernel that was saved.
+// Gives a timed step the kernel that was saved.
 void choose(struct device& device, const Record& record, Step& step)
 {
 #ifndef TENGINE_MINIMAL
@@ -179,7 +179,7 @@ int give(struct device& device, const void* data, size_t size, Vector<Step>& ste
     return TENGINE_OK;
 }
 
-// Each kernel has taken what was saved for it, and packed nothing itself.
+// Checks that each kernel has taken its saved constants and packed nothing itself.
 int check_taken(const Vector<Step>& steps)
 {
     for (const Step& step : steps)
@@ -212,7 +212,7 @@ int load(struct device* device, subgraph* part, const void* data, size_t size)
         "part %d: out of memory for its plan", part->index);
 }
 
-// The length of vectors is that of panels; "SVE" does not say it.
+// The length of vectors decides that of panels; the name "SVE" does not contain it.
 int64_t count_panel_lanes()
 {
 #ifdef TENGINE_HAVE_HIGHWAY

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of parts that the CPU device saves (interface.save): the choices of the plan, and
-// constants as kernels have packed them. A plan that loads them is made as any other, without the
-// packing.
+// Saving and loading of parts (interface.save): the choices of the plan, and packed constants. A
+// plan that loads them is made as any other, without the packing.
 #pragma once
 
 #include "tengine/device.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arguments of a kernel, and the words for them: layouts, activations, what is fused.
+// The arguments of a kernel, and their types: layouts, activations, fusions.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace tengine::cpu {
 
-// How the elements of float and 8-bit tensors lie inside a part: as the graph has them (N, C, H,
-// W), or with the channels last (N, H, W, C), for kernels that work along the channels. Tensors of
-// one pixel, and those that are not of rank four, lie in one way only.
+// The order of the elements of float and 8-bit tensors inside a part: NCHW as in the graph, or NHWC
+// (channels last), for kernels that work along the channels. Tensors with one position, and those
+// that are not of rank four, have one order only.
 enum class Layout : uint8_t
 {
     kPlanar,
     kChannelsLast,
-    kAny,  // for kernels: element by element, so that all tensors may lie in either way
+    kAny,  // for elementwise kernels: all tensors may have either layout
 };
 
 enum class Activation : uint8_t
@@ -36,19 +36,19 @@ enum class Activation : uint8_t
     kSwish,  // x * sigmoid(parameters[0] x)
 };
 
-// The epilogue of a kernel that can fuse: first the sum, then the activation. A step has the
+// The epilogue of a kernel that can fuse: first the addend, then the activation. A step has the
 // fusions of the nodes that follow its own (plan/fuse.cc).
 struct Fusion
 {
     int addend = -1;  // an input of the result's shape and layout; -1: none
-    // Before all that, for kernels that scale: an input with a factor for each channel of input 0;
-    // -1: none.
+    // Before these, for kernels that scale: an input with a factor for each channel of input 0; -1:
+    // none.
     int scale = -1;
     Activation activation = Activation::kNone;
     float parameters[2] = {};
-    // For int8 and uint8 the addend is followed by the scales and zero points of a QLinearAdd:
-    // those of what the kernel computes, of the addend and of the sum. After that a table of 256
-    // bytes, an input whose entries are the results; -1: none.
+    // For int8 and uint8, the addend is followed by the scales and zero points of a QLinearAdd:
+    // those of the kernel's result, of the addend and of the sum. Then comes a table of 256
+    // entries, an input whose entries are the results; -1: none.
     int table = -1;
 };
 
@@ -59,8 +59,8 @@ struct Packed
     uint64_t size = 0;
 };
 
-// Whether kernels take pixels whose channels are part of a larger tensor's. Minimal builds do
-// without.
+// Whether kernels accept NHWC tensors whose channels are part of a larger tensor's. Minimal builds
+// have none.
 #ifdef TENGINE_MINIMAL
 constexpr bool kTakesSteps = false;
 #else
@@ -71,7 +71,7 @@ constexpr bool kTakesSteps = true;
 struct KernelContext
 {
     struct node* node = nullptr;
-    // In a plan: the tensors as the step finds and leaves them, which may be copies of the node's
+    // In a plan: the tensors that the step reads and writes, which may be copies of the node's
     // tensors in another layout. Null: the node's.
     tensor* const* inputs = nullptr;
     tensor* const* outputs = nullptr;
@@ -79,29 +79,29 @@ struct KernelContext
 #ifdef TENGINE_MINIMAL
     static constexpr const int64_t* pixel_steps = nullptr;
 #else
-    // Where some of them are channels of a larger tensor: elements from a pixel to the next of each
-    // input, then of output 0. Null: all lie densely.
+    // If some of them are channels of a larger tensor: the distance in elements between positions
+    // of each input, then of output 0. Null: all are dense.
     const int64_t* pixel_steps = nullptr;
     // The layout of a fused attention's tensors (kernel/attention/attention.h). The step has it.
     const struct Attention* attention = nullptr;
 #endif
-    // Tensors of rank four are shown as N, H, W, C (kernels of Layout::kAny).
+    // Tensors of rank four are described as N, H, W, C (kernels of Layout::kAny).
     bool has_channels_last = false;
     Fusion fusion;
     thread_pool_t* pool = nullptr;
-    // prepare() may ask for scratch; the plan gives it at run time, 64-byte aligned, shared between
-    // the steps of one plan. The size is computed in 64 bits everywhere: the scratch of a hostile
-    // model may not fit into a size_t, which the plan refuses.
+    // prepare() may request scratch; the plan provides it at run time, 64-byte aligned, shared
+    // between the steps of one plan. The size is computed in 64 bits everywhere: the scratch of a
+    // hostile model may not fit into a size_t, which the plan refuses.
     uint64_t scratch_size = 0;
     void* scratch = nullptr;
-    // prepare() may keep state here (packed weights); freed with free_state.
+    // prepare() may store state here (packed weights); free_state frees it.
     void* state = nullptr;
     void (*free_state)(void* state) = nullptr;
-    size_t state_bytes = 0;  // the state's, for reports, unless it counts itself: it may share
+    size_t state_bytes = 0;  // of the state, for reports, unless it counts itself: it may share
     size_t (*count_state)(const void* state) = nullptr;
     // Constants that prepare() has packed and another process could use (packed_problem.h), and
-    // those that such a process has saved, which prepare() then takes instead of packing. The
-    // latter outlive the state.
+    // those that such a process has saved, which prepare() then uses instead of packing. The latter
+    // outlive the state.
     Packed packed;
     Packed saved;
 
@@ -115,7 +115,7 @@ struct KernelContext
         if (!outputs) return get_ir_node_output(node, index);
         return index < tensor_num[1] ? outputs[index] : nullptr;
     }
-    // Elements from a pixel of an input to the next with channels last; the same for output 0.
+    // The distance in elements between positions of an input in NHWC; the same for output 0.
     int64_t input_step(int index) const
     {
         return pixel_steps ? pixel_steps[index] : input(index)->dims[shown_axis(1)];
@@ -124,7 +124,7 @@ struct KernelContext
     {
         return pixel_steps ? pixel_steps[tensor_num[0]] : output(0)->dims[shown_axis(1)];
     }
-    // Where the node's axis (0 to 3) is in tensors as they are shown.
+    // The index of the node's axis (0 to 3) in tensors as they are described.
     int shown_axis(int axis) const
     {
         constexpr int kShown[] = {0, 3, 1, 2};

@@ -33,7 +33,7 @@ bool has_name(const char* const* names, const char* name)
     return false;
 }
 
-// Puts the kernels of an operator into the order of the list, which names all of them.
+// Sorts the kernels of an operator by the list, which names all of them.
 int sort_kernels(Vector<const Kernel*>& kernels)
 {
     if (kernels.size() == 1) return TENGINE_OK;

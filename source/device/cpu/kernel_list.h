@@ -7,7 +7,7 @@
 
 namespace tengine::cpu {
 
-// Whether it is a kernel of reference/; an operator's last one is, none of the custom ones.
+// Whether it is a kernel of reference/, as an operator's last one is; custom kernels are not.
 bool is_reference(const Kernel& kernel);
 
 class KernelList : public Allocated
@@ -24,12 +24,12 @@ class KernelList : public Allocated
     // The kernels of an operator, in the order in which they are asked; empty when there are none.
     const Vector<const Kernel*>& of_operator(int type) const;
     // The first kernel for the layout that accepts the node and pays; null when none does. Every
-    // node that has a kernel at all has one for planar tensors.
+    // node that has a kernel at all has one for NCHW.
     const Kernel* pick(const node& node, Layout layout = Layout::kPlanar) const;
-    // The kernel that a step has unless its data is constant: in the layout that it leads to.
+    // The kernel of a step whose data is not constant, in the layout that it leads to.
     const Kernel* pick_usual(const node& node) const;
 
-    // Their types, ascending.
+    // The types of the operators, ascending.
     Vector<int> operators() const;
 
   private:

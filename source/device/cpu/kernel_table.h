@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of the CPU device. Files in kernel/ (fast) and reference/ (plain and obviously
-// right) each export one KernelTable; CMake finds them and generates the list. In which order the
-// kernels of an operator are asked stands in implementations.cc; the first that accepts, and is
-// expected to pay, wins.
+// Kernels of the CPU device. Files in kernel/ (fast) and reference/ (plain) each export one
+// KernelTable; CMake finds them and generates the list. implementations.cc has the order in which
+// the kernels of an operator are asked; the first that accepts, and is expected to pay, is used.
 #pragma once
 
 #include <array>
@@ -20,31 +19,32 @@ namespace tengine::cpu {
 struct Kernel
 {
     const char* op;    // ONNX operator, or "com.microsoft.QGemm"
-    const char* name;  // "conv.f32.im2col", "reference": that of implementations.cc
-    // Types, shapes and parameters it can do. Null: all that pass the operator's shape inference.
+    const char* name;  // "conv.f32.im2col", "reference": in implementations.cc
+    // The supported types, shapes and parameters. Null: all that pass the operator's shape
+    // inference.
     bool (*accepts)(const node& node);
-    // Computes all outputs. 0 or an error; trusts its arguments.
+    // Computes all outputs. 0 or an error; its arguments are valid.
     int (*run)(KernelContext& context);
-    // Once at pre_run (optional): state, packing, scratch size.
+    // (optional) Once at pre_run: state, packing, scratch size.
     int (*prepare)(KernelContext& context) = nullptr;
     // Output 0 may use the memory of this input (same bytes, element by element); -1: never.
     int in_place_input = -1;
-    // The same for any output, where it depends on the node (optional; asked after prepare).
+    // (optional) The same for any output, if it depends on the node; called after prepare.
     int (*find_in_place)(const KernelContext& context, int output) = nullptr;
-    Layout layout = Layout::kPlanar;  // that of all its tensors of rank four
-    bool fuses = false;               // does what KernelContext::fusion says
-    bool scales = false;              // and fuses: does what Fusion::scale says
-    bool leads = false;               // its steps have its layout whatever those before them have
+    Layout layout = Layout::kPlanar;  // of all its tensors of rank four
+    bool fuses = false;               // supports KernelContext::fusion
+    bool scales = false;              // and Fusion::scale
+    bool leads = false;               // its steps have its layout whatever the previous steps have
     // A constant input that may begin at any address, since prepare() packs it (packed_problem.h)
     // and nothing else reads it, or bytes are copied. -1: none.
     int unaligned_input = -1;
-    // With channels last, input 0 (for Concat: each) and output 0 may be channels of a larger
-    // tensor, their pixels as far apart as KernelContext::pixel_steps says.
+    // In NHWC, input 0 (for Concat: each) and output 0 may be channels of a larger tensor, with the
+    // distances of KernelContext::pixel_steps.
     bool takes_steps = false;
-    // Where it accepts a node, whether it is expected to be the fastest for it; else those after it
-    // are asked, unless kernels are timed (plan/timing.h). Null: it is wherever it accepts.
+    // Whether it is expected to be the fastest for a node that it accepts; else the following ones
+    // are asked, unless kernels are timed (plan/timing.h). Null: always.
     bool (*pays)(const node& node) = nullptr;
-    bool looks_up = false;  // does what Fusion::table says
+    bool looks_up = false;  // supports Fusion::table
 };
 
 struct KernelTable
@@ -88,7 +88,7 @@ constexpr bool is_built(const Kernel& kernel)
     return is_selected(kernel.op) && !is_omitted(kernel.name);
 }
 
-// Rows that are part of the build. Nothing refers to the others then, nor to their functions.
+// Rows that are part of the build. The others, and their functions, are not linked.
 template <const auto& rows>
 struct SelectedRows
 {

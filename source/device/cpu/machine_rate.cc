@@ -15,12 +15,12 @@
 namespace tengine::cpu {
 namespace {
 
-constexpr double kLowestRate = 1e7;  // where nothing could be measured
-// A rate is that of the fastest of some runs: others may have been interrupted.
+constexpr double kLowestRate = 1e7;  // if nothing could be measured
+// The rate is that of the fastest run: others may have been interrupted.
 constexpr int kFewestRuns = 6;
 constexpr uint64_t kLongEnoughNs = 500'000;
 
-// A node that is run to see how fast it is. Sizes as in the middle of an image network, where the
+// A node that is run for measuring. Sizes are those in the middle of an image network, where the
 // operands fit the caches.
 struct Probe
 {
@@ -29,7 +29,7 @@ struct Probe
     bool has_weight;
     int group;
     int data_type;
-    // The rate of a core at 1.5 GHz, which is assumed where the build has no such operator.
+    // The rate of a core at 1.5 GHz, which is assumed if the build lacks the operator.
     double usual_rate;
 };
 
@@ -61,7 +61,7 @@ struct GraphDeleter
 };
 using OwnedGraph = std::unique_ptr<graph, GraphDeleter>;
 
-// No denormals, which may take longer.
+// Fills with values that are not subnormal, which may take longer.
 void fill(const tensor& values)
 {
     switch (kMeasuresTypes ? values.data_type : TENGINE_DT_FP32) {
@@ -129,7 +129,7 @@ int build(const Probe& probe, graph* graph, node** out_node)
     return allocate_ir_tensor(output);
 }
 
-// Shortest time of a run in ns. The first one fills the caches and is not counted.
+// Shortest time of a run in ns. The first run fills the caches and is not counted.
 int time_runs(const Kernel& kernel, KernelContext& context, double* out_ns)
 {
     TENGINE_RETURN_IF_ERROR(kernel.run(context));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast this machine runs kernels of this device, for estimate.cc.
+// The speed of this device's kernels on this machine, for estimate.cc.
 #pragma once
 
 #include "device/cpu/kernel_list.h"
 
 namespace tengine::cpu {
 
-// Minimal builds take all products for as fast as those of fp32.
+// Minimal builds use the rate of fp32 for all products.
 #ifdef TENGINE_MINIMAL
 constexpr bool kMeasuresTypes = false;
 #else
@@ -20,9 +20,9 @@ struct MachineRate
     const Kernel* kernel;
 };
 
-// Each is measured with a node at the first call, which takes about a millisecond; then it is the
-// same for the life of the process. Any thread. `data_type` is TENGINE_DT_FP32, _FP16, _BF16, or
-// _INT8, which stands for int8 and uint8.
+// The first call measures each with a node, which takes about a millisecond; later calls return the
+// same. Any thread. `data_type` is TENGINE_DT_FP32, _FP16, _BF16, or _INT8, which stands for int8
+// and uint8.
 
 // Multiply-accumulates of a matrix product as Conv makes it, or QLinearConv for int8.
 const MachineRate& measure_product(const KernelList& kernels, int data_type);

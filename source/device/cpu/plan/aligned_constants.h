@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants that lie in a file at an address that is not a multiple of their element's size, and
-// late ones (graph/late_constant.h), as kernels read them: in copies that all preparations of a
-// graph share.
+// Copies of constants that lie in a file at an address that is not a multiple of their element's
+// size, and of late ones (graph/late_constant.h). All preparations of a graph share them.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +19,11 @@ class AlignedConstants
     AlignedConstants& operator=(const AlignedConstants&) = delete;
     ~AlignedConstants();
 
-    // The step reads copies of such constants, except where its kernel takes any address. ENOMEM.
+    // Lets the step read copies of such constants, unless its kernel takes any address. ENOMEM.
     TENGINE_MUST_USE int align(Step& step);
-    // For a step whose kernel runs choose: shapes may depend on values that are read from the
-    // node's own tensors, so these become copies, except what kernels may pack. align() follows in
-    // the runs.
+    // For a step whose kernel is chosen in each run: shapes may depend on values that are read from
+    // the node's own tensors, so these are replaced by copies, except those that kernels may pack.
+    // align() follows in the runs.
     TENGINE_MUST_USE static int align_dynamic(const KernelList& kernels, const Step& step);
     size_t bytes() const;
 

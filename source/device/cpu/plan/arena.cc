@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the tensors inside a part.
+// Plans memory for the tensors inside a part.
 #include <algorithm>
 
 #include "base/memory_plan.h"
@@ -41,7 +41,7 @@ class ArenaPlanner
         int read_num = 0;
         tensor* value = nullptr;  // null: it has no block
         size_t block = 0;
-        size_t shift = 0;  // bytes from its beginning
+        size_t shift = 0;  // bytes from the begin of the block
     };
 
     void extend_inputs(int step)
@@ -83,8 +83,8 @@ class ArenaPlanner
         blocks_.push_back(block);
     }
 
-    // The block of the whole begins with the first tensor that is written into it. A tensor that
-    // others lie in is placed in itself.
+    // The block of a joined tensor begins with the first tensor that is written into it. A tensor
+    // that others lie in is placed in itself.
     void place_inside(int step, tensor& output, const Placement& placement)
     {
         Use& whole = uses_[placement.whole];
@@ -108,7 +108,7 @@ class ArenaPlanner
         return output_index == 0 ? step.kernel->in_place_input : -1;
     }
 
-    // The input whose memory an output may take over, or null.
+    // The input whose memory an output may use, or null.
     const Use* find_in_place_input(int step, int output_index, const tensor& output) const
     {
         const int index = ask_kernel(steps_[step], output_index);

@@ -16,7 +16,7 @@ int choose_kernel(const KernelList& kernels, Step& step)
 #ifndef TENGINE_MINIMAL
 namespace {
 
-// Whether it does what the step has taken over from other nodes.
+// Whether the kernel supports what the step has fused.
 bool does_fusions(const Kernel& kernel, const Step& step)
 {
     const Fusion& fusion = step.context.fusion;

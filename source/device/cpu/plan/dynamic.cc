@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of steps whose shapes depend on data. The findings for some shapes of the inputs, which are
-// the shapes of the results, a kernel and its state, serve until other shapes come.
+// Runs of steps whose shapes depend on data. The data for some shapes of the inputs, which are the
+// shapes of the results, a kernel and its state, are used until other shapes occur.
 #include <memory>
 #include <utility>
 
@@ -19,7 +19,8 @@ int infer(node& node)
                               : node.op.infer_shape(&node);
 }
 
-// All inputs have data now, so it can finish; some kernels tell the shapes of results themselves.
+// All inputs have data now, so inference can finish; some kernels find the shapes of results
+// themselves.
 int infer_now(node& node)
 {
     const int status = infer(node);
@@ -36,7 +37,7 @@ int allocate_result(const node& node, tensor& result)
 }
 
 #ifndef TENGINE_MINIMAL
-// Type and dimensions of all inputs, one after the other: equal lists, equal shapes.
+// Type and dimensions of all inputs, one after the other: lists are equal if shapes are.
 template <class Use>
 void for_input_numbers(const node& node, const Use& use)
 {
@@ -59,8 +60,8 @@ bool has_shapes(const node& node, const Vector<int>& numbers)
     return is_equal && next == numbers.size();
 }
 
-// While it lives, only constants can be read of the inputs, as before a run: the findings then hold
-// for other values, too.
+// While an instance lives, only constant inputs have values, as before a run: results are then
+// valid for other values, too.
 class HiddenValues
 {
   public:
@@ -76,7 +77,7 @@ class HiddenValues
     }
     ~HiddenValues()
     {
-        // Backwards: one that was hidden twice had its data the first time.
+        // Backwards, since one that was hidden twice had its data the first time.
         for (auto entry = values_.rbegin(); entry != values_.rend(); ++entry)
             entry->first->data = entry->second;
     }
@@ -94,19 +95,19 @@ class HiddenValues
     Vector<std::pair<tensor*, void*>> values_;
 };
 
-// Whether the inputs' shapes alone decide the results', which are settled then. Kernels that tell
-// the shapes in each run need no others.
+// Whether the inputs' shapes alone decide the results', which are set then. Kernels that find the
+// shapes in each run are excluded.
 bool infer_by_shapes(const Step& step)
 {
     node& node = *step.context.node;
     if (node.core->custom_kernel) return false;
     const HiddenValues hidden(step);
     const int status = infer(node);
-    if (status < 0) tengine_error_clear();  // it may want values
+    if (status < 0) tengine_error_clear();  // values may be necessary
     return status == TENGINE_OK || (status == OP_SHAPE_LATER && allocates_outputs(node));
 }
 
-// Results of the last run stay, unless they have gone out or are of another size.
+// Results of the last run are reused, unless they have left the part or have another size.
 int allocate_results(Step& step)
 {
     const node& node = *step.context.node;
@@ -126,7 +127,7 @@ int allocate_results(Step& step)
 }  // namespace
 
 #ifdef TENGINE_MINIMAL
-// Planned in each run: that takes less code.
+// Plans in each run, which takes less code.
 int Plan::run_dynamic(Step& step)
 {
     node& node = *step.context.node;
@@ -147,13 +148,13 @@ int Plan::run_dynamic(Step& step)
 #else
 int Plan::choose_and_pack(Step& step)
 {
-    if (!has_elements(*step.context.node)) return TENGINE_OK;  // it will not run
+    if (!has_elements(*step.context.node)) return TENGINE_OK;  // it does not run
     step.kernel = nullptr;
     step.context.scratch_size = 0;
     TENGINE_RETURN_IF_ERROR(choose_kernel(kernels_, step));
     TENGINE_RETURN_IF_ERROR(constants_.align(step));
     step.bind();
-    // Its packs for other shapes are found while it is held.
+    // Holding it makes its packs available for other shapes.
     const std::unique_ptr<void, void (*)(void*)> former(step.context.state,
                                                         step.context.free_state);
     step.context.free_state = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of a plan as reports name them.
+// Describes the kernels of a plan for reports.
 #include <algorithm>
 #include <cstdio>
 
@@ -15,8 +15,8 @@ bool is_copy(const Step& step)
            step.kernel == find_layout_kernel(Layout::kChannelsLast);
 }
 
-// "timed: conv.f32.winograd4x4 1.804 ms, conv.f32.nhwc 1.230 ms"; the end that does not fit is left
-// out.
+// Prints "timed: conv.f32.winograd4x4 1.804 ms, conv.f32.nhwc 1.230 ms"; an end that does not fit
+// is left out.
 void print_times(const KernelTimes& times, char* text, size_t size)
 {
     const char* before = "timed: ";
@@ -33,7 +33,7 @@ void print_times(const KernelTimes& times, char* text, size_t size)
     }
 }
 
-// Steps are in the order of their positions.
+// Orders steps by their positions.
 struct ComparePositions
 {
     bool operator()(const Step& step, int position) const { return step.position < position; }

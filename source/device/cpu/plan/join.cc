@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// With channels last a Concat of channels puts some channels of each pixel beside others. The
-// writers of its inputs can as well write there: then the Concat copies nothing. A tensor lies so
-// inside a larger one if its writer and all its readers take pixels that are apart. In a chain of
-// them, as in dense blocks, where each begins with what the one before has joined, all lie in the
+// In NHWC, a Concat of channels puts channels of several tensors side by side. If the writers of
+// its inputs write to these places, the Concat copies nothing. A tensor may be part of a larger one
+// if its writer and all its readers accept distances between positions. In a chain of Concats, as
+// in dense blocks, where each begins with the result of the previous one, all tensors lie in the
 // last. Gains 4 % of densenet121 (6 % with two threads), 3 % of squeezenet1_1.
 #include <algorithm>
 #include <cstring>
@@ -33,7 +33,7 @@ class Joiner
         }
     }
 
-    // The last come first: in their results the others may lie.
+    // The last Concat comes first, since others may lie in its result.
     void run()
     {
         for (size_t i = steps_.size(); i-- > 0;)
@@ -78,7 +78,7 @@ class Joiner
         return output.dim_num == 4 && output.elem_num > 0 && (axis == 1 || axis == -3);
     }
 
-    // Whether all that read it, and what writes it, take its pixels apart.
+    // Whether the writer and all readers of the tensor accept distances between positions.
     bool may_lie_apart(const tensor& value) const
     {
         const Use* use = uses_.find(&value);
@@ -92,7 +92,7 @@ class Joiner
         });
     }
 
-    // The placement that a Concat's result has if its inputs lie side by side in a larger tensor.
+    // The placement of a Concat's result if its inputs are side by side in a larger tensor.
     bool find_common(const Step& step, Placement* out_placement) const
     {
         const Placement* first = placements_.find(step.inputs[0]);
@@ -108,7 +108,7 @@ class Joiner
         return true;
     }
 
-    // Only if nothing is left to copy: pixels that are apart are slower to read.
+    // Only if nothing is left to copy, since distant positions are slower to read.
     bool may_join(const Step& step) const
     {
         const auto is_free = [&](const tensor* input) {
@@ -128,7 +128,7 @@ class Joiner
             if (may_lie_apart(output)) placements_[&output] = place;
             return;
         } else if (border_.has(output)) {
-            return;  // its memory is the graph's
+            return;  // its memory belongs to the graph
         }
         if (!may_join(step)) return;
         placements_[&output] = place;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which steps have their tensors with the channels last: those whose kernels take it, and after
-// them those that do not care. Where a step finds a tensor in the other layout there is a copy,
-// which serves all that need it. A Transpose between the two copies nothing where a tensor lies as
-// its result does.
+// Chooses the steps whose tensors are NHWC: those whose kernels use NHWC, and following steps that
+// accept both layouts. Where a step needs the other layout there is a copy, which all its readers
+// share. A Transpose between the two layouts copies nothing if a tensor is in the order of its
+// result.
 #include "device/cpu/plan/layout.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ bool is_constant(const tensor& tensor)
     return tensor.tensor_type == TENSOR_TYPE_CONST;
 }
 
-// Whether its two layouts differ: not with one channel or one pixel.
+// Whether the two layouts of the tensor differ: not with one channel or one position.
 bool has_layouts(const tensor& tensor)
 {
     constexpr uint8_t kTypes[] = {TENGINE_DT_FP32, TENGINE_DT_FP16, TENGINE_DT_BF16,
@@ -33,8 +33,7 @@ bool has_layouts(const tensor& tensor)
            std::find(std::begin(kTypes), std::end(kTypes), tensor.data_type) != std::end(kTypes);
 }
 
-// Whether a kernel that works element by element can be shown the tensor with its channels last
-// where it lies.
+// Whether an elementwise kernel can use the tensor in NHWC in place.
 bool may_be_shown(const tensor& tensor)
 {
     if (tensor.elem_num == 1) return true;
@@ -92,7 +91,7 @@ class Layouts
         tensor* planar = nullptr;
         tensor* last = nullptr;
     };
-    using Left = Vector<std::pair<tensor*, tensor*>>;  // where it is, and the boundary tensor
+    using Left = Vector<std::pair<tensor*, tensor*>>;  // its place, and the boundary tensor
 
     bool is_last(const tensor* input) const
     {
@@ -101,7 +100,7 @@ class Layouts
         return places && places->last;
     }
 
-    // A Transpose of N x C x H x W to N x H x W x C whose input has its channels last, or back.
+    // Handles a Transpose of N x C x H x W to N x H x W x C whose input is NHWC, or the reverse.
     bool see_differently(Step& step, Left& left)
     {
         const Kernel* kernel = find_view_kernel();
@@ -128,7 +127,7 @@ class Layouts
 
     Layout choose(const Step& step) const
     {
-        if (step.kernel) return Layout::kPlanar;  // a fusion's
+        if (step.kernel) return Layout::kPlanar;  // chosen by a fusion
         if (find_kernel_of_pixels(kernels_, step)) return Layout::kChannelsLast;
         const Kernel* kernel = kernels_.pick(*step.context.node, Layout::kChannelsLast);
         if (!kernel) return Layout::kPlanar;
@@ -142,11 +141,11 @@ class Layouts
         return follows ? Layout::kChannelsLast : Layout::kPlanar;
     }
 
-    // Where the tensor lies in this layout; the copy is made before `step` if there is none.
+    // The tensor in this layout; if there is none, a copy before `step`.
     tensor* find_as(tensor& original, Layout layout, const Step& step)
     {
         Places& places = places_[&original];
-        // A tensor that no step before has written lies as the graph has it.
+        // A tensor that no previous step has written has the graph's layout.
         if (!places.planar && !places.last) places.planar = &original;
         tensor*& place = layout == Layout::kChannelsLast ? places.last : places.planar;
         if (place) return place;
@@ -156,8 +155,7 @@ class Layouts
         return place;
     }
 
-    // Where a step with channels last writes; a result that leaves the part is copied back after
-    // it.
+    // The result of a step in NHWC; a result that leaves the part is copied back after it.
     tensor* add_result(tensor& original, Left& left)
     {
         if (!border_.has(original)) {
@@ -201,7 +199,7 @@ class Layouts
 
 }  // namespace
 
-// Constants stay as they are: a convolution of one is folded once.
+// Constants keep their layout: a convolution of one is folded.
 const Kernel* find_kernel_of_pixels(const KernelList& kernels, const Step& step)
 {
     const Kernel* kernel = kernels.pick_usual(*step.context.node);

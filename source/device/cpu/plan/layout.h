@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of float and 8-bit tensors between layouts, as kernels of steps of their own.
+// Copies of float and 8-bit tensors between layouts, as kernels of separate steps.
 #pragma once
 
 #include "device/cpu/kernel_context.h"
@@ -8,11 +8,10 @@ namespace tengine::cpu {
 
 struct Kernel;
 
-// Copies input 0, which lies in the other layout, to output 0 in this one: kPlanar or
-// kChannelsLast.
+// Copies input 0, which has the other layout, to output 0 in this one: kPlanar or kChannelsLast.
 const Kernel* find_layout_kernel(Layout layout);
 
-// Passes input 0 as it lies to output 0; where it may, in the same memory. Null in a build without
+// Passes input 0 unchanged to output 0, in the same memory if possible. Null in a build without
 // vectors, as is the other.
 const Kernel* find_view_kernel();
 

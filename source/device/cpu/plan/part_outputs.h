@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tensors leave a part: their values must lie where the core put them.
+// The tensors that leave a part: their values must be in the core's memory.
 #pragma once
 
 #include <algorithm>

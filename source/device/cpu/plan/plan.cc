@@ -91,7 +91,7 @@ int Plan::allocate_arena(const subgraph& part)
     arena_bytes_ = plan.bytes;
     TENGINE_RETURN_IF_ERROR(
         check_ir_memory(part.graph, static_cast<int64_t>(arena_bytes_), "an arena of the CPU"));
-    // Not cleared: pages that no run has written to take neither time nor memory.
+    // Not cleared: pages that no run has written take neither time nor memory.
     size_t bytes = 0;
     if (checked_add(arena_bytes_, ALLOC_ALIGNMENT - 1, &bytes)) arena_ = alloc_raw_memory(bytes);
     if (!arena_)

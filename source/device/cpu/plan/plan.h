@@ -21,8 +21,8 @@ namespace tengine::cpu {
 class Plan : public Allocated
 {
   public:
-    // Compiles a part in two steps: chooses kernels, and steps may get others before the second;
-    // then lets them pack their weights and plans memory.
+    // Compiles a part in two steps: the first chooses kernels, which the caller may replace; the
+    // second packs weights and plans memory.
     static int choose(const KernelList& kernels, subgraph& part, std::unique_ptr<Plan>* out_plan);
     int prepare(subgraph& part);
     ~Plan();
@@ -34,16 +34,16 @@ class Plan : public Allocated
     // run_options.profile or before a run.
     void copy_times(int64_t* out_ns) const;
 
-    // The kernel of the node at `position` in the part, and why; nothing where another node's
+    // The kernel of the node at `position` in the part, and the reason; nothing if another node's
     // kernel computes it, or each run chooses one.
     void explain(int position, ir_node_kernel_t* out_kernel) const;
 
-    // There are no more runs, and the part's graph may end before the plan does: frees the arena.
+    // Frees the arena after the last run, since the part's graph may end before the plan.
     void leave_part();
 
     Vector<Step>& steps() { return steps_; }
     size_t arena_bytes() const { return arena_bytes_; }
-    // The memory it holds besides: steps and what their kernels keep.
+    // The other memory of the plan: steps and the state of their kernels.
     size_t compiled_bytes() const;
 
   private:
@@ -78,7 +78,7 @@ class Plan : public Allocated
 #endif
     void* arena_ = nullptr;  // begins at its first multiple of ALLOC_ALIGNMENT
     size_t arena_bytes_ = 0;
-    size_t node_num_ = 0;  // the part's
+    size_t node_num_ = 0;  // of the part
 };
 
 }  // namespace tengine::cpu

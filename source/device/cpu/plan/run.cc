@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of a plan: its steps in order.
+// Runs a plan: its steps in order.
 #include <algorithm>
 
 #include "base/clock.h"
@@ -10,8 +10,8 @@
 namespace tengine::cpu {
 namespace {
 
-// A copy has something to do when what it writes has elements; those of the node that it is for may
-// not be known before that node runs.
+// A copy is necessary if its result has elements; the result of the node that it serves may not be
+// known before that node runs.
 bool has_results(const Step& step)
 {
     return has_elements(*step.context.node) ||
@@ -23,7 +23,7 @@ bool has_results(const Step& step)
 
 int run_kernel(Step& step)
 {
-    step.refresh_views();  // boundary tensors may lie elsewhere each time
+    step.refresh_views();  // boundary tensors may have new addresses
     return has_results(step) ? step.kernel->run(step.context) : TENGINE_OK;
 }
 
@@ -36,7 +36,7 @@ int Plan::run()
     return TENGINE_OK;
 }
 
-// A run that the program has cancelled may end between two steps.
+// A cancelled run may end between two steps.
 int Plan::run_step(Step& step)
 {
     TENGINE_RETURN_IF_ERROR(check_ir_run(find_ir_run(step.context.node->graph)));

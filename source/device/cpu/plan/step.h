@@ -29,25 +29,25 @@ struct KernelTime
 };
 using KernelTimes = Vector<KernelTime>;
 
-// One kernel with its node. Owns what the kernel keeps.
+// One kernel with its node. Owns the state of the kernel.
 struct Step
 {
     const Kernel* kernel = nullptr;  // null until run time for a dynamic step
     KernelContext context;
     // Shapes depend on data: runs infer them, choose the kernel and allocate outputs (dynamic.cc).
     bool dynamic = false;
-    int position = 0;  // place in the part of the node whose time its time is
-    // The tensors it reads and writes. Null: absent.
+    int position = 0;  // in the part, of the node that the time counts for
+    // The tensors that it reads and writes. Null: absent.
     Vector<tensor*> inputs;
     Vector<tensor*> outputs;
     Layout layout = Layout::kPlanar;
-    // The tensors that the kernel is shown where it works element by element with channels last:
-    // their dimensions are in their order in memory.
+    // The descriptions of tensors for an elementwise kernel in NHWC: dimensions are in their order
+    // in memory.
     Vector<tensor> views;
 #ifndef TENGINE_MINIMAL
-    Vector<Attention> attention;    // the context's, or none
-    KernelTimes times;              // by which the kernel was chosen; empty: it was not timed
-    const char* untimed = nullptr;  // and why not, where there was a choice
+    Vector<Attention> attention;    // of the context, or none
+    KernelTimes times;              // by which the kernel was chosen; empty: not timed
+    const char* untimed = nullptr;  // the reason, if there was a choice
     // For a dynamic step (dynamic.cc): whether shapes depend on the values of inputs, and not on
     // their shapes alone; the shapes that the kernel was prepared for, or empty: every run prepares
     // it; the bytes of the outputs in the last run.
@@ -62,25 +62,25 @@ struct Step
     ~Step();
     void release_state();
     size_t state_bytes() const;
-    // The context gets the lists, which stay as they are from here on.
+    // Sets the lists of the context; they must not change afterwards.
     void bind();
-    // Views get the addresses of their tensors.
+    // Sets the addresses of views to those of their tensors.
     void refresh_views();
 
   private:
-    Vector<tensor*> shown_;  // inputs, then outputs, as the kernel sees them
+    Vector<tensor*> shown_;  // inputs, then outputs, as the kernel gets them
 };
 
 // Whether it is this operator of ONNX's.
 bool is_operator(const Step& step, const char* op);
 
-// Keeps the steps that are not gone.
+// Keeps the steps that are not marked as gone.
 void drop_steps(const Vector<bool>& is_gone, Vector<Step>& steps);
 
 // Tensors that only the plan has: copies in another layout.
 using Copies = Vector<std::unique_ptr<tensor, void (*)(tensor*)>>;
 
-// layout.cc: the kernel that the step has if it wants its channels last; null if it does not.
+// layout.cc: the kernel of the step for NHWC; null if there is none.
 const Kernel* find_kernel_of_pixels(const KernelList& kernels, const Step& step);
 
 // fuse.cc: steps that are computed by others are gone afterwards.

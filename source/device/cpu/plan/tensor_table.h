@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of tensors for the steps of a plan: one for each that is asked for.
+// Records of tensors for the steps of a plan, created on demand.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace tengine::cpu {
 
-// Numbers tensors from 0, in the order in which they are first asked for.
+// Numbers tensors from 0, in the order of the first request.
 class TensorNumbers
 {
   public:
@@ -25,7 +25,7 @@ template <class Record>
 class TensorTable
 {
   public:
-    // Made when it is first asked for. References end with the next that is made.
+    // Created at the first request. The next creation invalidates references.
     Record& operator[](const tensor* tensor)
     {
         const size_t number = numbers_.number_of(tensor);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run in a network finds its inputs in the caches, since they have just been written, but not its
-// weights, since those of the other steps have passed meanwhile. So what the caches hold is
-// replaced, and the inputs are written, before each run that is timed; without that kernels with
-// large weights seem faster than they are: Winograd's 7x7 pixels of 512 channels took 0.6 ms on two
-// threads of a Zen 4 where they take 1.0 to 1.1 ms in resnet18.
+// In a network, a step finds its inputs in the caches, since they have just been written, but not
+// its weights, since those of the other steps have passed meanwhile. So before each timed run the
+// caches are replaced, and the inputs are written; without that, kernels with large weights seem
+// faster than they are: Winograd's 7x7 positions of 512 channels took 0.6 ms on two threads of a
+// Zen 4 where they take 1.0 to 1.1 ms in resnet18.
 #include "device/cpu/plan/timing.h"
 
 #include <algorithm>
@@ -25,16 +25,16 @@
 namespace tengine::cpu {
 namespace {
 
-// Runs of a kernel, or fewer when they have taken long enough; the least time counts.
+// The maximum of runs of a kernel, fewer when they have taken long enough; the least time counts.
 constexpr int kMostRuns = 4;
 constexpr uint64_t kLongEnoughNs = 20'000'000;
-// Times the fastest of those before, in the first run: there is no second one.
+// A kernel whose first run takes this many times the fastest time has no second run.
 constexpr uint64_t kFarSlower = 3;
-// The share of the first kernel's time that another one must not exceed to take its place.
+// Another kernel replaces the first one if its time is at most this share.
 constexpr double kFaster = 0.96;
 // Steps that are estimated to take longer are not timed.
 constexpr double kMostStepMs = 100;
-// The time for all steps of a part; those that are left are not timed.
+// The limit of time for all steps of a part; the remaining steps are not timed.
 constexpr uint64_t kMostPartNs = 3'000'000'000;
 constexpr size_t kMostKnown = 4096;
 constexpr size_t kMostCacheBytes = size_t{64} << 20;
@@ -42,7 +42,7 @@ constexpr size_t kPieceBytes = 4096;
 
 using Memory = std::unique_ptr<void, void (*)(void*)>;
 
-// Tensors of a step in memory of their own; constants stay where they are.
+// Tensors of a step in memory of their own; constants are not copied.
 class StandIns
 {
   public:
@@ -72,7 +72,7 @@ class StandIns
         return cache_ != nullptr;
     }
 
-    // A step of this kernel on these tensors.
+    // A step with this kernel on these tensors.
     Step make_step(const Kernel& kernel) const
     {
         Step step;
@@ -86,10 +86,10 @@ class StandIns
         return step;
     }
 
-    // As a step finds them in a network. The values are no denormals, which may take longer.
+    // Writes the inputs as a network does. The values are not subnormal, which may take longer.
     void warm()
     {
-        // In pieces: memset() of as many bytes at once writes past the caches.
+        // In pieces, since memset() of as many bytes at once bypasses the caches.
         for (size_t i = 0; i < cache_bytes_; i += kPieceBytes)
             std::memset(static_cast<char*>(cache_.get()) + i, 0, kPieceBytes);
         for (tensor* input : inputs_) {
@@ -112,7 +112,7 @@ class StandIns
         const size_t bytes = get_ir_tensor_bytes(original);
         memory_.emplace_back(alloc_memory(bytes), free_memory);
         if (!memory_.back()) return false;
-        std::memset(memory_.back().get(), 0, bytes);  // pages that no run has to make
+        std::memset(memory_.back().get(), 0, bytes);  // so that no run has to create pages
         tensors_.push_back(*original);
         tensors_.back().index = -1;
         tensors_.back().data = memory_.back().get();
@@ -128,7 +128,7 @@ class StandIns
     size_t cache_bytes_ = 0;
 };
 
-// Least time of a run. `best` is that of the kernels before.
+// Least time of a run. `best` is that of the previous kernels.
 int time_runs(Step& step, StandIns& tensors, uint64_t best, uint64_t* out_ns)
 {
     const ParallelRun awake(step.context.pool);
@@ -153,7 +153,7 @@ int time_kernel(const Kernel& kernel, StandIns& tensors, uint64_t best, uint64_t
     TENGINE_RETURN_IF_ERROR(constants.align(step));
     step.bind();
     step.refresh_views();
-    // Not pack_weights(): the next kernel reads the constants again.
+    // Not pack_weights(), since the next kernel reads the constants again.
     if (kernel.prepare) TENGINE_RETURN_IF_ERROR(kernel.prepare(step.context));
     const Memory scratch(alloc_memory64(step.context.scratch_size), free_memory);
     if (!scratch) return TENGINE_ENOMEM;
@@ -209,7 +209,7 @@ const Kernel* find_fastest(const Step& step, const Vector<const Kernel*>& kernel
 
 namespace {
 
-// The step gets its fastest kernel.
+// Gives the step its fastest kernel.
 void time_step(const KernelList& kernels, const Vector<const Kernel*>& alternatives, Step& step)
 {
     if (estimate_ms(kernels, *step.context.node) > kMostStepMs) {
@@ -246,7 +246,7 @@ bool TimedKernels::find(const Key& key, Step& step)
 {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = known_.find(key);
-    // Nothing is known of more steps: they keep their kernels.
+    // When the table is full, new steps keep their kernels.
     if (found == known_.end()) return known_.size() >= kMostKnown;
     step.kernel = found->second.kernel;
     step.times = found->second.times;

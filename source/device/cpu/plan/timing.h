@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fastest kernel of a step by the clock of this machine, with the option CPU.timing.
+// Chooses the fastest kernel of a step by measuring, with the option CPU.timing.
 #pragma once
 
 #include <array>
@@ -16,23 +16,22 @@ namespace tengine::cpu {
 bool is_timing_wanted(const graph& graph);
 
 // Runs the kernels for the step, with its constants and pool and in memory of its own, one after
-// the other, and gives the one to take: the first, unless another one is faster by more than clocks
-// differ. One that is far slower than those before it is run once. Null when the first cannot be
-// run, for want of memory, for example.
+// the other, and returns the one to use: the first, unless another one is faster by more than the
+// noise of measuring. One that is far slower than the previous ones is run once. Null when the
+// first cannot be run, for example when out of memory.
 const Kernel* find_fastest(const Step& step, const Vector<const Kernel*>& kernels,
                            KernelTimes* out_times);
 
-// The choices for steps, kept as long as the device lives, so that equal steps have equal kernels
-// and equal bits however often, in whatever graphs and with how many threads they are prepared.
-// Any thread.
+// The choices for steps, stored while the device lives, so that equal steps have equal kernels and
+// identical results, in any graph and with any number of threads. Any thread.
 class TimedKernels
 {
   public:
-    // Steps that have alternatives get the kernel of an equal step, or the fastest. Where timing
-    // would take too long they keep theirs; see the constants in timing.cc.
+    // Gives steps with alternatives the kernel of an equal step, or the fastest. Where timing would
+    // take too long they keep theirs; see the constants in timing.cc.
     void choose(const KernelList& kernels, Vector<Step>& steps);
-    // A step of a part that was saved gets the kernel of this name, if that is one of its
-    // alternatives, and so do equal ones that are prepared later.
+    // Gives a step of a part that was saved the kernel of this name, if it is one of its
+    // alternatives, and also equal ones that are prepared later.
     void take(const KernelList& kernels, const char* name, Step& step);
 
   private:
@@ -45,8 +44,8 @@ class TimedKernels
     };
 
     static Key find_key(const Step& step, const Vector<const Kernel*>& kernels);
-    // Whether there is nothing to time: an equal step is known, whose kernel this one gets, or so
-    // many are that it keeps its own.
+    // Whether there is nothing to time: an equal step is known, whose kernel this one gets, or the
+    // table is full.
     bool find(const Key& key, Step& step);
     void add(const Key& key, const Step& step);
 

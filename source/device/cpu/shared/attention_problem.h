@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention as its kernels see it: where queries, keys, values and masks lie, and which keys a
-// query sees.
+// Attention as its kernels see it: the positions of queries, keys, values and masks, and the keys
+// that a query sees.
 #pragma once
 
 #include <algorithm>
@@ -16,18 +16,18 @@ namespace tengine::cpu {
 
 struct AttentionProblem : attention_form
 {
-    float scale, softcap;  // as the attributes have them
+    float scale, softcap;  // from the attributes
     bool causal;
     int64_t left, right;     // windows; -1: none
     const int64_t* lengths;  // keys of each batch that are not padding; null: all
 
     int64_t keys() const { return past + fresh; }
     int64_t group() const { return heads / key_heads; }
-    // Where token 0 is among the keys.
+    // The index of token 0 among the keys.
     int64_t offset_of(int64_t b) const { return lengths ? lengths[b] - tokens : past; }
 
-    // Keys first_key() <= key < end_key() are those that a token sees, a mask apart; there may
-    // be none.
+    // Keys first_key() <= key < end_key() are those that a token sees, without regard to a mask;
+    // there may be none.
     int64_t first_key(int64_t b, int64_t token) const
     {
         return left < 0 ? 0 : std::max<int64_t>(offset_of(b) + token - left, 0);
@@ -52,7 +52,7 @@ struct AttentionProblem : attention_form
     }
 };
 
-// The demands of the node in this run. Lengths that lead out of the keys are an error.
+// Reads the node's problem in this run. Lengths beyond the keys are an error.
 TENGINE_MUST_USE int read_attention_problem(const KernelContext& context,
                                             AttentionProblem* out_problem);
 
@@ -76,7 +76,7 @@ class AttentionRows
         return fresh_ + problem_.fresh_row(b, head, key - problem_.past) * row_bytes_;
     }
 
-    // All of them, head after head.
+    // Copies all of them, head after head.
     void copy_to(thread_pool_t* pool, char* present) const
     {
         const int64_t keys = problem_.keys();
@@ -101,10 +101,10 @@ class AttentionRows
     int64_t row_bytes_;
 };
 
-// The outputs that keys and values are kept in, where there are any.
+// Fills the outputs with keys and values, where there are any.
 void fill_attention_present(const KernelContext& context, const AttentionProblem& problem);
 
-// Which row of a mask belongs to a token of a head.
+// The row of a mask for a token of a head.
 class MaskRows
 {
   public:
@@ -117,9 +117,9 @@ class MaskRows
         }
     }
 
-    // The number of keys that it covers; others are not seen.
+    // The number of keys in the mask; others are not seen.
     int64_t columns() const { return columns_; }
-    // In elements.
+    // The offset in elements.
     int64_t at(int64_t b, int64_t head, int64_t token) const
     {
         return b * steps_[0] + head * steps_[1] + token * steps_[2];

@@ -10,18 +10,18 @@
 namespace tengine::cpu {
 namespace {
 
-// Fewer elements than this are not worth a second thread.
+// Smaller tensors are not worth a second thread.
 constexpr int64_t kGrain = 8192;
 
-// A dimension of the output and how far a step along it moves in each input, in elements.
+// A dimension of the output, and the stride of each input along it, in elements.
 struct Dimension
 {
     int64_t size;
     int64_t strides[kMaxBroadcastInputs];
 };
 
-// Dimensions from the innermost outwards. Those of one element are left out and neighbours are
-// merged where all inputs allow it: equal shapes become one dimension, a bias per channel three.
+// Dimensions from the innermost outwards, without those of one element; neighbours are merged where
+// all inputs allow it: equal shapes become one dimension, a bias per channel three.
 struct BroadcastPlan
 {
     int input_num = 0;

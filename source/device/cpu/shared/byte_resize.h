@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which Resize is linear, has int8 or uint8, and resizes no more than two axes, and its tensors'
-// layout.
+// The form of a linear Resize of int8 or uint8 along at most two axes, and the layout of its
+// tensors.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace tengine::cpu {
 struct ByteResize
 {
     int64_t outer, middle, inner;
-    int64_t rows[2], columns[2];  // the input's, the output's
+    int64_t rows[2], columns[2];  // of the input, of the output
     int row_axis, column_axis;    // -1: none
 };
 
-// Whether a Resize of known shapes is such a one.
+// Whether a Resize of known shapes has this form.
 inline bool describe_byte_resize(const node& node, resize_axis axes[MAX_SHAPE_DIM_NUM],
                                  ByteResize* out_resize)
 {

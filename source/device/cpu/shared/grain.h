@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How finely kernels cut their parallel loops.
+// The size of pieces of parallel loops.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace tengine::cpu {
 
-// Iterations that are worth handing to a thread, when each takes `work` operations.
+// The number of iterations that are worth a thread, when each takes `work` operations.
 inline int64_t grain_for(int64_t work)
 {
     return 1 + 32768 / std::max<int64_t>(work, 1);

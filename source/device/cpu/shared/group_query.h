@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GroupQueryAttention as its kernels see it: where heads, tokens and rows of the cache lie, how
-// many keys a query sees, and how new keys and values go into the cache.
+// GroupQueryAttention as its kernels see it: the positions of heads, tokens and rows of the cache,
+// the keys that a query sees, and the update of the cache with new keys and values.
 #pragma once
 
 #include <algorithm>
@@ -20,23 +20,23 @@ struct GroupQuery
     int64_t batch, tokens, depth;
     int64_t heads, key_heads;
     int64_t past_rows, rows;       // room for rows of a head in the past and the present
-    int64_t rotary;                // the first elements of a head that are turned; 0: none
-    int64_t query_step, key_step;  // elements from a token to the next
+    int64_t rotary;                // the first elements of a head that are rotated; 0: none
+    int64_t query_step, key_step;  // distance of tokens in elements
     int64_t key_offset, value_offset;
     int64_t total;  // keys of the longest batch
     const int32_t* last_key;
-    const int64_t* positions;  // null: those of the rows
-    float scale, softcap;      // as the attributes have them
+    const int64_t* positions;  // null: the rows' own
+    float scale, softcap;      // from the attributes
     int64_t window;            // keys, 0: all
-    bool is_prompt;            // whose past does not count
+    bool is_prompt;            // without a past
     bool interleaved, causal, smooth;
 
-    // For a batch: the rows that are in the cache before, and with, its tokens.
+    // For a batch: the number of rows in the cache before its tokens, and with them.
     int64_t past_of(int64_t b) const { return is_prompt ? 0 : last_key[b] + int64_t{1} - tokens; }
     int64_t total_of(int64_t b) const { return last_key[b] + int64_t{1}; }
 
-    // Keys first_key() <= key < end_key() are those that token `token` sees. The tokens that fill
-    // up a prompt, whose results mean nothing, see those before them.
+    // Keys first_key() <= key < end_key() are those that token `token` sees. Padding tokens of a
+    // prompt, whose results are undefined, see those before them.
     int64_t end_key(int64_t b, int64_t token) const
     {
         return causal ? past_of(b) + token + 1 : total_of(b);
@@ -45,7 +45,7 @@ struct GroupQuery
     {
         return window > 0 ? std::max<int64_t>(end_key(b, token) - window, 0) : 0;
     }
-    // An initial prompt has only its first position read.
+    // For a prompt, only the first position is read.
     int64_t position(int64_t b, int64_t token) const
     {
         if (!positions) return past_of(b) + token;
@@ -124,7 +124,7 @@ struct CacheRows
 template <class T>
 struct RotaryPairs
 {
-    const T *cosines, *sines;  // those of the pairs, for a position
+    const T *cosines, *sines;  // of the pairs, for a position
     int64_t number;
     int64_t step;   // from the first element of a pair to that of the next
     int64_t apart;  // from the first element of a pair to the second

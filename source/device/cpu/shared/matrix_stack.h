@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the matrices of two stacks that broadcast lie.
+// The positions of the matrices of two batches that broadcast.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace tengine::cpu {
 
-// Which matrices of a and b make matrix `index` of the output's stack.
+// The matrices of a and b for matrix `index` of the output's batch.
 struct StackPosition
 {
     int64_t a = 0, b = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which image a region of interest is in.
+// The image that a region of interest is in.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,7 @@
 
 namespace tengine::cpu {
 
-// ERANGE, with the node's name, for a region that is in none of the images. The index may come as a
-// float.
+// ERANGE, with the node's name, for a region outside the batch. The index may be a float.
 inline int check_roi_image(const KernelContext& context, int64_t region, double image)
 {
     const int images = context.input(0)->dims[0];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which cosines and sines belong to a head of RotaryEmbedding: for its kernels.
+// The cosines and sines of a head of RotaryEmbedding: for its kernels.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class RotaryTable
         return TENGINE_OK;
     }
 
-    // Offset of the row of head `index`, in the order in which heads lie in memory.
+    // Offset of the row of head `index`, in the order of heads in memory.
     int64_t offset_of(int64_t index) const
     {
         const int64_t per_batch = int64_t{form_.heads} * form_.sequence;

@@ -19,7 +19,7 @@ using Dimension = StridedCopy::Dimension;
 // Tile side: 16 elements of 4 bytes are a cache line, and two tiles stay well inside a 32 KiB
 // cache.
 constexpr int64_t kTile = 16;
-// Least number of elements worth a thread.
+// Smaller copies are not worth a second thread.
 constexpr int64_t kGrain = 16384;
 
 template <class T>

@@ -35,7 +35,7 @@ inline constexpr bool is_float = std::is_floating_point_v<T> || is_half<T>;
 // The type arithmetic is done in.
 template <class T>
 using compute_t = std::conditional_t<is_half<T>, float, T>;
-// The type long sums are accumulated in.
+// The type in which long sums are accumulated.
 template <class T>
 using sum_t = std::conditional_t<is_float<T>, double, int64_t>;
 
@@ -72,7 +72,7 @@ constexpr int data_type_of()
 }
 
 #ifdef TENGINE_FP32_ONLY
-// A small build computes in what models use, and in integers for shapes.
+// A small build has the types of common models, and integers for shapes.
 using FloatTypes = TypeList<float>;
 using SignedTypes = TypeList<float, int32_t, int64_t>;
 using NumberTypes = TypeList<float, int32_t, int64_t>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which positions of an axis meet, and how many taps of a window count: for kernels that move a
-// window over their input.
+// The positions of an axis that a window covers, and the number of taps that count: for kernels
+// that move a window over their input.
 #pragma once
 
 #include <algorithm>
@@ -35,13 +35,13 @@ inline int64_t input_plane_size(const window& window)
     return size;
 }
 
-// Elements that one window can meet: no more than there are.
+// The most elements that one window can cover, at most those of the input.
 inline int64_t most_taps(const window& shape)
 {
     return std::min(multiply_window_kernel(&shape), input_plane_size(shape));
 }
 
-// Taps at output `position` that fall on the input, or on input and padding.
+// Taps at output `position` that are on the input, or on input and padding.
 inline int64_t count_taps(const window_axis& axis, int position, bool with_padding)
 {
     int first = 0, last;
@@ -54,7 +54,7 @@ inline int64_t count_taps(const window_axis& axis, int position, bool with_paddi
     return last - first;
 }
 
-// The mean of more values than int64 can count is as good as that of INT64_MAX.
+// Saturates: beyond INT64_MAX the mean differs negligibly.
 inline int64_t multiply_counts(int64_t a, int64_t b)
 {
     int64_t product;

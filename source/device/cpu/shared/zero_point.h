@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Zero points as they are read from their tensors, and which of them belongs to a slice.
+// Reading of zero points, and the one that belongs to a slice.
 #pragma once
 
 #include <cstdint>
