@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/maps.hpp"
-#include "optimizer/precision/rewriter.h"
+#include "optimizer/graph/rewriter.h"
 #include "optimizer/precision/wide_values.h"
 
 namespace tengine {

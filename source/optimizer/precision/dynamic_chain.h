@@ -5,7 +5,7 @@
 // several products share the left operand, which is then quantised once, MatMulIntegerToFloat.
 #pragma once
 
-#include "optimizer/precision/rewriter.h"
+#include "optimizer/graph/rewriter.h"
 
 namespace tengine {
 

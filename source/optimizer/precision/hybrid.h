@@ -5,7 +5,7 @@
 // change.
 #pragma once
 
-#include "optimizer/precision/rewriter.h"
+#include "optimizer/graph/rewriter.h"
 
 namespace tengine {
 

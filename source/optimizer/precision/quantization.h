@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/containers.hpp"
-#include "optimizer/precision/rewriter.h"
+#include "optimizer/graph/rewriter.h"
 
 namespace tengine {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tentative rewriting: nodes and tensors are added to the graph, the device is asked, and refused
-// nodes are removed again. Used by fuser.h and converter.h.
+// nodes are removed again.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "optimizer/precision/rewriter.h"
+#include "optimizer/graph/rewriter.h"
 
 #include <cstring>
 
