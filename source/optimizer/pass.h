@@ -139,6 +139,11 @@ int quantize_float_graph(graph& base, const tengine_quantization& how, graph** o
 // uint8.
 int check_precision(graph& graph);
 
+// recognise/recognise.cc: operators in the place of the nodes that models have for them; the second
+// time in the types that devices have asked for.
+int recognise_before_surveys(graph& graph);
+int recognise_operators(graph& graph);
+
 // split/split.cc
 int split_graph(graph& graph);
 

@@ -90,11 +90,22 @@ constexpr Pass kFloatPasses[] = {
     {"clean", remove_dead_code},
 };
 
+// Whether this build has an operator that recognise writes.
+#define RECOGNISES_OPERATORS                                        \
+    (OP_IS_SELECTED(onnx_Gelu) || OP_IS_SELECTED(onnx_HardSwish) || \
+     OP_IS_SELECTED(onnx_LayerNormalization) || OP_IS_SELECTED(onnx_Swish))
+
 // The passes that depend on the run's devices.
 constexpr Pass kDevicePasses[] = {
     {"precision_options", apply_precision_options},
+#if RECOGNISES_OPERATORS
+    {"recognise", recognise_before_surveys},
+#endif
     {"optimize", optimize_by_devices},
     {"fold", fold_graph},
+#if RECOGNISES_OPERATORS
+    {"recognise", recognise_operators},
+#endif
     {"split", split_graph},
 };
 

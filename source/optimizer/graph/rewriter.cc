@@ -96,19 +96,21 @@ tensor* Rewriter::add_late_constant(const String& name, int data_type, const Vec
     return status < 0 ? nullptr : made;
 }
 
+void Rewriter::connect_inputs(node& made, const NodeDraft& draft)
+{
+    for (size_t i = 0; i < draft.inputs.size() && status_ == TENGINE_OK; ++i)
+        if (draft.inputs[i])
+            fail(set_ir_node_input_tensor(&made, static_cast<int>(i), draft.inputs[i]));
+}
+
 bool Rewriter::connect(node& made, const NodeDraft& draft)
 {
-    int status = TENGINE_OK;
-    for (size_t i = 0; i < draft.inputs.size() && status >= 0; ++i)
-        if (draft.inputs[i])
-            status = set_ir_node_input_tensor(&made, static_cast<int>(i), draft.inputs[i]);
-    for (size_t i = 0; i < draft.outputs.size() && status >= 0; ++i) {
+    connect_inputs(made, draft);
+    for (size_t i = 0; i < draft.outputs.size() && status_ == TENGINE_OK; ++i) {
         tensor* output = add_tensor(draft.outputs[i], TENGINE_DT_FP32);
-        if (!output) return false;
-        status = set_ir_node_output_tensor(&made, static_cast<int>(i), output);
+        if (output) fail(set_ir_node_output_tensor(&made, static_cast<int>(i), output));
     }
-    fail(status);
-    return status >= 0;
+    return status_ == TENGINE_OK;
 }
 
 void Rewriter::set_attributes(node& made, const NodeDraft& draft)
@@ -120,13 +122,20 @@ void Rewriter::set_attributes(node& made, const NodeDraft& draft)
         fail(set_node_ints(&made, name, values.data(), static_cast<int>(values.size())));
     for (const auto& [name, value] : draft.texts)
         fail(set_node_text(&made, name, value, std::strlen(value)));
+    for (const auto& [name, value] : draft.floats)
+        fail(set_node_float(&made, name, value));
+}
+
+String Rewriter::name_operator(const NodeDraft& draft)
+{
+    return (*draft.domain ? String(draft.domain) + "." : String()) + draft.op;
 }
 
 // Null only on a failure.
 node* Rewriter::create(const NodeDraft& draft)
 {
     const char* name = draft.name.c_str();
-    const String op = (*draft.domain ? String(draft.domain) + "." : String()) + draft.op;
+    const String op = name_operator(draft);
     node* made = status_ < 0 ? nullptr : create_op_node(&graph_, name, op.c_str(), name);
     if (!made) {
         fail(tengine_error_code());
@@ -163,6 +172,15 @@ tensor* Rewriter::add_device_tensor(const NodeDraft& draft)
 {
     node* made = add_device_node(draft);
     return made ? get_ir_node_output(made, 0) : nullptr;
+}
+
+void Rewriter::exchange(node& older, const NodeDraft& draft)
+{
+    if (status_ == TENGINE_OK) fail(change_node_method(&older, name_operator(draft).c_str()));
+    if (status_ < 0) return;
+    set_attributes(older, draft);
+    keep_ir_node_inputs(&older, 0);
+    connect_inputs(older, draft);
 }
 
 tensor* Rewriter::add_cast(tensor* value, int data_type, const String& name)

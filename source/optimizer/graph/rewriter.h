@@ -27,6 +27,7 @@ struct NodeDraft
     Vector<std::pair<const char*, int64_t>> ints = {};
     Vector<std::pair<const char*, Vector<int64_t>>> lists = {};
     Vector<std::pair<const char*, const char*>> texts = {};
+    Vector<std::pair<const char*, float>> floats = {};
 };
 
 class Rewriter
@@ -68,6 +69,8 @@ class Rewriter
     node* add_device_node(const NodeDraft& draft);
     // The same for a node with one output: returns that tensor.
     tensor* add_device_tensor(const NodeDraft& draft);
+    // Makes an older node the draft's operator; it keeps its name and its outputs.
+    void exchange(node& older, const NodeDraft& draft);
     // A Cast to a float type; `name` is that of its result.
     tensor* add_cast(tensor* value, int data_type, const String& name);
 
@@ -80,8 +83,10 @@ class Rewriter
     }
 
   private:
+    static String name_operator(const NodeDraft& draft);
     node* create(const NodeDraft& draft);
     void set_attributes(node& made, const NodeDraft& draft);
+    void connect_inputs(node& made, const NodeDraft& draft);
     bool connect(node& made, const NodeDraft& draft);
     node* infer(node* made);
 

@@ -16,6 +16,7 @@
 #include "module/module.h"
 #include "operator/affinity.h"
 #include "operator/custom/custom_kernel.h"
+#include "operator/registry.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pass.h"
 
@@ -196,14 +197,20 @@ int Candidates::list(const graph& graph)
 {
     for (device* device : list_graph_devices(graph))
         TENGINE_RETURN_IF_ERROR(add(device));
-    TENGINE_RETURN_IF_ERROR(check_affinities(graph));
+    return check_affinities(graph);
+}
+
+int Candidates::survey(const graph& graph)
+{
+    if (has_surveyed_) return TENGINE_OK;
+    has_surveyed_ = true;
     for (const Candidate& candidate : candidates_)
         if (candidate.failure.verdict == IR_VERDICT_YES)
-            TENGINE_RETURN_IF_ERROR(survey(candidate.device, graph));
+            TENGINE_RETURN_IF_ERROR(tengine::survey(candidate.device, graph));
     return TENGINE_OK;
 }
 
-int Candidates::of(const graph& graph, const Candidates** out_candidates)
+int Candidates::find_or_make(const graph& graph, Candidates** out_candidates)
 {
     ir_graph_core_t& core = *graph.core;
     if (!core.candidates) {
@@ -214,8 +221,33 @@ int Candidates::of(const graph& graph, const Candidates** out_candidates)
         };
         core.candidates = made.release();
     }
-    *out_candidates = static_cast<const Candidates*>(core.candidates);
+    *out_candidates = static_cast<Candidates*>(core.candidates);
     return TENGINE_OK;
+}
+
+int Candidates::of(const graph& graph, const Candidates** out_candidates)
+{
+    Candidates* candidates;
+    TENGINE_RETURN_IF_ERROR(find_or_make(graph, &candidates));
+    *out_candidates = candidates;
+    return candidates->survey(graph);
+}
+
+int Candidates::before_surveys(const graph& graph, const Candidates** out_candidates)
+{
+    Candidates* candidates;
+    TENGINE_RETURN_IF_ERROR(find_or_make(graph, &candidates));
+    *out_candidates = candidates;
+    return TENGINE_OK;
+}
+
+bool Candidates::has_undecided() const
+{
+    const auto is_undecided = [](const Candidate& candidate) {
+        return candidate.device->allocator->survey &&
+               candidate.operators.size() >= static_cast<size_t>(get_op_count());
+    };
+    return !has_surveyed_ && std::any_of(candidates_.begin(), candidates_.end(), is_undecided);
 }
 
 // Refuses an affinity to a device that the graph does not have, which would leave its nodes to the
@@ -275,7 +307,7 @@ ir_verdict_t Candidates::ask(const Candidate& candidate, const node& node) const
     if (!is_default && (!has_known_shapes(node, &verdict) ||
                         !has_listed_types(candidate.precision, node, &verdict)))
         return verdict;
-    ask_inspect(device, node, &verdict);
+    if (has_surveyed_ || !device->allocator->survey) ask_inspect(device, node, &verdict);
     return verdict;
 }
 
@@ -290,6 +322,14 @@ bool Candidates::takes(const struct device* device, const node& node) const
 {
     const size_t index = index_of(device);
     return index < size() && ask(candidates_[index], node).verdict == IR_VERDICT_YES;
+}
+
+size_t Candidates::find_taker(const node& node) const
+{
+    size_t index = 0;
+    while (index < size() && ask(candidates_[index], node).verdict != IR_VERDICT_YES)
+        ++index;
+    return index;
 }
 
 int get_affinity_group(const node& node)

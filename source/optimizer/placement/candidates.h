@@ -32,6 +32,11 @@ class Candidates : public Allocated
     // themselves and survey the graph, which then owns the candidates. ENOENT when an affinity
     // names a device that is not among them; also fails when a survey fails.
     static int of(const graph& graph, const Candidates** out_candidates);
+    // The same before the surveys: until then a device with a survey takes what it lists.
+    static int before_surveys(const graph& graph, const Candidates** out_candidates);
+    // Whether one of them has yet to survey the graph and lists every operator, so that its list
+    // tells nothing.
+    bool has_undecided() const;
 
     size_t size() const { return candidates_.size(); }
     device* at(size_t index) const { return candidates_[index].device; }
@@ -41,6 +46,8 @@ class Candidates : public Allocated
     bool lists(const struct device* device, int data_type) const;
     // Whether the device, one of the candidates, takes the node.
     bool takes(const struct device* device, const node& node) const;
+    // The index of the first candidate that takes the node; size(): none does.
+    size_t find_taker(const node& node) const;
 
     // Gives the node to the first candidate from `begin` on that takes it: node.device and its
     // group there, and a refusal for each that does not. node.device is null when none does.
@@ -61,13 +68,16 @@ class Candidates : public Allocated
         IntVector precision;
         ir_verdict_t failure;  // refuses everything when describe() failed
     };
+    static int find_or_make(const graph& graph, Candidates** out_candidates);
     int list(const graph& graph);
+    int survey(const graph& graph);
     int add(struct device* device);
     int check_affinities(const graph& graph) const;
     ir_verdict_t ask(const Candidate& candidate, const node& node) const;
     size_t index_of(const struct device* device) const;
 
     Vector<Candidate> candidates_;
+    bool has_surveyed_ = false;
 };
 
 // Describes the failure of a device's entry: the message that it recorded, or else its status.

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps take over the nodes after them that their kernels compute before they store a result: a
 // sum with what has been computed before, and an activation or a table; and a product before them
-// that weights can have instead. The nodes that exporters write for LayerNormalization become one
-// step.
+// that weights can have instead.
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <limits>
 
-#include "device/cpu/kernel/norm/layer_norm.h"
 #include "device/cpu/kernel/vector/byte_addition.h"
 #include "device/cpu/kernel/vector/float_rows.h"
 #include "device/cpu/kernel_table.h"
@@ -39,16 +36,6 @@ bool set_clip(const Step& step, Fusion* fusion)
         fusion->parameters[i] = bound ? read_float(*bound, 0) : otherwise[i];
     }
     return true;
-}
-
-// A mean along the last axis, which stays and has more than one element.
-bool is_mean_of_rows(const Step& step)
-{
-    if (!is_operator(step, "ReduceMean")) return false;
-    const tensor &x = *step.inputs[0], &mean = *step.outputs[0];
-    const int last = x.dim_num - 1;
-    return is_fast_float(x.data_type) && last >= 0 && mean.dim_num == x.dim_num && x.elem_num > 0 &&
-           x.dims[last] > 1 && mean.dims[last] == 1 && std::equal(x.dims, x.dims + last, mean.dims);
 }
 
 #ifndef TENGINE_MINIMAL
@@ -97,6 +84,8 @@ bool read_activation(const Step& step, Fusion* fusion)
         // Fields of the operator's parameters, from the first on.
         const auto* parameters = static_cast<const float*>(step.context.node->op.param_mem);
         std::copy_n(parameters, function.parameter_num, fusion->parameters);
+        const bool is_silu = function.activation == Activation::kSwish && *parameters == 1.0f;
+        if (is_silu) fusion->activation = Activation::kSilu;
         return true;
     }
     return false;
@@ -122,10 +111,8 @@ class Fuser
 
     void run()
     {
-        constexpr bool kHasMeans = is_selected("ReduceMean");
         for (size_t i = 0; i < steps_.size(); ++i)
-            if (!steps_[i].dynamic && !is_gone_[i] && !(kHasMeans && fuse_layer_norm(i, steps_[i])))
-                fuse_around(i, steps_[i]);
+            if (!steps_[i].dynamic && !is_gone_[i]) fuse_around(i, steps_[i]);
         drop_steps(is_gone_, steps_);
     }
 
@@ -159,24 +146,15 @@ class Fuser
     {
         if constexpr (is_selected("MatMul")) fuse_bias(index, step);
         if constexpr (is_selected("Add")) fuse_sum(index, step);
-        if constexpr (is_selected("Erf"))
-            if (fuse_gelu(index, step)) return;
-        if (fuse_activation(index, step)) return;
-        if constexpr (is_selected("Sigmoid") || is_selected("HardSigmoid")) fuse_gate(index, step);
+        fuse_activation(index, step);
     }
 
-    // The steps that read a result; none where it is an output of the part, too.
-    const Vector<size_t>* readers_of(const Step& step) const
-    {
-        const Uses* uses = uses_.find(step.outputs[0]);
-        return uses && !uses->is_border ? &uses->readers : nullptr;
-    }
-
+    // Null where the result is an output of the part, too.
     const Step* only_reader_of(const Step& step, size_t* out_index) const
     {
-        const Vector<size_t>* readers = readers_of(step);
-        if (!readers || readers->size() != 1) return nullptr;
-        *out_index = readers->front();
+        const Uses* uses = uses_.find(step.outputs[0]);
+        if (!uses || uses->is_border || uses->readers.size() != 1) return nullptr;
+        *out_index = uses->readers.front();
         return steps_[*out_index].dynamic ? nullptr : &steps_[*out_index];
     }
 
@@ -324,159 +302,14 @@ class Fuser
                std::equal(input.dims + 2, input.dims + 4, result.dims + 2);
     }
 
-    bool fuse_activation(size_t index, Step& step)
+    void fuse_activation(size_t index, Step& step)
     {
         size_t next;
         const Step* function = only_reader_of(step, &next);
         Fusion fusion = step.context.fusion;
-        if (!function || !read_activation(*function, &fusion)) return false;
+        if (!function || !read_activation(*function, &fusion)) return;
         step.context.fusion = fusion;
         take_over(index, step, next);
-        return true;
-    }
-
-    // Whether a constant of one element is what its type has for the number.
-    static bool is_near(const tensor& constant, float number)
-    {
-        float rounded = number;
-        if (constant.data_type == TENGINE_DT_FP16) rounded = Half(number);
-        if (constant.data_type == TENGINE_DT_BF16) rounded = BFloat16(number);
-        return std::fabs(read_float(constant, 0) - rounded) <= 1e-6f;
-    }
-
-    // The step that computes op(x, c) from the result of `from` and nothing else, with a constant
-    // of one element near `number`; null if there is none. c may come first in sums and products.
-    const Step* find_scaling(const char* op, const tensor* from, double number, size_t reader) const
-    {
-        const Step& step = steps_[reader];
-        if (step.dynamic || !is_operator(step, op) || step.inputs.size() != 2) return nullptr;
-        const bool commutes = is_operator(step, "Add") || is_operator(step, "Mul");
-        if (!commutes && step.inputs[0] != from) return nullptr;
-        const tensor* other = step.inputs[step.inputs[0] == from ? 1 : 0];
-        const bool is_number = other->tensor_type == TENSOR_TYPE_CONST &&
-                               is_fast_float(other->data_type) && other->elem_num == 1;
-        if (!is_number || !is_near(*other, static_cast<float>(number))) return nullptr;
-        return uses_.find(step.outputs[0])->is_border ? nullptr : &step;
-    }
-
-    // x * (erf(x / sqrt(2)) + 1) * 0.5, as exporters write GELU in five nodes.
-    bool fuse_gelu(size_t index, Step& step)
-    {
-        const Vector<size_t>* readers = readers_of(step);
-        if (!readers || readers->size() != 2) return false;
-        const size_t first = std::min(readers->front(), readers->back());
-        const size_t product = std::max(readers->front(), readers->back());
-        size_t erf, sum, half;
-        const Step* scaled = find_scaling("Div", step.outputs[0], std::sqrt(2.0), first);
-        const Step* function = scaled ? only_reader_of(*scaled, &erf) : nullptr;
-        const Step* gate =
-            function && is_operator(*function, "Erf") ? only_reader_of(*function, &sum) : nullptr;
-        size_t next;
-        if (!gate || !find_scaling("Add", function->outputs[0], 1, sum) ||
-            !only_reader_of(*gate, &next) || next != product ||
-            !is_operator(steps_[product], "Mul") || !only_reader_of(steps_[product], &half) ||
-            !is_operator(steps_[half], "Mul") || !is_half(steps_[half], steps_[product].outputs[0]))
-            return false;
-        step.context.fusion.activation = Activation::kGelu;
-        for (const size_t gone : {first, erf, sum, product})
-            is_gone_[gone] = true;
-        take_over(index, step, half);
-        return true;
-    }
-
-    static bool is_half(const Step& step, const tensor* from)
-    {
-        const tensor* other = step.inputs[step.inputs[0] == from ? 1 : 0];
-        return other->tensor_type == TENSOR_TYPE_CONST && other->elem_num == 1 &&
-               is_fast_float(other->data_type) && read_float(*other, 0) == 0.5f;
-    }
-
-    // x * sigmoid(x), and the same with HardSigmoid.
-    void fuse_gate(size_t index, Step& step)
-    {
-        const Vector<size_t>* readers = readers_of(step);
-        if (!readers || readers->size() != 2) return;
-        const size_t gate = std::min(readers->front(), readers->back());
-        const size_t product = std::max(readers->front(), readers->back());
-        if (gate == product || steps_[gate].dynamic || steps_[product].dynamic ||
-            !is_operator(steps_[product], "Mul"))
-            return;
-        size_t next;
-        Fusion fusion = step.context.fusion;
-        if (!only_reader_of(steps_[gate], &next) || next != product ||
-            !read_activation(steps_[gate], &fusion))
-            return;
-        if (fusion.activation == Activation::kSigmoid)
-            fusion.activation = Activation::kSilu;
-        else if (fusion.activation == Activation::kHardSigmoid &&
-                 fusion.parameters[0] == 1.0f / 6 && fusion.parameters[1] == 0.5f)
-            fusion.activation = Activation::kHardSwish;
-        else
-            return;
-        step.context.fusion = fusion;
-        is_gone_[gate] = true;
-        take_over(index, step, product);
-    }
-
-    // The only reader of a result if it is the operator `op` with the result as its input `place`.
-    const Step* find_next(const Step& step, const char* op, size_t place, size_t* out_index) const
-    {
-        const Step* next = only_reader_of(step, out_index);
-        const bool fits = next && is_operator(*next, op) && next->inputs.size() > place &&
-                          next->inputs[place] == step.outputs[0];
-        return fits ? next : nullptr;
-    }
-
-    // The same where the other of its two inputs is a constant of `count` elements, or one.
-    const Step* find_scaled(const Step& step, const char* op, int count, size_t* out_index,
-                            tensor** out_constant) const
-    {
-        const Step* next = only_reader_of(step, out_index);
-        if (!next || !is_operator(*next, op)) return nullptr;
-        tensor* other = next->inputs[next->inputs[0] == step.outputs[0] ? 1 : 0];
-        *out_constant = other;
-        const bool fits = other->tensor_type == TENSOR_TYPE_CONST &&
-                          is_fast_float(other->data_type) && other->elem_num == count &&
-                          (count == 1 || other->dims[other->dim_num - 1] == count) &&
-                          has_same_shape(*step.outputs[0], *next->outputs[0]);
-        return fits ? next : nullptr;
-    }
-
-    // c = x - mean(x); c / sqrt(mean(c^2) + epsilon) * scale + bias, in nine nodes.
-    bool fuse_layer_norm(size_t index, Step& step)
-    {
-        const Kernel* kernel = find_fused_layer_norm();
-        if (!kernel || !is_mean_of_rows(step)) return false;
-        size_t sub, pow, mean, add, sqrt, div, scale, bias;
-        tensor *epsilon, *factor, *shift;
-        const Step* left = find_next(step, "Sub", 1, &sub);
-        if (!left || left->inputs[0] != step.inputs[0]) return false;
-        const Vector<size_t>* readers = readers_of(*left);
-        if (!readers || readers->size() != 2) return false;
-        pow = std::min(readers->front(), readers->back());
-        div = std::max(readers->front(), readers->back());
-        size_t next;
-        const Step* square = find_scaling("Pow", left->outputs[0], 2, pow);
-        const Step* variance = square ? find_next(*square, "ReduceMean", 0, &mean) : nullptr;
-        const Step* sum = variance && is_mean_of_rows(*variance)
-                              ? find_scaled(*variance, "Add", 1, &add, &epsilon)
-                              : nullptr;
-        const Step* root = sum ? find_next(*sum, "Sqrt", 0, &sqrt) : nullptr;
-        const Step* quotient = root ? find_next(*root, "Div", 1, &next) : nullptr;
-        if (!quotient || next != div || quotient->inputs[0] != left->outputs[0]) return false;
-        const int count = step.inputs[0]->dims[step.inputs[0]->dim_num - 1];
-        const Step* scaled = find_scaled(*quotient, "Mul", count, &scale, &factor);
-        if (!scaled || !find_scaled(*scaled, "Add", count, &bias, &shift)) return false;
-        for (const size_t gone : {sub, pow, mean, add, sqrt, div, scale})
-            is_gone_[gone] = true;
-        step.kernel = kernel;
-        step.context.fusion.parameters[0] = read_float(*epsilon, 0);
-        tensor* x = step.inputs[0];
-        step.inputs.clear();
-        for (tensor* input : {x, factor, shift})
-            step.inputs.push_back(input);
-        take_over(index, step, bias);
-        return true;
     }
 
     // Quantised products have scales and zero points before it.

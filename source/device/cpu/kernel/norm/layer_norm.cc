@@ -3,8 +3,6 @@
 // the squared deviations, the result. Workers share the rows. fp16 and bf16 are computed in fp32
 // and rounded once. Limits: additions; memory bandwidth for rows beyond L1. Accuracy: see
 // normalize-inl.h.
-#include "device/cpu/kernel/norm/layer_norm.h"
-
 #include <cstdint>
 
 #include "device/cpu/kernel/norm/row_norm.h"
@@ -72,9 +70,14 @@ void normalize_halves(const KernelContext& context, int64_t n, float epsilon)
                  });
 }
 
-void normalize_rows(const KernelContext& context, int64_t n, float epsilon)
+int run(KernelContext& context)
 {
-    if (has_halves(*context.input(0))) return normalize_halves(context, n, epsilon);
+    const int64_t n = context.input(1)->elem_num;
+    const float epsilon = context.param<layer_norm_param>().epsilon;
+    if (has_halves(*context.input(0))) {
+        normalize_halves(context, n, epsilon);
+        return TENGINE_OK;
+    }
     const float* x = context.input(0)->f32;
     const float* scale = context.input(1)->f32;
     const float* bias = context.input(2) ? context.input(2)->f32 : nullptr;
@@ -85,17 +88,6 @@ void normalize_rows(const KernelContext& context, int64_t n, float epsilon)
                      for (int64_t row = begin; row < end; ++row)
                          normalize(x + row * n, n, epsilon, scale, bias, y + row * n);
                  });
-}
-
-int run(KernelContext& context)
-{
-    normalize_rows(context, context.input(1)->elem_num, context.param<layer_norm_param>().epsilon);
-    return TENGINE_OK;
-}
-
-int run_fused(KernelContext& context)
-{
-    normalize_rows(context, context.input(1)->elem_num, context.fusion.parameters[0]);
     return TENGINE_OK;
 }
 
@@ -112,17 +104,11 @@ constexpr Kernel layer_norm_rows[] = {
      .prepare = prepare,
      .in_place_input = 0},
 };
-constexpr Kernel kFused = {"", "layer_norm.fp.fused", nullptr, run_fused, prepare, 0};
 
 }  // namespace
 
 extern const KernelTable layer_norm_kernels;
 const KernelTable layer_norm_kernels = make_table<layer_norm_rows>();
-
-const Kernel* find_fused_layer_norm()
-{
-    return is_selected("ReduceMean") && is_selected("Sqrt") ? &kFused : nullptr;
-}
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE

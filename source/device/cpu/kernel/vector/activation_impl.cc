@@ -15,12 +15,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 
-// HardSwish itself, or x * HardSigmoid(x).
-constexpr bool kHasHardSwish = is_selected("HardSwish") || is_selected("HardSigmoid");
-
-// Gelu itself, or nodes with Erf.
-constexpr bool kHasGelu = is_selected("Gelu") || is_selected("Erf");
-
 struct Rows
 {
     const Fusion& fusion;
@@ -50,15 +44,15 @@ void activate_rows(const Fusion& fusion, float* data, int64_t row_num, int64_t s
         case Activation::kSigmoid:
             return rows.map_all<SigmoidFunction, is_selected("Sigmoid")>();
         case Activation::kSilu:
-            return rows.map_all<SiluFunction, is_selected("Sigmoid")>();
+            return rows.map_all<SiluFunction, is_selected("Swish")>();
         case Activation::kHardSigmoid:
             return rows.map_all<HardSigmoidFunction, is_selected("HardSigmoid")>();
         case Activation::kHardSwish:
-            return rows.map_all<HardSwishFunction, kHasHardSwish>();
+            return rows.map_all<HardSwishFunction, is_selected("HardSwish")>();
         case Activation::kTanh:
             return rows.map_all<TanhFunction, is_selected("Tanh")>();
         case Activation::kGelu:
-            return rows.map_all<GeluFunction, kHasGelu>();
+            return rows.map_all<GeluFunction, is_selected("Gelu")>();
         case Activation::kGeluTanh:
             return rows.map_all<GeluTanhFunction, is_selected("Gelu")>();
         case Activation::kSwish:

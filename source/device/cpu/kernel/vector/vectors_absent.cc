@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stand-ins for functions of vector kernels, in a build without Highway: see layer_norm.h,
-// plan/layout.h and vector_target.h.
-#include "device/cpu/kernel/norm/layer_norm.h"
+// Stand-ins for functions of vector kernels, in a build without Highway: see plan/layout.h and
+// vector_target.h.
 #include "device/cpu/kernel/vector/vector_target.h"
 #include "device/cpu/kernel_table.h"
 
 namespace tengine::cpu {
-
-const Kernel* find_fused_layer_norm()
-{
-    return nullptr;
-}
 
 // No kernel uses NHWC.
 const Kernel* find_layout_kernel(Layout)

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimizer/recognise/matcher.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/half.h"
+#include "graph/graph.h"
+#include "operator/affinity.h"
+#include "optimizer/pass.h"
+
+namespace tengine {
+namespace {
+
+bool is_float(const tensor& value)
+{
+    return value.data_type == TENGINE_DT_FP32 || value.data_type == TENGINE_DT_FP16 ||
+           value.data_type == TENGINE_DT_BF16;
+}
+
+bool is_constant(const tensor& value)
+{
+    return value.tensor_type == TENSOR_TYPE_CONST;
+}
+
+bool is_number(const tensor& value)
+{
+    return is_constant(value) && is_float(value) && value.elem_num == 1 && value.data;
+}
+
+// A number as a type has it.
+float round_to(int data_type, float number)
+{
+    if (data_type == TENGINE_DT_FP16) return fp16_to_fp32(fp32_to_fp16(number));
+    if (data_type == TENGINE_DT_BF16) return bf16_to_fp32(fp32_to_bf16(number));
+    return number;
+}
+
+// Models write irrational numbers with seven digits.
+bool is_about(const tensor& constant, double number)
+{
+    constexpr float kError = 5e-7f;
+    const float expected = round_to(constant.data_type, static_cast<float>(number));
+    return std::fabs(read_pattern_number(constant) - expected) <= kError * std::fabs(expected);
+}
+
+// A mean along the last axis, which stays and has more than one element.
+bool is_mean_of_rows(const node& mean)
+{
+    const tensor &x = *get_ir_node_input(&mean, 0), &result = *get_ir_node_output(&mean, 0);
+    const int last = x.dim_num - 1;
+    return last >= 0 && result.dim_num == x.dim_num && x.dims[last] > 1 && result.dims[last] == 1 &&
+           std::equal(x.dims, x.dims + last, result.dims);
+}
+
+// Attributes of the operators that patterns name.
+bool has_attributes(const node& node)
+{
+    if (is_op(&node, "ReduceMean")) return is_mean_of_rows(node);
+    if (is_op(&node, "HardSigmoid"))
+        return get_ir_node_float(&node, "alpha", 0) == 1.0f / 6 &&
+               get_ir_node_float(&node, "beta", 0) == 0.5f;
+    return true;
+}
+
+// ---- text ----
+
+const char* end_of_name(const char* text)
+{
+    return text + std::strcspn(text, "(,)");
+}
+
+const char* end_of_expression(const char* text)
+{
+    int depth = 0;
+    while (*text && (depth > 0 || (*text != ',' && *text != ')'))) {
+        depth += (*text == '(') - (*text == ')');
+        ++text;
+    }
+    return text;
+}
+
+bool is_name(const char* text, const char* end, const char* name)
+{
+    const size_t length = static_cast<size_t>(end - text);
+    return std::strlen(name) == length && std::strncmp(text, name, length) == 0;
+}
+
+// ---- the search ----
+
+class Matcher
+{
+  public:
+    explicit Matcher(const graph& graph) : graph_(graph) {}
+
+    const Match& found() const { return match_; }
+
+    bool match_node(const char* text, node* node)
+    {
+        const char* end = end_of_name(text);
+        if (!node || !is_name(text, end, get_ir_node_op(node)) || *get_ir_node_domain(node) ||
+            node->dynamic_shape || node->core->custom_kernel || node->output_num != 1 ||
+            !has_attributes(*node))
+            return false;
+        const Match before = match_;
+        if (match_inputs(end + 1, *node, false) && add(node)) return true;
+        match_ = before;
+        const bool commutes = is_op(node, "Add") || is_op(node, "Mul");
+        if (commutes && match_inputs(end + 1, *node, true) && add(node)) return true;
+        match_ = before;
+        return false;
+    }
+
+    // Results of all nodes but the last are for each other.
+    bool is_closed() const
+    {
+        const auto is_inside = [this](int32_t reader) {
+            return match_.has(get_ir_graph_node(&graph_, reader));
+        };
+        for (int i = 0; i + 1 < match_.node_num; ++i) {
+            const tensor* value = get_ir_node_output(match_.nodes[i], 0);
+            if (is_ir_graph_output(&graph_, value->index) ||
+                !std::all_of(value->consumer, value->consumer + value->consumer_num, is_inside))
+                return false;
+        }
+        return true;
+    }
+
+    bool is_treated_alike() const
+    {
+        const node& last = match_.last();
+        const char* affinity = find_ir_execution_affinity(&last);
+        return std::all_of(match_.nodes, match_.nodes + match_.node_num, [&](const node* other) {
+            const char* others = find_ir_execution_affinity(other);
+            const bool is_same =
+                affinity && others ? std::strcmp(affinity, others) == 0 : affinity == others;
+            return is_same && other->core->keep_float == last.core->keep_float;
+        });
+    }
+
+    bool has_shapes() const
+    {
+        const tensor &x = *match_.operands[kOperandX], &y = *get_ir_node_output(&match_.last(), 0);
+        return is_ir_tensor_shape_known(&x) && is_ir_tensor_shape_known(&y) && x.elem_num > 0 &&
+               x.data_type == y.data_type && x.dim_num == y.dim_num &&
+               std::equal(x.dims, x.dims + x.dim_num, y.dims) && has_lists_of(x);
+    }
+
+  private:
+    bool match_inputs(const char* text, const node& node, bool are_swapped)
+    {
+        int index = 0;
+        for (;; ++index, text += std::strlen(", ")) {
+            tensor* input = get_ir_node_input(&node, are_swapped ? 1 - index : index);
+            if (!input || !match_value(text, input)) return false;
+            text = end_of_expression(text);
+            if (*text == ')') break;
+        }
+        return index + 1 == node.input_num || is_op(&node, "ReduceMean");  // which has axes
+    }
+
+    bool match_value(const char* text, tensor* value)
+    {
+        const char* end = end_of_name(text);
+        if (*end == '(') return match_node(text, get_ir_graph_node(&graph_, value->producer));
+        for (int operand = 0; operand < kOperandNum; ++operand)
+            if (is_name(text, end, kOperandNames[operand])) return match_operand(operand, value);
+        for (const PatternNumber& number : kPatternNumbers)
+            if (is_name(text, end, number.name))
+                return is_number(*value) && is_about(*value, number.value);
+        const Match before = match_;
+        for (const PatternPart& part : kPatternParts) {
+            if (!is_name(text, end, part.name)) continue;
+            if (match_value(part.nodes, value)) return true;
+            match_ = before;
+        }
+        return false;
+    }
+
+    bool match_operand(int operand, tensor* value)
+    {
+        tensor*& known = match_.operands[operand];
+        if (known) return known == value;
+        const bool fits = operand == kOperandX ? is_float(*value) && !is_constant(*value)
+                          : is_attribute(operand)
+                              ? is_number(*value)
+                              : is_float(*value) && is_constant(*value) && value->data;
+        if (fits) known = value;
+        return fits;
+    }
+
+    bool add(node* node)
+    {
+        if (match_.has(node)) return true;
+        if (match_.node_num == Match::kMostNodes) return false;
+        match_.nodes[match_.node_num++] = node;
+        return true;
+    }
+
+    // The lists are those of the last axis.
+    bool has_lists_of(const tensor& x) const
+    {
+        for (const int operand : {kOperandScale, kOperandBias}) {
+            const tensor* list = match_.operands[operand];
+            const int count = list ? x.dims[x.dim_num - 1] : 0;
+            if (list && (list->data_type != x.data_type || list->elem_num != count ||
+                         list->dims[list->dim_num - 1] != count))
+                return false;
+        }
+        return true;
+    }
+
+    const graph& graph_;
+    Match match_;
+};
+
+}  // namespace
+
+float read_pattern_number(const tensor& constant)
+{
+    if (constant.data_type != TENGINE_DT_FP32) {
+        uint16_t half;
+        std::memcpy(&half, constant.data, sizeof half);
+        return constant.data_type == TENGINE_DT_FP16 ? fp16_to_fp32(half) : bf16_to_fp32(half);
+    }
+    float number;  // files do not align their numbers
+    std::memcpy(&number, constant.data, sizeof number);
+    return number;
+}
+
+bool find_pattern(const Pattern& pattern, node& last, Match* out_match)
+{
+    Matcher matcher(*last.graph);
+    if (!matcher.match_node(pattern.nodes, &last) || !matcher.is_closed() ||
+        !matcher.is_treated_alike() || !matcher.has_shapes())
+        return false;
+    *out_match = matcher.found();
+    return true;
+}
+
+}  // namespace tengine
