@@ -174,6 +174,8 @@ std::vector<KernelCase> list_cases()
     cases.push_back({"LayerNormalization", {{3, 35, 37}, {37}, {37}}});
     cases.push_back({"LayerNormalization", {{2, 1500}, {1500}, {1500}}});
     cases.push_back({"LayerNormalization", {{2, 64}, {64}}});
+    cases.push_back({"RMSNormalization", {{3, 35, 37}, {37}}});
+    cases.push_back({"RMSNormalization", {{2, 1500}, {1500}}});
     cases.push_back({"BatchNormalization", {{2, 5, 33, 37}, {5}, {5}, {5}, {5}}});
     return cases;
 }

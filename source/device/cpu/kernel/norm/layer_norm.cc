@@ -40,49 +40,28 @@ namespace {
 
 HWY_EXPORT(normalize_layer);
 
-// The scratch for fp16 and bf16: rows for each worker, then scale and bias, in fp32.
 int prepare(KernelContext& context)
 {
-    const int64_t n = context.input(1)->elem_num;
-    if (has_halves(*context.input(0)))
-        context.scratch_size =
-            row_scratch(context, n) + 2 * static_cast<uint64_t>(n) * sizeof(float);
+    context.scratch_size = half_row_scratch(context);
     return TENGINE_OK;
-}
-
-void normalize_halves(const KernelContext& context, int64_t n, float epsilon)
-{
-    const uint16_t* x = context.input(0)->f16;
-    const FloatRows rows = find_float_rows(context.input(0)->data_type);
-    const auto normalize = HWY_DYNAMIC_DISPATCH(normalize_layer);
-    float* scale = rows_of_worker(context, n, get_thread_pool_size(context.pool));
-    float* bias = context.input(2) ? scale + n : nullptr;
-    rows.widen(context.input(1)->f16, n, scale);
-    if (bias) rows.widen(context.input(2)->f16, n, bias);
-    uint16_t* y = context.output(0)->f16;
-    parallel_for(context.pool, context.input(0)->elem_num / n, grain_for(n),
-                 [=, &context](int64_t begin, int64_t end, int worker) {
-                     const auto normalize_row = [=](float* row) {
-                         normalize(row, n, epsilon, scale, bias, row);
-                     };
-                     compute_rows(rows, x, n, begin, end, rows_of_worker(context, n, worker), y,
-                                  normalize_row);
-                 });
 }
 
 int run(KernelContext& context)
 {
     const int64_t n = context.input(1)->elem_num;
     const float epsilon = context.param<layer_norm_param>().epsilon;
+    const auto normalize = HWY_DYNAMIC_DISPATCH(normalize_layer);
     if (has_halves(*context.input(0))) {
-        normalize_halves(context, n, epsilon);
+        normalize_half_rows(context,
+                            [=](float* row, int64_t count, const float* scale, const float* bias) {
+                                normalize(row, count, epsilon, scale, bias, row);
+                            });
         return TENGINE_OK;
     }
     const float* x = context.input(0)->f32;
     const float* scale = context.input(1)->f32;
     const float* bias = context.input(2) ? context.input(2)->f32 : nullptr;
     float* y = context.output(0)->f32;
-    const auto normalize = HWY_DYNAMIC_DISPATCH(normalize_layer);
     parallel_for(context.pool, context.input(0)->elem_num / n, grain_for(n),
                  [=](int64_t begin, int64_t end, int) {
                      for (int64_t row = begin; row < end; ++row)

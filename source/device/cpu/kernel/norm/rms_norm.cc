@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RMSNormalization in fp32, also under its older name, in two passes over a row that stays in L1:
-// the mean of the squares, then the result. Workers share the rows. Limits: memory bandwidth.
+// RMSNormalization of floats, also under its older name, in two passes over a row that stays in L1:
+// the mean of the squares, then the result. Workers share the rows. fp16 and bf16 are computed in
+// fp32 and rounded once. Limits: memory bandwidth.
 // Accuracy: results are within 4 eps of themselves, plus half the error of the mean of the squares
 // (normalize-inl.h), since the root halves it.
 #include <cstdint>
@@ -38,15 +39,28 @@ namespace {
 
 HWY_EXPORT(normalize_squares);
 
+int prepare(KernelContext& context)
+{
+    context.scratch_size = half_row_scratch(context);
+    return TENGINE_OK;
+}
+
 int run(KernelContext& context)
 {
     const int64_t n = context.input(1)->elem_num;
     const float epsilon = context.param<layer_norm_param>().epsilon;
+    const auto normalize = HWY_DYNAMIC_DISPATCH(normalize_squares);
+    if (has_halves(*context.input(0))) {
+        normalize_half_rows(context,
+                            [=](float* row, int64_t count, const float* scale, const float*) {
+                                normalize(row, count, epsilon, scale, row);
+                            });
+        return TENGINE_OK;
+    }
     const float* x = context.input(0)->f32;
     const float* scale = context.input(1)->f32;
     float* y = context.output(0)->f32;
     float* inverses = context.output(1) ? context.output(1)->f32 : nullptr;
-    const auto normalize = HWY_DYNAMIC_DISPATCH(normalize_squares);
     parallel_for(context.pool, context.input(0)->elem_num / n, grain_for(n),
                  [=](int64_t begin, int64_t end, int) {
                      for (int64_t row = begin; row < end; ++row) {
@@ -61,20 +75,23 @@ int run(KernelContext& context)
 bool accepts(const node& node)
 {
     const tensor* inverses = get_ir_node_output(&node, 1);
-    return get_ir_node_input(&node, 0)->data_type == TENGINE_DT_FP32 && has_whole_rows(node) &&
-           (!inverses || inverses->data_type == TENGINE_DT_FP32);
+    return has_whole_rows(node) &&
+           (!inverses || (inverses->data_type == TENGINE_DT_FP32 &&
+                          get_ir_node_input(&node, 0)->data_type == TENGINE_DT_FP32));
 }
 
 constexpr Kernel rms_norm_rows[] = {
     {.op = "RMSNormalization",
-     .name = "rms_norm.f32.vector",
+     .name = "rms_norm.fp.vector",
      .accepts = accepts,
      .run = run,
+     .prepare = prepare,
      .in_place_input = 0},
     {.op = "SimplifiedLayerNormalization",
-     .name = "rms_norm.f32.vector",
+     .name = "rms_norm.fp.vector",
      .accepts = accepts,
      .run = run,
+     .prepare = prepare,
      .in_place_input = 0},
 };
 

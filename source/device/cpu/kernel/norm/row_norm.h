@@ -6,6 +6,8 @@
 
 #include "device/cpu/kernel/vector/float_rows.h"
 #include "device/cpu/kernel_context.h"
+#include "device/cpu/parallel.h"
+#include "device/cpu/shared/grain.h"
 #include "operator/onnx/norm_param.h"
 
 namespace tengine::cpu {
@@ -34,6 +36,36 @@ inline bool has_whole_rows(const node& node)
             return false;
     }
     return true;
+}
+
+// The scratch of normalize_half_rows(): rows for each worker, then scale and bias, in fp32.
+inline uint64_t half_row_scratch(const KernelContext& context)
+{
+    const int64_t n = context.input(1)->elem_num;
+    return has_halves(*context.input(0))
+               ? row_scratch(context, n) + 2 * static_cast<uint64_t>(n) * sizeof(float)
+               : 0;
+}
+
+// normalize(row, n, scale, bias) in place, in fp32, for the rows of input 0, in fp16 or bf16; scale
+// and bias, which may be null, are inputs 1 and 2.
+template <class Normalize>
+void normalize_half_rows(const KernelContext& context, const Normalize& normalize)
+{
+    const int64_t n = context.input(1)->elem_num;
+    const uint16_t* x = context.input(0)->f16;
+    const FloatRows rows = find_float_rows(context.input(0)->data_type);
+    float* scale = rows_of_worker(context, n, get_thread_pool_size(context.pool));
+    float* bias = context.input(2) ? scale + n : nullptr;
+    rows.widen(context.input(1)->f16, n, scale);
+    if (bias) rows.widen(context.input(2)->f16, n, bias);
+    uint16_t* y = context.output(0)->f16;
+    parallel_for(context.pool, context.input(0)->elem_num / n, grain_for(n),
+                 [=, &context, &normalize](int64_t begin, int64_t end, int worker) {
+                     const auto normalize_row = [&](float* row) { normalize(row, n, scale, bias); };
+                     compute_rows(rows, x, n, begin, end, rows_of_worker(context, n, worker), y,
+                                  normalize_row);
+                 });
 }
 
 }  // namespace tengine::cpu
