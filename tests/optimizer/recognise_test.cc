@@ -57,6 +57,15 @@ const Form kForms[] = {
     {"LayerNormalization",
      "m = ReduceMean x; c = Sub x m; m2 = ReduceMean x; c2 = Sub x m2; q = Mul c2 c2; "
      "v = ReduceMean q; a = Add epsilon v; r = Sqrt a; n = Div c r; y = Mul scale n"},
+    {"RMSNormalization",
+     "q = Pow x two; v = ReduceMean q; a = Add v epsilon; r = Sqrt a; n = Div x r; "
+     "y = Mul n scale"},
+    {"RMSNormalization",
+     "q = Mul x x; v = ReduceMean q; a = Add epsilon v; r = Sqrt a; i = Reciprocal r; "
+     "n = Mul x i; y = Mul scale n"},
+    {"RMSNormalization",
+     "q = Pow x two; v = ReduceMean q; a = Add v epsilon; r = Sqrt a; i = Div one r; "
+     "n = Mul i x; y = Mul n scale"},
 };
 
 const Form kLayerNorm = {
@@ -164,17 +173,10 @@ struct Difference
     std::function<void(SmallModel*)> make;
 };
 
-const std::map<std::string, std::string> kOtherOperators = {{"Add", "Max"},
-                                                            {"Sub", "Max"},
-                                                            {"Mul", "Sub"},
-                                                            {"Div", "Max"},
-                                                            {"Pow", "Max"},
-                                                            {"Erf", "Softsign"},
-                                                            {"Tanh", "Erf"},
-                                                            {"Sigmoid", "Softsign"},
-                                                            {"Sqrt", "Exp"},
-                                                            {"HardSigmoid", "Abs"},
-                                                            {"ReduceMean", "ReduceMax"}};
+const std::map<std::string, std::string> kOtherOperators = {
+    {"Add", "Max"},  {"Sub", "Max"},        {"Mul", "Sub"},         {"Div", "Max"},
+    {"Pow", "Max"},  {"Erf", "Softsign"},   {"Tanh", "Erf"},        {"Sigmoid", "Softsign"},
+    {"Sqrt", "Exp"}, {"Reciprocal", "Exp"}, {"HardSigmoid", "Abs"}, {"ReduceMean", "ReduceMax"}};
 
 // Differences that node `i` of the form may have, one at a time.
 void add_differences_of_node(const SmallModel& form, size_t i, std::vector<Difference>* list)

@@ -24,6 +24,8 @@ constexpr Pattern kPatternRows[] = {
     // Ba, Kiros, Hinton, "Layer Normalization", 2016: PyTorch's before opset 17.
     {"LayerNormalization", nullptr, "Add(Mul(normal, scale), bias)"},
     {"LayerNormalization", nullptr, "Mul(normal, scale)"},
+    // Zhang, Sennrich, "Root Mean Square Layer Normalization", 2019: language models.
+    {"RMSNormalization", nullptr, "Mul(rms_normal, scale)"},
 };
 
 constexpr PatternPart kPartRows[] = {
@@ -41,6 +43,12 @@ constexpr PatternPart kPartRows[] = {
     {"deviation", "Sqrt(Add(ReduceMean(square), epsilon))"},
     {"square", "Pow(centred, two)"},
     {"square", "Mul(centred, centred)"},
+    {"rms_normal", "Div(x, root_mean)"},
+    {"rms_normal", "Mul(x, Reciprocal(root_mean))"},
+    {"rms_normal", "Mul(x, Div(one, root_mean))"},
+    {"root_mean", "Sqrt(Add(ReduceMean(x_square), epsilon))"},
+    {"x_square", "Pow(x, two)"},
+    {"x_square", "Mul(x, x)"},
 };
 
 constexpr PatternNumber kNumberRows[] = {
