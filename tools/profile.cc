@@ -213,7 +213,7 @@ void Profiler::add_node_rows(const Report& report, const std::vector<bool>& simu
         if (!times_[i].empty()) {
             profile->nodes.push_back({node.name, node.op, node.device, 1, simulated[part],
                                       summarise(times_[i]).median, 0, node.macs, bytes[i].number,
-                                      bytes[i].is_whole});
+                                      bytes[i].is_whole, node.kernel});
             profile->total_ms += profile->nodes.back().ms;
         } else if (!parts_[part].rest.empty()) {
             profile->untimed.push_back(node.name);

@@ -27,6 +27,7 @@ struct ProfileRow
     int64_t macs = 0;
     int64_t bytes = 0;  // read and written, constants included, as far as shapes are known
     bool knows_bytes = true;
+    std::string kernel = "";  // of a node, where its device names one
 };
 
 struct Profile

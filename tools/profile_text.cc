@@ -35,6 +35,7 @@ Json rows_json(const std::vector<ProfileRow>& rows)
         if (row.name.empty() || row.op.empty()) entry["nodes"] = row.nodes;
         if (!row.op.empty()) entry["op"] = row.op;
         entry["device"] = row.device;
+        if (!row.kernel.empty()) entry["kernel"] = row.kernel;
         entry["median_ms"] = row.ms;
         entry["share"] = row.share;
         entry["macs"] = row.macs;
@@ -109,20 +110,20 @@ std::string nodes_of(const ProfileRow& part)
 std::string nodes_text(const Profile& profile, size_t top)
 {
     std::vector<std::vector<std::string>> rows = {
-        {">ms", ">share %", ">GFLOP/s", ">GB/s", "operator", "device", "node"}};
+        {">ms", ">share %", ">GFLOP/s", ">GB/s", "operator", "device", "kernel", "node"}};
     for (const ProfileRow& row : profile.parts)
-        rows.push_back(join(figures(row), {"", row.device, nodes_of(row)}));
+        rows.push_back(join(figures(row), {"", row.device, "", nodes_of(row)}));
     const size_t shown = std::min(top, profile.nodes.size());
     for (size_t i = 0; i < shown; ++i) {
         const ProfileRow& row = profile.nodes[i];
-        rows.push_back(join(figures(row), {row.op, row.device, row.name}));
+        rows.push_back(join(figures(row), {row.op, row.device, row.kernel, row.name}));
     }
     if (shown < profile.nodes.size()) {
         const ProfileRow rest =
             sum_of({profile.nodes.begin() + static_cast<long>(shown), profile.nodes.end()});
-        rows.push_back(join(figures(rest), {"", "", std::to_string(rest.nodes) + " others"}));
+        rows.push_back(join(figures(rest), {"", "", "", std::to_string(rest.nodes) + " others"}));
     }
-    return table_text(rows, terminal_style({"operator", "device", "node"}));
+    return table_text(rows, terminal_style({"operator", "device", "kernel", "node"}));
 }
 
 }  // namespace

@@ -319,10 +319,26 @@ TEST(BenchProfile, PrintsTheSlowestNodesAndTheRest)
     EXPECT_THAT(finished.output, HasSubstr("median of 20 warm runs"));
     EXPECT_THAT(finished.output, HasSubstr("13 others\n"));
     EXPECT_THAT(finished.output, testing::ContainsRegex("\\(between\\) .*\nall +16 .* 100\\.0"));
-    const size_t nodes = finished.output.rfind("operator  device  node");
+    const size_t nodes = finished.output.rfind("operator  device  kernel");
     ASSERT_NE(nodes, std::string::npos) << finished.output;
     const std::string table = finished.output.substr(nodes);
     EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 1 + 3 + 1) << table;
+}
+
+TEST(BenchProfile, NamesTheKernelsThatInspectNames)
+{
+    const std::string model = data_file("digits.onnx");
+    std::map<std::string, std::string> expected, found;
+    const json report = json::parse(run({"inspect", model, "--json", "-"}).output);
+    for (const json& node : report["nodes"])
+        expected[node["name"]] = node["kernel"];
+    const json result = bench({"--profile", "--runs", "1"});
+    for (const json& row : result["profile"]["nodes"])
+        found[row["name"]] = row.value("kernel", "");
+    EXPECT_EQ(found, expected);
+    EXPECT_THAT(run({"bench", model, "--profile", "--runs", "1"}).output,
+                testing::ContainsRegex("Gemm +CPU +" + found.at("/classifier/Gemm") +
+                                       " +/classifier/Gemm\n"));
 }
 
 // The time of a run that is not the first.
