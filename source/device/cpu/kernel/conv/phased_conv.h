@@ -4,7 +4,7 @@
 //
 // A phase is cut into rectangles whose pixels have the same taps on the input - its inside, and
 // borders as wide as the window -, so that inputs are read where they lie, without padding, and
-// weights beyond the border are passed over. Tiles of a rectangle (pixel_product-inl.h) run along
+// weights beyond the border are passed over. Tiles of a rectangle (float_tile-inl.h) run along
 // its lines or its columns, whichever needs fewer.
 #pragma once
 

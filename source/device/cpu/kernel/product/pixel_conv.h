@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of pixels with packed output channels, for convolutions with channels last and for
 // matrices, whose rows are pixels: how they are cut into blocks, and how the weights are packed.
-// The product itself is in pixel_product-inl.h.
+// The product itself is in float_tile-inl.h.
 #pragma once
 
 #include <algorithm>

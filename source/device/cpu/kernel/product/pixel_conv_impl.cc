@@ -17,7 +17,7 @@
 #include <hwy/highway.h>
 // clang-format on
 
-#include "device/cpu/kernel/product/pixel_product-inl.h"
+#include "device/cpu/kernel/product/tile/float_tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
