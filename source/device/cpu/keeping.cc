@@ -216,10 +216,9 @@ int load(struct device* device, subgraph* part, const void* data, size_t size)
 int64_t count_panel_lanes()
 {
 #ifdef TENGINE_HAVE_HIGHWAY
-    constexpr int64_t kManyColumns = 1 << 12;
-    PixelConv rows = describe_rows(1, 1, kManyColumns);
-    plan_pixels(rows, 1);
-    return rows.panel_lanes;
+    int64_t rows, lanes;
+    describe_pixel_tile(&rows, &lanes);
+    return 2 * lanes;
 #else
     return 0;
 #endif

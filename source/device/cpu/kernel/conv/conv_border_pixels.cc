@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "device/cpu/kernel/conv/conv_pack.h"
 #include "device/cpu/kernel/conv/phased_conv.h"
 #include "device/cpu/kernel/product/packed_problem.h"
 #include "device/cpu/kernel_table.h"
@@ -33,8 +32,9 @@ int prepare(KernelContext& context)
         context, conv, &kind, context.input(1), {bias},
         {conv.panel_lanes, conv.taps, conv.input_channels, conv.groups},
         conv.packed_floats() * sizeof(float), [&](void* memory, const void* values) {
-            pack_conv(describe_panels(conv, conv.taps), static_cast<const float*>(values),
-                      bias ? bias->f32 : nullptr, static_cast<float*>(memory));
+            pack_float_weights(describe_panels(conv, conv.taps), static_cast<const float*>(values),
+                               bias ? bias->f32 : nullptr,
+                               {conv.input_channels * conv.taps, conv.taps, 1}, memory);
         });
 }
 

@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "device/cpu/kernel/conv/conv_pack.h"
 #include "device/cpu/kernel/product/packed_problem.h"
 #include "device/cpu/kernel/product/pixel_conv.h"
 #include "device/cpu/kernel_table.h"
@@ -27,35 +26,20 @@
 namespace tengine::cpu {
 namespace {
 
-constexpr int64_t kMostStretches = 128;
-
 int describe(const KernelContext& context, int64_t workers, PixelConv* out_conv)
 {
     PixelConv& conv = *out_conv;
     TENGINE_RETURN_IF_ERROR(describe_conv(*context.node, false, &conv));
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
-    conv.gathers = kGathersPixels && conv.taps == 1 && conv.groups == 1 &&
-                   (y.stride > 1 || x.stride > 1) &&
-                   y.pad_begin + y.pad_end + x.pad_begin + x.pad_end == 0;
-    conv.is_pointwise = conv.gathers || is_pointwise(conv);
+    const bool gathers = kGathersPixels && conv.taps == 1 && conv.groups == 1 &&
+                         (y.stride > 1 || x.stride > 1) &&
+                         y.pad_begin + y.pad_end + x.pad_begin + x.pad_end == 0;
+    conv.is_pointwise = gathers || is_pointwise(conv);
     const bool is_row = conv.groups == 1 && x.dilation == 1;
     conv.stretch_num = is_row ? y.kernel : int64_t{y.kernel} * x.kernel;
     conv.stretch_length = conv.input_channels * (is_row ? x.kernel : 1);
-    const bool has_padding = y.pad_begin > 0 || x.pad_begin > 0 ||
-                             lines_for(y, y.output) > y.input || lines_for(x, x.output) > x.input;
-    conv.copy_pixels = has_padding ? lines_for(x, x.output) : 0;
     conv.image_step = context.input_step(0);
-    conv.pixel_step = has_padding || conv.gathers ? conv.input_channels : conv.image_step;
     conv.output_step = context.output_step();
-    conv.input_step = conv.pixel_step * (conv.gathers ? 1 : x.stride);
-    if (conv.is_pointwise) {  // all images are one line
-        conv.lines = 1;
-        conv.line_pixels = conv.batch * conv.output_plane;
-        conv.batch = 1;
-    } else {
-        conv.lines = y.output;
-        conv.line_pixels = x.output;
-    }
     plan_pixels(conv, workers);
     return TENGINE_OK;
 }
@@ -65,26 +49,25 @@ int prepare(KernelContext& context)
     const int64_t workers = get_thread_pool_size(context.pool);
     PixelConv conv = {};
     TENGINE_RETURN_IF_ERROR(describe(context, workers, &conv));
-    context.scratch_size = conv.copy_floats() * sizeof(float) * static_cast<uint64_t>(workers);
-    if (kScalesWeights && context.fusion.scale >= 0)
-        context.scratch_size += count_packed_floats(conv) * sizeof(float);
+    context.scratch_size = conv.worker_bytes() * static_cast<uint64_t>(workers);
+    if (kScalesWeights && context.fusion.scale >= 0) context.scratch_size += conv.packed_bytes();
     static const char kind = 0;
     const tensor* weight = context.input(1);
     const tensor* bias = context.input(2);
     return keep_packed_problem(
         context, conv, &kind, weight, {bias},
-        {conv.panel_lanes, conv.stretch_num, conv.stretch_length, conv.groups},
-        count_packed_floats(conv) * sizeof(float), [&](void* memory, const void* values) {
-            pack_conv(conv, static_cast<const float*>(values), bias ? bias->f32 : nullptr,
-                      static_cast<float*>(memory));
+        {conv.format.columns, conv.stretch_num, conv.stretch_length, conv.groups},
+        conv.packed_bytes(), [&](void* memory, const void* values) {
+            pack_float_weights(conv, static_cast<const float*>(values), bias ? bias->f32 : nullptr,
+                               {conv.depth(), conv.taps, 1}, memory);
         });
 }
 
 // The packed weights of a pointwise convolution times the factor of their input channel.
 void scale_weights(const PixelConv& conv, const float* packed, const float* factors, float* scaled)
 {
-    for (int64_t first = 0; first < conv.output_channels; first += conv.panel_lanes) {
-        const int64_t width = find_panel_width(conv.output_channels - first, conv.panel_lanes);
+    for (int64_t panel = 0; panel < conv.panels; ++panel) {
+        const int64_t width = conv.panel_width(panel);
         std::copy_n(packed, width, scaled);
         for (int64_t k = 0; k < conv.input_channels; ++k)
             for (int64_t i = 0; i < width; ++i)
@@ -97,10 +80,11 @@ void scale_weights(const PixelConv& conv, const float* packed, const float* fact
 int run(KernelContext& context)
 {
     const auto& conv = packed_problem<PixelConv>(context);
-    const auto* weights = reinterpret_cast<const float*>(shared_weights<PixelConv>(context));
+    const void* weights = shared_weights<PixelConv>(context);
     if (kScalesWeights && context.fusion.scale >= 0) {
         auto* scaled = static_cast<float*>(context.scratch);
-        scale_weights(conv, weights, context.input(context.fusion.scale)->f32, scaled);
+        scale_weights(conv, static_cast<const float*>(weights),
+                      context.input(context.fusion.scale)->f32, scaled);
         weights = scaled;
     }
     multiply_pixels(context, conv, weights);

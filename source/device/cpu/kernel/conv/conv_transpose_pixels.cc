@@ -39,23 +39,23 @@ void pack_phase(const PhasedConv& conv, const Phase& y, const Phase& x, const fl
                 const float* bias, float* packed)
 {
     const PixelConv panels = describe_panels(conv, y.taps * x.taps);
-    const auto fill = [&](int64_t channel, int64_t present, int64_t width, float* panel) {
-        const int64_t group = channel / conv.output_channels;
+    pack_panels(panels, packed, [&](const PixelPanel& panel) {
+        const int64_t group = panel.channel / conv.output_channels;
+        float* to = pack_bias(panel, bias);
         for (int64_t i = 0; i < panels.stretch_num; ++i) {
             const int64_t row = y.last_tap - i / x.taps * conv.y.tap_step;
             const int64_t column = x.last_tap - i % x.taps * conv.x.tap_step;
-            const float* from = weight + channel % conv.output_channels * conv.taps +
+            const float* from = weight + panel.channel % conv.output_channels * conv.taps +
                                 row * conv.axes[2].kernel + column;
-            for (int64_t input = 0; input < conv.input_channels; ++input, panel += width) {
+            for (int64_t input = 0; input < conv.input_channels; ++input, to += panel.width) {
                 const int64_t line = group * conv.input_channels + input;
                 const float* source = from + line * conv.output_channels * conv.taps;
-                for (int64_t k = 0; k < present; ++k)
-                    panel[k] = source[k * conv.taps];
-                std::fill(panel + present, panel + width, 0.0f);
+                for (int64_t k = 0; k < panel.count; ++k)
+                    to[k] = source[k * conv.taps];
+                std::fill(to + panel.count, to + panel.width, 0.0f);
             }
         }
-    };
-    pack_panels(panels, bias, fill, packed);
+    });
 }
 
 void pack(const PhasedConv& conv, const float* weight, const float* bias, float* packed)

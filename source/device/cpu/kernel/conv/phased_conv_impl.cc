@@ -91,7 +91,7 @@ void find_stretches(const PhasedConv& conv, const PhasePanel& panel, const Recta
         for (int64_t i = 0; i < pieces; ++i) {
             stretches->at[stretches->num] =
                 (row * conv.y.source_step * conv.axes[2].input + i * conv.x.source_step) *
-                conv.image_step;
+                conv.image_step * int64_t{sizeof(float)};
             stretches->gaps[stretches->num++] = gap;
             gap = 0;
         }
@@ -190,14 +190,14 @@ void run_item(const PhasedConv& conv, const PixelOperands& operands, int64_t ite
     PhasePanel panel = {};
     panel.y = &conv.y.phases[phase_y];
     panel.fusion = operands.fusion;
-    panel.input =
-        operands.input + image * conv.input_plane * conv.image_step + group * conv.input_channels;
+    panel.input = static_cast<const float*>(operands.input) +
+                  image * conv.input_plane * conv.image_step + group * conv.input_channels;
     const int64_t end = std::min(begin + conv.block_lines, panel.y->positions);
     for (int64_t phase_x = 0; phase_x < conv.x.stride; ++phase_x) {
         panel.x = &conv.x.phases[phase_x];
         const int64_t depth = panel.y->taps * panel.x->taps * conv.input_channels;
-        const float* weights =
-            operands.weights + conv.weights_at(phase_y, phase_x) + group * conv.lanes * (1 + depth);
+        const float* weights = static_cast<const float*>(operands.packed) +
+                               conv.weights_at(phase_y, phase_x) + group * conv.lanes * (1 + depth);
         const int64_t pixel = image * conv.output_plane + phase_y * conv.axes[2].output + phase_x;
         const int64_t last = conv.panels * (part + 1) / conv.panel_parts;
         for (int64_t i = conv.panels * part / conv.panel_parts; i < last; ++i) {
@@ -222,8 +222,8 @@ PixelConv describe_panels(const PhasedConv& conv, int64_t taps)
     static_cast<ConvProblem&>(panels) = conv;
     panels.stretch_num = taps;
     panels.stretch_length = conv.input_channels;
-    panels.panel_lanes = conv.panel_lanes;
-    panels.weight_floats = conv.weight_floats(taps);
+    describe_float_panels(panels);
+    panels.group_bytes = conv.weight_floats(taps) * int64_t{sizeof(float)};
     return panels;
 }
 
@@ -241,10 +241,11 @@ void plan_phases(PhasedConv& conv, int64_t workers)
 int run_phases(KernelContext& context)
 {
     const auto& conv = packed_problem<PhasedConv>(context);
-    const auto* weights = reinterpret_cast<const float*>(shared_weights<PhasedConv>(context));
     const tensor* addend = find_addend(context);
-    const PixelOperands operands = {context.input(0)->f32, addend ? addend->f32 : nullptr,
-                                    context.output(0)->f32, weights, &context.fusion};
+    const PixelOperands operands = {{context.input(0)->f32, shared_weights<PhasedConv>(context)},
+                                    addend ? addend->f32 : nullptr,
+                                    context.output(0)->f32,
+                                    &context.fusion};
     parallel_for(context.pool, conv.items(), 1, [&](int64_t first, int64_t last, int) {
         for (int64_t item = first; item < last; ++item)
             run_item(conv, operands, item);

@@ -106,7 +106,7 @@ int run_rows(KernelContext& context)
     const auto& conv = packed_problem<BytePixels>(context);
     const tensor &x = *context.input(0), &y = *context.output(0);
     auto* input = static_cast<uint8_t*>(context.scratch) +
-                  conv.copy_bytes() * static_cast<uint64_t>(get_thread_pool_size(context.pool));
+                  conv.worker_bytes() * static_cast<uint64_t>(get_thread_pool_size(context.pool));
     uint8_t* output = input + round_up(x.elem_num);
     transpose(context.pool, x.u8, x.dims[0], x.dims[1], x.dims[2], input);
     multiply_byte_pixels(context, input, output);
@@ -121,7 +121,7 @@ bool accepts(const node& node)
     if (get_ir_node_input(&node, 0)->dim_num != kRank || !has_byte_constants(node, 6) ||
         get_ir_node_input(&node, 3)->tensor_type != TENSOR_TYPE_CONST ||
         describe(node, &conv) != TENGINE_OK || !is_compact(conv.axes[1]) ||
-        !is_compact(conv.axes[2]) || conv.stretch_num > kMostByteStretches)
+        !is_compact(conv.axes[2]) || conv.stretch_num > kMostStretches)
         return false;
     return (conv.groups == 1 || conv.output_channels >= 4) && conv.input_plane > 0 &&
            conv.output_plane > 0 && conv.batch > 0 && conv.input_channels > 0 &&

@@ -287,7 +287,7 @@ void compute_panel(const ByteWinograd& conv, const ByteTiles& block, const int16
     multiply_positions(conv, panel, inputs, block.count, products);
     const int64_t column = index * conv.format.columns;
     const int64_t columns = std::min(panel.width, conv.output_channels - column);
-    const ByteRun run = {block.image, block.packed, block.output, nullptr};
+    const ByteRun run = {{block.image, block.packed}, block.output, nullptr};
     const TileBytes bytes(conv.results, panel, run);
     TileSums sums;
     for (int64_t tile = 0; tile < block.count; ++tile) {

@@ -61,7 +61,7 @@ constexpr uint64_t round_up(uint64_t bytes)
 Quantized find_quantized(const KernelContext& context, const BytePixels& rows)
 {
     const auto workers = static_cast<uint64_t>(get_thread_pool_size(context.pool));
-    auto* bytes = static_cast<uint8_t*>(context.scratch) + rows.copy_bytes() * workers;
+    auto* bytes = static_cast<uint8_t*>(context.scratch) + rows.worker_bytes() * workers;
     const auto number = static_cast<uint64_t>(context.input(0)->elem_num);
     return {bytes, reinterpret_cast<FloatBytes*>(bytes + round_up(number))};
 }
@@ -103,7 +103,7 @@ int multiply(KernelContext& context, const uint8_t* input, int zero_point, const
     BytePixels rows = packed_problem<BytePixels>(context);
     rows.input_zero_point = zero_point;
     multiply_bytes(context.pool, rows,
-                   {input, shared_weights<BytePixels>(context), context.output(0)->data, &words},
+                   {{input, shared_weights<BytePixels>(context)}, context.output(0)->data, &words},
                    static_cast<char*>(context.scratch));
     return TENGINE_OK;
 }

@@ -27,9 +27,8 @@ int prepare(KernelContext& context, bool is_transposed)
     const int64_t columns = matrix.dims[is_transposed ? 0 : 1];
     HalfPixels rows = describe_half_rows(a.data_type, a.elem_num / depth, depth, columns);
     plan_half_pixels(rows, get_thread_pool_size(context.pool));
-    return keep_half_pixels(
-        context, rows,
-        is_transposed ? HalfWeightSteps{depth, 1, 0} : HalfWeightSteps{1, columns, 0});
+    return keep_half_pixels(context, rows,
+                            is_transposed ? WeightSteps{depth, 1, 0} : WeightSteps{1, columns, 0});
 }
 
 int prepare_matmul(KernelContext& context)
@@ -109,7 +108,7 @@ int run_stacks(KernelContext& context)
             const StackPosition from(shape, i);
             pack_half_weights(stacks.matrix, b + from.b * k * n, nullptr, {1, n, 0}, packed);
             multiply_halves_here(stacks.matrix,
-                                 {a + from.a * m * k, packed, nullptr, y + i * m * n, &kNothing},
+                                 {{a + from.a * m * k, packed}, nullptr, y + i * m * n, &kNothing},
                                  packed + stacks.packed_bytes());
         }
     });

@@ -16,24 +16,6 @@
 namespace tengine::cpu {
 namespace {
 
-// The constant is `depth` x `columns`, or the transpose of that.
-void pack(const PixelConv& conv, const float* matrix, bool is_transposed, const float* bias,
-          float* packed)
-{
-    const int64_t depth = conv.input_channels, columns = conv.output_channels;
-    const auto fill = [&](int64_t column, int64_t present, int64_t width, float* panel) {
-        for (int64_t k = 0; k < depth; ++k, panel += width) {
-            if (is_transposed)
-                for (int64_t i = 0; i < present; ++i)
-                    panel[i] = matrix[(column + i) * depth + k];
-            else
-                std::copy_n(matrix + k * columns + column, present, panel);
-            std::fill(panel + present, panel + width, 0.0f);
-        }
-    };
-    pack_panels(conv, bias, fill, packed);
-}
-
 int prepare(KernelContext& context, bool is_transposed)
 {
     const tensor* matrix = context.input(1);
@@ -44,10 +26,11 @@ int prepare(KernelContext& context, bool is_transposed)
     plan_pixels(conv, get_thread_pool_size(context.pool));
     static const char kind = 0;
     return keep_packed_problem(
-        context, conv, &kind, matrix, {bias}, {conv.panel_lanes, depth, columns, is_transposed},
-        count_packed_floats(conv) * sizeof(float), [&](void* memory, const void* values) {
-            pack(conv, static_cast<const float*>(values), is_transposed, bias ? bias->f32 : nullptr,
-                 static_cast<float*>(memory));
+        context, conv, &kind, matrix, {bias}, {conv.format.columns, depth, columns, is_transposed},
+        conv.packed_bytes(), [&](void* memory, const void* values) {
+            pack_float_weights(
+                conv, static_cast<const float*>(values), bias ? bias->f32 : nullptr,
+                is_transposed ? WeightSteps{depth, 1, 0} : WeightSteps{1, columns, 0}, memory);
         });
 }
 
@@ -64,7 +47,7 @@ int prepare_gemm(KernelContext& context)
 int run(KernelContext& context)
 {
     multiply_pixels(context, packed_problem<PixelConv>(context),
-                    reinterpret_cast<const float*>(shared_weights<PixelConv>(context)));
+                    shared_weights<PixelConv>(context));
     return TENGINE_OK;
 }
 

@@ -52,8 +52,7 @@ int prepare(KernelContext& context, const Places& places)
     BytePixels rows = describe_byte_rows(a.elem_num / depth, depth, columns);
     find_byte_format(operands, depth, depth, &rows.format);  // there is one, as accepts() has seen
     plan_byte_pixels(rows, operands, get_thread_pool_size(context.pool));
-    const ByteWeightSteps steps =
-        transposed ? ByteWeightSteps{depth, 1, 0} : ByteWeightSteps{1, columns, 0};
+    const WeightSteps steps = transposed ? WeightSteps{depth, 1, 0} : WeightSteps{1, columns, 0};
     return keep_byte_pixels(context, rows, operands, steps);
 }
 
@@ -125,8 +124,8 @@ struct Stacks
     uint64_t worker_bytes() const
     {
         const uint64_t alignment = ALLOC_ALIGNMENT;
-        return (static_cast<uint64_t>(matrix.group_bytes) + matrix.copy_bytes() + alignment - 1) /
-               alignment * alignment;
+        return (matrix.packed_bytes() + matrix.worker_bytes() + alignment - 1) / alignment *
+               alignment;
     }
 };
 
@@ -165,7 +164,8 @@ int run_stacks(KernelContext& context)
         for (int64_t i = begin; i < end; ++i) {
             const StackPosition from(shape, i);
             pack_byte_weights(stacks.matrix, operands, {1, n, 0}, b + from.b * k * n, packed);
-            multiply_bytes_here(stacks.matrix, {a + from.a * m * k, packed, y + i * m * n, nullptr},
+            multiply_bytes_here(stacks.matrix,
+                                {{a + from.a * m * k, packed}, y + i * m * n, nullptr},
                                 packed + stacks.matrix.group_bytes);
         }
     });

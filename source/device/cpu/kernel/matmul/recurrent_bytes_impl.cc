@@ -41,7 +41,7 @@ uint64_t row_bytes(const BytePixels& product)
 uint64_t side_bytes(const BytePixels& product, int64_t workers)
 {
     return left_bytes(product) + row_bytes(product) +
-           product.copy_bytes() * static_cast<uint64_t>(workers);
+           product.worker_bytes() * static_cast<uint64_t>(workers);
 }
 
 LeftSide find_side(const BytePixels& product, char* scratch)
@@ -129,7 +129,7 @@ void multiply_byte_inputs(const ByteGates& gates, thread_pool_t* pool, const Byt
     quantize_float_rows(pool, input, product.line_pixels, product.stretch_length, side.rows,
                         side.bytes);
     const ByteWords words = {true, 1, reinterpret_cast<const float*>(memory.packed), side.rows};
-    multiply_bytes(pool, product, {side.bytes, memory.packed + bias_bytes(gates), output, &words},
+    multiply_bytes(pool, product, {{side.bytes, memory.packed + bias_bytes(gates)}, output, &words},
                    side.copies);
 }
 
@@ -149,9 +149,9 @@ void multiply_byte_steps(const ByteGates& gates, const ByteGateMemory& memory, c
     const char* packed = memory.packed + bias_bytes(gates) + gates.inputs.group_bytes;
     const ByteWords words = {true, 1, nullptr, side.rows, addend};
     const int64_t width = product.format.columns;
-    multiply_byte_panels(product, {side.bytes, packed, output, &words}, first / width,
+    multiply_byte_panels(product, {{side.bytes, packed}, output, &words}, first / width,
                          divide_up(last, width),
-                         side.copies + product.copy_bytes() * static_cast<uint64_t>(worker));
+                         side.copies + product.worker_bytes() * static_cast<uint64_t>(worker));
 }
 
 }  // namespace tengine::cpu

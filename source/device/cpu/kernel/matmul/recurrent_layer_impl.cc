@@ -57,8 +57,7 @@ struct RecurrentLayer
         if (has_bytes()) return (bytes.packed_bytes() + 63) / 64 * 16;
         uint64_t floats = 0;
         for (int i = 0; i < blocks.num; ++i)
-            floats += count_packed_floats(blocks.list[i].inputs) +
-                      count_packed_floats(blocks.list[i].steps);
+            floats += blocks.list[i].inputs.packed_floats() + blocks.list[i].steps.packed_floats();
         return floats;
     }
     // The scratch of a direction: gates of all steps, gates of one, the cell, and the state before
@@ -120,11 +119,11 @@ void plan_block(const RecurrentLayer& layer, int64_t workers, GateBlock* block)
     block->inputs = describe_rows(layer.rows(), layer.shape.input, columns);
     block->steps = describe_rows(layer.shape.batch, layer.shape.hidden, columns);
     // The state has `units` floats for a sequence.
-    block->steps.input_step = block->steps.image_step = block->steps.pixel_step = layer.units;
+    block->steps.image_step = layer.units;
     plan_pixels(block->inputs, workers);
     plan_pixels(block->steps, 1);
     block->steps.blocks = block->steps.panel_parts = 1;
-    block->steps.block_tiles = block->steps.tiles;
+    block->steps.block_pixels = block->steps.line_pixels;
 }
 
 // A group has whole panels.
@@ -175,18 +174,17 @@ void pack_matrix(const RecurrentLayer& layer, const GateBlock& block, const Pixe
                  const float* matrix, const float* bias, float* packed)
 {
     const int64_t depth = conv.input_channels;
-    const auto fill = [&](int64_t column, int64_t present, int64_t width, float* panel) {
-        std::fill_n(panel, width * depth, 0.0f);
-        for (int64_t i = 0; i < present; ++i) {
-            const int64_t row = layer.row_of(block, column + i);
+    pack_panels(conv, packed, [&](const PixelPanel& panel) {
+        float *start = reinterpret_cast<float*>(panel.data), *weights = start + panel.width;
+        std::fill_n(start, panel.width * (depth + 1), 0.0f);
+        for (int64_t i = 0; i < panel.count; ++i) {
+            const int64_t row = layer.row_of(block, panel.channel + i);
             if (row < 0) continue;
-            // The panel's biases are before its weights.
-            if (bias) panel[i - width] = bias[row];
+            if (bias) start[i] = bias[row];
             for (int64_t k = 0; k < depth; ++k)
-                panel[k * width + i] = matrix[row * depth + k];
+                weights[k * panel.width + i] = matrix[row * depth + k];
         }
-    };
-    pack_panels(conv, nullptr, fill, packed);
+    });
 }
 
 // A direction: its number, weights, and memory.
@@ -226,8 +224,8 @@ Direction find_direction(const KernelContext& context, const RecurrentLayer& lay
     for (int i = 0; i < layer.blocks.num; ++i) {
         const GateBlock& block = layer.blocks.list[i];
         direction.input_weights[i] = weights;
-        direction.step_weights[i] = weights + count_packed_floats(block.inputs);
-        weights = direction.step_weights[i] + count_packed_floats(block.steps);
+        direction.step_weights[i] = weights + block.inputs.packed_floats();
+        weights = direction.step_weights[i] + block.steps.packed_floats();
         direction.inputs[i] = memory;
         direction.gates[i] = memory + layer.rows() * block.columns();
         memory = direction.gates[i] + shape.batch * block.columns();
@@ -304,11 +302,13 @@ void multiply_block(const RecurrentLayer& layer, const Direction& direction, int
     if (layer.has_bytes())
         return multiply_byte_steps(layer.bytes, direction.bytes, addend, unit * block.gates,
                                    (unit + num) * block.gates, worker, direction.gates[index]);
-    const PixelOperands operands = {block.is_of_cell ? direction.cell : direction.state,
-                                    block.is_apart ? nullptr : addend, direction.gates[index],
-                                    direction.step_weights[index], &none};
-    multiply_pixel_panels(block.steps, operands, unit * block.gates / block.steps.panel_lanes,
-                          divide_up((unit + num) * block.gates, block.steps.panel_lanes));
+    const PixelOperands operands = {
+        {block.is_of_cell ? direction.cell : direction.state, direction.step_weights[index]},
+        block.is_apart ? nullptr : addend,
+        direction.gates[index],
+        &none};
+    multiply_pixel_panels(block.steps, operands, unit * block.gates / block.steps.format.columns,
+                          divide_up((unit + num) * block.gates, block.steps.format.columns));
 }
 
 // Those of all sequences; a sequence that has ended keeps its state.
@@ -374,7 +374,7 @@ void multiply_inputs(const KernelContext& context, const RecurrentLayer& layer,
             multiply_byte_inputs(layer.bytes, pool, direction.bytes, x, direction.inputs[i]);
         else
             multiply_pixels(pool, inputs,
-                            {x, nullptr, direction.inputs[i], direction.input_weights[i], &none},
+                            {{x, direction.input_weights[i]}, nullptr, direction.inputs[i], &none},
                             nullptr);
     }
 }
@@ -515,10 +515,10 @@ int prepare_recurrent_layer(KernelContext& context, const GateBlocks& blocks)
                 const GateBlock& block = layer.blocks.list[k];
                 pack_matrix(layer, block, block.inputs, of_inputs + i * rows * shape.input, own,
                             packed);
-                packed += count_packed_floats(block.inputs);
+                packed += block.inputs.packed_floats();
                 pack_matrix(layer, block, block.steps, recurrence->f32 + i * rows * shape.hidden,
                             own ? own + rows : nullptr, packed);
-                packed += count_packed_floats(block.steps);
+                packed += block.steps.packed_floats();
             }
         }
     };

@@ -30,24 +30,10 @@ struct BytePanel
     char* weights() const { return data + header_bytes(width); }
 };
 
-inline int64_t find_byte_panel_width(const BytePixels& conv, int64_t panel)
-{
-    const int64_t columns = conv.format.columns;
-    const int64_t left = conv.output_channels - panel * columns;
-    return left <= columns / 2 ? columns / 2 : columns;
-}
-
-inline int64_t find_panel_bytes(const BytePixels& conv, int64_t width)
-{
-    return BytePanel::header_bytes(width) + conv.stretch_num * conv.stretch_groups() * width *
-                                                conv.format.group * conv.format.element_size;
-}
-
 // A panel of a group of channels, whose packed weights begin at `packed`.
 inline BytePanel find_byte_panel(const BytePixels& conv, const char* packed, int64_t panel)
 {
-    return {const_cast<char*>(packed) + panel * find_panel_bytes(conv, conv.format.columns),
-            find_byte_panel_width(conv, panel)};
+    return {const_cast<char*>(packed) + conv.panel_at(panel), conv.panel_width(panel)};
 }
 
 // The zero point of the input as it is multiplied: for bytes with a flipped sign bit, 128 more or

@@ -63,56 +63,49 @@ bool has_multipliers(const ByteOperands& operands)
 class Packer
 {
   public:
-    Packer(const BytePixels& conv, const ByteOperands& operands, const ByteWeightSteps& steps,
+    Packer(const BytePixels& conv, const ByteOperands& operands, const WeightSteps& steps,
            const uint8_t* values)
         : conv_(conv), operands_(operands), steps_(steps), values_(values)
     {
         if (has_one_scale(operands)) common_ = find_byte_multiplier(operands, 0);
     }
 
-    // All panels of a group of channels.
-    void pack(int64_t group, char* packed) const
+    void pack(char* packed) const
     {
-        for (int64_t i = 0; i < conv_.panels; ++i) {
-            const int64_t first = i * conv_.format.columns;
-            const BytePanel panel = find_byte_panel(conv_, packed, i);
-            const Columns columns = {group * conv_.output_channels + first,
-                                     std::min(panel.width, conv_.output_channels - first)};
+        pack_panels(conv_, packed, [&](const PixelPanel& panel) {
             if (conv_.format.element_size == 1)
-                pack_panel<int8_t>(panel, columns);
+                pack_panel<int8_t>(panel);
             else
-                pack_panel<int16_t>(panel, columns);
-        }
+                pack_panel<int16_t>(panel);
+        });
     }
 
   private:
     static constexpr int64_t kMostColumns = 64;
 
-    // Output channels of all groups.
-    struct Columns
-    {
-        int64_t first, count;
-    };
-
-    // The last group of a K segment begins where its elements are the last; the weights of those
-    // that have been in the group before are 0.
     template <class T>
-    void pack_panel(const BytePanel& panel, const Columns& columns) const
+    void pack_panel(const PixelPanel& panel) const
     {
-        const int64_t group = conv_.format.group, length = conv_.stretch_length;
+        const BytePanel packed = {panel.data, panel.width};
+        int32_t zeros[kMostColumns] = {};
         uint32_t totals[kMostColumns] = {};
-        T* to = reinterpret_cast<T*>(panel.weights());
-        std::fill_n(to, conv_.stretch_num * conv_.stretch_groups() * panel.width * group, T());
-        for (int64_t stretch = 0; stretch < conv_.stretch_num; ++stretch) {
-            for (int64_t g = 0; g < conv_.stretch_groups(); ++g, to += panel.width * group) {
-                const int64_t begin = std::min(g * group, length - group);
-                for (int64_t j = g * group - begin; j < group; ++j)
-                    pack_element(stretch * length + begin + j, columns, to + j, totals);
-            }
-        }
+        for (int64_t i = 0; i < panel.count; ++i)
+            zeros[i] = find_weight_zero(panel.channel + i);
+        // By value: for the compiler, packed bytes may be anything else.
+        pack_elements(
+            conv_, panel, steps_, values_, true, reinterpret_cast<T*>(packed.weights()),
+            [count = panel.count, step = steps_.output_channel, group = int64_t{conv_.format.group},
+             has_sign = is_signed(operands_.weights->data_type), zero = zeros,
+             total = totals](const uint8_t* from, T* to) {
+                for (int64_t i = 0; i < count; ++i, from += step) {
+                    const int value = (has_sign ? static_cast<int8_t>(*from) : *from) - zero[i];
+                    total[i] += static_cast<uint32_t>(value);
+                    to[i * group] = static_cast<T>(value);
+                }
+            });
         for (int64_t i = 0; i < panel.width; ++i)
-            finish(panel, i, i < columns.count ? columns.first + i : -1, totals[i]);
-        if (conv_.crosses) take_off_crossed(panel);
+            finish(packed, i, i < panel.count ? panel.channel + i : -1, totals[i]);
+        if (conv_.crosses) take_off_crossed(packed);
     }
 
     // Subtracts the compensation of crossed products for each column, with pairs of int16.
@@ -130,23 +123,11 @@ class Packer
         }
     }
 
-    // The weights of an element of the K segments, less their zero points.
-    template <class T>
-    void pack_element(int64_t element, const Columns& columns, T* to, uint32_t* totals) const
+    int32_t find_weight_zero(int64_t channel) const
     {
-        const uint8_t* from = values_ + columns.first * steps_.output_channel +
-                              element % conv_.input_channels * steps_.input_channel +
-                              element / conv_.input_channels * steps_.tap;
         const tensor* zero_points = operands_.weight_zero_points;
-        const bool has_sign = is_signed(operands_.weights->data_type);
-        int zero = read_zero_point(zero_points, 0);
-        for (int64_t i = 0; i < columns.count; ++i, from += steps_.output_channel) {
-            if (zero_points && zero_points->elem_num > 1)
-                zero = read_zero_point(zero_points, columns.first + i);
-            const int value = (has_sign ? static_cast<int8_t>(*from) : *from) - zero;
-            totals[i] += static_cast<uint32_t>(value);
-            to[i * conv_.format.group] = static_cast<T>(value);
-        }
+        const bool is_one = !zero_points || zero_points->elem_num == 1;
+        return read_zero_point(zero_points, is_one ? 0 : channel);
     }
 
     // The column `i` of a panel, which is this output channel; -1: there is none.
@@ -166,7 +147,7 @@ class Packer
 
     const BytePixels& conv_;
     const ByteOperands& operands_;
-    const ByteWeightSteps& steps_;
+    const WeightSteps& steps_;
     const uint8_t* values_;
     ir_multiplier_t common_ = {};  // of all channels where they have one scale
 };
@@ -228,18 +209,16 @@ bool find_byte_format(const ByteOperands& operands, int64_t depth, int64_t stret
 }
 
 void pack_byte_weights(const BytePixels& conv, const ByteOperands& operands,
-                       const ByteWeightSteps& steps, const uint8_t* values, char* packed)
+                       const WeightSteps& steps, const uint8_t* values, char* packed)
 {
-    const Packer packer(conv, operands, steps, values);
-    for (int64_t group = 0; group < conv.groups; ++group)
-        packer.pack(group, packed + group * conv.group_bytes);
+    Packer(conv, operands, steps, values).pack(packed);
 }
 
 int keep_byte_pixels(KernelContext& context, const BytePixels& conv, const ByteOperands& operands,
-                     const ByteWeightSteps& steps)
+                     const WeightSteps& steps)
 {
     const auto workers = static_cast<uint64_t>(get_thread_pool_size(context.pool));
-    context.scratch_size = conv.copy_bytes() * workers;
+    context.scratch_size = conv.worker_bytes() * workers;
     static const char kind = 0;
     const int64_t sizes[] = {join_bits(static_cast<float>(conv.groups), operands.alpha),
                              conv.stretch_num << 32 | conv.stretch_length,
@@ -248,14 +227,13 @@ int keep_byte_pixels(KernelContext& context, const BytePixels& conv, const ByteO
                                  conv.format.group << 4 | int64_t{conv.crosses} << 3 |
                                  int64_t{conv.has_words} << 2 | int64_t{conv.flips} << 1 |
                                  is_signed(operands.input_type)};
-    return keep_packed_problem(
-        context, conv, &kind, operands.weights,
-        {operands.weight_zero_points, operands.weight_scales, operands.bias}, sizes,
-        static_cast<uint64_t>(conv.groups) * static_cast<uint64_t>(conv.group_bytes),
-        [&](void* memory, const void* values) {
-            pack_byte_weights(conv, operands, steps, static_cast<const uint8_t*>(values),
-                              static_cast<char*>(memory));
-        });
+    return keep_packed_problem(context, conv, &kind, operands.weights,
+                               {operands.weight_zero_points, operands.weight_scales, operands.bias},
+                               sizes, conv.packed_bytes(), [&](void* memory, const void* values) {
+                                   pack_byte_weights(conv, operands, steps,
+                                                     static_cast<const uint8_t*>(values),
+                                                     static_cast<char*>(memory));
+                               });
 }
 
 }  // namespace tengine::cpu

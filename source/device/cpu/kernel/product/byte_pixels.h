@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// int8 convolutions with channels last, and matrices, whose rows are pixels: how they are cut into
-// blocks and how weights are packed, as pixel_conv.h does it for floats. The product itself is a
-// ByteFormat's (byte_tile.h), the requantisation that of requantize-inl.h. All sums are exact.
+// int8 convolutions with channels last, and matrices, whose rows are pixels (pixel_problem.h). The
+// product itself is a ByteFormat's (byte_tile.h), the requantisation that of requantize-inl.h. All
+// sums are exact.
 //
 // With x and w the operands, X and W their zero points, a sum of centred products is
 //     sum (x - X) (w - W) = sum x w - X sum w - W sum x + n X W .
@@ -11,9 +11,7 @@
 // 128 to the zero point, or subtracts it.
 #pragma once
 
-#include "device/cpu/kernel/conv/block_copy.h"
-#include "device/cpu/kernel/conv/conv_problem.h"
-#include "device/cpu/kernel/product/tile/byte_tile.h"
+#include "device/cpu/kernel/product/pixel_problem.h"
 #include "device/cpu/kernel/vector/byte_addition.h"
 #include "device/cpu/kernel/vector/float_bytes.h"
 #include "device/cpu/kernel/vector/requantization.h"
@@ -21,8 +19,6 @@
 #include "device/cpu/kernel_table.h"
 
 namespace tengine::cpu {
-
-inline constexpr int64_t kMostByteStretches = 128;
 
 // The operands of the product: inputs of the node, and their properties.
 struct ByteOperands
@@ -37,53 +33,14 @@ struct ByteOperands
     int input_type, output_type;
 };
 
-// Steps, counts and lengths in pixels and elements unless it says bytes. Channels are those of a
-// group.
-struct BytePixels : ConvProblem
+struct BytePixels : PixelProblem
 {
-    ByteFormat format;
-    ByteRange range;             // of the output
-    ByteAddition addition;       // where a run has an addend
-    int input_zero_point;        // as the input has it
-    bool flips;                  // the sign bit of the input's bytes
-    int64_t lines, line_pixels;  // of the output: a pointwise convolution has one line
-    int64_t image_step;          // between pixels of the input
-    int64_t pixel_step;          // between pixels of the operand: the input, or its copy
-    int64_t input_step;          // of that, from an output pixel's to that of the next
-    int64_t output_step;
-    int64_t stretch_num, stretch_length;
-    int64_t panels, panel_parts;      // of a group; in how many items a block is computed
-    int64_t group_bytes;              // of packed weights, of a group of channels
-    int64_t block_lines, blocks;      // of an image; blocks of lines, or of pixels of one line
-    int64_t block_pixels;             // of a line
-    int64_t copy_lines, copy_pixels;  // of a block's copy; 0 pixels: it is read in place
-    bool is_pointwise;
-    bool gathers;      // a block's copy has only the pixels that are read
-    bool has_words;    // as results: see ByteWords
-    bool crosses;      // its products (byte_tile_crossed-inl.h)
-    bool reads_ahead;  // weights that do not stay in the L2 cache
-
-    int64_t items() const { return batch * groups * blocks * panel_parts; }
-    int64_t whole_groups() const { return stretch_length / format.group; }
-    int64_t left_elements() const { return stretch_length % format.group; }
-    int64_t stretch_groups() const { return whole_groups() + (left_elements() > 0); }
-    int64_t most_rows() const { return crosses ? format.most_crossed_rows : format.most_rows; }
-    // The compensation of a block's rows for crossed products lies behind the copy.
-    int64_t excess_at() const
-    {
-        return round_up(copy_lines * copy_pixels * input_channels * format.element_size);
-    }
-    // The copy of one worker; see block_copy.h.
-    uint64_t copy_bytes() const
-    {
-        if (copy_pixels == 0) return 0;
-        const int64_t rows = crosses ? block_lines * block_pixels : 0;
-        return static_cast<uint64_t>(kBlockHeaderBytes + excess_at() +
-                                     round_up(rows * int64_t{sizeof(int32_t)}));
-    }
-
-  private:
-    static int64_t round_up(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+    ByteRange range;        // of the output
+    ByteAddition addition;  // where a run has an addend
+    int input_zero_point;   // as the input has it
+    bool flips;             // the sign bit of the input's bytes
+    bool has_words;         // as results: see ByteWords
+    bool crosses;           // its products (byte_tile_crossed-inl.h), with room for compensation
 };
 
 // The operands of a node whose input 0 is followed by its scale and zero point, input 3, the
@@ -123,10 +80,8 @@ constexpr bool kActivatesWords = is_selected("com.microsoft.DynamicQuantizeMatMu
                                  is_selected("tengine.RowQuantizeMatMul");
 
 // The operands of a run. The output consists of bytes, or of words where there is `words`.
-struct ByteRun
+struct ByteRun : PixelRun
 {
-    const uint8_t* input;
-    const char* packed;  // weights
     void* output;
     const ByteWords* words;
     // For an output of bytes: the addend of BytePixels::addition, which lies as they do; then a
@@ -140,36 +95,29 @@ struct ByteRun
 ir_multiplier_t find_byte_multiplier(const ByteOperands& operands, int64_t channel);
 
 // Cuts the work into blocks and items, for so many workers. Given are the ConvProblem, the format,
-// the K segments, image_step, output_step and is_pointwise.
+// the K segments, image_step, output_step, is_pointwise and has_words.
 void plan_byte_pixels(BytePixels& conv, const ByteOperands& operands, int64_t workers);
 
 // A matrix of `rows` x `depth` times one of `depth` x `columns`; to be planned.
 BytePixels describe_byte_rows(int64_t rows, int64_t depth, int64_t columns);
 
-// Where the weights are whose elements are multiplied with those of a pixel's K segments: of an
-// output channel, of all groups, and of an input channel and a tap.
-struct ByteWeightSteps
-{
-    int64_t output_channel, input_channel, tap;
-};
-
-// All groups' weights, group_bytes each.
+// All groups' weights.
 void pack_byte_weights(const BytePixels& conv, const ByteOperands& operands,
-                       const ByteWeightSteps& steps, const uint8_t* values, char* packed);
+                       const WeightSteps& steps, const uint8_t* values, char* packed);
 
 // For prepare(): keeps the problem and the packed weights.
 TENGINE_MUST_USE int keep_byte_pixels(KernelContext& context, const BytePixels& conv,
-                                      const ByteOperands& operands, const ByteWeightSteps& steps);
+                                      const ByteOperands& operands, const WeightSteps& steps);
 
-// All of it on the calling thread; `copy` has copy_bytes().
-void multiply_bytes_here(const BytePixels& conv, const ByteRun& run, char* copy);
+// All of it on the calling thread; `scratch` has worker_bytes().
+void multiply_bytes_here(const BytePixels& conv, const ByteRun& run, char* scratch);
 
 // The panels from `first` to before `last` with all rows, on the calling thread.
 void multiply_byte_panels(const BytePixels& conv, const ByteRun& run, int64_t first, int64_t last,
-                          char* copy);
+                          char* scratch);
 
-// All of it; `copies` has copy_bytes() for each worker.
-void multiply_bytes(thread_pool_t* pool, const BytePixels& conv, const ByteRun& run, char* copies);
+// All of it; `scratch` has worker_bytes() for each worker.
+void multiply_bytes(thread_pool_t* pool, const BytePixels& conv, const ByteRun& run, char* scratch);
 
 // Input 0 to output 0, with what keep_byte_pixels() has kept, or bytes that lie elsewhere with the
 // channels last. The scratch begins with that of keep_byte_pixels().

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See byte_pixels.h. Tiles of pixels by panels of output channels, as in pixel_conv_impl.cc: where
-// the window reaches beyond the input, or elements are not multiplied as they are, the input of a
-// block is copied first, and all panels pass over it before the next.
+// See byte_pixels.h: tiles of pixels by panels of output channels.
 //
 // The format for processors without int8 instructions is also here: pairs of int16, whose products
 // are summed in a lane (x86: pmaddwd).
@@ -17,28 +15,6 @@
 #include "device/cpu/kernel/product/pixel_conv.h"
 #include "device/cpu/kernel/vector/activation.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
-#include "device/cpu/parallel.h"
-
-#ifndef TENGINE_CPU_BYTE_PIXELS
-#define TENGINE_CPU_BYTE_PIXELS
-namespace tengine::cpu {
-
-// A block of an image.
-struct ByteBlock
-{
-    const char* input;  // of the first line and pixel
-    int64_t line_step;  // bytes between the inputs of consecutive output lines
-    const int64_t* stretches;
-    int64_t lines, pixels;
-    uint32_t flip;
-    int32_t* excess;     // compensation of each pixel, with crossed products
-    bool is_held;        // a copy that has been made before, with its compensation
-    const char* packed;  // weights of the group
-    int64_t output;      // the element of the first line, pixel and channel
-};
-
-}  // namespace tengine::cpu
-#endif
 
 // clang-format off
 #undef HWY_TARGET_INCLUDE
@@ -48,6 +24,7 @@ struct ByteBlock
 // clang-format on
 
 #include "device/cpu/kernel/product/byte_store-inl.h"
+#include "device/cpu/kernel/product/pixel_copy-inl.h"
 #include "device/cpu/kernel/vector/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -204,77 +181,24 @@ HWY_INLINE void convert(const BytePixels& conv, const uint8_t* from, int64_t cou
             to[i] = static_cast<int16_t>(from[i] - zero);
 }
 
-// `count` pixels that lie `step` apart.
 template <class T>
-HWY_INLINE void convert_pixels(const BytePixels& conv, const uint8_t* from, int64_t step,
-                               int64_t count, T* to)
+HWY_INLINE void copy_bytes_as(const BytePixels& conv, const void* from, int64_t step,
+                              int64_t pixels, void* to)
 {
-    const int64_t channels = conv.input_channels;
-    if (step == channels) return convert(conv, from, count * channels, to);
-    for (int64_t i = 0; i < count; ++i)
-        convert(conv, from + i * step, channels, to + i * channels);
+    copy_pixels(
+        conv, static_cast<const uint8_t*>(from), step, pixels,
+        static_cast<T>(find_multiplied_zero(conv)), static_cast<T*>(to),
+        [&](const uint8_t* source, int64_t count, T* copy) { convert(conv, source, count, copy); });
 }
 
-// `lines` of a block from output line `first` on, with padding.
-template <class T>
-HWY_INLINE void copy_lines(const BytePixels& conv, const uint8_t* image, int64_t first,
-                           int64_t lines, T* copy)
+void copy_bytes(const PixelProblem& problem, const PixelRun&, const void* from, int64_t step,
+                int64_t pixels, void* to)
 {
-    const window_axis &y = conv.axes[1], &x = conv.axes[2];
-    const int64_t channels = conv.input_channels;
-    const int64_t count = (lines - 1) * y.stride + int64_t{y.kernel - 1} * y.dilation + 1;
-    const int64_t before = std::min<int64_t>(x.pad_begin, conv.copy_pixels);
-    const int64_t present = std::min<int64_t>(x.input, conv.copy_pixels - before);
-    const T pad = static_cast<T>(find_multiplied_zero(conv));
-    for (int64_t i = 0; i < count; ++i, copy += conv.copy_pixels * channels) {
-        const int64_t line = first * y.stride - y.pad_begin + i;
-        const bool exists = line >= 0 && line < y.input;
-        T* to = copy + (exists ? before * channels : 0);
-        std::fill(copy, to, pad);
-        if (exists) {
-            convert_pixels(conv, image + line * x.input * conv.image_step, conv.image_step, present,
-                           to);
-            to += present * channels;
-        }
-        std::fill(to, copy + conv.copy_pixels * channels, pad);
-    }
-}
-
-// Output pixels first..first+count-1 of all images, as a pointwise convolution reads them.
-template <class T>
-HWY_INLINE void gather_pixels(const BytePixels& conv, const uint8_t* images, int64_t first,
-                              int64_t count, T* copy)
-{
-    const window_axis &y = conv.axes[1], &x = conv.axes[2];
-    if (y.stride == 1 && x.stride == 1)
-        return convert_pixels(conv, images + first * conv.image_step, conv.image_step, count, copy);
-    for (int64_t i = first; i < first + count; ++i, copy += conv.input_channels) {
-        const int64_t image = i / conv.output_plane, at = i % conv.output_plane;
-        const int64_t row = at / x.output * y.stride, column = at % x.output * x.stride;
-        const int64_t pixel = image * conv.input_plane + row * x.input + column;
-        convert(conv, images + pixel * conv.image_step, conv.input_channels, copy);
-    }
-}
-
-template <class T>
-HWY_INLINE void fill_copy(const BytePixels& conv, const uint8_t* input, int64_t first,
-                          int64_t count, char* copy)
-{
-    T* to = reinterpret_cast<T*>(copy);
-    if (conv.gathers)
-        gather_pixels(conv, input, first, count, to);
-    else
-        copy_lines(conv, input, first, count, to);
-}
-
-// Copies `count` pixels from `first` on for pointwise convolutions, lines for others.
-void copy_block(const BytePixels& conv, const uint8_t* input, int64_t first, int64_t count,
-                char* copy)
-{
+    const auto& conv = static_cast<const BytePixels&>(problem);
     if (conv.format.element_size == 1)
-        fill_copy<uint8_t>(conv, input, first, count, copy);
+        copy_bytes_as<uint8_t>(conv, from, step, pixels, to);
     else
-        fill_copy<int16_t>(conv, input, first, count, copy);
+        copy_bytes_as<int16_t>(conv, from, step, pixels, to);
 }
 
 // As ByteWords says; `column` is the first in the matrix, `place` the row's first in the output.
@@ -320,22 +244,19 @@ HWY_INLINE void store_words(const BytePixels& conv, const BytePanel& panel, cons
 }
 
 // One panel on a line of a block, whose first result is the element `at` of the output.
-HWY_INLINE void multiply_line(const BytePixels& conv, const ByteTile& first, const BytePanel& panel,
+HWY_INLINE void multiply_line(const BytePixels& conv, ByteTile& tile, const BytePanel& panel,
                               const TileBytes& bytes, const ByteRun& run, int64_t pixels,
                               int64_t column, int64_t columns, int64_t at)
 {
-    HWY_ALIGN int32_t sums[kMostTileSums];
-    ByteTile tile = first;
-    tile.sums = sums;
     while (pixels > 0) {
         // As equal as may be: low tiles wait for their sums.
-        const int64_t tiles = divide_up(pixels, conv.most_rows());
+        const int64_t tiles = divide_up(pixels, conv.tile_rows);
         const int64_t rows = divide_up(pixels, tiles);
         conv.crosses ? conv.format.multiply_crossed(tile, rows) : conv.format.multiply(tile, rows);
         if (run.words)
-            store_words(conv, panel, run, sums, rows, column, columns, at);
+            store_words(conv, panel, run, tile.sums, rows, column, columns, at);
         else
-            bytes.store(sums, rows, columns, at);
+            bytes.store(tile.sums, rows, columns, at);
         tile.input += rows * tile.input_step;
         tile.ahead += tile.ahead_step * conv.stretch_num * tile.groups;
         if (conv.crosses) tile.excess += rows;
@@ -345,51 +266,44 @@ HWY_INLINE void multiply_line(const BytePixels& conv, const ByteTile& first, con
 }
 
 // Where weights do not stay in the L2 cache, the tiles of a block together prefetch the next panel.
-// Returns how many groups the tiles of a line prefetch.
-HWY_INLINE int64_t look_ahead(const BytePixels& conv, const ByteBlock& block,
-                              const BytePanel& panel, ByteTile& tile)
+HWY_INLINE void look_ahead(const BytePixels& conv, const PixelBlock& block, const BytePanel& panel,
+                           ByteTile& tile)
 {
-    const int64_t asks = divide_up(block.pixels, conv.most_rows()) * conv.stretch_num * tile.groups;
-    if (conv.reads_ahead && asks * block.lines > 0) {
-        const int64_t bytes = find_panel_bytes(conv, panel.width);
+    const int64_t asks = divide_up(block.pixels, conv.tile_rows) * conv.stretch_num * tile.groups;
+    if (conv.has_far_weights && asks * block.lines > 0) {
+        const int64_t bytes = panel.width * conv.column_bytes;
         tile.ahead = panel.data + bytes;
         tile.ahead_step = divide_up(bytes, asks * block.lines);
     }
-    return asks;
 }
 
-// The panels from `first` to before `last` on a block.
-void multiply_block(const BytePixels& conv, const ByteRun& run, const ByteBlock& block,
-                    int64_t first, int64_t last)
+void multiply_byte_block(const PixelProblem& problem, const PixelRun& operands,
+                         const PixelBlock& block, int64_t first, int64_t last)
 {
     static const int32_t kZeros[64] = {};
-    const int64_t size = conv.format.element_size;
+    HWY_ALIGN int32_t sums[kMostTileSums];
+    const auto& conv = static_cast<const BytePixels&>(problem);
+    const auto& run = static_cast<const ByteRun&>(operands);
+    const auto* excess = reinterpret_cast<const int32_t*>(block.scratch);
 #if HWY_TARGET == HWY_AVX2
-    if (conv.crosses && !block.is_held) find_excess(conv, block);
+    if (conv.crosses && !block.is_held) compute_excess(conv, block);
 #endif
     for (int64_t i = first; i < last; ++i) {
         const BytePanel panel = find_byte_panel(conv, block.packed, i);
         const TileBytes bytes(conv, panel, run);
         const int64_t column = i * conv.format.columns;
-        ByteTile tile = {};
-        tile.input_step = conv.input_step * size;
-        tile.stretches = block.stretches;
-        tile.stretch_num = conv.stretch_num;
-        tile.groups = conv.whole_groups();
-        tile.last_shift =
-            conv.left_elements() > 0 ? (conv.left_elements() - conv.format.group) * size : 0;
-        tile.flip = block.flip;
-        tile.is_wide = panel.width == conv.format.columns;
+        ByteTile tile = find_first_tile(conv, block, i);
+        tile.sums = sums;
+        tile.flip = conv.flips && !conv.copies ? 0x80808080u : 0;
         tile.start = run.words ? kZeros : panel.start();
         tile.weights = panel.weights();
         const int64_t columns = std::min(panel.width, conv.output_channels - column);
-        const int64_t asks = look_ahead(conv, block, panel, tile);
+        look_ahead(conv, block, panel, tile);
         for (int64_t line = 0; line < block.lines; ++line) {
             tile.input = block.input + line * block.line_step;
-            if (conv.crosses) tile.excess = block.excess + line * block.pixels;
+            if (conv.crosses) tile.excess = excess + line * block.pixels;
             multiply_line(conv, tile, panel, bytes, run, block.pixels, column, columns,
                           block.output + line * conv.line_pixels * conv.output_step + column);
-            tile.ahead += asks * tile.ahead_step;
         }
     }
     if constexpr (kActivatesWords) {
@@ -410,8 +324,13 @@ namespace tengine::cpu {
 namespace {
 
 HWY_EXPORT(describe_pairs);
-HWY_EXPORT(copy_block);
-HWY_EXPORT(multiply_block);
+HWY_EXPORT(copy_bytes);
+HWY_EXPORT(multiply_byte_block);
+
+PixelFunctions find_byte_functions()
+{
+    return {HWY_DYNAMIC_DISPATCH(copy_bytes), HWY_DYNAMIC_DISPATCH(multiply_byte_block)};
+}
 
 }  // namespace
 
@@ -422,58 +341,6 @@ ByteFormat find_pair_format()
     return format;
 }
 
-namespace {
-
-// Block `number` of all groups and images, its panels from `first` to before `last`; `copy` has
-// room for it.
-void run_block(const BytePixels& conv, const ByteRun& run, int64_t number, int64_t first,
-               int64_t last, char* copy)
-{
-    const int64_t index = number % conv.blocks, slice = number / conv.blocks;
-    const int64_t image = slice / conv.groups, group = slice % conv.groups;
-    const window_axis &y = conv.axes[1], &x = conv.axes[2];
-    const int64_t size = conv.format.element_size;
-    const int64_t line = conv.is_pointwise ? 0 : index * conv.block_lines;
-    const int64_t pixel = conv.is_pointwise ? index * conv.block_pixels : 0;
-    const uint8_t* input =
-        run.input + image * conv.input_plane * conv.image_step + group * conv.input_channels;
-
-    ByteBlock block = {};
-    block.lines = std::min(conv.block_lines, conv.lines - line);
-    block.pixels = std::min(conv.block_pixels, conv.line_pixels - pixel);
-    block.packed = run.packed + group * conv.group_bytes;
-    block.output = (image * conv.lines * conv.line_pixels + line * conv.line_pixels + pixel) *
-                       conv.output_step +
-                   group * conv.output_channels;
-    const bool copies = conv.copy_pixels > 0;
-    const int64_t pixels = copies && !conv.is_pointwise ? conv.copy_pixels : x.input;
-    block.line_step = int64_t{y.stride} * pixels * conv.pixel_step * size;
-    if (copies) {
-        char* elements = find_block_elements(copy);
-        block.is_held = holds_block(copy, number);
-        const auto fill = HWY_DYNAMIC_DISPATCH(copy_block);
-        if (!block.is_held)
-            fill(conv, input, conv.is_pointwise ? pixel : line,
-                 conv.is_pointwise ? block.pixels : block.lines, elements);
-        block.input = elements;
-        block.excess = reinterpret_cast<int32_t*>(elements + conv.excess_at());
-    } else {
-        block.input =
-            reinterpret_cast<const char*>(input) + line * block.line_step + pixel * conv.input_step;
-        block.flip = conv.flips ? 0x80808080u : 0;
-    }
-
-    int64_t stretches[kMostByteStretches];
-    const int64_t across = conv.stretch_num / y.kernel;
-    for (int64_t i = 0; i < conv.stretch_num; ++i)
-        stretches[i] =
-            (i / across * y.dilation * pixels + i % across * x.dilation) * conv.pixel_step * size;
-    block.stretches = stretches;
-    HWY_DYNAMIC_DISPATCH(multiply_block)(conv, run, block, first, last);
-}
-
-}  // namespace
-
 BytePixels describe_byte_rows(int64_t rows, int64_t depth, int64_t columns)
 {
     return describe_pointwise_rows<BytePixels>(rows, depth, columns);
@@ -482,88 +349,42 @@ BytePixels describe_byte_rows(int64_t rows, int64_t depth, int64_t columns)
 void plan_byte_pixels(BytePixels& conv, const ByteOperands& operands, int64_t workers)
 {
     constexpr int64_t kFewestPanels = 8, kFewestProducts = 32768;
-    const window_axis &y = conv.axes[1], &x = conv.axes[2];
     const ByteFormat& format = conv.format;
     conv.range = find_byte_range(operands.output_type, operands.output_zero_point);
     conv.input_zero_point = operands.input_zero_point;
     // int16 are made of bytes with their sign.
     conv.flips =
         (operands.input_type == TENGINE_DT_INT8) == (format.element_size > 1 || format.is_unsigned);
-    const bool has_padding = y.pad_begin > 0 || x.pad_begin > 0 ||
-                             lines_for(y, y.output) > y.input || lines_for(x, x.output) > x.input;
-    conv.gathers = conv.is_pointwise;
-    const bool copies = format.element_size > 1 || has_padding ||
-                        (conv.is_pointwise && (x.stride > 1 || y.stride > 1));
-    conv.pixel_step = copies ? conv.input_channels : conv.image_step;
-    conv.input_step = conv.pixel_step * (conv.is_pointwise ? 1 : x.stride);
-    conv.lines = conv.is_pointwise ? 1 : y.output;
-    conv.line_pixels = conv.is_pointwise ? conv.batch * conv.output_plane : x.output;
-    if (conv.is_pointwise) conv.batch = 1;
-    conv.panels = divide_up(conv.output_channels, format.columns);
+    conv.input_size = 1;
+    conv.narrow_columns = format.columns / 2;
+    conv.column_bytes = BytePanel::header_bytes(1) + conv.stretch_num * conv.stretch_groups() *
+                                                         format.group * format.element_size;
+    place_pixels(conv, format.element_size > 1);
     // With few columns, or few elements in a K segment, crossing saves less than the compensation
     // of the rows costs.
     conv.crosses = format.multiply_crossed && !conv.has_words && conv.panels >= kFewestPanels &&
                    conv.stretch_length * conv.output_channels >= kFewestProducts;
-    conv.group_bytes = (conv.panels - 1) * find_panel_bytes(conv, format.columns) +
-                       find_panel_bytes(conv, find_byte_panel_width(conv, conv.panels - 1));
-    const auto room = static_cast<int64_t>(get_cpu_cache_size().l2 / 2);
-    conv.reads_ahead = conv.group_bytes > room;
-
-    PixelWork work = {};
-    const int64_t most_rows = conv.most_rows();
-    work.units = conv.is_pointwise ? divide_up(conv.line_pixels, most_rows) : conv.lines;
-    work.unit_size =
-        (conv.is_pointwise ? most_rows * conv.stretch_length
-                           : std::max(x.input, x.output) * conv.input_channels * y.stride) *
-        format.element_size;
-    const int64_t halo =
-        conv.is_pointwise ? 0 : (lines_for(y, 1) - y.stride) * work.unit_size / y.stride;
-    work.room = room - halo;
-    work.others = conv.batch * conv.groups;
-    work.panels = conv.panels;
-    work.has_large_weights = conv.group_bytes > conv.input_plane * conv.input_channels;
-    const PixelCut cut = cut_pixels(work, workers);
-    conv.panel_parts = cut.panel_parts;
-    conv.blocks = cut.blocks;
-    conv.block_lines = conv.is_pointwise ? 1 : cut.units;
-    conv.block_pixels = conv.is_pointwise ? cut.units * most_rows : conv.line_pixels;
-    if (!copies) return;
-    conv.copy_lines =
-        conv.is_pointwise || conv.block_lines == 0 ? 1 : lines_for(y, conv.block_lines);
-    conv.copy_pixels =
-        conv.is_pointwise ? std::min(conv.block_pixels, conv.line_pixels) : lines_for(x, x.output);
+    conv.tile_rows = conv.crosses ? format.most_crossed_rows : format.most_rows;
+    cut_blocks(conv, conv.stretch_length, static_cast<int64_t>(get_cpu_cache_size().l2 / 2),
+               workers);
+    const int64_t rows = conv.crosses ? conv.block_lines * conv.block_pixels : 0;
+    conv.extra_bytes = (rows * int64_t{sizeof(int32_t)} + 63) / 64 * 64;
 }
 
-void multiply_bytes_here(const BytePixels& conv, const ByteRun& run, char* copy)
+void multiply_bytes_here(const BytePixels& conv, const ByteRun& run, char* scratch)
 {
-    if (conv.copy_pixels > 0) forget_block(copy);
-    for (int64_t item = 0; item < conv.items(); ++item)
-        run_block(conv, run, item, 0, conv.panels, copy);
+    multiply_blocks_here(conv, find_byte_functions(), run, 0, conv.panels, scratch);
 }
 
 void multiply_byte_panels(const BytePixels& conv, const ByteRun& run, int64_t first, int64_t last,
-                          char* copy)
+                          char* scratch)
 {
-    if (conv.copy_pixels > 0) forget_block(copy);
-    for (int64_t block = 0; block < conv.blocks; ++block)
-        run_block(conv, run, block, first, last, copy);
+    multiply_blocks_here(conv, find_byte_functions(), run, first, last, scratch);
 }
 
-void multiply_bytes(thread_pool_t* pool, const BytePixels& conv, const ByteRun& run, char* copies)
+void multiply_bytes(thread_pool_t* pool, const BytePixels& conv, const ByteRun& run, char* scratch)
 {
-    const int64_t parts = conv.panel_parts;
-    const auto copy_of = [&](int worker) {
-        return copies + conv.copy_bytes() * static_cast<uint64_t>(worker);
-    };
-    for (int worker = 0; conv.copy_pixels > 0 && worker < get_thread_pool_size(pool); ++worker)
-        forget_block(copy_of(worker));
-    parallel_for(pool, conv.items(), 1, [&](int64_t first, int64_t last, int worker) {
-        for (int64_t item = first; item < last; ++item) {
-            const int64_t part = item % parts;
-            run_block(conv, run, item / parts, conv.panels * part / parts,
-                      conv.panels * (part + 1) / parts, copy_of(worker));
-        }
-    });
+    multiply_blocks(pool, conv, find_byte_functions(), run, scratch);
 }
 
 void multiply_byte_pixels(const KernelContext& context)
@@ -574,7 +395,7 @@ void multiply_byte_pixels(const KernelContext& context)
 void multiply_byte_pixels(const KernelContext& context, const uint8_t* input, uint8_t* output)
 {
     const Fusion& fusion = context.fusion;
-    ByteRun run = {input, shared_weights<BytePixels>(context), output, nullptr};
+    ByteRun run = {{input, shared_weights<BytePixels>(context)}, output, nullptr};
     if (fusion.addend >= 0) run.addend = context.input(fusion.addend)->u8;
     if (fusion.table >= 0) run.table = context.input(fusion.table)->u8;
     multiply_bytes(context.pool, packed_problem<BytePixels>(context), run,

@@ -1,36 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// See half_pixels.h. Tiles of pixels by panels of output channels, as in byte_pixels_impl.cc: where
-// the window reaches beyond the input, or elements are not multiplied as they are, the input of a
-// block is copied first, and all panels pass over it before the next. The sums of a tile stay in
-// the L1 cache until they have become results. Limits: the instructions of the format; with few
-// input channels also reading the sums again.
+// See half_pixels.h: tiles of pixels by panels of output channels. The sums of a tile stay in the
+// L1 cache until they have become results. Limits: the instructions of the format; with few input
+// channels also reading the sums again.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
 
 #include "base/cpu.h"
-#include "device/cpu/kernel/product/half_panel.h"
+#include "device/cpu/kernel/product/half_pixels.h"
 #include "device/cpu/kernel/product/packed_problem.h"
 #include "device/cpu/kernel/product/pixel_conv.h"
 #include "device/cpu/kernel/vector/activation.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
-#include "device/cpu/parallel.h"
 
 #ifndef TENGINE_CPU_HALF_PIXELS
 #define TENGINE_CPU_HALF_PIXELS
 namespace tengine::cpu {
-
-// A block of an image.
-struct HalfBlock
-{
-    const char* input;  // of the first line and pixel
-    int64_t line_step;  // bytes between the inputs of consecutive output lines
-    const int64_t* stretches;
-    int64_t lines, pixels;
-    const char* packed;  // weights of the group
-    int64_t output;      // the element of the first line, pixel and channel
-    char* scratch;       // for a part of the weights, and for sums
-};
 
 // The part of the depth that is widened at once and multiplied with all rows of a block: whole K
 // segments, or elements of one.
@@ -51,6 +36,7 @@ struct HalfPart
 #include <hwy/highway.h>
 // clang-format on
 
+#include "device/cpu/kernel/product/pixel_copy-inl.h"
 #include "device/cpu/kernel/vector/elements-inl.h"
 #include "device/cpu/kernel/vector/lanes-inl.h"
 
@@ -81,86 +67,33 @@ HWY_INLINE void scale_halves(const From* from, const From* factors, int64_t coun
                     to + i, count - i);
 }
 
-// `count` pixels that lie `step` apart.
 template <class From, class To>
-HWY_INLINE void convert_half_pixels(const HalfPixels& conv, const From* from, int64_t step,
-                                    int64_t count, To* to)
+HWY_INLINE void copy_halves_as(const HalfPixels& conv, const HalfRun& run, const void* from,
+                               int64_t step, int64_t pixels, void* to)
 {
+    const auto* factors = reinterpret_cast<const From*>(run.factors);
     const int64_t channels = conv.input_channels;
-    if (step == channels && conv.pixel_step == channels)
-        return convert_halves(from, count * channels, to);
-    for (int64_t i = 0; i < count; ++i)
-        convert_halves(from + i * step, channels, to + i * conv.pixel_step);
+    const auto convert = [&](const From* source, int64_t count, To* copy) {
+        if (!conv.has_factors) return convert_halves(source, count, copy);
+        for (int64_t i = 0; i < count; i += channels)
+            scale_halves(source + i, factors, channels, copy + i);
+    };
+    copy_pixels(conv, static_cast<const From*>(from), step, pixels, To{}, static_cast<To*>(to),
+                convert);
 }
 
-// `lines` of a block from output line `first` on, with padding.
-template <class From, class To>
-HWY_INLINE void copy_half_lines(const HalfPixels& conv, const From* image, int64_t first,
-                                int64_t lines, To* copy)
+void copy_halves(const PixelProblem& problem, const PixelRun& operands, const void* from,
+                 int64_t step, int64_t pixels, void* to)
 {
-    const window_axis &y = conv.axes[1], &x = conv.axes[2];
-    const int64_t channels = conv.input_channels;
-    const int64_t before = std::min<int64_t>(x.pad_begin, conv.copy_pixels);
-    const int64_t present = std::min<int64_t>(x.input, conv.copy_pixels - before);
-    for (int64_t i = 0; i < lines_for(y, lines); ++i, copy += conv.copy_pixels * channels) {
-        const int64_t line = first * y.stride - y.pad_begin + i;
-        const bool exists = line >= 0 && line < y.input;
-        To* to = copy + (exists ? before * channels : 0);
-        std::fill(copy, to, To{});
-        if (exists) {
-            convert_half_pixels(conv, image + line * x.input * conv.image_step, conv.image_step,
-                                present, to);
-            to += present * channels;
-        }
-        std::fill(to, copy + conv.copy_pixels * channels, To{});
-    }
-}
-
-// Output pixels first..first+count-1 of all images, as a pointwise convolution reads them.
-template <class From, class To>
-HWY_INLINE void gather_half_pixels(const HalfPixels& conv, const From* images, const From* factors,
-                                   int64_t first, int64_t count, To* copy)
-{
-    const window_axis &y = conv.axes[1], &x = conv.axes[2];
-    if (conv.has_factors) {
-        for (int64_t i = first; i < first + count; ++i, copy += conv.pixel_step)
-            scale_halves(images + i * conv.image_step, factors, conv.input_channels, copy);
-        return;
-    }
-    if (y.stride == 1 && x.stride == 1)
-        return convert_half_pixels(conv, images + first * conv.image_step, conv.image_step, count,
-                                   copy);
-    for (int64_t i = first; i < first + count; ++i, copy += conv.pixel_step) {
-        const int64_t image = i / conv.output_plane, at = i % conv.output_plane;
-        const int64_t row = at / x.output * y.stride, column = at % x.output * x.stride;
-        const int64_t pixel = image * conv.input_plane + row * x.input + column;
-        convert_halves(images + pixel * conv.image_step, conv.input_channels, copy);
-    }
-}
-
-template <class From, class To>
-HWY_INLINE void fill_half_copy(const HalfPixels& conv, const uint16_t* input,
-                               const uint16_t* factors, int64_t first, int64_t count, char* copy)
-{
-    const auto* from = reinterpret_cast<const From*>(input);
-    To* to = reinterpret_cast<To*>(copy);
-    if (conv.is_pointwise)
-        gather_half_pixels(conv, from, reinterpret_cast<const From*>(factors), first, count, to);
-    else
-        copy_half_lines(conv, from, first, count, to);
-}
-
-// Copies `count` pixels from `first` on for pointwise convolutions, lines for others.
-void copy_half_block(const HalfPixels& conv, const uint16_t* input, const uint16_t* factors,
-                     int64_t first, int64_t count, char* copy)
-{
+    const auto& conv = static_cast<const HalfPixels&>(problem);
+    const auto& run = static_cast<const HalfRun&>(operands);
     const bool is_fp16 = conv.data_type == TENGINE_DT_FP16;
     if (conv.format.element_size == 2)
-        (is_fp16 ? fill_half_copy<Half, Half>
-                 : fill_half_copy<BFloat16, BFloat16>)(conv, input, factors, first, count, copy);
+        (is_fp16 ? copy_halves_as<Half, Half>
+                 : copy_halves_as<BFloat16, BFloat16>)(conv, run, from, step, pixels, to);
     else
-        (is_fp16 ? fill_half_copy<Half, float>
-                 : fill_half_copy<BFloat16, float>)(conv, input, factors, first, count, copy);
+        (is_fp16 ? copy_halves_as<Half, float> : copy_halves_as<BFloat16, float>)(conv, run, from,
+                                                                                  step, pixels, to);
 }
 
 // The sums of a tile, `width` for each row.
@@ -251,16 +184,13 @@ HWY_INLINE void forget_first_tile(ByteTile& tile)
 
 // A line of a block, its first result `at`.
 template <class T>
-HWY_INLINE void multiply_half_line(const HalfPixels& conv, const HalfProduct& product,
-                                   const HalfRun& run, int64_t pixels, int64_t at)
+HWY_INLINE void multiply_half_line(const HalfPixels& conv, HalfProduct& product, const HalfRun& run,
+                                   int64_t pixels, int64_t at)
 {
-    constexpr int64_t kMostRows = 16, kMostColumns = 64;
-    HWY_ALIGN float own[kMostRows * kMostColumns];
-    ByteTile tile = product.tile;
-    if (!product.sums) tile.sums = reinterpret_cast<int32_t*>(own);
+    ByteTile& tile = product.tile;
     while (pixels > 0) {
         // As equal as may be: low tiles wait for their sums.
-        const int64_t tiles = divide_up(pixels, conv.format.most_rows);
+        const int64_t tiles = divide_up(pixels, conv.tile_rows);
         const int64_t rows = divide_up(pixels, tiles);
         const HalfSums sums = {reinterpret_cast<float*>(tile.sums), product.width, rows,
                                product.columns};
@@ -285,7 +215,7 @@ HWY_INLINE void multiply_half_line(const HalfPixels& conv, const HalfProduct& pr
 
 template <class T>
 HWY_INLINE void multiply_half_lines(const HalfPixels& conv, HalfProduct& product,
-                                    const HalfRun& run, const HalfBlock& block)
+                                    const HalfRun& run, const PixelBlock& block)
 {
     const char* input = product.tile.input;
     for (int64_t line = 0; line < block.lines; ++line) {
@@ -295,7 +225,6 @@ HWY_INLINE void multiply_half_lines(const HalfPixels& conv, HalfProduct& product
         if (product.tile.start_step > 0) product.tile.start = product.tile.sums;
         multiply_half_line<T>(conv, product, run, block.pixels,
                               product.at + line * conv.line_pixels * conv.output_step);
-        forget_first_tile(product.tile);
     }
 }
 
@@ -320,7 +249,7 @@ HWY_INLINE bool find_next_part(const HalfPixels& conv, HalfPart* part)
 // The same for each part of the depth, whose weights are widened.
 template <class T>
 HWY_INLINE void multiply_widened_panel(const HalfPixels& conv, HalfProduct& product,
-                                       const HalfRun& run, const HalfBlock& block)
+                                       const HalfRun& run, const PixelBlock& block)
 {
     const char *input = product.tile.input, *weights = product.tile.weights;
     if (conv.sum_bytes() > 0)
@@ -346,27 +275,22 @@ HWY_INLINE void multiply_widened_panel(const HalfPixels& conv, HalfProduct& prod
 // The panels from `first` to before `last` on a block.
 template <class T>
 HWY_INLINE void multiply_half_panels(const HalfPixels& conv, const HalfRun& run,
-                                     const HalfBlock& block, int64_t first, int64_t last)
+                                     const PixelBlock& block, int64_t first, int64_t last)
 {
+    constexpr int64_t kMostRows = 16, kMostColumns = 64;
+    HWY_ALIGN float sums[kMostRows * kMostColumns];
     for (int64_t i = first; i < last; ++i) {
-        const HalfPanel panel = find_half_panel(conv, block.packed, i);
+        const char* panel = block.packed + conv.panel_at(i);
         const int64_t column = i * conv.format.columns;
         HalfProduct product = {};
         ByteTile& tile = product.tile;
-        tile.input = block.input;
-        tile.input_step = conv.input_step * conv.format.element_size;
-        tile.stretches = block.stretches;
-        tile.stretch_num = conv.stretch_num;
-        tile.groups = conv.whole_groups();
-        tile.last_shift = conv.left_elements() > 0 ? (conv.left_elements() - conv.format.group) *
-                                                         conv.format.element_size
-                                                   : 0;
-        tile.is_wide = panel.width == conv.format.columns;
-        tile.start = reinterpret_cast<const int32_t*>(panel.data);
-        tile.weights = panel.weights();
+        tile = find_first_tile(conv, block, i);
+        tile.sums = reinterpret_cast<int32_t*>(sums);
         product.is_last = true;
-        product.width = panel.width;
-        product.columns = std::min(panel.width, conv.output_channels - column);
+        product.width = conv.panel_width(i);
+        product.columns = std::min(product.width, conv.output_channels - column);
+        tile.start = reinterpret_cast<const int32_t*>(panel);
+        tile.weights = panel + product.width * int64_t{sizeof(float)};
         product.rounds = conv.format.rounds && product.columns == product.width &&
                          !needs_activation_pass(*run.fusion);
         product.at = block.output + column;
@@ -379,9 +303,11 @@ HWY_INLINE void multiply_half_panels(const HalfPixels& conv, const HalfRun& run,
     }
 }
 
-void multiply_half_block(const HalfPixels& conv, const HalfRun& run, const HalfBlock& block,
-                         int64_t first, int64_t last)
+void multiply_half_block(const PixelProblem& problem, const PixelRun& operands,
+                         const PixelBlock& block, int64_t first, int64_t last)
 {
+    const auto& conv = static_cast<const HalfPixels&>(problem);
+    const auto& run = static_cast<const HalfRun&>(operands);
     if (conv.data_type == TENGINE_DT_FP16)
         multiply_half_panels<Half>(conv, run, block, first, last);
     else
@@ -395,89 +321,31 @@ HWY_AFTER_NAMESPACE();
 namespace tengine::cpu {
 namespace {
 
-HWY_EXPORT(copy_half_block);
+HWY_EXPORT(copy_halves);
 HWY_EXPORT(multiply_half_block);
 
-// Block `number` of all groups and images, its panels from `first` to before `last`; `scratch` has
-// worker_bytes().
-void run_block(const HalfPixels& conv, const HalfRun& run, int64_t number, int64_t first,
-               int64_t last, char* scratch)
+PixelFunctions find_half_functions()
 {
-    const int64_t index = number % conv.blocks, slice = number / conv.blocks;
-    const int64_t image = slice / conv.groups, group = slice % conv.groups;
-    const window_axis &y = conv.axes[1], &x = conv.axes[2];
-    const int64_t size = conv.format.element_size;
-    const int64_t line = conv.is_pointwise ? 0 : index * conv.block_lines;
-    const int64_t pixel = conv.is_pointwise ? index * conv.block_pixels : 0;
-    const uint16_t* input =
-        run.input + image * conv.input_plane * conv.image_step + group * conv.input_channels;
-
-    HalfBlock block = {};
-    block.lines = std::min(conv.block_lines, conv.lines - line);
-    block.pixels = std::min(conv.block_pixels, conv.line_pixels - pixel);
-    block.packed = run.packed + group * conv.group_bytes;
-    block.output = (image * conv.lines * conv.line_pixels + line * conv.line_pixels + pixel) *
-                       conv.output_step +
-                   group * conv.output_channels;
-    const bool copies = conv.copy_pixels > 0;
-    const int64_t pixels = copies && !conv.is_pointwise ? conv.copy_pixels : x.input;
-    block.line_step = int64_t{y.stride} * pixels * conv.pixel_step * size;
-    if (copies) {
-        char* copy = find_block_elements(scratch);
-        const auto fill = HWY_DYNAMIC_DISPATCH(copy_half_block);
-        if (!holds_block(scratch, number))
-            fill(conv, input, run.factors, conv.is_pointwise ? pixel : line,
-                 conv.is_pointwise ? block.pixels : block.lines, copy);
-        block.input = copy;
-    } else {
-        block.input =
-            reinterpret_cast<const char*>(input + pixel * conv.input_step) + line * block.line_step;
-    }
-
-    int64_t stretches[kMostHalfStretches];
-    const int64_t across = conv.stretch_num / y.kernel;
-    for (int64_t i = 0; i < conv.stretch_num; ++i)
-        stretches[i] =
-            (i / across * y.dilation * pixels + i % across * x.dilation) * conv.pixel_step * size;
-    block.stretches = stretches;
-    block.scratch = scratch + conv.copy_bytes();
-    HWY_DYNAMIC_DISPATCH(multiply_half_block)(conv, run, block, first, last);
+    return {HWY_DYNAMIC_DISPATCH(copy_halves), HWY_DYNAMIC_DISPATCH(multiply_half_block)};
 }
 
 }  // namespace
 
 void multiply_halves_here(const HalfPixels& conv, const HalfRun& run, char* scratch)
 {
-    if (conv.copy_pixels > 0) forget_block(scratch);
-    for (int64_t item = 0; item < conv.items(); ++item)
-        run_block(conv, run, item, 0, conv.panels, scratch);
+    multiply_blocks_here(conv, find_half_functions(), run, 0, conv.panels, scratch);
 }
 
 void multiply_half_pixels(const KernelContext& context)
 {
     const auto& conv = packed_problem<HalfPixels>(context);
     const tensor* addend = find_addend(context);
-    const HalfRun run = {context.input(0)->f16,
-                         shared_weights<HalfPixels>(context),
+    const HalfRun run = {{context.input(0)->f16, shared_weights<HalfPixels>(context)},
                          addend ? addend->f16 : nullptr,
                          context.output(0)->f16,
                          &context.fusion,
                          conv.has_factors ? context.input(context.fusion.scale)->f16 : nullptr};
-    const auto scratch_of = [&](int worker) {
-        return static_cast<char*>(context.scratch) +
-               conv.worker_bytes() * static_cast<uint64_t>(worker);
-    };
-    for (int worker = 0; conv.copy_pixels > 0 && worker < get_thread_pool_size(context.pool);
-         ++worker)
-        forget_block(scratch_of(worker));
-    const int64_t parts = conv.panel_parts;
-    parallel_for(context.pool, conv.items(), 1, [&](int64_t first, int64_t last, int worker) {
-        for (int64_t item = first; item < last; ++item) {
-            const int64_t part = item % parts;
-            run_block(conv, run, item / parts, conv.panels * part / parts,
-                      conv.panels * (part + 1) / parts, scratch_of(worker));
-        }
-    });
+    multiply_blocks(context.pool, conv, find_half_functions(), run, context.scratch);
 }
 
 }  // namespace tengine::cpu

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How convolutions and matrices of fp16 and bf16 are cut into blocks; see half_pixels.h.
+// How convolutions and matrices of fp16 and bf16 are planned and packed; see half_pixels.h.
 #include <algorithm>
 #include <cstdint>
 
 #include "base/cpu.h"
-#include "device/cpu/kernel/product/half_panel.h"
-#include "device/cpu/kernel/product/pixel_conv.h"
+#include "base/half.h"
+#include "device/cpu/kernel/product/half_pixels.h"
+#include "device/cpu/kernel/product/packed_problem.h"
 
 namespace tengine::cpu {
 namespace {
@@ -21,43 +22,6 @@ bool collides(int64_t bytes)
 
 // The part of a panel's widened weights that an L1 cache holds.
 constexpr int64_t kPartBytes = 32768;
-
-// As in pixel_conv_impl.cc: larger weights come from beyond the L2 cache for each block, and only a
-// panel of them, or its widened part, needs room.
-int64_t bytes_of_a_block(const HalfPixels& conv)
-{
-    const auto cache = static_cast<int64_t>(get_cpu_cache_size().l2);
-    if (conv.group_bytes <= cache / 2) return cache / 2;
-    const int64_t weights = conv.part_elements > 0
-                                ? static_cast<int64_t>(conv.part_bytes())
-                                : find_half_panel_bytes(conv, conv.format.columns);
-    return std::max(cache / 2, cache / 8 * 7 - weights);
-}
-
-// Blocks whose input fits into its share of the L2 cache, and enough items for all workers.
-void choose_blocks(HalfPixels& conv, int64_t workers)
-{
-    const window_axis &y = conv.axes[1], &x = conv.axes[2];
-    const int64_t most_rows = conv.format.most_rows;
-    PixelWork work = {};
-    work.units = conv.is_pointwise ? divide_up(conv.line_pixels, most_rows) : conv.lines;
-    work.unit_size =
-        (conv.is_pointwise ? most_rows * conv.stretch_length
-                           : std::max(x.input, x.output) * conv.input_channels * y.stride) *
-        conv.format.element_size;
-    const int64_t halo =
-        conv.is_pointwise ? 0 : (lines_for(y, 1) - y.stride) * work.unit_size / y.stride;
-    work.room = bytes_of_a_block(conv) - halo;
-    work.others = conv.batch * conv.groups;
-    work.panels = conv.panels;
-    work.has_large_weights =
-        conv.group_bytes > conv.input_plane * conv.input_channels * int64_t{sizeof(uint16_t)};
-    const PixelCut cut = cut_pixels(work, workers);
-    conv.panel_parts = cut.panel_parts;
-    conv.blocks = cut.blocks;
-    conv.block_lines = conv.is_pointwise ? 1 : cut.units;
-    conv.block_pixels = conv.is_pointwise ? cut.units * most_rows : conv.line_pixels;
-}
 
 }  // namespace
 
@@ -82,33 +46,57 @@ HalfPixels describe_half_rows(int data_type, int64_t rows, int64_t depth, int64_
 
 void plan_half_pixels(HalfPixels& conv, int64_t workers)
 {
-    const window_axis &y = conv.axes[1], &x = conv.axes[2];
     conv.format = find_half_format(conv.data_type);
-    if (conv.format.element_size > 2)
+    const ByteFormat& format = conv.format;
+    const bool widens = format.element_size > 2;
+    if (widens)
         conv.part_elements =
-            std::min(kPartBytes / (conv.format.columns * int64_t{sizeof(float)}), conv.depth());
-    const bool has_padding = y.pad_begin > 0 || x.pad_begin > 0 ||
-                             lines_for(y, y.output) > y.input || lines_for(x, x.output) > x.input;
-    const bool copies =
-        conv.format.element_size > 2 || has_padding || conv.has_factors ||
-        (conv.is_pointwise &&
-         (x.stride > 1 || y.stride > 1 || collides(conv.image_step * int64_t{sizeof(uint16_t)})));
-    conv.pixel_step = copies ? conv.input_channels : conv.image_step;
-    if (copies && conv.is_pointwise && collides(conv.pixel_step * conv.format.element_size))
-        conv.pixel_step += kCacheLineBytes / conv.format.element_size;
-    conv.input_step = conv.pixel_step * (conv.is_pointwise ? 1 : x.stride);
-    conv.lines = conv.is_pointwise ? 1 : y.output;
-    conv.line_pixels = conv.is_pointwise ? conv.batch * conv.output_plane : x.output;
-    if (conv.is_pointwise) conv.batch = 1;
-    conv.panels = divide_up(conv.output_channels, conv.format.columns);
-    conv.group_bytes = (conv.panels - 1) * find_half_panel_bytes(conv, conv.format.columns) +
-                       find_half_panel_bytes(conv, find_half_panel_width(conv, conv.panels - 1));
-    choose_blocks(conv, workers);
-    if (!copies) return;
-    conv.copy_lines =
-        conv.is_pointwise || conv.block_lines == 0 ? 1 : lines_for(y, conv.block_lines);
-    conv.copy_pixels =
-        conv.is_pointwise ? std::min(conv.block_pixels, conv.line_pixels) : lines_for(x, x.output);
+            std::min(kPartBytes / (format.columns * int64_t{sizeof(float)}), conv.depth());
+    conv.input_size = sizeof(uint16_t);
+    conv.narrow_columns = format.columns / 2;
+    conv.column_bytes = int64_t{sizeof(float)} + conv.stretch_num * conv.stretch_groups() *
+                                                     format.group * int64_t{sizeof(uint16_t)};
+    const bool moves = conv.is_pointwise && collides(conv.image_step * conv.input_size);
+    const bool gaps = conv.is_pointwise && collides(conv.input_channels * format.element_size);
+    place_pixels(conv, widens || conv.has_factors || moves,
+                 gaps ? kCacheLineBytes / format.element_size : 0);
+    conv.tile_rows = format.most_rows;
+    const int64_t panel_bytes = widens ? conv.part_bytes() : format.columns * conv.column_bytes;
+    cut_blocks(conv, conv.stretch_length, find_block_room(conv, panel_bytes), workers);
+    conv.extra_bytes = conv.part_bytes() + conv.sum_bytes();
+}
+
+void pack_half_weights(const HalfPixels& conv, const uint16_t* values, const uint16_t* bias,
+                       const WeightSteps& steps, char* packed)
+{
+    const auto widen = conv.data_type == TENGINE_DT_FP16 ? fp16_to_fp32 : bf16_to_fp32;
+    pack_panels(conv, packed, [&](const PixelPanel& panel) {
+        auto* start = reinterpret_cast<float*>(panel.data);
+        for (int64_t i = 0; i < panel.width; ++i)
+            start[i] = bias && i < panel.count ? widen(bias[panel.channel + i]) : 0.0f;
+        pack_elements(conv, panel, steps, values, false,
+                      reinterpret_cast<uint16_t*>(start + panel.width),
+                      [&](const uint16_t* from, uint16_t* to) {
+                          for (int64_t i = 0; i < panel.count; ++i)
+                              to[i * conv.format.group] = from[i * steps.output_channel];
+                      });
+    });
+}
+
+int keep_half_pixels(KernelContext& context, const HalfPixels& conv, const WeightSteps& steps)
+{
+    const auto workers = static_cast<uint64_t>(get_thread_pool_size(context.pool));
+    context.scratch_size = conv.worker_bytes() * workers;
+    const tensor* bias = context.input(2);
+    static const char kind = 0;
+    return keep_packed_problem(
+        context, conv, &kind, context.input(1), {bias},
+        {conv.groups << 8 | conv.format.group, conv.stretch_num << 32 | conv.stretch_length,
+         steps.output_channel, conv.data_type},
+        conv.packed_bytes(), [&](void* memory, const void* values) {
+            pack_half_weights(conv, static_cast<const uint16_t*>(values),
+                              bias ? bias->f16 : nullptr, steps, static_cast<char*>(memory));
+        });
 }
 
 }  // namespace tengine::cpu

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// See pixel_conv.h. Where the window reaches beyond the input, the lines that a block of output
-// lines needs are copied with their padding first. A block fits into the L2 cache, and all
-// panels pass over it before the next: each weight is used for all tiles of a block.
+// See pixel_conv.h: tiles of pixels by panels of output channels.
 #include <algorithm>
 #include <cstdint>
 
-#include "base/cpu.h"
 #include "device/cpu/kernel/product/pixel_conv.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
-#include "device/cpu/parallel.h"
 
 // clang-format off
 #undef HWY_TARGET_INCLUDE
@@ -17,6 +13,7 @@
 #include <hwy/highway.h>
 // clang-format on
 
+#include "device/cpu/kernel/product/pixel_copy-inl.h"
 #include "device/cpu/kernel/product/tile/float_tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -49,58 +46,12 @@ void multiply_rows(const PixelTile& first, int64_t rows, int64_t most, bool is_w
     }
 }
 
-// `lines` of a block from output line `first` on, with padding.
-void copy_lines(const PixelConv& conv, const float* image, int64_t first, int64_t lines,
-                float* copy)
+void copy_floats(const PixelProblem& problem, const PixelRun&, const void* from, int64_t step,
+                 int64_t pixels, void* to)
 {
-    const window_axis &y = conv.axes[1], &x = conv.axes[2];
-    const int64_t channels = conv.input_channels, step = conv.image_step;
-    const int64_t count = (lines - 1) * y.stride + int64_t{y.kernel - 1} * y.dilation + 1;
-    const int64_t before = std::min<int64_t>(x.pad_begin, conv.copy_pixels);
-    const int64_t present = std::min<int64_t>(x.input, conv.copy_pixels - before);
-    for (int64_t i = 0; i < count; ++i, copy += conv.copy_pixels * channels) {
-        const int64_t line = first * y.stride - y.pad_begin + i;
-        if (line < 0 || line >= y.input) {
-            std::fill_n(copy, conv.copy_pixels * channels, 0.0f);
-            continue;
-        }
-        const float* from = image + line * x.input * step;
-        float* to = copy + before * channels;
-        std::fill(copy, to, 0.0f);
-        if (step == channels)
-            std::copy_n(from, present * channels, to);
-        else
-            for (int64_t pixel = 0; pixel < present; ++pixel)
-                std::copy_n(from + pixel * step, channels, to + pixel * channels);
-        std::fill(to + present * channels, copy + conv.copy_pixels * channels, 0.0f);
-    }
+    copy_pixels(problem, static_cast<const float*>(from), step, pixels, 0.0f,
+                static_cast<float*>(to), std::copy_n<const float*, int64_t, float*>);
 }
-
-// Output pixels first..first+count-1 of all images, as a pointwise convolution reads them.
-void gather_pixels(const PixelConv& conv, const float* images, int64_t first, int64_t count,
-                   float* copy)
-{
-    const window_axis &y = conv.axes[1], &x = conv.axes[2];
-    const int64_t channels = conv.input_channels;
-    for (int64_t i = first; i < first + count; ++i, copy += channels) {
-        const int64_t image = i / conv.output_plane, at = i % conv.output_plane;
-        const int64_t row = at / x.output * y.stride, column = at % x.output * x.stride;
-        const int64_t pixel = image * conv.input_plane + row * x.input + column;
-        std::copy_n(images + pixel * conv.image_step, channels, copy);
-    }
-}
-
-struct PixelBlock
-{
-    const float* input;  // of the first line
-    int64_t line_step;   // between the inputs of consecutive output lines
-    const int64_t* stretches;
-    int64_t first_line, lines, first_tile, tiles;
-    int64_t first_pixel;  // of the input, where that of the first tile is
-    int64_t group;
-    float* output;  // of the image's first pixel; the addend's step is the same
-    const float* addend;
-};
 
 // A part of the depth: all K segments, or elements of the only one from `offset` on.
 struct PixelSlice
@@ -114,10 +65,11 @@ void read_ahead(const PixelConv& conv, const PixelBlock& block, int64_t panel, i
                 PixelTile* tile)
 {
     if (!kReadsAhead || !conv.has_far_weights || panel + 1 == conv.panels) return;
-    const int64_t floats = tile->stretch_num * tile->stretch_length * conv.panel_lanes;
-    tile->next_lines = floats / kCacheLineFloats / (block.lines * block.tiles) + 1;
-    tile->next = tile->weights + (conv.depth() + 1) * conv.panel_lanes +
-                 line * block.tiles * tile->next_lines * kCacheLineFloats;
+    const int64_t tiles = divide_up(block.pixels, conv.tile_rows);
+    const int64_t floats = tile->stretch_num * tile->stretch_length * conv.format.columns;
+    tile->next_lines = floats / kCacheLineFloats / (block.lines * tiles) + 1;
+    tile->next = tile->weights + (conv.depth() + 1) * conv.format.columns +
+                 line * tiles * tile->next_lines * kCacheLineFloats;
 }
 
 // The tile at the first pixel of a block's line; its columns are those of the panel.
@@ -126,14 +78,11 @@ PixelTile find_panel_tile(const PixelConv& conv, const PixelOperands& operands,
                           int64_t line)
 {
     static const Fusion kNothing;
-    const int64_t columns = conv.output_channels - panel * conv.panel_lanes;
-    const int64_t width = find_panel_width(columns, conv.panel_lanes);
-    const float* bias = operands.weights + block.group * conv.weight_floats +
-                        panel * conv.panel_lanes * (conv.depth() + 1);
-    const int64_t pixel = block.first_tile * conv.tile_rows;
+    const int64_t width = conv.panel_width(panel), column = panel * conv.format.columns;
+    const auto* bias = reinterpret_cast<const float*>(block.packed + conv.panel_at(panel));
     PixelTile tile = {};
     tile.input =
-        block.input + line * block.line_step + block.first_pixel * conv.input_step + slice.offset;
+        reinterpret_cast<const float*>(block.input + line * block.line_step) + slice.offset;
     tile.input_step = conv.input_step;
     tile.stretches = block.stretches;
     tile.stretch_num = conv.stretch_num;
@@ -141,36 +90,32 @@ PixelTile find_panel_tile(const PixelConv& conv, const PixelOperands& operands,
     tile.bias = slice.is_first ? bias : nullptr;
     tile.weights = bias + (1 + slice.offset) * width;
     tile.output_step = conv.output_step;
-    tile.columns = std::min(columns, width);
+    tile.columns = std::min(conv.output_channels - column, width);
     tile.fusion = slice.is_last ? operands.fusion : &kNothing;
-    const int64_t at = ((block.first_line + line) * conv.line_pixels + pixel) * tile.output_step +
-                       block.group * conv.output_channels + panel * conv.panel_lanes;
-    tile.output = block.output + at;
-    tile.addend = slice.is_last && block.addend ? block.addend + at : nullptr;
+    const int64_t at = block.output + line * conv.line_pixels * conv.output_step + column;
+    tile.output = operands.output + at;
+    tile.addend = slice.is_last && operands.addend ? operands.addend + at : nullptr;
     read_ahead(conv, block, panel, line, &tile);
     return tile;
 }
 
 bool is_wide_panel(const PixelConv& conv, int64_t panel)
 {
-    return find_panel_width(conv.output_channels - panel * conv.panel_lanes, conv.panel_lanes) ==
-           conv.panel_lanes;
+    return conv.panel_width(panel) == conv.format.columns;
 }
 
 void multiply_panel(const PixelConv& conv, const PixelOperands& operands, const PixelBlock& block,
                     const PixelSlice& slice, int64_t panel)
 {
     const bool is_wide = is_wide_panel(conv, panel);
-    const int64_t rows = std::min(block.tiles * conv.tile_rows,
-                                  conv.line_pixels - block.first_tile * conv.tile_rows);
-    const bool has_column = kCutsColumns && block.lines > 1 && rows == kCutRows;
+    const bool has_column = kCutsColumns && block.lines > 1 && block.pixels == kCutRows;
     for (int64_t line = 0; line < block.lines; ++line)
-        multiply_rows(find_panel_tile(conv, operands, block, slice, panel, line), rows - has_column,
-                      has_column ? kPixelRows : conv.tile_rows, is_wide);
+        multiply_rows(find_panel_tile(conv, operands, block, slice, panel, line),
+                      block.pixels - has_column, has_column ? kPixelRows : conv.tile_rows, is_wide);
     if (!has_column) return;
     PixelTile column = find_panel_tile(conv, operands, block, slice, panel, 0);
-    advance(column, rows - 1);
-    column.input_step = block.line_step;
+    advance(column, block.pixels - 1);
+    column.input_step = block.line_step / int64_t{sizeof(float)};
     column.output_step *= conv.line_pixels;
     multiply_rows(column, block.lines, kPixelRows, is_wide);
 }
@@ -190,51 +135,11 @@ void multiply_panels(const PixelConv& conv, const PixelOperands& operands, const
         multiply_panel(conv, operands, block, slice, panel);
 }
 
-// The panels from `first` to before `last` on block `number` of all groups and images; `copy` has
-// room for it.
-void run_block(const PixelConv& conv, const PixelOperands& operands, int64_t number, int64_t first,
-               int64_t last, float* copy)
+void multiply_float_block(const PixelProblem& problem, const PixelRun& run, const PixelBlock& block,
+                          int64_t first, int64_t last)
 {
-    const int64_t index = number % conv.blocks, group = number / conv.blocks;
-    const int64_t image = group / conv.groups;
-    const window_axis &y = conv.axes[1], &x = conv.axes[2];
-
-    PixelBlock block = {};
-    block.group = group % conv.groups;
-    block.first_line = conv.is_pointwise ? 0 : index * conv.block_lines;
-    block.lines = conv.is_pointwise ? 1 : std::min(conv.block_lines, conv.lines - block.first_line);
-    block.first_tile = conv.is_pointwise ? index * conv.block_tiles : 0;
-    block.tiles = std::min(conv.block_tiles, conv.tiles - block.first_tile);
-    const int64_t plane = conv.is_pointwise ? 0 : conv.output_plane;
-    block.output = operands.output + image * plane * conv.output_step;
-    block.addend = operands.addend ? operands.addend + image * plane * conv.output_step : nullptr;
-
-    const float* input = operands.input + image * conv.input_plane * conv.image_step +
-                         block.group * conv.input_channels;
-    const int64_t pixels = conv.copy_pixels > 0 ? conv.copy_pixels : x.input;
-    block.line_step = int64_t{y.stride} * pixels * conv.pixel_step;
-    const int64_t pixel = block.first_tile * conv.tile_rows;
-    block.first_pixel = kGathersPixels && conv.gathers ? 0 : pixel;
-    if (kGathersPixels && conv.gathers) {
-        gather_pixels(conv, input, pixel,
-                      std::min(block.tiles * conv.tile_rows, conv.line_pixels - pixel), copy);
-        block.input = copy;
-    } else if (conv.copy_pixels > 0) {
-        copy_lines(conv, input, block.first_line, block.lines, copy);
-        block.input = copy;
-    } else {
-        block.input = input + block.first_line * block.line_step;
-    }
-
-    // One K segment for each row of the window, or for each of its taps.
-    constexpr int64_t kMost = 128;
-    int64_t stretches[kMost];
-    const int64_t across = conv.stretch_num / y.kernel;
-    for (int64_t i = 0; i < conv.stretch_num; ++i)
-        stretches[i] =
-            (i / across * y.dilation * pixels + i % across * x.dilation) * conv.pixel_step;
-    block.stretches = stretches;
-
+    const auto& conv = static_cast<const PixelConv&>(problem);
+    const auto& operands = static_cast<const PixelOperands&>(run);
     PixelSlice slice = {};
     do {
         slice.length = std::min(conv.slice_length, conv.stretch_length - slice.offset);
@@ -253,15 +158,13 @@ namespace tengine::cpu {
 namespace {
 
 HWY_EXPORT(describe_tile);
-HWY_EXPORT(run_block);
+HWY_EXPORT(copy_floats);
+HWY_EXPORT(multiply_float_block);
 HWY_EXPORT(multiply_rows);
 
-constexpr int64_t kItemsPerWorker = 4;
-
-// The size of the L2 cache.
-int64_t count_cached_floats()
+PixelFunctions find_float_functions()
 {
-    return static_cast<int64_t>(get_cpu_cache_size().l2 / sizeof(float));
+    return {HWY_DYNAMIC_DISPATCH(copy_floats), HWY_DYNAMIC_DISPATCH(multiply_float_block)};
 }
 
 // Rows of a tile that are a multiple of so many bytes apart fall into one set of an L1 cache, which
@@ -270,34 +173,21 @@ constexpr int64_t kCollidingBytes = 4096;
 constexpr int64_t kMostCollidingRows = 8;
 
 // Tiles of equal height, as many as are needed; where not all heights are built, as high as may be.
-void choose_tiles(PixelConv& conv)
+int64_t choose_tile_rows(const PixelConv& conv)
 {
     const int64_t rows = find_most_pixel_rows(conv.input_step);
-    int64_t most, lanes;
-    describe_pixel_tile(&most, &lanes);
-    conv.tiles = divide_up(conv.line_pixels, rows);
+    const int64_t pixels = std::max<int64_t>(conv.line_pixels, 1);
 #ifdef TENGINE_MINIMAL
-    conv.tile_rows = std::min(rows, conv.line_pixels);
+    return std::min(rows, pixels);
 #else
-    conv.tile_rows = divide_up(conv.line_pixels, std::max<int64_t>(conv.tiles, 1));
+    return divide_up(pixels, divide_up(pixels, rows));
 #endif
-    conv.panel_lanes = 2 * lanes;
-    conv.panels = divide_up(conv.output_channels, conv.panel_lanes);
-    const int64_t whole = (conv.panels - 1) * conv.panel_lanes;
-    const int64_t lane_num =
-        whole + find_panel_width(conv.output_channels - whole, conv.panel_lanes);
-    conv.weight_floats = lane_num * (conv.depth() + 1);
-    conv.has_far_weights = conv.weight_floats > count_cached_floats() / 2;
 }
 
-// The part of the L2 cache for a block's input: half, where the weights stay in the other half from
-// block to block. Larger weights come from beyond for each block, and only a panel of `depth` needs
-// room: the transformers of docs/benchmark.md take 4 % less time so.
-int64_t floats_of_a_block(const PixelConv& conv, int64_t depth)
+// The part of the L2 cache for a block's input beside panels of so much of the depth.
+int64_t find_room(const PixelConv& conv, int64_t depth)
 {
-    const int64_t cache = count_cached_floats();
-    if (!conv.has_far_weights) return cache / 2;
-    return std::max(cache / 2, cache / 8 * 7 - depth * conv.panel_lanes);
+    return find_block_room(conv, depth * conv.format.columns * int64_t{sizeof(float)});
 }
 
 // Floats that go through the L2 cache when the depth of a pointwise convolution is cut into so many
@@ -305,13 +195,14 @@ int64_t floats_of_a_block(const PixelConv& conv, int64_t depth)
 int64_t count_traffic(const PixelConv& conv, int64_t slices)
 {
     const int64_t length = divide_up(conv.stretch_length, slices), pixels = conv.line_pixels;
-    const int64_t rows = std::max(floats_of_a_block(conv, length) / length, conv.tile_rows);
-    return divide_up(pixels, rows) * conv.weight_floats +
+    const int64_t fitting = find_room(conv, length) / (length * int64_t{sizeof(float)});
+    return divide_up(pixels, std::max(fitting, conv.tile_rows)) *
+               (conv.group_bytes / int64_t{sizeof(float)}) +
            2 * (slices - 1) * pixels * conv.output_channels;
 }
 
 // Shorter slices make higher blocks.
-void choose_slices(PixelConv& conv)
+int64_t choose_slice_length(const PixelConv& conv)
 {
     constexpr int64_t kShortest = 128;
     int64_t slices = 1;
@@ -323,45 +214,7 @@ void choose_slices(PixelConv& conv)
         }
     }
     const int64_t length = std::max<int64_t>(conv.stretch_length, 1);
-    conv.slice_length = (divide_up(length, slices) + 3) / 4 * 4;
-}
-
-// Blocks whose input fits into its share of the L2 cache, and enough items for all workers.
-void choose_blocks(PixelConv& conv, int64_t workers)
-{
-    const window_axis &y = conv.axes[1], &x = conv.axes[2];
-    PixelWork work = {};
-    work.units = conv.is_pointwise ? conv.tiles : conv.lines;
-    work.unit_size = conv.is_pointwise
-                         ? conv.tile_rows * std::min(conv.slice_length, conv.all_inputs())
-                         : std::max(x.input, x.output) * conv.input_channels * y.stride;
-    const int64_t halo =
-        conv.is_pointwise ? 0 : (lines_for(y, 1) - y.stride) * work.unit_size / y.stride;
-    work.room = floats_of_a_block(conv, conv.stretch_num * conv.slice_length) - halo;
-    work.others = conv.batch * conv.groups;
-    work.panels = conv.panels;
-    work.has_large_weights = conv.weight_floats > conv.input_plane * conv.input_channels;
-    const PixelCut cut = cut_pixels(work, workers);
-    conv.panel_parts = cut.panel_parts;
-    conv.blocks = cut.blocks;
-    conv.block_lines = conv.is_pointwise ? 1 : cut.units;
-    conv.block_tiles = conv.is_pointwise ? cut.units : conv.tiles;
-}
-
-// Units of the worker that has most of them, where blocks of so many are dealt out.
-int64_t find_longest(int64_t units, int64_t size, int64_t workers)
-{
-    const int64_t whole = units / size, each = whole / workers * size;
-    return whole % workers > 0 ? each + size : each + units % size;
-}
-
-// Blocks of up to so many units, down to half of that, which workers share most evenly.
-int64_t find_even_size(int64_t units, int64_t most, int64_t workers)
-{
-    int64_t best = most;
-    for (int64_t size = most - 1; size > most / 2; --size)
-        if (find_longest(units, size, workers) < find_longest(units, best, workers)) best = size;
-    return best;
+    return (divide_up(length, slices) + 3) / 4 * 4;
 }
 
 }  // namespace
@@ -384,76 +237,73 @@ int64_t find_most_pixel_rows(int64_t input_step)
     return collides ? std::min(rows, kMostCollidingRows) : rows;
 }
 
-PixelCut cut_pixels(const PixelWork& work, int64_t workers)
+void describe_float_panels(PixelConv& conv)
 {
-    const int64_t most = std::max<int64_t>(work.units, 1);
-    const int64_t fitting =
-        std::clamp<int64_t>(work.room / std::max<int64_t>(work.unit_size, 1), 1, most);
-    int64_t blocks = divide_up(work.units, fitting);
-    const int64_t wanted = workers > 1 ? workers * kItemsPerWorker : 1;
-    int64_t parts = 1;
-    if (workers > 1 && work.panels >= wanted && work.has_large_weights)
-        parts = divide_up(wanted, work.others * blocks);
-    else if (work.others * blocks < wanted)
-        blocks = std::clamp<int64_t>(divide_up(wanted, work.others), blocks, most);
-    parts =
-        std::clamp<int64_t>(std::max(parts, wanted / std::max<int64_t>(work.others * blocks, 1)), 1,
-                            std::max<int64_t>(work.panels, 1));
-    int64_t size = divide_up(work.units, std::max<int64_t>(blocks, 1));
-    if (parts == 1 && work.others == 1) size = find_even_size(work.units, size, workers);
-    return {size > 0 ? divide_up(work.units, size) : 0, size, parts};
+    int64_t rows, lanes;
+    describe_pixel_tile(&rows, &lanes);
+    conv.format.element_size = sizeof(float);
+    conv.format.group = 1;
+    conv.format.columns = static_cast<int>(2 * lanes);
+    conv.input_size = sizeof(float);
+    conv.narrow_columns = find_panel_width(1, 2 * lanes) % (2 * lanes);
+    conv.column_bytes = (conv.depth() + 1) * int64_t{sizeof(float)};
+    conv.panels = divide_up(conv.output_channels, conv.format.columns);
 }
 
-PixelConv describe_rows(int64_t rows, int64_t depth, int64_t columns)
+float* pack_bias(const PixelPanel& panel, const float* bias)
 {
-    auto conv = describe_pointwise_rows<PixelConv>(rows, depth, columns);
-    conv.lines = 1;
-    conv.line_pixels = rows;
-    conv.input_step = conv.pixel_step = depth;
-    return conv;
+    auto* to = reinterpret_cast<float*>(panel.data);
+    for (int64_t i = 0; i < panel.width; ++i)
+        to[i] = bias && i < panel.count ? bias[panel.channel + i] : 0;
+    return to + panel.width;
+}
+
+void pack_float_weights(const PixelConv& conv, const float* weights, const float* bias,
+                        const WeightSteps& steps, void* packed)
+{
+    pack_panels(conv, packed, [&](const PixelPanel& panel) {
+        pack_elements(conv, panel, steps, weights, false, pack_bias(panel, bias),
+                      [&](const float* from, float* to) {
+                          if (steps.output_channel == 1)
+                              std::copy_n(from, panel.count, to);
+                          else
+                              for (int64_t i = 0; i < panel.count; ++i)
+                                  to[i] = from[i * steps.output_channel];
+                      });
+    });
 }
 
 void plan_pixels(PixelConv& conv, int64_t workers)
 {
-    choose_tiles(conv);
-    choose_slices(conv);
-    choose_blocks(conv, workers);
-    conv.copy_lines = conv.copy_pixels > 0 && conv.block_lines > 0
-                          ? lines_for(conv.axes[1], conv.block_lines)
-                          : 0;
-    if (!conv.gathers) return;
-    conv.copy_lines = 1;
-    conv.copy_pixels = std::min(conv.block_tiles * conv.tile_rows, conv.line_pixels);
+    describe_float_panels(conv);
+    place_pixels(conv, false);
+    conv.tile_rows = choose_tile_rows(conv);
+    conv.slice_length = choose_slice_length(conv);
+    cut_blocks(conv, std::min(conv.slice_length, conv.stretch_length),
+               find_room(conv, conv.stretch_num * conv.slice_length), workers);
 }
 
 void multiply_pixels(thread_pool_t* pool, const PixelConv& conv, const PixelOperands& operands,
-                     float* scratch)
+                     void* scratch)
 {
-    const auto work = HWY_DYNAMIC_DISPATCH(run_block);
-    const int64_t parts = conv.panel_parts;
-    parallel_for(pool, conv.items(), 1, [&](int64_t first, int64_t last, int worker) {
-        float* copy = scratch + conv.copy_floats() * static_cast<uint64_t>(worker);
-        for (int64_t item = first; item < last; ++item) {
-            const int64_t part = item % parts;
-            work(conv, operands, item / parts, conv.panels * part / parts,
-                 conv.panels * (part + 1) / parts, copy);
-        }
-    });
+    multiply_blocks(pool, conv, find_float_functions(), operands, scratch);
 }
 
 void multiply_pixel_panels(const PixelConv& conv, const PixelOperands& operands, int64_t first,
                            int64_t last)
 {
-    HWY_DYNAMIC_DISPATCH(run_block)(conv, operands, 0, first, last, nullptr);
+    multiply_blocks_here(conv, find_float_functions(), operands, first, last, nullptr);
 }
 
-void multiply_pixels(const KernelContext& context, const PixelConv& conv, const float* weights)
+void multiply_pixels(const KernelContext& context, const PixelConv& conv, const void* weights)
 {
     const tensor* addend = find_addend(context);
     multiply_pixels(context.pool, conv,
-                    {context.input(0)->f32, addend ? addend->f32 : nullptr, context.output(0)->f32,
-                     weights, &context.fusion},
-                    static_cast<float*>(context.scratch));
+                    {{context.input(0)->f32, weights},
+                     addend ? addend->f32 : nullptr,
+                     context.output(0)->f32,
+                     &context.fusion},
+                    context.scratch);
 }
 
 }  // namespace tengine::cpu

@@ -111,11 +111,11 @@ TENGINE_INLINE int32_t sum_excess(const char* row, const int64_t* stretches, int
     return hn::GetLane(hn::SumOfLanes(Integers(), sum));
 }
 
-// Computes the compensation for all pixels of a block.
-TENGINE_INLINE void find_excess(const BytePixels& conv, const ByteBlock& block)
+// The compensation for the pixels of a block.
+TENGINE_INLINE void compute_excess(const BytePixels& conv, const PixelBlock& block)
 {
     const int64_t step = conv.input_step * conv.format.element_size;
-    int32_t* to = block.excess;
+    auto* to = reinterpret_cast<int32_t*>(block.scratch);
     for (int64_t line = 0; line < block.lines; ++line) {
         const char* row = block.input + line * block.line_step;
         for (int64_t pixel = 0; pixel < block.pixels; ++pixel, row += step)

@@ -357,7 +357,7 @@ HWY_NOINLINE void multiply_pixel_tiles(const PixelTile& first, int64_t count)
 #ifndef TENGINE_MINIMAL  // which have no kernel with gaps
             if (tile.weight_gaps) weights += tile.weight_gaps[i];
 #endif
-            const char* begin = reinterpret_cast<const char*>(tile.input + tile.stretches[i]);
+            const char* begin = reinterpret_cast<const char*>(tile.input) + tile.stretches[i];
             const PixelRowsAt rows = {begin, begin + 3 * step, begin + 6 * step, begin + 9 * step,
                                       step};
             weights = add_stretch(rows, tile.stretch_length, weights, &sums);
@@ -383,7 +383,8 @@ inline HWY_NOINLINE void multiply_pixel_row(const PixelTile& first, const PixelT
     start_sums(second, &others);
     const float *weights = first.weights, *other_weights = second.weights;
     for (int64_t i = 0; i < first.stretch_num; ++i) {
-        const float* input = first.input + first.stretches[i];
+        const auto* input = reinterpret_cast<const float*>(
+            reinterpret_cast<const char*>(first.input) + first.stretches[i]);
         for (int64_t k = 0; k < first.stretch_length; ++k) {
             const Vector value = hn::Set(Floats(), input[k]);
             sums.x = add_product(value, hn::LoadU(Floats(), weights), sums.x);
