@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "graph/core.h"
-#include "graph/declaration.h"
 #include "scheduler/scheduler.h"
 #include "tengine/log.h"
 
@@ -96,10 +95,8 @@ int check_layout(int layout, const char* function)
                              layout, TENGINE_LAYOUT_NCHW, TENGINE_LAYOUT_NHWC);
 }
 
-#ifndef TENGINE_MINIMAL
-int add_declared_shape(const struct tensor* tensor, int status)
+int append_declared_shape(const struct tensor* tensor, int status)
 {
-    if (!is_ir_shape_declared(tensor)) return status;
     char declared[IR_SHAPE_TEXT_SIZE];
     char given[IR_SHAPE_TEXT_SIZE];
     const bool is_known = is_ir_tensor_shape_known(tensor);
@@ -107,7 +104,6 @@ int add_declared_shape(const struct tensor* tensor, int status)
                              print_ir_declared_shape(tensor, declared), is_known ? ", given " : "",
                              is_known ? print_ir_shape(tensor, given) : "");
 }
-#endif
 
 int check_shape_known(const struct tensor* tensor, const char* function)
 {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "api/handle.h"
+#include "graph/declaration.h"
 
 // The end of a function of the C API that fails, when code and message have been set. Logs the
 // message once, so a function that calls another returns that one's failure as it is. api_failure()
@@ -45,17 +46,13 @@ TENGINE_MUST_USE int check_layout(int layout, const char* function);
 
 // TENGINE_EINVAL unless the shape is complete.
 TENGINE_MUST_USE int check_shape_known(const struct tensor* tensor, const char* function);
+int append_declared_shape(const struct tensor* tensor, int status);  // of add_declared_shape()
 // After a failure, whose status is also returned: extends the message by the shape that the model
 // declares for the tensor, if any, and the shape that the program has set.
-#ifdef TENGINE_MINIMAL
 static inline int add_declared_shape(const struct tensor* tensor, int status)
 {
-    (void)tensor;
-    return status;
+    return is_ir_shape_declared(tensor) ? append_declared_shape(tensor, status) : status;
 }
-#else
-int add_declared_shape(const struct tensor* tensor, int status);
-#endif
 
 // TENGINE_ESTATE in a hook and while runs are in flight.
 TENGINE_MUST_USE int check_idle(const api_graph_t* graph, const char* function);

@@ -9,24 +9,6 @@
 #include "graph/graph.h"
 #include "graph/string_pool.h"
 
-#ifdef TENGINE_MINIMAL
-int tengine_string_set(tensor_t tensor, const char* const strings[], int number)
-{
-    (void)tensor;
-    (void)strings;
-    (void)number;
-    fail_not_supported(__func__, "strings are");
-    return api_failure();
-}
-
-const char* tengine_string_get(tensor_t tensor, int index)
-{
-    (void)tensor;
-    (void)index;
-    fail_not_supported(__func__, "strings are");
-    return api_pointer(NULL);
-}
-#else
 static int check_type(const struct tensor* tensor, const char* function)
 {
     if (tensor->data_type == TENGINE_DT_STRING) return TENGINE_OK;
@@ -108,4 +90,3 @@ const char* tengine_string_get(tensor_t tensor, int index)
                       target->name);
     return api_pointer(NULL);
 }
-#endif

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "base/minimal.h"
 #include "tengine/defines.h"
 #include "tengine/export.h"
 
@@ -12,12 +13,7 @@ TENGINE_EXTERN_C_BEGIN
 
 static inline bool is_ir_complex(int data_type)
 {
-#ifdef TENGINE_MINIMAL
-    (void)data_type;
-    return false;
-#else
-    return data_type == TENGINE_DT_COMPLEX64 || data_type == TENGINE_DT_COMPLEX128;
-#endif
+    return !IS_MINIMAL && (data_type == TENGINE_DT_COMPLEX64 || data_type == TENGINE_DT_COMPLEX128);
 }
 
 // The type of the two parts; other types are their own.

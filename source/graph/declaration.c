@@ -3,15 +3,6 @@
 
 #include <stdio.h>
 
-#include "graph/core.h"
-
-#ifndef TENGINE_MINIMAL
-bool is_ir_shape_declared(const struct tensor* tensor)
-{
-    return tensor->core->declaration && tensor->core->declaration->dim_num >= 0;
-}
-#endif
-
 bool has_ir_declared_shape(const struct tensor* tensor)
 {
     if (!is_ir_shape_declared(tensor)) return true;

@@ -3,24 +3,20 @@
 // shapes: the program may set another one.
 #pragma once
 
-#include "tengine/ir.h"
+#include "base/minimal.h"
+#include "graph/core.h"
 
 TENGINE_EXTERN_C_BEGIN
 
 // The size of a printed shape, with its NUL. Long names are cut.
 #define IR_SHAPE_TEXT_SIZE 320
 
-#ifdef TENGINE_MINIMAL
-// Tmfiles declare no shapes, so builds without ONNX do without this file.
+// Whether the model declares anything about the shape. Tmfiles, which minimal builds read, do not.
 static inline bool is_ir_shape_declared(const struct tensor* tensor)
 {
-    (void)tensor;
-    return false;
+    const ir_declaration_t* declaration = tensor->core->declaration;
+    return !IS_MINIMAL && declaration && declaration->dim_num >= 0;
 }
-#else
-// Whether the model says anything of the tensor's shape.
-bool is_ir_shape_declared(const struct tensor* tensor);
-#endif
 
 // Whether the shape has the rank that is declared, and each dimension that is declared as a number;
 // true when nothing is declared.

@@ -7,6 +7,7 @@
 // A removed node or tensor leaves a NULL in its list until compact_ir_graph().
 #pragma once
 
+#include "base/minimal.h"
 #include "graph/core.h"
 
 TENGINE_EXTERN_C_BEGIN
@@ -94,12 +95,7 @@ void set_ir_tensor_file_data(struct tensor* tensor, void* data);
 // file do, and in minimal builds, which copy these, all.
 static inline bool is_ir_tensor_aligned(const struct tensor* tensor)
 {
-#ifdef TENGINE_MINIMAL
-    (void)tensor;
-    return true;
-#else
-    return tensor->elem_size == 0 || (uintptr_t)tensor->data % tensor->elem_size == 0;
-#endif
+    return IS_MINIMAL || tensor->elem_size == 0 || (uintptr_t)tensor->data % tensor->elem_size == 0;
 }
 
 // A constant of the graph that is not aligned becomes a copy. ENOMEM.
@@ -119,15 +115,11 @@ void copy_ir_constant(const struct graph* graph, const struct tensor* constant, 
 
 // A constant in a file leaves memory until it is read again, for something else was made of it. Not
 // in minimal builds.
-#ifdef TENGINE_MINIMAL
+void drop_ir_mapped_constant(const struct graph* graph, const struct tensor* constant);
 static inline void drop_ir_constant(const struct graph* graph, const struct tensor* constant)
 {
-    (void)graph;
-    (void)constant;
+    if (!IS_MINIMAL) drop_ir_mapped_constant(graph, constant);
 }
-#else
-void drop_ir_constant(const struct graph* graph, const struct tensor* constant);
-#endif
 
 // Sets the tensor's data to this pack, which it holds from then on.
 void set_ir_tensor_pack(struct tensor* tensor, struct graph_pool* shared, void* pack);

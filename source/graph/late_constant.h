@@ -5,6 +5,7 @@
 // `pack_pool`. Minimal builds have none.
 #pragma once
 
+#include "base/minimal.h"
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
 
@@ -22,12 +23,7 @@ typedef struct ir_late_values
 // The way in which the values of a late constant are made; NULL for any other constant.
 static inline const ir_late_values_t* find_ir_late_values(const struct tensor* constant)
 {
-#ifdef TENGINE_MINIMAL
-    (void)constant;
-    return NULL;
-#else
-    return constant->data ? NULL : (const ir_late_values_t*)constant->core->pack;
-#endif
+    return IS_MINIMAL || constant->data ? NULL : (const ir_late_values_t*)constant->core->pack;
 }
 
 // Whether values can be read where `data` points.

@@ -2,8 +2,6 @@
 // A hash table by string and one by address, chained; both have as many buckets.
 #include "graph/string_pool.h"
 
-#ifndef TENGINE_MINIMAL
-
 #include <pthread.h>
 #include <string.h>
 
@@ -317,4 +315,3 @@ void forget_ir_strings(const struct graph* source)
     }
     pthread_mutex_unlock(&strings->mutex);
 }
-#endif

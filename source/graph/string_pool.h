@@ -7,17 +7,14 @@
 // unless said otherwise.
 #pragma once
 
+#include "base/minimal.h"
 #include "tengine/ir.h"
 
 TENGINE_EXTERN_C_BEGIN
 
 struct ir_strings;
 
-#ifdef TENGINE_MINIMAL
-#define IR_HAS_STRINGS 0
-#else
-#define IR_HAS_STRINGS 1
-#endif
+#define IR_HAS_STRINGS (!IS_MINIMAL)
 
 #ifdef TENGINE_MINIMAL
 // Stand-ins for a build without strings.

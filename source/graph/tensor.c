@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/mapped_file.h"
+#include "base/minimal.h"
 #include "base/packed_bits.h"
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
@@ -217,7 +218,6 @@ const struct tensor* find_ir_origin(const struct graph* graph, const struct tens
     return same && !origin->core->lent ? origin : NULL;
 }
 
-#ifndef TENGINE_MINIMAL
 // The source graph's constant whose values lie in the file and cannot change unnoticed; or NULL.
 static const struct tensor* find_in_file(const struct graph* graph, const struct tensor* constant)
 {
@@ -225,28 +225,24 @@ static const struct tensor* find_in_file(const struct graph* graph, const struct
     return origin && origin->core->is_file ? origin : NULL;
 }
 
-void drop_ir_constant(const struct graph* graph, const struct tensor* constant)
+void drop_ir_mapped_constant(const struct graph* graph, const struct tensor* constant)
 {
     const struct tensor* origin = find_in_file(graph, constant);
     if (origin) drop_mapped_bytes(origin->data, get_ir_tensor_bytes(origin));
 }
-#endif
 
 void copy_ir_constant(const struct graph* graph, const struct tensor* constant, void* out_bytes)
 {
     const size_t bytes = get_ir_tensor_bytes(constant);
-#ifndef TENGINE_MINIMAL
     const ir_late_values_t* late = find_ir_late_values(constant);
     if (late) {
         late->make(late, constant, out_bytes);
         return;
     }
-    if (find_in_file(graph, constant)) {
+    if (!IS_MINIMAL && find_in_file(graph, constant)) {
         copy_mapped_bytes(out_bytes, constant->data, bytes);
         return;
     }
-#endif
-    (void)graph;
     if (bytes > 0) memcpy(out_bytes, constant->data, bytes);
 }
 

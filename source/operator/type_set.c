@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/minimal.h"
 #include "operator/fail.h"
 
 int require_type(const struct node* node, int index, uint32_t types)
@@ -50,13 +51,10 @@ int check_small_types(const struct node* node)
 {
     const uint32_t traits = node->op.method->traits;
     const uint32_t values = traits & OP_TAKES_VALUES ? 0 : TYPE_BIT_VALUES;
-#ifdef TENGINE_MINIMAL
-    return refuse_types(node, TYPES_SMALL | TYPES_COMPLEX | TYPE_BIT(STRING) | values);
-#else
-    return refuse_types(node, values | (traits & OP_TAKES_SMALL ? 0 : TYPES_SMALL) |
-                                  (traits & OP_TAKES_STRINGS ? 0 : TYPE_BIT(STRING)) |
-                                  (traits & OP_TAKES_COMPLEX ? 0 : TYPES_COMPLEX));
-#endif
+    const uint32_t taken = IS_MINIMAL ? 0 : traits;
+    return refuse_types(node, values | (taken & OP_TAKES_SMALL ? 0 : TYPES_SMALL) |
+                                  (taken & OP_TAKES_STRINGS ? 0 : TYPE_BIT(STRING)) |
+                                  (taken & OP_TAKES_COMPLEX ? 0 : TYPES_COMPLEX));
 }
 
 int refuse_small_types(const struct node* node)

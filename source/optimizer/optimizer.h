@@ -72,15 +72,7 @@ int64_t predict_ir_node(struct node* node);
 // extends the message by the inputs whose shape differs from the model's declaration, or else by a
 // dimension's name that has two values. Tmfiles, the only format of minimal builds, declare
 // nothing.
-#ifdef TENGINE_MINIMAL
-static inline int explain_ir_inputs(const struct graph* source, int status)
-{
-    (void)source;
-    return status;
-}
-#else
 int explain_ir_inputs(const struct graph* source, int status);
-#endif
 
 // One log line with the devices of the nodes and the reasons (option split.report).
 void report_ir_split(const struct graph* execution);

@@ -9,6 +9,7 @@
 #include "base/containers.hpp"
 #include "base/guard.hpp"
 #include "base/log.h"
+#include "base/minimal.h"
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
 #include "graph/option.h"
@@ -170,7 +171,7 @@ int create_float(const graph& source, const Extent& extent, const ir_run_options
 // passes that quantise them with the scales of a model or a table do not. Minimal builds align all.
 int align_constants(graph& source, const Extent& extent, const ir_run_options_t& options)
 {
-#ifndef TENGINE_MINIMAL
+    if (IS_MINIMAL) return TENGINE_OK;
     const bool is_integer =
         options.precision == TENGINE_MODE_INT8 || options.precision == TENGINE_MODE_UINT8;
     const bool is_read_by_others =
@@ -180,10 +181,6 @@ int align_constants(graph& source, const Extent& extent, const ir_run_options_t&
         if (tensor->tensor_type == TENSOR_TYPE_CONST)
             TENGINE_RETURN_IF_ERROR(align_ir_constant(&source, tensor));
     }
-#endif
-    (void)source;
-    (void)extent;
-    (void)options;
     return TENGINE_OK;
 }
 
@@ -276,12 +273,9 @@ bool is_operator_of_tengine(const node* node)
 // The pass that TG_DUMP names, or "all"; null when it is not set. Minimal builds have no dumps.
 const char* wanted_dump()
 {
-#ifdef TENGINE_MINIMAL
-    return nullptr;
-#else
+    if (IS_MINIMAL) return nullptr;
     const char* wanted = std::getenv("TG_DUMP");
     return wanted && *wanted ? wanted : nullptr;
-#endif
 }
 
 template <class Body>

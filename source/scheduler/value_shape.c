@@ -10,8 +10,6 @@
 #include "scheduler/scheduler.h"
 #include "scheduler/shape_cache.h"
 
-#ifndef TENGINE_MINIMAL
-
 static bool is_lent_output(const struct graph* source, const struct tensor* made)
 {
     const struct tensor* output = get_ir_graph_tensor(source, made->core->source_index);
@@ -113,21 +111,3 @@ bool await_ir_values(struct graph* source, int status)
     if (drop_ir_kept_executions(source, &kept_num) < 0) tengine_error_clear();
     return true;
 }
-
-#else
-
-bool has_ir_value_shapes(const struct graph* execution, const struct graph* source)
-{
-    (void)execution;
-    (void)source;
-    return true;
-}
-
-bool await_ir_values(struct graph* source, int status)
-{
-    (void)source;
-    (void)status;
-    return false;
-}
-
-#endif

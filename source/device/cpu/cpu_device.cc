@@ -9,6 +9,7 @@
 #include <new>
 
 #include "base/guard.hpp"
+#include "base/minimal.h"
 #include "device/cpu/device_state.h"
 #include "device/cpu/estimate.h"
 #include "device/cpu/keeping.h"
@@ -91,13 +92,11 @@ int measure(struct device*, subgraph* part, int64_t* out_node_ns)
     return TENGINE_OK;
 }
 
-#ifndef TENGINE_MINIMAL
 int kernel(struct device*, subgraph* part, int index, ir_node_kernel_t* out_kernel)
 {
     static_cast<const Plan*>(part->device_graph)->explain(index, out_kernel);
     return TENGINE_OK;
 }
-#endif
 
 int memory(struct device*, subgraph* part, ir_part_memory_t* out_memory)
 {
@@ -156,7 +155,6 @@ int estimate(struct device* device, const node* node, double* out_ms)
     return TENGINE_OK;
 }
 
-#ifndef TENGINE_MINIMAL
 extern struct device cpu_device;
 
 // Operators whose fast kernels compute in fp32 only. The reference in fp16 or bf16 takes many times
@@ -201,7 +199,6 @@ int optimize_graph(graph* graph, int precision)
 }
 
 ir_optimizer_t cpu_optimizer = {nullptr, guarded_entry<optimize_graph>};
-#endif
 
 struct Option
 {
@@ -229,11 +226,7 @@ constexpr Option kOptions[] = {
 #endif
 };
 
-#ifdef TENGINE_MINIMAL
-constexpr char kKeys[] = "winograd";
-#else
-constexpr char kKeys[] = "winograd, timing or kernels";
-#endif
+constexpr const char* kKeys = IS_MINIMAL ? "winograd" : "winograd, timing or kernels";
 
 int check_option(struct device*, const char* key, const char* value)
 {
@@ -266,9 +259,7 @@ struct interface make_interface()
     table.features = features;
     table.measure = guarded_entry<measure>;
     table.memory = guarded_entry<memory>;
-#ifndef TENGINE_MINIMAL
-    table.kernel = guarded_entry<kernel>;
-#endif
+    if (!IS_MINIMAL) table.kernel = guarded_entry<kernel>;
     table.check_option = guarded_entry<check_option>;
     table.option = get_option;
 #ifdef TENGINE_KEEPS_PARTS
@@ -288,12 +279,8 @@ struct allocator make_allocator()
 
 struct interface cpu_interface = make_interface();
 struct allocator cpu_allocator = make_allocator();
-#ifndef TENGINE_MINIMAL
-struct device cpu_device = {"CPU",          &cpu_interface, &cpu_allocator,
-                            &cpu_optimizer, nullptr,        nullptr};
-#else
-struct device cpu_device = {"CPU", &cpu_interface, &cpu_allocator, nullptr, nullptr, nullptr};
-#endif
+struct device cpu_device = {
+    "CPU", &cpu_interface, &cpu_allocator, IS_MINIMAL ? nullptr : &cpu_optimizer, nullptr, nullptr};
 
 }  // namespace
 

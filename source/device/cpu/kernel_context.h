@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/minimal.h"
 #include "base/thread_pool.h"
 #include "operator/infer.h"
 #include "operator/operator.h"
@@ -61,11 +62,7 @@ struct Packed
 
 // Whether kernels accept NHWC tensors whose channels are part of a larger tensor's. Minimal builds
 // have none.
-#ifdef TENGINE_MINIMAL
-constexpr bool kTakesSteps = false;
-#else
-constexpr bool kTakesSteps = true;
-#endif
+constexpr bool kTakesSteps = !IS_MINIMAL;
 
 // The arguments of a kernel: the node, its tensors (shapes known, data set at run time), the pool.
 struct KernelContext

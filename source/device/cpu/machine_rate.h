@@ -2,16 +2,13 @@
 // The speed of this device's kernels on this machine, for estimate.cc.
 #pragma once
 
+#include "base/minimal.h"
 #include "device/cpu/kernel_list.h"
 
 namespace tengine::cpu {
 
 // Minimal builds use the rate of fp32 for all products.
-#ifdef TENGINE_MINIMAL
-constexpr bool kMeasuresTypes = false;
-#else
-constexpr bool kMeasuresTypes = true;
-#endif
+constexpr bool kMeasuresTypes = !IS_MINIMAL;
 
 // Work per second of one thread, and the kernel it was measured with.
 struct MachineRate

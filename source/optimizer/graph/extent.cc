@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/minimal.h"
 #include "graph/graph.h"
 #include "operator/operator.h"
 
@@ -31,7 +32,6 @@ bool is_computed(const node& node)
     return !is_source_only(node) && !is_fed_by_user(node);
 }
 
-#ifndef TENGINE_MINIMAL
 class Search
 {
   public:
@@ -76,17 +76,12 @@ class Search
     Extent found_;
     Vector<bool> has_tensor_, has_node_;
 };
-#endif
 
 }  // namespace
 
 Extent find_extent(const graph& source)
 {
-#ifdef TENGINE_MINIMAL
-    return list_all(source);
-#else
-    return Search(source).take();
-#endif
+    return IS_MINIMAL ? list_all(source) : Search(source).take();
 }
 
 Extent list_all(const graph& source)

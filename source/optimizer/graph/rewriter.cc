@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/containers.hpp"
+#include "base/minimal.h"
 #include "graph/graph.h"
 #include "operator/infer.h"
 #include "operator/onnx_type.h"
@@ -13,7 +14,6 @@
 #include "optimizer/pass/custom_node.h"
 
 namespace tengine {
-#ifndef TENGINE_MINIMAL
 namespace {
 
 // The least size of a late constant: a smaller copy costs less than making the values again for
@@ -21,7 +21,6 @@ namespace {
 constexpr size_t kFewestLateBytes = 64 << 10;
 
 }  // namespace
-#endif
 
 void Rewriter::begin()
 {
@@ -75,14 +74,10 @@ tensor* Rewriter::add_shared_constant(const String& name, int data_type, const V
 
 const tensor* Rewriter::find_late_origin(const tensor& constant) const
 {
-#ifndef TENGINE_MINIMAL
-    if (graph_.core->source && constant.dim_num >= 2 &&
-        get_ir_tensor_bytes(&constant) >= kFewestLateBytes && has_default_device_alone(graph_) &&
-        !has_custom_nodes(graph_))
-        return find_ir_origin(&graph_, &constant);
-#endif
-    (void)constant;
-    return nullptr;
+    const bool may_be_late = !IS_MINIMAL && graph_.core->source && constant.dim_num >= 2 &&
+                             get_ir_tensor_bytes(&constant) >= kFewestLateBytes &&
+                             has_default_device_alone(graph_) && !has_custom_nodes(graph_);
+    return may_be_late ? find_ir_origin(&graph_, &constant) : nullptr;
 }
 
 tensor* Rewriter::add_late_constant(const String& name, int data_type, const Vector<int>& dims,

@@ -4,6 +4,7 @@
 #include "base/containers.hpp"
 #include "base/guard.hpp"
 #include "base/maps.hpp"
+#include "base/minimal.h"
 #include "graph/core.h"
 #include "graph/declaration.h"
 #include "graph/graph.h"
@@ -12,7 +13,6 @@
 namespace tengine {
 namespace {
 
-#ifndef TENGINE_MINIMAL
 // Calls use(input) for the inputs of a source graph whose model declares their shape.
 template <class Use>
 void for_declared(const graph& source, const Use& use)
@@ -113,7 +113,6 @@ int fail_as_declared(const graph& graph, const struct tensor& input)
                              "before prerun",
                              input.name, print_ir_declared_shape(source, text));
 }
-#endif
 
 }  // namespace
 
@@ -122,9 +121,7 @@ int require_input_shapes(const graph& graph)
     for (int i = 0; i < graph.input_tensor_num; ++i) {
         const struct tensor& input = *graph.tensor_list[graph.input_tensors[i]];
         if (is_ir_tensor_shape_known(&input)) continue;
-#ifndef TENGINE_MINIMAL
         TENGINE_RETURN_IF_ERROR(fail_as_declared(graph, input));
-#endif
         return tengine_error_set(
             TENGINE_EINVAL,
             "input '%s' has no complete shape; set it with set_tensor_shape before prerun",
@@ -133,23 +130,19 @@ int require_input_shapes(const graph& graph)
     return TENGINE_OK;
 }
 
-#ifndef TENGINE_MINIMAL
 int explain_inference(const graph& graph, int status)
 {
-    if (!graph.core->source || !is_mistake(status)) return status;
+    if (IS_MINIMAL || !graph.core->source || !is_mistake(status)) return status;
     const String text = describe_difference(*graph.core->source);
     return go_on(status, text.empty() ? describe_extents(*graph.core->source) : text);
 }
-#endif
 
 }  // namespace tengine
 
-#ifndef TENGINE_MINIMAL
 int explain_ir_inputs(const struct graph* source, int status)
 {
-    if (!tengine::is_mistake(status)) return status;
+    if (IS_MINIMAL || !tengine::is_mistake(status)) return status;
     return tengine::guarded(
         [&] { return tengine::go_on(status, tengine::describe_difference(*source)); },
         "graph '%s': out of memory while explaining a failure", source->name);
 }
-#endif

@@ -12,14 +12,6 @@ int require_input_shapes(const graph& graph);
 
 // After a failure to infer shapes, whose status is also returned: explain_ir_inputs(), and if that
 // adds nothing, the sizes of the named dimensions.
-#ifdef TENGINE_MINIMAL
-inline int explain_inference(const graph& graph, int status)
-{
-    (void)graph;
-    return status;
-}
-#else
 int explain_inference(const graph& graph, int status);
-#endif
 
 }  // namespace tengine

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optimizer/pass/unknown_shape.h"
 
-#ifndef TENGINE_MINIMAL
 #include "graph/graph.h"
 
 namespace tengine {
@@ -58,4 +57,3 @@ String describe_origin(const graph& graph, const struct tensor& unknown)
 }
 
 }  // namespace tengine
-#endif

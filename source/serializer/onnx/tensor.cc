@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/alloc.h"
+#include "base/minimal.h"
 #include "base/packed_bits.h"
 #include "graph/complex.h"
 #include "graph/string_pool.h"
@@ -182,10 +183,9 @@ int TensorReader::measure()
 
 int TensorReader::check_strings() const
 {
-#ifdef TENGINE_MINIMAL
-    return tengine_error_set(TENGINE_EDTYPE, "%s: a minimal build takes no strings",
-                             owner_.c_str());
-#endif
+    if (!IR_HAS_STRINGS)
+        return tengine_error_set(TENGINE_EDTYPE, "%s: a minimal build takes no strings",
+                                 owner_.c_str());
     if (proto_.data_location() == TensorProto::EXTERNAL || !raw_.empty())
         return tengine_error_set(TENGINE_EFORMAT,
                                  "%s: strings lie in string_data, not in raw or external data",
@@ -223,12 +223,8 @@ size_t TensorReader::value_number() const
 // Minimal builds need no alignment (is_ir_tensor_aligned()).
 bool TensorReader::takes_any_address() const
 {
-#ifdef TENGINE_MINIMAL
-    return false;
-#else
     constexpr size_t kFewestBytes = size_t{64} << 10;
-    return bytes_ >= kFewestBytes && proto_.dims_size() > 1;
-#endif
+    return !IS_MINIMAL && bytes_ >= kFewestBytes && proto_.dims_size() > 1;
 }
 
 char* TensorReader::view() const

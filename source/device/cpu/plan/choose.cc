@@ -13,7 +13,6 @@ int choose_kernel(const KernelList& kernels, Step& step)
     return fail_node(step.context.node, TENGINE_EDTYPE, "no kernel supports its types and shapes");
 }
 
-#ifndef TENGINE_MINIMAL
 namespace {
 
 // Whether the kernel supports what the step has fused.
@@ -44,6 +43,5 @@ Vector<const Kernel*> list_alternatives(const KernelList& kernels, const Step& s
             list.push_back(kernel);
     return list;
 }
-#endif
 
 }  // namespace tengine::cpu

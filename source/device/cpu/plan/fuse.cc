@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/minimal.h"
 #include "device/cpu/kernel/vector/byte_addition.h"
 #include "device/cpu/kernel/vector/float_rows.h"
 #include "device/cpu/kernel_table.h"
@@ -38,13 +39,11 @@ bool set_clip(const Step& step, Fusion* fusion)
     return true;
 }
 
-#ifndef TENGINE_MINIMAL
 bool is_operator_of(const Step& step, const char* domain, const char* op)
 {
     const node* node = step.context.node;
     return !std::strcmp(get_ir_node_domain(node), domain) && !std::strcmp(get_ir_node_op(node), op);
 }
-#endif
 
 struct Function
 {
@@ -131,15 +130,12 @@ class Fuser
         const Kernel* kernel = find_kernel_of_pixels(kernels_, step);
         if (!kernel) kernel = kernels_.pick(*step.context.node);
         if (!kernel) return;
-#ifndef TENGINE_MINIMAL
-        if (is_operator(step, "QLinearConv")) return fuse_bytes(index, step, *kernel);
-#endif
+        if (!IS_MINIMAL && is_operator(step, "QLinearConv"))
+            return fuse_bytes(index, step, *kernel);
         if (!kernel->fuses) return;
         fuse_after(index, step);
-#ifndef TENGINE_MINIMAL
-        if constexpr (is_selected("Mul"))
+        if constexpr (!IS_MINIMAL && is_selected("Mul"))
             if (kernel->scales) fuse_scale(index, step);
-#endif
     }
 
     void fuse_after(size_t index, Step& step)
@@ -206,7 +202,6 @@ class Fuser
         take_over(index, step, next);
     }
 
-#ifndef TENGINE_MINIMAL
     // For a convolution of int8, the sum with others and the table that its results go through.
     void fuse_bytes(size_t index, Step& step, const Kernel& kernel)
     {
@@ -257,7 +252,6 @@ class Fuser
         step.inputs.push_back(lookup->inputs[1]);
         take_over(index, step, next);
     }
-#endif
 
     // A pointwise convolution of x * s, with a factor for each channel, as squeeze-and-excitation
     // has it: the weights are multiplied in place of x where they are fewer. efficientnet_b0 takes
@@ -328,9 +322,7 @@ class Fuser
     static constexpr int kProductAddendInput = 7;  // in quantised products
     static constexpr int kAddendInput = 3;
     static constexpr int kScaleInput = 4;
-#ifndef TENGINE_MINIMAL
     static constexpr int kByteAddendInput = 9;  // after all that a QLinearConv has
-#endif
 
     const KernelList& kernels_;
     Vector<Step>& steps_;

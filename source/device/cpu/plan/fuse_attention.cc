@@ -15,7 +15,6 @@
 #include "operator/onnx/softmax_param.h"
 #include "operator/onnx/transpose_param.h"
 
-#ifndef TENGINE_MINIMAL
 namespace tengine::cpu {
 namespace {
 
@@ -402,4 +401,3 @@ void fuse_attention(const subgraph& part, Vector<Step>& steps)
 }
 
 }  // namespace tengine::cpu
-#endif  // TENGINE_MINIMAL

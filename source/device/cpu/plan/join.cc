@@ -11,7 +11,6 @@
 #include "device/cpu/plan/step.h"
 #include "operator/onnx/join_param.h"
 
-#ifndef TENGINE_MINIMAL
 namespace tengine::cpu {
 namespace {
 
@@ -171,4 +170,3 @@ void join_channels(const subgraph& part, Vector<Step>& steps, Joins* out_joins)
 }
 
 }  // namespace tengine::cpu
-#endif  // TENGINE_MINIMAL

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/minimal.h"
 #include "graph/preparation.h"
 
 namespace tengine::cpu {
@@ -15,9 +16,7 @@ int Plan::choose(const KernelList& kernels, subgraph& part, std::unique_ptr<Plan
     plan->add_steps(part);
     if (!kernels.has_references_only()) {
         fuse_steps(kernels, part, plan->steps_);
-#ifndef TENGINE_MINIMAL
-        fuse_attention(part, plan->steps_);
-#endif
+        if (!IS_MINIMAL) fuse_attention(part, plan->steps_);
     }
     choose_layouts(kernels, part, plan->steps_, plan->copies_);
     TENGINE_RETURN_IF_ERROR(
@@ -28,12 +27,12 @@ int Plan::choose(const KernelList& kernels, subgraph& part, std::unique_ptr<Plan
 
 int Plan::prepare(subgraph& part)
 {
-#ifndef TENGINE_MINIMAL  // see is_ir_tensor_aligned()
-    for (Step& step : steps_)
+    for (Step& step : steps_) {
+        if (IS_MINIMAL) break;  // see is_ir_tensor_aligned()
         TENGINE_RETURN_IF_ERROR(step.dynamic ? AlignedConstants::align_dynamic(kernels_, step)
                                              : constants_.align(step));
-    join_channels(part, steps_, &joins_);
-#endif
+    }
+    if (!IS_MINIMAL) join_channels(part, steps_, &joins_);
     for (Step& step : steps_)
         step.bind();
     TENGINE_RETURN_IF_ERROR(for_each_known(pack_weights));

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/minimal.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/types.h"
 
@@ -117,7 +118,6 @@ void copy_rows(thread_pool_t* pool, const Dimension* outer, int outer_rank, cons
     });
 }
 
-#ifndef TENGINE_MINIMAL
 // Elements of 16 bytes as rows of two of 8; dense ones make one longer row.
 void copy_wide(thread_pool_t* pool, const Dimension* dims, int rank, const uint64_t* source,
                uint64_t* target)
@@ -130,7 +130,6 @@ void copy_wide(thread_pool_t* pool, const Dimension* dims, int rank, const uint6
         outer[i] = {dims[i].size, 2 * dims[i].source_stride, 2 * dims[i].target_stride};
     copy_rows(pool, outer, rank, row, source, target);
 }
-#endif
 
 // `outer` has room for one dimension more, which counts the strips of `column`.
 template <class T>
@@ -176,11 +175,9 @@ void StridedCopy::add(int64_t size, int64_t source_stride, int64_t target_stride
 void StridedCopy::run(thread_pool_t* pool, int element_size, const void* source, void* target) const
 {
     if (empty_) return;
-#ifndef TENGINE_MINIMAL
-    if (element_size == 16)
+    if (!IS_MINIMAL && element_size == 16)
         return copy_wide(pool, dims_, rank_, static_cast<const uint64_t*>(source),
                          static_cast<uint64_t*>(target));
-#endif
     const Dimension row = rank_ > 0 ? dims_[rank_ - 1] : Dimension{1, 1, 1};
     const int transposed = rank_ > 0 ? find_transposed(dims_, rank_) : -1;
     Dimension outer[kMaxRank];

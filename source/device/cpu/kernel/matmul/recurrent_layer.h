@@ -6,6 +6,7 @@
 // matrices are packed once (pixel_conv.h), with the gates of a vector of units side by side.
 #pragma once
 
+#include "base/minimal.h"
 #include "device/cpu/kernel/product/pixel_conv.h"
 #include "operator/onnx/recurrent_param.h"
 
@@ -27,11 +28,7 @@ struct GateBlock
 constexpr int kMostGateBlocks = 2;
 
 // Whether layers may name functions, or clip. Minimal builds leave them to the reference.
-#ifdef TENGINE_MINIMAL
-constexpr bool kNamesFunctions = false;
-#else
-constexpr bool kNamesFunctions = true;
-#endif
+constexpr bool kNamesFunctions = !IS_MINIMAL;
 
 struct GateBlocks
 {

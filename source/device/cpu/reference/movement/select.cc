@@ -9,6 +9,7 @@
 #include <new>
 
 #include "base/alloc.h"
+#include "base/minimal.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/vector/wide_element.h"
 #include "graph/complex.h"
@@ -111,10 +112,10 @@ int list_non_zero(KernelContext& context)
 int run_non_zero(KernelContext& context)
 {
     const int data_type = context.input(0)->data_type;
-#ifndef TENGINE_MINIMAL
-    if (data_type == TENGINE_DT_COMPLEX64) return list_non_zero<std::array<float, 2>>(context);
-    if (data_type == TENGINE_DT_COMPLEX128) return list_non_zero<std::array<double, 2>>(context);
-#endif
+    if (!IS_MINIMAL && data_type == TENGINE_DT_COMPLEX64)
+        return list_non_zero<std::array<float, 2>>(context);
+    if (!IS_MINIMAL && data_type == TENGINE_DT_COMPLEX128)
+        return list_non_zero<std::array<double, 2>>(context);
     return dispatch_type(AllTypes{}, data_type, [&](auto type) {
         return list_non_zero<typename decltype(type)::type>(context);
     });

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "base/minimal.h"
 #include "base/packed_bits.h"
 #include "base/small_float.h"
 #include "device/cpu/kernel_context.h"
@@ -17,11 +18,7 @@
 
 namespace tengine::cpu {
 
-#ifdef TENGINE_MINIMAL
-constexpr uint32_t kSmallTypes = 0;
-#else
-constexpr uint32_t kSmallTypes = TYPES_SMALL;
-#endif
+constexpr uint32_t kSmallTypes = IS_MINIMAL ? 0 : TYPES_SMALL;
 
 inline bool is_small(int data_type)
 {

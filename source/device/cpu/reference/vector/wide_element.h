@@ -3,6 +3,7 @@
 // builds have none.
 #pragma once
 
+#include "base/minimal.h"
 #include "device/cpu/shared/types.h"
 
 namespace tengine::cpu {
@@ -16,9 +17,7 @@ struct WideElement
 template <class Body>
 int dispatch_moved_size(int element_size, Body&& body)
 {
-#ifndef TENGINE_MINIMAL
-    if (element_size == sizeof(WideElement)) return body(Type<WideElement>{});
-#endif
+    if (!IS_MINIMAL && element_size == sizeof(WideElement)) return body(Type<WideElement>{});
     return dispatch_size(element_size, body);
 }
 

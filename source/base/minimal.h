@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Features that boards can do without are compiled in every build. In a minimal one their condition
+// is a constant, so that the compiler drops them (docs/size.md).
+#pragma once
+
+#include <stdbool.h>
+
+#ifdef TENGINE_MINIMAL
+#define IS_MINIMAL true
+#else
+#define IS_MINIMAL false
+#endif
