@@ -45,6 +45,11 @@ ir_bodies_t* hold_ir_bodies(ir_bodies_t* bodies);  // NULL is allowed
 // The last holder destroys the graphs, which must not be prepared then. NULL is allowed.
 void release_ir_bodies(ir_bodies_t* bodies);
 
+// Calls visit() for the graph and then for the bodies in it, whatever their depth, until it returns
+// false. Whether it never did.
+typedef bool (*ir_graph_visit_t)(const struct graph* graph, void* data);
+bool visit_ir_graphs(const struct graph* graph, ir_graph_visit_t visit, void* data);
+
 // Whether a body failed with `status` because shapes or types of its values are wrong, which is not
 // an error in a branch that no run takes.
 static inline bool is_ir_misfit(int status)

@@ -336,20 +336,6 @@ const ir_model_bytes_t* find_ir_model_bytes(const struct graph* graph,
 
 // ---- those of bodies, too ----
 
-// Calls visit() for the graph and the bodies in it until it returns false.
-typedef bool (*visit_t)(const struct graph* graph, void* data);
-
-static bool visit_graphs(const struct graph* graph, visit_t visit, void* data)
-{
-    if (!visit(graph, data)) return false;
-    for (int i = 0; i < graph->node_num; ++i) {
-        const ir_bodies_t* bodies = graph->node_list[i]->core->bodies;
-        for (int k = 0; bodies && k < bodies->num; ++k)
-            if (!visit_graphs(bodies->list[k].graph, visit, data)) return false;
-    }
-    return true;
-}
-
 static bool count_parts(const struct graph* graph, void* data)
 {
     *(int*)data += count_ir_model_parts(graph);
@@ -359,7 +345,7 @@ static bool count_parts(const struct graph* graph, void* data)
 int count_ir_whole_model_parts(const struct graph* graph)
 {
     int number = 0;
-    visit_graphs(graph, count_parts, &number);
+    visit_ir_graphs(graph, count_parts, &number);
     return number;
 }
 
@@ -380,7 +366,7 @@ static bool find_part(const struct graph* graph, void* data)
 const ir_model_part_t* get_ir_whole_model_part(const struct graph* graph, int index)
 {
     wanted_part_t wanted = {index, NULL};
-    visit_graphs(graph, find_part, &wanted);
+    visit_ir_graphs(graph, find_part, &wanted);
     return wanted.found;
 }
 
@@ -395,6 +381,6 @@ static bool count_memory(const struct graph* graph, void* data)
 size_t count_ir_whole_model_part_memory(const struct graph* graph)
 {
     size_t bytes = 0;
-    visit_graphs(graph, count_memory, &bytes);
+    visit_ir_graphs(graph, count_memory, &bytes);
     return bytes;
 }

@@ -28,25 +28,16 @@ bool fits_any(const char* nodes, const graph& graph)
     return false;
 }
 
-// Options are for the whole model, and each of its graphs looks up its own part.
+// Whether has() is true for the model of `graph` or a body in it: options are for the whole model,
+// and each of its graphs looks up its own part.
 template <class Has>
-bool has_any(const graph& source, const Has& has)
+bool has_model(const graph& graph, Has has)
 {
-    if (has(source)) return true;
-    for (int i = 0; i < source.node_num; ++i) {
-        const ir_bodies_t* bodies = source.node_list[i]->core->bodies;
-        for (int k = 0; bodies && k < bodies->num; ++k)
-            if (has_any(*bodies->list[k].graph, has)) return true;
-    }
-    return false;
-}
-
-// Whether has() is true for the model of `graph` or a body in it.
-template <class Has>
-bool has_model(const graph& graph, const Has& has)
-{
+    const auto lacks = [](const struct graph* source, void* data) {
+        return !(*static_cast<Has*>(data))(*source);
+    };
     const struct graph* source = find_ir_run(&graph);
-    return source && has_any(*source, has);
+    return source && !visit_ir_graphs(source, lacks, &has);
 }
 
 bool has_nodes(const graph& graph, const char* nodes)

@@ -79,17 +79,13 @@ const char* name_of_type(const graph& graph)
     return graph.run_options->precision == TENGINE_MODE_INT8 ? "int8" : "uint8";
 }
 
-// Whether a body has scales: a model may have them in some of its graphs only.
-bool has_scales_in_bodies(const graph& graph)
+// Whether the graph or a body has scales: a model may have them in some of its graphs only.
+bool has_scales_anywhere(const graph& graph)
 {
-    for (int i = 0; i < graph.node_num; ++i) {
-        const ir_bodies_t* bodies = graph.node_list[i]->core->bodies;
-        for (int k = 0; bodies && k < bodies->num; ++k) {
-            const struct graph& body = *bodies->list[k].graph;
-            if (count(body).scales > 0 || has_scales_in_bodies(body)) return true;
-        }
-    }
-    return false;
+    const auto lacks_scales = [](const struct graph* each, void*) {
+        return count(*each).scales == 0;
+    };
+    return !visit_ir_graphs(&graph, lacks_scales, nullptr);
 }
 
 // Refuses a model whose values have no quantisation.
@@ -167,8 +163,8 @@ int check_precision(graph& graph)
     const Outcome outcome = count(graph);
     if (outcome.integer_nodes > 0 || outcome.float_nodes == 0) return TENGINE_OK;
     if (outcome.scales == 0)
-        return is_body(graph) || has_scales_in_bodies(graph) ? TENGINE_OK
-                                                             : refuse_float_model(graph);
+        return is_body(graph) || has_scales_anywhere(graph) ? TENGINE_OK
+                                                            : refuse_float_model(graph);
     warn_of_float_run(graph, outcome);
     return TENGINE_OK;
 }
