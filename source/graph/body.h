@@ -17,17 +17,25 @@ TENGINE_EXTERN_C_BEGIN
 // The maximum depth of nested bodies.
 #define IR_MOST_NESTED_BODIES 8
 
+// The work of the scheduler room on bodies.
+typedef struct ir_body_entries
+{
+    // For the shapes that the inputs have. `options` are those of the graph around, as in run().
+    int (*prepare)(struct graph* body, const ir_run_options_t* options);
+    // With the values fed to the inputs. A body that is not prepared for their shapes is prepared
+    // first.
+    int (*run)(struct graph* body, const ir_run_options_t* options);
+    int (*close)(struct graph* body);
+} ir_body_entries_t;
+
 typedef struct ir_body
 {
     struct graph* graph;
     int32_t* inputs;  // tensors of `graph`: those that the operator has, then the captures
     int32_t input_num;
-    int32_t capture_num;    // captures among these
-    int32_t first_capture;  // the node's input that is the first captured one
-    // Set by the scheduler room: runs the body with the values fed to its inputs. It prepares the
-    // body first if it is not prepared for their shapes. `options` are those of the enclosing
-    // graph. NULL until that graph is prepared.
-    int (*run)(struct graph* body, const ir_run_options_t* options);
+    int32_t capture_num;               // captures among these
+    int32_t first_capture;             // the node's input that is the first captured one
+    const ir_body_entries_t* entries;  // NULL until the graph around is prepared
 } ir_body_t;
 
 // The bodies of a node. Nodes share them: that of an execution graph, and those of the parts made

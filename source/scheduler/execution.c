@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The way from source graph to execution graph and back: states, and the order of steps. The steps
 // themselves are in prepare.c (parts), exchange.c (inputs and outputs) and the schedulers.
+#include "base/minimal.h"
 #include "graph/graph.h"
 #include "graph/option.h"
 #include "graph/preparation.h"
 #include "graph/string_pool.h"
+#include "operator/row.h"
 #include "optimizer/optimizer.h"
 #include "scheduler/body.h"
 #include "scheduler/exchange.h"
@@ -13,13 +15,27 @@
 #include "scheduler/scheduler.h"
 #include "scheduler/session.h"
 #include "scheduler/shape_cache.h"
+#include "scheduler/value_shape.h"
+
+// ---- bodies ----
+
+static int run_body(struct graph* body, const ir_run_options_t* options)
+{
+    if (!is_ir_execution_current(body)) TENGINE_RETURN_IF_ERROR(prerun_ir_graph(body, options));
+    return run_ir_graph(body, 1);
+}
+
+static const ir_body_entries_t prepared_bodies = {prerun_ir_graph, run_body, postrun_ir_graph};
+static const ir_body_entries_t placed_bodies = {place_ir_graph, run_body, postrun_ir_graph};
 
 // ---- prerun ----
 
 static int compile(struct graph* execution, struct scheduler* scheduler)
 {
     TENGINE_RETURN_IF_ERROR(prepare_ir_parts(execution));
-    TENGINE_RETURN_IF_ERROR(prepare_ir_bodies(execution, execution->run_options, false));
+    if (OP_HAS_BODIES)
+        TENGINE_RETURN_IF_ERROR(
+            prepare_ir_bodies(execution, execution->run_options, &prepared_bodies));
     TENGINE_RETURN_IF_ERROR(plan_ir_boundary_memory(execution));
     TENGINE_RETURN_IF_ERROR(open_ir_session(execution, scheduler));
     TENGINE_RETURN_IF_ERROR(make_ir_frames(execution, 1, false));
@@ -112,7 +128,9 @@ static int make_placement(struct graph* source, const ir_run_options_t* options)
     const int status = create_execution_graph(source, &terms.options, &source->core->execution);
     end_ir_preparation(source);
     TENGINE_RETURN_IF_ERROR(status);
-    TENGINE_RETURN_IF_ERROR(prepare_ir_bodies(source->core->execution, &terms.options, true));
+    if (OP_HAS_BODIES)
+        TENGINE_RETURN_IF_ERROR(
+            prepare_ir_bodies(source->core->execution, &terms.options, &placed_bodies));
     forget_ir_times(source->core->execution);
     report_ir_split(source->core->execution);
     return TENGINE_OK;
@@ -244,6 +262,15 @@ int wait_ir_graph(struct graph* source, int try_wait)
     if (trying && status == 0) return 0;
     TENGINE_RETURN_IF_ERROR(end_run(source, status));
     return 1;
+}
+
+bool await_ir_values(struct graph* source, int status)
+{
+    int kept_num;
+    if (IS_MINIMAL || !has_ir_assumed_shapes(source, status)) return false;
+    leave_ir_shapes_to_runs(source);
+    if (drop_ir_kept_executions(source, &kept_num) < 0) tengine_error_clear();
+    return true;
 }
 
 bool may_feed_ir_graph(const struct graph* source)

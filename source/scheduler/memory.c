@@ -3,64 +3,10 @@
 
 #include "base/packed_bits.h"
 #include "graph/graph.h"
-#include "graph/graph_pool.h"
-#include "operator/param.h"
 #include "optimizer/optimizer.h"
-#include "scheduler/failure.h"
 #include "scheduler/runner.h"
 #include "scheduler/session.h"
 #include "scheduler/shape_cache.h"
-
-// ---- what parts hold ----
-
-static int64_t count_node_tensors(const struct graph* graph)
-{
-    int64_t bytes = 0;
-    for (int i = 0; i < graph->node_num; ++i)
-        bytes += (int64_t)get_node_tensor_bytes(graph->node_list[i]);
-    return bytes;
-}
-
-static int64_t count_own_tensors(const struct graph* graph)
-{
-    int64_t bytes = count_node_tensors(graph);
-    for (int i = 0; i < graph->tensor_num; ++i) {
-        const struct tensor* tensor = graph->tensor_list[i];
-        if (tensor->free_host_mem) bytes += (int64_t)get_ir_tensor_bytes(tensor);
-        if (tensor->core->pack_pool)
-            bytes += (int64_t)get_graph_pack_share(tensor->core->pack_pool, tensor->core->pack);
-    }
-    return bytes;
-}
-
-static int ask_device(struct subgraph* compiled, int part_index, ir_device_memory_t* sum)
-{
-    struct device* device = compiled->device;
-    ir_part_memory_t held = {0};
-    tengine_error_clear();
-    const int status = device->interface->memory(device, compiled, &held);
-    if (status != 0) return fail_ir_entry(device, "memory", part_index, compiled->node_num, status);
-    sum->held.compiled += held.compiled;
-    sum->held.arena += held.arena;
-    return TENGINE_OK;
-}
-
-static int add_part(struct subgraph* compiled, int part_index, ir_device_memory_t* sum)
-{
-    sum->tensors += count_own_tensors(compiled->graph);
-    if (compiled->device->interface->memory) return ask_device(compiled, part_index, sum);
-    ++sum->unknown_num;
-    sum->held.arena += (int64_t)compiled->plan_bytes;
-    return TENGINE_OK;
-}
-
-int count_ir_part_memory(const struct subgraph* part, int64_t* out_bytes)
-{
-    ir_device_memory_t sum = {0};
-    TENGINE_RETURN_IF_ERROR(add_part(get_ir_compiled_part(part), part->index, &sum));
-    *out_bytes = sum.held.compiled + sum.held.arena + sum.tensors;
-    return TENGINE_OK;
-}
 
 // ---- by device ----
 
@@ -100,7 +46,7 @@ static int add_parts(const struct graph* execution, bool is_present, struct vect
         if (!compiled) continue;
         TENGINE_RETURN_IF_ERROR(add_device(list, compiled->device));
         ir_device_memory_t* entry = find_device(list, compiled->device);
-        TENGINE_RETURN_IF_ERROR(add_part(compiled, i, entry));
+        TENGINE_RETURN_IF_ERROR(add_ir_part_memory(compiled, i, entry));
         if (is_present) ++entry->part_num;
     }
     return TENGINE_OK;
@@ -119,7 +65,7 @@ int count_ir_device_memory(const struct graph* source, struct vector* out_device
 
 int64_t count_ir_derived_constants(const struct graph* execution)
 {
-    return count_own_tensors(execution);
+    return count_ir_own_tensors(execution);
 }
 
 int64_t count_ir_boundary_memory(const struct graph* execution)

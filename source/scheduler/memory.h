@@ -3,25 +3,13 @@
 // of the results of runs. The constants of the model are the API's to count (api/graph_memory.c).
 #pragma once
 
-#include "tengine/device.h"
+#include "scheduler/part_memory.h"
 
 TENGINE_EXTERN_C_BEGIN
-
-typedef struct device_memory
-{
-    struct device* device;
-    int part_num;     // the present preparation's; the figures below cover all that are kept
-    int unknown_num;  // parts whose device does not report its memory
-    ir_part_memory_t held;
-    int64_t tensors;  // tensors of its parts, with memory of their own
-} ir_device_memory_t;
 
 // Appends an ir_device_memory_t for each device of the graph, in the order they are asked, and for
 // others that run a part. All zero but the device when the graph is not prepared.
 int count_ir_device_memory(const struct graph* source, struct vector* out_devices);
-
-// The memory of a part that is compiled, in bytes.
-TENGINE_MUST_USE int count_ir_part_memory(const struct subgraph* part, int64_t* out_bytes);
 
 // The memory of an execution graph, in bytes: of constants that passes made; of boundary tensors,
 // for all runs that may be in flight; of results whose shapes only the run could tell.

@@ -6,7 +6,7 @@
 #include "optimizer/optimizer.h"
 #include "scheduler/body.h"
 #include "scheduler/failure.h"
-#include "scheduler/memory.h"
+#include "scheduler/part_memory.h"
 #include "scheduler/runner.h"
 #include "scheduler/session.h"
 

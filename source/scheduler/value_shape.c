@@ -7,8 +7,6 @@
 #include "graph/preparation.h"
 #include "operator/operator.h"
 #include "scheduler/exchange.h"
-#include "scheduler/scheduler.h"
-#include "scheduler/shape_cache.h"
 
 static bool is_lent_output(const struct graph* source, const struct tensor* made)
 {
@@ -91,7 +89,7 @@ static bool has_lent_outputs(const struct graph* source, const struct node* node
 }
 
 // EDEVICE: the status of boundary.h for a part whose result has another size.
-bool await_ir_values(struct graph* source, int status)
+bool has_ir_assumed_shapes(const struct graph* source, int status)
 {
     const struct graph* execution = source->core->execution;
     const bool may_misfit = is_ir_misfit(status) || status == TENGINE_EDEVICE;
@@ -105,9 +103,5 @@ bool await_ir_values(struct graph* source, int status)
         if (has_lent_outputs(source, node)) return false;
         assumes = true;
     }
-    int kept_num;
-    if (!assumes) return false;
-    leave_ir_shapes_to_runs(source);
-    if (drop_ir_kept_executions(source, &kept_num) < 0) tengine_error_clear();
-    return true;
+    return assumes;
 }

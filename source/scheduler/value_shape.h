@@ -13,4 +13,8 @@ TENGINE_EXTERN_C_BEGIN
 // `execution` has.
 bool has_ir_value_shapes(const struct graph* execution, const struct graph* source);
 
+// Whether the preparation has assumed shapes that values of a run decide, for nodes without an
+// output in a buffer of the program's, so that these may be why the run failed with `status`.
+bool has_ir_assumed_shapes(const struct graph* source, int status);
+
 TENGINE_EXTERN_C_END

@@ -68,7 +68,7 @@ class RoundLimit
 
 inline int run_body(const KernelContext& context, ir_body_t& body)
 {
-    return body.run(body.graph, context.node->graph->run_options);
+    return body.entries->run(body.graph, context.node->graph->run_options);
 }
 
 // ---- results ----
