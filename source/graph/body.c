@@ -20,27 +20,6 @@ ir_bodies_t* hold_ir_bodies(ir_bodies_t* bodies)
     return bodies;
 }
 
-void release_ir_bodies(ir_bodies_t* bodies)
-{
-    if (!bodies || --bodies->holder_num > 0) return;
-    for (int i = 0; i < bodies->num; ++i) {
-        destroy_ir_graph(bodies->list[i].graph);
-        free_memory(bodies->list[i].inputs);
-    }
-    free_memory(bodies);
-}
-
-bool visit_ir_graphs(const struct graph* graph, ir_graph_visit_t visit, void* data)
-{
-    if (!visit(graph, data)) return false;
-    for (int i = 0; i < graph->node_num; ++i) {
-        const ir_bodies_t* bodies = graph->node_list[i]->core->bodies;
-        for (int k = 0; bodies && k < bodies->num; ++k)
-            if (!visit_ir_graphs(bodies->list[k].graph, visit, data)) return false;
-    }
-    return true;
-}
-
 int count_ir_own_inputs(const struct node* node)
 {
     const ir_bodies_t* bodies = node->core->bodies;

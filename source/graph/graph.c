@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs: creation, inputs and outputs, removal and renumbering. Ordering is in order.c.
+// Graphs: creation, inputs and outputs, renumbering. Ordering is in order.c, the end in destroy.c.
 #include "graph/graph.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
-#include "graph/context.h"
 #include "graph/graph_pool.h"
-#include "graph/model_part.h"
 #include "graph/name_index.h"
-#include "graph/string_pool.h"
-#include "graph/subgraph.h"
 
 // One block of memory has the public part and the core's own.
 struct graph_piece
@@ -56,44 +52,6 @@ int set_ir_graph_name(struct graph* graph, const char* name)
     free_memory(graph->name);
     graph->name = copy;
     return TENGINE_OK;
-}
-
-void destroy_ir_graph(struct graph* graph)
-{
-    if (!graph) return;
-    if (graph->core->execution) destroy_ir_graph(graph->core->execution);
-    if (graph->subgraph_list) {
-        release_ir_subgraph_list(graph);
-        release_vector(graph->subgraph_list);
-    }
-    // Nodes need not leave the lists of consumers of tensors that are destroyed as well.
-    for (int i = 0; i < graph->tensor_num; ++i)
-        if (graph->tensor_list[i]) graph->tensor_list[i]->consumer_num = 0;
-    for (int i = 0; i < graph->node_num; ++i)
-        destroy_ir_node(graph, graph->node_list[i]);
-    for (int i = 0; i < graph->tensor_num; ++i)
-        destroy_ir_tensor(graph, graph->tensor_list[i]);
-    if (graph->attribute && graph->attribute->private_context)
-        destroy_ir_context(graph->attribute->context);
-    free_memory(graph->attribute);
-    free_memory(graph->node_list);
-    free_memory(graph->tensor_list);
-    free_memory(graph->input_nodes);
-    free_memory(graph->output_nodes);
-    free_memory(graph->input_tensors);
-    free_memory(graph->output_tensors);
-    forget_ir_names(graph);
-    if (graph->core->candidates) graph->core->release_candidates(graph->core->candidates);
-    release_vector(graph->core->surveys);
-    release_vector(graph->core->announced);
-    release_ir_model_parts(graph->core->model_parts);
-    free_memory(graph->core->plan);
-    release_vector(graph->core->settled_shapes);
-    release_vector(graph->core->affinity);
-    release_graph_pool(graph->core->pool);
-    release_ir_strings(graph->core->strings);
-    free_memory(graph->name);
-    free_memory(graph);
 }
 
 static int copy_index_list(const char* what, const int32_t* from, int number, int limit,
@@ -209,27 +167,6 @@ int set_ir_graph_output_node(struct graph* graph, const int32_t output_nodes[], 
     const int status = set_ir_graph_output_tensor(graph, tensors, number);
     free_memory(tensors);
     return status;
-}
-
-struct tensor* get_ir_graph_tensor(const struct graph* graph, int index)
-{
-    return index >= 0 && index < graph->tensor_num ? graph->tensor_list[index] : NULL;
-}
-
-struct node* get_ir_graph_node(const struct graph* graph, int index)
-{
-    return index >= 0 && index < graph->node_num ? graph->node_list[index] : NULL;
-}
-
-struct subgraph* get_ir_graph_subgraph(const struct graph* graph, int index)
-{
-    struct subgraph** entry = get_vector_data(graph->subgraph_list, index);
-    return entry ? *entry : NULL;
-}
-
-bool is_ir_graph_output(const struct graph* graph, int tensor_index)
-{
-    return graph->tensor_list[tensor_index]->core->graph_output_num > 0;
 }
 
 static bool is_computing(const struct node* node)

@@ -38,18 +38,8 @@ struct node* append_ir_node(struct graph* graph, const char* name);
 
 // Disconnects and frees a node (a tensor that nothing uses any more); its list entry becomes NULL.
 void destroy_ir_node(struct graph* ir_graph, struct node* ir_node);
-// Takes all inputs but the first `number` off the node, which may have fewer.
-void keep_ir_node_inputs(struct node* node, int number);
-void destroy_ir_tensor(struct graph* ir_graph, struct tensor* ir_tensor);
-
-// Copies `name`. ENOMEM leaves the old one.
-int set_ir_graph_name(struct graph* graph, const char* name);
-
-// Appends a node without operator; create_ir_node() of the operator room completes it.
-struct node* append_ir_node(struct graph* graph, const char* name);
-
-// Disconnects and frees a node (a tensor that nothing uses any more); its list entry becomes NULL.
-void destroy_ir_node(struct graph* ir_graph, struct node* ir_node);
+// Disconnects a node from its tensors, whose indices it keeps.
+void disconnect_ir_node(const struct node* node);
 // Removes all inputs but the first `number` from the node, which may have fewer.
 void keep_ir_node_inputs(struct node* node, int number);
 void destroy_ir_tensor(struct graph* ir_graph, struct tensor* ir_tensor);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "graph/body.h"
 #include "graph/graph.h"
 #include "graph/name_index.h"
 #include "tengine/device.h"
@@ -65,24 +64,14 @@ static void remove_consumer(const struct node* node, int index)
         node->graph->node_list[tensor->consumer[place]]->core->input_places[input] = place;
 }
 
-void destroy_ir_node(struct graph* graph, struct node* node)
+void disconnect_ir_node(const struct node* node)
 {
-    if (!node) return;
     for (int i = 0; i < node->input_num; ++i)
         remove_consumer(node, i);
     for (int i = 0; i < node->output_num; ++i) {
         struct tensor* tensor = get_ir_node_output(node, i);
         if (tensor && tensor->producer == node->index) tensor->producer = -1;
     }
-    if (node->op.release) node->op.release(&node->op);
-    free_memory(node->input_tensors);
-    free_memory(node->output_tensors);
-    free_memory(node->core->refusal_list);
-    release_ir_bodies(node->core->bodies);
-    free_memory(node->name);
-    forget_ir_names(graph);
-    graph->node_list[node->index] = NULL;
-    free_memory(node);
 }
 
 static int check_place(const struct node* node, const char* what, int index)
@@ -145,18 +134,6 @@ int set_ir_node_output_tensor(struct node* node, int output_idx, struct tensor* 
     node->output_tensors[output_idx] = tensor ? tensor->index : -1;
     if (tensor) tensor->producer = node->index;
     return TENGINE_OK;
-}
-
-struct tensor* get_ir_node_input(const struct node* node, int index)
-{
-    if (index < 0 || index >= node->input_num) return NULL;
-    return get_ir_graph_tensor(node->graph, node->input_tensors[index]);
-}
-
-struct tensor* get_ir_node_output(const struct node* node, int index)
-{
-    if (index < 0 || index >= node->output_num) return NULL;
-    return get_ir_graph_tensor(node->graph, node->output_tensors[index]);
 }
 
 int get_ir_node_index_from_name(const struct graph* graph, const char* node_name)

@@ -23,16 +23,6 @@ struct entry
     int64_t offset;  // where the values begin
 };
 
-int get_ir_container(int data_type)
-{
-    return data_type == TENGINE_DT_UNKNOWN ? 0 : data_type & ~(TENGINE_DT_SEQUENCE - 1);
-}
-
-int get_ir_element_type(int data_type)
-{
-    return data_type & (TENGINE_DT_SEQUENCE - 1);
-}
-
 ir_element_t get_ir_element_of(const struct tensor* tensor)
 {
     ir_element_t element = {tensor->data_type, tensor->dim_num, {0}, tensor->data};

@@ -11,7 +11,6 @@
 #include "graph/graph_pool.h"
 #include "graph/late_constant.h"
 #include "graph/name_index.h"
-#include "graph/sequence.h"
 
 // More than any supported address space: sizes fit size_t, and sums and products with a few of them
 // int64_t.
@@ -22,75 +21,6 @@
 #define MAX_TENSOR_BYTES_TEXT "2^31"
 #define MAX_TENSOR_BYTES ((int64_t)1 << 31)
 #endif
-
-static const struct
-{
-    const char* name;
-    int bits;
-} data_types[] = {
-    [TENGINE_DT_FP32] = {"fp32", 32},
-    [TENGINE_DT_FP16] = {"fp16", 16},
-    [TENGINE_DT_INT8] = {"int8", 8},
-    [TENGINE_DT_UINT8] = {"uint8", 8},
-    [TENGINE_DT_INT32] = {"int32", 32},
-    [TENGINE_DT_INT16] = {"int16", 16},
-    [TENGINE_DT_INT64] = {"int64", 64},
-    [TENGINE_DT_BOOL] = {"bool", 8},
-    [TENGINE_DT_FP64] = {"fp64", 64},
-    [TENGINE_DT_BF16] = {"bf16", 16},
-    [TENGINE_DT_UINT16] = {"uint16", 16},
-    [TENGINE_DT_UINT32] = {"uint32", 32},
-    [TENGINE_DT_UINT64] = {"uint64", 64},
-    [TENGINE_DT_UINT4] = {"uint4", 4},
-    [TENGINE_DT_INT4] = {"int4", 4},
-    [TENGINE_DT_UINT2] = {"uint2", 2},
-    [TENGINE_DT_INT2] = {"int2", 2},
-    [TENGINE_DT_FLOAT8E4M3FN] = {"float8e4m3fn", 8},
-    [TENGINE_DT_FLOAT8E4M3FNUZ] = {"float8e4m3fnuz", 8},
-    [TENGINE_DT_FLOAT8E5M2] = {"float8e5m2", 8},
-    [TENGINE_DT_FLOAT8E5M2FNUZ] = {"float8e5m2fnuz", 8},
-    [TENGINE_DT_FLOAT4E2M1] = {"float4e2m1", 4},
-    [TENGINE_DT_FLOAT8E8M0] = {"float8e8m0", 8},
-    [TENGINE_DT_STRING] = {"string", 8 * (int)sizeof(char*)},
-    [TENGINE_DT_COMPLEX64] = {"complex64", 64},
-    [TENGINE_DT_COMPLEX128] = {"complex128", 128},
-};
-#define DATA_TYPE_NUM ((int)(sizeof(data_types) / sizeof(data_types[0])))
-
-static bool is_data_type(int data_type)
-{
-    return data_type >= 0 && data_type < DATA_TYPE_NUM;
-}
-
-// Whether the size in bytes is the number of elements.
-static bool is_container(int data_type)
-{
-    return data_type > 0 && data_type < TENGINE_DT_UNKNOWN && get_ir_container(data_type) != 0 &&
-           is_data_type(get_ir_element_type(data_type));
-}
-
-int get_data_type_bits(int data_type)
-{
-    if (is_container(data_type)) return 8;
-    return is_data_type(data_type) ? data_types[data_type].bits : 0;
-}
-
-int get_data_type_size(int data_type)
-{
-    return (get_data_type_bits(data_type) + 7) / 8;
-}
-
-static const char* name_container(int container)
-{
-    if (container == TENGINE_DT_SEQUENCE) return "sequence";
-    return container == TENGINE_DT_OPTIONAL ? "optional value" : "optional sequence";
-}
-
-const char* get_data_type_name(int data_type)
-{
-    if (is_container(data_type)) return name_container(get_ir_container(data_type));
-    return is_data_type(data_type) ? data_types[data_type].name : "unknown";
-}
 
 // One block of memory has the public part and the core's own.
 struct tensor_piece
@@ -117,7 +47,7 @@ struct tensor* create_ir_tensor(struct graph* graph, const char* tensor_name, in
 {
     if (get_data_type_size(data_type) == 0 && data_type != TENGINE_DT_UNKNOWN) {
         tengine_error_set(TENGINE_EDTYPE, "tensor '%s': invalid data type %d: expected 0 to %d",
-                          tensor_name ? tensor_name : "", data_type, DATA_TYPE_NUM - 1);
+                          tensor_name ? tensor_name : "", data_type, TENGINE_DT_COMPLEX128);
         return NULL;
     }
     if (!make_tensor_room(graph)) goto out_of_memory;
@@ -365,7 +295,7 @@ int set_ir_tensor_data_type(struct tensor* tensor, int data_type)
     if (get_data_type_size(data_type) == 0)
         return tengine_error_set(TENGINE_EDTYPE,
                                  "tensor '%s': invalid data type %d: expected 0 to %d",
-                                 tensor->name, data_type, DATA_TYPE_NUM - 1);
+                                 tensor->name, data_type, TENGINE_DT_COMPLEX128);
     const int elem_size = get_data_type_size(data_type);
     if (tensor->elem_num > MAX_TENSOR_BYTES / elem_size)
         return tengine_error_set(
