@@ -3,6 +3,10 @@
 // The tools `tengine inspect`, `devices` and `bench` use only this and c_api.h, whose rules for
 // results, errors, ownership and threads hold here too.
 //
+// A getter with the parameter `size` takes the sizeof of its structure, to which later versions of
+// the library may add members at the end, and fills that much. Other structures keep their members:
+// new data gets a function.
+//
 // Getters by index fail with TENGINE_ERANGE. Strings belong to the library; those of the execution
 // graph live until the next prerun_graph, postrun_graph or destroy_graph, all others until
 // release_tengine, unless their comment says otherwise.
@@ -112,8 +116,8 @@ struct tengine_compiled_part
     int64_t bytes;
 };
 
-// The number, and one of them. `size` is sizeof *out_part, see get_graph_memory. Fail with
-// TENGINE_ESTATE (running), TENGINE_EINVAL (NULL, a size of 0), TENGINE_ERANGE.
+// The number, and one of them. Fail with TENGINE_ESTATE (running), TENGINE_EINVAL (NULL, a size of
+// 0), TENGINE_ERANGE.
 TENGINE_API int tengine_graph_get_compiled_part_number(graph_t graph);
 TENGINE_API int tengine_graph_get_compiled_part(graph_t graph, int index,
                                                 struct tengine_compiled_part* out_part,
@@ -207,7 +211,7 @@ struct tengine_node_kernel
     char reason[192];  // "timed: conv.f32.nhwc 1.230 ms, ..." (option CPU.timing)
 };
 
-// `size` is sizeof *out_kernel, see get_graph_memory. Fails as the above, and as the device does.
+// Fails as the above, with TENGINE_EINVAL for a size of 0, and as the device does.
 TENGINE_API int tengine_graph_get_execution_kernel(graph_t graph, int index,
                                                    struct tengine_node_kernel* out_kernel,
                                                    size_t size);
@@ -302,9 +306,8 @@ struct tengine_graph_memory
     int unknown_number;  // parts whose device does not tell what it holds, besides its arena
 };
 
-// The graph's memory now. `size` is sizeof *out_memory: a later version of the library, which may
-// add members at the end, fills only that much. Fails with TENGINE_ESTATE (running), TENGINE_EINVAL
-// (NULL, a size of 0), and with the codes of devices.
+// The graph's memory now. Fails with TENGINE_ESTATE (running), TENGINE_EINVAL (NULL, a size of 0),
+// and with the codes of devices.
 TENGINE_API int get_graph_memory(graph_t graph, struct tengine_graph_memory* out_memory,
                                  size_t size);
 

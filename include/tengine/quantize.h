@@ -111,7 +111,7 @@ struct tengine_quantization_choice
 // those with which devices other than the default one take the most multiply-accumulates. Nothing
 // is compiled, and `graph` is not changed. The context's option split.prune says whether a device
 // gets what is not worth the way there. Functions of `how` are called as by tengine_graph_quantize.
-// `size` is sizeof *out_choice, see get_graph_memory.
+// `size` is sizeof *out_choice, see inspect.h.
 //
 // The shapes of the inputs must be complete. Thread rule: as tengine_graph_quantize. Returns 0, or
 // -1 as tengine_graph_quantize and tengine_graph_place fail, and with TENGINE_EINVAL (NULL, a
