@@ -78,12 +78,10 @@ static const op_field_t threshold_fields[] = {
 
 // ---- the same operator in ONNX ----
 
-// Hardswish's parameters change nothing: it is x * clip(x + 3, 0, 6) / 6.
-TM_RENAMED(hard_swish, "Hardswish", "HardSwish")
-TM_RENAMED(mish, "Mish", "Mish")
-TM_RENAMED(sigmoid, "Sigmoid", "Sigmoid")
-TM_RENAMED(softplus, "Softplus", "Softplus")
-TM_RENAMED(tanh, "Tanh", "Tanh")
+static int lower_logistic(struct graph* graph, struct node* node)
+{
+    return rewrite_as(graph, node, "Sigmoid");
+}
 
 static int lower_absval(struct graph* graph, struct node* node)
 {
@@ -143,31 +141,6 @@ static int raise_selu(struct graph* graph, struct node* node)
     return rewrite_with(graph, node, "tengine.Selu", "alpha",
                         get_ir_node_float(node, "alpha", 1.67326319f), "lambda",
                         get_ir_node_float(node, "gamma", 1.05070102f));
-}
-
-static int lower_elu(struct graph* graph, struct node* node)
-{
-    const struct tm_elu_param* param = node->op.param_mem;
-    return rewrite_with(graph, node, "Elu", "alpha", param->alpha, NULL, 0);
-}
-
-static int raise_elu(struct graph* graph, struct node* node)
-{
-    return rewrite_with(graph, node, "tengine.Elu", "alpha", get_ir_node_float(node, "alpha", 1),
-                        NULL, 0);
-}
-
-static int lower_hard_sigmoid(struct graph* graph, struct node* node)
-{
-    const struct tm_hard_param* param = node->op.param_mem;
-    return rewrite_with(graph, node, "HardSigmoid", "alpha", param->alpha, "beta", param->beta);
-}
-
-static int raise_hard_sigmoid(struct graph* graph, struct node* node)
-{
-    return rewrite_with(graph, node, "tengine.HardSigmoid", "alpha",
-                        get_ir_node_float(node, "alpha", 0.2f), "beta",
-                        get_ir_node_float(node, "beta", 0.5f));
 }
 
 // ---- bounds ----
@@ -285,28 +258,25 @@ static const ir_method_t* const rows[] = {
     TENGINE_ROW(Absval, 1, 68, 0, PLAIN(1), .lower = lower_absval),
     TENGINE_ROW(Clip, 11, 87, 8, WITH(tm_clip_param, clip_fields), .lower = lower_clip,
                 RAISED("Clip", raise_clip)),
-    TENGINE_ROW(Elu, 23, 73, 4, WITH(tm_elu_param, elu_fields), .lower = lower_elu,
-                RAISED("Elu", raise_elu)),
+    TENGINE_ROW(Elu, 23, 73, 4, WITH(tm_elu_param, elu_fields), RENAMED("Elu")),
     TENGINE_ROW(HardSigmoid, 31, 64, 8, WITH(tm_hard_param, hard_sigmoid_fields),
-                .lower = lower_hard_sigmoid, RAISED("HardSigmoid", raise_hard_sigmoid)),
-    TENGINE_ROW(Hardswish, 32, 70, 8, WITH(tm_hard_param, hard_swish_fields),
-                .lower = lower_hard_swish, RAISED("HardSwish", raise_hard_swish)),
-    TENGINE_ROW(Logistic, 37, 33, 0, PLAIN(1), .lower = lower_sigmoid),
+                RENAMED("HardSigmoid")),
+    // Its parameters change nothing: it is x * clip(x + 3, 0, 6) / 6.
+    TENGINE_ROW(Hardswish, 32, 70, 8, WITH(tm_hard_param, hard_swish_fields), RENAMED("HardSwish")),
+    TENGINE_ROW(Logistic, 37, 33, 0, PLAIN(1), .lower = lower_logistic),
     TENGINE_ROW(PReLU, 50, 17, 0, PLAIN(2), .lower = lower_prelu, RAISED("PRelu", raise_prelu)),
     TENGINE_ROW(ReLU, 56, 20, 4, WITH(tm_relu_param, relu_fields), .lower = lower_relu,
                 RAISED("Relu|LeakyRelu", raise_relu)),
     TENGINE_ROW(ReLU6, 57, 21, 0, PLAIN(1), .lower = lower_relu6),
     TENGINE_ROW(Selu, 68, 72, 8, WITH(tm_selu_param, selu_fields), .lower = lower_selu,
                 RAISED("Selu", raise_selu)),
-    TENGINE_ROW(Sigmoid, 70, 37, 0, PLAIN(1), .lower = lower_sigmoid,
-                RAISED("Sigmoid", raise_sigmoid)),
-    TENGINE_ROW(Tanh, 81, 36, 0, PLAIN(1), .lower = lower_tanh, RAISED("Tanh", raise_tanh)),
+    TENGINE_ROW(Sigmoid, 70, 37, 0, PLAIN(1), RENAMED("Sigmoid")),
+    TENGINE_ROW(Tanh, 81, 36, 0, PLAIN(1), RENAMED("Tanh")),
     TENGINE_ROW(Threshold, 82, 63, 4, WITH(tm_threshold_param, threshold_fields),
                 .lower = lower_threshold),
-    TENGINE_ROW(Mish, 89, 97, 0, PLAIN(1), .lower = lower_mish, RAISED("Mish", raise_mish)),
+    TENGINE_ROW(Mish, 89, 97, 0, PLAIN(1), RENAMED("Mish")),
     TENGINE_ROW(ReLU1, 91, 100, 0, PLAIN(1), .lower = lower_relu1),
-    TENGINE_ROW(Softplus, 98, 102, 0, PLAIN(1), .lower = lower_softplus,
-                RAISED("Softplus", raise_softplus)),
+    TENGINE_ROW(Softplus, 98, 102, 0, PLAIN(1), RENAMED("Softplus")),
     TENGINE_ROW(Gelu, 102, 106, 0, PLAIN(1), .lower = lower_gelu, RAISED("Gelu", raise_gelu)),
 };
 

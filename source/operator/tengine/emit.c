@@ -311,5 +311,11 @@ int rewrite_as(struct graph* graph, struct node* node, const char* op)
     begin_op(&emit, op, 0);
     for (int i = 0; i < node->input_num; ++i)
         emit_input(&emit, get_ir_node_input(node, i));
+    if (emit.status == TENGINE_OK) note(&emit, copy_op_param(&emit.op->op, &node->op));
     return finish_emitting(&emit, 1, end_op(&emit));
+}
+
+int lower_renamed(struct graph* graph, struct node* node)
+{
+    return rewrite_as(graph, node, node->op.method->raised_from);
 }

@@ -70,8 +70,14 @@ struct tensor* emit_cast(emitter_t* emit, struct tensor* input, int data_type);
 int finish_emitting(emitter_t* emit, int result_num, ...);
 int finish_emitting_list(emitter_t* emit, struct tensor* const results[], int result_num);
 
-// The node becomes `op`: the same inputs, no attributes, one output.
+// The node becomes `op`: the same inputs, the attributes that both have under one name, one output.
 int rewrite_as(struct graph* graph, struct node* node, const char* op);
+
+// A row with RENAMED("HardSwish") has the same meaning as this operator of ONNX, and its attributes
+// the names that they have there: both directions follow from the row.
+#define RENAMED(onnx) .lower = lower_renamed, RAISED(onnx, raise_renamed)
+int lower_renamed(struct graph* graph, struct node* node);
+int raise_renamed(struct graph* graph, struct node* node);
 
 // Fails with a message about the origin; returns the code.
 int fail_emitting(emitter_t* emit, int code, const char* format, ...) TENGINE_PRINTF(3, 4);

@@ -3,20 +3,6 @@
 #pragma once
 
 #include "operator/tengine/emit.h"
-#include "operator/tengine/raise.h"
-
-// lower_<function>() and raise_<function>() of an operator that ONNX has too, under another name or
-// the same, without parameters.
-#define TM_RENAMED(function, tengine_name, onnx_name)                   \
-    static int lower_##function(struct graph* graph, struct node* node) \
-    {                                                                   \
-        return rewrite_as(graph, node, onnx_name);                      \
-    }                                                                   \
-    static int raise_##function(struct graph* graph, struct node* node) \
-    {                                                                   \
-        if (!has_tengine_type(node)) return OP_NOT_RAISED;              \
-        return rewrite_as(graph, node, "tengine." tengine_name);        \
-    }
 
 TENGINE_EXTERN_C_BEGIN
 

@@ -7,6 +7,7 @@
 
 #include "graph/graph.h"
 #include "operator/infer.h"
+#include "operator/registry.h"
 #include "operator/tengine/emit.h"
 
 static bool is_constant(const struct tensor* tensor)
@@ -78,4 +79,16 @@ bool is_type_free(const struct node* node, int index)
             0)
             return false;
     return true;
+}
+
+int raise_renamed(struct graph* graph, struct node* node)
+{
+    if (!has_tengine_type(node)) return OP_NOT_RAISED;
+    const char* op = get_ir_node_op(node);
+    const ir_method_t* row = find_op_method_via_index(0);
+    for (int i = 1; row->raise != raise_renamed || strcmp(row->raised_from, op) != 0; ++i)
+        row = find_op_method_via_index(i);
+    char name[64];
+    snprintf(name, sizeof name, "tengine.%s", row->name);
+    return rewrite_as(graph, node, name);
 }

@@ -82,9 +82,10 @@ static int raise_unary(struct graph* graph, struct node* node)
     return finish_emitting(&emit, 1, emit_tm_unary(&emit, type, get_ir_node_input(node, 0)));
 }
 
-TM_RENAMED(ceil, "Ceil", "Ceil")
-TM_RENAMED(noop, "Noop", "Identity")
-TM_RENAMED(reciprocal, "Reciprocal", "Reciprocal")
+static int lower_dropout(struct graph* graph, struct node* node)
+{
+    return rewrite_as(graph, node, "Identity");
+}
 
 // C's round(): ties go away from zero, ONNX's go to even. x = sign * (whole + fraction), and the
 // difference that gives the fraction is exact.
@@ -185,15 +186,14 @@ static int raise_dropout(struct graph* graph, struct node* node)
 static const ir_method_t* const rows[] = {
     TENGINE_ROW(Cast, 9, 69, 8, UNARY, FIELDS(tm_cast_param, cast_fields), .lower = lower_cast,
                 RAISED("Cast", raise_cast)),
-    TENGINE_ROW(Ceil, 10, 83, 0, UNARY, .lower = lower_ceil, RAISED("Ceil", raise_ceil)),
-    TENGINE_ROW(Dropout, 21, 8, 0, UNARY, .lower = lower_noop, RAISED("Dropout", raise_dropout)),
-    TENGINE_ROW(Noop, 45, 62, 0, UNARY, .lower = lower_noop, RAISED("Identity", raise_noop)),
+    TENGINE_ROW(Ceil, 10, 83, 0, UNARY, RENAMED("Ceil")),
+    TENGINE_ROW(Dropout, 21, 8, 0, UNARY, .lower = lower_dropout, RAISED("Dropout", raise_dropout)),
+    TENGINE_ROW(Noop, 45, 62, 0, UNARY, RENAMED("Identity")),
     TENGINE_ROW(Round, 65, 85, 0, UNARY, .lower = lower_round, RAISED("Round", raise_round)),
     TENGINE_ROW(Unary, 85, 59, 4, UNARY, FIELDS(tm_unary_param, unary_fields), .lower = lower_unary,
                 RAISED("Abs|Neg|Floor|Sqrt|Exp|Log|Sin|Cos|Tan|Asin|Acos|Atan", raise_unary)),
     TENGINE_ROW(ZerosLike, 88, 86, 0, UNARY, .lower = lower_zeros_like),
-    TENGINE_ROW(Reciprocal, 99, 103, 0, UNARY, .lower = lower_reciprocal,
-                RAISED("Reciprocal", raise_reciprocal)),
+    TENGINE_ROW(Reciprocal, 99, 103, 0, UNARY, RENAMED("Reciprocal")),
 };
 
 OPERATOR_TABLE(tengine_unary_ops, rows);
