@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the library. The contract is in alloc.h.
+// The library's memory. The contract is in alloc.h.
 #define _POSIX_C_SOURCE 200809L
 #include "base/alloc.h"
 
@@ -12,7 +12,7 @@
 #include "tengine/error.h"
 
 static pthread_mutex_t arena_mutex = PTHREAD_MUTEX_INITIALIZER;
-static arena_t arena;  // has no grains while the heap is used
+static arena_t arena;  // has no grains while blocks come from the heap
 
 // The size of the last block that this thread did not get from the arena.
 static _Thread_local size_t refused_size;
@@ -33,8 +33,8 @@ static void* alloc_from_arena(size_t size)
 static void* alloc_from_heap(size_t size)
 {
     void* memory = NULL;
-    // The exact size, not one rounded up as aligned_alloc() wants it, so that AddressSanitizer sees
-    // the first byte too far.
+    // posix_memalign() allocates the exact size; aligned_alloc() wants it rounded up, which would
+    // hide the first byte past the end from AddressSanitizer.
     return posix_memalign(&memory, ALLOC_ALIGNMENT, size) == 0 ? memory : NULL;
 }
 

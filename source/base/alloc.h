@@ -24,11 +24,11 @@ enum
 // out of memory.
 void* alloc_memory(size_t size);
 
-// The same with any values and aligned as malloc() does, for blocks that are written at once.
+// Like alloc_memory(), but the values are not defined and the alignment is malloc()'s: for blocks
+// that are written at once.
 void* alloc_raw_memory(size_t size);
 
-// alloc_memory() of a size that was computed in 64 bits; NULL also when there are not so many
-// addresses.
+// alloc_memory() of a size that was computed in 64 bits; NULL also when a size_t cannot hold it.
 static inline void* alloc_memory64(uint64_t size)
 {
     return size <= SIZE_MAX ? alloc_memory((size_t)size) : NULL;
@@ -44,29 +44,28 @@ void* alloc_small_memory(size_t size);
 // is still there.
 void* resize_memory(void* memory, size_t old_size, size_t new_size);
 
-// NULL is allowed, and so are blocks of malloc(), which programs hand over.
+// Frees a block of this file or of malloc(), which programs hand over. NULL is allowed.
 void free_memory(void* memory);
 
-// A copy to free with free_memory(); NULL for NULL or when out of memory.
+// Returns a copy to free with free_memory(); NULL for NULL or when out of memory.
 char* duplicate_string(const char* string);
 
-// All blocks come from `memory` from now on and none from the heap; NULL and 0: from the heap.
-// Earlier blocks stay valid and are freed where they came from. TENGINE_EINVAL: no arena can be
-// made there, of less than ARENA_LEAST_BYTES (arena.h). TENGINE_ESTATE: blocks of the arena so far
-// are in use. Errors, which are written from memory of this file, are not recorded. No other thread
-// may allocate meanwhile.
+// From now on all blocks come from `memory` and none from the heap; NULL and 0: all come from the
+// heap. Earlier blocks stay valid and are freed where they came from. TENGINE_EINVAL: `memory` has
+// fewer than ARENA_LEAST_BYTES (arena.h) for an arena. TENGINE_ESTATE: blocks of the present arena
+// are in use. Failures record no message. No other thread may allocate meanwhile.
 int set_memory_arena(void* memory, size_t size);
 
 // Bytes of the arena that are in use, and the most that have been; zeroes without one. A block
 // counts with all bytes that it takes from the arena.
 void get_memory_use(size_t* out_used, size_t* out_peak);
 
-// Whether this thread has last been refused memory by the arena. Writes the numbers, as the end of
-// a message.
+// Whether the arena has refused the last block to this thread. Writes the numbers into `text`, as
+// the end of a message.
 bool describe_memory_shortage(char* text, size_t size);
 
-// For callers that can do without the memory this thread was refused: errors to come are not about
-// it.
+// For callers that can do without the memory that this thread was refused: later messages do not
+// mention it.
 void forget_memory_shortage(void);
 
 // *out = a * b and a + b; false, and *out is not to be used, when the result does not fit.

@@ -35,7 +35,7 @@ typedef struct arena
     uint32_t used;                              // grains in use, headers included
     uint32_t peak;                              // the most that `used` has been
     uint32_t rows;                              // a bit for each row with a free block
-    uint16_t columns[ARENA_ROWS];               // and for each class
+    uint16_t columns[ARENA_ROWS];               // a bit for each class with a free block
     uint32_t lists[ARENA_ROWS][ARENA_COLUMNS];  // first free block of the class
 } arena_t;
 

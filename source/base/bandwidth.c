@@ -11,7 +11,7 @@
 enum
 {
     COPY_BYTES = 4 << 20,  // more than the caches that a core has to itself
-    COPY_NUM = 4           // the fastest counts; the first also maps the pages
+    COPY_NUM = 4           // copies, of which the fastest counts; the first also maps the pages
 };
 
 // The bandwidth of the slowest boards with an operating system.
@@ -34,14 +34,14 @@ static double measure_copy(void* to, const void* from)
     return COPY_BYTES * 1e9 / (double)(best_ns > 0 ? best_ns : 1);
 }
 
-// 0 when out of memory.
+// Returns 0 when out of memory.
 static double measure_bandwidth(void)
 {
     void* from = alloc_raw_memory(COPY_BYTES);
     void* to = alloc_raw_memory(COPY_BYTES);
     double measured = 0;
     if (from && to) {
-        // Pages that were never written are all the same one.
+        // Pages that were never written are all mapped to the one page of zeroes.
         memset(from, 1, COPY_BYTES);
         measured = measure_copy(to, from);
         if (measured < lowest_bandwidth) measured = lowest_bandwidth;

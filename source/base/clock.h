@@ -8,7 +8,7 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// Nanoseconds of a clock that never steps back; its zero is arbitrary.
+// Returns nanoseconds of a clock that never steps back; its zero is arbitrary.
 uint64_t get_time_ns(void);
 
 TENGINE_EXTERN_C_END

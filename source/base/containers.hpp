@@ -18,7 +18,7 @@
 
 namespace tengine {
 
-// `size` bytes; throws std::bad_alloc.
+// Returns `size` bytes; throws std::bad_alloc.
 inline void* alloc_or_throw(size_t size)
 {
     void* memory = alloc_raw_memory(size);

@@ -47,18 +47,20 @@ enum cpu_feature
 #undef CPU_FEATURE_ENUM
 };
 
-// OR of cpu_feature: features that the processor has and the operating system lets programs use.
-// AMX counts as usable although Linux wants each process to ask for it with arch_prctl() first.
+// Returns the OR of cpu_feature: features that the processor has and the operating system lets
+// programs use. AMX counts as usable although Linux wants each process to ask for it with
+// arch_prctl() first.
 uint64_t get_cpu_features(void);
 
-// For tests: the result of get_cpu_features() from now on, in all threads; NULL is the truth again.
-// No kernel may be running.
+// For tests: sets the result of get_cpu_features() from now on, in all threads; NULL restores the
+// real one. No kernel may be running.
 void force_cpu_features(const uint64_t* features);
 
-// The processor's abilities in words, as in "sse4.2 avx avx2 fma"; "" when there is none. Constant.
+// Returns the names of the processor's features, as in "sse4.2 avx avx2 fma"; "" when there is
+// none. Constant.
 const char* get_cpu_feature_text(void);
 
-// Cores the calling thread may run on, at least 1.
+// Returns the number of cores that the calling thread may run on, at least 1.
 int get_cpu_count(void);
 
 // The values of c_api.h's TENGINE_CLUSTER_*.

@@ -177,7 +177,7 @@ _Static_assert(0 CPU_FEATURE_LIST(FEATURE_WORD_SIZE) < FEATURE_TEXT_SIZE,
 
 static pthread_once_t detection = PTHREAD_ONCE_INIT;
 static uint64_t detected_features;
-static uint64_t used_features;  // the same but in tests
+static uint64_t used_features;  // equal to the real ones except in tests
 static char feature_text[FEATURE_TEXT_SIZE];
 
 static void detect_once(void)

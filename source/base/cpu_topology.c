@@ -21,8 +21,8 @@ enum
     CACHE_INDEXES = 8  // caches sysfs may list for a core
 };
 
-// The cores the calling thread may run on, as the kernel's bit string: which grows with the
-// machine, so the fixed cpu_set_t may be too small.
+// The kernel's bit string of the cores that the calling thread may run on. It grows with the
+// machine, so that the fixed cpu_set_t may be too small.
 typedef union core_set
 {
     cpu_set_t set;
@@ -71,7 +71,8 @@ static bool read_line(const char* path, char* line, size_t size)
     return true;
 }
 
-// Equal cores may differ a little in their highest turbo step or by production spread.
+// Frequencies of equal cores may differ a little in their highest turbo step or by production
+// spread.
 static bool is_close(uint64_t lower, uint64_t higher)
 {
     return lower >= higher - higher / 10;
@@ -100,7 +101,8 @@ uint64_t select_cluster(const uint64_t* frequencies, int cpu_num, uint64_t usabl
     return (mask & usable) != 0 ? mask & usable : usable;
 }
 
-// The abilities of cores stay as they are, and reading it takes longer than preparing a graph may.
+// Frequencies of cores are read once: they do not change, and reading them takes longer than
+// preparing a graph may.
 static uint64_t core_frequencies[MASK_CORES];
 
 static void read_frequencies(void)

@@ -23,7 +23,7 @@ static const char* explain(void)
     return sentence ? sentence : "unknown error of the loader";
 }
 
-// The loader would wait for somebody who writes into a pipe.
+// dlopen() of a pipe would wait for a program that writes into it.
 static bool is_pipe_or_device(const char* file_name)
 {
     struct stat info;
@@ -31,9 +31,9 @@ static bool is_pipe_or_device(const char* file_name)
            !S_ISDIR(info.st_mode);
 }
 
-// A library finds the functions of this one in the process. They are not seen there when this one
-// came with a library that was opened for itself alone: a module of Python, a provider of another
-// runtime. This stays as long as this library is loaded.
+// Makes the functions of this library visible to the libraries that it loads. They are not when
+// this library was itself loaded with RTLD_LOCAL, as a module of Python or a provider of another
+// runtime is. The effect lasts as long as this library is loaded.
 static void lend_own_functions(void)
 {
     Dl_info own;
@@ -43,7 +43,8 @@ static void lend_own_functions(void)
     dlerror();  // the program itself, which lends what it exports
 }
 
-// Constructors of the library may load others, whose failures are not this one's.
+// Failures of libraries that a constructor of this library loads are not this library's: they do
+// not count here.
 static int fail_to_construct(const char* file_name)
 {
     char cause[512];
@@ -71,7 +72,7 @@ void close_dynamic_library(dynamic_library_t* library)
     if (library) dlclose(library);
 }
 
-// The segment that holds an address can be executed.
+// Whether the segment that holds an address can be executed.
 typedef struct searched_segment
 {
     uintptr_t address;
@@ -94,7 +95,8 @@ static int visit_library(struct dl_phdr_info* info, size_t size, void* argument)
     return 0;
 }
 
-// Constants may lie beside functions, where only the library's own table tells them apart.
+// Constants may lie in an executable segment beside functions; only the symbol table of the library
+// tells them apart.
 static bool is_function(const void* symbol)
 {
     searched_segment_t searched = {.address = (uintptr_t)symbol};

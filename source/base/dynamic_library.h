@@ -14,10 +14,11 @@ typedef struct dynamic_library dynamic_library_t;
 // TENGINE_EIO with the loader's own message, for a pipe or a device, or for a file that is cut
 // short; TENGINE_EDEVICE when a constructor threw.
 int open_dynamic_library(const char* file_name, dynamic_library_t** out_library);
-// NULL is allowed.
+// Closes the library. NULL is allowed.
 void close_dynamic_library(dynamic_library_t* library);
 
-// A function of the library, to be cast to its type. TENGINE_ENOENT; TENGINE_EINVAL: it is data.
+// Finds a function of the library, to be cast to its type. TENGINE_ENOENT; TENGINE_EINVAL: it is
+// data.
 typedef void (*dynamic_function_t)(void);
 int find_dynamic_function(dynamic_library_t* library, const char* name,
                           dynamic_function_t* out_function);

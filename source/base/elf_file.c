@@ -26,7 +26,7 @@
 #define NATIVE_ORDER ELFDATA2MSB
 #endif
 
-// The byte after `size` bytes at `offset`; the largest number when it cannot be counted.
+// Returns the offset after `size` bytes at `offset`, or UINT64_MAX when it would wrap.
 static uint64_t end_of(uint64_t offset, uint64_t size)
 {
     uint64_t end;
@@ -45,7 +45,7 @@ static bool is_native(const ElfW(Ehdr) * header)
            header->e_phentsize == sizeof(ElfW(Phdr));
 }
 
-// The number of bytes that the headers state.
+// Returns the number of bytes that the headers state.
 static uint64_t count_bytes(int file, const ElfW(Ehdr) * header, uint64_t size)
 {
     uint64_t needed = end_of(header->e_phoff, (uint64_t)header->e_phnum * header->e_phentsize);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a shared library is there whole. The loader maps as many bytes as the file's headers say,
-// and the process ends at the first page that the file does not have.
+// Check that a shared library's file is complete. The loader maps as many bytes as the file's
+// headers say, and the process ends at the first page that the file does not have.
 #pragma once
 
 #include "tengine/export.h"

@@ -20,7 +20,7 @@ enum
 static _Thread_local int last_code;
 static _Thread_local char last_message[MESSAGE_SIZE];
 
-// The room that the arena has left, unless a message that was wrapped says so already. Long
+// Appends the memory that the arena has left, unless a wrapped message says so already. Long
 // messages are cut to make room.
 static void append_shortage(char* message)
 {
@@ -35,7 +35,8 @@ static void append_shortage(char* message)
 
 int tengine_error_set(int code, const char* format, ...)
 {
-    // Formatted aside, because the last message may be among the arguments.
+    // The message is formatted into a buffer of its own, because the last message may be among the
+    // arguments.
     char message[MESSAGE_SIZE];
     va_list arguments;
     va_start(arguments, format);

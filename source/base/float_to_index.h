@@ -10,11 +10,11 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// Rounded towards zero, lowest to highest; a NaN is the lowest.
+// Rounds towards zero and clamps to lowest..highest; a NaN becomes `lowest`.
 static inline int64_t float_to_index(double value, int64_t lowest, int64_t highest)
 {
     if (!(value > (double)lowest)) return lowest;
-    // INT64_MAX is 2^63 as a double, so that smaller values can be converted.
+    // (double)INT64_MAX is 2^63; all values below it can be converted.
     return value < (double)highest ? (int64_t)value : highest;
 }
 

@@ -26,7 +26,8 @@ int guard_foreign(const char* what, const Work& work)
 
 int open_foreign_library(const char* file_name, int flags, void** out_library)
 {
-    // The header declares that it does not throw, so that a direct call would lose its handler.
+    // The header declares dlopen() as not throwing: the compiler would drop the handler around a
+    // direct call.
     void* (*const volatile open)(const char*, int) = dlopen;
     *out_library = nullptr;
     return guard_foreign("a constructor of the library",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of code that the library was not built with and that may throw: constructors of a shared
-// library, functions of a plug-in. The one file of C++ among those of this room.
+// library, functions of a plug-in. foreign_call.cc is the one C++ file of this room.
 #pragma once
 
 #include "tengine/export.h"
@@ -12,7 +12,8 @@ TENGINE_EXTERN_C_BEGIN
 // half made.
 int open_foreign_library(const char* file_name, int flags, void** out_library);
 
-// Returns what the function did; TENGINE_EDEVICE when it threw. `what` names it in the message.
+// Returns the result of the function; TENGINE_EDEVICE when it threw. `what` names the function in
+// the message.
 int call_foreign_entry(int (*entry)(void), const char* what, int* out_returned);
 int call_foreign_getter(const void* (*getter)(void), const char* what, const void** out_returned);
 

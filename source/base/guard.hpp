@@ -23,10 +23,10 @@ inline Sentence print_sentence(const char* format, va_list values)
     return sentence;
 }
 
-// The status for the exception that is being handled: TENGINE_ENOMEM with this message for
-// std::bad_alloc and for std::length_error, a container's word for a size that no memory has;
-// TENGINE_EINTERNAL for exceptions that only code called by the library throws. One
-// function for all that catch, which are many and small.
+// Returns the status for the exception that is being handled: TENGINE_ENOMEM with this message for
+// std::bad_alloc, and for std::length_error, which a container throws for a size that no memory
+// has; TENGINE_EINTERNAL for exceptions that only code called by the library throws. All handlers,
+// which are many and small, share this function.
 [[gnu::noinline]] TENGINE_PRINTF(1, 0) inline int fail_by_exception(const char* no_memory,
                                                                     va_list values) noexcept
 {
@@ -42,8 +42,9 @@ inline Sentence print_sentence(const char* format, va_list values)
     return tengine_error_set(TENGINE_ENOMEM, "%s", print_sentence(no_memory, values).data());
 }
 
-// Returns what work() does, or fail_by_exception() with this message when it throws. The message
-// is printed after the failure: the targets of its values must outlive `work`.
+// Returns the result of work(), or fail_by_exception() with this message when it throws. The
+// message is printed after the failure: the variables that its arguments refer to must outlive
+// `work`.
 template <class Work>
 TENGINE_PRINTF(2, 3)
 int guarded(const Work& work, const char* no_memory, ...)

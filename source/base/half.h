@@ -29,7 +29,8 @@ static inline float bits_to_fp32(uint32_t bits)
     return value;
 }
 
-// The plain path: integer arithmetic only, the same on every machine and rounding mode.
+// The portable implementation: integer arithmetic only, the same on every machine and rounding
+// mode.
 static inline float plain_fp16_to_fp32(uint16_t half)
 {
     const uint32_t sign = (uint32_t)(half & 0x8000u) << 16;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of int in a struct vector, which a device's describe() fills.
+// Lists of int in a vector_t, which a device's describe() fills.
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers by 64-bit keys, several for a key: a chained hash table that only grows. Keys are spread
-// by their lowest bits: they are hashes, or made such.
+// A multimap from 64-bit keys to numbers: a chained hash table that only grows. The lowest bits of
+// a key select its bucket, so keys must be hashes or as well spread.
 #pragma once
 
 #include <stdint.h>
@@ -16,19 +16,19 @@ typedef struct key_entry
     int32_t next;  // in the same bucket; -1: none
 } key_entry_t;
 
-// Starts as all zero bytes.
+// A map starts as all zero bytes.
 typedef struct key_map
 {
     key_entry_t* entries;
-    int32_t* buckets;  // the last entry of each; as many as entries have room
+    int32_t* buckets;  // `capacity` of them: the last entry of each
     int32_t entry_num;
     int32_t capacity;  // a power of two, or 0
 } key_map_t;
 
-// TENGINE_ENOMEM, and the map is as before.
+// TENGINE_ENOMEM leaves the map as it was.
 TENGINE_MUST_USE int add_key(key_map_t* map, uint64_t key, int32_t value);
 
-// Entries of a key, the last that was added first; NULL after the others.
+// Returns the entries of a key, the last added first, then NULL.
 const key_entry_t* find_key(const key_map_t* map, uint64_t key);
 const key_entry_t* find_next_key(const key_map_t* map, const key_entry_t* entry);
 

@@ -22,7 +22,7 @@ typedef void (*line_sink_t)(const char* line);
 typedef void (*level_sink_t)(int level, const char* line);
 
 static atomic_int current_level = TENGINE_LOG_NOTICE;
-// At most one of the two: the one set last.
+// At most one of the two sinks is set: the one set last.
 static _Atomic(line_sink_t) line_sink;
 static _Atomic(level_sink_t) level_sink;
 
@@ -81,7 +81,7 @@ void tengine_log(int level, const char* format, ...)
         print_level(level, line);
     } else {
         if (length == 0 || line[length - 1] != '\n') line[length++] = '\n';
-        // One call, so that lines of several threads do not mix.
+        // The line is written by one call, so that lines of several threads do not mix.
         fwrite(line, 1, length, stderr);
     }
     errno = saved_errno;

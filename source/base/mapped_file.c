@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// POSIX memory mappings, and Linux's files in memory for copies: pages that were dropped come back.
+// POSIX memory mappings. Copies are mapped from Linux's files in memory, so that a dropped page of
+// theirs can be read again.
 #define _GNU_SOURCE
 #include "base/mapped_file.h"
 
@@ -116,7 +117,7 @@ static bool is_same_time(const struct stat* one, const struct stat* other)
            one->st_mtim.tv_nsec == other->st_mtim.tv_nsec;
 }
 
-// All of an open file, as it was when the reading began.
+// Reads all bytes of an open file; fails when the file changes while it is read.
 static int read_unchanged(int descriptor, const char* path, const mapped_file_t* target)
 {
     struct stat before, after;
@@ -161,7 +162,8 @@ static int fill_copy(int descriptor, const char* path, int memory, size_t size)
     return status;
 }
 
-// Files in memory count for the limit of files, beyond which a signal ends the process.
+// Whether the limit on the size of files permits a file in memory of this size. A signal ends the
+// process that exceeds it.
 static bool may_have_size(size_t size)
 {
     struct rlimit limit;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A list that a signal handler can read at any time: its nodes stay where they are and are used
-// again.
+// The guarded mappings are in a list that a signal handler can read at any time: its nodes are
+// never freed or moved, only used again.
 #define _DEFAULT_SOURCE
 #include "base/mapping_guard.h"
 
@@ -24,11 +24,11 @@
 
 typedef struct guard
 {
-    atomic_uintptr_t begin;  // 0: free
+    atomic_uintptr_t begin;  // 0: the node is free
     atomic_size_t size;
-    atomic_bool missed;  // a page was
-    struct stat file;    // as it was mapped
-    char* path;          // absolute; NULL: the file has none any more
+    atomic_bool missed;  // a page was missing
+    struct stat file;    // as it was when the file was mapped
+    char* path;          // absolute; NULL: the file has no path any more
 } guard_t;
 
 typedef struct chunk
@@ -42,7 +42,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // for writers
 static int guard_num;
 static struct sigaction handler_before;
 
-// The guard of the mapping that an address lies in. Calls nothing that a handler may not.
+// Returns the guard of the mapping that an address lies in. Async-signal-safe.
 static guard_t* find_guard(uintptr_t address)
 {
     for (chunk_t* chunk = &first_chunk; chunk; chunk = atomic_load(&chunk->next)) {
@@ -55,7 +55,8 @@ static guard_t* find_guard(uintptr_t address)
     return NULL;
 }
 
-// Zeroes from the page of `address` to the end of the mapping: later pages are gone, too.
+// Puts zeroes from the page of `address` to the end of the mapping: the pages after a missing page
+// are missing, too.
 static bool fill_missing(guard_t* guard, uintptr_t address)
 {
     const uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -73,7 +74,7 @@ static void pass_on(int signal_number, siginfo_t* info, void* context)
     } else if (handler_before.sa_handler != SIG_DFL && handler_before.sa_handler != SIG_IGN) {
         handler_before.sa_handler(signal_number);
     } else if (handler_before.sa_handler == SIG_DFL || info->si_code > 0) {
-        // The default follows once this handler returns: an access that faults does so again.
+        // The default action follows once this handler returns, because the access faults again.
         signal(signal_number, SIG_DFL);
         if (info->si_code <= 0) raise(signal_number);
     }
@@ -96,7 +97,7 @@ static int install_handler(void)
     return tengine_error_set(TENGINE_EIO, "cannot handle SIGBUS: %s", strerror(errno));
 }
 
-// Leaves a handler that the program has set meanwhile.
+// Restores the handler before ours, but leaves a handler that the program has set meanwhile.
 static void remove_handler(void)
 {
     struct sigaction present;
@@ -116,7 +117,7 @@ static guard_t* find_free(chunk_t** out_last)
     return NULL;
 }
 
-// Chunks stay until the process ends: the handler may be reading them.
+// Returns a free node. Chunks of nodes are never freed: the handler may be reading them.
 static guard_t* take_free(void)
 {
     chunk_t* last = NULL;
@@ -129,7 +130,8 @@ static guard_t* take_free(void)
     return &chunk->guards[0];
 }
 
-// The path from the root, for the program may go to another folder, without links.
+// Stores the file's absolute path with all links resolved, because the program may change its
+// working folder.
 static int keep_path(int descriptor, char** out_path)
 {
     char link[32], absolute[PATH_MAX];

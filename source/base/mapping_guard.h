@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the process alive when a file that it has mapped becomes shorter. Reading a page that is
-// gone raises SIGBUS: the handler puts zeroes there and notes it, and the thread goes on. The code
-// that mapped the file asks afterwards whether the bytes it has read were the file's. The handler
-// is the process's while anything is guarded; a SIGBUS of another cause goes to the one before it.
-// Used by mapped_file.c.
+// missing raises SIGBUS: the handler puts zeroes there and records it, and the thread goes on. The
+// code that mapped the file checks afterwards whether the bytes that it has read were the file's.
+// The handler is installed while anything is guarded; a SIGBUS of another cause goes to the handler
+// before it. Used by mapped_file.c.
 #pragma once
 
 #include <stddef.h>
@@ -16,11 +16,11 @@ TENGINE_EXTERN_C_BEGIN
 // TENGINE_ENOMEM.
 TENGINE_MUST_USE int guard_mapping(void* bytes, size_t size, int descriptor, const char* path);
 
-// Ends that, before the mapping goes. Nothing guarded is allowed.
+// Ends the guard, before the mapping is removed. A mapping without a guard is allowed.
 void release_mapping_guard(const void* bytes);
 
-// TENGINE_EIO when the file has changed in place since, or pages of it were missed; nothing guarded
-// has not.
+// TENGINE_EIO when the file has changed in place since it was guarded, or pages of it were missing.
+// A mapping without a guard passes.
 TENGINE_MUST_USE int check_guarded_mapping(const void* bytes);
 
 TENGINE_EXTERN_C_END

@@ -9,8 +9,8 @@
 #include "base/sort.h"
 #include "tengine/error.h"
 
-// A block that has its place. Kept in one array in the order of offsets, small enough that the scan
-// for every further block runs in the cache.
+// A block that has an offset. Placed blocks are in one array in the order of offsets, small enough
+// that the scan for every further block runs in the cache.
 typedef struct placed_block
 {
     size_t begin;
@@ -29,7 +29,7 @@ static int check_blocks(const memory_block_t* blocks, int64_t block_num, size_t 
                                      "memory plan: block %lld is used first at %d, last at %d",
                                      (long long)i, (int)block->first_use, (int)block->last_use);
         }
-        // Once the sum of all fits, no offset or end can wrap.
+        // Once the sum of all aligned sizes fits, no offset or end can wrap.
         size_t aligned;
         if (!checked_align(block->size, alignment, &aligned) ||
             !checked_add(total, aligned, &total)) {
@@ -48,7 +48,8 @@ static size_t align_size(size_t size, size_t alignment)
 
 // ---- few blocks: by size ----
 
-// Largest first. The rest of the key makes the order total, hence the plan deterministic.
+// Compares by size, the largest first. The rest of the key makes the order total, hence the plan
+// deterministic.
 static int compare_blocks(const void* left, const void* right)
 {
     const memory_block_t* a = *(memory_block_t* const*)left;
@@ -58,8 +59,8 @@ static int compare_blocks(const void* left, const void* right)
     return (a > b) - (a < b);
 }
 
-// The start of the smallest gap that holds `size` bytes between the placed blocks that live at the
-// same time as `block`, or the end of the last of these.
+// Returns the start of the smallest gap that holds `size` bytes between the placed blocks that live
+// at the same time as `block`, or the end of the last of these.
 static size_t find_offset(const placed_block_t* placed, int64_t placed_num,
                           const memory_block_t* block, size_t size)
 {
@@ -104,7 +105,7 @@ static size_t place_by_size(memory_block_t** order, int64_t block_num, size_t al
     for (int64_t i = 0; i < block_num; ++i) {
         memory_block_t* block = order[i];
         const size_t size = align_size(block->size, alignment);
-        if (size == 0) {  // sorted last: so are all that follow
+        if (size == 0) {  // sizes are sorted: all blocks that follow are empty, too
             block->offset = 0;
             continue;
         }
@@ -119,8 +120,8 @@ static size_t place_by_size(memory_block_t** order, int64_t block_num, size_t al
 
 // ---- many blocks: by time ----
 
-// A range of the arena that is free at the present step. Kept in the order of offsets; neighbours
-// are one.
+// A free range of the arena at the present step. Gaps are in the order of offsets; adjacent ones
+// are merged.
 typedef struct gap
 {
     size_t begin;
@@ -131,12 +132,12 @@ _Static_assert(sizeof(placed_block_t) >= sizeof(gap_t), "room for one is room fo
 
 typedef struct gap_list
 {
-    gap_t* gaps;  // room for one more than there are blocks
+    gap_t* gaps;  // has room for one more than there are blocks
     int64_t number;
-    size_t total;  // the arena so far: everything after it is free
+    size_t total;  // the size of the arena so far: everything after it is free
 } gap_list_t;
 
-// The index of the first gap that begins after `offset`.
+// Returns the index of the first gap that begins after `offset`.
 static int64_t find_gap(const gap_list_t* list, size_t offset)
 {
     int64_t low = 0;
@@ -166,7 +167,7 @@ static void insert_gap(gap_list_t* list, int64_t index, gap_t gap)
     ++list->number;
 }
 
-static void free_stretch(gap_list_t* list, gap_t freed)
+static void free_range(gap_list_t* list, gap_t freed)
 {
     int64_t next = find_gap(list, freed.begin);
     if (next < list->number && list->gaps[next].begin == freed.end) {
@@ -179,8 +180,9 @@ static void free_stretch(gap_list_t* list, gap_t freed)
         insert_gap(list, next, freed);
 }
 
-// The smallest gap that is large enough, or the end of the arena.
-static size_t take_stretch(gap_list_t* list, size_t size)
+// Takes `size` bytes from the smallest gap that is large enough, or from the end of the arena.
+// Returns their offset.
+static size_t take_range(gap_list_t* list, size_t size)
 {
     int64_t best = -1;
     size_t best_size = SIZE_MAX;
@@ -227,10 +229,10 @@ static size_t place_by_time(memory_block_t** begins, memory_block_t** ends, int6
         for (; ends[ended]->last_use < block->first_use; ++ended) {
             const size_t size = align_size(ends[ended]->size, alignment);
             const size_t offset = ends[ended]->offset;
-            if (size > 0) free_stretch(&list, (gap_t){offset, offset + size});
+            if (size > 0) free_range(&list, (gap_t){offset, offset + size});
         }
         const size_t size = align_size(block->size, alignment);
-        block->offset = size > 0 ? take_stretch(&list, size) : 0;
+        block->offset = size > 0 ? take_range(&list, size) : 0;
     }
     return list.total;
 }

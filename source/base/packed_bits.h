@@ -11,14 +11,14 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// Bytes that `number` elements take, of up to 64 bits each. For numbers of elements that have been
-// checked: the result must fit.
+// Returns the bytes that `number` elements of up to 64 bits take. For numbers of elements that have
+// been checked: the result must fit.
 static inline size_t count_packed_bytes(int64_t number, int bits)
 {
     return (size_t)(((uint64_t)number * (unsigned)bits + 7) / 8);
 }
 
-// Elements `begin` to `begin` + `number` - 1.
+// Unpacks elements `begin` to `begin` + `number` - 1.
 static inline void unpack_bits(const void* packed, int64_t begin, int64_t number, int bits,
                                uint8_t* out_elements)
 {
@@ -30,7 +30,7 @@ static inline void unpack_bits(const void* packed, int64_t begin, int64_t number
     }
 }
 
-// The inverse. `begin` must be the first element of a byte. The last byte is written as a whole:
+// Packs elements. `begin` must be the first element of a byte. The last byte is written as a whole:
 // the elements after the last become 0.
 static inline void pack_bits(const uint8_t* elements, int64_t begin, int64_t number, int bits,
                              void* out_packed)
@@ -45,7 +45,7 @@ static inline void pack_bits(const uint8_t* elements, int64_t begin, int64_t num
     }
 }
 
-// The element as a signed number in two's complement.
+// Returns the element as a signed number in two's complement.
 static inline int extend_sign(uint8_t element, int bits)
 {
     const int half = 1 << (bits - 1);

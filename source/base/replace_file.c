@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract is in tengine/file.h. Nothing here takes memory: neither streams nor realpath().
+// The contract is in tengine/file.h. Nothing here allocates: neither streams nor realpath() are
+// used.
 #define _DEFAULT_SOURCE
 #include "base/replace_file.h"
 
@@ -18,18 +19,18 @@
 
 enum
 {
-    MOST_LINKS = 40,  // as many as Linux follows
+    MOST_LINKS = 40,  // the links that Linux follows at most
     MOST_NAMES = 100,
     PERMISSIONS = 0777,
-    NOT_OTHERS = 0755  // group and others may not write
+    NOT_OTHERS = 0755  // no right to write for group and others
 };
 
-// The final place of the bytes.
+// The file that is replaced, after all links have been followed.
 typedef struct target
 {
     char path[PATH_MAX];
     int folder_length;  // the folder's part of `path`, with its slash; 0 without one
-    bool keeps_mode;    // whatever the umask is
+    bool keeps_mode;    // the new file gets `mode` whatever the umask is
     mode_t mode;
 } target_t;
 
@@ -65,8 +66,8 @@ static bool step_to(char path[PATH_MAX], const char* name)
     return true;
 }
 
-// Leaves in `path` the file that all links lead to, and in `out_info` what there is; false with
-// errno when there is nothing (ENOENT) or it cannot be told.
+// Leaves in `path` the file that all links lead to, and in `out_info` its description; false with
+// errno when there is no such file (ENOENT) or a link cannot be read.
 static bool follow_links(char path[PATH_MAX], struct stat* out_info)
 {
     for (int i = 0; i < MOST_LINKS; ++i) {
@@ -82,8 +83,8 @@ static bool follow_links(char path[PATH_MAX], struct stat* out_info)
     return false;
 }
 
-// The owner of a file that is not the user's may have meant to write to the one that takes its
-// place.
+// The owner of a file that is not the user's may have meant only that file to be written by others,
+// not a new one in its place.
 static void take_permissions(const struct stat* info, target_t* target)
 {
     target->keeps_mode = info->st_uid == geteuid();
@@ -104,8 +105,8 @@ static int judge_target(const char* path, bool is_there, const struct stat* info
         return tengine_error_set(TENGINE_EIO,
                                  "cannot write '%s': it is %s, and only regular files are replaced",
                                  path, kind_of(info->st_mode));
-    // The new name needs the right to write the folder only; a user who took away that to the file
-    // did not want it replaced. Another process may have removed it meanwhile.
+    // A rename needs the right to write the folder only; but a user who has made a file read-only
+    // does not want it replaced. Another process may have removed the file meanwhile.
     const bool may_write = faccessat(AT_FDCWD, target->path, W_OK, AT_EACCESS) == 0;
     return may_write || errno == ENOENT ? TENGINE_OK : fail(path);
 }
@@ -147,16 +148,16 @@ static int find_target_in(const char* folder, const char* name, target_t* out_ta
     return judge_target(out_target->path, is_there, &info, out_target);
 }
 
-// Locks a new file, unless a search for leftovers has already taken it for one.
+// Locks a new file. False when a search for leftovers has already taken the file for one.
 static bool lock_new(int descriptor)
 {
     struct stat info;
-    flock(descriptor, LOCK_EX);  // not every file system can
+    flock(descriptor, LOCK_EX);  // flock() fails on some file systems
     return fstat(descriptor, &info) != 0 || info.st_nlink > 0;
 }
 
-// A file in the target's folder that was not there before, and that cannot be a planted link:
-// O_EXCL takes neither. Its descriptor, or -1 with errno.
+// Creates a new file in the target's folder. O_EXCL refuses a file or a link that another user has
+// put there. Returns its descriptor, or -1 with errno.
 static int create_unfinished(const target_t* target, char out_path[PATH_MAX + 64])
 {
     for (int i = 0; i < MOST_NAMES; ++i) {
@@ -192,13 +193,13 @@ static bool write_pieces(int descriptor, const file_piece_t pieces[], size_t num
     return true;
 }
 
-// Some file systems cannot, and say so with EINVAL.
+// Some file systems cannot synchronise, and say so with EINVAL.
 static bool synchronise(int descriptor)
 {
     return fsync(descriptor) == 0 || errno == EINVAL;
 }
 
-// Gives the open file its permissions, where the umask took some away, and its bytes; closes it.
+// Sets the permissions that the umask took away, writes the bytes and closes the file.
 static bool finish(int descriptor, const target_t* target, const file_piece_t pieces[],
                    size_t number)
 {
@@ -215,8 +216,8 @@ static bool finish(int descriptor, const target_t* target, const file_piece_t pi
     return is_written && is_closed;
 }
 
-// The new name is on the disk when the folder is. One that may be written but not read cannot be
-// opened for that.
+// The new name is on the disk once the folder is. A folder that may be written but not read cannot
+// be opened for that.
 static bool synchronise_folder(const target_t* target)
 {
     char path[PATH_MAX];
@@ -239,7 +240,7 @@ static int replace_target(const char* path, const target_t* target, const file_p
     char unfinished[PATH_MAX + 64];
     const int descriptor = create_unfinished(target, unfinished);
     if (descriptor < 0) return fail(path);
-    // Another that holds the lock until the file has its name.
+    // A second descriptor holds the lock until the file has its name.
     const int lock = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
     const bool is_done =
         finish(descriptor, target, pieces, number) && rename(unfinished, target->path) == 0;

@@ -14,7 +14,7 @@ TENGINE_MUST_USE int replace_file(const char* path, const void* bytes, size_t si
 // The contract is that of tengine_file_put(), with a status.
 TENGINE_MUST_USE int put_file(const char* folder, const char* name, const void* bytes, size_t size);
 
-// The same for content that lies in several places, one after the other in the file.
+// replace_file() for content that lies in several places, one piece after the other in the file.
 typedef struct file_piece
 {
     const void* bytes;

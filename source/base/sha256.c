@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256; see sha256.h. Names of variables and functions are the standard's.
+// SHA-256; see sha256.h. Variables and functions have the standard's names.
 #include "base/sha256.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static uint32_t big_endian(const uint8_t* bytes)
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-// W of §6.2.2, step 1.
+// Computes W of §6.2.2, step 1.
 static void expand_message(const uint8_t* block, uint32_t w[64])
 {
     for (int t = 0; t < 16; ++t)
@@ -140,7 +140,7 @@ void find_sha256(const void* data, size_t size, uint8_t out_digest[SHA256_BYTES]
     finish_sha256(&hash, out_digest);
 }
 
-// Two whole pieces that follow each other.
+// Hashes two whole pieces that follow each other.
 static void find_pair(const sha256_instructions_t* fast, const uint8_t* bytes,
                       uint8_t out_digests[2][SHA256_BYTES])
 {
@@ -164,10 +164,10 @@ enum
 {
     PAIR_BYTES = 2 * SHA256_PIECE_BYTES,
     BATCH_PAIRS = 128,
-    GRAIN_PAIRS = 4  // for a worker: some 60 us
+    GRAIN_PAIRS = 4  // the least work for a worker: some 60 us
 };
 
-// Pieces whose digests are found before they are hashed in turn.
+// Pieces whose digests are computed before they are hashed in turn.
 typedef struct batch
 {
     const uint8_t* bytes;

@@ -23,21 +23,22 @@ typedef struct sha256
     uint64_t size;  // all data so far, in bytes
 } sha256_t;
 
-// Start, any number of updates, one finish; then it may be started again.
+// A hash is started once, updated any number of times and finished once; then it may be started
+// again.
 void start_sha256(sha256_t* hash);
 void update_sha256(sha256_t* hash, const void* data, size_t size);
-// The same for a number, and for a string or NULL with its length: later bytes are never taken for
-// it.
+// Update the hash with a number, and with a string or NULL. A string's length is hashed, too, so
+// that bytes after it are never taken for its own.
 void update_sha256_number(sha256_t* hash, int64_t number);
 void update_sha256_text(sha256_t* hash, const char* text);
 void finish_sha256(sha256_t* hash, uint8_t out_digest[SHA256_BYTES]);
 
-// The three at once.
+// start_sha256(), update_sha256() and finish_sha256() in one call.
 void find_sha256(const void* data, size_t size, uint8_t out_digest[SHA256_BYTES]);
 
 // For large data: the SHA-256 of the SHA-256s of its pieces, each of SHA256_PIECE_BYTES but the
-// last. The workers of the pool (NULL: none) share them, and a processor with instructions for
-// SHA-256 takes little longer for two pieces than for one.
+// last. The workers of the pool (NULL: none) share the pieces, and a processor with instructions
+// for SHA-256 takes little longer for two pieces than for one.
 void find_sha256_of_pieces(thread_pool_t* pool, const void* data, size_t size,
                            uint8_t out_digest[SHA256_BYTES]);
 

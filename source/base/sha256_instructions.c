@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four rounds at a time: `w` holds the last 16 words of the message's schedule, four to a register.
-// The instructions are in: Intel, "Intel SHA Extensions" (2013); Arm ARM, SHA256H and the like.
+// SHA-256 with the processor's instructions, four rounds at a time: `w` holds the last 16 words of
+// the message's schedule, four to a register. The instructions are in: Intel, "Intel SHA
+// Extensions" (2013); Arm ARM, SHA256H and the like.
 #include "base/sha256_instructions.h"
 
 #include "base/cpu.h"
@@ -9,7 +10,7 @@
 
 #include <immintrin.h>
 
-// The words of the next four rounds, of the 16 before them.
+// Returns the words of the next four rounds, computed from the 16 before them.
 __attribute__((target("sha,sse4.1"))) static __m128i next_words(__m128i w0, __m128i w1, __m128i w2,
                                                                 __m128i w3)
 {
@@ -18,7 +19,7 @@ __attribute__((target("sha,sse4.1"))) static __m128i next_words(__m128i w0, __m1
 }
 
 // The state as the instructions want it, {f, e, b, a} and {h, g, d, c} from the lowest word up, and
-// where it stands in its data.
+// the position in its data.
 typedef struct stream
 {
     __m128i abef, cdgh, abef_before, cdgh_before;
@@ -107,12 +108,12 @@ const sha256_instructions_t* find_sha256_instructions(void)
     return (get_cpu_features() & needed) == needed ? &instructions : NULL;
 }
 
-// Clang 14 declares them only where all of the file may use them.
+// Clang 14 declares the intrinsics only when the whole file is compiled for them.
 #elif defined(__aarch64__) && defined(__linux__) && !defined(__clang__)
 
 #include <arm_neon.h>
 
-// A state, and where it stands in its data.
+// A state, and the position in its data.
 typedef struct stream
 {
     uint32x4_t abcd, efgh, abcd_before, efgh_before;

@@ -13,12 +13,13 @@ typedef struct sha256_instructions
 {
     // Adds whole blocks of 64 bytes to a state.
     void (*add_blocks)(uint32_t state[8], const uint8_t* bytes, size_t block_num);
-    // The same for two states and as many blocks for each: the instructions of one wait for each
-    // other, those of two fill the time.
+    // Adds blocks to two states, as many to each. The instructions of one state depend on each
+    // other; those of the other fill the time.
     void (*add_block_pairs)(uint32_t states[2][8], const uint8_t* const bytes[2], size_t block_num);
 } sha256_instructions_t;
 
-// With the instructions of this processor; NULL when it has none, or the compiler lacks them.
+// Returns the functions for this processor; NULL when it has no such instructions, or the compiler
+// lacks them.
 const sha256_instructions_t* find_sha256_instructions(void);
 
 // K of FIPS 180-4 §4.2.2.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract is in small_file.h. Without stdio, whose streams take memory of their own.
+// The contract is in small_file.h. Nothing here uses stdio, whose streams allocate.
 #define _DEFAULT_SOURCE
 #include "base/small_file.h"
 
@@ -35,7 +35,7 @@ static int check_file(int descriptor, const char* path, const char* what, size_t
     return TENGINE_OK;
 }
 
-// `inout_size` bytes, or as many as there still are.
+// Reads `inout_size` bytes, or as many as the file still has.
 static bool read_all(int descriptor, char* bytes, size_t* inout_size)
 {
     size_t done = 0;

@@ -8,8 +8,8 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// The bytes of a regular file of at most `most` of them, to free with free_memory(). Nothing is
-// waited for, as a pipe without a writer would be. `what` says in messages what the file is ("the
+// Reads a regular file of at most `most` bytes, to free with free_memory(). Never blocks, as
+// opening a pipe without a writer would. `what` says in messages what the file is ("the
 // configuration"). TENGINE_EIO: it cannot be read, or is a folder, a pipe or a device.
 // TENGINE_ELIMIT: it is larger. TENGINE_ENOMEM.
 TENGINE_MUST_USE int read_small_file(const char* path, const char* what, size_t most,

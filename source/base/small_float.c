@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See small_float.h. Integer arithmetic alone: the same on every machine and rounding mode.
+// See small_float.h. The conversions use integer arithmetic alone: the same on every machine and
+// rounding mode.
 #include "base/small_float.h"
 
 #include <math.h>
@@ -72,7 +73,7 @@ static uint64_t bits_of(double value)
     return bits;
 }
 
-// `value` in multiples of 2^-shift, ties to even.
+// Returns `value` in multiples of 2^-shift, ties to even.
 static int round_shifted(uint64_t value, int shift)
 {
     if (shift > DOUBLE_MANTISSA + 1) return 0;  // less than half
@@ -81,8 +82,8 @@ static int round_shifted(uint64_t value, int shift)
     return (int)((value + below_half + odd) >> shift);
 }
 
-// The code without sign of a positive number, as if there were no greatest exponent. A mantissa
-// that is rounded up to the next power of two carries into the exponent by itself.
+// Returns the code without sign of a positive number, as if there were no greatest exponent. A
+// mantissa that is rounded up to the next power of two carries into the exponent by itself.
 static int round_magnitude(const small_float_t* format, uint64_t bits)
 {
     const int biased = (int)(bits >> DOUBLE_MANTISSA) & DOUBLE_EXPONENTS;

@@ -12,10 +12,10 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// The codes that are no finite numbers.
+// The codes that stand for infinities and NaN.
 enum small_float_kind
 {
-    SMALL_FLOAT_FINITE,    // none
+    SMALL_FLOAT_FINITE,    // no code does
     SMALL_FLOAT_NO_INF,    // NaN: all bits but the sign are set
     SMALL_FLOAT_IEEE,      // the greatest exponent: infinity with mantissa 0, else NaN
     SMALL_FLOAT_NO_MINUS,  // NaN: the code of -0, which does not exist
@@ -41,16 +41,17 @@ enum power_rounding
     POWER_NEAREST  // half way: up
 };
 
-// The description of a TENGINE_DT_*; NULL for all others. Lives for ever.
+// Returns the description of a TENGINE_DT_*; NULL for all others. Never freed.
 const small_float_t* find_small_float(int data_type);
 
-// Exact. NaN for the codes that are none.
+// The result is exact; NaN for the codes of NaN.
 double small_float_to_double(const small_float_t* format, uint8_t code);
 
-// Rounds to nearest, ties to even, in one step; a float is a double without loss. An infinity, and
-// a value that rounds to more than the greatest number, becomes the greatest if `saturate`, else
-// infinity or, where there is none, NaN; FLOAT4E2M1 always has the greatest. NaN stays NaN. Signs
-// stay, those of NaN and zero only where these have signs. Not for SMALL_FLOAT_POWER.
+// Rounds to nearest, ties to even, in one step; a float converts to a double without loss. An
+// infinity, and a value that rounds to more than the greatest number, becomes the greatest if
+// `saturate`, else infinity or, in a format without it, NaN; FLOAT4E2M1 always has the greatest.
+// NaN stays NaN. Signs are kept, those of NaN and zero only in formats that have them. Not for
+// SMALL_FLOAT_POWER.
 uint8_t double_to_small_float(const small_float_t* format, double value, bool saturate);
 
 // Rounds to FLOAT8E8M0. A value that rounds to more than 2^127 or to less than 2^-127, infinity and

@@ -9,11 +9,12 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// As qsort(): heapsort, at most 2 n log2(n) comparisons. Equal items may change places.
+// Sorts as qsort() does, by heapsort: at most 2 n log2(n) comparisons. Equal items may change
+// places.
 void sort_items(void* items, size_t number, size_t size,
                 int (*compare)(const void* left, const void* right));
 
-// The least first.
+// Sorts in ascending order.
 void sort_indices(int32_t* indices, size_t number);
 
 TENGINE_EXTERN_C_END

@@ -12,8 +12,8 @@ enum
     FIRST_CAPACITY = 256
 };
 
-// Room for `added` more characters and the NUL; at least doubles, so that appending is amortised
-// linear.
+// Makes room for `added` more characters and the NUL; at least doubles, so that appending is
+// amortised linear.
 static bool reserve(text_t* text, size_t added)
 {
     size_t needed;

@@ -9,14 +9,14 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// Starts as all zero bytes: `text_t text = {0};`. `data` is NULL until something was appended and
-// a NUL-terminated string of `length` characters from then on.
+// A text starts as all zero bytes: `text_t text = {0};`. `data` is NULL until something was
+// appended and a NUL-terminated string of `length` characters from then on.
 typedef struct text
 {
     char* data;
     size_t length;
     size_t capacity;
-    bool failed;  // memory ran short: an append was dropped, and so are all later ones
+    bool failed;  // out of memory: an append was dropped, and so are all later ones
 } text_t;
 
 // Appends formatted text. The arguments must not point into the text itself.

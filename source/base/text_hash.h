@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// FNV-1a of 64 bits (http://www.isthe.com/chongo/tech/comp/fnv): each call goes on from the hash
-// before, the first from HASH_START. Hostile strings may have the same hash, for which
-// base/sha256.h is there.
+// FNV-1a of 64 bits (http://www.isthe.com/chongo/tech/comp/fnv): each call continues from the hash
+// before, the first from HASH_START. Collisions can be made on purpose; where that matters,
+// base/sha256.h is used.
 #pragma once
 
 #include <stddef.h>
@@ -18,7 +18,7 @@ static inline uint64_t hash_bytes(uint64_t hash, const void* bytes, size_t size)
     return hash;
 }
 
-// With its NUL.
+// Hashes the string with its NUL.
 static inline uint64_t hash_text(uint64_t hash, const char* text)
 {
     return hash_bytes(hash, text, strlen(text) + 1);

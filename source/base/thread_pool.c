@@ -36,7 +36,7 @@ enum
     SPIN_BATCH = 16         // polls between two looks at the clock
 };
 
-// A worker's wait, in a loop.
+// The states of a worker's slot.
 enum
 {
     SLOT_CLOSED,  // the worker is not in the loop, and may not join it
@@ -51,8 +51,8 @@ typedef struct pool_slot
     void* argument;
     int64_t count;
     int32_t chunk_num;
-    int32_t share_num;      // workers that have a share, the first ones
-    atomic_int next_chunk;  // in this worker's share, for all who take from it
+    int32_t share_num;      // the first workers, which have a share
+    atomic_int next_chunk;  // in this worker's share, for all workers that take chunks of it
     atomic_int state;
 } pool_slot_t;
 
@@ -66,7 +66,7 @@ typedef struct pool_worker
 struct thread_pool
 {
     int size;
-    pid_t process;           // that has the threads
+    pid_t process;           // the process that has the threads
     bool spins;              // there is a core for each worker
     uint64_t cpu_mask;       // 0: not pinned
     pool_worker_t* workers;  // size - 1 of them have a thread, workers[0] is the caller
@@ -75,7 +75,7 @@ struct thread_pool
     alignas(ALLOC_ALIGNMENT) atomic_flag busy;  // a caller owns the pool
     atomic_bool stopping;
     atomic_int run_num;    // runs in flight
-    atomic_int waker_cpu;  // where the caller was when it last woke workers
+    atomic_int waker_cpu;  // the caller's core when it last woke workers
     atomic_int sleeper_num;
     atomic_int caller_sleeps;  // 0 or 1: exchanges of a byte need a library on RISC-V
     pthread_mutex_t mutex;     // only for sleeping and waking
@@ -83,7 +83,7 @@ struct thread_pool
     pthread_cond_t left;
 };
 
-// The work that this thread is in, innermost first: pools and the worker number it has there.
+// The loop bodies that this thread is in, innermost first: pools and the worker number in each.
 typedef struct pool_frame
 {
     const struct pool_frame* outer;
@@ -110,7 +110,7 @@ static void relax_cpu(void)
 #endif
 }
 
-// Polls `done` for a while, in a run for longer; whether it came true.
+// Polls `done` for a while, within a run for longer; returns whether it came true.
 static bool spin_until(thread_pool_t* pool, bool (*done)(const thread_pool_t*, int), int worker)
 {
     if (done(pool, worker)) return true;
@@ -139,13 +139,13 @@ static void run_chunk(const pool_slot_t* loop, int64_t i, int worker)
     loop->body(loop->argument, begin, end, worker);
 }
 
-// The first chunk of the share of `worker`, and the end of the share before it.
+// Returns the first chunk of the share of `worker`, which is the end of the share before it.
 static int share_begin(const pool_slot_t* loop, int worker)
 {
     return worker * loop->chunk_num / loop->share_num;
 }
 
-// The worker's own share, then the rest of the others'.
+// Runs the worker's own share, then the rest of the others'.
 static void run_chunks(thread_pool_t* pool, int worker)
 {
     const pool_frame_t frame = {innermost_frame, pool, worker};
@@ -155,7 +155,7 @@ static void run_chunks(thread_pool_t* pool, int worker)
         const int owner = (worker + i) % loop->share_num;
         const int end = share_begin(loop, owner + 1);
         atomic_int* next = &pool->slots[owner].next_chunk;
-        // Looking first leaves the line of a finished owner where it is.
+        // The load before the exchange leaves the cache line of a finished owner where it is.
         while (atomic_load_explicit(next, memory_order_relaxed) < end) {
             const int chunk = atomic_fetch_add_explicit(next, 1, memory_order_relaxed);
             if (chunk >= end) break;
@@ -165,7 +165,7 @@ static void run_chunks(thread_pool_t* pool, int worker)
     innermost_frame = frame.outer;
 }
 
-// Something for a worker: an open loop, or the end of the pool.
+// Whether there is something to do for a worker: an open loop, or the end of the pool.
 static bool has_work(const thread_pool_t* pool, int worker)
 {
     return atomic_load(&pool->slots[worker].state) == SLOT_OPEN || atomic_load(&pool->stopping);
@@ -188,7 +188,7 @@ static void leave_core_of_waker(const thread_pool_t* pool)
         return;
     cpu_set_t others = set;
     CPU_CLR(cpu, &others);
-    // The scheduler moves it at once, and may move it back later.
+    // The scheduler moves the thread at once, and may move it back later.
     if (sched_setaffinity(0, sizeof others, &others) == 0) sched_setaffinity(0, sizeof set, &set);
 }
 
@@ -196,8 +196,8 @@ static void wait_for_work(thread_pool_t* pool, int worker)
 {
     if (spin_until(pool, has_work, worker)) return;
     pthread_mutex_lock(&pool->mutex);
-    // Announced before looking again, and open_loop() looks for sleepers after opening, both in the
-    // one order of sequentially consistent operations: one of the two sees the other.
+    // The worker announces that it sleeps before it looks again, and open_loop() looks for sleepers
+    // after opening; both are sequentially consistent, so that one of the two sees the other.
     atomic_fetch_add(&pool->sleeper_num, 1);
     while (!has_work(pool, worker))
         pthread_cond_wait(&pool->work_ready, &pool->mutex);
@@ -206,7 +206,7 @@ static void wait_for_work(thread_pool_t* pool, int worker)
     leave_core_of_waker(pool);
 }
 
-// Whether the slot was in the first state; then it is in the second.
+// Moves the slot from one state to the other; returns whether it was in the first.
 static bool change_slot(pool_slot_t* slot, int from, int to)
 {
     return atomic_compare_exchange_strong(&slot->state, &from, to);
@@ -235,7 +235,7 @@ static void* work(void* argument)
 {
     const pool_worker_t* self = argument;
     thread_pool_t* pool = self->pool;
-    // The same mask fails for all workers alike: one of them reports it.
+    // The mask fails for all workers alike: one of them reports it.
     if (pool->cpu_mask != 0 && !pin_this_thread(pool->cpu_mask) && self->number == 1) {
         TLOG_WARNING("thread pool: cannot pin threads to core mask 0x%llx; they stay unpinned",
                      (unsigned long long)pool->cpu_mask);
@@ -268,7 +268,7 @@ static void open_loop(thread_pool_t* pool, const pool_slot_t* loop)
     pthread_mutex_lock(&pool->mutex);
     pthread_cond_broadcast(&pool->work_ready);
     pthread_mutex_unlock(&pool->mutex);
-    // A worker that waits for this core goes on to another, see leave_core_of_waker().
+    // A worker that waits for this core moves to another, see leave_core_of_waker().
     sched_yield();
 }
 
@@ -277,8 +277,9 @@ static void wait_for_worker(thread_pool_t* pool, int worker)
 {
     if (spin_until(pool, is_closed, worker)) return;
     pthread_mutex_lock(&pool->mutex);
-    // Announced before looking again, and leave_loop() looks for it after leaving. An exchange, not
-    // a store: under qemu 7.2 on x86 a sequentially consistent load of Arm overtakes such a store.
+    // The caller announces that it sleeps before it looks again, and leave_loop() looks for it
+    // after leaving. An exchange, not a store: under qemu 7.2 on x86 a sequentially consistent load
+    // of Arm overtakes such a store.
     atomic_exchange(&pool->caller_sleeps, 1);
     while (!is_closed(pool, worker))
         pthread_cond_wait(&pool->left, &pool->mutex);
@@ -289,7 +290,8 @@ static void wait_for_worker(thread_pool_t* pool, int worker)
 static void close_loop(thread_pool_t* pool, int share_num)
 {
     for (int worker = 1; worker < share_num; ++worker) {
-        // One that has left closed its slot itself: reading that moves the line once.
+        // A worker that has left has closed its slot itself: reading the slot moves the cache line
+        // once.
         if (is_closed(pool, worker)) continue;
         if (!change_slot(&pool->slots[worker], SLOT_OPEN, SLOT_CLOSED))
             wait_for_worker(pool, worker);

@@ -15,19 +15,19 @@ enum
 
 typedef struct thread_pool thread_pool_t;
 
-// A pool of `thread_num` workers. Worker 0 is the caller of run_parallel(), so thread_num - 1
-// threads are started. Their affinity becomes `cpu_mask` (bit i: core i); 0 or all ones leaves it
-// as it is, and a mask the system refuses is logged and left aside. The calling thread is not
+// Creates a pool of `thread_num` workers. Worker 0 is the caller of run_parallel(), so thread_num -
+// 1 threads are started. Their affinity becomes `cpu_mask` (bit i: core i); 0 or all ones leaves it
+// as it is, and a mask that the system refuses is logged and ignored. The calling thread is not
 // pinned. TENGINE_ERANGE: thread_num outside 1..THREAD_POOL_LIMIT; TENGINE_ENOMEM: out of memory or
 // threads.
 TENGINE_MUST_USE int create_thread_pool(int thread_num, uint64_t cpu_mask,
                                         thread_pool_t** out_pool);
 
 // Ends the threads. No run_parallel() may be in flight. NULL is allowed. In the child of a fork(),
-// which has none of the threads, this is all that may be done with the pool.
+// which has none of the threads, no other call for the pool is allowed.
 void destroy_thread_pool(thread_pool_t* pool);
 
-// Workers of the pool; 1 for NULL.
+// Returns the number of workers of the pool; 1 for NULL.
 int get_thread_pool_size(const thread_pool_t* pool);
 
 // Calls body(argument, begin, end, worker) for disjoint ranges that together are 0..count-1, and
@@ -45,9 +45,9 @@ void run_parallel(thread_pool_t* pool, int64_t count, int64_t grain,
                   void (*body)(void* argument, int64_t begin, int64_t end, int worker),
                   void* argument);
 
-// Between the two, many loops follow each other: workers poll for the next for a while (2 ms)
-// before they sleep, which they do at once (5 us) after the last run has ended. Runs may overlap.
-// NULL is allowed.
+// Between begin_parallel_run() and end_parallel_run(), workers poll for the next loop for a while
+// (2 ms) before they sleep, which they do soon (5 us) after the last run has ended. Runs may
+// overlap. NULL is allowed.
 void begin_parallel_run(thread_pool_t* pool);
 void end_parallel_run(thread_pool_t* pool);
 

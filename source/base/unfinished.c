@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Neither opendir() nor streams, which take memory.
+// The contract is in unfinished.h. Nothing here uses opendir() or streams, which allocate.
 #define _DEFAULT_SOURCE
 #include "base/unfinished.h"
 
@@ -18,7 +18,7 @@
 enum
 {
     MOST_NAMES = 100,
-    MOST_BLOCKS = 256  // a folder's list, in blocks of 4 KiB
+    MOST_BLOCKS = 256  // of 4 KiB, for the list of a folder
 };
 
 // An entry as getdents64() writes it.
@@ -63,7 +63,8 @@ bool is_unfinished_name(const char* name)
 void choose_unfinished_name(char out_name[UNFINISHED_NAME_BYTES])
 {
     uint64_t number;
-    // Kernels before Linux 3.17 have none: then the name can be guessed, but is still new.
+    // Kernels before Linux 3.17 have no getentropy(): the name can then be guessed, but is still
+    // new.
     if (getentropy(&number, sizeof number) != 0) {
         struct timespec now = {0};
         clock_gettime(CLOCK_MONOTONIC, &now);
@@ -75,8 +76,8 @@ void choose_unfinished_name(char out_name[UNFINISHED_NAME_BYTES])
 
 // ---- what killed programs left ----
 
-// The entry, open and locked, if it is of this kind (S_IFREG, S_IFDIR), of this user, and left;
-// else -1.
+// Opens and locks the entry, if it is of this kind (S_IFREG, S_IFDIR), of this user, and left by a
+// killed program; else -1.
 static int take_left(int folder, const char* name, mode_t kind)
 {
     struct stat info;
@@ -132,13 +133,13 @@ void remove_left_folders(const char* folder)
 
 // ---- a folder ----
 
-// The folder, open and locked; -1 when a search took it for left over before it was locked.
+// Opens and locks the folder; -1 when a search took it for left over before it was locked.
 static int lock_folder(const char* path)
 {
     struct stat info, there;
     const int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder < 0) return -1;
-    flock(folder, LOCK_EX);  // not every file system can
+    flock(folder, LOCK_EX);  // flock() fails on some file systems
     if (fstat(folder, &info) == 0 && stat(path, &there) == 0 && info.st_ino == there.st_ino)
         return folder;
     close(folder);

@@ -11,7 +11,7 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// tengine-<16 hexadecimal digits>.unfinished
+// Names are tengine-<16 hexadecimal digits>.unfinished.
 #define UNFINISHED_BEGINNING "tengine-"
 #define UNFINISHED_ENDING ".unfinished"
 enum
@@ -24,11 +24,11 @@ enum
 
 bool is_unfinished_name(const char* name);
 
-// A name that others cannot guess, as a string.
+// Chooses a name that others cannot guess.
 void choose_unfinished_name(char out_name[UNFINISHED_NAME_BYTES]);
 
-// Removes the files, or the folders with the files that they have, that killed programs of this
-// user have left in `folder`, "" for the current one, as far as it can be read.
+// Removes from `folder` ("": the current one) the files, or the folders with their files, that
+// killed programs of this user have left, as far as it can be read.
 void remove_left_files(const char* folder);
 void remove_left_folders(const char* folder);
 
@@ -39,8 +39,8 @@ typedef struct unfinished_folder
     int lock;  // its descriptor
 } unfinished_folder_t;
 
-// Removes the left folders in the folder `parent`, "" for the current one, and makes a new one
-// there. 0, or the value of errno that says why there is none.
+// Removes the left folders in the folder `parent` ("": the current one) and makes a new one there.
+// Returns 0, or the value of errno that says why there is none.
 int create_unfinished_folder(const char* parent, unfinished_folder_t* out_folder);
 
 // Removes the folder with its files.

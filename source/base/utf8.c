@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bounds of the second byte leave out what is longer than it needs to be, halves of surrogate
-// pairs, and what is beyond U+10FFFF.
+// The bounds of the second byte exclude overlong forms, surrogates, and code points beyond
+// U+10FFFF.
 #include "base/utf8.h"
 
 #include <stdbool.h>

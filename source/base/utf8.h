@@ -9,8 +9,8 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// The number of bytes of the well-formed character at `text`, which has `length` bytes, at least
-// one, by RFC 3629; 0 if there is none.
+// Returns the number of bytes of the well-formed character (RFC 3629) at `text`, which has `length`
+// bytes, at least one; 0 if there is none.
 size_t measure_utf8_character(const char* text, size_t length);
 
 TENGINE_EXTERN_C_END

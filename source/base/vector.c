@@ -34,8 +34,8 @@ static int reserve(vector_t* v, int space_num)
     return 0;
 }
 
-// Room for one more element. Growing by half keeps pushes amortised constant; where that much is
-// not to be had, one more may still fit.
+// Makes room for one more element. Growing by half keeps pushes amortised constant; when that much
+// memory cannot be had, one more element may still fit.
 static int reserve_next(vector_t* v)
 {
     if (v->elem_num < v->space_num) return 0;
@@ -94,7 +94,7 @@ int resize_vector(vector_t* v, int new_size)
     return 0;
 }
 
-// The index of the element at `data`, or -1.
+// Returns the index of the element at `data`, or -1.
 static int find_element(const vector_t* v, const void* data)
 {
     if (!v || !data) return -1;
@@ -107,7 +107,7 @@ static int find_element(const vector_t* v, const void* data)
 int push_vector_data(vector_t* v, const void* data)
 {
     if (!v || !data) return -1;
-    // An element of this vector moves when the storage grows.
+    // `data` may be an element of this vector, which moves when the storage grows.
     const int own_index = find_element(v, data);
     if (reserve_next(v) != 0) return -1;
     const void* source = own_index >= 0 ? element_at(v, own_index) : data;

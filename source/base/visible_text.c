@@ -5,7 +5,7 @@ enum
 {
     FIRST_VISIBLE = 0x20,
     DELETE = 0x7f,
-    // In UTF-8 the controls of eight bits, U+0080 to U+009F, begin so.
+    // The first byte, in UTF-8, of the control characters U+0080 to U+009F.
     EIGHT_BITS = 0xc2,
     LAST_OF_EIGHT_BITS = 0x9f
 };
