@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // DynamicQuantizeMatMul, tengine.RowQuantizeMatMul, MatMulIntegerToFloat and MatMulInteger with a
-// constant second matrix: the rows of the first, of the former two as bytes in scratch, are pixels
-// (byte_pixels.h). The epilogue is applied to floats before they leave the cache. Limits:
-// multiply-adds, with some rows; with few rows the bandwidth of the memory. Accuracy: the sums are
-// exact; |error| <= 4 * eps * (|result| + 2 |bias|), for the rounding of the sum, of two scales and
-// of the result, before the activation.
+// constant second matrix: the rows of the first, which the former two quantise to int8 in scratch,
+// are pixels (byte_pixels.h). The epilogue is applied to floats before they leave the cache.
+// Limits: multiply-adds, with some rows; with few rows the bandwidth of the memory. Accuracy: the
+// int32 accumulators are exact; |error| <= 4 * eps * (|result| + 2 |bias|), for the rounding of the
+// accumulator, of two scales and of the result, before the activation.
 #include <algorithm>
 #include <cstdint>
 
@@ -17,8 +17,8 @@
 namespace tengine::cpu {
 namespace {
 
-// Where the node has the zero point of the first matrix, the scale of the second, input 1, its zero
-// points, and the bias; -1: nowhere.
+// Indices of the inputs that have the zero point of the first matrix, the scale and the zero points
+// of the second matrix, which is input 1, and the bias; -1: absent.
 struct Places
 {
     int input_zero_point, scale, zero_point, bias;
@@ -45,7 +45,7 @@ ByteOperands find_operands(const node& node, const Places& places)
     return operands;
 }
 
-// The quantised form of a first matrix in floats: its bytes, and how they stand for the rows.
+// The quantised first matrix: its bytes, scales and zero points.
 struct Quantized
 {
     uint8_t* bytes;
@@ -57,7 +57,7 @@ constexpr uint64_t round_up(uint64_t bytes)
     return (bytes + 63) / 64 * 64;
 }
 
-// After the copies of the workers in scratch.
+// The quantised first matrix follows the workers' copies in scratch.
 Quantized find_quantized(const KernelContext& context, const BytePixels& rows)
 {
     const auto workers = static_cast<uint64_t>(get_thread_pool_size(context.pool));
@@ -72,7 +72,7 @@ int prepare(KernelContext& context, const Places& places)
     const int64_t depth = b.dims[0], columns = b.dims[1];
     const ByteOperands operands = find_operands(*context.node, places);
     BytePixels rows = describe_byte_rows(a.elem_num / depth, depth, columns);
-    find_byte_format(operands, depth, depth, &rows.format);  // there is one, as accepts() has seen
+    find_byte_format(operands, depth, depth, &rows.format);  // there is one: accepts() has checked
     rows.has_words = true;
     plan_byte_pixels(rows, operands, get_thread_pool_size(context.pool));
     TENGINE_RETURN_IF_ERROR(keep_byte_pixels(context, rows, operands, {1, columns, 0}));
@@ -97,7 +97,7 @@ int prepare_integer(KernelContext& context)
     return prepare(context, kInteger);
 }
 
-// With these bytes as input 0, and the zero point that they have in this run.
+// Multiplies with `input` in place of input 0, and with the zero point that it has in this run.
 int multiply(KernelContext& context, const uint8_t* input, int zero_point, const ByteWords& words)
 {
     BytePixels rows = packed_problem<BytePixels>(context);
@@ -108,7 +108,7 @@ int multiply(KernelContext& context, const uint8_t* input, int zero_point, const
     return TENGINE_OK;
 }
 
-// Results in float, and the operators fused into the step.
+// Describes results in float with the operators that are fused into the step.
 ByteWords describe_floats(const KernelContext& context, const Places& places, float scale)
 {
     const auto find = [&](int index) {

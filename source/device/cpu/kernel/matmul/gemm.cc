@@ -23,7 +23,8 @@ bool accepts(const node& node)
            get_ir_node_input(&node, 1)->data_type == TENGINE_DT_FP32;
 }
 
-// Every worker has a workspace of its own, whether it computes a strip of a product or a product.
+// Every worker has a workspace of its own, whether it computes a strip of a product or a whole
+// product.
 void prepare_product(KernelContext& context, const Product& product)
 {
     prepare_products();
@@ -81,7 +82,7 @@ int run_gemm(KernelContext& context)
     return TENGINE_OK;
 }
 
-// With alpha 0 products of libraries leave out a and b, whose NaN and infinities count.
+// With alpha 0, libraries do not read a and b, so that their NaN and infinities would be lost.
 bool accepts_gemm(const node& node)
 {
     const tensor& a = *get_ir_node_input(&node, 0);
@@ -90,7 +91,8 @@ bool accepts_gemm(const node& node)
            static_cast<const gemm_param*>(node.op.param_mem)->alpha != 0;
 }
 
-// b is one matrix and a is dense: the rows of all matrices of a are the rows of one.
+// Whether b is one matrix and a is dense: the rows of all matrices of a are then the rows of one
+// product.
 bool is_one_product(const matmul_shape& shape)
 {
     int64_t dense = 1;
@@ -102,7 +104,7 @@ bool is_one_product(const matmul_shape& shape)
     return fits_product(shape.batch * shape.m, shape.n, shape.k);
 }
 
-// The product of the first `m` rows of an operand's matrices.
+// Makes the product of the first `m` rows of an operand's matrices.
 Product make_product(const KernelContext& context, const matmul_shape& shape, int64_t m)
 {
     Product product = {m, shape.n, shape.k, {}, {}, context.output(0)->f32, shape.n};
@@ -111,7 +113,7 @@ Product make_product(const KernelContext& context, const matmul_shape& shape, in
     return product;
 }
 
-// Matrix `index` of the output's stack.
+// Computes matrix `index` of the output's stack.
 void multiply_matrix(const KernelContext& context, const matmul_shape& shape, thread_pool_t* pool,
                      int64_t index, float* workspace)
 {
@@ -131,7 +133,7 @@ void multiply_matrix(const KernelContext& context, const matmul_shape& shape, th
 struct MatrixStack
 {
     matmul_shape shape;
-    bool is_one;         // product of all rows
+    bool is_one;         // one product has all rows
     uint64_t workspace;  // floats of one product
 };
 

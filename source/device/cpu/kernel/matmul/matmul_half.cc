@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // MatMul and Gemm in fp16 and bf16: the rows of the first matrix are pixels (half_pixels.h). A
 // constant second matrix is packed once; another is packed in each run, each matrix of a stack by
-// the worker that multiplies it.
-// Limits: the products of the format, with some rows; with few rows the bandwidth of the memory.
-// Accuracy: |error| <= 2 (k + 2) * eps32 * (sum |a| |b| + |bias|), before the activation, and half
-// a unit of the type of the result.
+// the worker that multiplies it. Limits: multiply-adds of the format, with some rows; with few rows
+// the bandwidth of the memory. Accuracy: |error| <= 2 (k + 2) * eps32 * (sum |a| |b| + |bias|),
+// before the activation, and half a unit in the last place of the result's type.
 #include <cstdint>
 
 #include "device/cpu/kernel/product/half_pixels.h"
@@ -66,13 +65,13 @@ bool accepts_gemm(const node& node)
     return is_product_of_rows(node) && accepts(node);
 }
 
-// Two stacks of matrices.
+// The product of two stacks of matrices.
 struct Stacks
 {
     matmul_shape shape;
-    HalfPixels matrix;  // of each
+    HalfPixels matrix;  // the product of one matrix of each stack
 
-    // The scratch of a worker: a packed matrix, then that of its product.
+    // A worker's scratch: a packed matrix, then the scratch of its product.
     uint64_t packed_bytes() const
     {
         const uint64_t alignment = ALLOC_ALIGNMENT;

@@ -28,20 +28,21 @@
 namespace tengine::cpu {
 namespace {
 
-// Up to here weights become floats in registers: for each four rows again, which takes as long as
-// storing and loading them for twice as many.
+// Up to this number of rows weights become floats in registers. This is done again for each four
+// rows; all of it takes as long as storing and loading the floats for twice as many rows.
 constexpr int64_t kFewRows = 2 * kNbitsFewRows;
-// Elements of a column that become floats at once: of a panel they take a part of the L2 cache.
+// Elements of the K segment that becomes floats at once: the segment of a panel takes a part of the
+// L2 cache.
 constexpr int64_t kStretch = 512;
 
-// Elements lie one after the other, from the lowest bits of a byte on.
+// Elements follow each other without gaps, from the lowest bits of a byte on.
 int unpack_element(const uint8_t* bytes, int64_t index, int bits)
 {
     const int64_t first = index * bits;
     return (bytes[first >> 3] >> (first & 7)) & ((1 << bits) - 1);
 }
 
-// The default zero point.
+// Returns the default zero point.
 int middle_of(int bits)
 {
     return 1 << (bits - 1);
@@ -59,7 +60,7 @@ struct NbitsProblem
     int64_t lines() const { return shape.block_bytes * kNbitsColumns / kNbitsLine; }
     int64_t panel_step() const { return shape.blocks * kNbitsLine * (1 + lines()); }
     int64_t zero_point_step() const { return int64_t{shape.blocks} * kNbitsColumns; }
-    // Elements of a row with those that fill its last block.
+    // The elements of a row, with those that fill its last block.
     int64_t depth() const { return int64_t{shape.blocks} * shape.block_size; }
     uint64_t packed_bytes() const
     {
@@ -73,9 +74,10 @@ struct NbitsProblem
                 has_zero_points ? zeros + index * zero_point_step() : nullptr, shape.blocks,
                 lines()};
     }
-    // The factor of sums before they meet the zero points of columns.
+    // The factor of the sums of a row's blocks: the common zero point, or 1 when columns have zero
+    // points of their own, which are multiplied later.
     int common_zero_point() const { return has_zero_points ? 1 : middle_of(given.bits); }
-    // Panels that are worth handing to a worker.
+    // Returns the panels that are enough work for a worker.
     int64_t grain() const { return grain_for(depth() * std::min<int64_t>(rows, kNbitsColumns)); }
     int64_t stretch_blocks() const
     {
@@ -106,7 +108,7 @@ NbitsProblem describe(const KernelContext& context)
     return problem;
 }
 
-// Element `index` of a block in its place of a column's words, a line apart.
+// Puts element `index` of a block into its place of a column's words, which are a line apart.
 void pack_element(int bits, int index, int value, char* words)
 {
     const int in_line = bits == 4 ? index % 8 : index % 4;
@@ -114,7 +116,7 @@ void pack_element(int bits, int index, int value, char* words)
     byte = static_cast<char>(byte | (in_line < 4 ? value : value << 4));
 }
 
-// Column `n` of the weights into lane n % kNbitsColumns of its panel.
+// Packs column `n` of the weights into lane n % kNbitsColumns of its panel.
 void pack_column(const NbitsProblem& problem, int64_t n, const uint8_t* elements,
                  const float* scales, const uint8_t* zero_points, char* packed)
 {
@@ -155,7 +157,7 @@ int keep(KernelContext& context, const NbitsProblem& problem)
         });
 }
 
-// Stores rows of kNbitsColumns sums as columns of the output, with the bias added.
+// Stores rows of kNbitsColumns accumulators as columns of the output, with the bias added.
 void store_sums(const KernelContext& context, const NbitsProblem& problem, int64_t panel,
                 int64_t first_row, int64_t rows, const float* sums)
 {
@@ -170,8 +172,8 @@ void store_sums(const KernelContext& context, const NbitsProblem& problem, int64
 
 // ---- in integers ----
 
-// Rows of A in tiles of `height` rows, the last of which may have fewer: of each tile scales, then
-// sums, then bytes of all tiles.
+// Rows of A as int8 in tiles of `height` rows; the last tile may have fewer. The scales of all
+// tiles come first, then their sums, then their bytes.
 struct ByteTiles
 {
     int64_t height, number;
@@ -285,7 +287,8 @@ void multiply_few_rows(const KernelContext& context, const NbitsProblem& problem
         });
 }
 
-// The columns from `first` on, of a panel of the pixel product; `scratch` has stretch_floats().
+// Computes the columns from `first` on, those of a panel of the pixel product; `scratch` has
+// stretch_floats().
 void multiply_pixel_panel(const KernelContext& context, const NbitsProblem& problem,
                           const char* packed, int64_t first, float* scratch)
 {

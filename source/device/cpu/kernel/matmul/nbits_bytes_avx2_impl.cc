@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of weights of 4 bits and int8 with VPMADDUBSW (AVX2), see nbits_product.h.
 //
-// VPMADDUBSW adds two products in 16 bits, which is exact for weights of 4 bits: eight such sums,
-// 2 * 15 * 127 at most each, fit. They are of 32 elements; then VPMADDWD makes words of them.
-// Weights of 8 bits would not fit. Limits: VPMADDUBSW and the additions, with some rows; with few
-// rows the bandwidth of the memory.
+// VPMADDUBSW adds two products in 16 bits. Weights of 4 bits permit eight such results, of 2 * 15 *
+// 127 at most each, in a 16-bit accumulator without overflow, for 32 elements; then VPMADDWD widens
+// them to 32 bits. Weights of 8 bits would overflow. Limits: VPMADDUBSW and the additions, with
+// some rows; with few rows the bandwidth of the memory.
 #include "base/cpu.h"
 #include "device/cpu/kernel/matmul/nbits_product.h"
 
 #ifdef __x86_64__
 #include <immintrin.h>
 
-// Functions for processors that this one may not be.
+// These functions are compiled for processors that this one may not be.
 #define TENGINE_AVX2 __attribute__((target("avx2,fma")))
 #define TENGINE_AVX2_INLINE TENGINE_AVX2 __attribute__((always_inline)) inline
 
@@ -39,7 +39,7 @@ TENGINE_AVX2_INLINE void add_words(__m256i weights, const int8_t* bytes, __m256i
     }
 }
 
-// The products of a block and half of the columns, whose lines begin at `at`.
+// Computes the products of a block and half of the columns, whose lines begin at `at`.
 template <int kRows>
 TENGINE_AVX2_INLINE void add_block(const char* at, int64_t lines, const int8_t* bytes,
                                    __m256i (&sums)[kRows])
@@ -81,7 +81,7 @@ TENGINE_AVX2 void multiply_tile(const NbitsPanel& panel, const NbitsBytes& tile,
                 const __m256i zeros =
                     _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(
                         panel.zero_points + block * kNbitsColumns + half * kLanes)));
-                for (int row = 0; row < kRows; ++row)  // of 16 bits both
+                for (int row = 0; row < kRows; ++row)  // both have 16 bits
                     part[row] = _mm256_madd_epi16(zeros, part[row]);
             }
             add_block<kRows>(at + kNbitsLine + half * kNbitsLine / 2, panel.lines, bytes, part);

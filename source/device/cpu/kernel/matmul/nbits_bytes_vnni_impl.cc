@@ -2,9 +2,9 @@
 // Products of weights of 4 or 8 bits and int8 with VPDPBUSD (AVX-512 VNNI), see nbits_product.h.
 //
 // A line of weights, or each half of one, is a vector, whose words VPDPBUSD multiplies by four
-// bytes of a row: the sums of sixteen columns. A tile has so many rows that its sums, in integers
-// of a block and in fp32 of all, fill the registers. Limits: VPDPBUSD, with some rows; with few
-// rows the bandwidth of the memory.
+// bytes of a row: it holds the accumulators of sixteen columns. A tile has so many rows that its
+// accumulators, int32 of the present block and fp32 of all blocks, fill the registers. Limits:
+// VPDPBUSD, with some rows; with few rows the bandwidth of the memory.
 #include "base/cpu.h"
 #include "device/cpu/kernel/matmul/nbits_product.h"
 
@@ -18,7 +18,7 @@
 #pragma GCC diagnostic pop
 #endif
 
-// Functions for processors that this one may not be.
+// These functions are compiled for processors that this one may not be.
 #define TENGINE_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
 #define TENGINE_VNNI_INLINE TENGINE_VNNI __attribute__((always_inline)) inline
 
@@ -27,7 +27,8 @@ namespace {
 
 constexpr int kMostRows = kMostNbitsRows;
 
-// Sums of a row of a block: several, where rows are too few to hide how long VPDPBUSD takes.
+// Returns the accumulators of a row of a block: several when rows are too few to hide the latency
+// of VPDPBUSD.
 constexpr int count_chains(int rows)
 {
     return rows == 1 ? 4 : rows <= 3 ? 2 : 1;
@@ -46,7 +47,7 @@ TENGINE_VNNI_INLINE void add_words(__m512i weights, const int8_t* bytes,
     }
 }
 
-// The same for a line; returns where the bytes for the next are.
+// Adds the products of a line; returns the address of the bytes for the next line.
 template <int kBits, int kLine, int kRows, int kChains>
 TENGINE_VNNI_INLINE const int8_t* add_line(const char* at, const int8_t* bytes,
                                            __m512i (&sums)[kRows][kChains])
@@ -77,7 +78,7 @@ TENGINE_VNNI_INLINE void start_block(const uint8_t* zero_points, const int32_t* 
     if (!zero_points) return;
     const __m512i zeros =
         _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(zero_points)));
-    for (int row = 0; row < kRows; ++row)  // of 16 bits both
+    for (int row = 0; row < kRows; ++row)  // both have 16 bits
         sums[row][0] = _mm512_madd_epi16(zeros, sums[row][0]);
 }
 

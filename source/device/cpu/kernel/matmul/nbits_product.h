@@ -33,14 +33,15 @@ struct NbitsBytes
 {
     const int8_t* values;
     const float* scales;
-    // The negative sums of a block's bytes; times the zero point where all have the same.
+    // The sums of a block's bytes, negated; multiplied by the zero point when all columns have the
+    // same.
     const int32_t* sums;
 };
 
 inline constexpr int kMostNbitsRows = 12;  // of a tile
 
-// The products of a tile of `rows` rows, 1 to NbitsByteProduct::most_rows, with the columns of a
-// panel: rows of kNbitsColumns sums. In a block products are exact.
+// Computes the products of a tile of `rows` rows, 1 to NbitsByteProduct::most_rows, with the
+// columns of a panel: rows of kNbitsColumns accumulators. Within a block the products are exact.
 using MultiplyNbits = void (*)(const NbitsPanel& panel, const NbitsBytes& tile, int64_t rows,
                                float* sums);
 
@@ -48,14 +49,14 @@ struct NbitsByteProduct
 {
     uint64_t features;          // of base/cpu.h, which the processor must have
     int64_t most_rows;          // not above kMostNbitsRows
-    MultiplyNbits multiply[2];  // 4 bits, 8 bits; null where there is none
+    MultiplyNbits multiply[2];  // for 4 bits, for 8 bits; null: not supported
 };
 
 extern const NbitsByteProduct avx2_nbits_product;
 extern const NbitsByteProduct vnni_nbits_product;
 
-// `rows` rows of `depth` floats, `step` apart, to a tile; block_num * block_size is the length of a
-// row in it. Sums are multiplied by `zero_point`.
+// Quantises `rows` rows of `depth` floats, `step` apart, to a tile; block_num * block_size is the
+// length of a row in the tile. Sums are multiplied by `zero_point`.
 struct NbitsQuantized
 {
     const float* input;
@@ -74,14 +75,15 @@ inline constexpr int kNbitsFewRows = 4;
 struct NbitsFloats
 {
     const float* values;
-    // Negative sums of the blocks of a row; times the zero point where all have the same.
+    // The sums of a row's blocks, negated; multiplied by the zero point when all columns have the
+    // same.
     const float* sums;
 };
 void arrange_nbits_row(const float* input, int64_t depth, int64_t block_size, int64_t block_num,
                        int bits, float zero_point, float* values, float* sums);
 
-// The products of `rows` rows, 1 to kNbitsFewRows, with the columns of a panel: rows of
-// kNbitsColumns sums.
+// Computes the products of `rows` rows, 1 to kNbitsFewRows, with the columns of a panel: rows of
+// kNbitsColumns accumulators.
 void multiply_nbits_floats(const NbitsPanel& panel, const NbitsFloats& input, int bits,
                            int64_t rows, float* sums);
 

@@ -45,7 +45,7 @@ HWY_INLINE Vector convert(WordVector words)
     return hn::ConvertTo(Floats(), hn::BitCast(Integers(), words));
 }
 
-// `count` floats, and zeros up to `length`.
+// Returns `count` floats, followed by zeros up to `length`.
 HWY_INLINE const float* fill_up(const float* values, int64_t count, int64_t length, float* room)
 {
     if (count >= length) return values;
@@ -54,7 +54,8 @@ HWY_INLINE const float* fill_up(const float* values, int64_t count, int64_t leng
     return room;
 }
 
-// A block of a row as int8, whose sum it returns. The scale of a block with a NaN is one.
+// Quantises a block of a row to int8 and returns the sum of its bytes. The scale of a block with a
+// NaN is one.
 HWY_INLINE int32_t quantize_block(const float* values, int64_t size, float* scale, int8_t* bytes)
 {
     const Floats d;
@@ -92,7 +93,7 @@ void quantize_rows(const NbitsQuantized& to, int64_t rows)
                 fill_up(to.input + row * to.depth + first, to.depth - first, to.block_size, room);
             const int64_t at = block * rows + row;
             const int32_t sum = quantize_block(values, to.block_size, &to.scales[at], bytes);
-            // Modulo 2^32: where a value is not finite, the sum may be any number.
+            // The negation is modulo 2^32: when a value is not finite, the sum may be any number.
             to.sums[at] = static_cast<int32_t>(static_cast<uint32_t>(-to.zero_point) *
                                                static_cast<uint32_t>(sum));
             int8_t* words = to.values + first * rows + 4 * row;
@@ -128,7 +129,7 @@ void arrange_row(const float* input, int64_t depth, int64_t block_size, int64_t 
     }
 }
 
-// So many sums of a row of a block hide how long a multiply-add takes.
+// Returns the accumulators of a row of a block that hide the latency of a multiply-add.
 constexpr int count_chains(int rows)
 {
     return rows == 1 ? 4 : 2;
@@ -153,7 +154,7 @@ struct FloatSums
     }
 };
 
-// The products of a line: eight elements of 4 bits, or four of 8.
+// Computes the products of a line: eight elements of 4 bits, or four of 8.
 template <int kBits, int kRows>
 HWY_INLINE void add_line(const uint32_t* line, const float* input, int64_t step,
                          FloatSums<kRows>* sums)
@@ -181,14 +182,14 @@ HWY_INLINE void add_line(const uint32_t* line, const float* input, int64_t step,
     }
 }
 
-// The zero points of a vector of columns.
+// Loads the zero points of a vector of columns.
 HWY_INLINE Vector load_zero_points(const uint8_t* zero_points)
 {
     const hn::Rebind<uint8_t, Floats> db;
     return convert(hn::PromoteTo(Words(), hn::LoadU(db, zero_points)));
 }
 
-// The columns of a vector, from `column` on.
+// Computes the columns of a vector, from `column` on.
 template <int kBits, int kRows>
 HWY_INLINE void multiply_columns(const NbitsPanel& panel, const NbitsFloats& input, int64_t column,
                                  float* sums)
@@ -247,7 +248,8 @@ void multiply_floats(const NbitsPanel& panel, const NbitsFloats& input, int bits
     kPanels[bits == 8][rows - 1](panel, input, sums);
 }
 
-// Elements less their zero points, times their scales, of a vector of columns of a block.
+// Converts elements of a block, for a vector of columns: less their zero points, times their
+// scales.
 template <int kBits>
 HWY_INLINE void dequantize_block(const char* at, int64_t lines, Vector zero_point, int64_t width,
                                  float* values)

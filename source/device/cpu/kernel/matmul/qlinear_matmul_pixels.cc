@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // QLinearMatMul and QGemm with constant scales and zero points: the rows of the first matrix are
-// pixels (byte_pixels.h). Where the second is not constant either, it is packed in each run, each
-// matrix of a stack by the worker that multiplies it. The sums are exact, so the bits are those of
-// the reference.
-// Limits: multiply-adds, with some rows; with few rows the bandwidth of the memory.
+// pixels (byte_pixels.h). A second matrix that is not constant is packed in each run, each matrix
+// of a stack by the worker that multiplies it. The int32 accumulators are exact, so results are
+// bit-identical to the reference's. Limits: multiply-adds, with some rows; with few rows the
+// bandwidth of the memory.
 #include <algorithm>
 #include <cstdint>
 
@@ -19,11 +19,11 @@
 namespace tengine::cpu {
 namespace {
 
-// Where the node has its operands. Input 0 is followed by its scale and zero point, input 3 by
-// those of the matrix.
+// Indices of the node's inputs. Input 0 is followed by its scale and zero point, input 3 by those
+// of the second matrix.
 struct Places
 {
-    int bias;          // -1: none
+    int bias;          // -1: absent
     int output_scale;  // the zero point follows
 };
 constexpr Places kMatMul = {-1, 6};
@@ -50,7 +50,7 @@ int prepare(KernelContext& context, const Places& places)
     const int64_t depth = b.dims[transposed ? 1 : 0], columns = b.dims[transposed ? 0 : 1];
     const ByteOperands operands = find_operands(*context.node, places);
     BytePixels rows = describe_byte_rows(a.elem_num / depth, depth, columns);
-    find_byte_format(operands, depth, depth, &rows.format);  // there is one, as accepts() has seen
+    find_byte_format(operands, depth, depth, &rows.format);  // there is one: accepts() has checked
     plan_byte_pixels(rows, operands, get_thread_pool_size(context.pool));
     const WeightSteps steps = transposed ? WeightSteps{depth, 1, 0} : WeightSteps{1, columns, 0};
     return keep_byte_pixels(context, rows, operands, steps);
@@ -72,7 +72,7 @@ int run(KernelContext& context)
     return TENGINE_OK;
 }
 
-// One value, or one for each column.
+// Whether `values` has one value, or one for each column.
 bool fits_columns(const tensor* values, int64_t columns)
 {
     return !values || values->elem_num == 1 ||
@@ -96,7 +96,7 @@ bool accepts(const node& node, const Places& places)
            find_byte_format(operands, depth, depth, &format);
 }
 
-// Not floats of 8 bits.
+// Whether the matrices are int8 or uint8, not 8-bit floats.
 bool multiplies_bytes(const node& node)
 {
     const int type = get_ir_node_input(&node, 0)->data_type;
@@ -114,13 +114,13 @@ bool accepts_gemm(const node& node)
            static_cast<const qgemm_param*>(node.op.param_mem)->transA == 0 && accepts(node, kGemm);
 }
 
-// Two stacks of matrices.
+// The product of two stacks of matrices.
 struct Stacks
 {
     matmul_shape shape;
-    BytePixels matrix;  // of each
+    BytePixels matrix;  // the product of one matrix of each stack
 
-    // The scratch of a worker: a packed matrix, then a copy.
+    // A worker's scratch: a packed matrix, then a copy.
     uint64_t worker_bytes() const
     {
         const uint64_t alignment = ALLOC_ALIGNMENT;

@@ -39,7 +39,7 @@ ByteOperands find_gate_operands(const node& node, int weights, int scales);
 ByteGates plan_byte_gates(const node& node, int64_t rows, int64_t input, int64_t batch,
                           int64_t units, int64_t workers);
 
-// `room` has columns * (depth + 4) bytes.
+// Packs both matrices. `room` has columns * (depth + 4) bytes.
 void pack_byte_gates(const BytePixels& product, const ByteMatrix& matrix, void* room, char* packed);
 
 // The memory of a direction: the pack, and scratch_bytes() of memory.
@@ -49,14 +49,15 @@ struct ByteGateMemory
     char* scratch;
 };
 
-// The gates of all rows of the input, with the bias.
+// Computes the input's part of the gates for all rows of the input, with the bias.
 void multiply_byte_inputs(const ByteGates& gates, thread_pool_t* pool, const ByteGateMemory& memory,
                           const float* input, float* output);
 
-// Makes bytes of the state, which the next function multiplies.
+// Quantises the state, which multiply_byte_steps() multiplies.
 void quantize_state(const ByteGates& gates, const ByteGateMemory& memory, const float* state);
 
-// The gates of a step, of the columns from `first` to before `last`: the product plus `addend`.
+// Computes the gates of a step in the columns from `first` to before `last`: the product plus
+// `addend`.
 void multiply_byte_steps(const ByteGates& gates, const ByteGateMemory& memory, const float* addend,
                          int64_t first, int64_t last, int worker, float* output);
 

@@ -20,7 +20,7 @@ uint64_t bias_bytes(const ByteGates& gates)
     return round_up(static_cast<uint64_t>(gates.columns()) * sizeof(float));
 }
 
-// Bytes of the left side of a product, how they stand for its rows, and the workers' copies.
+// The quantised left side of a product: its bytes, scales and zero points, and the workers' copies.
 struct LeftSide
 {
     uint8_t* bytes;

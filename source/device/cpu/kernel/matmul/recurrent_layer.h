@@ -17,7 +17,7 @@ struct GateBlock
 {
     int64_t first_gate, gates;
     bool is_of_cell;  // the product's left side is the cell in place of the state
-    bool is_apart;    // the input's part is not added: the update does it
+    bool is_apart;    // the input's part is not added by the product: the update adds it
     // Planned by prepare_recurrent_layer():
     PixelConv inputs;  // [sequence * batch, input] x [input, columns]
     PixelConv steps;   // [batch, hidden] x [hidden, columns]
@@ -36,28 +36,28 @@ struct GateBlocks
     int num;
 };
 
-// The units of a group in one sequence. In a block with n gates the sums of a vector of units are n
-// vectors.
+// The units of a group in one sequence. In a block with n gates each vector of units has n vectors
+// of accumulators.
 struct CellUnits
 {
     int64_t num;  // whole vectors
     float* gates[kMostGateBlocks];
-    const float* inputs[kMostGateBlocks];  // the input's part of them
+    const float* inputs[kMostGateBlocks];  // the input's part of the gates
     const float* state;
     float* next_state;
-    float* cell;               // of an LSTM; the operand of a GRU in place of the state
-    bool has_usual_functions;  // and does not clip
+    float* cell;               // the cell of an LSTM; for a GRU the operand in place of the state
+    bool has_usual_functions;  // has the usual functions and does not clip
     const recurrent_function* functions;
-    float clip;  // 0: none
+    float clip;  // 0: no clipping
 };
 
 using UpdateUnits = void (*)(const CellUnits& units);
 
-// A step is a few of these: all workers end one before the next.
+// A step has a few phases: all workers end one before any begins the next.
 struct RecurrentPhase
 {
-    int first_block, last_block;  // from the first to before the last: products
-    UpdateUnits update;           // follows them
+    int first_block, last_block;  // the products, from the first to before the last
+    UpdateUnits update;           // the update that follows them
 };
 
 struct RecurrentPhases

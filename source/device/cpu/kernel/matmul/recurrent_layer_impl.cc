@@ -15,12 +15,12 @@
 namespace tengine::cpu {
 namespace {
 
-// The gates of a step that a worker computes before it updates their units: they stay in L1. An
-// LSTM of 128 units takes 10 % less time so than a group at a time.
+// Floats of the gates that a worker computes before it updates their units: they stay in L1. An
+// LSTM of 128 units takes 10 % less time than with one group at a time.
 constexpr int64_t kFloatsAtOnce = 4096;
 
-// Multiply-adds of all steps that one worker does sooner than it would wake others: 50 steps of an
-// RNN of 64 units take 12 us rather than 21.
+// For fewer multiply-adds of all steps, waking other workers costs more than it saves: 50 steps of
+// an RNN of 64 units take 12 us rather than 21.
 constexpr int64_t kFewMacs = 1 << 19;
 
 // A build without the operator does without the int8 kernels.
@@ -30,28 +30,28 @@ struct RecurrentLayer
 {
     GateBlocks blocks;
     recurrent_shape shape;
-    bool has_usual_functions;  // and does not clip
+    bool has_usual_functions;  // has the usual functions and does not clip
     float clip;
     bool is_batch_first;
-    bool gathers;   // the input in the order of the steps of each sequence
+    bool gathers;   // copies the input into the order of the steps of each sequence
     int64_t lanes;  // of a vector
-    int64_t units;  // with those that fill the last vector
+    int64_t units;  // padded to a whole vector
     int64_t group_units, groups_at_once;
     int64_t at_once;   // directions that are computed at once
-    bool is_of_bytes;  // has them as matrices, of the only block
+    bool is_of_bytes;  // the matrices, of the only block, are int8
     ByteGates bytes;
 
     bool has_bytes() const { return kHasBytes && is_of_bytes; }
 
     int64_t groups() const { return divide_up(units, group_units); }
-    // Groups that are worth handing to a worker: a multiply-add waits for its weight, and counts
-    // for two. An LSTM of 128 units takes 34 % less time with two workers so.
+    // Returns the groups that are enough work for a worker. A multiply-add waits for its weight,
+    // and counts for two. An LSTM of 128 units takes 34 % less time with two workers so.
     int64_t grain_of(int64_t gates) const
     {
         return grain_for(2 * gates * group_units * shape.hidden * shape.batch);
     }
     int64_t rows() const { return int64_t{shape.sequence} * shape.batch; }
-    // The packed data of a direction.
+    // The size of the packed data of a direction.
     uint64_t direction_floats() const
     {
         if (has_bytes()) return (bytes.packed_bytes() + 63) / 64 * 16;
@@ -60,8 +60,8 @@ struct RecurrentLayer
             floats += blocks.list[i].inputs.packed_floats() + blocks.list[i].steps.packed_floats();
         return floats;
     }
-    // The scratch of a direction: gates of all steps, gates of one, the cell, and the state before
-    // and after, whole vectors all of them; then the input, and the scratch of int8 products.
+    // The scratch of a direction: gates of all steps, gates of one step, the cell, and the state
+    // before and after, all in whole vectors; then the input, and the scratch of int8 products.
     uint64_t scratch_floats() const
     {
         uint64_t of_row = 3 * static_cast<uint64_t>(units);
@@ -72,7 +72,7 @@ struct RecurrentLayer
         return (static_cast<uint64_t>(shape.batch) * of_row + 15) / 16 * 16 +
                (input + 15) / 16 * 16 + (has_bytes() ? bytes.scratch_bytes() / sizeof(float) : 0);
     }
-    // That of a gate's column in the matrices; -1: of none, it fills the last vector.
+    // Returns the row of a gate's column in the matrices; -1: the column fills the last vector.
     int64_t row_of(const GateBlock& block, int64_t column) const
     {
         const int64_t gate = block.first_gate + column / lanes % block.gates;
@@ -92,10 +92,10 @@ struct RecurrentLayer
     }
 };
 
-// LSTM has three, GRU two, RNN one.
+// Activation functions: LSTM has three, GRU two, RNN one.
 struct Functions
 {
-    bool are_usual = true;  // those that layers have unless they name others
+    bool are_usual = true;  // the operator's default functions
     bool have_updates = true;
 };
 
@@ -157,13 +157,15 @@ int describe(const KernelContext& context, const GateBlocks& blocks, RecurrentLa
         plan_block(layer, workers, &layer.blocks.list[i]);
         fewest = std::min(fewest, blocks.list[i].gates);
     }
-    // Four vectors of gates, which are two panels, of each block (multiply_pixel_row()).
+    // A group has four vectors of gates, which are two panels, of each block
+    // (multiply_pixel_row()).
     layer.group_units = 4 / fewest * layer.lanes;
     layer.is_of_bytes = context.input(1)->data_type == TENGINE_DT_INT8;
     if (layer.has_bytes()) plan_bytes(*context.node, workers, &layer);
     const int64_t floats = shape.gates * layer.group_units * shape.batch;
     layer.groups_at_once = std::max<int64_t>(kFloatsAtOnce / floats, 1);
-    // Workers that wait for each other once only: 46 % less time for a GRU of 128 units.
+    // Directions that are computed at once have a worker each, so that workers wait for each other
+    // only once: 46 % less time for a GRU of 128 units.
     const bool splits = layer.groups() >= 2 * layer.grain_of(shape.gates);
     layer.at_once = workers == 2 || (workers > 2 && !splits) ? shape.directions : 1;
     return TENGINE_OK;
@@ -187,22 +189,22 @@ void pack_matrix(const RecurrentLayer& layer, const GateBlock& block, const Pixe
     });
 }
 
-// A direction: its number, weights, and memory.
+// A direction: its number, weights and memory.
 struct Direction
 {
     int64_t index;
     bool is_reverse;
-    const int32_t* lengths;  // of the sequences; null: all are as long
+    const int32_t* lengths;  // of the sequences; null: all have all steps
     const float *input_weights[kMostGateBlocks], *step_weights[kMostGateBlocks];
     float *inputs[kMostGateBlocks], *gates[kMostGateBlocks];
     float *cell, *state, *next_state, *gathered;
     ByteGateMemory bytes;
 
-    int64_t step;  // the present one
+    int64_t step;  // the present step
     int64_t row;   // of the first sequence in the input's part of the gates
 
     bool has_ended(int64_t sequence) const { return lengths && step >= lengths[sequence]; }
-    // The time of a sequence's step, or of one after its end, in the tensors.
+    // Returns the position in time, in the tensors, of a sequence's step, or of one after its end.
     int64_t time_of(const recurrent_shape& shape, int64_t sequence) const
     {
         const int64_t length = lengths ? lengths[sequence] : shape.sequence;
@@ -245,7 +247,8 @@ Direction find_direction(const KernelContext& context, const RecurrentLayer& lay
     return direction;
 }
 
-// Between tensors, which have `hidden` floats for a sequence, and state, which has `units`.
+// Copies between tensors, which have `hidden` floats for a sequence, and the state, which has
+// `units`.
 void load_state(const RecurrentLayer& layer, const tensor* initial, int64_t direction, float* state)
 {
     const int64_t batch = layer.shape.batch, hidden = layer.shape.hidden, units = layer.units;
@@ -263,7 +266,7 @@ void store_state(const RecurrentLayer& layer, const float* state, int64_t direct
                     final->f32 + layer.state_row(direction, i) * hidden);
 }
 
-// The state after a step; 0 after the end of a sequence.
+// Stores the state after a step; 0 after the end of a sequence.
 void store_step(const RecurrentLayer& layer, const Direction& direction, tensor* y)
 {
     const recurrent_shape& shape = layer.shape;
@@ -311,7 +314,7 @@ void multiply_block(const RecurrentLayer& layer, const Direction& direction, int
                           divide_up((unit + num) * block.gates, block.steps.format.columns));
 }
 
-// Those of all sequences; a sequence that has ended keeps its state.
+// Updates the units of all sequences; a sequence that has ended keeps its state.
 void update_units(const RecurrentLayer& layer, const Direction& direction, UpdateUnits update,
                   int64_t unit, int64_t num)
 {
@@ -361,7 +364,7 @@ void run_step(const KernelContext& context, const RecurrentLayer& layer,
     }
 }
 
-// The input's part of the gates of all steps.
+// Computes the input's part of the gates for all steps.
 void multiply_inputs(const KernelContext& context, const RecurrentLayer& layer,
                      const Direction& direction, const float* x)
 {
@@ -404,7 +407,8 @@ void run_direction(const KernelContext& context, const RecurrentLayer& layer,
     store_state(layer, direction.cell, index, context.output(2));
 }
 
-// Both matrices of an int8 layer; the state may have up to a vector more than the units.
+// Whether both matrices of an int8 layer have a format. The state may have up to a vector more than
+// the units.
 bool has_byte_formats(const node& node, const recurrent_shape& shape)
 {
     constexpr int64_t kMostLanes = 64;
@@ -415,8 +419,8 @@ bool has_byte_formats(const node& node, const recurrent_shape& shape)
                             &format);
 }
 
-// A direction's part of the pack, of int8 matrices; `room` as pack_byte_gates() wants it, then the
-// row of each column.
+// Packs the int8 matrices of a direction; `room` as pack_byte_gates() wants it, then the row of
+// each column.
 void pack_bytes(const KernelContext& context, const RecurrentLayer& layer, int64_t direction,
                 char* room, char* packed)
 {
@@ -447,7 +451,7 @@ void pack_bytes(const KernelContext& context, const RecurrentLayer& layer, int64
         rest, packed);
 }
 
-// The pack of an int8 layer.
+// Keeps the packed data of an int8 layer.
 int keep_bytes(KernelContext& context, const RecurrentLayer& layer)
 {
     const int64_t depth = std::max<int64_t>(layer.shape.input, layer.units);

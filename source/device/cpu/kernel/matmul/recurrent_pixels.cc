@@ -3,10 +3,10 @@
 // units as vectors. The rest is in recurrent_layer.h. Limits: a step reads the recurrent matrix
 // once, 4 * gates * hidden^2 bytes: with one sequence the bandwidth of the cache that holds it. No
 // peepholes or coupled gates, and no functions other than those of GateFunction. Accuracy: a gate
-// before its function differs by at most (input + hidden + 4) * eps * (sum |w| |x|
-// + sum |r| |h| + |bias|); with weights in int8, whose sums are exact, by 8 * eps * (that of x +
-// that of h + |bias|), and where the state lies next to a tie, by a step of its bytes. The
-// functions are within 5 ulp.
+// before its function differs by at most (input + hidden + 4) * eps * (sum |w| |x| + sum |r| |h| +
+// |bias|); with weights in int8, whose accumulators are exact, by 8 * eps * (that of x + that of h
+// + |bias|), and where the quantised state lies next to a tie, by one of its steps. The functions
+// are within 5 ulp.
 #include <cstdint>
 
 #include "device/cpu/kernel/matmul/recurrent_layer.h"
@@ -54,7 +54,7 @@ class NamedFunction
     float clip_;
 };
 
-// The functions of LSTM and GRU: those that they have unless a node says otherwise, or others.
+// The activation functions of LSTM and GRU: the operator's defaults, or others that a node names.
 struct UsualFunctions
 {
     explicit UsualFunctions(const CellUnits&) : gate(nullptr), candidate(nullptr), cell(nullptr) {}
@@ -71,7 +71,7 @@ struct NamedFunctions
     NamedFunction gate, candidate, cell;
 };
 
-// Gates i, o, f, c.
+// Updates an LSTM from the gates i, o, f, c.
 template <class Functions>
 void update_lstm_with(const CellUnits& units)
 {
@@ -99,8 +99,8 @@ void update_rnn_with(const CellUnits& units, const Function& function)
         hn::StoreU(function(hn::LoadU(d, units.gates[0] + i)), d, units.next_state + i);
 }
 
-// The gate r of a GRU, which follows z, and the operand of the candidate's product: r times the
-// state.
+// Computes the gate r of a GRU, which follows z, and the operand of the candidate's product: r
+// times the state.
 template <class Functions>
 void reset_state_with(const CellUnits& units)
 {
@@ -113,8 +113,8 @@ void reset_state_with(const CellUnits& units)
     }
 }
 
-// (1 - z) * candidate + z * state. With linear_before_reset the candidate's product waits for r,
-// and for the input's part.
+// state = (1 - z) * candidate + z * state. With linear_before_reset the candidate's product is
+// multiplied by r before the input's part is added.
 template <class Functions, bool kIsLinear>
 void update_gru_with(const CellUnits& units)
 {
@@ -179,7 +179,7 @@ HWY_EXPORT(reset_state);
 HWY_EXPORT(update_gru);
 HWY_EXPORT(update_linear_gru);
 
-// The only block.
+// The blocks of an operator that has only one.
 GateBlocks gates_of(int64_t num)
 {
     GateBlocks blocks = {};
@@ -208,7 +208,7 @@ int run_rnn(KernelContext& context)
     return run_recurrent_layer(context, {{{0, 1, HWY_DYNAMIC_DISPATCH(update_rnn)}}, 1});
 }
 
-// The candidate is a block of its own.
+// A GRU's candidate is a block of its own.
 int prepare_gru(KernelContext& context)
 {
     const bool is_linear = context.param<recurrent_param>().linear_before_reset != 0;
