@@ -3,14 +3,14 @@
 // Included once for each instruction set.
 #include <cstdint>
 
-#include "device/cpu/kernel/conv/depthwise_pixels.h"
+#include "device/cpu/kernel/conv/depthwise.h"
 
 // clang-format off
-#if defined(TENGINE_CPU_DEPTHWISE_PIXELS) == defined(HWY_TARGET_TOGGLE)
-#ifdef TENGINE_CPU_DEPTHWISE_PIXELS
-#undef TENGINE_CPU_DEPTHWISE_PIXELS
+#if defined(TENGINE_CPU_DEPTHWISE_FLOATS_PARTS) == defined(HWY_TARGET_TOGGLE)
+#ifdef TENGINE_CPU_DEPTHWISE_FLOATS_PARTS
+#undef TENGINE_CPU_DEPTHWISE_FLOATS_PARTS
 #else
-#define TENGINE_CPU_DEPTHWISE_PIXELS
+#define TENGINE_CPU_DEPTHWISE_FLOATS_PARTS
 #endif
 // clang-format on
 
@@ -21,6 +21,23 @@
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+
+// A line of the output, and the channels of it that a pair of vectors has, or one. T is Half,
+// BFloat16 or float.
+template <class T>
+struct DepthwiseLine
+{
+    const T* image;        // of the input, at the first of the channels
+    int64_t pixel_step;    // of the input
+    const float* weights;  // biases, then weights tap by tap, `width` floats each
+    int64_t width;
+    const T* addend;  // or null; at the first channel, as the output is
+    T* output;
+    float* sums;    // of 16 bits, instead of the output: `width` a pixel, for a pass; or null
+    int64_t count;  // of channels, from the first on
+    int line;
+    const Fusion* fusion;
+};
 
 // The taps of a window that fall on the input.
 struct Taps
@@ -177,7 +194,7 @@ HWY_INLINE void add_line(const float* weights, int64_t width, const T* input, in
 
 // A line of windows, of one vector of channels.
 template <bool kPartial, class W, int kPixels, class T>
-HWY_INLINE void add_window_line(const DepthwisePixels& conv, const DepthwiseLine<T>& line,
+HWY_INLINE void add_window_line(const FloatDepthwise& conv, const DepthwiseLine<T>& line,
                                 const Taps& taps, const float* weights, const T* input,
                                 const Columns& columns, int64_t count, DepthwiseSums<kPixels>* sums)
 {
@@ -196,7 +213,7 @@ HWY_INLINE void add_window_line(const DepthwisePixels& conv, const DepthwiseLine
 // kPixels pixels from `x` on, of one or two vectors of channels from `channel` of the line's on;
 // the first `known` pixels have been computed already.
 template <int kPixels, int kVectors, bool kPartial, class W = Windows<>, class T>
-HWY_INLINE void convolve_pixels(const DepthwisePixels& conv, const DepthwiseLine<T>& line,
+HWY_INLINE void convolve_pixels(const FloatDepthwise& conv, const DepthwiseLine<T>& line,
                                 const Taps& taps, int64_t x, int64_t known, int64_t channel)
 {
     const window_axis &height = conv.axes[1], &width = conv.axes[2];
@@ -233,4 +250,4 @@ HWY_INLINE void convolve_pixels(const DepthwisePixels& conv, const DepthwiseLine
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-#endif  // TENGINE_CPU_DEPTHWISE_PIXELS
+#endif  // TENGINE_CPU_DEPTHWISE_FLOATS_PARTS

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise Conv in fp32, fp16 and bf16 with channels last and constant weights: as many output as
-// input channels, each with a filter of its own.
+// Depthwise convolutions of fp32, fp16 and bf16: see depthwise.h.
 //
 // Vectors run along the channels, so that they are full whatever the width, stride and dilation
 // are. Channels that fill two vectors go through several lines before the next, so that the input
@@ -25,31 +24,49 @@
 #include <cstdint>
 
 #include "base/cpu.h"
-#include "device/cpu/kernel/conv/depthwise_pixels.h"
-#include "device/cpu/kernel/product/packed_problem.h"
+#include "device/cpu/kernel/conv/depthwise.h"
 #include "device/cpu/kernel/product/pixel_conv.h"
 #include "device/cpu/kernel/vector/activation.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
 #include "device/cpu/kernel/vector/float_rows.h"
-#include "device/cpu/kernel_table.h"
-#include "device/cpu/parallel.h"
-#include "device/cpu/shared/grain.h"
+
+#ifndef TENGINE_CPU_DEPTHWISE_FLOATS
+#define TENGINE_CPU_DEPTHWISE_FLOATS
+namespace tengine::cpu {
+
+// Pixels side by side that are summed at once: where the padding is copied seven, which with five
+// weights and an input fill the registers (networks halve 224, and so have lines of multiples of
+// seven), elsewhere and for the rest four.
+constexpr int kMany = 7, kFew = 4;
+
+// The width of windows whose channels are copied with their padding.
+constexpr int kCopiedKernel = 5;
+
+// The buffers of a worker, where they are needed.
+struct DepthwiseScratch
+{
+    float* line;  // the sums of a pair's line
+    char* copy;   // the input of a pair
+};
+
+}  // namespace tengine::cpu
+#endif
 
 // clang-format off
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "device/cpu/kernel/conv/conv_depthwise_pixels.cc"
+#define HWY_TARGET_INCLUDE "device/cpu/kernel/conv/depthwise_floats_impl.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // clang-format on
 
-#include "device/cpu/kernel/conv/depthwise_pixels-inl.h"
+#include "device/cpu/kernel/conv/depthwise_floats-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 
 // A line of the output.
 template <class T, int kVectors, bool kPartial, int kKernel = 0, int kStride = 0>
-HWY_INLINE void convolve_line(const DepthwisePixels& conv, const DepthwiseLine<T>& line)
+HWY_INLINE void convolve_line(const FloatDepthwise& conv, const DepthwiseLine<T>& line)
 {
     const window_axis& width = conv.axes[2];
     Taps rows = {};
@@ -82,7 +99,7 @@ HWY_INLINE void convolve_line(const DepthwisePixels& conv, const DepthwiseLine<T
 // A line whose input has its padding, vector by vector: more pixels side by side take fewer loads,
 // which count in wide windows.
 template <class T>
-HWY_INLINE void convolve_padded_line(const DepthwisePixels& conv, const DepthwiseLine<T>& line)
+HWY_INLINE void convolve_padded_line(const FloatDepthwise& conv, const DepthwiseLine<T>& line)
 {
     using W = Windows<kCopiedKernel, 1>;
     const int64_t pixels = conv.axes[2].output;
@@ -104,7 +121,7 @@ HWY_INLINE void convolve_padded_line(const DepthwisePixels& conv, const Depthwis
 
 // A line of sums becomes results of 16 bits.
 template <class T>
-HWY_INLINE void activate_sums(const DepthwisePixels& conv, const DepthwiseLine<T>& line)
+HWY_INLINE void activate_sums(const FloatDepthwise& conv, const DepthwiseLine<T>& line)
 {
     const int64_t pixels = conv.axes[2].output, channels = conv.channels();
     const int64_t count = std::min(line.width, line.count);
@@ -115,7 +132,7 @@ HWY_INLINE void activate_sums(const DepthwisePixels& conv, const DepthwiseLine<T
 
 // Goes on to the next channels.
 template <class T>
-HWY_INLINE void skip_channels(const DepthwisePixels& conv, DepthwiseLine<T>& line)
+HWY_INLINE void skip_channels(const FloatDepthwise& conv, DepthwiseLine<T>& line)
 {
     line.image += line.width;
     line.weights += line.width * (conv.taps + 1);
@@ -125,13 +142,13 @@ HWY_INLINE void skip_channels(const DepthwisePixels& conv, DepthwiseLine<T>& lin
 }
 
 template <class T>
-using ConvolveLines = void (*)(const DepthwisePixels& conv, DepthwiseLine<T> line, int64_t lines,
+using ConvolveLines = void (*)(const FloatDepthwise& conv, DepthwiseLine<T> line, int64_t lines,
                                int64_t blocks);
 
 // So many lines of an image, from one on, of the channels that it has and of those of the next
 // blocks, each of as many. That `line` is a copy lets its members stay in registers.
-template <class T, void (*kConvolve)(const DepthwisePixels&, const DepthwiseLine<T>&)>
-HWY_NOINLINE void repeat_line(const DepthwisePixels& conv, DepthwiseLine<T> line, int64_t lines,
+template <class T, void (*kConvolve)(const FloatDepthwise&, const DepthwiseLine<T>&)>
+HWY_NOINLINE void repeat_line(const FloatDepthwise& conv, DepthwiseLine<T> line, int64_t lines,
                               int64_t blocks)
 {
     const int64_t step = conv.axes[2].output * conv.channels();
@@ -150,7 +167,7 @@ HWY_NOINLINE void repeat_line(const DepthwisePixels& conv, DepthwiseLine<T> line
 
 // For a pair of vectors, or for one; minimal builds go vector by vector.
 template <class T>
-ConvolveLines<T> find_convolve_lines(const DepthwisePixels& conv, const DepthwiseLine<T>& line)
+ConvolveLines<T> find_convolve_lines(const FloatDepthwise& conv, const DepthwiseLine<T>& line)
 {
 #ifndef TENGINE_MINIMAL
     const bool is_pair = line.width > conv.lanes;
@@ -175,49 +192,48 @@ ConvolveLines<T> find_convolve_lines(const DepthwisePixels& conv, const Depthwis
 
 // Channels from `channel` on of a line of the output, `line` in all images.
 template <class T>
-DepthwiseLine<T> find_line(const DepthwisePixels& conv, const DepthwiseOperands& operands,
-                           int64_t line, int64_t channel, const DepthwiseScratch& scratch)
+DepthwiseLine<T> find_line(const FloatDepthwise& conv, const DepthwiseRun& run, int64_t line,
+                           int64_t channel, const DepthwiseScratch& scratch)
 {
     const int64_t channels = conv.channels(), lines = conv.axes[1].output;
     const int64_t at = line * conv.axes[2].output * channels + channel;
     DepthwiseLine<T> found = {};
-    found.image = static_cast<const T*>(operands.input) +
-                  line / lines * conv.input_plane * channels + channel;
+    found.image =
+        static_cast<const T*>(run.input) + line / lines * conv.input_plane * channels + channel;
     found.pixel_step = channels;
-    found.weights = operands.weights + channel * (conv.taps + 1);
+    found.weights = reinterpret_cast<const float*>(run.packed) + channel * (conv.taps + 1);
     found.width = conv.width(channel);
-    found.addend = operands.addend ? static_cast<const T*>(operands.addend) + at : nullptr;
-    found.output = static_cast<T*>(operands.output) + at;
-    if (is_half<T> && needs_activation_pass(*operands.fusion)) found.sums = scratch.line;
+    found.addend = run.addend ? static_cast<const T*>(run.addend) + at : nullptr;
+    found.output = static_cast<T*>(run.output) + at;
+    if (is_half<T> && needs_activation_pass(*run.fusion)) found.sums = scratch.line;
     found.count = channels - channel;
     found.line = static_cast<int>(line % lines);
-    found.fusion = operands.fusion;
+    found.fusion = run.fusion;
     return found;
 }
 
 template <class T>
-void convolve_lines(const DepthwisePixels& conv, const DepthwiseOperands& operands, int64_t first,
+void convolve_lines(const FloatDepthwise& conv, const DepthwiseRun& run, int64_t first,
                     int64_t count, const DepthwiseScratch& scratch)
 {
     const int64_t pairs = conv.pair_num, others = conv.vectors() - 2 * pairs;
     const auto convolve = [&](int64_t channel, int64_t blocks) {
         if (blocks == 0) return;
-        const auto line = find_line<T>(conv, operands, first, channel, scratch);
+        const auto line = find_line<T>(conv, run, first, channel, scratch);
         find_convolve_lines(conv, line)(conv, line, count, blocks);
     };
     convolve(0, pairs);
     convolve(2 * pairs * conv.lanes, others);
     if constexpr (!is_half<T>) {
-        if (!needs_activation_pass(*operands.fusion)) return;
+        if (!needs_activation_pass(*run.fusion)) return;
         const int64_t size = conv.axes[2].output * conv.channels();
-        activate(*operands.fusion, static_cast<T*>(operands.output) + first * size, 1, 0,
-                 count * size);
+        activate(*run.fusion, static_cast<T*>(run.output) + first * size, 1, 0, count * size);
     }
 }
 
 // The channels of the input that a line has, with zeros at the sides.
 template <class T>
-HWY_INLINE void copy_channels(const DepthwisePixels& conv, const DepthwiseLine<T>& line, T* copy)
+HWY_INLINE void copy_channels(const FloatDepthwise& conv, const DepthwiseLine<T>& line, T* copy)
 {
     const int64_t lines = conv.axes[1].input, pixels = conv.input_plane / lines;
     const int64_t pair = 2 * static_cast<int64_t>(hn::Lanes(Floats()));
@@ -234,36 +250,47 @@ HWY_INLINE void copy_channels(const DepthwisePixels& conv, const DepthwiseLine<T
 }
 
 template <class T>
-void convolve_copied(const DepthwisePixels& conv, const DepthwiseOperands& operands, int64_t image,
+void convolve_copied(const FloatDepthwise& conv, const DepthwiseRun& run, int64_t image,
                      int64_t channel, const DepthwiseScratch& scratch)
 {
-    auto line = find_line<T>(conv, operands, image * conv.axes[1].output, channel, scratch);
+    auto line = find_line<T>(conv, run, image * conv.axes[1].output, channel, scratch);
     T* copy = reinterpret_cast<T*>(scratch.copy);
     copy_channels(conv, line, copy);
     line.image = copy;
     line.pixel_step = line.width;
     find_convolve_lines(conv, line)(conv, line, conv.axes[1].output, 1);
     if constexpr (!is_half<T>)
-        if (needs_activation_pass(*operands.fusion))
-            activate(*operands.fusion, line.output, conv.output_plane, conv.channels(),
+        if (needs_activation_pass(*run.fusion))
+            activate(*run.fusion, line.output, conv.output_plane, conv.channels(),
                      std::min(line.width, line.count));
 }
 
-// All channels of `count` lines of an image, from `first` in all images on.
-void convolve_typed_lines(const DepthwisePixels& conv, const DepthwiseOperands& operands,
-                          int64_t first, int64_t count, const DepthwiseScratch& scratch)
+// Items: lines with all of their channels, as many at once as stay in the L2 cache; or the channels
+// of a pair of vectors, or of one that is left, of an image, by way of a copy.
+template <class T>
+void convolve_items(const FloatDepthwise& conv, const DepthwiseRun& run, int64_t first,
+                    int64_t last, const DepthwiseScratch& scratch)
 {
-    with_float_type(conv.data_type, [&](auto type) {
-        convolve_lines<typename decltype(type)::type>(conv, operands, first, count, scratch);
-    });
+    const int64_t lines = conv.axes[1].output;
+    if (conv.copy_pixels > 0) {
+        for (int64_t i = first; i < last; ++i) {
+            const int64_t block = i % conv.blocks;
+            const int64_t vector = block + std::min(block, conv.pair_num);
+            convolve_copied<T>(conv, run, i / conv.blocks, vector * conv.lanes, scratch);
+        }
+        return;
+    }
+    for (int64_t i = first, count; i < last; i += count) {
+        count = std::min({conv.most_lines, last - i, lines - i % lines});
+        convolve_lines<T>(conv, run, i, count, scratch);
+    }
 }
 
-// Channels from `channel` on of a whole image, by way of a copy.
-void convolve_typed_copy(const DepthwisePixels& conv, const DepthwiseOperands& operands,
-                         int64_t image, int64_t channel, const DepthwiseScratch& scratch)
+void convolve_floats(const FloatDepthwise& conv, const DepthwiseRun& run, int64_t first,
+                     int64_t last, const DepthwiseScratch& scratch)
 {
     with_float_type(conv.data_type, [&](auto type) {
-        convolve_copied<typename decltype(type)::type>(conv, operands, image, channel, scratch);
+        convolve_items<typename decltype(type)::type>(conv, run, first, last, scratch);
     });
 }
 
@@ -274,27 +301,21 @@ HWY_AFTER_NAMESPACE();
 namespace tengine::cpu {
 namespace {
 
-HWY_EXPORT(convolve_typed_lines);
-HWY_EXPORT(convolve_typed_copy);
-
-int64_t element_bytes(const DepthwisePixels& conv)
-{
-    return conv.is_narrow() ? sizeof(uint16_t) : sizeof(float);
-}
+HWY_EXPORT(convolve_floats);
 
 // Whether windows are such that it pays to copy channels with their padding, and the image so small
 // that a copy stays in the L1 cache, or nearly so. With AVX-512 7x7 pixels take 0.75 of the time
 // so, 14x14 pixels 0.85; of 28x28, and in windows of 3, the copy costs what it saves.
-bool pays_to_copy(const DepthwisePixels& conv)
+bool pays_to_copy(const FloatDepthwise& conv)
 {
     constexpr int64_t kMostBytes = 40 << 10;
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
     const int64_t pixels = int64_t{y.input} * (x.input + x.pad_begin + x.pad_end);
     return conv.pair_num > 0 && x.kernel == kCopiedKernel && x.dilation == 1 && x.stride == 1 &&
-           x.output >= kFew && pixels * 2 * conv.lanes * element_bytes(conv) <= kMostBytes;
+           x.output >= kFew && pixels * 2 * conv.lanes * conv.element_bytes() <= kMostBytes;
 }
 
-void plan_copies(DepthwisePixels& conv)
+void plan_copies(FloatDepthwise& conv)
 {
     window_axis& x = conv.axes[2];
     conv.copy_pixels = x.input + x.pad_begin + x.pad_end;
@@ -303,7 +324,7 @@ void plan_copies(DepthwisePixels& conv)
     x.pad_begin = x.pad_end = 0;
 }
 
-void plan_channels(DepthwisePixels& conv)
+void plan_channels(FloatDepthwise& conv)
 {
     int64_t rows;
     describe_pixel_tile(&rows, &conv.lanes);
@@ -313,7 +334,7 @@ void plan_channels(DepthwisePixels& conv)
 }
 
 // Which windows have all columns on the input.
-void find_inside(DepthwisePixels& conv)
+void find_inside(FloatDepthwise& conv)
 {
     const window_axis& x = conv.axes[2];
     const int64_t room = x.input - 1 - (int64_t{x.kernel - 1} * x.dilation - x.pad_begin);
@@ -322,134 +343,71 @@ void find_inside(DepthwisePixels& conv)
         std::clamp<int64_t>(room < 0 ? 0 : room / x.stride + 1, conv.first_inside, x.output);
 }
 
-int64_t worker_bytes(const DepthwisePixels& conv)
-{
-    const int64_t line = conv.line_floats() * int64_t{sizeof(float)};
-    const int64_t copy = conv.copy_elements() * element_bytes(conv);
-    return (line + copy + 63) / 64 * 64;
-}
-
-DepthwiseScratch find_scratch(const KernelContext& context, const DepthwisePixels& conv, int worker)
-{
-    char* memory = static_cast<char*>(context.scratch) + worker_bytes(conv) * worker;
-    auto* line = reinterpret_cast<float*>(memory);
-    return {line, memory + conv.line_floats() * int64_t{sizeof(float)}};
-}
-
-int prepare(KernelContext& context)
-{
-    DepthwisePixels conv = {};
-    TENGINE_RETURN_IF_ERROR(describe_conv(*context.node, false, &conv));
-    conv.data_type = context.input(0)->data_type;
-    plan_channels(conv);
-    if (pays_to_copy(conv)) plan_copies(conv);
-    find_inside(conv);
-    context.scratch_size = static_cast<uint64_t>(worker_bytes(conv)) *
-                           static_cast<uint64_t>(get_thread_pool_size(context.pool));
-    static const char kind = 0;
-    const tensor* weight = context.input(1);
-    const tensor* bias = context.input(2);
-    return keep_packed_problem(
-        context, conv, &kind, weight, {bias},
-        {conv.taps, conv.channels(), conv.lanes, conv.data_type},
-        static_cast<uint64_t>(conv.packed_floats()) * sizeof(float),
-        [&](void* memory, const void* values) {
-            tensor aligned = *weight;
-            aligned.data = const_cast<void*>(values);
-            pack_depthwise(
-                conv, [&](int64_t i) { return read_float(aligned, i); },
-                [&](int64_t i) { return bias ? read_float(*bias, i) : 0.0f; },
-                static_cast<float*>(memory));
-        });
-}
-
-// As many as fit into half of the L2 cache with their inputs. One where a pixel takes most of a
-// page, of which the TLB would need an entry for each: 7x7 pixels of 960 channels take 1.4 times as
-// long in a block.
-int64_t count_block_lines(const DepthwisePixels& conv)
+// As many lines as fit into half of the L2 cache with their inputs. One where a pixel takes most of
+// a page, of which the TLB would need an entry for each: 7x7 pixels of 960 channels take 1.4 times
+// as long in a block.
+int64_t count_lines(const FloatDepthwise& conv)
 {
     constexpr int64_t kMostPixelBytes = 3072;
-    if (conv.channels() * element_bytes(conv) > kMostPixelBytes) return 1;
+    if (conv.channels() * conv.element_bytes() > kMostPixelBytes) return 1;
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
     const int64_t line = (int64_t{x.input} * y.stride + x.output) * conv.channels();
-    const int64_t room = static_cast<int64_t>(get_cpu_cache_size().l2) / 2 / element_bytes(conv);
+    const int64_t room = static_cast<int64_t>(get_cpu_cache_size().l2) / 2 / conv.element_bytes();
     return std::max<int64_t>(room / line, 1);
 }
 
-void run_lines(KernelContext& context, const DepthwisePixels& conv,
-               const DepthwiseOperands& operands)
-{
-    const int64_t lines = conv.axes[1].output;
-    const int64_t most = count_block_lines(conv);
-    const int64_t work = conv.axes[2].output * conv.channels() * conv.taps;
-    const auto convolve = HWY_DYNAMIC_DISPATCH(convolve_typed_lines);
-    parallel_for(context.pool, conv.batch * lines, grain_for(work),
-                 [&](int64_t begin, int64_t end, int worker) {
-                     const DepthwiseScratch scratch = find_scratch(context, conv, worker);
-                     for (int64_t i = begin; i < end;) {
-                         const int64_t count = std::min({most, end - i, lines - i % lines});
-                         convolve(conv, operands, i, count, scratch);
-                         i += count;
-                     }
-                 });
-}
-
-// The pairs of vectors of all images are dealt out, and the vectors that are left.
-void run_copied(KernelContext& context, const DepthwisePixels& conv,
-                const DepthwiseOperands& operands)
-{
-    const auto convolve = HWY_DYNAMIC_DISPATCH(convolve_typed_copy);
-    const int64_t parts = conv.vectors() - conv.pair_num;
-    const int64_t work = conv.output_plane * conv.taps * 2 * conv.lanes;
-    parallel_for(context.pool, conv.batch * parts, grain_for(work),
-                 [&](int64_t begin, int64_t end, int worker) {
-                     const DepthwiseScratch scratch = find_scratch(context, conv, worker);
-                     for (int64_t i = begin; i < end; ++i) {
-                         const int64_t part = i % parts;
-                         const int64_t vector = part + std::min(part, conv.pair_num);
-                         convolve(conv, operands, i / parts, vector * conv.lanes, scratch);
-                     }
-                 });
-}
-
-int run(KernelContext& context)
-{
-    const auto& conv = packed_problem<DepthwisePixels>(context);
-    const tensor* addend = find_addend(context);
-    const DepthwiseOperands operands = {
-        context.input(0)->data,
-        reinterpret_cast<const float*>(shared_weights<DepthwisePixels>(context)),
-        addend ? addend->data : nullptr, context.output(0)->data, &context.fusion};
-    if (conv.copy_pixels > 0)
-        run_copied(context, conv, operands);
-    else
-        run_lines(context, conv, operands);
-    return TENGINE_OK;
-}
-
-bool accepts(const node& node)
-{
-    ConvProblem p;
-    return (is_pixel_conv(node) || (kHasHalves && is_half_conv(node))) &&
-           describe_conv(node, false, &p) == TENGINE_OK && is_depthwise(p);
-}
-
-constexpr Kernel conv_depthwise_pixels_rows[] = {
-    {.op = "Conv",
-     .name = "conv.fp.depthwise_nhwc",
-     .accepts = accepts,
-     .run = run,
-     .prepare = prepare,
-     .find_in_place = take_addend,
-     .layout = Layout::kChannelsLast,
-     .fuses = true,
-     .leads = true},
-};
-
 }  // namespace
 
-extern const KernelTable conv_depthwise_pixels_kernels;
-const KernelTable conv_depthwise_pixels_kernels = make_table<conv_depthwise_pixels_rows>();
+bool FloatDepthwise::accepts(const node& node, const ConvProblem&)
+{
+    return is_pixel_conv(node) || (kHasHalves && is_half_conv(node));
+}
+
+void FloatDepthwise::plan(const KernelContext&)
+{
+    plan_channels(*this);
+    most_lines = count_lines(*this);
+    const bool copies = pays_to_copy(*this);
+    if (copies) plan_copies(*this);
+    find_inside(*this);
+    const int64_t copy = axes[1].input * copy_pixels * 2 * lanes * element_bytes();
+    worker_bytes = (line_bytes() + copy + 63) / 64 * 64;
+    packed_bytes = vectors() * lanes * (taps + 1) * int64_t{sizeof(float)};
+    blocks = copies ? vectors() - pair_num : 1;
+    band_lines = copies ? axes[1].output : 1;
+    bands = axes[1].output / band_lines;
+    item_work = band_lines * axes[2].output * taps * (copies ? 2 * lanes : channels());
+}
+
+DepthwisePack FloatDepthwise::describe_pack(const KernelContext& context) const
+{
+    return {{context.input(2)}, {taps, channels(), lanes, data_type}};
+}
+
+// For each pair of vectors, and each other, the biases and then the weights, tap by tap.
+void FloatDepthwise::pack(const KernelContext& context, const void* weights, void* packed) const
+{
+    tensor weight = *context.input(kWeight);
+    weight.data = const_cast<void*>(weights);
+    const tensor* bias = context.input(2);
+    auto* to = static_cast<float*>(packed);
+    for (int64_t channel = 0; channel < channels(); channel += width(channel))
+        for (int64_t tap = -1; tap < taps; ++tap)
+            for (int64_t i = channel; i < channel + width(channel); ++i)
+                if (i >= channels())
+                    *to++ = 0;
+                else if (tap < 0)
+                    *to++ = bias ? read_float(*bias, i) : 0;
+                else
+                    *to++ = read_float(weight, i * taps + tap);
+}
+
+void FloatDepthwise::convolve(const DepthwiseRun& run, int64_t first, int64_t last,
+                              char* scratch) const
+{
+    HWY_DYNAMIC_DISPATCH(convolve_floats)
+    (*this, run, first, last, {reinterpret_cast<float*>(scratch), scratch + line_bytes()});
+}
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE

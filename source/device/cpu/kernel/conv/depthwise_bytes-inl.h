@@ -1,24 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
-// See byte_depthwise.h. The rows of a band and a block of channels are interleaved to bundles, with
-// padding, in a copy that stays in the L1 cache; then the band's lines are summed, four pixels at
-// once, so that each vector of weights is loaded for all of them. After that all windows are alike,
-// whatever the padding, stride and dilation are.
-//
-// With AVX-512 and VNNI bundles have four bytes, elsewhere pairs of 16 bits, whose products are
-// summed in a lane (x86: pmaddwd). Sums are modulo 2^32 until the last product, then fit.
-// Limits: the requantisation, seven instructions for each vector of sums; then the copy, whose four
-// vectors for a column of windows with a stride of 1 serve two lines, and the products.
+// A few pixels of a depthwise convolution of bytes, and how its weights are packed. Included once
+// for each instruction set.
+#ifndef TENGINE_CPU_DEPTHWISE_BYTES
+#define TENGINE_CPU_DEPTHWISE_BYTES
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 
-#include "base/cpu.h"
-#include "device/cpu/kernel/conv/byte_depthwise.h"
-#include "device/cpu/kernel/vector/fixed_vectors.h"
+#include "device/cpu/kernel/conv/depthwise.h"
 
-#ifndef TENGINE_CPU_BYTE_DEPTHWISE
-#define TENGINE_CPU_BYTE_DEPTHWISE
 namespace tengine::cpu {
+
+// Channels of the narrowest block. The last block has fewer only where there are fewer in all.
+inline constexpr int64_t kLeastBlockChannels = 16;
+
+// Channels that are one vector of bytes; their results are four vectors of sums.
+struct ChannelBlock
+{
+    int64_t first, width;
+    int64_t before;  // the widths of all blocks before it: blocks may overlap
+};
+
+// The packed data of a block, each part for all channels in the order of the lanes.
+struct PackedBlock
+{
+    char* data;
+    int64_t width;
+
+    float* scales() const { return reinterpret_cast<float*>(data); }  // the multipliers
+    // The initial accumulators.
+    int32_t* starts() const { return reinterpret_cast<int32_t*>(scales() + width); }
+    ir_multiplier_t* multipliers() const
+    {
+        return reinterpret_cast<ir_multiplier_t*>(starts() + width);
+    }
+    // For each line of a band, column of the window and bundle.
+    char* weights() const { return reinterpret_cast<char*>(multipliers() + width); }
+
+    // A vector of bytes is interleaved in parts of 16, of which each of the four vectors of
+    // bundles, sums and results gets four.
+    static int64_t lane_of(int64_t channel, int64_t width)
+    {
+        return channel / 4 % 4 * (width / 4) + channel / 16 * 4 + channel % 4;
+    }
+};
+
+inline PackedBlock find_packed_block(const ByteDepthwise& conv, const char* packed,
+                                     const ChannelBlock& block)
+{
+    return {const_cast<char*>(packed) + block.before * conv.channel_bytes(), block.width};
+}
 
 // One block of channels of one band, or of a segment of it.
 struct BandPart
@@ -36,13 +67,15 @@ struct BandPart
 };
 
 }  // namespace tengine::cpu
-#endif
+#endif  // TENGINE_CPU_DEPTHWISE_BYTES
 
 // clang-format off
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "device/cpu/kernel/conv/byte_depthwise_impl.cc"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
+#if defined(TENGINE_CPU_DEPTHWISE_BYTES_PARTS) == defined(HWY_TARGET_TOGGLE)
+#ifdef TENGINE_CPU_DEPTHWISE_BYTES_PARTS
+#undef TENGINE_CPU_DEPTHWISE_BYTES_PARTS
+#else
+#define TENGINE_CPU_DEPTHWISE_BYTES_PARTS
+#endif
 // clang-format on
 
 #include "device/cpu/kernel/product/byte_bundles-inl.h"
@@ -51,13 +84,7 @@ struct BandPart
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 
-#if HWY_TARGET == HWY_SCALAR
-
-void describe(bool, ByteDepthwise*) {}
-
-void convolve(const ByteDepthwise&, const BandPart&) {}
-
-#else
+#if HWY_TARGET != HWY_SCALAR
 
 constexpr int kFew = 4;  // pixels that are summed at once
 
@@ -274,186 +301,8 @@ HWY_INLINE void convolve_pixels(const ByteDepthwise& conv, const BandPart& part,
     });
 }
 
-// The lines of a band, from its copy.
-template <class L, class W>
-HWY_NOINLINE void convolve_lines(const ByteDepthwise& conv, const BandPart& part)
-{
-    const window_axis& x = conv.axes[2];
-    const ByteScaling<L> scaling(conv.range);
-    const ByteTable table(part.table);
-    const int64_t column_bytes = conv.column_bytes(L::kWidth);
-    WindowSteps steps = {};
-    steps.runs = x.dilation == 1 ? 1 : x.kernel;
-    steps.run_bundles = conv.bundles * (x.dilation == 1 ? x.kernel : 1);
-    steps.run_step = x.dilation * column_bytes;
-    steps.pixel_step = x.stride * column_bytes;
-    const int64_t line_weights = 4 * L::kWidth * conv.window_bundles();
-    for (int64_t line = 0; line < part.lines; ++line) {
-        const char* weights = part.packed.weights() + line * line_weights;
-        uint8_t* output = part.output + line * x.output * conv.output_step;
-        for (int64_t i = 0; i < part.pixels;) {
-            // The last four may have pixels that the four before had.
-            const bool is_few = part.pixels >= kFew;
-            const int64_t pixel = is_few ? std::min(i, part.pixels - kFew) : i;
-            const char* columns = part.copy + pixel * steps.pixel_step;
-            uint8_t* to = output + pixel * conv.output_step;
-            if (is_few)
-                convolve_pixels<L, W, kFew>(conv, part, scaling, table, steps, columns, weights,
-                                            to);
-            else
-                convolve_pixels<L, W, 1>(conv, part, scaling, table, steps, columns, weights, to);
-            i = pixel + (is_few ? kFew : 1);
-        }
-    }
-}
-
-// A vector of the bytes of a pixel, made unsigned.
-template <class L>
-HWY_INLINE typename L::ByteVector load_bytes(const uint8_t* from, int64_t count,
-                                             typename L::ByteVector flip)
-{
-    const typename L::Bytes d;
-    if (is_whole<L>(count)) return hn::Xor(hn::LoadU(d, from), flip);
-    HWY_ALIGN uint8_t all[L::kWidth] = {};
-    std::memcpy(all, from, static_cast<size_t>(count));
-    return hn::Xor(hn::Load(d, all), flip);
-}
-
-// A bundle of `count` columns, of rows that are one pixel long where their step is 0.
-template <class L, class S>
-HWY_INLINE void interleave_columns(const ByteDepthwise& conv, int64_t channels,
-                                   const uint8_t* const* rows, const int64_t* steps, int64_t count,
-                                   uint8_t* to)
-{
-    const int64_t column_bytes = conv.column_bytes(L::kWidth);
-    const auto flip = hn::Set(typename L::Bytes(), static_cast<uint8_t>(conv.flips ? 0x80 : 0));
-    for (int64_t i = 0; i < count; ++i, to += column_bytes) {
-        typename L::ByteVector bytes[S::kRows];
-#pragma GCC unroll 4
-        for (int row = 0; row < S::kRows; ++row)
-            bytes[row] = load_bytes<L>(rows[row] + i * steps[row], channels, flip);
-        S::interleave(bytes, to);
-    }
-}
-
-// Interleaves the input of a part's windows, with the padding.
-template <class L, class S>
-HWY_NOINLINE void copy_rows(const ByteDepthwise& conv, const BandPart& part)
-{
-    const window_axis &y = conv.axes[1], &x = conv.axes[2];
-    HWY_ALIGN uint8_t pads[L::kWidth];
-    std::memset(pads, conv.input_zero_byte, sizeof pads);
-    const uint8_t* no_rows[S::kRows];
-    constexpr int64_t kNoSteps[S::kRows] = {};
-    std::fill_n(no_rows, S::kRows, pads);
-    const int64_t column_bytes = conv.column_bytes(L::kWidth);
-    const int64_t first = part.pixel * x.stride - x.pad_begin,
-                  last = first + conv.columns(part.pixels);
-    const int64_t begin = std::clamp<int64_t>(0, first, last);
-    const int64_t end = std::clamp<int64_t>(x.input, begin, last);
-    // Rows of windows that are one row apart lie side by side; else a band has one line.
-    const int64_t top = part.line * y.stride - y.pad_begin;
-    const int64_t needed = (part.lines - 1) * y.stride + y.kernel;
-    for (int64_t bundle = 0; bundle < conv.bundles; ++bundle) {
-        const uint8_t* rows[S::kRows];
-        int64_t steps[S::kRows];
-        for (int i = 0; i < S::kRows; ++i) {
-            const int64_t index = bundle * S::kRows + i, row = top + index * y.dilation;
-            const bool exists = index < needed && row >= 0 && row < y.input;
-            rows[i] = exists ? part.image + (row * x.input + begin) * conv.image_step : pads;
-            steps[i] = exists ? conv.image_step : 0;
-        }
-        auto* to = reinterpret_cast<uint8_t*>(part.copy) + bundle * 4 * L::kWidth;
-        interleave_columns<L, S>(conv, part.channels, no_rows, kNoSteps, begin - first, to);
-        interleave_columns<L, S>(conv, part.channels, rows, steps, end - begin,
-                                 to + (begin - first) * column_bytes);
-        interleave_columns<L, S>(conv, part.channels, no_rows, kNoSteps, last - end,
-                                 to + (end - first) * column_bytes);
-    }
-}
-
-template <int kWidth>
-HWY_INLINE void convolve_block(const ByteDepthwise& conv, const BandPart& part)
-{
-    using L = Lanes<kWidth>;
-#if HWY_TARGET == HWY_AVX3
-    using Quads = QuadSet<L>;
-    if (conv.bundle_rows == Quads::kRows) {
-        copy_rows<L, Quads>(conv, part);
-        const bool is_three = conv.axes[2].dilation == 1 && conv.window_bundles() == 3;
-        if (is_three) return convolve_lines<L, ByteWindows<Quads, 3> >(conv, part);
-        return convolve_lines<L, ByteWindows<Quads> >(conv, part);
-    }
-#endif
-    copy_rows<L, PairSet<L> >(conv, part);
-    convolve_lines<L, ByteWindows<PairSet<L> > >(conv, part);
-}
-
-constexpr int64_t kMostWidth = HWY_MAX_BYTES;
-
-void describe(bool has_narrow_weights, ByteDepthwise* conv)
-{
-    conv->most_width = kMostWidth;
-    conv->bundle_rows = 2;
-    (void)has_narrow_weights;
-#if HWY_TARGET == HWY_AVX3
-    constexpr uint64_t kNeeded = CPU_FEATURE_AVX512_VNNI;
-    if (has_narrow_weights && (get_cpu_features() & kNeeded)) conv->bundle_rows = 4;
-#endif
-}
-
-void convolve(const ByteDepthwise& conv, const BandPart& part)
-{
-#if HWY_MAX_BYTES >= 64
-    if (part.packed.width == 64) return convolve_block<64>(conv, part);
-#endif
-#if HWY_MAX_BYTES >= 32
-    if (part.packed.width == 32) return convolve_block<32>(conv, part);
-#endif
-    convolve_block<16>(conv, part);
-}
-
-#endif  // HWY_TARGET == HWY_SCALAR
+#endif  // HWY_TARGET != HWY_SCALAR
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace tengine::cpu {
-
-HWY_EXPORT(describe);
-HWY_EXPORT(convolve);
-
-void describe_byte_depthwise(bool has_narrow_weights, ByteDepthwise* conv)
-{
-    HWY_DYNAMIC_DISPATCH(describe)(has_narrow_weights, conv);
-}
-
-void convolve_byte_depthwise(const ByteDepthwise& conv, const ByteDepthwiseRun& run, int64_t first,
-                             int64_t last, char* copy)
-{
-    const auto convolve_part = HWY_DYNAMIC_DISPATCH(convolve);
-    const window_axis &y = conv.axes[1], &x = conv.axes[2];
-    const int64_t blocks = conv.blocks();
-    for (int64_t item = first; item < last; ++item) {
-        const ChannelBlock block = conv.block(item % blocks);
-        const int64_t image = item / blocks / conv.bands, band = item / blocks % conv.bands;
-        BandPart part = {};
-        part.image = run.input + image * conv.input_plane * conv.image_step + block.first;
-        part.packed = find_packed_block(conv, run.packed, block);
-        part.channels = std::min(block.width, conv.channels() - block.first);
-        part.line = band * conv.band_lines;
-        part.lines = std::min(conv.band_lines, y.output - part.line);
-        part.table = run.table;
-        part.copy = copy;
-        for (; part.pixel < x.output; part.pixel += part.pixels) {
-            part.pixels = std::min(conv.segment_pixels, x.output - part.pixel);
-            const int64_t pixel = image * conv.output_plane + part.line * x.output + part.pixel;
-            part.output = run.output + pixel * conv.output_step + block.first;
-            convolve_part(conv, part);
-        }
-    }
-}
-
-}  // namespace tengine::cpu
-#endif  // HWY_ONCE
+#endif  // TENGINE_CPU_DEPTHWISE_BYTES_PARTS
