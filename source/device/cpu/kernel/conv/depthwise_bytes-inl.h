@@ -78,6 +78,7 @@ struct BandPart
 #endif
 // clang-format on
 
+#include "device/cpu/kernel/conv/depthwise-inl.h"
 #include "device/cpu/kernel/product/byte_bundles-inl.h"
 #include "device/cpu/kernel/product/byte_table-inl.h"
 
@@ -184,55 +185,20 @@ HWY_NOINLINE void store_exactly(const ByteDepthwise& conv, const BandPart& part,
     }
 }
 
-// The sums of a vector of channels of kPixels pixels side by side, and their bytes; `last` is that
-// of the last.
-template <class L, class S, int kPixels>
-struct BytePixelSums
-{
-    BytePixelSums<L, S, kPixels - 1> before;
-    typename S::Sum last;
-
-    // One that is implied is not for the instruction set that vectors are for (gcc 12).
-    HWY_INLINE BytePixelSums() {}
-    HWY_INLINE void start(typename L::IntegerVector value)
-    {
-        before.start(value);
-        last = S::start(value);
-    }
-    HWY_INLINE void add(const char* columns, int64_t step, typename S::Operand weights)
-    {
-        before.add(columns, step, weights);
-        S::add(S::load(columns + (kPixels - 1) * step), weights, last);
-    }
-};
-
-template <class L, class S>
-struct BytePixelSums<L, S, 0>
-{
-    HWY_INLINE BytePixelSums() {}
-    HWY_INLINE void start(typename L::IntegerVector) {}
-    HWY_INLINE void add(const char*, int64_t, typename S::Operand) {}
-};
-
-// The results of all four vectors of channels.
-template <class L, int kPixels>
+// The results of all four vectors of channels of a pixel.
+template <class L>
 struct PixelBytes
 {
-    PixelBytes<L, kPixels - 1> before;
     typename L::IntegerVector first;  // of two that are packed
     typename L::PairVector low, high;
     typename L::IntegerVector fraction;
 
-    HWY_INLINE explicit PixelBytes(const ByteScaling<L>& scaling)
-        : before(scaling), fraction(scaling.no_fraction())
+    HWY_INLINE PixelBytes() {}
+    template <int kAt>
+    HWY_INLINE void take(const ByteScaling<L>& scaling, typename L::IntegerVector sums,
+                         typename L::RealVector scales)
     {
-    }
-    template <int kAt, class S>
-    HWY_INLINE void take(const ByteScaling<L>& scaling, const BytePixelSums<L, S, kPixels>& sums,
-                         typename L::IntegerVector start, typename L::RealVector scales)
-    {
-        before.template take<kAt>(scaling, sums.before, start, scales);
-        const auto values = scaling(S::finish(sums.last, start), scales, &fraction);
+        const auto values = scaling(sums, scales, &fraction);
         if constexpr (kAt % 2 == 0)
             first = values;
         else if constexpr (kAt == 1)
@@ -240,46 +206,30 @@ struct PixelBytes
         else
             high = demote_words(typename L::Pairs(), first, values);
     }
-    // store(pixel, bytes, fraction)
-    template <class Store>
-    HWY_INLINE void store(const ByteScaling<L>& scaling, const Store& store) const
-    {
-        before.store(scaling, store);
-        store(kPixels - 1, scaling.pack(low, high), fraction);
-    }
-};
-
-template <class L>
-struct PixelBytes<L, 0>
-{
-    HWY_INLINE explicit PixelBytes(const ByteScaling<L>&) {}
-    template <int kAt, class S>
-    HWY_INLINE void take(const ByteScaling<L>&, const BytePixelSums<L, S, 0>&,
-                         typename L::IntegerVector, typename L::RealVector)
-    {
-    }
-    template <class Store>
-    HWY_INLINE void store(const ByteScaling<L>&, const Store&) const
-    {
-    }
 };
 
 // Vector kAt of channels, and those after it.
 template <class L, class W, int kPixels, int kAt = 0>
 HWY_INLINE void sum_vectors(const ByteScaling<L>& scaling, const PackedBlock& packed,
                             const WindowSteps& steps, const char* columns, const char* weights,
-                            PixelBytes<L, kPixels>* bytes)
+                            PixelValues<PixelBytes<L>, kPixels>* bytes)
 {
     using S = typename W::Set;
     constexpr int kLane = kAt * L::kWidth / 4, kByte = kAt * L::kWidth;
     const auto start = hn::LoadU(typename L::Integers(), packed.starts() + kLane);
-    BytePixelSums<L, S, kPixels> sums;
-    sums.start(start);
-    for_each_bundle<L, W>(steps, [&](int64_t column, int64_t weight) {
-        sums.add(columns + kByte + column, steps.pixel_step, S::load(weights + kByte + weight));
+    PixelValues<typename S::Sum, kPixels> sums;
+    sums.visit([&](int, typename S::Sum& sum) HWY_ATTR { sum = S::start(start); });
+    for_each_bundle<L, W>(steps, [&](int64_t column, int64_t weight) HWY_ATTR {
+        const char* from = columns + kByte + column;
+        const auto weight_vector = S::load(weights + kByte + weight);
+        sums.visit([&](int pixel, typename S::Sum& sum) HWY_ATTR {
+            S::add(S::load(from + pixel * steps.pixel_step), weight_vector, sum);
+        });
     });
-    bytes->template take<kAt, S>(scaling, sums, start,
-                                 hn::LoadU(typename L::Reals(), packed.scales() + kLane));
+    const auto scales = hn::LoadU(typename L::Reals(), packed.scales() + kLane);
+    sums.visit([&](auto pixel, const typename S::Sum& sum) HWY_ATTR {
+        bytes->template at<pixel>().template take<kAt>(scaling, S::finish(sum, start), scales);
+    });
     if constexpr (kAt < 3)
         sum_vectors<L, W, kPixels, kAt + 1>(scaling, packed, steps, columns, weights, bytes);
 }
@@ -290,13 +240,15 @@ HWY_INLINE void convolve_pixels(const ByteDepthwise& conv, const BandPart& part,
                                 const WindowSteps& steps, const char* columns, const char* weights,
                                 uint8_t* output)
 {
-    PixelBytes<L, kPixels> bytes(scaling);
+    PixelValues<PixelBytes<L>, kPixels> bytes;
+    bytes.visit([&](int, PixelBytes<L>& each) HWY_ATTR { each.fraction = scaling.no_fraction(); });
     sum_vectors<L, W, kPixels>(scaling, part.packed, steps, columns, weights, &bytes);
-    bytes.store(scaling, [&](int pixel, auto values, auto fraction) {
+    bytes.visit([&](int pixel, const PixelBytes<L>& each) HWY_ATTR {
+        auto values = scaling.pack(each.low, each.high);
         uint8_t* to = output + pixel * conv.output_step;
         if (part.table) values = table(typename L::Bytes(), values);
         store_bytes<L>(values, part.channels, to);
-        if (HWY_UNLIKELY(scaling.is_tie(fraction)))
+        if (HWY_UNLIKELY(scaling.is_tie(each.fraction)))
             store_exactly<L, W>(conv, part, steps, columns + pixel * steps.pixel_step, weights, to);
     });
 }

@@ -16,6 +16,7 @@
 
 #include <hwy/highway.h>
 
+#include "device/cpu/kernel/conv/depthwise-inl.h"
 #include "device/cpu/kernel/vector/elements-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -53,72 +54,8 @@ HWY_INLINE Vector load_input(const T* input, int64_t count)
     return load_elements(Floats(), input);
 }
 
-// The accumulators of kPixels pixels; `last` is that of the last.
 template <int kPixels>
-struct DepthwiseSums
-{
-    DepthwiseSums<kPixels - 1> before;
-    Vector last;
-
-    // An implicit constructor is not compiled for the instruction set of the vectors (gcc 12).
-    HWY_INLINE DepthwiseSums() {}
-    HWY_INLINE void start(Vector bias)
-    {
-        before.start(bias);
-        last = bias;
-    }
-    // Where window `pixel` has the tap kAt - pixel * kStride.
-    template <int kAt, int kKernel, int kStride>
-    HWY_INLINE void add_input(const Vector* weights, Vector value)
-    {
-        before.template add_input<kAt, kKernel, kStride>(weights, value);
-        constexpr int kTap = kAt - (kPixels - 1) * kStride;
-        if constexpr (kTap >= 0 && kTap < kKernel) last = hn::MulAdd(weights[kTap], value, last);
-    }
-    // value(pixel) times the weight.
-    template <class Value>
-    HWY_INLINE void add_tap(Vector weight, const Value& value)
-    {
-        before.add_tap(weight, value);
-        last = hn::MulAdd(weight, value(kPixels - 1), last);
-    }
-    template <class Store>
-    HWY_INLINE void store(const Store& store) const
-    {
-        before.store(store);
-        store(kPixels - 1, last);
-    }
-    // Together with those of the next channels.
-    template <class Store>
-    HWY_INLINE void store_with(const DepthwiseSums& others, const Store& store) const
-    {
-        before.store_with(others.before, store);
-        store(kPixels - 1, last, others.last);
-    }
-};
-
-template <>
-struct DepthwiseSums<0>
-{
-    HWY_INLINE DepthwiseSums() {}
-    HWY_INLINE void start(Vector) {}
-    template <int kAt, int kKernel, int kStride>
-    HWY_INLINE void add_input(const Vector*, Vector)
-    {
-    }
-    template <class Value>
-    HWY_INLINE void add_tap(Vector, const Value&)
-    {
-    }
-    template <class Store>
-    HWY_INLINE void store(const Store&) const
-    {
-    }
-    template <class Store>
-    HWY_INLINE void store_with(const DepthwiseSums&, const Store&) const
-    {
-    }
-};
+using DepthwiseSums = PixelValues<Vector, kPixels>;
 
 // Finishes a vector of results, or `count` lanes of it: channels from `channel` of the line's on.
 template <bool kPartial, class T>
@@ -174,9 +111,14 @@ template <class W, int kPixels, int kAt = 0, class T>
 HWY_INLINE void add_inputs(const Vector* weights, const T* input, int64_t step,
                            const Columns& columns, DepthwiseSums<kPixels>* sums)
 {
-    if (!W::kAtEdge || (kAt >= columns.first && kAt < columns.last))
-        sums->template add_input<kAt, W::kKernel, W::kStride>(weights,
-                                                              load_elements(Floats(), input));
+    if (!W::kAtEdge || (kAt >= columns.first && kAt < columns.last)) {
+        const Vector value = load_elements(Floats(), input);
+        sums->visit([&](auto pixel, Vector& sum) HWY_ATTR {
+            constexpr int kTap = kAt - pixel * W::kStride;
+            if constexpr (kTap >= 0 && kTap < W::kKernel)
+                sum = hn::MulAdd(weights[kTap], value, sum);
+        });
+    }
     if constexpr (kAt + 1 < (kPixels - 1) * W::kStride + W::kKernel)
         add_inputs<W, kPixels, kAt + 1>(weights, input + step, step, columns, sums);
 }
@@ -204,8 +146,10 @@ HWY_INLINE void add_window_line(const FloatDepthwise& conv, const DepthwiseLine<
     const window_axis& width = conv.axes[2];
     for (int64_t kx = taps.first_x; kx < taps.last_x; ++kx) {
         const T* from = input + kx * width.dilation * step;
-        sums->add_tap(hn::LoadU(Floats(), weights + kx * line.width), [&](int pixel) {
-            return load_input<kPartial>(from + int64_t{pixel} * width.stride * step, count);
+        const Vector weight = hn::LoadU(Floats(), weights + kx * line.width);
+        sums->visit([&](int64_t pixel, Vector& sum) HWY_ATTR {
+            const T* at = from + pixel * width.stride * step;
+            sum = hn::MulAdd(weight, load_input<kPartial>(at, count), sum);
         });
     }
 }
@@ -223,8 +167,12 @@ HWY_INLINE void convolve_pixels(const FloatDepthwise& conv, const DepthwiseLine<
     const int64_t left = x * width.stride - width.pad_begin;
     const float* weights = line.weights + channel;
     DepthwiseSums<kPixels> sums, others;
-    sums.start(hn::LoadU(Floats(), weights));
-    if constexpr (kVectors > 1) others.start(hn::LoadU(Floats(), weights + lanes));
+    const auto start = [&](DepthwiseSums<kPixels>& to, const float* biases) HWY_ATTR {
+        const Vector bias = hn::LoadU(Floats(), biases);
+        to.visit([&](int, Vector& sum) HWY_ATTR { sum = bias; });
+    };
+    start(sums, weights);
+    if constexpr (kVectors > 1) start(others, weights + lanes);
     const Columns columns = {-left, width.input - left};
     for (int64_t ky = taps.first_y; ky < taps.last_y; ++ky) {
         const T* input = line.image +
@@ -238,14 +186,13 @@ HWY_INLINE void convolve_pixels(const FloatDepthwise& conv, const DepthwiseLine<
     }
     const Bounds clip(*line.fusion);
     static_assert(kVectors == 1 || !kPartial, "pairs are whole");
-    if constexpr (kVectors > 1)
-        sums.store_with(others, [&](int pixel, Vector sum, Vector next) {
-            if (pixel >= known) finish_pair(line, clip, sum, next, x + pixel, channels, channel);
-        });
-    else
-        sums.store([&](int pixel, Vector sum) {
-            if (pixel >= known) finish<kPartial>(line, clip, sum, x + pixel, channels, channel);
-        });
+    sums.visit([&](auto pixel, const Vector& sum) HWY_ATTR {
+        if (pixel < known) return;
+        if constexpr (kVectors > 1)
+            finish_pair(line, clip, sum, others.template at<pixel>(), x + pixel, channels, channel);
+        else
+            finish<kPartial>(line, clip, sum, x + pixel, channels, channel);
+    });
 }
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
