@@ -237,9 +237,9 @@ std::vector<NamedTensor> run(const SmallModel& model, IrBuilder& builder)
     return results;
 }
 
-std::vector<std::string> list_operators(const graph& execution)
+Operators list_operators(const graph& execution)
 {
-    std::vector<std::string> operators;
+    Operators operators;
     for (int i = 0; i < execution.node_num; ++i)
         operators.push_back(get_ir_node_op(execution.node_list[i]));
     return operators;

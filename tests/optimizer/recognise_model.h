@@ -3,6 +3,7 @@
 // their operators, and run.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -50,7 +51,38 @@ void build(const SmallModel& model, IrBuilder* builder);
 // The model's outputs of a run with default options.
 std::vector<NamedTensor> run(const SmallModel& model, IrBuilder& builder);
 
+using Operators = std::vector<std::string>;
+
 // The operators of the execution graph, in order.
-std::vector<std::string> list_operators(const graph& execution);
+Operators list_operators(const graph& execution);
+
+// ---- forms (recognise_forms.cc) ----
+
+// Nodes that compute `op` of x, the last one writes y. Constants are named as their values.
+struct Form
+{
+    const char* op;
+    const char* nodes;
+};
+
+extern const Form kGeluForm, kLayerNormForm;
+// With a bias; the nodes before the sum are a form, too.
+extern const Form kBiasedLayerNormForm;
+
+// The dimensions of x.
+constexpr int kRows = 6, kColumns = 8;
+SmallModel make_model(const Form& form);
+NamedTensor make_input(const std::string& name, unsigned seed);
+std::vector<double> draw_numbers(int number, double low, double high, unsigned seed);
+
+// One difference to a form.
+struct Difference
+{
+    std::string name;
+    std::function<void(SmallModel*)> make;
+};
+
+// Runs the model, and compares its results with those of compute().
+void expect_values(const SmallModel& model, IrBuilder& builder);
 
 }  // namespace tengine::test
