@@ -181,5 +181,106 @@ TEST(Recognise, TheOperatorIsKnownByTheLastNode)
     EXPECT_STREQ(get_ir_node_output(made->node_list[0], 0)->name, "y");
 }
 
+// ---- attention ----
+
+// Queries, keys and values of (batch, tokens, heads, elements), and a mask.
+SmallModel make_attention(const std::string& scores)
+{
+    SmallModel model;
+    const Dims dims[] = {{2, 5, 3, 8}, {2, 7, 3, 8}, {2, 7, 3, 6}};
+    for (unsigned i = 0; i < 3; ++i) {
+        int number = 1;
+        for (const int dim : dims[i])
+            number *= dim;
+        model.inputs.push_back({std::string(1, "qkv"[i]), dims[i], draw_numbers(number, -2, 2, i)});
+    }
+    model.constants = {
+        {"factor", {}, {0.25}}, {"divisor", {}, {4}}, {"mask", {5, 7}, draw_numbers(35, -1, 1, 9)}};
+    model.add_nodes("a = Transpose q; b = Transpose k; c = Transpose v; p = MatMul a b; " + scores +
+                    "; w = Softmax s; y = MatMul w c");
+    model.axes = {{"a", {0, 2, 1, 3}}, {"b", {0, 2, 3, 1}}, {"c", {0, 2, 1, 3}}};
+    return model;
+}
+
+const char* const kScores[] = {"s = Mul p factor", "s = Div p divisor",
+                               "d = Mul factor p; s = Add d mask", "s = Add mask p"};
+
+bool has_attention(const SmallModel& model, context* context)
+{
+    IrBuilder builder(context);
+    build(model, &builder);
+    expect_values(model, builder);
+    const Operators operators = list_operators(*builder.get()->core->execution);
+    return std::count(operators.begin(), operators.end(), "Attention") != 0;
+}
+
+TEST_F(RecogniseForDevice, AnAttentionIsForADeviceThatHasIt)
+{
+    for (const char* scores : kScores)
+        EXPECT_FALSE(has_attention(make_attention(scores), nullptr)) << scores;
+    TestDevice a("A", {"Attention"});
+    use(a);
+    for (const char* scores : kScores)
+        EXPECT_TRUE(has_attention(make_attention(scores), context_.get())) << scores;
+    EXPECT_EQ(place(make_attention(kScores[0])),
+              (Places{"Transpose:CPU", "Transpose:CPU", "Transpose:CPU", "Attention:A"}));
+    SmallModel model = make_attention(kScores[0]);  // keys that are as Attention has them before
+    model.inputs[1].dims = {2, 3, 7, 8};
+    model.axes["b"] = {0, 1, 3, 2};
+    EXPECT_TRUE(has_attention(model, context_.get()));
+    EXPECT_EQ(place(model), (Places{"Transpose:CPU", "Transpose:CPU", "Attention:A"}));
+}
+
+TEST_F(RecogniseForDevice, ADeviceKeepsProductsThatOthersWouldCompute)
+{
+    TestDevice a("A", {"MatMul"}), b("B", {"Attention"});
+    use(a);
+    use(b);
+    EXPECT_FALSE(has_attention(make_attention(kScores[0]), context_.get()));
+}
+
+TEST_F(RecogniseForDevice, WhatOnlyLooksLikeAnAttentionStays)
+{
+    TestDevice a("A", {"Attention"});
+    use(a);
+    const std::vector<Difference> differences = {
+        {"another axis",
+         [](SmallModel* model) {
+             model->node("w").ints = {{"axis", 2}};
+         }},
+        {"a product that is an output", [](SmallModel* model) { model->outputs.push_back("p"); }},
+        {"weights that are an output", [](SmallModel* model) { model->outputs.push_back("w"); }},
+        {"another function",
+         [](SmallModel* model) {
+             model->node("w").op = "Sigmoid";
+             model->node("w").ints.clear();
+         }},
+        {"a factor for each query",
+         [](SmallModel* model) {
+             model->constant("factor") = {"factor", {5, 1}, {1, 2, 3, 4, 5}};
+         }},
+        {"a factor that is computed",
+         [](SmallModel* model) {
+             model->inputs.push_back(model->constant("factor"));
+             model->constants.erase(model->constants.begin());
+         }},
+        {"a mask of queries",
+         [](SmallModel* model) {
+             model->constant("mask") = {"mask", {5, 1}, {1, 2, 3, 4, 5}};
+         }},
+        {"keys that nothing transposes",
+         [](SmallModel* model) {
+             model->inputs[1].dims = {2, 3, 8, 7};
+             model->node("p").inputs[1] = "k";
+         }},
+    };
+    for (const Difference& difference : differences) {
+        SCOPED_TRACE(difference.name);
+        SmallModel model = make_attention(kScores[2]);
+        difference.make(&model);
+        EXPECT_FALSE(has_attention(model, context_.get()));
+    }
+}
+
 }  // namespace
 }  // namespace tengine::test

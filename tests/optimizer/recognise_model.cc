@@ -105,6 +105,87 @@ NamedTensor reduce(const NamedNode& node, const NamedTensor& x, const std::vecto
     return result;
 }
 
+// The element of a tensor of rank four.
+double& at(NamedTensor& value, int i, int j, int k, int l)
+{
+    const Dims& d = value.dims;
+    return value.values[static_cast<size_t>(((i * d[1] + j) * d[2] + k) * d[3] + l)];
+}
+
+template <class Work>
+void for_each_place(const Dims& dims, const Work& work)
+{
+    for (int i = 0; i < dims[0]; ++i)
+        for (int j = 0; j < dims[1]; ++j)
+            for (int k = 0; k < dims[2]; ++k)
+                for (int l = 0; l < dims[3]; ++l)
+                    work(i, j, k, l);
+}
+
+NamedTensor multiply(NamedTensor a, NamedTensor b)
+{
+    NamedTensor result = {"", {a.dims[0], a.dims[1], a.dims[2], b.dims[3]}, {}};
+    result.values.resize(static_cast<size_t>(count(result.dims)));
+    for_each_place(result.dims, [&](int i, int j, int k, int l) {
+        for (int m = 0; m < a.dims[3]; ++m)
+            at(result, i, j, k, l) += at(a, i, j, k, m) * at(b, i, j, m, l);
+    });
+    return result;
+}
+
+NamedTensor transpose(NamedTensor x, const std::vector<int64_t>& order)
+{
+    NamedTensor result = x;
+    for (size_t i = 0; i < 4; ++i)
+        result.dims[i] = x.dims[static_cast<size_t>(order[i])];
+    for_each_place(result.dims, [&](int i, int j, int k, int l) {
+        const int to[] = {i, j, k, l};
+        int from[4];
+        for (size_t axis = 0; axis < 4; ++axis)
+            from[order[axis]] = to[axis];
+        at(result, i, j, k, l) = at(x, from[0], from[1], from[2], from[3]);
+    });
+    return result;
+}
+
+// Along an axis of a tensor of rank four.
+NamedTensor normalize_exponentials(NamedTensor x, int64_t axis)
+{
+    NamedTensor sums = x;
+    sums.dims[static_cast<size_t>(axis)] = 1;
+    sums.values.assign(static_cast<size_t>(count(sums.dims)), 0);
+    const auto sum = [&](int i, int j, int k, int l) -> double& {
+        int place[] = {i, j, k, l};
+        place[axis] = 0;
+        return at(sums, place[0], place[1], place[2], place[3]);
+    };
+    for (double& each : x.values)
+        each = std::exp(each);
+    for_each_place(x.dims,
+                   [&](int i, int j, int k, int l) { sum(i, j, k, l) += at(x, i, j, k, l); });
+    for_each_place(x.dims,
+                   [&](int i, int j, int k, int l) { at(x, i, j, k, l) /= sum(i, j, k, l); });
+    return x;
+}
+
+NamedTensor compute_node(const SmallModel& model, const NamedNode& node,
+                         const std::vector<NamedTensor>& inputs)
+{
+    if (node.op == "ReduceMean" || node.op == "ReduceMax")
+        return reduce(node, inputs[0], model.axes.at(node.output));
+    if (node.op == "MatMul") return multiply(inputs[0], inputs[1]);
+    if (node.op == "Transpose") return transpose(inputs[0], model.axes.at(node.output));
+    if (node.op == "Softmax") return normalize_exponentials(inputs[0], node.ints.at("axis"));
+    NamedTensor result = {node.output, broadcast(inputs), {}};
+    for (int64_t i = 0; i < count(result.dims); ++i) {
+        Arguments arguments;
+        for (const NamedTensor& input : inputs)
+            arguments.push_back(at(input, result.dims, i));
+        result.values.push_back(compute_element(node, arguments));
+    }
+    return result;
+}
+
 template <class T>
 std::vector<T> convert(const std::vector<double>& values)
 {
@@ -131,6 +212,7 @@ void SmallModel::add_nodes(const std::string& text)
         words >> made.output >> equals >> made.op;
         for (std::string input; words >> input;)
             made.inputs.push_back(input);
+        if (made.op == "Softmax") made.ints = {{"axis", 3}};
         if (made.op == "HardSigmoid") made.floats = {{"alpha", 1.0f / 6}, {"beta", 0.5}};
         nodes.push_back(made);
     }
@@ -158,18 +240,7 @@ std::vector<NamedTensor> compute(const SmallModel& model)
         std::vector<NamedTensor> inputs;
         for (const std::string& name : node.inputs)
             inputs.push_back(known.at(name));
-        if (node.op == "ReduceMean" || node.op == "ReduceMax") {
-            known[node.output] = reduce(node, inputs[0], model.axes.at(node.output));
-            continue;
-        }
-        NamedTensor result = {node.output, broadcast(inputs), {}};
-        for (int64_t i = 0; i < count(result.dims); ++i) {
-            Arguments arguments;
-            for (const NamedTensor& input : inputs)
-                arguments.push_back(at(input, result.dims, i));
-            result.values.push_back(compute_element(node, arguments));
-        }
-        known[node.output] = result;
+        known[node.output] = compute_node(model, node, inputs);
     }
     std::vector<NamedTensor> results;
     for (const std::string& name : model.outputs)
@@ -200,11 +271,15 @@ void build(const SmallModel& model, IrBuilder* builder)
     for (const NamedNode& each : model.nodes) {
         std::vector<std::string> inputs = each.inputs;
         const auto axes = model.axes.find(each.output);
-        if (axes != model.axes.end()) {
+        const bool is_order = each.op == "Transpose";
+        if (axes != model.axes.end() && !is_order) {
             builder->ints(each.output + "_axes", axes->second);
             inputs.push_back(each.output + "_axes");
         }
         ::node* made = builder->add(each.op, inputs, {each.output});
+        if (is_order) {
+            ASSERT_EQ(set_node_ints(made, "perm", axes->second.data(), 4), TENGINE_OK);
+        }
         for (const auto& [name, value] : each.floats)
             ASSERT_EQ(set_node_float(made, name.c_str(), static_cast<float>(value)), TENGINE_OK);
         for (const auto& [name, value] : each.ints)

@@ -35,7 +35,8 @@ struct SmallModel
     std::vector<NamedNode> nodes;
     std::vector<std::string> outputs = {"y"};
     int data_type = TENGINE_DT_FP32;
-    std::map<std::string, std::vector<int64_t>> axes = {};  // inputs of ReduceMean
+    // By the node's output: of means, and the permutation of a Transpose.
+    std::map<std::string, std::vector<int64_t>> axes = {};
 
     // "d = Div x root; y = Erf d"
     void add_nodes(const std::string& text);

@@ -58,6 +58,10 @@ bool is_mean_of_rows(const node& mean)
 bool has_attributes(const node& node)
 {
     if (is_op(&node, "ReduceMean")) return is_mean_of_rows(node);
+    if (is_op(&node, "Softmax")) {
+        const int64_t axis = get_ir_node_int(&node, "axis", -1);
+        return axis == -1 || axis + 1 == get_ir_node_output(&node, 0)->dim_num;
+    }
     if (is_op(&node, "HardSigmoid"))
         return get_ir_node_float(&node, "alpha", 0) == 1.0f / 6 &&
                get_ir_node_float(&node, "beta", 0) == 0.5f;
@@ -141,10 +145,7 @@ class Matcher
 
     bool has_shapes() const
     {
-        const tensor &x = *match_.operands[kOperandX], &y = *get_ir_node_output(&match_.last(), 0);
-        return is_ir_tensor_shape_known(&x) && is_ir_tensor_shape_known(&y) && x.elem_num > 0 &&
-               x.data_type == y.data_type && x.dim_num == y.dim_num &&
-               std::equal(x.dims, x.dims + x.dim_num, y.dims) && has_lists_of(x);
+        return match_.operands[kOperandX] ? has_shape_of_input() : has_heads();
     }
 
   private:
@@ -165,7 +166,8 @@ class Matcher
         const char* end = end_of_name(text);
         if (*end == '(') return match_node(text, get_ir_graph_node(&graph_, value->producer));
         for (int operand = 0; operand < kOperandNum; ++operand)
-            if (is_name(text, end, kOperandNames[operand])) return match_operand(operand, value);
+            if (is_name(text, end, kOperandRules[operand].name))
+                return match_operand(operand, value);
         for (const PatternNumber& number : kPatternNumbers)
             if (is_name(text, end, number.name))
                 return is_number(*value) && is_about(*value, number.value);
@@ -182,12 +184,23 @@ class Matcher
     {
         tensor*& known = match_.operands[operand];
         if (known) return known == value;
-        const bool fits = operand == kOperandX ? is_float(*value) && !is_constant(*value)
-                          : is_attribute(operand)
-                              ? is_number(*value)
-                              : is_float(*value) && is_constant(*value) && value->data;
-        if (fits) known = value;
-        return fits;
+        if (fits(kOperandRules[operand].kind, *value)) known = value;
+        return known;
+    }
+
+    static bool fits(OperandKind kind, const tensor& value)
+    {
+        switch (kind) {
+            case OperandKind::kVariable:
+                return is_float(value) && !is_constant(value);
+            case OperandKind::kTensor:
+                return is_float(value);
+            case OperandKind::kList:
+                return is_float(value) && is_constant(value) && value.data;
+            case OperandKind::kNumber:
+                return is_number(value);
+        }
+        return false;
     }
 
     bool add(node* node)
@@ -196,6 +209,14 @@ class Matcher
         if (match_.node_num == Match::kMostNodes) return false;
         match_.nodes[match_.node_num++] = node;
         return true;
+    }
+
+    bool has_shape_of_input() const
+    {
+        const tensor &x = *match_.operands[kOperandX], &y = *get_ir_node_output(&match_.last(), 0);
+        return is_ir_tensor_shape_known(&x) && is_ir_tensor_shape_known(&y) && x.elem_num > 0 &&
+               x.data_type == y.data_type && x.dim_num == y.dim_num &&
+               std::equal(x.dims, x.dims + x.dim_num, y.dims) && has_lists_of(x);
     }
 
     // The lists are those of the last axis.
@@ -209,6 +230,39 @@ class Matcher
                 return false;
         }
         return true;
+    }
+
+    // The tensors of an attention have batch and heads in their first two axes.
+    bool has_heads() const
+    {
+        const tensor& y = *get_ir_node_output(&match_.last(), 0);
+        for (const int operand : {kOperandQueries, kOperandKeys, kOperandValues}) {
+            const tensor& each = *match_.operands[operand];
+            if (!is_ir_tensor_shape_known(&each) || each.dim_num != 4 || each.elem_num == 0 ||
+                each.data_type != y.data_type || !std::equal(each.dims, each.dims + 2, y.dims))
+                return false;
+        }
+        return is_op(get_ir_graph_node(&graph_, match_.operands[kOperandKeys]->producer),
+                     "Transpose") &&
+               has_mask();
+    }
+
+    // A mask is absent or broadcasts to the scores, with a number for each key.
+    bool has_mask() const
+    {
+        const tensor* mask = match_.operands[kOperandMask];
+        const tensor &queries = *match_.operands[kOperandQueries],
+                     &keys = *match_.operands[kOperandKeys];
+        const int scores[] = {queries.dims[0], queries.dims[1], queries.dims[2], keys.dims[3]};
+        if (!mask) return true;
+        bool fits = mask->data_type == queries.data_type && is_ir_tensor_shape_known(mask) &&
+                    mask->dim_num >= 1 && mask->dim_num <= 4 &&
+                    mask->dims[mask->dim_num - 1] == scores[3];
+        for (int i = 2; fits && i <= mask->dim_num; ++i) {
+            const int dim = mask->dims[mask->dim_num - i];
+            fits = dim == 1 || dim == scores[4 - i];
+        }
+        return fits;
     }
 
     const graph& graph_;

@@ -30,24 +30,45 @@ struct PatternNumber
     double value;
 };
 
-// The tensors that patterns name. All are the input "x" and constants: of one element, which become
-// attributes of these names, or lists of an element for each of the last axis of x, which become
-// inputs.
+// The tensors that patterns name, those that become inputs of the operator first, in their order.
 enum PatternOperand
 {
     kOperandX,
     kOperandScale,
     kOperandBias,
+    kOperandQueries,
+    kOperandKeys,
+    kOperandValues,
+    kOperandMask,
     kOperandEpsilon,
     kOperandAlpha,
+    kOperandFactor,
+    kOperandDivisor,
     kOperandNum
 };
-constexpr const char* kOperandNames[kOperandNum] = {"x", "scale", "bias", "epsilon", "alpha"};
 
-constexpr bool is_attribute(int operand)
+enum class OperandKind
 {
-    return operand == kOperandEpsilon || operand == kOperandAlpha;
-}
+    kVariable,  // not a constant
+    kTensor,
+    kList,    // a constant with an element for each of the last axis of x
+    kNumber,  // a constant of one element, which becomes an attribute
+};
+
+struct OperandRule
+{
+    const char* name;
+    OperandKind kind;
+    const char* attribute;  // of a number
+};
+constexpr OperandRule kOperandRules[kOperandNum] = {
+    {"x", OperandKind::kVariable, nullptr},     {"scale", OperandKind::kList, nullptr},
+    {"bias", OperandKind::kList, nullptr},      {"queries", OperandKind::kTensor, nullptr},
+    {"keys", OperandKind::kTensor, nullptr},    {"values", OperandKind::kTensor, nullptr},
+    {"mask", OperandKind::kTensor, nullptr},    {"epsilon", OperandKind::kNumber, "epsilon"},
+    {"alpha", OperandKind::kNumber, "alpha"},   {"factor", OperandKind::kNumber, "scale"},
+    {"divisor", OperandKind::kNumber, "scale"},
+};
 
 template <class Row>
 struct PatternTable

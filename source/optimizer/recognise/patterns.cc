@@ -26,6 +26,8 @@ constexpr Pattern kPatternRows[] = {
     {"LayerNormalization", nullptr, "Mul(normal, scale)"},
     // Zhang, Sennrich, "Root Mean Square Layer Normalization", 2019: language models.
     {"RMSNormalization", nullptr, "Mul(rms_normal, scale)"},
+    // Vaswani et al., "Attention Is All You Need", 2017; the keys are transposed.
+    {"Attention", nullptr, "MatMul(Softmax(scores), values)"},
 };
 
 constexpr PatternPart kPartRows[] = {
@@ -49,6 +51,12 @@ constexpr PatternPart kPartRows[] = {
     {"root_mean", "Sqrt(Add(ReduceMean(x_square), epsilon))"},
     {"x_square", "Pow(x, two)"},
     {"x_square", "Mul(x, x)"},
+    {"scores", "scaled_product"},
+    {"scores", "Add(scaled_product, mask)"},
+    {"scaled_product", "product"},
+    {"scaled_product", "Mul(product, factor)"},
+    {"scaled_product", "Div(product, divisor)"},
+    {"product", "MatMul(queries, keys)"},
 };
 
 constexpr PatternNumber kNumberRows[] = {

@@ -47,24 +47,34 @@ class Recogniser
     }
 
     // Whether the operator comes to the worst of its nodes' devices, or to a better one. The nodes
-    // are asked about first: a device may look at the whole graph then, without a try in it.
+    // are asked about first: a device may look at the whole graph then, without a try in it. No
+    // product comes to a worse device, and those of an attention of the default device stay nodes:
+    // its plan reads and writes their layouts.
     bool pays_off(const Pattern& pattern, const Match& match)
     {
-        size_t worst = 0;
-        for (int i = 0; i < match.node_num; ++i)
-            worst = std::max(worst, candidates_.find_taker(*match.nodes[i]));
+        size_t worst = 0, best_product = candidates_.size();
+        for (int i = 0; i < match.node_num; ++i) {
+            const size_t taker = candidates_.find_taker(*match.nodes[i]);
+            worst = std::max(worst, taker);
+            if (is_op(match.nodes[i], "MatMul")) best_product = std::min(best_product, taker);
+        }
         rewriter_.begin();
         const node* made = rewriter_.add_node(draft_operator(pattern, match));
         const size_t taker = made ? candidates_.find_taker(*made) : candidates_.size();
         rewriter_.take_back();
-        return taker < candidates_.size() && taker <= worst;
+        const bool is_by_default = taker + 1 == candidates_.size();
+        return taker < candidates_.size() && taker <= worst && taker <= best_product &&
+               !(is_by_default && match.operands[kOperandQueries]);
     }
 
     void replace(const Pattern& pattern, const Match& match)
     {
+        const tensor* keys = match.operands[kOperandKeys];
         rewriter_.exchange(match.last(), draft_operator(pattern, match));
         for (int i = 0; i + 1 < match.node_num; ++i)
             destroy_ir_node(&graph_, match.nodes[i]);
+        if (keys && keys->consumer_num == 0 && !is_ir_graph_output(&graph_, keys->index))
+            destroy_ir_node(&graph_, get_ir_graph_node(&graph_, keys->producer));
     }
 
     // The name and the output are those of the last node, by which devices may know it.
@@ -75,15 +85,25 @@ class Recogniser
                            last.name, last.core->source_index,
                            {},        {get_ir_node_output(&last, 0)->name}};
         if (pattern.approximate) draft.texts = {{"approximate", pattern.approximate}};
-        for (int operand = 0; operand < kOperandNum; ++operand) {
-            tensor* value = match.operands[operand];
-            if (!value) continue;
-            if (is_attribute(operand))
-                draft.floats.push_back({kOperandNames[operand], read_pattern_number(*value)});
-            else
-                draft.inputs.push_back(operand == kOperandX ? value : flatten(*value));
-        }
+        if (match.operands[kOperandQueries]) draft.floats = {{"scale", 1.0f}};
+        for (int operand = 0; operand < kOperandNum; ++operand)
+            if (tensor* value = match.operands[operand]) add_operand(operand, *value, &draft);
         return draft;
+    }
+
+    void add_operand(int operand, tensor& value, NodeDraft* draft)
+    {
+        const OperandRule& rule = kOperandRules[operand];
+        if (rule.kind == OperandKind::kNumber) {
+            const float number = read_pattern_number(value);
+            draft->floats.push_back(
+                {rule.attribute, operand == kOperandDivisor ? 1 / number : number});
+            return;
+        }
+        tensor* input = &value;
+        if (rule.kind == OperandKind::kList) input = flatten(value);
+        if (operand == kOperandKeys) input = transpose_back(value);
+        draft->inputs.push_back(input);
     }
 
     // A list with one axis.
@@ -92,6 +112,26 @@ class Recogniser
         if (list.dim_num == 1) return &list;
         return rewriter_.add_constant(String(list.name) + "_list", list.data_type,
                                       {static_cast<int>(list.elem_num)}, list.data);
+    }
+
+    // Keys with their elements in the last axis: as the Transpose that writes them would with its
+    // last two axes exchanged.
+    tensor* transpose_back(const tensor& keys)
+    {
+        const node& writer = *get_ir_graph_node(&graph_, keys.producer);
+        tensor* origin = get_ir_node_input(&writer, 0);
+        int rank;
+        const int64_t* order = get_ir_node_ints(&writer, "perm", &rank);
+        Vector<int64_t> axes = {3, 2, 1, 0};
+        if (rank == 4) axes.assign(order, order + rank);
+        std::swap(axes[2], axes[3]);
+        if (std::is_sorted(axes.begin(), axes.end())) return origin;
+        NodeDraft draft = {"",          "Transpose",
+                           writer.name, writer.core->source_index,
+                           {origin},    {String(keys.name) + "_rows"}};
+        draft.lists = {{"perm", axes}};
+        const node* made = rewriter_.add_node(draft);
+        return made ? get_ir_node_output(made, 0) : nullptr;
     }
 
     graph& graph_;
