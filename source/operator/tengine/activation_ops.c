@@ -104,7 +104,7 @@ static int raise_gelu(struct graph* graph, struct node* node)
 
 // ---- one or two parameters under other names ----
 
-// `op` of input 0 with two attributes; the second may be absent (NULL).
+// Turns the node into `op` of input 0 with two attributes; the second may be absent (NULL).
 static int rewrite_with(struct graph* graph, struct node* node, const char* op, const char* first,
                         float first_value, const char* second, float second_value)
 {
@@ -188,7 +188,7 @@ static int raise_clip(struct graph* graph, struct node* node)
         emit_op(&emit, relu1 ? "tengine.ReLU1" : "tengine.ReLU6", 1, get_ir_node_input(node, 0)));
 }
 
-// 1 where the input is above the threshold, else 0.
+// Lowers to 1 where the input is above the threshold, else 0.
 static int lower_threshold(struct graph* graph, struct node* node)
 {
     const struct tm_threshold_param* param = node->op.param_mem;
@@ -201,7 +201,7 @@ static int lower_threshold(struct graph* graph, struct node* node)
 
 // ---- PReLU ----
 
-// Dimension of an input with one slope a channel.
+// Returns the dimension of an input that has one slope for each channel.
 static int find_channel_axis(const struct tensor* input)
 {
     return input->dim_num > 1 ? 1 : 0;
@@ -221,7 +221,7 @@ static int lower_prelu(struct graph* graph, struct node* node)
     for (int i = 0; i < input->dim_num; ++i)
         dims[i] = i == axis ? slope->elem_num : 1;
     emitter_t emit = start_emitting(graph, node);
-    // Quantised models have slopes of fp16, which become the input's type.
+    // Quantised models have slopes of fp16, which are cast to the input's type.
     return finish_emitting(&emit, 1,
                            emit_op(&emit, "PRelu", 2, get_ir_node_input(node, 0),
                                    emit_operand(&emit, 1, "slope", dims, input->dim_num)));
@@ -261,7 +261,7 @@ static const ir_method_t* const rows[] = {
     TENGINE_ROW(Elu, 23, 73, 4, WITH(tm_elu_param, elu_fields), RENAMED("Elu")),
     TENGINE_ROW(HardSigmoid, 31, 64, 8, WITH(tm_hard_param, hard_sigmoid_fields),
                 RENAMED("HardSigmoid")),
-    // Its parameters change nothing: it is x * clip(x + 3, 0, 6) / 6.
+    // Hardswish is x * clip(x + 3, 0, 6) / 6, whatever its parameters are.
     TENGINE_ROW(Hardswish, 32, 70, 8, WITH(tm_hard_param, hard_swish_fields), RENAMED("HardSwish")),
     TENGINE_ROW(Logistic, 37, 33, 0, PLAIN(1), .lower = lower_logistic),
     TENGINE_ROW(PReLU, 50, 17, 0, PLAIN(2), .lower = lower_prelu, RAISED("PRelu", raise_prelu)),

@@ -4,8 +4,8 @@
 
 #include "operator/tengine/raise.h"
 
-// Where a tensor has its planes: dimensions [0, planes) count them, the rest is one plane. Three
-// dimensions are channels and a plane, or one image of channels and rows.
+// Finds the first dimension of a tensor's planes: dimensions [0, planes) count them, the rest is
+// one plane. Three dimensions are channels and a plane, or one image of channels and rows.
 static int find_planes(const struct tensor* tensor)
 {
     if (tensor->dim_num == 3) return tensor->dims[0] == 1 ? 2 : 1;
@@ -88,7 +88,7 @@ bool do_tm_operands_fit(struct node* node, tm_operands_t* out_operands)
     const struct tensor* inputs[2] = {get_ir_node_input(node, 0), get_ir_node_input(node, 1)};
     const struct tensor* output = get_ir_node_output(node, 0);
     tm_operands_t operands = match_tm_operands(inputs[0], inputs[1]);
-    // The one with more dimensions gives the shape of two operands with as many elements.
+    // The operand of higher rank gives the shape when both have as many elements.
     if (operands.match == TM_MATCH_SAME && inputs[1]->dim_num > inputs[0]->dim_num) {
         operands.swapped = true;
         set_matched_shape(&operands, inputs[1]);

@@ -19,7 +19,7 @@ struct tm_conv_param
     int pad_w1;
     int dilation_h;
     int dilation_w;
-    int input_channel;  // not read: the input's shape says it
+    int input_channel;  // not read: it follows from the input's shape
     int output_channel;
     int group;
     int activation;
@@ -126,8 +126,8 @@ static void check_axis(emitter_t* emit, const spatial_axis_t* axis)
         fail_emitting(emit, TENGINE_EINVAL, "its input has no elements along axis %s", axis->name);
 }
 
-// SAME pads as if there were no dilation; elements that a dilated kernel reads beyond them are 0
-// too.
+// SAME computes the padding as if there were no dilation; elements that a dilated kernel reads
+// beyond it are 0, too.
 static void pad_same(spatial_axis_t* axis)
 {
     const int64_t output = (axis->input - 1) / axis->stride + 1;
@@ -169,7 +169,7 @@ static void resolve_pads(emitter_t* emit, spatial_axis_t* axis)
         pad_explicitly(emit, axis);
 }
 
-// Leaves out the elements that negative padding skips at the beginning.
+// Removes the elements at the beginning that negative padding skips.
 static struct tensor* emit_skip(emitter_t* emit, struct tensor* input, spatial_axis_t axes[2])
 {
     if (emit->status < 0 || (axes[0].pad_begin >= 0 && axes[1].pad_begin >= 0)) return input;
@@ -208,7 +208,7 @@ static void check_group(emitter_t* emit, int group, int input_channels, int outp
                       output_channels);
 }
 
-// N x C x L is N x C x L x 1.
+// Reshapes N x C x L to N x C x L x 1.
 static struct tensor* emit_plane(emitter_t* emit)
 {
     struct tensor* input = get_ir_node_input(emit->origin, 0);
@@ -218,7 +218,7 @@ static struct tensor* emit_plane(emitter_t* emit)
     return emit_reshape(emit, input, dims, 4);
 }
 
-// 1 clips to -1 .. 1 here.
+// Convolution's activation 1 clips to -1 .. 1.
 static struct tensor* emit_conv_activation(emitter_t* emit, struct tensor* input, int activation)
 {
     if (activation < 0) return input;
@@ -257,7 +257,8 @@ static int lower_conv(struct graph* graph, struct node* node)
     return finish_emitting(&emit, 1, emit_conv_activation(&emit, end_op(&emit), param->activation));
 }
 
-// Other numbers than Convolution's: 1 clips to 0 .. 1, and 2 is ReLU6 as 6 is.
+// Deconvolution's activations have other numbers than Convolution's: 1 clips to 0 .. 1, and both 2
+// and 6 are ReLU6.
 static struct tensor* emit_deconv_activation(emitter_t* emit, struct tensor* input, int activation)
 {
     if (activation < 0) return input;
@@ -276,8 +277,8 @@ static void check_deconv_pads(emitter_t* emit, const struct tm_deconv_param* par
                           pads[i]);
 }
 
-// The weight is one block a group: input channels x output channels x kernel, which lies in memory
-// as ONNX's weight does.
+// The weight has one block for each group: input channels x output channels x kernel, in the memory
+// order of ONNX's weight.
 static int lower_deconv(struct graph* graph, struct node* node)
 {
     const struct tm_deconv_param* param = node->op.param_mem;
@@ -355,7 +356,7 @@ static int raise_conv(struct graph* graph, struct node* node)
     return finish_with_plane(&emit, end_op(&emit));
 }
 
-// SAME and output_shape may ask for less than pads can say: the rest is output padding.
+// Returns the output padding: SAME and output_shape may give sizes that pads alone cannot.
 static int64_t find_output_padding(const struct window_axis* axis)
 {
     const int64_t extent = (int64_t)(axis->kernel - 1) * axis->dilation + 1;

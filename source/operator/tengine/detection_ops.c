@@ -61,7 +61,7 @@ static int require_positive(const struct node* node, const char* name,
 
 // ---- PriorBox ----
 
-// More of them would be no detector; keeps products of counts in 64 bits.
+// A longer list is an error; the limit keeps products of counts in 64 bits.
 #define MAX_LIST 65536
 #define MAX_PIXELS 16777216.f
 
@@ -89,7 +89,7 @@ static int check_prior_lists(const struct node* node, const struct tm_priorbox_p
     return require_positive(node, "aspect_ratio", &param->aspect_ratio, MAX_PIXELS);
 }
 
-// Boxes, then their variances: [N, 2, cells * priors * 4, 1].
+// The output has boxes, then their variances: [N, 2, cells * priors * 4, 1].
 static int infer_prior_box(struct node* node)
 {
     const struct tm_priorbox_param* param = node->op.param_mem;

@@ -77,7 +77,7 @@ struct tm_rpn_param
     struct op_floats anchors_;  // x0 y0 x1 y1 of each; used without ratios or scales
 };
 
-// Prior boxes of one cell of the feature map.
+// Returns the number of prior boxes of one cell of the feature map.
 int64_t count_priors(const struct tm_priorbox_param* param);
 
 // The layout of boxes and scores of a checked DetectionPostProcess node.
@@ -89,10 +89,10 @@ struct postprocess_layout
 TENGINE_MUST_USE int resolve_postprocess_layout(const struct node* node,
                                                 struct postprocess_layout* out_layout);
 
-// The anchors of an RPN node around the cell at 0, 0.
+// Returns the number of an RPN node's anchors around the cell at 0, 0.
 int64_t count_anchors(const struct tm_rpn_param* param);
-// Anchor `index` as x0 y0 x1 y1, by the enumeration of Faster R-CNN (Ren et al., 2015): ratios of
-// a square of `basesize` first, with whole sides, each in all scales.
+// Writes anchor `index` as x0 y0 x1 y1, by the enumeration of Faster R-CNN (Ren et al., 2015):
+// ratios of a square of `basesize` first, with whole sides, each in all scales.
 void make_anchor(const struct tm_rpn_param* param, int64_t index, float out_corners[4]);
 
 TENGINE_EXTERN_C_END

@@ -45,7 +45,7 @@ enum eltwise_kind
     ELTWISE_UNKNOWN,
     ELTWISE_BINARY,
     ELTWISE_SCALAR,  // the second operand has one element
-    ELTWISE_UNARY,   // a second operand is not looked at
+    ELTWISE_UNARY,   // a second operand is not read
     ELTWISE_POWER    // (shift + scale * x) ^ power
 };
 
@@ -95,7 +95,7 @@ static struct tensor* emit_power(emitter_t* emit, struct tensor* input)
     return emit_op(emit, "Pow", 2, result, emit_number(emit, param->power, input));
 }
 
-// The operator `op` of the node's two inputs.
+// Appends the operator `op` of the node's two inputs.
 static struct tensor* emit_binary(emitter_t* emit, const char* op)
 {
     struct tensor* operands[2];
@@ -136,7 +136,7 @@ static int find_eltwise_type(const char* op)
     return types[i];
 }
 
-// The original has the larger operand first, and exchanges them when it is not.
+// Tengine Lite has the larger operand first, and exchanges the operands when it is not.
 static int raise_swapped(struct graph* graph, struct node* node, int type)
 {
     struct tensor* small = get_ir_node_input(node, 0);
@@ -178,7 +178,7 @@ static int raise_power(struct graph* graph, struct node* node, float exponent)
     return finish_emitting(&emit, 1, end_op(&emit));
 }
 
-// The operands that each of the original's loops takes.
+// Whether Tengine Lite has a loop for operands of this match.
 static bool is_match_computed(int type, tm_match_t match)
 {
     if (match == TM_MATCH_PLANE) return type != ELTWISE_SUB && type != ELTWISE_POW;
@@ -231,7 +231,8 @@ static const struct
     const char* onnx;
 } variadic_ops[] = {{"Add_n", "Sum"}, {"Maximum", "Max"}, {"Mean", "Mean"}, {"Minimum", "Min"}};
 
-// One by one, whatever the shapes are: input `index` in the first one's.
+// Reshapes input `index` to the first one's shape: elements are combined one by one, whatever the
+// shapes are.
 static struct tensor* emit_like_first(emitter_t* emit, int index)
 {
     const struct tensor* first = get_ir_node_input(emit->origin, 0);

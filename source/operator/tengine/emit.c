@@ -52,7 +52,7 @@ int refuse_raising(struct node* node, const char* format, ...)
 
 // ---- operators ----
 
-// "conv1.Pad", "conv1.Add_3".
+// Makes a name such as "conv1.Pad" or "conv1.Add_3".
 static void make_name(const emitter_t* emit, const char* op, char* out_name, size_t size)
 {
     const char* bare = strrchr(op, '.');
@@ -113,7 +113,7 @@ void emit_attr_ints(emitter_t* emit, const char* name, const int64_t* values, in
     if (emit->status == TENGINE_OK) note(emit, set_node_ints(emit->op, name, values, num));
 }
 
-// Tengine's operators that become others have no rule for shapes of their own.
+// Tengine's operators that are lowered have no shape rule of their own.
 static bool is_inferred(const struct node* node)
 {
     return !is_lowered_by_shapes(node->op.method);
@@ -240,7 +240,7 @@ static int find_output(const struct node* node, const struct tensor* tensor)
     return -1;
 }
 
-// `result` becomes `target`: its producer writes that instead.
+// Makes the producer of `result` write `target` instead.
 static int become(emitter_t* emit, struct tensor* result, struct tensor* target)
 {
     struct node* producer = get_ir_graph_node(emit->graph, result->producer);
@@ -260,7 +260,7 @@ static int take_place(emitter_t* emit, int index, struct tensor* result)
     struct tensor* target = get_ir_node_output(emit->origin, index);
     if (!target || !result) return TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(emit->origin, index, NULL));
-    // A tensor that was there before, or has been given for another output, is copied.
+    // A tensor that is older than the emission, or was given for another output, is copied.
     if (result->producer < emit->first_node || result->core->source_index >= 0) {
         result = emit_op(
             emit, is_lowered_by_shapes(emit->origin->op.method) ? "Identity" : "tengine.Noop", 1,
@@ -270,7 +270,7 @@ static int take_place(emitter_t* emit, int index, struct tensor* result)
     return become(emit, result, target);
 }
 
-// The node that computes the origin's first result goes by its name.
+// Gives the origin's name to the node that computes its first result.
 static int hand_name_on(emitter_t* emit, const struct tensor* result)
 {
     struct node* heir = result ? get_ir_graph_node(emit->graph, result->producer) : NULL;

@@ -32,14 +32,15 @@ typedef struct emitter
 
 emitter_t start_emitting(struct graph* graph, struct node* origin);
 
-// An operator without attributes set, and one result. `op` is a full name: "Conv", "tengine.Mvn".
-// `input_num` tensors follow; NULL is an optional input that is absent.
+// Appends an operator without attributes set, with one result, and returns the result. `op` is a
+// full name: "Conv", "tengine.Mvn". `input_num` tensors follow; NULL is an optional input that is
+// absent.
 struct tensor* emit_op(emitter_t* emit, const char* op, int input_num, ...);
 
-// An operator with attributes: begin, set, end. end_op() gives result 0, end_op_with() the first
-// `result_num` results.
+// Append an operator with attributes: begin, set, end. end_op() returns result 0, end_op_with() the
+// first `result_num` results.
 void begin_op(emitter_t* emit, const char* op, int input_num, ...);
-// One more input, for operators with any number of them.
+// Adds an input, for operators with any number of them.
 void emit_input(emitter_t* emit, struct tensor* input);
 void emit_attr_int(emitter_t* emit, const char* name, int64_t value);
 void emit_attr_float(emitter_t* emit, const char* name, float value);
@@ -48,12 +49,12 @@ void emit_attr_ints(emitter_t* emit, const char* name, const int64_t* values, in
 struct tensor* end_op(emitter_t* emit);
 void end_op_with(emitter_t* emit, struct tensor* out_results[], int result_num);
 
-// Constants: lists of int64 and float; one float and one int64 (scalars, rank 0).
+// Add constants: lists of int64 and float; one float and one int64 (scalars, rank 0).
 struct tensor* emit_ints(emitter_t* emit, const int64_t* values, int num);
 struct tensor* emit_floats(emitter_t* emit, const float* values, int num);
 struct tensor* emit_float(emitter_t* emit, float value);
 struct tensor* emit_int(emitter_t* emit, int64_t value);
-// One float (scalar) in the data type of `like`. Lowering only.
+// Adds a float (scalar) in the data type of `like`. Lowering only.
 struct tensor* emit_number(emitter_t* emit, float value, const struct tensor* like);
 
 // Often needed: the same elements as `dims`, which are all given; axes in another order; another
@@ -63,14 +64,14 @@ struct tensor* emit_transpose(emitter_t* emit, struct tensor* input, const int64
                               int num);
 struct tensor* emit_cast(emitter_t* emit, struct tensor* input, int data_type);
 
-// The tensors given (result_num of them, one per output of the origin; NULL: an output nothing
-// wants) take the place of the origin's outputs, under these outputs' names, and the origin goes.
-// No tensor may be given twice.
-// Returns the emitter's status; after a failure the graph can only be destroyed.
+// Replaces the origin's outputs by the tensors given (result_num of them, one per output; NULL: an
+// output without readers), under these outputs' names, and removes the origin. No tensor may be
+// given twice. Returns the emitter's status; after a failure the graph can only be destroyed.
 int finish_emitting(emitter_t* emit, int result_num, ...);
 int finish_emitting_list(emitter_t* emit, struct tensor* const results[], int result_num);
 
-// The node becomes `op`: the same inputs, the attributes that both have under one name, one output.
+// Turns the node into `op`: the same inputs, the attributes that both have under one name, one
+// output.
 int rewrite_as(struct graph* graph, struct node* node, const char* op);
 
 // A row with RENAMED("HardSwish") has the same meaning as this operator of ONNX, and its attributes
@@ -82,8 +83,8 @@ int raise_renamed(struct graph* graph, struct node* node);
 // Fails with a message about the origin; returns the code.
 int fail_emitting(emitter_t* emit, int code, const char* format, ...) TENGINE_PRINTF(3, 4);
 
-// raise(): why the node is not expressed in Tengine's operators; for the report. Returns
-// OP_NOT_RAISED. Nothing may have been emitted.
+// For raise(): records why the node is not expressed in Tengine's operators, for the report.
+// Returns OP_NOT_RAISED. Nothing may have been emitted.
 int refuse_raising(struct node* node, const char* format, ...) TENGINE_PRINTF(2, 3);
 
 TENGINE_EXTERN_C_END

@@ -6,7 +6,7 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// Lowering: an ONNX operator by its name, or "Square", "Rsqrt", which ONNX has not.
+// Lowering: appends an ONNX operator by its name, or "Square" or "Rsqrt", which ONNX does not have.
 struct tensor* emit_tm_function(emitter_t* emit, const char* function, struct tensor* input);
 
 // Raising: Tengine's Unary of a type.

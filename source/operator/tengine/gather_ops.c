@@ -10,7 +10,7 @@
 struct tm_gather_param
 {
     int axis;
-    int indices_num;  // how many; where is_onnx is set, the single index
+    int indices_num;  // how many; with is_onnx, the single index
     int is_onnx;
 };
 
@@ -69,7 +69,7 @@ static struct tensor* emit_gather(emitter_t* emit, struct tensor* data, struct t
 
 // ---- Gather ----
 
-// TensorFlow's flavour: the first indices_num indices, whatever their shape.
+// TensorFlow's flavour uses the first indices_num indices, whatever their shape.
 static struct tensor* emit_counted_indices(emitter_t* emit, struct tensor* indices)
 {
     const struct tm_gather_param* param = emit->origin->op.param_mem;
@@ -86,7 +86,7 @@ static struct tensor* emit_counted_indices(emitter_t* emit, struct tensor* indic
 }
 
 // ONNX's flavour. Files have no scalars: a single index of axis 0 that is also in the parameter was
-// one, and the axis goes.
+// a scalar, so the axis is removed.
 static struct tensor* emit_onnx_indices(emitter_t* emit, struct tensor* indices, int axis)
 {
     const struct tm_gather_param* param = emit->origin->op.param_mem;
@@ -121,8 +121,8 @@ static struct tensor* raise_counted(emitter_t* emit, struct tensor* data, struct
     return end_op(emit);
 }
 
-// The original computes TensorFlow's flavour of four dimensions with a list of indices; all others
-// become that: the axis as the second of four.
+// Tengine Lite computes TensorFlow's flavour of four dimensions with a list of indices; all others
+// are reshaped to that, with the axis as the second of four.
 static int raise_gather(struct graph* graph, struct node* node)
 {
     struct tensor* data = get_ir_node_input(node, 0);
@@ -151,8 +151,8 @@ static int raise_gather(struct graph* graph, struct node* node)
 
 // ---- Scatter ----
 
-// An index for each update is ONNX's ScatterElements, one for several is ScatterND, which has no
-// axis.
+// One index for each update is ONNX's ScatterElements; one for several updates is ScatterND, which
+// has no axis.
 static int lower_scatter(struct graph* graph, struct node* node)
 {
     const struct tm_scatter_param* param = node->op.param_mem;
@@ -191,7 +191,7 @@ static int raise_scatter(struct graph* graph, struct node* node)
 
 // ---- Embedding ----
 
-// Words beyond the table are its first or last.
+// Words outside the table are clamped to its first or last.
 static struct tensor* emit_words(emitter_t* emit, struct tensor* input, int64_t table_size)
 {
     const int64_t num = input->elem_num;
@@ -227,7 +227,7 @@ static int lower_embedding(struct graph* graph, struct node* node)
 
 // ---- SparseToDense ----
 
-// A matrix where the indices are pairs, else a list.
+// The output is a matrix when the indices are pairs, else a list.
 static int find_dense_shape(const struct node* node, int64_t out_dims[2], int* out_num)
 {
     const struct tm_sparse_to_dense_param* param = node->op.param_mem;
@@ -254,7 +254,7 @@ static struct tensor* emit_float32(emitter_t* emit, struct tensor* input)
     return input->data_type == TENGINE_DT_FP32 ? input : emit_cast(emit, input, TENGINE_DT_FP32);
 }
 
-// Values become floats, as in the original. One value may go to all places.
+// Values become floats, as in Tengine Lite. One value may go to all places.
 static int lower_sparse_to_dense(struct graph* graph, struct node* node)
 {
     const struct tm_sparse_to_dense_param* param = node->op.param_mem;

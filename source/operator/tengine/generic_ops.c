@@ -21,7 +21,7 @@ struct custom_param
     char* kernel;
 };
 
-// More than any model has; no limit would mean that none may be absent.
+// The number is more than any model has; without a limit, no input could be absent.
 enum
 {
     MOST_TENSORS = 65536
@@ -35,7 +35,7 @@ static const op_field_t generic_fields[] = {
     OP_FIELD(struct tm_generic_param, INT, domain_version, .number = 0),
 };
 
-// For dumps: the operator it stands for, and the kernel's name.
+// For dumps: the operator that the node stands for, and the kernel's name.
 static const op_field_t custom_fields[] = {
     OP_FIELD(struct custom_param, STRING, op, .text = NULL),
     OP_FIELD(struct custom_param, STRING, kernel, .text = NULL),
@@ -63,7 +63,7 @@ static const ir_method_t* const rows[] = {
     TENGINE_ROW(Generic, 0, 32, 12, ANY_TENSORS, OP_FIELDS(generic_fields),
                 .param_size = sizeof(struct tm_generic_param), .traits = OP_OPEN | OP_RANDOM,
                 .infer_shape = infer_generic),
-    // The result of a kernel need not be the same twice.
+    // Two runs of a kernel need not have the same result.
     TENGINE_ROW(Custom, -1, -1, 0, ANY_TENSORS, OP_FIELDS(custom_fields),
                 .param_size = sizeof(struct custom_param), .traits = OP_RANDOM,
                 .infer_shape = infer_custom),

@@ -12,7 +12,7 @@ struct tm_concat_param
 struct tm_split_param
 {
     int axis;
-    int split_dim;  // number of equal parts; where split_sizes_ is empty
+    int split_dim;  // number of equal parts, used when split_sizes_ is empty
     int is_caffe;   // every output is the whole input
     int is_onnx;
     struct op_ints split_sizes_;
@@ -32,7 +32,7 @@ static const op_field_t split_fields[] = {
 
 // ---- Concat ----
 
-// In a model that was NHWC the axis still is; tensors are not.
+// In a model that was NHWC, the axis counts NHWC dimensions, but the tensors are NCHW.
 static int find_concat_axis(const struct graph* graph, int axis, int rank)
 {
     static const int of_four[] = {0, 2, 3, 1};
@@ -71,7 +71,7 @@ static int raise_concat(struct graph* graph, struct node* node)
 
 // ---- Split ----
 
-// Caffe's Split hands its input on to several readers.
+// Caffe's Split copies its input to several readers.
 static int finish_with_copies(emitter_t* emit, struct tensor* input, int num)
 {
     struct tensor** copies = alloc_memory(sizeof *copies * (size_t)num);
@@ -84,7 +84,7 @@ static int finish_with_copies(emitter_t* emit, struct tensor* input, int num)
     return status;
 }
 
-// Sizes that are given, one for each output, must add up to `size`.
+// Given sizes, one for each output, must add up to `size`.
 static int check_sizes(const struct node* node, const struct op_ints* sizes, int64_t size)
 {
     int64_t sum = 0;

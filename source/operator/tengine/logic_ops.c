@@ -64,7 +64,8 @@ static int lower_logical(struct graph* graph, struct node* node)
     return finish_emitting(&emit, 1, emit_cast(&emit, truth, TENGINE_DT_FP32));
 }
 
-// One by one: condition, a, b have as many elements; the result has the condition's shape.
+// Where is element by element: condition, a and b have as many elements; the result has the
+// condition's shape.
 static int lower_where(struct graph* graph, struct node* node)
 {
     struct tensor* inputs[3];
@@ -116,7 +117,7 @@ static bool is_raised_logic(const struct node* node)
             strcmp(get_ir_node_op(node), "Logical") == 0);
 }
 
-// The nodes a boolean connects: comparisons, And, Or. They are raised all or none.
+// The nodes that a boolean connects: comparisons, And, Or. Either all of them are raised or none.
 #define REGION_CAPACITY 64
 struct logic_region
 {
@@ -139,7 +140,7 @@ static bool is_logic(const struct node* node)
                     find_comparison(get_ir_node_op(node)) >= 0);
 }
 
-// The operands of And and Or come from the region.
+// Adds the nodes that compute the operands of And and Or.
 static bool add_producers(struct logic_region* region, const struct node* node)
 {
     if (find_logical(get_ir_node_op(node)) < 0) return true;
@@ -151,7 +152,7 @@ static bool add_producers(struct logic_region* region, const struct node* node)
     return true;
 }
 
-// Its result goes to the region, or to a Cast.
+// Adds the readers of the result; each must be in the region or a Cast.
 static bool add_consumers(struct logic_region* region, const struct node* node)
 {
     const struct tensor* output = get_ir_node_output(node, 0);
@@ -212,7 +213,7 @@ static int raise_logic(struct graph* graph, struct node* node)
     struct tensor* second = get_ir_node_input(node, 1);
     tm_operands_t operands;
     if (!is_combined(node, &operands) || !is_region_raised(node)) return OP_NOT_RAISED;
-    // The original wants the larger operand first.
+    // Tengine Lite wants the larger operand first.
     const bool exchanged = operands.swapped;
     if (exchanged && !logical) type = comparisons[type].mirrored;
     struct tensor* output = get_ir_node_output(node, 0);

@@ -15,12 +15,12 @@ struct tm_scale_param
 {
     int axis;
     int num_axes;
-    int bias_term;  // not read: the third input is there or not
+    int bias_term;  // not read: whether the third input is there decides
 };
 
 struct tm_bias_param
 {
-    int bias_size;  // not read: the input's shape says it
+    int bias_size;  // not read: it follows from the input's shape
 };
 
 struct tm_epsilon_param
@@ -50,7 +50,7 @@ static const op_field_t epsilon_fields[] = {
 
 // ---- BatchNormalization ----
 
-// Mean and variance are sums that are to be divided by rescale_factor; 0 makes them 0. Caffe's
+// The mean and variance inputs are sums, to be divided by rescale_factor; 0 makes them 0. Caffe's
 // flavour has gamma and beta as inputs, but does not use them.
 static int lower_batch_norm(struct graph* graph, struct node* node)
 {
@@ -113,7 +113,7 @@ static int lower_fused(struct graph* graph, struct node* node)
 
 // ---- Scale and Bias ----
 
-// The axes gamma has: num_axes of them from `axis` on, -1 for all that follow.
+// Finds the axes of gamma: num_axes of them from `axis` on, -1 for all that follow.
 static bool find_scaled_axes(emitter_t* emit, const struct tm_scale_param* param, int* out_first,
                              int* out_last)
 {
@@ -195,7 +195,7 @@ static int raise_instance_norm(struct graph* graph, struct node* node)
     return finish_with_plane(&emit, end_op(&emit));
 }
 
-// It normalises along the last axis.
+// LayerNorm normalises along the last axis.
 static int lower_layer_norm(struct graph* graph, struct node* node)
 {
     const struct tm_epsilon_param* param = node->op.param_mem;

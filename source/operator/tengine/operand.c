@@ -60,7 +60,7 @@ struct tensor* emit_operand_list(emitter_t* emit, int index, const char* what, i
     return emit_operand(emit, index, what, &num, 1);
 }
 
-// No network has as many channels; a few bytes of a hostile file must not claim all memory.
+// No network has as many channels; a few bytes of a hostile file must not allocate all memory.
 #define MAX_REPEATED (1 << 24)
 
 struct tensor* emit_repeated(emitter_t* emit, float value, int num)

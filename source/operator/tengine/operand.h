@@ -13,17 +13,17 @@ TENGINE_EXTERN_C_BEGIN
 // fixed. NULL, which is not a failure, when the input is absent.
 struct tensor* emit_operand(emitter_t* emit, int index, const char* what, const int64_t dims[],
                             int dim_num);
-// The same as a list of `num` elements.
+// Like emit_operand(), as a list of `num` elements.
 struct tensor* emit_operand_list(emitter_t* emit, int index, const char* what, int64_t num);
 
-// Constants: a list of `num` times the same value, as floats and in the data type of input 0.
+// Add constants: a list of `num` times the same value, as floats and in the data type of input 0.
 struct tensor* emit_repeated(emitter_t* emit, float value, int num);
 struct tensor* emit_repeated_like(emitter_t* emit, float value, int num);
 
-// Clip(input, minimum, maximum).
+// Appends Clip(input, minimum, maximum).
 struct tensor* emit_clip(emitter_t* emit, struct tensor* input, float minimum, float maximum);
-// y = x * scale[c] + shift[c], c being the channel; as the node that merges into a convolution
-// before it. `channels` is their number.
+// Appends y = x * scale[c] + shift[c], c being the channel, as the node that is merged into a
+// convolution before it. `channels` is their number.
 struct tensor* emit_channel_scale(emitter_t* emit, struct tensor* input, struct tensor* scale,
                                   struct tensor* shift, int channels);
 
@@ -33,9 +33,9 @@ void require_rank(emitter_t* emit, int minimum, int maximum);
 // Raising to operators of rank 4: N x C x the rest x 1 for other ranks, which are 2 or more, and
 // the end of it: `output` in the shape of the origin's output. Refused without elements.
 bool has_plane_elements(struct node* node);
-// The same, and no axis of the planes is 0: windows need an element to stand on.
+// Like has_plane_elements(); and no axis of the planes is 0, since a window needs an element.
 bool has_full_planes(struct node* node);
-// The second axis of a window over lines, in the plane these become.
+// The second axis of a window over one dimension, in the plane that it becomes.
 extern const struct window_axis one_element_axis;
 struct tensor* raise_to_plane(emitter_t* emit, struct tensor* input);
 int finish_with_plane(emitter_t* emit, struct tensor* output);

@@ -7,7 +7,7 @@
 
 struct tm_permute_param
 {
-    int flag;  // for layouts that no kernel knows
+    int flag;  // for layouts that no kernel has
     int order0;
     int order1;
     int order2;
@@ -129,7 +129,7 @@ static int finish_transposed(struct graph* graph, struct node* node, const char*
     return finish_emitting(&emit, 1, emit_transpose(&emit, input, order, input->dim_num));
 }
 
-// A shorter input goes by the first orders.
+// An input of lower rank uses the first orders.
 static int lower_permute(struct graph* graph, struct node* node)
 {
     const struct tm_permute_param* param = node->op.param_mem;
@@ -168,8 +168,8 @@ static int lower_swap_axis(struct graph* graph, struct node* node)
     return finish_transposed(graph, node, "dim", order);
 }
 
-// Converters write Permute for NCHW to NHWC, and the original computes this order of four
-// only; Transpose takes any.
+// Converters write Permute for NCHW to NHWC, and Tengine Lite computes this order only for four
+// dimensions; Transpose takes any.
 static int raise_transpose(struct graph* graph, struct node* node)
 {
     struct tensor* input = get_ir_node_input(node, 0);
@@ -272,7 +272,7 @@ static int lower_depth_to_space(struct graph* graph, struct node* node)
     return finish_emitting(&emit, 1, end_op(&emit));
 }
 
-// The result in the shape of output 0, by way of six dimensions.
+// Reshapes to six dimensions, transposes, and reshapes to the shape of output 0.
 static int raise_by_six(struct graph* graph, struct node* node, const int64_t dims[],
                         const int64_t order[])
 {
@@ -302,7 +302,7 @@ static int raise_depth_to_space(struct graph* graph, struct node* node)
     return raise_by_six(graph, node, dims, order);
 }
 
-// The original's SpaceToDepth copies its input, whatever the block.
+// Tengine Lite's SpaceToDepth copies its input, whatever the block.
 static int raise_space_to_depth(struct graph* graph, struct node* node)
 {
     const struct tensor* input = get_ir_node_input(node, 0);

@@ -84,7 +84,7 @@ static int64_t count_outputs(const pool_axis_t* axis, int64_t pad, int flavor)
 {
     const int64_t slack = axis->input - axis->kernel;
     if (pad < 0) return 1 + (axis->input - 1) / axis->stride;
-    // The flag for counting padding turns the other rules off.
+    // The flag that counts padding disables the other rules.
     if (flavor == FLAVOR_DARKNET) return 1 + (slack + pad) / axis->stride;
     if (flavor != FLAVOR_CEIL) return 1 + (slack + 2 * pad) / axis->stride;
     int64_t output = 2 + (slack + 2 * pad - 1) / axis->stride;
@@ -112,22 +112,23 @@ static void resolve_axis(pool_axis_t* axis, int64_t pad, int flavor)
     }
 }
 
-// Whether every window meets an element; Tengine would read beyond the input for others.
+// Whether every window has an element of the input; Tengine would read outside the input for
+// others.
 static bool meets_input(const pool_axis_t* axis)
 {
     return axis->pad >= 0 && axis->pad < axis->kernel &&
            (axis->output - 1) * axis->stride - axis->pad < axis->input;
 }
 
-// The padding that the last window needs after the input.
+// Returns the padding that the last window needs after the input.
 static int64_t get_pad_end(const pool_axis_t* axis)
 {
     const int64_t end = count_covered(axis) - axis->input - axis->pad;
     return end > 0 ? end : 0;
 }
 
-// The divisor of an average: all but a plain Pooling count padding, as much of it after the
-// input as before. Only the part of the window at output `position`.
+// Returns the divisor of an average: all but a plain Pooling count padding, as much of it after the
+// input as before. Only for the part of the window at output `position`.
 static int64_t count_averaged(const pool_axis_t* axis, int64_t position, int flavor)
 {
     const int64_t limit = axis->input + (flavor == FLAVOR_FLOOR ? 0 : axis->pad);
@@ -198,8 +199,8 @@ static struct tensor* emit_average(emitter_t* emit, struct tensor* input, const 
     return end_op(emit);
 }
 
-// Counted is padding as wide as the one before the input. Where the last window goes beyond that,
-// zeros that count are put around the input and the rest is padding that does not.
+// The divisor counts padding as wide as that before the input. When the last window goes beyond it,
+// zeros that count are put around the input, and the rest is padding that does not count.
 static struct tensor* emit_counting_average(emitter_t* emit, struct tensor* input,
                                             const pool_axis_t axes[2])
 {
@@ -252,7 +253,7 @@ static int lower_pool(struct graph* graph, struct node* node)
 
 // ---- raising to Pooling ----
 
-// The divisor of ONNX's node.
+// Returns the divisor of ONNX's node.
 static int64_t count_averaged_here(const struct window_axis* axis, int64_t position, bool counting)
 {
     const int64_t limit = axis->input + (counting ? axis->pad_end : 0);
@@ -284,7 +285,7 @@ static bool is_said_by(const raised_pool_t* pool, const struct window_axis* want
     return true;
 }
 
-// The value of the pad field for an axis in a flavour: SAME, or one that says the padding before.
+// Finds the value of the pad field for an axis in a flavour: SAME, or the padding before the input.
 static bool find_pad(const raised_pool_t* pool, const struct window_axis* axis, int flavor,
                      bool same, int64_t* out_pad)
 {
@@ -297,7 +298,8 @@ static bool find_pad(const raised_pool_t* pool, const struct window_axis* axis, 
     return false;
 }
 
-// The node's own values come first, so that it holds for other sizes of the input too.
+// The node's own values are tried first, so that the result holds for other sizes of the input,
+// too.
 static bool find_flavor(const struct node* node, const raised_pool_t* pool, int* out_flavor,
                         int64_t out_pads[2])
 {
@@ -315,7 +317,8 @@ static bool find_flavor(const struct node* node, const raised_pool_t* pool, int*
     return false;
 }
 
-// A kernel as large as the input: Tengine takes the whole plane, whatever the pads.
+// Whether the kernel is as large as the input: Tengine then takes the whole plane, whatever the
+// pads.
 static bool is_plane_kernel(const struct window* window)
 {
     return window->axes[0].kernel == window->axes[0].input &&
@@ -402,7 +405,8 @@ static int raise_pool(struct graph* graph, struct node* node)
 
 // ---- L2Pool ----
 
-// SAME: as many outputs as strides begin in the input; else only windows that lie inside.
+// SAME gives as many outputs as strides begin in the input; other paddings only windows that lie
+// inside.
 static pool_axis_t make_l2_axis(int input, int kernel, int stride, bool same)
 {
     pool_axis_t axis = {input, kernel, stride, 0, 0};
@@ -413,7 +417,7 @@ static pool_axis_t make_l2_axis(int input, int kernel, int stride, bool same)
     return axis;
 }
 
-// The root of the mean of squares, padding not counted.
+// Lowers to the root of the mean of squares, padding not counted.
 static int lower_l2pool(struct graph* graph, struct node* node)
 {
     const struct tm_l2pool_param* param = node->op.param_mem;

@@ -57,7 +57,7 @@ static int lower_fc(struct graph* graph, struct node* node)
     return finish_emitting(&emit, 1, output);
 }
 
-// One value per column.
+// Whether the bias has one value per column.
 static bool is_column_bias(const struct tensor* bias, int columns)
 {
     return bias->elem_num == columns && (columns == 1 || bias->dims[bias->dim_num - 1] == columns);
@@ -69,7 +69,7 @@ static bool is_plain_constant(const struct tensor* tensor)
            tensor->data && tensor->elem_num <= INT_MAX;
 }
 
-// The constant matrix with rows and columns exchanged.
+// Appends the transpose of a constant matrix.
 static struct tensor* emit_transposed(emitter_t* emit, const struct tensor* matrix)
 {
     const int rows = matrix->dims[0], columns = matrix->dims[1];
@@ -86,7 +86,8 @@ static struct tensor* emit_transposed(emitter_t* emit, const struct tensor* matr
     return made;
 }
 
-// A Gemm that only multiplies with weights and adds a bias; any other one is Tengine's Gemm.
+// Raises a Gemm that only multiplies by weights and adds a bias to FullyConnected; any other
+// becomes Tengine's Gemm.
 static int raise_fc(struct graph* graph, struct node* node)
 {
     struct tensor *weight = get_ir_node_input(node, 1), *bias = get_ir_node_input(node, 2);
@@ -147,7 +148,7 @@ static int lower_matmul(struct graph* graph, struct node* node)
     return rewrite_as(graph, node, "MatMul");
 }
 
-// All vectors of a stack times one matrix of weights: FullyConnected.
+// Raises the product of all vectors of a stack with one matrix of weights to FullyConnected.
 static int raise_matmul_to_fc(struct graph* graph, struct node* node)
 {
     struct tensor* input = get_ir_node_input(node, 0);

@@ -7,17 +7,17 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// The one float a constant input holds; false when it is absent or no such constant.
+// Reads the one float of a constant input; false when the input is absent or not such a constant.
 bool read_raised_float(const struct node* node, int index, float* out_value);
-// The values of a constant int32 or int64 input; -1 when it is absent, no constant or longer than
-// `capacity`, else their number.
+// Reads the values of a constant int32 or int64 input. Returns their number; -1 when the input is
+// absent, not constant or longer than `capacity`.
 int read_raised_ints(const struct node* node, int index, int64_t* out_values, int capacity);
 
-// "[2,3,4]", for the messages of refusals. `out_text` is also returned.
+// Writes a shape as "[2,3,4]", for the messages of refusals. Returns `out_text`.
 #define RAISED_SHAPE_SIZE 96
 const char* print_raised_shape(const struct tensor* tensor, char out_text[RAISED_SHAPE_SIZE]);
 bool have_same_shape(const struct tensor* first, const struct tensor* second);
-// All inputs have the shape of output 0: then broadcasting has no part in the node's meaning.
+// Whether all inputs have the shape of output 0, so that nothing is broadcast.
 bool have_inputs_output_shape(const struct node* node);
 
 // Whether output 0 is of a type that tmfiles have; else the node is refused.

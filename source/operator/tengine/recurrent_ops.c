@@ -61,7 +61,7 @@ struct tm_rnn_param
     char* biasname;
 };
 
-// More would be no layer; keeps products of sizes in 64 bits.
+// A larger size is an error; the limit keeps products of sizes in 64 bits.
 #define MAX_HIDDEN (1 << 24)
 
 // ONNX's input positions.
@@ -131,7 +131,7 @@ static int sort_inputs(const struct node* node, struct layer* layer)
     return TENGINE_OK;
 }
 
-// The demands of all layers on their first input and their size.
+// Checks the first input and the size of a layer of any kind.
 static int check_layer(const struct node* node, int hidden)
 {
     const struct tensor* x = get_ir_node_input(node, 0);
@@ -170,7 +170,7 @@ static int measure_layer(const struct node* node, int gates, int hidden, struct 
     return sort_inputs(node, out_layer);
 }
 
-// Files have the weights in other ranks, too; the elements' order is always ONNX's.
+// Files have the weights in other ranks, too; the order of the elements is always ONNX's.
 static struct tensor* emit_in_shape(emitter_t* emit, struct tensor* tensor, const int64_t dims[],
                                     int num)
 {
@@ -314,7 +314,7 @@ static struct tensor* emit_weight(emitter_t* emit, struct tensor* kernel, int64_
     return emit_reshape(emit, transposed, (int64_t[]){1, hidden, end - begin}, 3);
 }
 
-// ONNX has a second bias, of the recurrent product.
+// ONNX has a second bias, that of the recurrent product.
 static struct tensor* emit_rnn_bias(emitter_t* emit, struct tensor* bias, int64_t hidden)
 {
     if (!bias) return NULL;
@@ -357,14 +357,14 @@ static int lower_rnn(struct graph* graph, struct node* node)
 
 // ---- raising ----
 
-// An attribute of text or list kind that is as it is when absent.
+// Whether an attribute that is a string or a list has the value of an absent one.
 static bool has_default(const struct node* node, const char* name)
 {
     const op_field_t* field = find_op_field(node->op.method, name, node->op.version);
     return !field || is_default_param(field, (const char*)node->op.param_mem + field->offset);
 }
 
-// Why the node is more than Tengine's layer can be; NULL when it is not.
+// Returns why Tengine's layer cannot express the node; NULL when it can.
 static const char* find_obstacle(const struct node* node)
 {
     if (!has_default(node, "direction")) return "its direction is not forward";
@@ -418,7 +418,7 @@ static int raise_gru(struct graph* graph, struct node* node)
 
 #define WORD_FIELD(type, kind, member, place, value) \
     TM_FIELD(struct type, kind, member, WORD, place, .number = value)
-// The inputs that all three have, in this order.
+// The fields that all three operators have, in this order.
 #define SIZE_FIELDS(type, place)                                                                \
     WORD_FIELD(type, FLOAT, clip, place, 0), WORD_FIELD(type, INT, output_len, (place) + 4, 1), \
         WORD_FIELD(type, INT, sequence_len, (place) + 8, 1),                                    \

@@ -82,7 +82,7 @@ static struct tensor* emit_reduce(emitter_t* emit, const char* op, const int64_t
 
 // ---- Reduction ----
 
-// By type; the second of two types that compute the same is for reading only.
+// By Reduction's type; where two types compute the same, the second is only read, never written.
 static const char* const reductions[] = {
     "ReduceSum",  "ReduceMean", "ReduceL1",        "ReduceSumSquare", "ReduceMax",      "ReduceMin",
     "ReduceProd", "ReduceL1",   "ReduceSumSquare", "ReduceLogSum",    "ReduceLogSumExp"};
@@ -111,7 +111,7 @@ static int lower_reduction(struct graph* graph, struct node* node)
         &emit, 1, emit_reduce(&emit, reductions[param->type], axes, num, param->keepdim != 0));
 }
 
-// The dimensions that an ONNX reduction reduces; false after refusing.
+// Reads the dimensions that an ONNX reduction reduces; false after refusing.
 static bool read_reduced(struct node* node, bool out_reduced[MAX_SHAPE_DIM_NUM])
 {
     const struct tensor* input = get_ir_node_input(node, 0);
@@ -176,7 +176,7 @@ static int raise_reduction(struct graph* graph, struct node* node)
 
 // ---- ReduceL2 ----
 
-// Reduces `axis` and all that follow it.
+// ReduceL2 reduces `axis` and all that follow it.
 static int lower_reduce_l2(struct graph* graph, struct node* node)
 {
     const struct tm_reduce_l2_param* param = node->op.param_mem;
@@ -192,7 +192,7 @@ static int lower_reduce_l2(struct graph* graph, struct node* node)
                            emit_reduce(&emit, "ReduceL2", axes, num, param->keepdim != 0));
 }
 
-// The first of the dimensions reduced when these are the last ones, else -1.
+// Returns the first of the reduced dimensions when these are the last ones, else -1.
 static int find_first_reduced(const struct tensor* input, const bool reduced[MAX_SHAPE_DIM_NUM])
 {
     int axis = 0;
@@ -209,7 +209,7 @@ static int raise_reduce_l2(struct graph* graph, struct node* node)
     if (!is_reduction_expressible(node) || !read_reduced(node, reduced)) return OP_NOT_RAISED;
     const bool keep = get_ir_node_int(node, "keepdims", 1) != 0;
     const int axis = find_first_reduced(get_ir_node_input(node, 0), reduced);
-    // The original's ReduceL2 has no rule for the shape without the dimensions reduced.
+    // Tengine Lite's ReduceL2 has no rule for the shape without the reduced dimensions.
     const bool in_two_steps = axis < 0 || !keep;
     const int data_type = get_ir_node_input(node, 0)->data_type;
     if (in_two_steps && data_type != TENGINE_DT_FP32 && data_type != TENGINE_DT_FP16)
@@ -232,7 +232,7 @@ static int lower_arg(struct graph* graph, struct node* node)
 {
     const struct tm_arg_param* param = node->op.param_mem;
     emitter_t emit = start_emitting(graph, node);
-    // ONNX's operator of the same name.
+    // ONNX has an operator of this name.
     begin_op(&emit, get_ir_node_op(node), 1, get_ir_node_input(node, 0));
     emit_attr_int(&emit, "axis", param->axis);
     emit_attr_int(&emit, "keepdims", param->keepdims != 0);
@@ -270,8 +270,8 @@ static int raise_arg(struct graph* graph, struct node* node)
     return finish_emitting(&emit, 1, end_op(&emit));
 }
 
-// The k largest of the last dimension, the largest first whatever `sorted` says, and where they
-// are.
+// Lowers to the k largest of the last dimension, the largest first whatever `sorted` says, and
+// their indices.
 static int lower_topk(struct graph* graph, struct node* node)
 {
     const int64_t k = ((const struct tm_topk_param*)node->op.param_mem)->k;
@@ -332,7 +332,7 @@ static int lower_accuracy(struct graph* graph, struct node* node)
     labels = emit_reshape(&emit, emit_cast(&emit, labels, TENGINE_DT_INT64), &place_num, 1);
     struct tensor* right =
         emit_cast(&emit, emit_op(&emit, "Equal", 2, best, labels), TENGINE_DT_FP32);
-    // keepdims is 1: shape [1].
+    // keepdims is 1, so that the shape is [1].
     return finish_emitting(&emit, 1, emit_op(&emit, "ReduceMean", 1, right));
 }
 

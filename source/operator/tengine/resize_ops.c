@@ -43,7 +43,7 @@ static const op_field_t upsample_fields[] = {
     TM_FIELD(struct tm_upsample_param, FLOAT, scale, WORD, 0, .number = 0),
 };
 
-// Files have the width first: the original writes it so, whatever it reads.
+// Files have the width first: Tengine Lite writes it so, whatever it reads.
 static const op_field_t resize_fields[] = {
     TM_FIELD(struct tm_resize_param, FLOAT, scale_w, WORD, 0, .number = 1),
     TM_FIELD(struct tm_resize_param, FLOAT, scale_h, WORD, 4, .number = 1),
@@ -71,7 +71,7 @@ static const struct resize_kind bilinear = {"linear", "half_pixel"};
 static const struct resize_kind bicubic = {"cubic", "half_pixel"};
 static const struct resize_kind aligned = {"linear", "align_corners"};
 
-// The picture's two axes, by scales where they are given, else by sizes.
+// Resizes the picture's two axes by scales where they are given, else by sizes.
 static int finish_resized(emitter_t* emit, const struct resize_kind* kind, const float scales[],
                           const int64_t sizes[])
 {
@@ -141,7 +141,7 @@ static const struct resize_kind* find_interp_kind(int type)
     }
 }
 
-// Output length for a scale, in float as the original has it.
+// Computes the output length for a scale in float, as Tengine Lite does.
 static int scale_length(const struct node* node, const char* name, int length, float scale,
                         int64_t* out_length)
 {
@@ -184,8 +184,8 @@ static int lower_interp(struct graph* graph, struct node* node)
 
 // ---- raising ----
 
-// Where the ONNX node finds position `i` of an axis when it rounds to an element; −1: by a rule
-// that is not looked into here.
+// Returns the position that the ONNX node reads for position `i` of an axis when it rounds to an
+// element; −1: by a rule that is not handled here.
 static int64_t find_nearest(const struct node* node, const struct resize_axis* axis, int64_t size,
                             int64_t i)
 {
@@ -221,7 +221,7 @@ static bool is_nearest_equal(const struct node* node, const struct resize_axis* 
     return true;
 }
 
-// Tengine's type for an ONNX node with these axes, 0 where there is none.
+// Returns Tengine's type for an ONNX node with these axes, 0 when there is none.
 static int find_raised_type(const struct node* node, const struct resize_axis axes[])
 {
     const struct tensor* input = get_ir_node_input(node, 0);
@@ -270,7 +270,7 @@ static int raise_resize(struct graph* graph, struct node* node)
     return finish_emitting(&emit, 1, end_op(&emit));
 }
 
-// Converters leave the constants they took parameters from as further inputs.
+// Converters leave the constants that parameters came from as further inputs.
 #define ONE_AND_IGNORED \
     .min_input = 1, .max_input = -1, .min_output = 1, .max_output = 1, .traits = OP_LEGACY
 

@@ -10,8 +10,8 @@ struct tm_lrn_param
     float beta;
     int norm_region;
     float k;
-    float bias;   // in files only, without a meaning
-    int is_onnx;  // as above
+    float bias;   // in files only, not used
+    int is_onnx;  // in files only, not used
 };
 
 struct tm_normalize_param
@@ -171,7 +171,7 @@ static bool is_unit_length_of_channels(struct node* node)
     return get_ir_node_int(node, "p", 2) == 2 && rank >= 2 && (axis == 1 || axis == 1 - rank);
 }
 
-// Tengine's L2Normalization computes a single vector; several need Normalize.
+// Tengine's L2Normalization normalises a single vector; several need Normalize.
 static int raise_l2_normalization(struct graph* graph, struct node* node)
 {
     struct tensor* input = get_ir_node_input(node, 0);
@@ -222,7 +222,7 @@ static int lower_mvn(struct graph* graph, struct node* node)
     return finish_emitting(&emit, 1, output);
 }
 
-// The axes that ONNX's node normalises over; its own default is 0, 2, 3.
+// Marks the axes that ONNX's node normalises over; the default is 0, 2, 3.
 static void mark_axes(struct node* node, int rank, bool out_marks[])
 {
     static const int64_t usual[] = {0, 2, 3};

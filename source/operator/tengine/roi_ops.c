@@ -63,7 +63,7 @@ static int infer_psroi_pooling(struct node* node)
 
 // ---- SpatialTransformer (Jaderberg et al., 2015): affine transformation, bilinear sampling ----
 
-// 4096 x 4096: a few bytes of a file must not claim all memory for its grid.
+// 4096 x 4096: a few bytes of a file must not allocate all memory for its grid.
 #define MAX_GRID_POINTS (INT64_C(1) << 24)
 
 static int check_transformer(const struct node* node)
@@ -97,7 +97,7 @@ static float grid_coordinate(int64_t index, int64_t num)
     return num > 1 ? (float)(-1.0 + 2.0 * (double)index / (double)(num - 1)) : -1;
 }
 
-// Constant [3, height * width]: x, y and 1 of every point of the target.
+// Adds the constant [3, height * width]: x, y and 1 of every point of the target.
 static struct tensor* emit_target_grid(emitter_t* emit, int64_t height, int64_t width)
 {
     const int64_t points = height * width;

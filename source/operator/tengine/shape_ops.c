@@ -11,7 +11,7 @@
 struct tm_flatten_param
 {
     int axis;
-    int end_axis;  // the last of the axes that become one
+    int end_axis;  // the last of the axes that are merged
 };
 
 struct tm_reshape_param
@@ -136,16 +136,16 @@ static int raise_flatten(struct graph* graph, struct node* node)
 
 // ---- Reshape ----
 
-// The new shape while it is read from left to right.
+// The new shape while its list is read from left to right.
 struct new_shape
 {
     const struct node* node;
     const int64_t* given;  // the input's dimensions
     int given_num;
-    int taken;  // input dimensions so far
+    int taken;  // input dimensions read so far
     int64_t dims[MAX_SHAPE_DIM_NUM];
     int num;
-    int inferred;  // place of the −1; −1: there is none
+    int inferred;  // index of the −1; −1: there is none
 };
 
 static int push_dim(struct new_shape* shape, int64_t dim)
@@ -218,8 +218,8 @@ static int push_parts(struct new_shape* shape, int64_t first, int64_t second)
     return push_dim(shape, second);
 }
 
-// mxnet's special values: 0 as in the input, −2 all that is left of the input, −3 two dimensions
-// become one, −4 one becomes the two that follow.
+// Reads mxnet's special values: 0 copies the input's dimension, −2 all dimensions that are left of
+// the input, −3 merges two dimensions, −4 splits one into the two that follow.
 static int read_new_shape(struct new_shape* shape, const int64_t values[], int num)
 {
     for (int i = 0; i < num; ++i) {
@@ -245,7 +245,7 @@ static int read_new_shape(struct new_shape* shape, const int64_t values[], int n
     return TENGINE_OK;
 }
 
-// Computes the dimension that was left open.
+// Computes the dimension that is −1.
 static int close_shape(struct new_shape* shape, int64_t elem_num)
 {
     int64_t product = 1;
@@ -388,7 +388,7 @@ static int raise_squeeze(struct graph* graph, struct node* node)
     if (get_ir_node_input(node, 1)) {
         num = read_raised_ints(node, 1, axes, MAX_SHAPE_DIM_NUM);
         if (num < 0) return refuse_raising(node, "its axes are not constants");
-        // Without an axis Tengine's takes all of them.
+        // Without an axis, Tengine's Squeeze removes all dimensions of 1.
         if (num == 0) return raise_as_reshape(graph, node);
     }
     if (output->dim_num == 0) return refuse_raising(node, "its output is a scalar");
@@ -406,7 +406,7 @@ static int raise_squeeze(struct graph* graph, struct node* node)
 
 // ---- Unsqueeze, Expanddims ----
 
-// `places` are those of the new dimensions in the output.
+// `places` are the indices of the new dimensions in the output.
 static int lower_to_longer(struct graph* graph, struct node* node, const int64_t places[], int num)
 {
     struct tensor* input = get_ir_node_input(node, 0);
@@ -482,8 +482,8 @@ static int lower_shape(struct graph* graph, struct node* node)
 
 // ---- Expand, Tile ----
 
-// The list in the parameters or, where it is empty, in input 1. EINVAL when it has neither, or a
-// value below `minimum`.
+// Reads the list in the parameters or, when that is empty, in input 1. TENGINE_EINVAL when neither
+// has one, or a value is below `minimum`.
 static int read_list(const struct node* node, const char* name, const struct op_ints* list,
                      int minimum, int64_t out_values[MAX_SHAPE_DIM_NUM], int* out_num)
 {
@@ -518,7 +518,7 @@ static int lower_expand(struct graph* graph, struct node* node)
         emit_op(&emit, "Expand", 2, get_ir_node_input(node, 0), emit_ints(&emit, dims, num)));
 }
 
-// The original reads input 1 even though it has the parameter.
+// Tengine Lite reads input 1 even though it has the parameter.
 static int raise_expand(struct graph* graph, struct node* node)
 {
     int64_t dims[MAX_SHAPE_DIM_NUM];
@@ -564,7 +564,7 @@ static int raise_tile(struct graph* graph, struct node* node)
     return finish_emitting(&emit, 1, end_op(&emit));
 }
 
-// Converters leave the constants they took parameters from as further inputs.
+// Converters leave the constants that parameters came from as further inputs.
 #define ONE_AND_IGNORED \
     .min_input = 1, .max_input = -1, .min_output = 1, .max_output = 1, .traits = OP_LEGACY
 

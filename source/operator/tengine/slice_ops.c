@@ -116,7 +116,7 @@ static const op_field_t pad_fields[] = {
 
 // ---- Slice ----
 
-// Without points the outputs are equal parts.
+// Without points all outputs have the same size.
 static int find_part_sizes(const struct node* node, int axis, int64_t sizes[])
 {
     const struct tm_slice_param* param = node->op.param_mem;
@@ -221,8 +221,8 @@ static struct tensor* raise_range(emitter_t* emit, struct tensor* input, int axi
     return end_op(emit);
 }
 
-// Where the original's kernel gets a slice of fewer or more than four dimensions wrong, the axis is
-// the second of four.
+// For slices that Tengine Lite's kernel computes wrong, some of those of fewer or more than four
+// dimensions, the axis becomes the second of four.
 static struct tensor* raise_one_axis(emitter_t* emit, struct tensor* input, int64_t dims[],
                                      int rank, int axis, const struct slice_range* range)
 {
@@ -236,7 +236,7 @@ static struct tensor* raise_one_axis(emitter_t* emit, struct tensor* input, int6
     return raise_to_reshape(emit, input, dims, rank);
 }
 
-// An end of 0 or less counts from the end of the axis: there the original and TensorFlow agree.
+// An end of 0 or less counts from the end of the axis, in Tengine Lite as in TensorFlow.
 static struct tensor* raise_strided(emitter_t* emit, struct tensor* input,
                                     const struct slice_range ranges[])
 {
@@ -253,7 +253,8 @@ static struct tensor* raise_strided(emitter_t* emit, struct tensor* input,
     return end_op(emit);
 }
 
-// A range that runs backwards as one that runs forwards and is then turned round. 0, or why not.
+// Replaces a backward range by a forward one whose result is then reversed. Returns 0, or why it
+// cannot.
 static int straighten(struct node* node, struct slice_range ranges[], bool turned[])
 {
     const struct tensor* input = get_ir_node_input(node, 0);
@@ -315,8 +316,8 @@ static int raise_slice(struct graph* graph, struct node* node)
 
 // ---- StridedSlice ----
 
-// An end of 0 without its bit in the mask is the end of the axis; the original computes the size
-// that way. TensorFlow, which writes the masks, would have nothing there.
+// An end of 0 without its bit in the mask is the end of the axis, as Tengine Lite computes the
+// size. In TensorFlow, which writes the masks, the result would be empty.
 static struct axis_cut find_strided_cut(const struct tm_strided_slice_param* param, int axis)
 {
     struct axis_cut cut = {.axis = axis,
@@ -384,7 +385,7 @@ static int lower_strided_slice(struct graph* graph, struct node* node)
 
 // ---- Crop ----
 
-// `size` elements from `offset` on.
+// Adds the cut to `size` elements from `offset` on.
 static int add_crop(const struct node* node, struct axis_cut cuts[], int* num, int axis,
                     int64_t offset, int64_t size)
 {
@@ -398,7 +399,7 @@ static int add_crop(const struct node* node, struct axis_cut cuts[], int* num, i
     return TENGINE_OK;
 }
 
-// Axes from `axis` on get the reference's sizes.
+// Cuts the axes from `axis` on to the reference's sizes.
 static int find_caffe_crop(const struct node* node, struct axis_cut cuts[], int* num)
 {
     const struct tm_crop_param* param = node->op.param_mem;
@@ -411,8 +412,8 @@ static int find_caffe_crop(const struct node* node, struct axis_cut cuts[], int*
     return TENGINE_OK;
 }
 
-// One argument: the given size, from the middle. Two: the reference's, from the offsets or the
-// middle.
+// With one argument, cuts the given size from the middle; with two, the reference's size, from the
+// offsets or the middle.
 static int find_mxnet_crop(const struct node* node, struct axis_cut cuts[], int* num)
 {
     const struct tm_crop_param* param = node->op.param_mem;
@@ -500,7 +501,7 @@ static int lower_pad(struct graph* graph, struct node* node)
     return finish_emitting(&emit, 1, end_op(&emit));
 }
 
-// The pads that the original computes as ONNX does: no batches, channels with zeros only.
+// Checks for pads that Tengine Lite computes as ONNX does: no batches, channels with zeros only.
 static int check_original_pads(struct node* node, int mode, float value, const int64_t before[],
                                const int64_t after[])
 {
@@ -547,7 +548,7 @@ static int raise_pad(struct graph* graph, struct node* node)
     return finish_emitting(&emit, 1, end_op(&emit));
 }
 
-// Converters leave the constants they took parameters from as further inputs.
+// Converters leave the constants that parameters came from as further inputs.
 #define ONE_AND_IGNORED \
     .min_input = 1, .max_input = -1, .min_output = 1, .max_output = 1, .traits = OP_LEGACY
 

@@ -125,9 +125,9 @@ static int lower_zeros_like(struct graph* graph, struct node* node)
 
 // ---- Cast ----
 
-// The output's type, as the original has it. Where the file says no more of that than that it is
-// the input's, the parameter counts: a TENGINE_DT_*, or ONNX's number with type_from 1, as the
-// converter from ONNX wrote them. Tengine has no int64; its converters made them int32.
+// Finds the output's type, as Tengine Lite does. When the file says only that it is the input's,
+// the parameter counts: a TENGINE_DT_*, or ONNX's number with type_from 1, as the converter from
+// ONNX wrote them. Tengine has no int64; its converters made them int32.
 static int find_cast_type(const struct node* node)
 {
     const struct tm_cast_param* param = node->op.param_mem;
