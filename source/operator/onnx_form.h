@@ -9,7 +9,7 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// The opset of a graph with nothing that came later: that of ONNX 1.16, which most programs read.
+// The opset of a graph that uses nothing newer: that of ONNX 1.16, which most programs read.
 #define USUAL_OPSET 21
 typedef struct onnx_form
 {
@@ -18,7 +18,8 @@ typedef struct onnx_form
     const char* what;  // the feature that `first` brought
 } onnx_form_t;
 
-// Types count as far as they are known. An operator without description has its file's opset.
+// Returns the opsets of the node's form. Types count as far as they are known. An operator without
+// description has its file's opset.
 onnx_form_t find_onnx_form(const struct node* node);
 
 // Whether the node is of ONNX's own domain.
@@ -28,19 +29,21 @@ bool has_onnx_opset(const struct node* node);
 // count from the first one alone.
 bool has_negative_axis(const struct node* node);
 
-// ENOTSUP: says which opset has the node's form, and which was asked.
+// TENGINE_ENOTSUP when the node cannot stand in the opset; the message has the opsets of the node's
+// form and the one asked for.
 TENGINE_MUST_USE int check_onnx_form(const struct node* node, int opset);
-// The same of the first node that cannot stand in the opset, also of bodies.
+// check_onnx_form() for all nodes, also of bodies: fails for the first that cannot stand in the
+// opset.
 TENGINE_MUST_USE int check_onnx_forms(const struct graph* graph, int opset);
 
-// The opset in which all nodes can stand as they are, also those of bodies: `asked` if it is not 0;
-// else the smallest from USUAL_OPSET on, else the newest before it. 0: there is none.
+// Returns the opset in which all nodes can stand as they are, also those of bodies: `asked` if it
+// is not 0; else the smallest from USUAL_OPSET on, else the newest before it. 0: there is none.
 int choose_onnx_opset(const struct graph* graph, int asked);
 
-// The first IR version whose files may have the opset.
+// Returns the first IR version whose files may have the opset.
 int get_ir_version_of_opset(int opset);
 
-// Whether the node has a value of its own for the field, in its opset, and not the default.
+// Whether the field, in the node's opset, has a value other than its default.
 bool has_own_param(const struct node* node, const op_field_t* field);
 
 TENGINE_EXTERN_C_END

@@ -10,10 +10,11 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// For error messages: "float8e4m3fn", also of types that are not ours; "unknown".
+// Returns a name such as "float8e4m3fn" for messages, also of types that Tengine does not have;
+// else "unknown".
 const char* get_onnx_type_name(int64_t onnx_type);
 
-// -1: not an element type.
+// Returns -1 when the number is not an element type's.
 static inline int get_data_type_of_onnx(int64_t onnx_type)
 {
     static const signed char types[] = {
@@ -49,7 +50,7 @@ static inline int get_data_type_of_onnx(int64_t onnx_type)
     return onnx_type >= 0 && onnx_type < num ? types[onnx_type] : -1;
 }
 
-// ONNX's number of a TENGINE_DT_*.
+// Returns ONNX's number of a TENGINE_DT_*.
 static inline int get_onnx_type(int data_type)
 {
     int onnx_type = 26;

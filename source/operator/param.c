@@ -44,7 +44,7 @@ static void release_field(const op_field_t* field, void* memory)
     }
 }
 
-// Bytes of the member a kind stands for.
+// Returns the bytes of the member that a kind stands for.
 static size_t field_size(uint8_t kind)
 {
     static const size_t sizes[] = {
@@ -235,7 +235,7 @@ static int find_settable(const struct node* node, const char* name, op_field_kin
 static int check_range(const struct node* node, const op_field_t* field, double value)
 {
     const bool ranged = field->minimum != 0 || field->maximum != 0;
-    // A range with only one end given has its other end open.
+    // A maximum of 0 beside a minimum above 0 is not set.
     const double maximum = field->maximum != 0 || field->minimum < 0 ? field->maximum : DBL_MAX;
     if (!ranged || (value >= field->minimum && value <= maximum)) return TENGINE_OK;
     return fail_node(node, TENGINE_ERANGE, "attribute '%s' is %g, expected %g to %g", field->name,
@@ -299,7 +299,7 @@ int set_node_text(struct node* node, const char* name, const char* value, size_t
     return TENGINE_OK;
 }
 
-// The field that counts a list is right of itself.
+// Sets the field that has the list's length, if there is one.
 static int follow_length(struct node* node, const op_field_t* field, int num)
 {
     return field->length ? set_node_int(node, field->length, num) : TENGINE_OK;

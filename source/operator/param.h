@@ -9,10 +9,10 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// Allocates param_mem with defaults / frees it.
+// init_op_param() allocates param_mem with default values, release_op_param() frees it.
 int init_op_param(ir_op_t* op, const ir_method_t* method);
 void release_op_param(ir_op_t* op);
-// Deep copies of the parameters that both operators have under the same name and kind.
+// Makes deep copies of the parameters that both operators have under the same name and kind.
 int copy_op_param(ir_op_t* target, const ir_op_t* origin);
 
 // Whether both are the same operator, of the same opset, with the same parameters. Operators with
@@ -22,10 +22,10 @@ bool has_same_op_param(const ir_op_t* a, const ir_op_t* b);
 // Adds an operator, its opset and all its parameters to a hash.
 void digest_op(sha256_t* hash, const ir_op_t* op);
 
-// Bytes of the tensors among a node's parameters.
+// Returns the bytes of the tensors among a node's parameters.
 size_t get_node_tensor_bytes(const struct node* node);
 
-// Field `name` valid in opset `version`, NULL when there is none.
+// Returns the field `name` that is valid in opset `version`, NULL when there is none.
 const op_field_t* find_op_field(const ir_method_t* method, const char* name, int version);
 
 // Set one parameter. Errors name node and attribute: ENOENT unknown attribute, EINVAL wrong kind,
@@ -39,18 +39,19 @@ int set_node_texts(struct node* node, const char* name, const char* const* value
 // Copies the tensor's bytes.
 int set_node_tensor(struct node* node, const char* name, const struct op_tensor* value);
 
-// Whether a parameter, at `memory`, has the value it starts with.
+// Whether a parameter, at `memory`, has its default value.
 bool is_default_param(const op_field_t* field, const void* memory);
-// Whether a file must have the parameter: it differs from its first value or, where the meaning
-// of the operator is not known here, it has a value at all.
+// Whether a file must have the parameter: its value is not the default or, when the meaning of the
+// operator is not known here, it has a value at all.
 bool is_given_param(const ir_method_t* method, const op_field_t* field, const void* memory);
 
-// All required parameters are set and input/output counts are in the row's range.
+// Checks that all required parameters are set and the numbers of inputs and outputs are in the
+// row's range.
 int check_node(const struct node* node);
-// They state only how many inputs and outputs there are.
+// Checks the numbers of inputs and outputs alone.
 int check_node_counts(const struct node* node);
 
-// "kernel_shape=[3,3] group=1": parameters that differ from their default.
+// Prints the parameters that differ from their default, as in "kernel_shape=[3,3] group=1".
 void print_node_params(const struct node* node, text_t* out_text);
 
 TENGINE_EXTERN_C_END

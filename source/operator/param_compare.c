@@ -32,7 +32,7 @@ static bool is_same_tensor(const struct op_tensor* a, const struct op_tensor* b)
            (a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
 }
 
-// All lists begin alike. Numbers are compared by their bits, as a device has read them.
+// All lists begin with the same members. Numbers are compared by their bits, as devices read them.
 static bool is_same_field(op_field_kind_t kind, const void* a, const void* b)
 {
     switch (kind) {

@@ -3,7 +3,7 @@
 // is in param.c.
 #include "operator/param.h"
 
-// Elements as they lie in memory: compiled parts are for processors of one byte order.
+// Elements are hashed as they lie in memory: compiled parts are for processors of one byte order.
 static void digest_list(sha256_t* hash, const void* values, int number, size_t element)
 {
     update_sha256_number(hash, number);

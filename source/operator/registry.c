@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of operator rows. Filled at start-up from the generated list of tables, read-only after.
-// Looked up by binary search: a model is read with some lookups for each of its nodes.
+// Looked up by binary search, since reading a model takes some look-ups for each of its nodes.
 #include "operator/registry.h"
 
 #include <string.h>
@@ -21,7 +21,8 @@ typedef struct registered_method
 static struct vector* methods;
 static struct vector* methods_by_type;
 static struct vector* methods_by_name;
-// The first row of each operator, in the order of registration, found by number in constant time.
+// The first row of each operator, in the order of registration; it is found by number in constant
+// time.
 static struct vector* operators;
 static int next_type = OP_BUILTIN_LAST;
 
@@ -64,7 +65,7 @@ const struct method* find_op_via_index(int index)
 
 // ---- sorted lists ----
 
-// Less than, equal to or greater than 0, as strcmp().
+// Returns less than, equal to or greater than 0, as strcmp() does.
 typedef int (*method_order_t)(const registered_method_t* a, const registered_method_t* b);
 
 static int compare_types(const registered_method_t* a, const registered_method_t* b)
@@ -104,7 +105,7 @@ static int compare_names(const registered_method_t* a, const registered_method_t
     }
 }
 
-// Index of the first entry that is not less than `key`.
+// Returns the index of the first entry that is not less than `key`.
 static int find_first(const struct vector* list, method_order_t order,
                       const registered_method_t* key)
 {
@@ -119,7 +120,7 @@ static int find_first(const struct vector* list, method_order_t order,
     return begin;
 }
 
-// The entry at `index`, if it is equal to `key`.
+// Returns the entry at `index`, if it is equal to `key`.
 static const registered_method_t* match(const struct vector* list, method_order_t order,
                                         const registered_method_t* key, int index)
 {
@@ -170,14 +171,14 @@ int get_op_type(const char* domain, const char* name)
 int get_op_type_by_name(const char* full_name)
 {
     const registered_method_t* entry = find_full_name("", full_name);
-    // ONNX's own domain may also be spelled out.
+    // A full name may also begin with the name of ONNX's own domain.
     static const char onnx[] = "ai.onnx.";
     if (!entry && strncmp(full_name, onnx, sizeof(onnx) - 1) == 0)
         entry = find_full_name("", full_name + sizeof(onnx) - 1);
     return entry ? entry->type : -1;
 }
 
-// Row `index` of those of an operator, NULL when there are not that many.
+// Returns row `index` of an operator's rows, NULL when there are fewer.
 static const ir_method_t* find_row(int type, int index)
 {
     const registered_method_t key = {.type = type};

@@ -12,21 +12,22 @@ TENGINE_EXTERN_C_BEGIN
 // registration.
 #define OP_BUILTIN_LAST 104
 
-// `type` < 0: the id of the same domain and name, or the next free one. EEXIST when the row's
-// opset range overlaps one that is there, EINVAL for a row that contradicts itself.
+// Registers a row. `type` < 0 stands for the id of the same domain and name, or the next free one.
+// TENGINE_EEXIST when the row's opset range overlaps that of a registered row, TENGINE_EINVAL for a
+// row that contradicts itself.
 int register_op(int type, const char* name, const struct method* method);
 int release_op_registry(void);
 
-// Id of an operator by one name: "Conv" (or "ai.onnx.Conv") is ONNX's, others have their domain
-// before them, "com.microsoft.QGemm". -1 when there is none.
+// Returns the id of an operator by its full name: "Conv" (or "ai.onnx.Conv") is ONNX's, others have
+// their domain before them, "com.microsoft.QGemm". -1 when there is none.
 int get_op_type_by_name(const char* full_name);
 
-// The row that holds for opset `version`; 0: the newest. NULL when there is none.
+// Returns the row that is valid for opset `version`; 0: the newest. NULL when there is none.
 const struct method* find_op_method(int type, int version);
 const struct method* find_op_method_via_index(int index);
 int get_op_method_count(void);
-// Operators, each once whatever ranges of opsets it has rows for: the first of its rows, by the
-// order of registration, in constant time. NULL after the last.
+// Iterates over the operators: returns the first row of each, by the order of registration, in
+// constant time. NULL after the last.
 const struct method* find_op_via_index(int index);
 int get_op_count(void);
 
@@ -35,10 +36,11 @@ int get_op_count(void);
 struct node* create_op_node(struct graph* graph, const char* node_name, const char* full_name,
                             const char* origin);
 
-// Makes `node` the operator `full_name` (as of get_op_type_by_name(), newest opset), keeping
-// parameters that both have under the same name and kind; for lower functions.
+// Turns `node` into the operator `full_name` (as of get_op_type_by_name(), newest opset), and keeps
+// the parameters that both have under the same name and kind; for lower functions.
 int change_node_method(struct node* node, const char* full_name);
-// The same operator as another opset has it, with the parameters that both have.
+// Gives the node the row that its operator has in another opset, and keeps the parameters that both
+// have.
 int change_node_opset(struct node* node, int version);
 
 // set_ir_graph_input_node() for a program, which feeds the tensors of an input node whatever the

@@ -39,7 +39,7 @@
     (OP_IS_SELECTED(onnx_If) || OP_IS_SELECTED(onnx_Loop) || OP_IS_SELECTED(onnx_Scan) || \
      OP_IS_SELECTED(onnx_SequenceMap))
 
-// The inverse of lower; a build that cannot write tmfiles does without.
+// The inverse of lower; left out of a build that cannot write tmfiles.
 #define RAISED(operators, function) \
     .raised_from = operators, .raise = TENGINE_CAN_WRITE_TMFILE ? (function) : NULL
 

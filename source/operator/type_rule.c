@@ -31,7 +31,7 @@ static int find_attribute_type(const struct node* node, const char* name)
     return tensor->dim_num >= 0 ? tensor->data_type : NOT_APPLICABLE;
 }
 
-// The type that `word` makes of the value's.
+// Returns the type that `word` makes of the value's type.
 static int change_type(const char* word, int type)
 {
     if (type == NOT_APPLICABLE) return NOT_APPLICABLE;
@@ -43,7 +43,7 @@ static int change_type(const char* word, int type)
         return container == TENGINE_DT_SEQUENCE ? element : NOT_APPLICABLE;
     if (strncmp(word, "optional:", 9) == 0)
         return container <= TENGINE_DT_SEQUENCE ? TENGINE_DT_OPTIONAL + type : NOT_APPLICABLE;
-    // "value:" of an optional value, or of one that is not optional.
+    // Evaluates "value:", for an optional value or one that is not optional.
     return container < TENGINE_DT_OPTIONAL ? type : type - TENGINE_DT_OPTIONAL;
 }
 
@@ -61,7 +61,7 @@ static int find_chosen_type(const struct node* node, const char* choice)
     return input ? input->data_type : NOT_APPLICABLE;
 }
 
-// The type that the choices at `*rule` make; `*rule` then points after them.
+// Reads the type that the choices at `*rule` give; `*rule` then points after them.
 static int read_word(const struct node* node, const char** rule)
 {
     int type = NOT_APPLICABLE;

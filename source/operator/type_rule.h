@@ -6,7 +6,7 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// Settles the types by method.types of operator.h, as far as those of the inputs are known.
+// Sets the types by method.types of operator.h, as far as those of the inputs are known.
 int infer_node_types(struct node* node);
 
 TENGINE_EXTERN_C_END

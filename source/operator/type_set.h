@@ -25,7 +25,7 @@ TENGINE_EXTERN_C_BEGIN
 
 #define TYPES_COMPLEX (TYPE_BIT(COMPLEX64) | TYPE_BIT(COMPLEX128))
 
-// Input `index` is absent or of a type in `types`; EDTYPE otherwise.
+// TENGINE_EDTYPE unless input `index` is absent or of a type in `types`.
 TENGINE_MUST_USE int require_type(const struct node* node, int index, uint32_t types);
 
 // No input or output is of TYPES_SMALL, of TYPES_COMPLEX, a string, or a sequence or optional
@@ -34,7 +34,7 @@ TENGINE_MUST_USE int require_type(const struct node* node, int index, uint32_t t
 // tell where their elements are, so that every node must pass, the types of whose outputs are
 // known.
 TENGINE_MUST_USE int check_small_types(const struct node* node);
-// No small types and strings, whatever the operator takes: for nodes whose kernel is not the
+// Refuses small types and strings, whatever the operator takes: for nodes whose kernel is not the
 // library's.
 TENGINE_MUST_USE int refuse_small_types(const struct node* node);
 
