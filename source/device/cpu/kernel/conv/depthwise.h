@@ -46,7 +46,7 @@ struct DepthwiseConv : ConvProblem
     int64_t channels() const { return groups; }
 };
 
-// fp32, fp16 and bf16: depthwise_floats_impl.cc.
+// fp32, fp16 and bf16: depthwise_fp_impl.cc.
 struct FloatDepthwise : DepthwiseConv
 {
     // Pixels of a line whose windows have all columns on the input: from first_inside to before
@@ -81,7 +81,7 @@ struct FloatDepthwise : DepthwiseConv
     }
 };
 
-// int8 and uint8 with constant scales and zero points: depthwise_bytes_impl.cc.
+// int8 and uint8 with constant scales and zero points: depthwise_s8_impl.cc.
 struct ByteDepthwise : DepthwiseConv
 {
     ByteRange range;               // of the output

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products with weights of 4 or 8 bits in blocks (MatMulNBits): how they are packed, and their
 // parts that are compiled for several instruction sets: nbits_product_impl.cc in fp32 with Highway,
-// nbits_bytes_<set>_impl.cc in integers. Some are compiled for processors that this one may not be,
+// nbits_s8_<set>_impl.cc in integers. Some are compiled for processors that this one may not be,
 // so neither they nor this header may have inline functions that others have too.
 #pragma once
 

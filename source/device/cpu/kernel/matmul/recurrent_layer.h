@@ -66,7 +66,7 @@ struct RecurrentPhases
     int num;
 };
 
-// For accepts(): fp32, constant weights of fp32 or int8 (recurrent_bytes.h), and functions that the
+// For accepts(): fp32, constant weights of fp32 or int8 (recurrent_s8.h), and functions that the
 // updates have.
 bool accepts_recurrent_layer(const node& node);
 

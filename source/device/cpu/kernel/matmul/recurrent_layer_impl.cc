@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "device/cpu/kernel/matmul/recurrent_bytes.h"
 #include "device/cpu/kernel/matmul/recurrent_layer.h"
+#include "device/cpu/kernel/matmul/recurrent_s8.h"
 #include "device/cpu/kernel/product/packed_problem.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vectors of depthwise_bytes-inl.h: bundles and their products. Included once for each
+// The vectors of depthwise_s8-inl.h: bundles and their products. Included once for each
 // instruction set, except for those whose vectors have one lane.
 #include <cstdint>
 

@@ -50,7 +50,7 @@ float find_row_factor(double output_scale, uint64_t sum);
 
 // clang-format off
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "device/cpu/kernel/norm/softmax_bytes.cc"
+#define HWY_TARGET_INCLUDE "device/cpu/kernel/norm/softmax_s8.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // clang-format on
@@ -216,7 +216,7 @@ bool accepts(const node& node)
            is_known(1) && is_known(3) && is_known(4);
 }
 
-constexpr Kernel softmax_bytes_rows[] = {
+constexpr Kernel softmax_s8_rows[] = {
     {.op = "com.microsoft.QLinearSoftmax",
      .name = "softmax.s8.table",
      .accepts = accepts,
@@ -235,8 +235,8 @@ float find_row_factor(double output_scale, uint64_t sum)
     return static_cast<float>(factor < kLargest ? factor : kLargest);
 }
 
-extern const KernelTable softmax_bytes_kernels;
-const KernelTable softmax_bytes_kernels = make_table<softmax_bytes_rows>();
+extern const KernelTable softmax_s8_kernels;
+const KernelTable softmax_s8_kernels = make_table<softmax_s8_rows>();
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE

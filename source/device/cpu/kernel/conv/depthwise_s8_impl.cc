@@ -34,12 +34,12 @@
 
 // clang-format off
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "device/cpu/kernel/conv/depthwise_bytes_impl.cc"
+#define HWY_TARGET_INCLUDE "device/cpu/kernel/conv/depthwise_s8_impl.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // clang-format on
 
-#include "device/cpu/kernel/conv/depthwise_bytes-inl.h"
+#include "device/cpu/kernel/conv/depthwise_s8-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {

@@ -114,7 +114,7 @@ int run_stacks(KernelContext& context)
     return TENGINE_OK;
 }
 
-constexpr Kernel matmul_half_rows[] = {
+constexpr Kernel matmul_f16_rows[] = {
     {.op = "MatMul",
      .name = "matmul.f16.packed",
      .accepts = accepts,
@@ -140,7 +140,7 @@ constexpr Kernel matmul_half_rows[] = {
 
 }  // namespace
 
-extern const KernelTable matmul_half_kernels;
-const KernelTable matmul_half_kernels = make_table<matmul_half_rows>();
+extern const KernelTable matmul_f16_kernels;
+const KernelTable matmul_f16_kernels = make_table<matmul_f16_rows>();
 
 }  // namespace tengine::cpu

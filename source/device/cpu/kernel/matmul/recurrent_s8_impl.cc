@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// See recurrent_bytes.h.
+// See recurrent_s8.h.
 #include <algorithm>
 #include <cstdint>
 
-#include "device/cpu/kernel/matmul/recurrent_bytes.h"
+#include "device/cpu/kernel/matmul/recurrent_s8.h"
 #include "device/cpu/kernel/product/byte_panel.h"
 #include "device/cpu/kernel/product/pixel_conv.h"
 

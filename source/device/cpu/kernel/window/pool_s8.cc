@@ -46,7 +46,7 @@ void find_mean_exactly(const ByteWindow& window, int64_t first, int64_t last);
 
 // clang-format off
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "device/cpu/kernel/window/pool_bytes.cc"
+#define HWY_TARGET_INCLUDE "device/cpu/kernel/window/pool_s8.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // clang-format on
@@ -377,7 +377,7 @@ bool accepts(const node& node)
            resolve_pool_window(&node, &shape) == TENGINE_OK;
 }
 
-constexpr Kernel pool_bytes_rows[] = {
+constexpr Kernel pool_s8_rows[] = {
     {.op = "MaxPool",
      .name = "max_pool.s8.nhwc",
      .accepts = accepts,
@@ -423,8 +423,8 @@ void find_mean_exactly(const ByteWindow& window, int64_t first, int64_t last)
     }
 }
 
-extern const KernelTable pool_bytes_kernels;
-const KernelTable pool_bytes_kernels = make_table<pool_bytes_rows>();
+extern const KernelTable pool_s8_kernels;
+const KernelTable pool_s8_kernels = make_table<pool_s8_rows>();
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE

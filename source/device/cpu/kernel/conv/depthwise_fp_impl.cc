@@ -54,12 +54,12 @@ struct DepthwiseScratch
 
 // clang-format off
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "device/cpu/kernel/conv/depthwise_floats_impl.cc"
+#define HWY_TARGET_INCLUDE "device/cpu/kernel/conv/depthwise_fp_impl.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // clang-format on
 
-#include "device/cpu/kernel/conv/depthwise_floats-inl.h"
+#include "device/cpu/kernel/conv/depthwise_fp-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {

@@ -54,7 +54,7 @@ bool accepts(const node& node)
            p.output_channels > 1;
 }
 
-constexpr Kernel conv_half_rows[] = {
+constexpr Kernel conv_f16_rows[] = {
     {.op = "Conv",
      .name = "conv.f16.nhwc",
      .accepts = accepts,
@@ -71,7 +71,7 @@ constexpr Kernel conv_half_rows[] = {
 
 }  // namespace
 
-extern const KernelTable conv_half_kernels;
-const KernelTable conv_half_kernels = make_table<conv_half_rows>();
+extern const KernelTable conv_f16_kernels;
+const KernelTable conv_f16_kernels = make_table<conv_f16_rows>();
 
 }  // namespace tengine::cpu

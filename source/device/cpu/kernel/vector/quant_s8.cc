@@ -36,7 +36,7 @@ FloatRange find_range_exactly(const float* x, int64_t count);
 
 // clang-format off
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "device/cpu/kernel/vector/quant_bytes.cc"
+#define HWY_TARGET_INCLUDE "device/cpu/kernel/vector/quant_s8.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // clang-format on
@@ -317,7 +317,7 @@ bool is_fp32(const node& node)
     return get_ir_node_input(&node, 0)->data_type == TENGINE_DT_FP32;
 }
 
-constexpr Kernel quant_bytes_rows[] = {
+constexpr Kernel quant_s8_rows[] = {
     {.op = "QuantizeLinear",
      .name = "quantize.s8.tensor",
      .accepts = accepts_whole<accepts_quantize>,
@@ -425,8 +425,8 @@ void quantize_float_rows(thread_pool_t* pool, const float* values, int64_t rows,
                  });
 }
 
-extern const KernelTable quant_bytes_kernels;
-const KernelTable quant_bytes_kernels = make_table<quant_bytes_rows>();
+extern const KernelTable quant_s8_kernels;
+const KernelTable quant_s8_kernels = make_table<quant_s8_rows>();
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE

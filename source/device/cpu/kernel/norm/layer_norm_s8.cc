@@ -60,7 +60,7 @@ struct ByteNormRow
 
 // clang-format off
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "device/cpu/kernel/norm/layer_norm_bytes.cc"
+#define HWY_TARGET_INCLUDE "device/cpu/kernel/norm/layer_norm_s8.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // clang-format on
@@ -286,7 +286,7 @@ bool accepts(const node& node)
     return get_ir_node_input(&node, 0)->elem_num > 0;
 }
 
-constexpr Kernel layer_norm_bytes_rows[] = {
+constexpr Kernel layer_norm_s8_rows[] = {
     {.op = "tengine.QLinearLayerNormalization",
      .name = "layer_norm.s8.vector",
      .accepts = accepts,
@@ -297,8 +297,8 @@ constexpr Kernel layer_norm_bytes_rows[] = {
 
 }  // namespace
 
-extern const KernelTable layer_norm_bytes_kernels;
-const KernelTable layer_norm_bytes_kernels = make_table<layer_norm_bytes_rows>();
+extern const KernelTable layer_norm_s8_kernels;
+const KernelTable layer_norm_s8_kernels = make_table<layer_norm_s8_rows>();
 
 }  // namespace tengine::cpu
 #endif  // HWY_ONCE
