@@ -162,43 +162,34 @@ void describe_pairs(ByteFormat* out_format)
 #endif
 }
 
-// Bytes as they are multiplied.
-HWY_INLINE void convert(const BytePixels& conv, const uint8_t* from, int64_t count, uint8_t* to)
-{
-    const uint8_t flip = conv.flips ? 0x80 : 0;
-    for (int64_t i = 0; i < count; ++i)
-        to[i] = from[i] ^ flip;
-}
-
-HWY_INLINE void convert(const BytePixels& conv, const uint8_t* from, int64_t count, int16_t* to)
-{
-    const int zero = conv.has_words ? 0 : conv.input_zero_point;
-    if (conv.flips)  // signed
-        for (int64_t i = 0; i < count; ++i)
-            to[i] = static_cast<int16_t>(static_cast<int8_t>(from[i]) - zero);
-    else
-        for (int64_t i = 0; i < count; ++i)
-            to[i] = static_cast<int16_t>(from[i] - zero);
-}
-
-template <class T>
-HWY_INLINE void copy_bytes_as(const BytePixels& conv, const void* from, int64_t step,
-                              int64_t pixels, void* to)
-{
-    copy_pixels(
-        conv, static_cast<const uint8_t*>(from), step, pixels,
-        static_cast<T>(find_multiplied_zero(conv)), static_cast<T*>(to),
-        [&](const uint8_t* source, int64_t count, T* copy) { convert(conv, source, count, copy); });
-}
-
+// Copies bytes as they are multiplied. What a pixel needs is captured by value: for the compiler,
+// the bytes that are written may be anything else.
 void copy_bytes(const PixelProblem& problem, const PixelRun&, const void* from, int64_t step,
                 int64_t pixels, void* to)
 {
     const auto& conv = static_cast<const BytePixels&>(problem);
-    if (conv.format.element_size == 1)
-        copy_bytes_as<uint8_t>(conv, from, step, pixels, to);
-    else
-        copy_bytes_as<int16_t>(conv, from, step, pixels, to);
+    const auto* bytes = static_cast<const uint8_t*>(from);
+    const uint32_t pad = find_multiplied_zero(conv);
+    const bool flips = conv.flips;
+    if (conv.format.element_size == 1) {
+        const auto convert = [flips](const uint8_t* source, int64_t count, uint8_t* copy) {
+            for (int64_t i = 0; i < count; ++i)
+                copy[i] = source[i] ^ (flips ? 0x80 : 0);
+        };
+        return copy_pixels(conv, bytes, step, pixels, static_cast<uint8_t>(pad),
+                           static_cast<uint8_t*>(to), convert);
+    }
+    const int zero = conv.has_words ? 0 : conv.input_zero_point;
+    const auto convert = [flips, zero](const uint8_t* source, int64_t count, int16_t* copy) {
+        if (flips)  // signed
+            for (int64_t i = 0; i < count; ++i)
+                copy[i] = static_cast<int16_t>(static_cast<int8_t>(source[i]) - zero);
+        else
+            for (int64_t i = 0; i < count; ++i)
+                copy[i] = static_cast<int16_t>(source[i] - zero);
+    };
+    copy_pixels(conv, bytes, step, pixels, static_cast<int16_t>(pad), static_cast<int16_t*>(to),
+                convert);
 }
 
 // As ByteWords says; `column` is the first in the matrix, `place` the row's first in the output.

@@ -25,14 +25,14 @@ template <class From, class To, class Convert>
 HWY_INLINE void copy_pixels(const PixelProblem& problem, const From* from, int64_t step,
                             int64_t pixels, To pad, To* to, const Convert& convert)
 {
-    const int64_t channels = problem.input_channels;
+    const int64_t channels = problem.input_channels, to_step = problem.pixel_step;
     if (!from)
-        std::fill_n(to, pixels * problem.pixel_step, pad);
-    else if (step == channels && problem.pixel_step == channels)
+        std::fill_n(to, pixels * to_step, pad);
+    else if (step == channels && to_step == channels)
         convert(from, pixels * channels, to);
     else
         for (int64_t i = 0; i < pixels; ++i)
-            convert(from + i * step, channels, to + i * problem.pixel_step);
+            convert(from + i * step, channels, to + i * to_step);
 }
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
