@@ -36,23 +36,15 @@ void describe_float_panels(PixelConv& conv);
 // Given are the ConvProblem, the K segments, image_step, output_step and is_pointwise.
 void plan_pixels(PixelConv& conv, int64_t workers);
 
-// Whether pointwise convolutions with strides gather pixels, and kernels scale weights. Minimal
-// builds do without.
-#ifdef TENGINE_MINIMAL
-constexpr bool kGathersPixels = false, kScalesWeights = false;
-#else
-constexpr bool kGathersPixels = true, kScalesWeights = true;
-#endif
+// Whether kernels scale weights. Minimal builds do without.
+constexpr bool kScalesWeights = !IS_MINIMAL;
 
 // Columns of a panel with `left` results or more: the last has one vector where that is
 // enough. Minimal builds do without the code for that.
 inline int64_t find_panel_width(int64_t left, int64_t panel_lanes)
 {
-#ifdef TENGINE_MINIMAL
-    return left > 0 ? panel_lanes : 0;
-#else
+    if (IS_MINIMAL) return left > 0 ? panel_lanes : 0;
     return left <= panel_lanes / 2 ? panel_lanes / 2 : panel_lanes;
-#endif
 }
 
 // Packs panel after panel: the biases (0 where `bias` is null), then a vector of the panel's width

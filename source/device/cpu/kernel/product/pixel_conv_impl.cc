@@ -34,11 +34,11 @@ void multiply_rows(const PixelTile& first, int64_t rows, int64_t most, bool is_w
     PixelTile tile = first;
     while (rows > 0) {
         int64_t height = find_tile_height(std::min(rows, most)), count = rows / height;
-#ifndef TENGINE_MINIMAL
-        const int64_t tiles = (rows + height - 1) / height;
-        height = (rows + tiles - 1) / tiles;
-        count = rows - (height - 1) * tiles;
-#endif
+        if (!IS_MINIMAL) {
+            const int64_t tiles = (rows + height - 1) / height;
+            height = (rows + tiles - 1) / tiles;
+            count = rows - (height - 1) * tiles;
+        }
         find_pixel_tile(height, is_wide)(tile, count);
         advance(tile, count * height);
         tile.next += count * tile.next_lines * kCacheLineFloats;
@@ -124,13 +124,12 @@ void multiply_panel(const PixelConv& conv, const PixelOperands& operands, const 
 void multiply_panels(const PixelConv& conv, const PixelOperands& operands, const PixelBlock& block,
                      const PixelSlice& slice, int64_t first, int64_t last)
 {
+    const bool takes_pairs = !IS_MINIMAL && conv.line_pixels == 1;
     int64_t panel = first;
-#ifndef TENGINE_MINIMAL
-    for (; conv.line_pixels == 1 && panel + 1 < last && is_wide_panel(conv, panel + 1); panel += 2)
+    for (; takes_pairs && panel + 1 < last && is_wide_panel(conv, panel + 1); panel += 2)
         for (int64_t line = 0; line < block.lines; ++line)
             multiply_pixel_row(find_panel_tile(conv, operands, block, slice, panel, line),
                                find_panel_tile(conv, operands, block, slice, panel + 1, line));
-#endif
     for (; panel < last; ++panel)
         multiply_panel(conv, operands, block, slice, panel);
 }
@@ -177,11 +176,7 @@ int64_t choose_tile_rows(const PixelConv& conv)
 {
     const int64_t rows = find_most_pixel_rows(conv.input_step);
     const int64_t pixels = std::max<int64_t>(conv.line_pixels, 1);
-#ifdef TENGINE_MINIMAL
-    return std::min(rows, pixels);
-#else
-    return divide_up(pixels, divide_up(pixels, rows));
-#endif
+    return IS_MINIMAL ? std::min(rows, pixels) : divide_up(pixels, divide_up(pixels, rows));
 }
 
 // The part of the L2 cache for a block's input beside panels of so much of the depth.

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "base/minimal.h"
 #include "device/cpu/kernel/conv/block_copy.h"
 #include "device/cpu/kernel/conv/conv_problem.h"
 #include "device/cpu/kernel/product/tile/byte_tile.h"
@@ -17,6 +18,14 @@
 namespace tengine::cpu {
 
 inline constexpr int64_t kMostStretches = 128;
+
+// Whether pointwise convolutions gather the pixels between which they have strides. Minimal builds
+// that have fp32 alone do without.
+#ifdef TENGINE_FP32_ONLY
+constexpr bool kGathersPixels = !IS_MINIMAL;
+#else
+constexpr bool kGathersPixels = true;
+#endif
 
 // Steps, counts and lengths in pixels and elements unless it says bytes. Channels are those of a
 // group.

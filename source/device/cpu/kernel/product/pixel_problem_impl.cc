@@ -121,6 +121,15 @@ void gather_pixels(const Walk& walk, const char* images, int64_t first, int64_t 
     }
 }
 
+// Of an image, from line or pixel `first` on.
+void copy_block(const Walk& walk, const char* image, int64_t first, const PixelBlock& block,
+                char* copy)
+{
+    if (kGathersPixels && walk.problem.is_pointwise)
+        return gather_pixels(walk, image, first, first + block.pixels, copy);
+    copy_lines(walk, image, first, block.lines, copy);
+}
+
 // Block `number` of all groups and images, its panels from `first` to before `last`.
 void run_block(const Walk& walk, int64_t number, int64_t first, int64_t last, char* scratch)
 {
@@ -152,9 +161,7 @@ void run_block(const Walk& walk, int64_t number, int64_t first, int64_t last, ch
     if (problem.copies) {
         char* copy = find_block_elements(scratch);
         block.is_held = holds_block(scratch, number);
-        if (!block.is_held && is_pointwise)
-            gather_pixels(walk, input, pixel, pixel + block.pixels, copy);
-        if (!block.is_held && !is_pointwise) copy_lines(walk, input, line, block.lines, copy);
+        if (!block.is_held) copy_block(walk, input, is_pointwise ? pixel : line, block, copy);
         block.input = copy;
     }
 
@@ -174,7 +181,7 @@ void place_pixels(PixelProblem& problem, bool converts, int64_t gap)
     const window_axis &y = problem.axes[1], &x = problem.axes[2];
     const bool has_padding = y.pad_begin > 0 || x.pad_begin > 0 ||
                              lines_for(y, y.output) > y.input || lines_for(x, x.output) > x.input;
-    const bool gathers = problem.is_pointwise && (x.stride > 1 || y.stride > 1);
+    const bool gathers = kGathersPixels && problem.is_pointwise && (x.stride > 1 || y.stride > 1);
     problem.copies = converts || has_padding || gathers;
     problem.pixel_step = problem.copies ? problem.input_channels + gap : problem.image_step;
     problem.input_step = problem.pixel_step * (problem.is_pointwise ? 1 : x.stride);
