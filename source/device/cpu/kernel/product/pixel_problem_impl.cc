@@ -121,7 +121,7 @@ void gather_pixels(const Walk& walk, const char* images, int64_t first, int64_t 
     }
 }
 
-// Of an image, from line or pixel `first` on.
+// Copies a block of an image, from line or pixel `first` on.
 void copy_block(const Walk& walk, const char* image, int64_t first, const PixelBlock& block,
                 char* copy)
 {
