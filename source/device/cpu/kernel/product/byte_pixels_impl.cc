@@ -162,8 +162,8 @@ void describe_pairs(ByteFormat* out_format)
 #endif
 }
 
-// Copies bytes as they are multiplied. Flags and zero point are captured by value: for the compiler,
-// the bytes that are written may be anything else.
+// Copies bytes as they are multiplied. Flags and zero point are captured by value: for the
+// compiler, the bytes that are written may be anything else.
 void copy_bytes(const PixelProblem& problem, const PixelRun&, const void* from, int64_t step,
                 int64_t pixels, void* to)
 {
