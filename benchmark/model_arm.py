@@ -48,7 +48,7 @@ Loop = collections.namedtuple("Loop", "function lines multiply_adds")
 def compile_to_assembly(build, file):
     entries = json.loads((build / "compile_commands.json").read_text())
     entry = next((entry for entry in entries
-                  if entry["file"].endswith("/device/cpu/kernel/" + file)), None)
+                  if re.search(f"/device/cpu/kernel/.*/{re.escape(file)}$", entry["file"])), None)
     if not entry:
         sys.exit(f"model_arm.py: {build} does not compile {file}")
     command = re.sub(r" -o .*", "", entry["command"])
