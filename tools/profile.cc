@@ -125,16 +125,16 @@ Profiler::Profiler(graph_t graph) : graph_(graph)
     if (number < 0) fail_api("profile");
     times_.resize(static_cast<size_t>(number));
     std::vector<std::string> names, operators;
-    int last_part = -1;
+    size_t part_num = 0;
     for (int i = 0; i < number; ++i) {
         const tengine_execution_node node = execution_node(graph, i);
         names.emplace_back(node.name);
         operators.emplace_back(node.op);
         part_of_.push_back(node.subgraph);
-        last_part = std::max(last_part, node.subgraph);
+        part_num = std::max(part_num, static_cast<size_t>(node.subgraph) + 1);
     }
     owners_ = find_owners(names, operators);
-    parts_.resize(static_cast<size_t>(last_part + 1));
+    parts_.resize(part_num);
     for (size_t i = 0; i < part_of_.size(); ++i)
         parts_[static_cast<size_t>(part_of_[i])].owner = owners_[i];
 }

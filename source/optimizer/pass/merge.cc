@@ -124,7 +124,8 @@ int merge_batch_norm(graph& graph, node& norm, node& conv)
 // The pads of a Pad node that a convolution or a pool can do itself: zeros on spatial axes only.
 bool read_mergeable_pads(const node* pad, Vector<int64_t>* out_pads)
 {
-    if (!is_op(pad, "Pad") || std::strcmp(get_ir_node_text(pad, "mode", "constant"), "constant"))
+    if (!is_op(pad, "Pad") ||
+        std::strcmp(get_ir_node_text(pad, "mode", "constant"), "constant") != 0)
         return false;
     const struct tensor* pads = get_ir_node_input(pad, 1);
     const struct tensor* value = get_ir_node_input(pad, 2);

@@ -250,7 +250,8 @@ TEST(FastMatMulNBits, TakesTheLargestSums)
                         number(node.builder().find("zeros")->elem_num));
             std::fill_n(node.builder().find("a")->f32, 2 * 512, sign);
             for (const Kernel* kernel : node.kernels())
-                if (std::strcmp(kernel->name, "reference")) compare(c, &node, *kernel, "all alike");
+                if (std::strcmp(kernel->name, "reference") != 0)
+                    compare(c, &node, *kernel, "all alike");
         }
 }
 

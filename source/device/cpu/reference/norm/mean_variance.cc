@@ -79,7 +79,8 @@ void normalize(const KernelContext& context, const Groups& groups, Moments* mome
     T* out = static_cast<T*>(context.output(0)->data);
     const int64_t num = context.input(0)->elem_num;
     if (num == 0) return;
-    const double per_group = static_cast<double>(num / groups.num);
+    const int64_t group_size = num / groups.num;
+    const double per_group = static_cast<double>(group_size);
     std::fill(moments, moments + groups.num, Moments{0, 0});
     for (int64_t i = 0; i < num; ++i) {
         moments[groups.group_of(i)].mean += static_cast<double>(in[i]) / per_group;
