@@ -17,6 +17,8 @@ constexpr int kMostRuns = 100;
 
 std::atomic<int> runs;
 
+ir_body_entries_t bounded_entries;  // the scheduler's, except for run_body()
+
 void bound(struct graph* source);
 
 // Does the work of scheduler/body.c, and counts.
@@ -40,8 +42,13 @@ void bound(struct graph* source)
     const struct graph& execution = *source->core->execution;
     for (int i = 0; i < execution.node_num; ++i) {
         ir_bodies_t* bodies = execution.node_list[i]->core->bodies;
-        for (int k = 0; bodies && k < bodies->num; ++k)
-            bodies->list[k].run = run_body;
+        for (int k = 0; bodies && k < bodies->num; ++k) {
+            ir_body_t& body = bodies->list[k];
+            if (!body.entries || body.entries == &bounded_entries) continue;
+            bounded_entries = *body.entries;
+            bounded_entries.run = run_body;
+            body.entries = &bounded_entries;
+        }
     }
 }
 
