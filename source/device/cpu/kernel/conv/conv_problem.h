@@ -22,6 +22,7 @@ struct ConvProblem
 
 // Conv, or ConvTranspose when `transposed`, of a node whose shapes are known and were inferred.
 // The weight of a Conv is input `weight_index`: QLinearConv 3, else 1.
+// TENGINE_EINVAL for more than kConvAxes spatial axes.
 TENGINE_MUST_USE int describe_conv(const node& node, bool transposed, ConvProblem* out_problem,
                                    int weight_index = 1);
 

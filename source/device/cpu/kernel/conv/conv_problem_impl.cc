@@ -12,6 +12,7 @@ int describe_conv(const node& node, bool transposed, ConvProblem* out_problem, i
     window window;
     TENGINE_RETURN_IF_ERROR(transposed ? resolve_conv_transpose_window(&node, &window)
                                        : resolve_conv_window(&node, weight_index, &window));
+    if (window.axis_num > kConvAxes) return TENGINE_EINVAL;
     const tensor& input = *get_ir_node_input(&node, 0);
     const tensor& output = *get_ir_node_output(&node, 0);
     ConvProblem& p = *out_problem;
