@@ -36,8 +36,7 @@ class Search
 {
   public:
     explicit Search(const graph& source)
-        : source_(source),
-          has_tensor_(static_cast<size_t>(source.tensor_num)),
+        : has_tensor_(static_cast<size_t>(source.tensor_num)),
           has_node_(static_cast<size_t>(source.node_num))
     {
         add(source.input_tensors, source.input_tensor_num);
@@ -72,7 +71,6 @@ class Search
         add(node.output_tensors, node.output_num);
     }
 
-    const graph& source_;
     Extent found_;
     Vector<bool> has_tensor_, has_node_;
 };
