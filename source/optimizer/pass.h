@@ -93,6 +93,12 @@ int evaluate_node(node& node);
 // Whether `node` is ONNX's operator `name`; false for null.
 bool is_op(const node* node, const char* name);
 
+// Whether `value` is a constant; false for null.
+inline bool is_constant(const tensor* value)
+{
+    return value && value->tensor_type == TENSOR_TYPE_CONST;
+}
+
 // pass/simplify.cc: removes nodes that do nothing, and inputs that are not read.
 int remove_no_ops(graph& graph);
 // pass/merge.cc: BatchNormalization into the Conv before it; Pad into the Conv after it.

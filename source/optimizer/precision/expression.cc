@@ -19,11 +19,6 @@ bool is_elementwise(const node& node)
                   is_op(&node, "Add") || is_op(&node, "Mul"));
 }
 
-bool is_constant(const tensor& value)
-{
-    return value.tensor_type == TENSOR_TYPE_CONST;
-}
-
 }  // namespace
 
 // Results that nodes outside an expression read must be int8, so the nodes that compute them are
@@ -64,9 +59,9 @@ tensor* Expressions::find_source(const node& node) const
     bool is_composed = false;
     for (int i = 0; i < node.input_num; ++i) {
         tensor* input = get_ir_node_input(&node, i);
-        if (!input || (is_constant(*input) && input->elem_num == 1)) continue;
+        if (!input || (is_constant(input) && input->elem_num == 1)) continue;
         tensor* own = source_of(input);
-        if (is_constant(*input) || (number > 0 && own != source)) return nullptr;
+        if (is_constant(input) || (number > 0 && own != source)) return nullptr;
         is_composed = is_composed || own != input;
         source = own;
         ++number;

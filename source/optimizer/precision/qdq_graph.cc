@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "graph/graph.h"
 #include "operator/operator.h"
+#include "optimizer/pass.h"
 #include "optimizer/precision/dynamic_builder.h"
 
 namespace tengine {
@@ -36,11 +37,6 @@ int find_written_opset(const graph& base, const tengine_quantization& how)
                       : how.per_channel == TENGINE_PER_TENSOR ? kFirstOpset
                                                               : kFirstPerChannelOpset;
     return opset == 0 ? 0 : std::max(opset, first);
-}
-
-bool is_constant(const tensor* value)
-{
-    return value && value->tensor_type == TENSOR_TYPE_CONST;
 }
 
 int check_finite(const tensor& value)

@@ -19,14 +19,9 @@ bool is_float(const tensor& value)
            value.data_type == TENGINE_DT_BF16;
 }
 
-bool is_constant(const tensor& value)
-{
-    return value.tensor_type == TENSOR_TYPE_CONST;
-}
-
 bool is_number(const tensor& value)
 {
-    return is_constant(value) && is_float(value) && value.elem_num == 1 && value.data;
+    return is_constant(&value) && is_float(value) && value.elem_num == 1 && value.data;
 }
 
 // A number as a type has it.
@@ -192,11 +187,11 @@ class Matcher
     {
         switch (kind) {
             case OperandKind::kVariable:
-                return is_float(value) && !is_constant(value);
+                return is_float(value) && !is_constant(&value);
             case OperandKind::kTensor:
                 return is_float(value);
             case OperandKind::kList:
-                return is_float(value) && is_constant(value) && value.data;
+                return is_float(value) && is_constant(&value) && value.data;
             case OperandKind::kNumber:
                 return is_number(value);
         }

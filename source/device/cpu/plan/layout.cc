@@ -13,22 +13,18 @@
 #include "device/cpu/plan/part_outputs.h"
 #include "device/cpu/plan/step.h"
 #include "device/cpu/plan/tensor_table.h"
+#include "device/cpu/shared/constant.h"
 #include "operator/onnx/transpose_param.h"
 
 namespace tengine::cpu {
 namespace {
-
-bool is_constant(const tensor& tensor)
-{
-    return tensor.tensor_type == TENSOR_TYPE_CONST;
-}
 
 // Whether the two layouts of the tensor differ: not with one channel or one position.
 bool has_layouts(const tensor& tensor)
 {
     constexpr uint8_t kTypes[] = {TENGINE_DT_FP32, TENGINE_DT_FP16, TENGINE_DT_BF16,
                                   TENGINE_DT_INT8, TENGINE_DT_UINT8};
-    return tensor.dim_num == 4 && !is_constant(tensor) && tensor.dims[1] > 1 &&
+    return tensor.dim_num == 4 && !is_constant(&tensor) && tensor.dims[1] > 1 &&
            int64_t{tensor.dims[2]} * tensor.dims[3] > 1 &&
            std::find(std::begin(kTypes), std::end(kTypes), tensor.data_type) != std::end(kTypes);
 }
@@ -37,7 +33,7 @@ bool has_layouts(const tensor& tensor)
 bool may_be_shown(const tensor& tensor)
 {
     if (tensor.elem_num == 1) return true;
-    if (!is_constant(tensor)) return tensor.dim_num == 4;
+    if (!is_constant(&tensor)) return tensor.dim_num == 4;
     const int rank = tensor.dim_num;
     const auto dim = [&](int from_end) {
         return from_end <= rank ? tensor.dims[rank - from_end] : 1;
@@ -111,7 +107,7 @@ class Layouts
         tensor*& output = step.outputs[0];
         if (from_last && is_last(input))
             input = places_[input].last;
-        else if (to_last && has_layouts(*output) && !is_constant(*input) && !is_last(input))
+        else if (to_last && has_layouts(*output) && !is_constant(input) && !is_last(input))
             output = add_result(*output, left);
         else
             return false;
@@ -203,7 +199,7 @@ class Layouts
 const Kernel* find_kernel_of_pixels(const KernelList& kernels, const Step& step)
 {
     const Kernel* kernel = kernels.pick_usual(*step.context.node);
-    return kernel && kernel->leads && !is_constant(*step.inputs[0]) ? kernel : nullptr;
+    return kernel && kernel->leads && !is_constant(step.inputs[0]) ? kernel : nullptr;
 }
 
 void choose_layouts(const KernelList& kernels, const subgraph& part, Vector<Step>& steps,
