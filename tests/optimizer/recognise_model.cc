@@ -109,7 +109,8 @@ NamedTensor reduce(const NamedNode& node, const NamedTensor& x, const std::vecto
 double& at(NamedTensor& value, int i, int j, int k, int l)
 {
     const Dims& d = value.dims;
-    return value.values[static_cast<size_t>(((i * d[1] + j) * d[2] + k) * d[3] + l)];
+    const int64_t index = ((i * int64_t{d[1]} + j) * d[2] + k) * d[3] + l;
+    return value.values[static_cast<size_t>(index)];
 }
 
 template <class Work>

@@ -342,7 +342,7 @@ static int infer_rpn(struct node* node)
                          "channels of one size",
                          scores->dims[1], scores->dims[2], scores->dims[3], deltas->dims[1],
                          deltas->dims[2], deltas->dims[3], (long long)anchors,
-                         (long long)(2 * anchors), (long long)(4 * anchors));
+                         2 * (long long)anchors, 4 * (long long)anchors);
     if (get_ir_node_input(node, 2)->elem_num < 3)
         return fail_node(node, TENGINE_EINVAL, "image info has %lld numbers, expected 3",
                          (long long)get_ir_node_input(node, 2)->elem_num);

@@ -279,7 +279,7 @@ static int find_rnn_inputs(const struct node* node, struct rnn_inputs* out_input
         return fail_node(node, TENGINE_EINVAL,
                          "initial state has %lld elements, expected %d or %lld",
                          (long long)out_inputs->hidden->elem_num, param->hidden_size,
-                         (long long)(batch * param->hidden_size));
+                         (long long)batch * param->hidden_size);
     return TENGINE_OK;
 }
 
