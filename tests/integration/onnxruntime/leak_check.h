@@ -4,9 +4,9 @@
 // its own CPU loses as well.
 #pragma once
 
-#include "tengine/export.h"
-
-TENGINE_EXTERN_C_BEGIN
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/lsan_interface.h>
@@ -20,4 +20,6 @@ TENGINE_EXTERN_C_BEGIN
 // Ends the process with `status`, or with 1 and the sanitizer's report when something was lost.
 void exit_without_leaks(int status);
 
-TENGINE_EXTERN_C_END
+#ifdef __cplusplus
+}
+#endif
