@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "graph/graph.h"
+#include "graph/index_list.h"
 
 ir_bodies_t* create_ir_bodies(int num)
 {

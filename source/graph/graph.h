@@ -23,13 +23,6 @@ typedef struct ir_settled_shape
     int dims[MAX_SHAPE_DIM_NUM];
 } ir_settled_shape_t;
 
-// The next capacity of a list that is full: twice the present one, INT32_MAX at most.
-static inline int32_t get_ir_list_capacity(int32_t capacity)
-{
-    if (capacity < 32) return 32;
-    return capacity > INT32_MAX / 2 ? INT32_MAX : capacity * 2;
-}
-
 // Copies `name`. ENOMEM leaves the old one.
 int set_ir_graph_name(struct graph* graph, const char* name);
 
@@ -81,13 +74,6 @@ void set_ir_tensor_data(struct tensor* tensor, void* data, bool owned);
 // align_ir_constant().
 void set_ir_tensor_file_data(struct tensor* tensor, void* data);
 
-// Whether the data begin at a multiple of their element's size. All but large constants of an ONNX
-// file do, and in minimal builds, which copy these, all.
-static inline bool is_ir_tensor_aligned(const struct tensor* tensor)
-{
-    return IS_MINIMAL || tensor->elem_size == 0 || (uintptr_t)tensor->data % tensor->elem_size == 0;
-}
-
 // A constant of the graph that is not aligned becomes a copy. ENOMEM.
 TENGINE_MUST_USE int align_ir_constant(struct graph* graph, struct tensor* constant);
 // Aligns all constants of a graph so.
@@ -121,14 +107,6 @@ int share_ir_survey(struct graph* part, const struct graph* whole, const struct 
 bool is_ir_graph_output(const struct graph* graph, int tensor_index);
 // Replaces entry `place` of the graph's outputs by `tensor`.
 void replace_ir_graph_output(struct graph* graph, int place, struct tensor* tensor);
-
-// Appends to a list of `number` indices. Its room is the next power of two and so need not be
-// stored. False when memory runs out.
-TENGINE_MUST_USE bool push_ir_index(int32_t** list, int32_t number, int32_t value);
-// The same for two lists of `number` that lie in one block, where `*first` begins, the address to
-// free: in an arena each block takes a cache line at least.
-TENGINE_MUST_USE bool push_ir_index_pair(int32_t** first, int32_t** second, int32_t number,
-                                         int32_t first_value, int32_t second_value);
 
 // set_ir_tensor_consumer() by the node that reads the tensor as its input `input`.
 TENGINE_MUST_USE int add_ir_consumer(struct tensor* tensor, int node_index, int input);

@@ -26,6 +26,13 @@ static inline const ir_late_values_t* find_ir_late_values(const struct tensor* c
     return IS_MINIMAL || constant->data ? NULL : (const ir_late_values_t*)constant->core->pack;
 }
 
+// Whether the data begin at a multiple of their element's size. All but large constants of an ONNX
+// file do, and in minimal builds, which copy these, all.
+static inline bool is_ir_tensor_aligned(const struct tensor* tensor)
+{
+    return IS_MINIMAL || tensor->elem_size == 0 || (uintptr_t)tensor->data % tensor->elem_size == 0;
+}
+
 // Whether values can be read where `data` points.
 static inline bool is_ir_constant_readable(const struct tensor* constant)
 {

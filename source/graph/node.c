@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "graph/graph.h"
+#include "graph/index_list.h"
 #include "graph/name_index.h"
 #include "tengine/device.h"
 

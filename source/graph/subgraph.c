@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "graph/graph.h"
+#include "graph/index_list.h"
 #include "tengine/device.h"
 
 void init_ir_subgraph(struct graph* graph, struct subgraph* subgraph, int index)

@@ -4,12 +4,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/mapped_file.h"
-#include "base/minimal.h"
 #include "base/packed_bits.h"
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
-#include "graph/late_constant.h"
+#include "graph/index_list.h"
 #include "graph/name_index.h"
 
 // More than any supported address space: sizes fit size_t, and sums and products with a few of them
@@ -122,81 +120,6 @@ void set_ir_tensor_file_data(struct tensor* tensor, void* data)
 {
     set_ir_tensor_data(tensor, data, false);
     tensor->core->is_file = true;
-}
-
-bool is_ir_model_constant(const struct tensor* tensor)
-{
-    return tensor->tensor_type == TENSOR_TYPE_CONST && tensor->core->source_index >= 0 &&
-           tensor->free_host_mem == 0 && !tensor->core->pack;
-}
-
-const struct tensor* find_ir_origin(const struct graph* graph, const struct tensor* constant)
-{
-    const struct tensor* origin = constant;
-    const ir_late_values_t* late = find_ir_late_values(constant);
-    if (late) return late->origin->core->lent ? NULL : late->origin;
-    if (graph->core->whole) {
-        graph = graph->core->whole;
-        origin = graph->tensor_list[origin->core->source_index];
-    }
-    if (graph->core->source) {
-        if (!is_ir_model_constant(origin)) return NULL;
-        origin = graph->core->source->tensor_list[origin->core->source_index];
-    }
-    const bool same = origin->data == constant->data &&
-                      get_ir_tensor_bytes(origin) == get_ir_tensor_bytes(constant);
-    return same && !origin->core->lent ? origin : NULL;
-}
-
-// The source graph's constant whose values lie in the file and cannot change unnoticed; or NULL.
-static const struct tensor* find_in_file(const struct graph* graph, const struct tensor* constant)
-{
-    const struct tensor* origin = find_ir_origin(graph, constant);
-    return origin && origin->core->is_file ? origin : NULL;
-}
-
-void drop_ir_mapped_constant(const struct graph* graph, const struct tensor* constant)
-{
-    const struct tensor* origin = find_in_file(graph, constant);
-    if (origin) drop_mapped_bytes(origin->data, get_ir_tensor_bytes(origin));
-}
-
-void copy_ir_constant(const struct graph* graph, const struct tensor* constant, void* out_bytes)
-{
-    const size_t bytes = get_ir_tensor_bytes(constant);
-    const ir_late_values_t* late = find_ir_late_values(constant);
-    if (late) {
-        late->make(late, constant, out_bytes);
-        return;
-    }
-    if (!IS_MINIMAL && find_in_file(graph, constant)) {
-        copy_mapped_bytes(out_bytes, constant->data, bytes);
-        return;
-    }
-    if (bytes > 0) memcpy(out_bytes, constant->data, bytes);
-}
-
-int align_ir_constant(struct graph* graph, struct tensor* constant)
-{
-    if (is_ir_constant_readable(constant)) return TENGINE_OK;
-    void* copy = alloc_raw_memory(get_ir_tensor_bytes(constant));
-    if (!copy)
-        return tengine_error_set(TENGINE_ENOMEM,
-                                 "out of memory for a copy of constant '%s', %zu bytes",
-                                 constant->name, get_ir_tensor_bytes(constant));
-    copy_ir_constant(graph, constant, copy);
-    set_ir_tensor_data(constant, copy, true);
-    return TENGINE_OK;
-}
-
-int align_ir_constants(struct graph* graph)
-{
-    for (int i = 0; i < graph->tensor_num; ++i) {
-        struct tensor* tensor = graph->tensor_list[i];
-        if (tensor && tensor->tensor_type == TENSOR_TYPE_CONST)
-            TENGINE_RETURN_IF_ERROR(align_ir_constant(graph, tensor));
-    }
-    return TENGINE_OK;
 }
 
 void set_ir_tensor_pack(struct tensor* tensor, struct graph_pool* shared, void* pack)
@@ -384,38 +307,6 @@ int get_ir_tensor_quantization_parameter(const struct tensor* tensor, float* sca
         zero_point[i] = stored == 1 ? tensor->zero_point : tensor->zp_list[i];
     }
     return stored;
-}
-
-bool push_ir_index(int32_t** list, int32_t number, int32_t value)
-{
-    if ((number & (number - 1)) == 0) {
-        const size_t bytes = sizeof(int32_t) * (size_t)number;
-        int32_t* grown = resize_memory(*list, bytes, number ? bytes * 2 : sizeof(int32_t));
-        if (!grown) return false;
-        *list = grown;
-    }
-    (*list)[number] = value;
-    return true;
-}
-
-bool push_ir_index_pair(int32_t** first, int32_t** second, int32_t number, int32_t first_value,
-                        int32_t second_value)
-{
-    if ((number & (number - 1)) == 0) {
-        const size_t room = number ? (size_t)number * 2 : 1;
-        int32_t* grown = alloc_small_memory(sizeof(int32_t) * room * 2);
-        if (!grown) return false;
-        if (number) {
-            memcpy(grown, *first, sizeof(int32_t) * (size_t)number);
-            memcpy(grown + room, *second, sizeof(int32_t) * (size_t)number);
-        }
-        free_memory(*first);
-        *first = grown;
-        *second = grown + room;
-    }
-    (*first)[number] = first_value;
-    (*second)[number] = second_value;
-    return true;
 }
 
 int add_ir_consumer(struct tensor* tensor, int node_index, int input)

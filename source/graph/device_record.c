@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plain data of device.h: functions that fill a device and a verdict.
-#include "tengine/device.h"
-
+// Functions that fill the records of device.h: a device and a verdict.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "tengine/device.h"
 
 void init_ir_device(struct device* device, const char* name)
 {
