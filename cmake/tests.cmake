@@ -11,6 +11,15 @@ endif()
 set(TENGINE_TEST_SHARES ${shares} CACHE STRING
     "Entries of ctest for the cases of each program; 0: each case has its own")
 
+# tengine_find_test_cost(<out> <room>): the seconds of tests/room_budget.txt, after which ctest orders
+# its entries: of two at a time the last is then a short one.
+function(tengine_find_test_cost out_cost room)
+    string(MAKE_C_IDENTIFIER ${room} id)
+    file(STRINGS ${PROJECT_SOURCE_DIR}/tests/room_budget.txt row REGEX "^${id} ")
+    string(REGEX REPLACE ".* " "" cost "0${row}")
+    set(${out_cost} ${cost} PARENT_SCOPE)
+endfunction()
+
 # tengine_register_tests(<target> <room> <seconds> <labels> [EMULATED <pattern>…]): the cases of a
 # program as ctest entries <room>/…; each case may take so long. An emulator runs those that the
 # patterns choose, by default all. None of TENGINE_LEFT_OUT_CASES is run.
@@ -23,18 +32,20 @@ function(tengine_register_tests target room seconds labels)
         list(JOIN TENGINE_SLOW_CASES ":" slow)
         tengine_add_quick_test(${room} COMMAND ${target} --gtest_brief=1 --gtest_filter=-${slow})
     endif()
+    tengine_find_test_cost(cost ${room})
     list(JOIN TENGINE_LEFT_OUT_CASES ":" left_out)
     set(filter "${chosen}-${left_out}")
     if(NOT TENGINE_TEST_SHARES)
         gtest_discover_tests(${target} TEST_PREFIX ${room}/ TEST_FILTER ${filter}
             DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120
-            PROPERTIES TIMEOUT ${seconds} LABELS "${labels}")
+            PROPERTIES TIMEOUT ${seconds} LABELS "${labels}" COST ${cost})
         return()
     endif()
     math(EXPR last "${TENGINE_TEST_SHARES} - 1")
     foreach(share RANGE ${last})
         add_test(NAME ${room}/share_${share} COMMAND ${target} --gtest_filter=${filter})
         set_tests_properties(${room}/share_${share} PROPERTIES TIMEOUT 1200 LABELS "${labels}"
+            COST ${cost}
             ENVIRONMENT "GTEST_TOTAL_SHARDS=${TENGINE_TEST_SHARES};GTEST_SHARD_INDEX=${share}")
     endforeach()
 endfunction()
