@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "allocation_count.h"
 #include "fixture.h"
+#include "support/allocation_count.h"
 #include "support/emulated.h"
 #include "tengine/inspect.h"
 #include "tengine/quantize.h"

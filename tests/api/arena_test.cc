@@ -10,9 +10,9 @@
 #include <thread>
 #include <vector>
 
-#include "allocation_count.h"
 #include "fixture.h"
 #include "onnx_graph.h"
+#include "support/allocation_count.h"
 #include "support/emulated.h"
 
 namespace tengine {

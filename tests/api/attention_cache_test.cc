@@ -3,8 +3,8 @@
 #include <cstring>
 #include <random>
 
-#include "allocation_count.h"
 #include "fixture.h"
+#include "support/allocation_count.h"
 
 namespace tengine {
 namespace {

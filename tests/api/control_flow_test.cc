@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <functional>
 
-#include "allocation_count.h"
 #include "fixture.h"
 #include "onnx_graph.h"
+#include "support/allocation_count.h"
 #include "support/test_device.h"
 #include "tengine/inspect.h"
 

@@ -2,8 +2,8 @@
 // Nodes whose shapes depend on data: a run whose sizes are those of the run before plans nothing.
 #include <cmath>
 
-#include "allocation_count.h"
 #include "fixture.h"
+#include "support/allocation_count.h"
 
 namespace tengine {
 namespace {

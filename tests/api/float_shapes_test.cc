@@ -4,8 +4,8 @@
 // grow.
 #include <random>
 
-#include "allocation_count.h"
 #include "fixture.h"
+#include "support/allocation_count.h"
 #include "tengine/inspect.h"
 
 namespace tengine {

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <vector>
 
-#include "allocation_count.h"
 #include "fixture.h"
+#include "support/allocation_count.h"
 #include "support/test_device.h"
 #include "tengine/inspect.h"
 

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <functional>
 
-#include "allocation_count.h"
 #include "fixture.h"
 #include "onnx_graph.h"
+#include "support/allocation_count.h"
 
 namespace tengine {
 namespace {

@@ -3,8 +3,8 @@
 // never prepared for anything else, and memory does not grow.
 #include <random>
 
-#include "allocation_count.h"
 #include "fixture.h"
+#include "support/allocation_count.h"
 #include "tengine/inspect.h"
 
 namespace tengine {

@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
-#include "allocation_count.h"
 #include "fixture.h"
+#include "support/allocation_count.h"
 
 namespace tengine {
 namespace {

@@ -24,12 +24,12 @@
 #include <string>
 #include <vector>
 
-#include "api/allocation_count.h"
 #include "conformance/not_supported.h"
 #include "conformance/shortage.h"
 #include "conformance/stamps.h"
 #include "conformance/summary.h"
 #include "conformance/test_folder.h"
+#include "support/allocation_count.h"
 #include "tengine/c_api.h"
 #include "tensor_file/failure.h"
 

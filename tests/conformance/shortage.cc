@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "api/allocation_count.h"
+#include "support/allocation_count.h"
 #include "tensor_file/failure.h"
 
 namespace tengine::conformance {

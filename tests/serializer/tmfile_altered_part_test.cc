@@ -4,7 +4,6 @@
 #include <cstring>
 #include <gtest/gtest.h>
 
-#include "api/allocation_count.h"
 #include "base/log.h"
 #include "graph/context.h"
 #include "graph/core.h"
@@ -13,6 +12,7 @@
 #include "scheduler/scheduler.h"
 #include "serializer/own_tmfile.h"
 #include "serializer/tmfile_model.h"
+#include "support/allocation_count.h"
 #include "support/emulated.h"
 #include "tengine/inspect.h"
 

@@ -6,11 +6,11 @@
 #include <cstring>
 #include <random>
 
-#include "api/allocation_count.h"
 #include "base/log.h"
 #include "serializer/own_tmfile.h"
 #include "serializer/tmfile/file_view.h"
 #include "serializer/tmfile_model.h"
+#include "support/allocation_count.h"
 #include "support/emulated.h"
 
 namespace tengine::test {

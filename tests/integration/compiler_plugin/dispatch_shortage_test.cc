@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A compiler and a dispatch when memory is short.
-#include "allocation_count.h"
 #include "dispatch_fixture.h"
+#include "support/allocation_count.h"
 
 namespace tengine {
 namespace {

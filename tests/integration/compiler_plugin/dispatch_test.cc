@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <filesystem>
 
-#include "allocation_count.h"
 #include "dispatch_fixture.h"
+#include "support/allocation_count.h"
 
 namespace tengine {
 namespace {

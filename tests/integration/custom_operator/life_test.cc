@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <random>
 
-#include "allocation_count.h"
 #include "op_model.h"
+#include "support/allocation_count.h"
 
 namespace tengine {
 namespace {

@@ -4,8 +4,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "allocation_count.h"
 #include "delegate_fixture.h"
+#include "support/allocation_count.h"
 
 namespace tengine {
 namespace {
