@@ -3,9 +3,11 @@
 // such. The values of both are compared with those that double arithmetic gives.
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <memory>
 
 #include "graph/core.h"
 #include "graph/graph.h"
+#include "operator/param.h"
 #include "optimizer/recognise_model.h"
 
 namespace tengine::test {
@@ -239,6 +241,21 @@ TEST(Recognise, OtherHardSigmoidsStay)
         model.node("s").floats = floats;
         EXPECT_EQ(recognise(model), (Operators{"HardSigmoid", "Mul"}));
     }
+}
+
+TEST(Recognise, ANodeMayLackItsFirstOutput)
+{
+    IrBuilder builder;
+    builder.input("x", {2, 3, 4});
+    builder.floats("w", {1, 5, 4}, std::vector<float>(20, 0.5f));
+    builder.floats("r", {1, 5, 5}, std::vector<float>(25, 0.25f));
+    ASSERT_EQ(set_node_int(builder.add("RNN", {"x", "w", "r"}, {"", "y"}), "hidden_size", 5),
+              TENGINE_OK);
+    builder.outputs({"y"});
+    const std::unique_ptr<graph, void (*)(graph*)> made(make_execution_graph(builder.get()),
+                                                        destroy_ir_graph);
+    ASSERT_TRUE(made) << tengine_error_message();
+    EXPECT_EQ(list_operators(*made), Operators{"RNN"});
 }
 
 // A bias that is not a list of the columns leaves the form before it.

@@ -95,20 +95,77 @@ class Matcher
 
     const Match& found() const { return match_; }
 
-    bool match_node(const char* text, node* node)
+    bool find(const char* text, node& last)
     {
-        const char* end = end_of_name(text);
-        if (!node || !is_name(text, end, get_ir_node_op(node)) || *get_ir_node_domain(node) ||
-            node->dynamic_shape || node->core->custom_kernel || node->output_num != 1 ||
-            !has_attributes(*node))
-            return false;
+        const Goal goal = {text, get_ir_node_output(&last, 0), nullptr};
+        return goal.value && search(&goal);
+    }
+
+  private:
+    // An expression that a value has to be, and those that others have to be then.
+    struct Goal
+    {
+        const char* text;
+        tensor* value;
+        const Goal* next;
+    };
+
+    // Tries all ways to reach the goals; the match is as before when there is none.
+    bool search(const Goal* goal)
+    {
+        if (!goal) return is_closed() && is_treated_alike() && has_shapes();
         const Match before = match_;
-        if (match_inputs(end + 1, *node, false) && add(node)) return true;
-        match_ = before;
-        const bool commutes = is_op(node, "Add") || is_op(node, "Mul");
-        if (commutes && match_inputs(end + 1, *node, true) && add(node)) return true;
+        if (search_first(*goal)) return true;
         match_ = before;
         return false;
+    }
+
+    bool search_first(const Goal& goal)
+    {
+        const char* end = end_of_name(goal.text);
+        if (*end == '(') return search_node(goal);
+        for (int operand = 0; operand < kOperandNum; ++operand)
+            if (is_name(goal.text, end, kOperandRules[operand].name))
+                return match_operand(operand, goal.value) && search(goal.next);
+        for (const PatternNumber& number : kPatternNumbers)
+            if (is_name(goal.text, end, number.name))
+                return is_number(*goal.value) && is_about(*goal.value, number.value) &&
+                       search(goal.next);
+        for (const PatternPart& part : kPatternParts) {
+            const Goal alternative = {part.nodes, goal.value, goal.next};
+            if (is_name(goal.text, end, part.name) && search(&alternative)) return true;
+        }
+        return false;
+    }
+
+    bool search_node(const Goal& goal)
+    {
+        node* node = get_ir_graph_node(&graph_, goal.value->producer);
+        const char* end = end_of_name(goal.text);
+        if (!node || !is_name(goal.text, end, get_ir_node_op(node)) || *get_ir_node_domain(node) ||
+            node->dynamic_shape || node->core->custom_kernel || node->output_num != 1 ||
+            !has_attributes(*node) || !add(node))
+            return false;
+        const bool commutes = is_op(node, "Add") || is_op(node, "Mul");
+        return search_inputs(end + 1, *node, false, goal.next) ||
+               (commutes && search_inputs(end + 1, *node, true, goal.next));
+    }
+
+    bool search_inputs(const char* text, const node& node, bool are_swapped, const Goal* rest)
+    {
+        Goal goals[kMostInputs];
+        int number = 0;
+        for (;; text += std::strlen(", ")) {
+            const int index = are_swapped ? 1 - number : number;
+            goals[number] = {text, get_ir_node_input(&node, index), &goals[number + 1]};
+            if (!goals[number].value) return false;
+            text = end_of_expression(text);
+            ++number;
+            if (*text == ')') break;
+        }
+        goals[number - 1].next = rest;
+        const bool has_axes = is_op(&node, "ReduceMean");
+        return (number == node.input_num || has_axes) && search(goals);
     }
 
     // Results of all nodes but the last are for each other.
@@ -117,7 +174,7 @@ class Matcher
         const auto is_inside = [this](int32_t reader) {
             return match_.has(get_ir_graph_node(&graph_, reader));
         };
-        for (int i = 0; i + 1 < match_.node_num; ++i) {
+        for (int i = 1; i < match_.node_num; ++i) {
             const tensor* value = get_ir_node_output(match_.nodes[i], 0);
             if (is_ir_graph_output(&graph_, value->index) ||
                 !std::all_of(value->consumer, value->consumer + value->consumer_num, is_inside))
@@ -141,38 +198,6 @@ class Matcher
     bool has_shapes() const
     {
         return match_.operands[kOperandX] ? has_shape_of_input() : has_heads();
-    }
-
-  private:
-    bool match_inputs(const char* text, const node& node, bool are_swapped)
-    {
-        int index = 0;
-        for (;; ++index, text += std::strlen(", ")) {
-            tensor* input = get_ir_node_input(&node, are_swapped ? 1 - index : index);
-            if (!input || !match_value(text, input)) return false;
-            text = end_of_expression(text);
-            if (*text == ')') break;
-        }
-        return index + 1 == node.input_num || is_op(&node, "ReduceMean");  // which has axes
-    }
-
-    bool match_value(const char* text, tensor* value)
-    {
-        const char* end = end_of_name(text);
-        if (*end == '(') return match_node(text, get_ir_graph_node(&graph_, value->producer));
-        for (int operand = 0; operand < kOperandNum; ++operand)
-            if (is_name(text, end, kOperandRules[operand].name))
-                return match_operand(operand, value);
-        for (const PatternNumber& number : kPatternNumbers)
-            if (is_name(text, end, number.name))
-                return is_number(*value) && is_about(*value, number.value);
-        const Match before = match_;
-        for (const PatternPart& part : kPatternParts) {
-            if (!is_name(text, end, part.name)) continue;
-            if (match_value(part.nodes, value)) return true;
-            match_ = before;
-        }
-        return false;
     }
 
     bool match_operand(int operand, tensor* value)
@@ -260,6 +285,8 @@ class Matcher
         return fits;
     }
 
+    static constexpr int kMostInputs = 3;  // that patterns name
+
     const graph& graph_;
     Match match_;
 };
@@ -281,9 +308,7 @@ float read_pattern_number(const tensor& constant)
 bool find_pattern(const Pattern& pattern, node& last, Match* out_match)
 {
     Matcher matcher(*last.graph);
-    if (!matcher.match_node(pattern.nodes, &last) || !matcher.is_closed() ||
-        !matcher.is_treated_alike() || !matcher.has_shapes())
-        return false;
+    if (!matcher.find(pattern.nodes, last)) return false;
     *out_match = matcher.found();
     return true;
 }

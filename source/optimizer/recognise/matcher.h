@@ -13,11 +13,11 @@ struct Match
 {
     static constexpr int kMostNodes = 16;
 
-    node* nodes[kMostNodes];  // each once, the last one writes the result
+    node* nodes[kMostNodes];  // each once, the first one writes the result
     int node_num = 0;
     tensor* operands[kOperandNum] = {};  // null: the pattern does not name it
 
-    node& last() const { return *nodes[node_num - 1]; }
+    node& last() const { return *nodes[0]; }
     bool has(const node* node) const
     {
         return std::find(nodes, nodes + node_num, node) != nodes + node_num;

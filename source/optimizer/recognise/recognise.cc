@@ -71,7 +71,7 @@ class Recogniser
     {
         const tensor* keys = match.operands[kOperandKeys];
         rewriter_.exchange(match.last(), draft_operator(pattern, match));
-        for (int i = 0; i + 1 < match.node_num; ++i)
+        for (int i = 1; i < match.node_num; ++i)
             destroy_ir_node(&graph_, match.nodes[i]);
         if (keys && keys->consumer_num == 0 && !is_ir_graph_output(&graph_, keys->index))
             destroy_ir_node(&graph_, get_ir_graph_node(&graph_, keys->producer));
