@@ -268,6 +268,10 @@ TEST_F(RecogniseForDevice, WhatOnlyLooksLikeAnAttentionStays)
          [](SmallModel* model) {
              model->constant("mask") = {"mask", {5, 1}, {1, 2, 3, 4, 5}};
          }},
+        {"a mask that is the product itself",
+         [](SmallModel* model) {
+             model->node("s").inputs = {"d", "d"};
+         }},
         {"keys that nothing transposes",
          [](SmallModel* model) {
              model->inputs[1].dims = {2, 3, 8, 7};

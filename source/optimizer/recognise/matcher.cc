@@ -113,7 +113,7 @@ class Matcher
     // Tries all ways to reach the goals; the match is as before when there is none.
     bool search(const Goal* goal)
     {
-        if (!goal) return is_closed() && is_treated_alike() && has_shapes();
+        if (!goal) return is_closed() && has_older_operands() && is_treated_alike() && has_shapes();
         const Match before = match_;
         if (search_first(*goal)) return true;
         match_ = before;
@@ -181,6 +181,15 @@ class Matcher
                 return false;
         }
         return true;
+    }
+
+    // No node that goes writes an operand.
+    bool has_older_operands() const
+    {
+        return std::none_of(
+            match_.operands, match_.operands + kOperandNum, [this](const tensor* operand) {
+                return operand && match_.has(get_ir_graph_node(&graph_, operand->producer));
+            });
     }
 
     bool is_treated_alike() const
