@@ -176,6 +176,12 @@ std::vector<KernelCase> list_cases()
     cases.push_back({"LayerNormalization", {{2, 64}, {64}}});
     cases.push_back({"RMSNormalization", {{3, 35, 37}, {37}}});
     cases.push_back({"RMSNormalization", {{2, 1500}, {1500}}});
+    for (const int interleaved : {0, 1})
+        for (const int half : {1, 13, 32})
+            cases.push_back({"RotaryEmbedding",
+                             {{2, 3, 5, 2 * half + 2}, {2, 5, half}, {2, 5, half}},
+                             {},
+                             {{"interleaved", interleaved}, {"rotary_embedding_dim", 2 * half}}});
     cases.push_back({"BatchNormalization", {{2, 5, 33, 37}, {5}, {5}, {5}, {5}}});
     return cases;
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// RotaryEmbedding in fp32: a vector of pairs at a time, whose halves lie apart or interleaved.
-// Heads are spread over the workers. Limits: the bandwidth of the memory. Accuracy: a result is a
-// sum of two products, of which each and the sum are rounded at most once: within eps (|a| |cos| +
-// |b| |sin|) of the exact value, and likewise for the other.
+// RotaryEmbedding of floats: a vector of pairs at a time, whose halves lie apart or interleaved.
+// Heads are spread over the workers. fp16 and bf16 are computed in fp32 and rounded once. Limits:
+// the bandwidth of the memory. Accuracy: a result is a sum of two products, of which each and the
+// sum are rounded at most once: within eps (|a| |cos| + |b| |sin|) of the exact value, and likewise
+// for the other.
 #include <algorithm>
 #include <cstdint>
 
 #include "device/cpu/kernel/vector/fixed_vectors.h"
+#include "device/cpu/kernel/vector/float_rows.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/grain.h"
@@ -77,49 +79,107 @@ namespace {
 HWY_EXPORT(rotate_halves);
 HWY_EXPORT(rotate_neighbours);
 
+using Rotate = void (*)(const float* x, int64_t half, const float* cosines, const float* sines,
+                        float* y);
+
+// Floats of a worker: the rotated elements of a head, their cosines and their sines.
+int64_t buffer_size(const rotary_form& form)
+{
+    return 4 * int64_t{form.half};
+}
+
+int prepare(KernelContext& context)
+{
+    rotary_form form;
+    if (!has_halves(*context.input(0))) return TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(read_rotary(context.node, &form));
+    context.scratch_size = row_scratch(context, buffer_size(form));
+    return TENGINE_OK;
+}
+
+// Elements of T: float, or those of fp16 or bf16. rotate(x, row, y, worker) rotates the first
+// elements of a head with a row of the table.
+template <class T, class RotateHead>
+void rotate_heads(const KernelContext& context, const rotary_form& form, const RotaryTable& table,
+                  const RotateHead& rotate_head)
+{
+    const auto* input = static_cast<const T*>(context.input(0)->data);
+    auto* output = static_cast<T*>(context.output(0)->data);
+    const int64_t size = form.head_size, rotated = 2 * int64_t{form.half};
+    parallel_for(context.pool, context.input(0)->elem_num / size, grain_for(size),
+                 [&](int64_t begin, int64_t end, int worker) {
+                     for (int64_t head = begin; head < end; ++head) {
+                         const T* x = input + head * size;
+                         T* y = output + head * size;
+                         rotate_head(x, table.offset_of(head), y, worker);
+                         if (x != y) std::copy(x + rotated, x + size, y + rotated);
+                     }
+                 });
+}
+
+void rotate_floats(const KernelContext& context, const rotary_form& form, const RotaryTable& table,
+                   Rotate rotate)
+{
+    const float* cosines = context.input(form.cosine_input)->f32;
+    const float* sines = context.input(form.sine_input)->f32;
+    rotate_heads<float>(context, form, table, [=](const float* x, int64_t row, float* y, int) {
+        rotate(x, form.half, cosines + row, sines + row, y);
+    });
+}
+
+void rotate_shorts(const KernelContext& context, const rotary_form& form, const RotaryTable& table,
+                   Rotate rotate)
+{
+    const FloatRows rows = find_float_rows(context.input(0)->data_type);
+    const uint16_t* cosines = context.input(form.cosine_input)->f16;
+    const uint16_t* sines = context.input(form.sine_input)->f16;
+    const int64_t half = form.half;
+    rotate_heads<uint16_t>(context, form, table,
+                           [&](const uint16_t* x, int64_t row, uint16_t* y, int worker) {
+                               float* head = rows_of_worker(context, buffer_size(form), worker);
+                               float *cosine_row = head + 2 * half, *sine_row = cosine_row + half;
+                               rows.widen(x, 2 * half, head);
+                               rows.widen(cosines + row, half, cosine_row);
+                               rows.widen(sines + row, half, sine_row);
+                               rotate(head, half, cosine_row, sine_row, head);
+                               rows.narrow(head, 2 * half, y);
+                           });
+}
+
 int run(KernelContext& context)
 {
     rotary_form form;
     TENGINE_RETURN_IF_ERROR(read_rotary(context.node, &form));
     const RotaryTable table(context, form);
     TENGINE_RETURN_IF_ERROR(table.check(context.node));
-    const float* input = context.input(0)->f32;
-    const float* cosines = context.input(form.cosine_input)->f32;
-    const float* sines = context.input(form.sine_input)->f32;
-    float* output = context.output(0)->f32;
-    const int64_t size = form.head_size, half = form.half;
-    const auto rotate_head = context.param<rotary_param>().interleaved
-                                 ? HWY_DYNAMIC_DISPATCH(rotate_neighbours)
-                                 : HWY_DYNAMIC_DISPATCH(rotate_halves);
-    parallel_for(context.pool, context.input(0)->elem_num / size, grain_for(size),
-                 [&](int64_t begin, int64_t end, int) {
-                     for (int64_t head = begin; head < end; ++head) {
-                         const float* x = input + head * size;
-                         float* y = output + head * size;
-                         const int64_t row = table.offset_of(head);
-                         rotate_head(x, half, cosines + row, sines + row, y);
-                         if (x != y) std::copy(x + 2 * half, x + size, y + 2 * half);
-                     }
-                 });
+    const Rotate rotate = context.param<rotary_param>().interleaved
+                              ? HWY_DYNAMIC_DISPATCH(rotate_neighbours)
+                              : HWY_DYNAMIC_DISPATCH(rotate_halves);
+    if (has_halves(*context.input(0)))
+        rotate_shorts(context, form, table, rotate);
+    else
+        rotate_floats(context, form, table, rotate);
     return TENGINE_OK;
 }
 
 bool accepts(const node& node)
 {
     const tensor& input = *get_ir_node_input(&node, 0);
-    return input.data_type == TENGINE_DT_FP32 && input.elem_num > 0;
+    return is_fast_float(input.data_type) && input.elem_num > 0;
 }
 
 constexpr Kernel rotary_rows[] = {
     {.op = "RotaryEmbedding",
-     .name = "rotary.f32.vector",
+     .name = "rotary.fp.vector",
      .accepts = accepts,
      .run = run,
+     .prepare = prepare,
      .in_place_input = 0},
     {.op = "com.microsoft.RotaryEmbedding",
-     .name = "rotary.f32.vector",
+     .name = "rotary.fp.vector",
      .accepts = accepts,
      .run = run,
+     .prepare = prepare,
      .in_place_input = 0},
 };
 
