@@ -92,10 +92,11 @@ constexpr Pass kFloatPasses[] = {
 };
 
 // Whether this build has an operator that recognise writes.
-#define RECOGNISES_OPERATORS                                                      \
-    (OP_IS_SELECTED(onnx_Attention) || OP_IS_SELECTED(onnx_Gelu) ||               \
-     OP_IS_SELECTED(onnx_HardSwish) || OP_IS_SELECTED(onnx_LayerNormalization) || \
-     OP_IS_SELECTED(onnx_RMSNormalization) || OP_IS_SELECTED(onnx_Swish))
+#define RECOGNISES_OPERATORS                                                          \
+    (OP_IS_SELECTED(onnx_Attention) || OP_IS_SELECTED(onnx_Gelu) ||                   \
+     OP_IS_SELECTED(onnx_HardSwish) || OP_IS_SELECTED(onnx_LayerNormalization) ||     \
+     OP_IS_SELECTED(onnx_RMSNormalization) || OP_IS_SELECTED(onnx_RotaryEmbedding) || \
+     OP_IS_SELECTED(onnx_Swish))
 
 // The passes that depend on the run's devices.
 constexpr Pass kDevicePasses[] = {

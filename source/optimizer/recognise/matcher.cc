@@ -7,8 +7,10 @@
 
 #include "base/half.h"
 #include "graph/graph.h"
+#include "graph/late_constant.h"
 #include "operator/affinity.h"
 #include "optimizer/pass.h"
+#include "optimizer/recognise/rotary.h"
 
 namespace tengine {
 namespace {
@@ -49,6 +51,26 @@ bool is_mean_of_rows(const node& mean)
            std::equal(x.dims, x.dims + last, result.dims);
 }
 
+bool are_shapes_known(const node& node)
+{
+    return is_ir_tensor_shape_known(get_ir_node_input(&node, 0)) &&
+           is_ir_tensor_shape_known(get_ir_node_output(&node, 0));
+}
+
+// A Concat along the last axis, and the Unsqueeze and the Reshape before and after one that add and
+// remove an axis behind it.
+bool is_join(const node& node)
+{
+    const tensor &x = *get_ir_node_input(&node, 0), &y = *get_ir_node_output(&node, 0);
+    const int64_t axis = get_ir_node_int(&node, "axis", 0);
+    if (is_op(&node, "Concat")) return axis == -1 || axis + 1 == y.dim_num;
+    const bool adds = is_op(&node, "Unsqueeze");
+    const tensor &less = adds ? x : y, &more = adds ? y : x;
+    const int kept = adds ? x.dim_num : y.dim_num - 1;
+    return more.dim_num == less.dim_num + 1 && kept >= 0 &&
+           std::equal(less.dims, less.dims + kept, more.dims);
+}
+
 // Attributes of the operators that patterns name.
 bool has_attributes(const node& node)
 {
@@ -60,6 +82,8 @@ bool has_attributes(const node& node)
     if (is_op(&node, "HardSigmoid"))
         return get_ir_node_float(&node, "alpha", 0) == 1.0f / 6 &&
                get_ir_node_float(&node, "beta", 0) == 0.5f;
+    if (is_op(&node, "Concat") || is_op(&node, "Reshape") || is_op(&node, "Unsqueeze"))
+        return are_shapes_known(node) && is_join(node);
     return true;
 }
 
@@ -131,6 +155,8 @@ class Matcher
             if (is_name(goal.text, end, number.name))
                 return is_number(*goal.value) && is_about(*goal.value, number.value) &&
                        search(goal.next);
+        for (const PatternPiece& piece : kPatternPieces)
+            if (is_name(goal.text, end, piece.name)) return search_piece(piece, goal);
         for (const PatternPart& part : kPatternParts) {
             const Goal alternative = {part.nodes, goal.value, goal.next};
             if (is_name(goal.text, end, part.name) && search(&alternative)) return true;
@@ -151,6 +177,16 @@ class Matcher
                (commutes && search_inputs(end + 1, *node, true, goal.next));
     }
 
+    bool search_piece(const PatternPiece& piece, const Goal& goal)
+    {
+        Selection selection;
+        if (!find_selection(graph_, piece, *goal.value, &selection)) return false;
+        for (int i = 0; i < selection.node_num; ++i)
+            if (selection.nodes[i]->core->custom_kernel || !add(selection.nodes[i])) return false;
+        match_.is_interleaved = piece.is_interleaved;
+        return match_operand(kOperandX, selection.x) && search(goal.next);
+    }
+
     bool search_inputs(const char* text, const node& node, bool are_swapped, const Goal* rest)
     {
         Goal goals[kMostInputs];
@@ -164,7 +200,8 @@ class Matcher
             if (*text == ')') break;
         }
         goals[number - 1].next = rest;
-        const bool has_axes = is_op(&node, "ReduceMean");
+        const bool has_axes =
+            is_op(&node, "ReduceMean") || is_op(&node, "Reshape") || is_op(&node, "Unsqueeze");
         return (number == node.input_num || has_axes) && search(goals);
     }
 
@@ -174,12 +211,13 @@ class Matcher
         const auto is_inside = [this](int32_t reader) {
             return match_.has(get_ir_graph_node(&graph_, reader));
         };
-        for (int i = 1; i < match_.node_num; ++i) {
-            const tensor* value = get_ir_node_output(match_.nodes[i], 0);
-            if (is_ir_graph_output(&graph_, value->index) ||
-                !std::all_of(value->consumer, value->consumer + value->consumer_num, is_inside))
-                return false;
-        }
+        const auto is_closed = [&](const tensor* value) {
+            return !is_ir_graph_output(&graph_, value->index) &&
+                   std::all_of(value->consumer, value->consumer + value->consumer_num, is_inside);
+        };
+        for (int i = 1; i < match_.node_num; ++i)
+            for (int output = 0; output < match_.nodes[i]->output_num; ++output)
+                if (!is_closed(get_ir_node_output(match_.nodes[i], output))) return false;
         return true;
     }
 
@@ -245,7 +283,26 @@ class Matcher
         const tensor &x = *match_.operands[kOperandX], &y = *get_ir_node_output(&match_.last(), 0);
         return is_ir_tensor_shape_known(&x) && is_ir_tensor_shape_known(&y) && x.elem_num > 0 &&
                x.data_type == y.data_type && x.dim_num == y.dim_num &&
-               std::equal(x.dims, x.dims + x.dim_num, y.dims) && has_lists_of(x);
+               std::equal(x.dims, x.dims + x.dim_num, y.dims) && has_lists_of(x) &&
+               has_tables_of(x);
+    }
+
+    // The tables of a rotation are absent or have an angle for each pair of a token.
+    bool has_tables_of(const tensor& x) const
+    {
+        RotaryShape shape;
+        const tensor* cosines = match_.operands[kOperandCosines];
+        const tensor* sines = match_.operands[kOperandSines];
+        return !cosines || (find_rotary_shape(x, *cosines, *sines, &shape) &&
+                            has_angle_of_pair(*cosines, shape) && has_angle_of_pair(*sines, shape));
+    }
+
+    bool has_angle_of_pair(const tensor& table, const RotaryShape& shape) const
+    {
+        const bool is_readable = table.data || find_ir_late_values(&table);
+        return (!is_constant(&table) || is_readable) &&
+               (table.dims[table.dim_num - 1] != shape.size ||
+                repeats_pairs(graph_, table, match_.is_interleaved));
     }
 
     // The lists are those of the last axis.

@@ -16,6 +16,7 @@ struct Match
     node* nodes[kMostNodes];  // each once, the first one writes the result
     int node_num = 0;
     tensor* operands[kOperandNum] = {};  // null: the pattern does not name it
+    bool is_interleaved = false;         // pieces
 
     node& last() const { return *nodes[0]; }
     bool has(const node* node) const

@@ -8,7 +8,8 @@
 namespace tengine {
 
 // The nodes of an expression are written as functions of their inputs, as in "Mul(x, Sigmoid(x))";
-// those of Add and Mul come in any order. A name without inputs is an operand, a number or a part.
+// those of Add and Mul come in any order. A name without inputs is an operand, a number, a piece or
+// a part.
 struct Pattern
 {
     const char* op;           // ONNX's operator that computes the same
@@ -21,6 +22,15 @@ struct PatternPart
 {
     const char* name;
     const char* nodes;
+};
+
+// One element of each pair in the last axis of x. The elements of a pair are beside each other
+// (interleaved), or half of the axis apart.
+struct PatternPiece
+{
+    const char* name;
+    bool is_second;
+    bool is_interleaved;
 };
 
 // Constants of one element of about this value.
@@ -40,6 +50,8 @@ enum PatternOperand
     kOperandKeys,
     kOperandValues,
     kOperandMask,
+    kOperandCosines,
+    kOperandSines,
     kOperandEpsilon,
     kOperandAlpha,
     kOperandFactor,
@@ -65,7 +77,8 @@ constexpr OperandRule kOperandRules[kOperandNum] = {
     {"x", OperandKind::kVariable, nullptr},     {"scale", OperandKind::kList, nullptr},
     {"bias", OperandKind::kList, nullptr},      {"queries", OperandKind::kTensor, nullptr},
     {"keys", OperandKind::kTensor, nullptr},    {"values", OperandKind::kTensor, nullptr},
-    {"mask", OperandKind::kTensor, nullptr},    {"epsilon", OperandKind::kNumber, "epsilon"},
+    {"mask", OperandKind::kTensor, nullptr},    {"cosines", OperandKind::kTensor, nullptr},
+    {"sines", OperandKind::kTensor, nullptr},   {"epsilon", OperandKind::kNumber, "epsilon"},
     {"alpha", OperandKind::kNumber, "alpha"},   {"factor", OperandKind::kNumber, "scale"},
     {"divisor", OperandKind::kNumber, "scale"},
 };
@@ -82,6 +95,7 @@ struct PatternTable
 // Where several patterns fit, the first is meant.
 extern const PatternTable<Pattern> kPatterns;
 extern const PatternTable<PatternPart> kPatternParts;
+extern const PatternTable<PatternPiece> kPatternPieces;
 extern const PatternTable<PatternNumber> kPatternNumbers;
 
 }  // namespace tengine

@@ -28,6 +28,15 @@ constexpr Pattern kPatternRows[] = {
     {"RMSNormalization", nullptr, "Mul(rms_normal, scale)"},
     // Vaswani et al., "Attention Is All You Need", 2017; the keys are transposed.
     {"Attention", nullptr, "MatMul(Softmax(scores), values)"},
+    // Su et al., "RoFormer", 2021: Hugging Face's, with tables of the width of x, and those of the
+    // definition, with tables of the width of its halves.
+    {"RotaryEmbedding", nullptr, "Add(Mul(turned, sines), Mul(x, cosines))"},
+    {"RotaryEmbedding", nullptr,
+     "Concat(Sub(Mul(front, cosines), Mul(back, sines)), "
+     "Add(Mul(back, cosines), Mul(front, sines)))"},
+    {"RotaryEmbedding", nullptr,
+     "Reshape(Concat(Unsqueeze(Sub(Mul(even, cosines), Mul(odd, sines))), "
+     "Unsqueeze(Add(Mul(odd, cosines), Mul(even, sines)))))"},
 };
 
 constexpr PatternPart kPartRows[] = {
@@ -57,6 +66,15 @@ constexpr PatternPart kPartRows[] = {
     {"scaled_product", "Mul(product, factor)"},
     {"scaled_product", "Div(product, divisor)"},
     {"product", "MatMul(queries, keys)"},
+    {"turned", "Concat(Neg(back), front)"},
+    {"turned", "Reshape(Concat(Unsqueeze(Neg(odd)), Unsqueeze(even)))"},
+};
+
+constexpr PatternPiece kPieceRows[] = {
+    {"front", false, false},
+    {"back", true, false},
+    {"even", false, true},
+    {"odd", true, true},
 };
 
 constexpr PatternNumber kNumberRows[] = {
@@ -83,6 +101,7 @@ constexpr PatternTable<Row> list(const Row (&rows)[number])
 
 const PatternTable<Pattern> kPatterns = list(kPatternRows);
 const PatternTable<PatternPart> kPatternParts = list(kPartRows);
+const PatternTable<PatternPiece> kPatternPieces = list(kPieceRows);
 const PatternTable<PatternNumber> kPatternNumbers = list(kNumberRows);
 
 }  // namespace tengine

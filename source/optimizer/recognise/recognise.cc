@@ -12,6 +12,7 @@
 #include "optimizer/pass.h"
 #include "optimizer/placement/candidates.h"
 #include "optimizer/recognise/matcher.h"
+#include "optimizer/recognise/rotary_writer.h"
 
 namespace tengine {
 namespace {
@@ -58,19 +59,42 @@ class Recogniser
             worst = std::max(worst, taker);
             if (is_op(match.nodes[i], "MatMul")) best_product = std::min(best_product, taker);
         }
-        rewriter_.begin();
-        const node* made = rewriter_.add_node(draft_operator(pattern, match));
-        const size_t taker = made ? candidates_.find_taker(*made) : candidates_.size();
-        rewriter_.take_back();
+        const size_t taker = find_taker(pattern, match, worst);
         const bool is_by_default = taker + 1 == candidates_.size();
         return taker < candidates_.size() && taker <= worst && taker <= best_product &&
                !(is_by_default && match.operands[kOperandQueries]);
     }
 
+    // The device of the operator; none when nodes beside a rotation come to a worse one than
+    // `worst`.
+    size_t find_taker(const Pattern& pattern, const Match& match, size_t worst)
+    {
+        const int first = graph_.node_num;
+        rewriter_.begin();
+        node* made = rewriter_.add_node(draft_operator(pattern, match));
+        size_t taker = made ? candidates_.find_taker(*made) : candidates_.size();
+        const bool is_rotation = match.operands[kOperandCosines];
+        if (made && is_rotation && RotaryWriter::is_reshaped(match))
+            rewriter_.add_node(rotary_writer_.draft_reshape(match, get_ir_node_output(made, 0)));
+        for (int i = first; is_rotation && i < graph_.node_num; ++i)
+            if (candidates_.find_taker(*graph_.node_list[i]) > worst) taker = candidates_.size();
+        rewriter_.take_back();
+        rotary_writer_.forget_tables();
+        return taker;
+    }
+
     void replace(const Pattern& pattern, const Match& match)
     {
         const tensor* keys = match.operands[kOperandKeys];
-        rewriter_.exchange(match.last(), draft_operator(pattern, match));
+        const bool is_rotation = match.operands[kOperandCosines];
+        NodeDraft draft = draft_operator(pattern, match);
+        if (is_rotation && RotaryWriter::is_reshaped(match)) {
+            const node* made = rewriter_.add_node(draft);
+            draft =
+                rotary_writer_.draft_reshape(match, made ? get_ir_node_output(made, 0) : nullptr);
+        }
+        rotary_writer_.keep_tables();
+        rewriter_.exchange(match.last(), draft);
         for (int i = 1; i < match.node_num; ++i)
             destroy_ir_node(&graph_, match.nodes[i]);
         if (keys && keys->consumer_num == 0 && !is_ir_graph_output(&graph_, keys->index))
@@ -86,6 +110,10 @@ class Recogniser
                            {},        {get_ir_node_output(&last, 0)->name}};
         if (pattern.approximate) draft.texts = {{"approximate", pattern.approximate}};
         if (match.operands[kOperandQueries]) draft.floats = {{"scale", 1.0f}};
+        if (match.operands[kOperandCosines]) {
+            rotary_writer_.draft(match, &draft);
+            return draft;
+        }
         for (int operand = 0; operand < kOperandNum; ++operand)
             if (tensor* value = match.operands[operand]) add_operand(operand, *value, &draft);
         return draft;
@@ -137,6 +165,7 @@ class Recogniser
     graph& graph_;
     const Candidates& candidates_;
     Rewriter rewriter_;
+    RotaryWriter rotary_writer_{rewriter_};
 };
 
 }  // namespace
