@@ -30,7 +30,12 @@ function(tengine_register_tests target room seconds labels)
         list(JOIN arg_EMULATED ":" chosen)
     else()
         list(JOIN TENGINE_SLOW_CASES ":" slow)
-        tengine_add_quick_test(${room} COMMAND ${target} --gtest_brief=1 --gtest_filter=-${slow})
+        foreach(share RANGE 1)
+            tengine_add_quick_test(${room}/share_${share}
+                COMMAND ${target} --gtest_brief=1 --gtest_filter=-${slow})
+            set_tests_properties(quick/${room}/share_${share} PROPERTIES
+                ENVIRONMENT "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=${share}")
+        endforeach()
     endif()
     tengine_find_test_cost(cost ${room})
     list(JOIN TENGINE_LEFT_OUT_CASES ":" left_out)
@@ -51,7 +56,7 @@ function(tengine_register_tests target room seconds labels)
 endfunction()
 
 # tengine_add_quick_test(<name> COMMAND …): an entry quick/<name>, one of those that give an answer
-# soon (`ctest -C quick -L quick`): a whole program of tests in one process, without the slow ones.
+# soon (`ctest -C quick -L quick`): the tests of a program in two processes, without the slow ones.
 # Other entries run the same tests, too.
 function(tengine_add_quick_test name)
     add_test(NAME quick/${name} CONFIGURATIONS quick ${ARGN})

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The tests that scripts/test --quick --room chooses, of a project with an entry for each of two rooms:
+# The tests that scripts/test --quick --room chooses, of a project with two entries for each of two rooms:
 #     ask_for_room.sh <source tree> <work folder>
 set -eu
 source=$1
@@ -32,17 +32,22 @@ enable_testing()
 foreach(room graph device/cpu)
     string(REPLACE / _ name ${room})
     add_custom_target(${name}_test)
-    add_test(NAME quick/${room} CONFIGURATIONS quick COMMAND true)
-    set_tests_properties(quick/${room} PROPERTIES LABELS quick)
+    foreach(share 0 1)
+        add_test(NAME quick/${room}/share_${share} CONFIGURATIONS quick COMMAND true)
+        set_tests_properties(quick/${room}/share_${share} PROPERTIES LABELS quick)
+    endforeach()
 endforeach()
 END
 
-# runs <room> <--room's argument>: the entry of that room alone.
+# runs <room> <--room's argument>: the entries of that room alone.
 runs() {
     # shellcheck disable=SC2065 # a program's name, which ends like that of a command
     scripts/test --quick --room "$2" >output 2>&1 || fail "$(cat output)"
-    grep -q "Test #.*: quick/$1 \.* *Passed" output || fail "$2 does not run quick/$1: $(cat output)"
-    grep -q "out of 1$" output || fail "$2 runs others: $(cat output)"
+    for share in 0 1; do
+        grep -q "Test #.*: quick/$1/share_$share \.* *Passed" output ||
+            fail "$2 does not run quick/$1/share_$share: $(cat output)"
+    done
+    grep -q "out of 2$" output || fail "$2 runs others: $(cat output)"
 }
 
 # refuses <--room's argument>
