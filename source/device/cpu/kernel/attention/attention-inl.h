@@ -20,6 +20,7 @@
 
 #include <hwy/highway.h>
 
+#include "device/cpu/kernel/product/panel_copy-inl.h"
 #include "device/cpu/kernel/vector/elements-inl.h"
 #include "device/cpu/kernel/vector/function-inl.h"
 
@@ -34,30 +35,6 @@ HWY_INLINE int64_t count_lanes()
     return static_cast<int64_t>(hn::Lanes(Floats()));
 }
 
-// Four rows in one piece as columns of a panel. Rows that are not there are those of the last.
-template <class T>
-HWY_INLINE void pack_four_keys(const T* keys, int64_t step, int64_t present, int64_t depth,
-                               int64_t width, float* panel)
-{
-    const hn::CappedTag<float, 4> d;
-    const T* rows[4];
-    for (int64_t i = 0; i < 4; ++i)
-        rows[i] = keys + std::min(i, present - 1) * step;
-    int64_t k = 0;
-    if (hn::Lanes(d) == 4)
-        for (; k + 4 <= depth; k += 4) {
-            HWY_ALIGN float columns[16];
-            hn::StoreInterleaved4(load_elements(d, rows[0] + k), load_elements(d, rows[1] + k),
-                                  load_elements(d, rows[2] + k), load_elements(d, rows[3] + k), d,
-                                  columns);
-            for (int64_t i = 0; i < 4; ++i)
-                hn::StoreU(hn::Load(d, columns + 4 * i), d, panel + (k + i) * width);
-        }
-    for (; k < depth; ++k)
-        for (int64_t i = 0; i < 4; ++i)
-            panel[k * width + i] = rows[i][k];
-}
-
 // `count` keys: panel after panel, for each element of their depth those of a panel's keys.
 template <class T>
 void pack_keys(const AttentionBlocks& blocks, const T* keys, int64_t count, float* packed)
@@ -69,16 +46,7 @@ void pack_keys(const AttentionBlocks& blocks, const T* keys, int64_t count, floa
         const int64_t width = find_panel_width(left, blocks.panel_lanes);
         const T* from = keys + first * key.row_step;
         float* panel = packed + first * depth;
-        if (key.column_step == 1 && width % 4 == 0) {
-            for (int64_t i = 0; i < width; i += 4)
-                pack_four_keys(from + std::min(i, left - 1) * key.row_step, key.row_step,
-                               std::max<int64_t>(left - i, 1), depth, width, panel + i);
-            continue;
-        }
-        for (int64_t k = 0; k < depth; ++k)
-            for (int64_t i = 0; i < width; ++i)
-                panel[k * width + i] =
-                    from[std::min(i, left - 1) * key.row_step + k * key.column_step];
+        pack_lines_across(from, key.row_step, key.column_step, left, depth, width, panel);
     }
 }
 
@@ -90,10 +58,7 @@ void pack_values(const AttentionBlocks& blocks, const T* values, int64_t count, 
         const int64_t width = find_panel_width(left, blocks.panel_lanes);
         const T* from = values + first;
         float* panel = packed + first * count;
-        for (int64_t i = 0; i < count; ++i, panel += width, from += blocks.value.row_step)
-            for (int64_t j = 0; j < width; j += count_lanes())
-                hn::StoreU(j < left ? load_lanes(from + j, left - j) : hn::Zero(Floats()), Floats(),
-                           panel + j);
+        pack_lines(from, blocks.value.row_step, left, count, width, panel);
     }
 }
 
