@@ -19,7 +19,6 @@ import sys
 KERNELS = {
     "pixel_conv_impl.cc": "convolution, channels last",
     "half_tile_impl.cc": "convolution, widened 16-bit floats",
-    "matrix_product_packed_impl.cc": "matrix product, packed",
     "depthwise_fp_impl.cc": "depthwise convolution, channels last",
     "conv_depthwise.cc": "depthwise convolution, planes",
     "vector_product_impl.cc": "matrix by vector",

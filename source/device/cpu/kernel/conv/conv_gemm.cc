@@ -8,7 +8,7 @@
 // product reads it while it is warm. A 1x1 kernel of stride 1 without padding needs none of this,
 // its matrix is the input itself. The bias is written first and the product added to it.
 // Images, groups and blocks are the tiles that workers share (tile.h).
-// Limits: the product packs the block once more, and packs the weight again for every block.
+// Limits: the product packs the block once more.
 // Accuracy: |error| <= (input channels * taps + 2) * eps * (sum |weight| |input| + |bias|).
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Single-precision matrix products, spread over the graph's own thread pool, on one of two
 // libraries: OpenBLAS where the build has it (matrix_product_openblas_impl.cc), else our own, made
-// with Highway (matrix_product_packed_impl.cc). A build with neither has no kernel that is made of
+// with Highway (matrix_product_highway_impl.cc). A build with neither has no kernel that is made of
 // products (matrix_product_absent.cc).
 #pragma once
 

@@ -4,8 +4,10 @@
 // OpenBLAS blocks for the caches and packs both operands into buffers it maps once and keeps, so
 // nothing is allocated per call and no workspace is needed. It runs single-threaded here. Products
 // with a vector are matrix-vector calls, which read the matrix once and are bound by memory;
-// OpenBLAS's general product takes two to three times as long for them. Small products do not go to
-// OpenBLAS, see small_product_impl.cc.
+// OpenBLAS's general product takes two to three times as long for them. OpenBLAS 0.3.21, where it
+// takes a processor for one with AVX-512, allocates memory in each product of up to 10^6
+// multiply-accumulates with untransposed operands, and running a graph must not: these are made
+// with Highway, where the build has it.
 
 #include <cblas.h>
 
@@ -16,7 +18,6 @@
 #include <mutex>
 
 #include "device/cpu/kernel/product/matrix_product_strip.h"
-#include "device/cpu/kernel/product/small_product.h"
 
 namespace tengine::cpu {
 namespace {
@@ -37,6 +38,19 @@ CBLAS_TRANSPOSE to_cblas(bool transposed)
     return transposed ? CblasTrans : CblasNoTrans;
 }
 
+#ifdef TENGINE_HAVE_HIGHWAY
+constexpr bool kPacks = true;
+#else
+constexpr bool kPacks = false;
+#endif
+
+bool is_small(const Product& p)
+{
+    constexpr double kSmall = 1e6;
+    return !p.a.transposed && !p.b.transposed &&
+           static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) <= kSmall;
+}
+
 // y = alpha * matrix * x + beta * y, `rows` x `columns` as stored.
 void multiply_vector(const Product& p, const MatrixView& matrix, bool transposed, int64_t rows,
                      int64_t columns, const float* x, int64_t x_step, int64_t y_step)
@@ -53,8 +67,18 @@ StripUnit get_strip_unit()
     return {16, 16};
 }
 
-void multiply_strip(const Product& p, float*)
+uint64_t find_product_workspace(const Product& product)
 {
+    const bool is_empty = product.m == 0 || product.n == 0 || product.k == 0;
+    if constexpr (kPacks) return is_empty ? 0 : find_packed_workspace(product);
+    return 0;
+}
+
+void multiply_strip(const Product& p, [[maybe_unused]] float* workspace)
+{
+    if constexpr (kPacks) {
+        if (p.n > 1 && p.m > 1 && is_small(p)) return multiply_packed(p, workspace);
+    }
     if (p.n == 1) {
         const bool transposed = p.a.transposed;
         multiply_vector(p, p.a, transposed, transposed ? p.k : p.m, transposed ? p.m : p.k,
@@ -63,18 +87,11 @@ void multiply_strip(const Product& p, float*)
         const bool transposed = !p.b.transposed;  // c' = b' a'
         multiply_vector(p, p.b, transposed, transposed ? p.k : p.n, transposed ? p.n : p.k,
                         p.a.data, get_row_step(p.a), 1);
-    } else if (is_small_product(p)) {
-        multiply_small(p);
     } else {
         cblas_sgemm(CblasRowMajor, to_cblas(p.a.transposed), to_cblas(p.b.transposed), to_int(p.m),
                     to_int(p.n), to_int(p.k), p.alpha, p.a.data, to_stride(p.a.stride), p.b.data,
                     to_stride(p.b.stride), p.beta, p.c, to_stride(p.c_stride));
     }
-}
-
-uint64_t find_product_workspace(const Product&)
-{
-    return 0;
 }
 
 bool fits_product(int64_t m, int64_t n, int64_t k)

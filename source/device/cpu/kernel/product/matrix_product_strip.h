@@ -18,6 +18,10 @@ StripUnit get_strip_unit();
 // The product on the calling thread; no size is 0. `workspace` is that of one worker.
 void multiply_strip(const Product& product, float* workspace);
 
+// A strip with Highway, where the build has it: neither operand need be a vector.
+uint64_t find_packed_workspace(const Product& product);
+void multiply_packed(const Product& product, float* workspace);
+
 // Distance of consecutive elements of a row, and of a column, of the matrix that is multiplied.
 inline int64_t get_row_step(const MatrixView& view)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of a matrix and a vector with Highway, for matrix_product_packed_impl.cc.
+// Products of a matrix and a vector with Highway, for matrix_product_highway_impl.cc.
 #pragma once
 
 #include "device/cpu/kernel/product/matrix_product.h"
