@@ -17,8 +17,8 @@ import subprocess
 import sys
 
 KERNELS = {
-    "pixel_conv_impl.cc": "convolution, channels last",
-    "half_tile_impl.cc": "convolution, widened 16-bit floats",
+    "pixels_f32_impl.cc": "convolution, channels last",
+    "tile_f16_widened_impl.cc": "convolution, widened 16-bit floats",
     "depthwise_fp_impl.cc": "depthwise convolution, channels last",
     "conv_depthwise.cc": "depthwise convolution, planes",
     "vector_product_impl.cc": "matrix by vector",
@@ -33,11 +33,11 @@ MULTIPLY_ADD = r"\t(fml[as]|sdot|smmla|bfmmla|fmlal2?)\s+v"
 # The instruction, its number of int8, fp16 or bf16 products, and for each processor that is looked
 # at the cycles that it takes in the units that can do one.
 BYTE_KERNELS = {
-    "byte_tile_dotprod_impl.cc": ("sdot", 16, {"cortex-a55": 1.0, "neoverse-n1": 0.5,
+    "tile_s8_dotprod_impl.cc": ("sdot", 16, {"cortex-a55": 1.0, "neoverse-n1": 0.5,
                                                "neoverse-n2": 0.5}),
-    "byte_tile_i8mm_impl.cc": ("smmla", 32, {"neoverse-n2": 0.5}),
-    "byte_tile_bfmmla_impl.cc": ("bfmmla", 16, {"neoverse-n2": 0.5}),
-    "byte_tile_fhm_impl.cc": ("fmlal", 4, {"neoverse-n2": 0.5}),
+    "tile_s8_i8mm_impl.cc": ("smmla", 32, {"neoverse-n2": 0.5}),
+    "tile_bf16_bfmmla_impl.cc": ("bfmmla", 16, {"neoverse-n2": 0.5}),
+    "tile_f16_fhm_impl.cc": ("fmlal", 4, {"neoverse-n2": 0.5}),
 }
 BYTE_PROCESSORS = ["cortex-a55", "neoverse-n1", "neoverse-n2"]
 

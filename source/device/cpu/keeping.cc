@@ -12,7 +12,7 @@
 
 #include "base/guard.hpp"
 #include "device/cpu/device_state.h"
-#include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/plan/plan.h"
 #include "tengine/version.h"
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tiles of byte_tile.h that this processor has instructions for, of every height and width,
+// The tiles of group_tile.h that this processor has instructions for, of every height and width,
 // against plain sums. Input and weights end where their memory does: the address sanitizer sees
 // reads beyond it.
-#include "device/cpu/kernel/product/tile/byte_tile.h"
-
 #include <gtest/gtest.h>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "device/cpu/kernel/product/tile/group_tile.h"
 #include "device/cpu/runnable.h"
 
 namespace tengine::cpu {

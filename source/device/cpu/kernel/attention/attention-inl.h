@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "device/cpu/kernel/attention/attention.h"
-#include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel/product/pixels_f32.h"
 
 // clang-format off
 #if defined(TENGINE_CPU_ATTENTION_PARTS) == defined(HWY_TARGET_TOGGLE)

@@ -5,7 +5,7 @@
 // values, while the scores stay in L1. Where there are more keys than one block has, each query
 // keeps a running maximum and a running sum, and its result is made smaller when a larger score
 // comes (M. Milakov, N. Gimelshein, Online normalizer calculation for softmax, 2018). Blocks that
-// no query sees are passed over. Both products are those of pixel_conv.h. Few rows, as a decoder
+// no query sees are passed over. Both products are those of pixels_f32.h. Few rows, as a decoder
 // has in each step, are vectors times keys and values where these lie.
 //
 // Items are heads of keys, with some of the queries where there are few heads. Where blocks are
@@ -21,7 +21,7 @@
 
 #include "base/cpu.h"
 #include "device/cpu/kernel/attention/attention.h"
-#include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
 #include "device/cpu/kernel/vector/float_rows.h"
 #include "device/cpu/parallel.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conv in fp16 and bf16 with channels last and constant weights and bias, as conv_pixels.cc has it
-// in fp32 (half_pixels.h). conv.fp.depthwise_nhwc is asked first.
+// in fp32 (pixels_f16.h). conv.fp.depthwise_nhwc is asked first.
 // Limits: the products of the format; groups of few output channels leave lanes idle.
 // Accuracy: |error| <= 2 (n + 2) * eps32 * (sum |weight| |input| + |bias|), with n input channels *
 // taps, before the activation, and half a unit of the type of the result. The order of summation
 // depends on nothing but the weight.
-#include "device/cpu/kernel/product/half_pixels.h"
 #include "device/cpu/kernel/product/packed_problem.h"
-#include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel/product/pixels_f16.h"
+#include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/kernel_table.h"
 
 namespace tengine::cpu {

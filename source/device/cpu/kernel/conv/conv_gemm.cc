@@ -16,7 +16,7 @@
 #include "device/cpu/kernel/conv/conv_problem.h"
 #include "device/cpu/kernel/conv/im2col.h"
 #include "device/cpu/kernel/product/matrix_product.h"
-#include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/kernel/product/tile/tile.h"
 #include "device/cpu/kernel/vector/activation.h"
 #include "device/cpu/kernel_table.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conv in fp32 with channels last and constant weights: every result is the product of the inputs
-// under the window, read where they lie, and a panel of output channels (float_tile-inl.h).
+// under the window, read where they lie, and a panel of output channels (tile_f32-inl.h).
 // conv.fp.depthwise_nhwc is asked first.
 //
 // In NHWC the inputs under a row of the window are one K segment of kernel width * channels floats,
@@ -20,7 +20,7 @@
 #include <cstdint>
 
 #include "device/cpu/kernel/product/packed_problem.h"
-#include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/kernel_table.h"
 
 namespace tengine::cpu {

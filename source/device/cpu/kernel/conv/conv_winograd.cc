@@ -11,7 +11,7 @@
 // error is 8 to 11 times that of a direct sum. G g G' is computed in double and packed once; for
 // fp16 and bf16 weights, which are packed as they are, it is computed for each block, in fp32. B' d
 // B of a block of tiles is computed first, 36 or 64 matrices of tiles by channels. Each matrix is
-// multiplied with its weights (pixel_conv.h), a panel of channels at a time, and the results of a
+// multiplied with its weights (pixels_f32.h), a panel of channels at a time, and the results of a
 // panel are transformed back. The epilogue is applied then.
 // Limits: multiply-adds in the products; with few channels inputs and results from memory.
 // Accuracy: |error| <= k * 4 * 2^-24 * sqrt(9 * input channels) * rms(y) for normal inputs, k 3 for
@@ -24,8 +24,8 @@
 #include "base/cpu.h"
 #include "device/cpu/kernel/conv/winograd_conv.h"
 #include "device/cpu/kernel/conv/winograd_filter.h"
-#include "device/cpu/kernel/product/half_pixels.h"
 #include "device/cpu/kernel/product/packed_problem.h"
+#include "device/cpu/kernel/product/pixels_f16.h"
 #include "device/cpu/kernel/vector/float_rows.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"

@@ -25,7 +25,7 @@
 
 #include "base/cpu.h"
 #include "device/cpu/kernel/conv/depthwise.h"
-#include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/kernel/vector/activation.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
 #include "device/cpu/kernel/vector/float_rows.h"

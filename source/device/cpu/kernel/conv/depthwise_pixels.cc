@@ -5,7 +5,7 @@
 // Limits: loads (3 to 5 for 4 multiply-adds), the bandwidth of the L2 cache; requantisation.
 #include "device/cpu/kernel/conv/depthwise.h"
 #include "device/cpu/kernel/product/packed_problem.h"
-#include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/grain.h"

@@ -79,8 +79,8 @@ struct BandPart
 // clang-format on
 
 #include "device/cpu/kernel/conv/depthwise-inl.h"
-#include "device/cpu/kernel/product/byte_bundles-inl.h"
-#include "device/cpu/kernel/product/byte_table-inl.h"
+#include "device/cpu/kernel/product/bundles_s8-inl.h"
+#include "device/cpu/kernel/product/table_s8-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {

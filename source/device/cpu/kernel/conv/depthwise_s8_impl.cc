@@ -8,7 +8,7 @@
 // bundles of a column serve all lines of the output whose windows lie within, a band; the weights
 // of a line, which are 0 outside its window, tell in which row the window begins.
 //
-// As in byte_pixels.h the zero point of the input costs nothing: its product with the sum of the
+// As in pixels_s8.h the zero point of the input costs nothing: its product with the sum of the
 // weights is taken from the bias, and pads are pixels of it. The elements are uint8; int8 becomes
 // so by a flipped sign bit.
 //
@@ -27,9 +27,9 @@
 
 #include "base/cpu.h"
 #include "device/cpu/kernel/conv/depthwise.h"
-#include "device/cpu/kernel/product/byte_pixels.h"
 #include "device/cpu/kernel/product/packed_problem.h"
-#include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel/product/pixels_f32.h"
+#include "device/cpu/kernel/product/pixels_s8.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
 
 // clang-format off

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of pixels with packed output channels (pixel_conv.h) whose window may reach beyond the
+// Products of pixels with packed output channels (pixels_f32.h) whose window may reach beyond the
 // input: a ConvTranspose's phases, and convolutions of which the border is a large part.
 //
 // A phase is cut into rectangles whose pixels have the same taps on the input - its inside, and
 // borders as wide as the window -, so that inputs are read where they lie, without padding, and
-// weights beyond the border are passed over. Tiles of a rectangle (float_tile-inl.h) run along
+// weights beyond the border are passed over. Tiles of a rectangle (tile_f32-inl.h) run along
 // its lines or its columns, whichever needs fewer.
 #pragma once
 
 #include "device/cpu/kernel/conv/conv_phase.h"
-#include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/kernel_context.h"
 
 namespace tengine::cpu {

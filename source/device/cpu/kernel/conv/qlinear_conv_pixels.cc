@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// QLinearConv with channels last and constant weights, scales and zero points (byte_pixels.h). As
+// QLinearConv with channels last and constant weights, scales and zero points (pixels_s8.h). As
 // in conv_pixels.cc, the inputs under a row of the window are one K segment of kernel width *
 // channels bytes. Rows (N, C, L), which have no such layout in the plan, are transposed before and
 // after. Three spatial axes are left to the reference, as are operands that are computed. The sums
@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "device/cpu/kernel/product/byte_pixels.h"
 #include "device/cpu/kernel/product/packed_problem.h"
-#include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel/product/pixels_f32.h"
+#include "device/cpu/kernel/product/pixels_s8.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/grain.h"

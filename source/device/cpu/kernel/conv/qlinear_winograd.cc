@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // QLinearConv of 3x3, stride 1, with channels last: Winograd's minimal filtering F(4x4, 3x3) in
-// integers, where int8 is multiplied as pairs of int16 (byte_pixels.h). The bits are those of the
+// integers, where int8 is multiplied as pairs of int16 (pixels_s8.h). The bits are those of the
 // reference.
 //
 // As in conv_winograd.cc, four by four results are made of six by six inputs with 36 products for
@@ -25,9 +25,9 @@
 #include <cstring>
 
 #include "base/cpu.h"
-#include "device/cpu/kernel/product/byte_panel.h"
 #include "device/cpu/kernel/product/packed_problem.h"
-#include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel/product/panel_s8.h"
+#include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
@@ -102,7 +102,7 @@ struct ByteTiles
 #include <hwy/highway.h>
 // clang-format on
 
-#include "device/cpu/kernel/product/byte_store-inl.h"
+#include "device/cpu/kernel/product/store_s8-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "device/cpu/kernel/conv/conv_problem.h"
-#include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel/product/pixels_f32.h"
 
 namespace tengine::cpu {
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // DynamicQuantizeMatMul, tengine.RowQuantizeMatMul, MatMulIntegerToFloat and MatMulInteger with a
 // constant second matrix: the rows of the first, which the former two quantise to int8 in scratch,
-// are pixels (byte_pixels.h). The epilogue is applied to floats before they leave the cache.
+// are pixels (pixels_s8.h). The epilogue is applied to floats before they leave the cache.
 // Limits: multiply-adds, with some rows; with few rows the bandwidth of the memory. Accuracy: the
 // int32 accumulators are exact; |error| <= 4 * eps * (|result| + 2 |bias|), for the rounding of the
 // accumulator, of two scales and of the result, before the activation.
 #include <algorithm>
 #include <cstdint>
 
-#include "device/cpu/kernel/product/byte_pixels.h"
 #include "device/cpu/kernel/product/packed_problem.h"
+#include "device/cpu/kernel/product/pixels_s8.h"
 #include "device/cpu/kernel/vector/float_bytes.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/shared/constant.h"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMul and Gemm in fp16 and bf16: the rows of the first matrix are pixels (half_pixels.h). A
+// MatMul and Gemm in fp16 and bf16: the rows of the first matrix are pixels (pixels_f16.h). A
 // constant second matrix is packed once; another is packed in each run, each matrix of a stack by
 // the worker that multiplies it. Limits: multiply-adds of the format, with some rows; with few rows
 // the bandwidth of the memory. Accuracy: |error| <= 2 (k + 2) * eps32 * (sum |a| |b| + |bias|),
 // before the activation, and half a unit in the last place of the result's type.
 #include <cstdint>
 
-#include "device/cpu/kernel/product/half_pixels.h"
 #include "device/cpu/kernel/product/kept_problem.h"
 #include "device/cpu/kernel/product/packed_problem.h"
-#include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel/product/pixels_f16.h"
+#include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/matrix_stack.h"

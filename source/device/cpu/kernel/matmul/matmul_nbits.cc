@@ -6,7 +6,7 @@
 // panel of weights is multiplied with all of them. In fp32: with few rows, weights become floats in
 // registers as they are read; with more, a K segment of a panel becomes floats in the worker's
 // scratch, so that each weight is converted once, and is multiplied with all rows as pixels are
-// (pixel_conv.h). Workers share the panels, so that results do not depend on their number.
+// (pixels_f32.h). Workers share the panels, so that results do not depend on their number.
 // Limits: with few rows the bandwidth of the memory, else multiply-adds.
 // Accuracy, with w = (q - z) * scale and blocks of b elements: in fp32 with few rows |error| <=
 // (b + k / b + 4) * eps * sum |a| * (q + z) * scale, with more (k + 4) * eps * sum |a w|; in
@@ -19,7 +19,7 @@
 #include "base/cpu.h"
 #include "device/cpu/kernel/matmul/nbits_product.h"
 #include "device/cpu/kernel/product/packed_problem.h"
-#include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/grain.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // MatMul and Gemm in fp32 with a constant second matrix, as in linear layers: the rows of the first
-// are pixels (pixel_conv.h), the constant is packed once. The epilogue and a bias are applied to
+// are pixels (pixels_f32.h), the constant is packed once. The epilogue and a bias are applied to
 // the accumulators before they are stored. A single row is left to gemm.cc, which reads the matrix
 // where it is: each of its elements is used once.
 // Limits: multiply-adds, with some rows; with few rows the bandwidth of the memory.
@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "device/cpu/kernel/product/packed_problem.h"
-#include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/kernel_table.h"
 #include "operator/onnx/gemm_param.h"
 

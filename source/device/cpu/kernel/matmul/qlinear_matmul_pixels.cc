@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // QLinearMatMul and QGemm with constant scales and zero points: the rows of the first matrix are
-// pixels (byte_pixels.h). A second matrix that is not constant is packed in each run, each matrix
+// pixels (pixels_s8.h). A second matrix that is not constant is packed in each run, each matrix
 // of a stack by the worker that multiplies it. The int32 accumulators are exact, so results are
 // bit-identical to the reference's. Limits: multiply-adds, with some rows; with few rows the
 // bandwidth of the memory.
 #include <algorithm>
 #include <cstdint>
 
-#include "device/cpu/kernel/product/byte_pixels.h"
 #include "device/cpu/kernel/product/kept_problem.h"
 #include "device/cpu/kernel/product/packed_problem.h"
+#include "device/cpu/kernel/product/pixels_s8.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/matrix_stack.h"

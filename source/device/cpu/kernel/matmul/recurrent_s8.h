@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The products of a recurrent layer whose matrices are bytes (tengine.RowQuantizeLSTM), for
 // recurrent_layer_impl.cc: rows of the input, and in each step of the state, become bytes with a
-// scale and a zero point of their own (float_bytes.h), and are pixels (byte_pixels.h).
+// scale and a zero point of their own (float_bytes.h), and are pixels (pixels_s8.h).
 #pragma once
 
-#include "device/cpu/kernel/product/byte_pixels.h"
+#include "device/cpu/kernel/product/pixels_s8.h"
 
 namespace tengine::cpu {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "device/cpu/kernel/matmul/recurrent_s8.h"
-#include "device/cpu/kernel/product/byte_panel.h"
-#include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel/product/panel_s8.h"
+#include "device/cpu/kernel/product/pixels_f32.h"
 
 namespace tengine::cpu {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // QLinearSoftmax along the last axis with constant scales. Passes: the largest element of a row;
 // the exponentials of the distances to it, whose three bytes come from three tables
-// (byte_table-inl.h) and are summed separately; then the quotient of an exponential and the sum,
+// (table_s8-inl.h) and are summed separately; then the quotient of an exponential and the sum,
 // which is a table, too, since a row has at most 256 different ones. Workers share the rows. Sums
 // are exact, so the results equal those of the reference bit by bit. Limits: four tables for a
 // vector of elements, 36 operations each without AVX-512 VBMI; for short rows the table of results.
@@ -55,7 +55,7 @@ float find_row_factor(double output_scale, uint64_t sum);
 #include <hwy/highway.h>
 // clang-format on
 
-#include "device/cpu/kernel/product/byte_table-inl.h"
+#include "device/cpu/kernel/product/table_s8-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {

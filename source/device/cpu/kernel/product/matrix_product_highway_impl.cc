@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products with Highway, for builds without OpenBLAS; see matrix_product.h.
 #include "device/cpu/kernel/product/matrix_product_strip.h"
-#include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/kernel/product/vector_product.h"
 
 namespace tengine::cpu {

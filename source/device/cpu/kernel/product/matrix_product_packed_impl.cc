@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products with the tile of convolutions (pixel_conv.h); see matrix_product_strip.h.
+// Matrix products with the tile of convolutions (pixels_f32.h); see matrix_product_strip.h.
 //
 // A block of up to kDepth rows of b is packed in panels, and stays in a quarter of the L2 cache; a
 // block of rows of a stays in another, and is read where it is, unless a is transposed. Where a has
@@ -12,7 +12,7 @@
 
 #include "base/cpu.h"
 #include "device/cpu/kernel/product/matrix_product_strip.h"
-#include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
 
 // clang-format off

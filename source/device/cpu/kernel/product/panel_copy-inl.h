@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Panels of matrices that are packed in a run, as tiles of fp32 read them (pixel_conv.h): for each
+// Panels of matrices that are packed in a run, as tiles of fp32 read them (pixels_f32.h): for each
 // element of the depth those of `width` columns. Included once for each instruction set.
 #include <algorithm>
 #include <cstdint>

@@ -3,8 +3,8 @@
 // matrices, whose rows are pixels: the part that all element types have in common. It says how the
 // work is cut into blocks and items, and how these are computed. Where the window reaches beyond
 // the input, or elements are not multiplied as they are, the input of a block is copied first, and
-// all panels pass over it before the next. fp32 is in pixel_conv.h, fp16 and bf16 in half_pixels.h,
-// bytes in byte_pixels.h.
+// all panels pass over it before the next. fp32 is in pixels_f32.h, fp16 and bf16 in pixels_f16.h,
+// bytes in pixels_s8.h.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 #include "base/minimal.h"
 #include "device/cpu/kernel/conv/block_copy.h"
 #include "device/cpu/kernel/conv/conv_problem.h"
-#include "device/cpu/kernel/product/tile/byte_tile.h"
+#include "device/cpu/kernel/product/tile/group_tile.h"
 #include "device/cpu/kernel_context.h"
 
 namespace tengine::cpu {

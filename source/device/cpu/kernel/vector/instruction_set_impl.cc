@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "base/cpu.h"
-#include "device/cpu/kernel/product/tile/byte_tile.h"
+#include "device/cpu/kernel/product/tile/group_tile.h"
 #include "device/cpu/kernel/vector/instruction_set.h"
 #include "device/cpu/kernel/vector/vector_target.h"
 

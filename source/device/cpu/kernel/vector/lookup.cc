@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lookup, with the vectors of byte_table-inl.h. Tensors may be NHWC. Limits: without AVX-512 VBMI,
+// Lookup, with the vectors of table_s8-inl.h. Tensors may be NHWC. Limits: without AVX-512 VBMI,
 // the 36 operations for a vector of bytes.
 #include <cstdint>
 
@@ -13,7 +13,7 @@
 #include <hwy/highway.h>
 // clang-format on
 
-#include "device/cpu/kernel/product/byte_table-inl.h"
+#include "device/cpu/kernel/product/table_s8-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {

@@ -4,7 +4,7 @@
 // unsigned, int8 with the highest bit flipped.
 //
 // The sum of two products with factors of 31 bits is computed from products with the 16 high bits
-// and with the 16 low ones, see byte_scale-inl.h. Products with a value for each channel, as in
+// and with the 16 low ones, see scale_s8-inl.h. Products with a value for each channel, as in
 // squeeze-and-excitation, use requantize-inl.h: in NHWC, the multiplier of each channel is found
 // once. They are twice as fast, since ties are rare; efficientnet_b0 takes 15 % less time so.
 // Limits: some 30 operations on vectors for as many elements as a vector has pairs of bytes.
@@ -76,7 +76,7 @@ void multiply_exactly(const ByteFunction& function, ByteOperand a, ByteOperand b
 #include <hwy/highway.h>
 // clang-format on
 
-#include "device/cpu/kernel/product/byte_scale-inl.h"
+#include "device/cpu/kernel/product/scale_s8-inl.h"
 #include "device/cpu/kernel/vector/requantize-inl.h"
 
 HWY_BEFORE_NAMESPACE();

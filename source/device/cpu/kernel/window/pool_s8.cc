@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MaxPool of int8 and uint8, QLinearAveragePool and QLinearGlobalAveragePool of two axes in NHWC:
 // every result is one vector operation for each value in its window, along the channels. Means are
-// exact sums, scaled in integers (byte_scale-inl.h), so that the results equal those of the
+// exact sums, scaled in integers (scale_s8-inl.h), so that the results equal those of the
 // reference bit by bit. Limits: loads; the bandwidth of the L2 cache.
 #include <algorithm>
 #include <cstdint>
@@ -51,7 +51,7 @@ void find_mean_exactly(const ByteWindow& window, int64_t first, int64_t last);
 #include <hwy/highway.h>
 // clang-format on
 
-#include "device/cpu/kernel/product/byte_scale-inl.h"
+#include "device/cpu/kernel/product/scale_s8-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // BFMMLA (Armv8.6 BF16, AArch64 and AArch32): two rows of four bf16 by two columns of as many,
-// added to fp32 (byte_tile_pairs-inl.h). Each sum of two products is rounded to odd, and so is its
+// added to fp32 (group_tile_pairs-inl.h). Each sum of two products is rounded to odd, and so is its
 // accumulator; denormal numbers count as 0.
 #include "base/cpu.h"
-#include "device/cpu/kernel/product/tile/byte_tile.h"
+#include "device/cpu/kernel/product/tile/group_tile.h"
 
 #ifdef __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
 #include <arm_neon.h>
@@ -11,7 +11,7 @@
 namespace tengine::cpu {
 namespace {
 
-#include "device/cpu/kernel/product/tile/byte_tile_pairs-inl.h"
+#include "device/cpu/kernel/product/tile/group_tile_pairs-inl.h"
 
 struct HalfPairs
 {

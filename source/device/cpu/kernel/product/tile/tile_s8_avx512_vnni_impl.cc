@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // vpdpbusd: the products of four uint8 by four int8, added to each lane, modulo 2^32.
 #include "base/cpu.h"
-#include "device/cpu/kernel/product/tile/byte_tile.h"
+#include "device/cpu/kernel/product/tile/group_tile.h"
 
 #if defined(__AVX512VNNI__) && defined(__AVX512BW__)
 #include <immintrin.h>
@@ -34,7 +34,7 @@ struct Set
     static int64_t lanes() { return 16; }
 };
 
-#include "device/cpu/kernel/product/tile/byte_tile-inl.h"
+#include "device/cpu/kernel/product/tile/group_tile-inl.h"
 
 }  // namespace
 

@@ -5,7 +5,7 @@
 // Limits: the instructions' rate, and for 40 of them (AArch32: 16) two loads of weights, which are
 // taken apart, and five (two) of the input.
 #include "base/cpu.h"
-#include "device/cpu/kernel/product/tile/byte_tile.h"
+#include "device/cpu/kernel/product/tile/group_tile.h"
 
 #ifdef __ARM_FEATURE_FP16_FML
 #include <arm_neon.h>
@@ -74,7 +74,7 @@ struct Set
     }
 };
 
-#include "device/cpu/kernel/product/tile/byte_tile-inl.h"
+#include "device/cpu/kernel/product/tile/group_tile-inl.h"
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tile of byte_tile.h. Weights are the vectors; each group of the input is read where it lies
+// The tile of group_tile.h. Weights are the vectors; each group of the input is read where it lies
 // and goes to all lanes. To be included inside of a namespace of the instruction set's own, for its
 //     struct Set
 //     {

@@ -4,12 +4,12 @@
 // are kept for the other rows; for the few rows of a decoder, which are at half the bandwidth of
 // the memory, there are no others.
 // Limits: multiply-adds; with few rows the memory, or conversions.
-#include "device/cpu/kernel/product/half_pixels.h"
+#include "device/cpu/kernel/product/pixels_f16.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
 
 // clang-format off
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "device/cpu/kernel/product/tile/half_tile_impl.cc"
+#define HWY_TARGET_INCLUDE "device/cpu/kernel/product/tile/tile_f16_widened_impl.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // clang-format on
@@ -122,7 +122,7 @@ struct WidenedHalves
     };
 };
 
-#include "device/cpu/kernel/product/tile/byte_tile-inl.h"
+#include "device/cpu/kernel/product/tile/group_tile-inl.h"
 
 void multiply_widened_fp16(const ByteTile& tile, int64_t rows)
 {

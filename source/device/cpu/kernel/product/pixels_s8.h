@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // int8 convolutions with channels last, and matrices, whose rows are pixels (pixel_problem.h). The
-// product itself is a ByteFormat's (byte_tile.h), the requantisation that of requantize-inl.h. All
+// product itself is a ByteFormat's (group_tile.h), the requantisation that of requantize-inl.h. All
 // sums are exact.
 //
 // With x and w the operands, X and W their zero points, a sum of centred products is
@@ -40,7 +40,7 @@ struct BytePixels : PixelProblem
     int input_zero_point;   // as the input has it
     bool flips;             // the sign bit of the input's bytes
     bool has_words;         // as results: see ByteWords
-    bool crosses;           // its products (byte_tile_crossed-inl.h), with room for compensation
+    bool crosses;           // its products (tile_s8_crossed-inl.h), with room for compensation
 };
 
 // The operands of a node whose input 0 is followed by its scale and zero point, input 3, the

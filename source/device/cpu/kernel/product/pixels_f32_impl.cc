@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// See pixel_conv.h: tiles of pixels by panels of output channels.
+// See pixels_f32.h: tiles of pixels by panels of output channels.
 #include <algorithm>
 #include <cstdint>
 
-#include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
 
 // clang-format off
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "device/cpu/kernel/product/pixel_conv_impl.cc"
+#define HWY_TARGET_INCLUDE "device/cpu/kernel/product/pixels_f32_impl.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // clang-format on
 
 #include "device/cpu/kernel/product/pixel_copy-inl.h"
-#include "device/cpu/kernel/product/tile/float_tile-inl.h"
+#include "device/cpu/kernel/product/tile/tile_f32-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {

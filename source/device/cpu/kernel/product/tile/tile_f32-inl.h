@@ -8,7 +8,7 @@
 // strides in place of pointers.
 #include <cstdint>
 
-#include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/kernel/vector/activation.h"
 
 // clang-format off

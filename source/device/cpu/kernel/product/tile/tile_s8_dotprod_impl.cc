@@ -3,7 +3,7 @@
 // group of a row is a quarter of a vector, so that a row is loaded once for four groups.
 // Limits: sixteen loads for 64 SDOT (AArch32, which has half the registers: twelve for 32).
 #include "base/cpu.h"
-#include "device/cpu/kernel/product/tile/byte_tile.h"
+#include "device/cpu/kernel/product/tile/group_tile.h"
 
 #ifdef __ARM_FEATURE_DOTPROD
 #include <arm_neon.h>
@@ -75,7 +75,7 @@ struct Set
 };
 
 #define TENGINE_CPU_BYTE_QUARTERS
-#include "device/cpu/kernel/product/tile/byte_tile-inl.h"
+#include "device/cpu/kernel/product/tile/group_tile-inl.h"
 
 }  // namespace
 

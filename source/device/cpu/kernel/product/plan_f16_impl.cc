@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How convolutions and matrices of fp16 and bf16 are planned and packed; see half_pixels.h.
+// How convolutions and matrices of fp16 and bf16 are planned and packed; see pixels_f16.h.
 #include <algorithm>
 #include <cstdint>
 
 #include "base/cpu.h"
 #include "base/half.h"
-#include "device/cpu/kernel/product/half_pixels.h"
 #include "device/cpu/kernel/product/packed_problem.h"
+#include "device/cpu/kernel/product/pixels_f16.h"
 
 namespace tengine::cpu {
 namespace {

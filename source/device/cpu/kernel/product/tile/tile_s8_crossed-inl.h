@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tile of byte_tile-inl.h with crossed products, for pairs of int16: for two groups at once, x
+// The tile of group_tile-inl.h with crossed products, for pairs of int16: for two groups at once, x
 // and x' of the input, y and y' of the weights,
 //     (x + y') (x' + y) = x y + x' y' + x x' + y y',
 // one product in the place of two (S. Winograd, 1968). The sums of y y' belong to a column and are
 // subtracted from its initial accumulators when weights are packed, those of x x' belong to a row
 // (`ByteTile::excess`). All is modulo 2^32. Numbers within 255, and so sums of two, leave room in
 // an int16. For processors that have more units for sums than for products: of x86 with vectors of
-// 256 bits four and two. To be included, after byte_tile-inl.h, in a namespace of the instruction
-// set's own, with hn, for a Set of Highway's vectors, in byte_pixels_impl.cc. Limits: eight sums
+// 256 bits four and two. To be included, after group_tile-inl.h, in a namespace of the instruction
+// set's own, with hn, for a Set of Highway's vectors, in pixels_s8_impl.cc. Limits: eight sums
 // and products of two groups and two vectors in four units, and the order in which these take them:
 // a Zen 4 does 28 products a cycle, and 26 without crossing.
 #pragma once

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of integers at the heart of int8 convolutions with channels last and int8 matrices: a
-// few pixels by a panel of output channels; and those of fp16 and bf16 (half_pixels.h), whose sums
-// are floats in the place of integers. The tile is in byte_tile-inl.h and byte_tile_pairs-inl.h,
-// with vectors in byte_pixels_impl.cc and half_tile_impl.cc, with instructions that sum products in
-// byte_tile_<set>_impl.cc.
-// The latter are compiled for processors that this one may not be, so neither they nor this header
-// may have inline functions that others have too.
+// few pixels by a panel of output channels; and those of fp16 and bf16 (pixels_f16.h), whose sums
+// are floats in the place of integers. The tile is in group_tile-inl.h and group_tile_pairs-inl.h,
+// with vectors in pixels_s8_impl.cc and tile_f16_widened_impl.cc, with instructions that sum
+// products in tile_<type>_<set>_impl.cc. The latter are compiled for processors that this one may
+// not be, so neither they nor this header may have inline functions that others have too.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +47,7 @@ struct ByteTile
     // The data read after these weights, or null: prefetched with each group, so many bytes on.
     const char* ahead;
     int64_t ahead_step;
-    const int32_t* excess;  // of each row, with crossed products (byte_tile_crossed-inl.h)
+    const int32_t* excess;  // of each row, with crossed products (tile_s8_crossed-inl.h)
     // The results of all columns in formats that round, in place of `sums`, which are not stored;
     // or null.
     const HalfResults* results;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The epilogue of the tiles of byte_pixels_impl.cc whose results are bytes: accumulators are
+// The epilogue of the tiles of pixels_s8_impl.cc whose results are bytes: accumulators are
 // requantised, added to other bytes where the convolution does a QLinearAdd, and replaced by
 // entries of a table. They are taken as one row, whatever the panel's width is, so that all vectors
 // are full; the bytes lie in the L1 cache until they go to the rows of the output. Included once
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "device/cpu/kernel/product/byte_panel.h"
+#include "device/cpu/kernel/product/panel_s8.h"
 
 // clang-format off
 #if defined(TENGINE_CPU_BYTE_STORE) == defined(HWY_TARGET_TOGGLE)
@@ -21,7 +21,7 @@
 
 #include <hwy/highway.h>
 
-#include "device/cpu/kernel/product/byte_table-inl.h"
+#include "device/cpu/kernel/product/table_s8-inl.h"
 #include "device/cpu/kernel/vector/requantize-inl.h"
 
 HWY_BEFORE_NAMESPACE();

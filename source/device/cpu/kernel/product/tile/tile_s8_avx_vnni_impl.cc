@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // vpdpbusd with vectors of 32 bytes, for processors without AVX-512.
 #include "base/cpu.h"
-#include "device/cpu/kernel/product/tile/byte_tile.h"
+#include "device/cpu/kernel/product/tile/group_tile.h"
 
 #if defined(__AVXVNNI__)
 #include <immintrin.h>
@@ -43,7 +43,7 @@ struct Set
     static int64_t lanes() { return 8; }
 };
 
-#include "device/cpu/kernel/product/tile/byte_tile-inl.h"
+#include "device/cpu/kernel/product/tile/group_tile-inl.h"
 
 }  // namespace
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which format the operands of byte_pixels.h have, and their packing.
+// Which format the operands of pixels_s8.h have, and their packing.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 
 #include "base/cpu.h"
-#include "device/cpu/kernel/product/byte_panel.h"
 #include "device/cpu/kernel/product/packed_problem.h"
+#include "device/cpu/kernel/product/panel_s8.h"
 
 namespace tengine::cpu {
 namespace {

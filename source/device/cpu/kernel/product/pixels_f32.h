@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of pixels (pixel_problem.h) in fp32: how they are cut into tiles, and how the weights
-// are packed. The product itself is in float_tile-inl.h.
+// are packed. The product itself is in tile_f32-inl.h.
 #pragma once
 
 #include <algorithm>

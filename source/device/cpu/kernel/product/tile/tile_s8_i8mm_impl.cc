@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SMMLA and USMMLA (Armv8.6 I8MM, AArch64 and AArch32): two rows of eight bytes, signed or
-// unsigned, by two columns of as many signed ones (byte_tile_pairs-inl.h).
+// unsigned, by two columns of as many signed ones (group_tile_pairs-inl.h).
 #include "base/cpu.h"
-#include "device/cpu/kernel/product/tile/byte_tile.h"
+#include "device/cpu/kernel/product/tile/group_tile.h"
 
 #ifdef __ARM_FEATURE_MATMUL_INT8
 #include <arm_neon.h>
@@ -10,7 +10,7 @@
 namespace tengine::cpu {
 namespace {
 
-#include "device/cpu/kernel/product/tile/byte_tile_pairs-inl.h"
+#include "device/cpu/kernel/product/tile/group_tile_pairs-inl.h"
 
 template <bool kIsUnsigned>
 struct BytePairs

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions of fp16 or bf16 with channels last, and matrices, whose rows are pixels
-// (pixel_problem.h). The product itself is a ByteFormat's (byte_tile.h), whose sums are fp32; a
+// (pixel_problem.h). The product itself is a ByteFormat's (group_tile.h), whose sums are fp32; a
 // result is rounded to 16 bits once, after the bias, the addend and the activation. Weights have 16
 // bits wherever they lie.
 #pragma once

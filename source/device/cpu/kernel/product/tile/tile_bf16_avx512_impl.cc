@@ -3,7 +3,7 @@
 // fp32, each sum rounded to nearest even; vcvtne2ps2bf16: sums rounded to bf16. Denormal numbers
 // count as 0 in both.
 #include "base/cpu.h"
-#include "device/cpu/kernel/product/tile/byte_tile.h"
+#include "device/cpu/kernel/product/tile/group_tile.h"
 
 #if defined(__AVX512BF16__)
 #include <immintrin.h>
@@ -45,7 +45,7 @@ struct Set
     static int64_t lanes() { return 16; }
 };
 
-#include "device/cpu/kernel/product/tile/byte_tile-inl.h"
+#include "device/cpu/kernel/product/tile/group_tile-inl.h"
 
 // Masks of all lanes, where GCC 12 would warn of undefined values in forms without.
 constexpr __mmask16 kAll = 0xffff;

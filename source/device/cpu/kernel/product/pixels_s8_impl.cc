@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See byte_pixels.h: tiles of pixels by panels of output channels.
+// See pixels_s8.h: tiles of pixels by panels of output channels.
 //
 // The format for processors without int8 instructions is also here: pairs of int16, whose products
 // are summed in a lane (x86: pmaddwd).
@@ -10,21 +10,21 @@
 #include <cstring>
 
 #include "base/cpu.h"
-#include "device/cpu/kernel/product/byte_panel.h"
 #include "device/cpu/kernel/product/packed_problem.h"
-#include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel/product/panel_s8.h"
+#include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/kernel/vector/activation.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
 
 // clang-format off
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "device/cpu/kernel/product/byte_pixels_impl.cc"
+#define HWY_TARGET_INCLUDE "device/cpu/kernel/product/pixels_s8_impl.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // clang-format on
 
-#include "device/cpu/kernel/product/byte_store-inl.h"
 #include "device/cpu/kernel/product/pixel_copy-inl.h"
+#include "device/cpu/kernel/product/store_s8-inl.h"
 #include "device/cpu/kernel/vector/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -146,10 +146,10 @@ struct Set
 #if HWY_ARCH_X86
 #define TENGINE_CPU_BYTE_AHEAD
 #endif
-#include "device/cpu/kernel/product/tile/byte_tile-inl.h"
+#include "device/cpu/kernel/product/tile/group_tile-inl.h"
 
 #if HWY_TARGET == HWY_AVX2
-#include "device/cpu/kernel/product/tile/byte_tile_crossed-inl.h"
+#include "device/cpu/kernel/product/tile/tile_s8_crossed-inl.h"
 #endif
 
 void describe_pairs(ByteFormat* out_format)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the weights of byte_pixels.h are packed.
+// How the weights of pixels_s8.h are packed.
 #pragma once
 
-#include "device/cpu/kernel/product/byte_pixels.h"
+#include "device/cpu/kernel/product/pixels_s8.h"
 
 namespace tengine::cpu {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See half_pixels.h: tiles of pixels by panels of output channels. The sums of a tile stay in the
+// See pixels_f16.h: tiles of pixels by panels of output channels. The sums of a tile stay in the
 // L1 cache until they have become results. Limits: the instructions of the format; with few input
 // channels also reading the sums again.
 #include <algorithm>
@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "base/cpu.h"
-#include "device/cpu/kernel/product/half_pixels.h"
 #include "device/cpu/kernel/product/packed_problem.h"
-#include "device/cpu/kernel/product/pixel_conv.h"
+#include "device/cpu/kernel/product/pixels_f16.h"
+#include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/kernel/vector/activation.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
 
@@ -31,7 +31,7 @@ struct HalfPart
 
 // clang-format off
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "device/cpu/kernel/product/half_pixels_impl.cc"
+#define HWY_TARGET_INCLUDE "device/cpu/kernel/product/pixels_f16_impl.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // clang-format on
