@@ -2,7 +2,9 @@
 // The nodes that exporters write for an attention become one step (kernel/attention/attention.h): a
 // MatMul of queries and keys, products with numbers before and after it, a sum with a mask, a
 // Softmax, a MatMul with the values. Where queries, keys and values come from a Slice, a Reshape, a
-// Transpose, the step reads what these read, and it writes what a Transpose after it would.
+// Transpose, the step reads what these read, and it writes what a Transpose after it would. The
+// operator Attention has no such layouts, so the nodes are for the plan and not for the pass
+// recognise, which writes the operator for other devices alone.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
