@@ -24,6 +24,7 @@
 #include "optimizer/pass.h"
 #include "optimizer/pass/custom_node.h"
 #include "optimizer/placement/candidates.h"
+#include "optimizer/recognise/lost_operator.h"
 #include "tengine/device.h"
 
 namespace tengine {
@@ -191,21 +192,30 @@ int resolve_ops(const graph& source, const Extent& extent, bool only_unknown)
                               only_unknown);
 }
 
+int run_device_passes(graph& graph, const Vector<Candidates::HandedBack>& handed_back)
+{
+    if (!handed_back.empty()) TENGINE_RETURN_IF_ERROR(Candidates::without(graph, handed_back));
+    return run_passes(graph, kDevicePasses);
+}
+
 // A custom kernel may refuse its node once the shapes are known. The graph is then made again with
-// the original operator; devices see only the last graph.
+// the original operator; devices see only the last graph. It is also made again where a device
+// hands back an operator that another one may want in several nodes.
 int create_for_run(graph& source, const ir_run_options_t& options, graph** out_graph)
 {
     const Extent extent = find_extent(source);
     TENGINE_RETURN_IF_ERROR(resolve_ops(source, extent, false));
     accept_kernels(source, extent);
     TENGINE_RETURN_IF_ERROR(align_constants(source, extent, options));
+    Vector<Candidates::HandedBack> handed_back;
     for (;;) {
         const int willing = count_willing_kernels(source, extent);
         GraphPointer target;
         int status = create_float(source, extent, options, &target);
         if (count_willing_kernels(source, extent) != willing) continue;
-        if (status == TENGINE_OK) status = run_passes(*target, kDevicePasses);
+        if (status == TENGINE_OK) status = run_device_passes(*target, handed_back);
         if (count_willing_kernels(source, extent) != willing) continue;
+        if (status == TENGINE_OK && list_lost_operators(*target, &handed_back)) continue;
         if (status == TENGINE_OK) *out_graph = target.release();
         return status;
     }

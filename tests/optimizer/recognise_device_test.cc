@@ -141,6 +141,59 @@ TEST_F(RecogniseForDevice, ADeviceWithAllOperatorsSurveysTheNodes)
     EXPECT_EQ(place(make_model(kGeluForm)), kNodesOnA);
 }
 
+// ---- an operator that its device gives back ----
+
+TEST_F(RecogniseForDevice, TheNextDeviceGetsTheNodesThatItTakes)
+{
+    TestDevice a("A", {"Gelu"}), b("B", {"Div", "Erf", "Add", "Mul"});
+    use(a);
+    use(b);
+    EXPECT_EQ(place(make_model(kGeluForm)), Places{"Gelu:A"});
+    a.script.hand_back = "Gelu";
+    EXPECT_EQ(place(make_model(kGeluForm)), (Places{"Div:B", "Erf:B", "Add:B", "Mul:B", "Mul:B"}));
+    b.script.hand_back = "Erf";
+    EXPECT_EQ(place(make_model(kGeluForm)),
+              (Places{"Div:B", "Erf:CPU", "Add:B", "Mul:B", "Mul:B"}));
+}
+
+TEST_F(RecogniseForDevice, TheNextDeviceGetsTheOperatorThatItTakes)
+{
+    TestDevice a("A", {"Gelu"}), b("B", {"Div", "Erf", "Add", "Mul", "Gelu"});
+    use(a);
+    use(b);
+    a.script.hand_back = "Gelu";
+    EXPECT_EQ(place(make_model(kGeluForm)), Places{"Gelu:B"});
+}
+
+TEST_F(RecogniseForDevice, TheDefaultDeviceGetsAnOperatorThatNoOtherTakes)
+{
+    TestDevice a("A", {"Gelu", "Div"}), b("B", {"Erf"});
+    use(a);
+    use(b);
+    a.script.hand_back = "Gelu";
+    EXPECT_EQ(place(make_model(kGeluForm)), Places{"Gelu:CPU"});
+    TestDevice c("C", {"Div", "Erf", "Add", "Mul"});
+    use(c);
+    EXPECT_EQ(place(make_model(kGeluForm)), (Places{"Div:A", "Erf:B", "Add:C", "Mul:C", "Mul:C"}));
+}
+
+// A part that a device cannot compile is for the CPU.
+TEST_F(RecogniseForDevice, AnOperatorThatIsNotCompiledIsComputedByTheDefaultDevice)
+{
+    TestDevice a("A", {"Gelu"}), b("B", {"Div", "Erf", "Add", "Mul"});
+    use(a);
+    use(b);
+    a.fail_pre_run = 1;
+    const SmallModel model = make_model(kGeluForm);
+    IrBuilder builder(context_.get());
+    build(model, &builder);
+    expect_values(model, builder);
+    const graph& made = *builder.get()->core->execution;
+    EXPECT_EQ(list_operators(made), Operators{"Gelu"});
+    EXPECT_STREQ(made.node_list[0]->device->name, "CPU");
+    EXPECT_EQ(a.pre_runs, 1);
+}
+
 TEST_F(RecogniseForDevice, NodesThatTheUserTellsApartStay)
 {
     TestDevice a("A", {"Div", "Gelu"});

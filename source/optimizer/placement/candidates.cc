@@ -241,6 +241,14 @@ int Candidates::before_surveys(const graph& graph, const Candidates** out_candid
     return TENGINE_OK;
 }
 
+int Candidates::without(const graph& graph, const Vector<HandedBack>& handed_back)
+{
+    Candidates* candidates;
+    TENGINE_RETURN_IF_ERROR(find_or_make(graph, &candidates));
+    candidates->handed_back_ = handed_back;
+    return TENGINE_OK;
+}
+
 bool Candidates::has_undecided() const
 {
     const auto is_undecided = [](const Candidate& candidate) {
@@ -280,6 +288,14 @@ size_t Candidates::index_of(const struct device* device) const
     return index;
 }
 
+bool Candidates::has_handed_back(const struct device* device, const node& node) const
+{
+    return std::any_of(handed_back_.begin(), handed_back_.end(), [&](const HandedBack& each) {
+        return each.device == device && each.source_node == node.core->source_index &&
+               each.op_type == node.op.type;
+    });
+}
+
 ir_verdict_t Candidates::ask(const Candidate& candidate, const node& node) const
 {
     ir_verdict_t verdict = {};
@@ -293,6 +309,11 @@ ir_verdict_t Candidates::ask(const Candidate& candidate, const node& node) const
         return verdict;
     }
     if (candidate.failure.verdict != IR_VERDICT_YES) return candidate.failure;
+    if (has_handed_back(device, node)) {
+        refuse_ir_node(&verdict, IR_REASON_HANDBACK, "", "",
+                       "the device handed it back after seeing a whole part");
+        return verdict;
+    }
     if (!contains(candidate.operators, node.op.type)) {
         refuse_ir_node(&verdict, IR_REASON_OPERATOR, "", op, "the device has no %s", op);
         return verdict;

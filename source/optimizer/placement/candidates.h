@@ -28,12 +28,22 @@ bool has_default_device_alone(const graph& graph);
 class Candidates : public Allocated
 {
   public:
+    // An operator that a device has handed back in an earlier preparation of the same graph.
+    struct HandedBack
+    {
+        const struct device* device;
+        int source_node, op_type;
+    };
+
     // The candidates of list_graph_devices(). The first call for a graph lets the devices describe
     // themselves and survey the graph, which then owns the candidates. ENOENT when an affinity
     // names a device that is not among them; also fails when a survey fails.
     static int of(const graph& graph, const Candidates** out_candidates);
     // The same before the surveys: until then a device with a survey takes what it lists.
     static int before_surveys(const graph& graph, const Candidates** out_candidates);
+    // The same; the devices do not take the operators of the list, which is for a graph whose
+    // devices have not been asked yet.
+    static int without(const graph& graph, const Vector<HandedBack>& handed_back);
     // Whether one of them has yet to survey the graph and lists every operator, so that its list
     // tells nothing.
     bool has_undecided() const;
@@ -41,6 +51,7 @@ class Candidates : public Allocated
     size_t size() const { return candidates_.size(); }
     device* at(size_t index) const { return candidates_[index].device; }
     bool has(const struct device* device) const { return index_of(device) < size(); }
+    size_t index_of(const struct device* device) const;
     // Whether the device, one of the candidates, lists the data type as one that it computes in.
     // False when it failed to describe itself.
     bool lists(const struct device* device, int data_type) const;
@@ -48,6 +59,9 @@ class Candidates : public Allocated
     bool takes(const struct device* device, const node& node) const;
     // The index of the first candidate that takes the node; size(): none does.
     size_t find_taker(const node& node) const;
+
+    // Whether the list of without() has the node for the device.
+    bool has_handed_back(const struct device* device, const node& node) const;
 
     // Gives the node to the first candidate from `begin` on that takes it: node.device and its
     // group there, and a refusal for each that does not. node.device is null when none does.
@@ -74,9 +88,9 @@ class Candidates : public Allocated
     int add(struct device* device);
     int check_affinities(const graph& graph) const;
     ir_verdict_t ask(const Candidate& candidate, const node& node) const;
-    size_t index_of(const struct device* device) const;
 
     Vector<Candidate> candidates_;
+    Vector<HandedBack> handed_back_;
     bool has_surveyed_ = false;
 };
 

@@ -10,7 +10,7 @@
 #include "operator/registry.h"
 #include "optimizer/graph/rewriter.h"
 #include "optimizer/pass.h"
-#include "optimizer/placement/candidates.h"
+#include "optimizer/recognise/lost_operator.h"
 #include "optimizer/recognise/matcher.h"
 #include "optimizer/recognise/rotary_writer.h"
 
@@ -168,7 +168,32 @@ class Recogniser
     RotaryWriter rotary_writer_{rewriter_};
 };
 
+bool is_of_pattern(const node& node)
+{
+    return std::any_of(kPatterns.begin(), kPatterns.end(),
+                       [&](const Pattern& pattern) { return is_op(&node, pattern.op); });
+}
+
 }  // namespace
+
+bool list_lost_operators(const graph& graph, Vector<Candidates::HandedBack>* list)
+{
+    const Candidates* candidates;
+    const size_t known = list->size();
+    if (Candidates::before_surveys(graph, &candidates) != TENGINE_OK) return false;
+    for (int i = 0; i < graph.node_num; ++i) {
+        const node& node = *graph.node_list[i];
+        const size_t present = candidates->index_of(node.device);
+        for (int k = 0; k < node.core->refusal_num && is_of_pattern(node); ++k) {
+            const ir_refusal_t& refusal = node.core->refusal_list[k];
+            const bool is_new = refusal.verdict.code == IR_REASON_HANDBACK &&
+                                candidates->index_of(refusal.device) + 1 < present &&
+                                !candidates->has_handed_back(refusal.device, node);
+            if (is_new) list->push_back({refusal.device, node.core->source_index, node.op.type});
+        }
+    }
+    return list->size() > known;
+}
 
 int recognise_before_surveys(graph& graph)
 {
