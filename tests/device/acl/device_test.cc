@@ -107,6 +107,42 @@ TEST(AclDevice, ResultsMayBeReadInside)
     });
 }
 
+std::vector<std::string> list_operators(const graph& execution)
+{
+    std::vector<std::string> operators;
+    for (int i = 0; i < execution.node_num; ++i)
+        operators.push_back(std::string(get_ir_node_op(execution.node_list[i])) + ":" +
+                            execution.node_list[i]->device->name);
+    return operators;
+}
+
+// PyTorch's and Paddle's HardSwish comes whole. The library has neither Swish nor Gelu: the nodes
+// of the one stay with it.
+TEST(AclDevice, GetsFunctionsThatModelsHaveInSeveralNodes)
+{
+    const auto build = [](IrBuilder& builder, bool is_hard) {
+        builder.input("x", {2, 3, 5, 7});
+        builder.floats("zero", {}, {0});
+        builder.floats("three", {}, {3});
+        builder.floats("six", {}, {6});
+        builder.add("Add", {"x", "three"}, {"sum"});
+        builder.add("Clip", {"sum", "zero", "six"}, {"clipped"});
+        builder.add("Sigmoid", {"x"}, {"gate"});
+        builder.add("Mul", {"x", is_hard ? "clipped" : "gate"}, {"product"});
+        builder.add("Div", {"product", "six"}, {"hard"});
+        builder.outputs({is_hard ? "hard" : "product"});
+    };
+    for (const bool is_hard : {false, true}) {
+        const auto build_one = [&](IrBuilder& builder) { build(builder, is_hard); };
+        expect_same(build_one);
+        AclRun run({}, build_one);
+        ASSERT_EQ(run.prerun(), TENGINE_OK) << tengine_error_message();
+        const std::vector<std::string> nodes = {"Sigmoid:ACL", "Mul:ACL"},
+                                       whole = {"HardSwish:ACL"};
+        EXPECT_EQ(list_operators(*run.execution()), is_hard ? whole : nodes);
+    }
+}
+
 // Activations are computed with the node before them where ACL can, and only where no other node
 // wants that node's result.
 TEST(AclDevice, ActivationsBehindOtherNodes)
