@@ -16,7 +16,7 @@ namespace {
 struct NamedFormat
 {
     const char* word;  // of runnable.h
-    const ByteFormat* format;
+    const TileFormat* format;
 };
 
 const NamedFormat kFormats[] = {
@@ -35,24 +35,24 @@ bool runs(const NamedFormat& named)
 class Product
 {
   public:
-    Product(const ByteFormat& format, int64_t rows, bool is_wide, bool flips, int64_t length)
+    Product(const TileFormat& format, int64_t rows, bool is_wide, bool flips, int64_t length)
         : format_(format), columns_(is_wide ? format.columns : format.columns / 2)
     {
         std::mt19937 random(static_cast<unsigned>(length));
         const int64_t group = format.group, left = length % group;
         const int64_t groups = length / group + (left > 0);
-        std::vector<char> input(static_cast<size_t>(rows * kStretches * length));
+        std::vector<char> input(static_cast<size_t>(rows * kSegments * length));
         for (char& byte : input)
             byte = static_cast<char>(random());
-        std::vector<char> weights(static_cast<size_t>(kStretches * groups * columns_ * group));
+        std::vector<char> weights(static_cast<size_t>(kSegments * groups * columns_ * group));
         std::vector<int32_t> start(static_cast<size_t>(columns_));
         for (int32_t& value : start)
             value = static_cast<int32_t>(random() % 100000) - 50000;
         for (int64_t row = 0; row < rows; ++row)
             expected_.insert(expected_.end(), start.begin(), start.end());
-        const int64_t stretches[kStretches] = {0, length};
+        const int64_t segments[kSegments] = {0, length};
 
-        for (int64_t i = 0; i < kStretches * length; ++i) {
+        for (int64_t i = 0; i < kSegments * length; ++i) {
             const int64_t at = i % length;
             const bool is_last = left > 0 && at >= length - left;
             const int64_t place = is_last ? at - (length - group) : at % group;
@@ -61,17 +61,17 @@ class Product
                 const auto weight = static_cast<int8_t>(random());
                 weights[static_cast<size_t>((from * columns_ + column) * group + place)] = weight;
                 for (int64_t row = 0; row < rows; ++row) {
-                    const char byte = input[static_cast<size_t>(row * kStretches * length + i)];
+                    const char byte = input[static_cast<size_t>(row * kSegments * length + i)];
                     expected_[static_cast<size_t>(row * columns_ + column)] +=
                         value_of(byte, flips) * weight;
                 }
             }
         }
-        ByteTile tile = {};
+        GroupTile tile = {};
         tile.input = input.data();
-        tile.input_step = kStretches * length;
-        tile.stretches = stretches;
-        tile.stretch_num = kStretches;
+        tile.input_step = kSegments * length;
+        tile.segments = segments;
+        tile.segment_num = kSegments;
         tile.groups = length / group;
         tile.last_shift = left > 0 ? left - group : 0;
         tile.flip = flips ? 0x80808080u : 0;
@@ -87,7 +87,7 @@ class Product
     const std::vector<int32_t>& expected() const { return expected_; }
 
   private:
-    static constexpr int64_t kStretches = 2;
+    static constexpr int64_t kSegments = 2;
 
     int32_t value_of(char byte, bool flips) const
     {
@@ -95,7 +95,7 @@ class Product
         return format_.is_unsigned ? bits : static_cast<int8_t>(bits);
     }
 
-    const ByteFormat& format_;
+    const TileFormat& format_;
     const int64_t columns_;
     std::vector<int32_t> sums_, expected_;
 };
@@ -106,13 +106,13 @@ bool may_flip(const NamedFormat& named)
     return std::string(named.word) != "i8mm";
 }
 
-TEST(ByteTile, IsThePlainSum)
+TEST(GroupTile, IsThePlainSum)
 {
     bool any = false;
     for (const NamedFormat& named : kFormats) {
         if (!runs(named)) continue;
         any = true;
-        const ByteFormat& format = *named.format;
+        const TileFormat& format = *named.format;
         for (int64_t rows = 1; rows <= format.most_rows; ++rows)
             for (const bool is_wide : {false, true})
                 for (const bool flips : {false, true})

@@ -30,24 +30,24 @@ bool survives(const Code& code)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-bool runs(const ByteFormat& format)
+bool runs(const TileFormat& format)
 {
     return format.multiply && survives([&] {
                const char zeros[64 * 8] = {};
                const int32_t start[64] = {};
-               const int64_t stretches[] = {0};
+               const int64_t segments[] = {0};
                int32_t sums[64];
-               ByteTile tile = {};
+               GroupTile tile = {};
                tile.input = tile.weights = zeros;
-               tile.stretches = stretches;
-               tile.stretch_num = tile.groups = 1;
+               tile.segments = segments;
+               tile.segment_num = tile.groups = 1;
                tile.start = start;
                tile.sums = sums;
                format.multiply(tile, 1);
            });
 }
 
-SpecialInstructions describe(const char* word, const char* kernel, const ByteFormat& format)
+SpecialInstructions describe(const char* word, const char* kernel, const TileFormat& format)
 {
     return {word, kernel, format.features, format.multiply != nullptr, runs(format)};
 }

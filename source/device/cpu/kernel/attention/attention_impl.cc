@@ -86,9 +86,9 @@ HWY_NOINLINE void multiply_rows(const AttentionBlocks& blocks, const FloatMatrix
     PixelTile tile = {};
     tile.input = from.data;
     tile.input_step = from.step;
-    tile.stretches = &kBegin;
-    tile.stretch_num = 1;
-    tile.stretch_length = from.columns;
+    tile.segments = &kBegin;
+    tile.segment_num = 1;
+    tile.segment_length = from.columns;
     tile.bias = is_first ? kZeros : nullptr;
     tile.output_step = to.step;
     tile.fusion = &kNothing;

@@ -64,7 +64,7 @@ bool accepts(const node& node)
     ConvProblem p;
     if (!is_pixel_conv(node) || describe_conv(node, false, &p) != TENGINE_OK) return false;
     const window_axis &y = p.axes[1], &x = p.axes[2];
-    return y.stride == 1 && x.stride == 1 && p.taps <= kMostPhaseStretches &&
+    return y.stride == 1 && x.stride == 1 && p.taps <= kMostPhaseSegments &&
            (p.groups == 1 || (p.input_channels > 1 && p.output_channels >= 4)) && p.batch > 0 &&
            p.input_channels > 0 && p.output_channels > 1 && p.input_plane > 0 &&
            p.output_plane > 0 &&

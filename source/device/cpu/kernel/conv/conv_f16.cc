@@ -14,7 +14,7 @@ namespace tengine::cpu {
 namespace {
 
 // Taps of a line lie side by side, where no others' channels and no gaps are between them.
-int64_t count_stretches(const ConvProblem& conv)
+int64_t count_segments(const ConvProblem& conv)
 {
     return conv.groups == 1 && conv.axes[2].dilation == 1 ? conv.axes[1].kernel : conv.taps;
 }
@@ -28,8 +28,8 @@ int prepare(KernelContext& context)
     conv.is_pointwise = conv.taps == 1 && conv.groups == 1 &&
                         y.pad_begin + y.pad_end + x.pad_begin + x.pad_end == 0;
     conv.has_factors = context.fusion.scale >= 0;
-    conv.stretch_num = count_stretches(conv);
-    conv.stretch_length = conv.input_channels * conv.taps / conv.stretch_num;
+    conv.segment_num = count_segments(conv);
+    conv.segment_length = conv.input_channels * conv.taps / conv.segment_num;
     conv.image_step = context.input_step(0);
     conv.output_step = context.output_step();
     plan_half_pixels(conv, get_thread_pool_size(context.pool));
@@ -49,7 +49,7 @@ bool accepts(const node& node)
     ConvProblem p;
     return is_half_conv(node) && describe_conv(node, false, &p) == TENGINE_OK &&
            (p.groups == 1 || (p.input_channels > 1 && p.output_channels >= 4)) &&
-           is_compact(p.axes[1]) && is_compact(p.axes[2]) && count_stretches(p) <= kMostStretches &&
+           is_compact(p.axes[1]) && is_compact(p.axes[2]) && count_segments(p) <= kMostSegments &&
            p.input_plane > 0 && p.output_plane > 0 && p.batch > 0 && p.input_channels > 0 &&
            p.output_channels > 1;
 }

@@ -36,8 +36,8 @@ int describe(const KernelContext& context, int64_t workers, PixelConv* out_conv)
                          y.pad_begin + y.pad_end + x.pad_begin + x.pad_end == 0;
     conv.is_pointwise = gathers || is_pointwise(conv);
     const bool is_row = conv.groups == 1 && x.dilation == 1;
-    conv.stretch_num = is_row ? y.kernel : int64_t{y.kernel} * x.kernel;
-    conv.stretch_length = conv.input_channels * (is_row ? x.kernel : 1);
+    conv.segment_num = is_row ? y.kernel : int64_t{y.kernel} * x.kernel;
+    conv.segment_length = conv.input_channels * (is_row ? x.kernel : 1);
     conv.image_step = context.input_step(0);
     conv.output_step = context.output_step();
     plan_pixels(conv, workers);
@@ -56,7 +56,7 @@ int prepare(KernelContext& context)
     const tensor* bias = context.input(2);
     return keep_packed_problem(
         context, conv, &kind, weight, {bias},
-        {conv.format.columns, conv.stretch_num, conv.stretch_length, conv.groups},
+        {conv.format.columns, conv.segment_num, conv.segment_length, conv.groups},
         conv.packed_bytes(), [&](void* memory, const void* values) {
             pack_float_weights(conv, static_cast<const float*>(values), bias ? bias->f32 : nullptr,
                                {conv.depth(), conv.taps, 1}, memory);
@@ -103,7 +103,7 @@ bool accepts(const node& node)
     ConvProblem p;
     return is_pixel_conv(node) && describe_conv(node, false, &p) == TENGINE_OK &&
            (p.groups == 1 || (p.input_channels > 1 && p.output_channels >= 4)) &&
-           is_compact(p.axes[1]) && is_compact(p.axes[2]) && p.taps <= kMostStretches &&
+           is_compact(p.axes[1]) && is_compact(p.axes[2]) && p.taps <= kMostSegments &&
            p.input_plane > 0 && p.output_plane > 0 && p.batch > 0 && p.input_channels > 0 &&
            p.output_channels > 1;
 }

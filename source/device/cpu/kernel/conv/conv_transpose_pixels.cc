@@ -42,7 +42,7 @@ void pack_phase(const PhasedConv& conv, const Phase& y, const Phase& x, const fl
     pack_panels(panels, packed, [&](const PixelPanel& panel) {
         const int64_t group = panel.channel / conv.output_channels;
         float* to = pack_bias(panel, bias);
-        for (int64_t i = 0; i < panels.stretch_num; ++i) {
+        for (int64_t i = 0; i < panels.segment_num; ++i) {
             const int64_t row = y.last_tap - i / x.taps * conv.y.tap_step;
             const int64_t column = x.last_tap - i % x.taps * conv.x.tap_step;
             const float* from = weight + panel.channel % conv.output_channels * conv.taps +
@@ -89,7 +89,7 @@ bool accepts(const node& node)
     return is_pixel_conv(node) && describe_conv(node, true, &p) == TENGINE_OK &&
            (p.groups == 1 || p.input_channels > 1) && has_few_phases(p.axes[1]) &&
            has_few_phases(p.axes[2]) &&
-           count_most_taps(p.axes[1]) * count_most_taps(p.axes[2]) <= kMostPhaseStretches &&
+           count_most_taps(p.axes[1]) * count_most_taps(p.axes[2]) <= kMostPhaseSegments &&
            p.input_plane > 0 && p.output_plane > 0 && p.batch > 0 && p.input_channels > 0;
 }
 

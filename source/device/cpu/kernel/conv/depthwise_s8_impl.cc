@@ -229,7 +229,7 @@ ChannelBlock find_block(const ByteDepthwise& conv, int64_t index)
 }
 
 // The format that other int8 convolutions would choose, for operands that can be multiplied.
-bool find_format(const node& node, const ConvProblem& conv, ByteFormat* out_format)
+bool find_format(const node& node, const ConvProblem& conv, TileFormat* out_format)
 {
     constexpr int64_t kLongEnough = 8;  // for all formats
     return find_byte_format(find_byte_operands(node, 6, 8), conv.taps, kLongEnough, out_format);
@@ -327,7 +327,7 @@ class ChannelPacker
 bool ByteDepthwise::accepts(const node& node, const ConvProblem& problem)
 {
     ByteDepthwise conv = {};
-    ByteFormat format;
+    TileFormat format;
     HWY_DYNAMIC_DISPATCH(describe)(false, &conv);
     const bool has_vectors = conv.most_width > 0;
     return has_vectors && get_ir_node_input(&node, 0)->dim_num == 4 &&
@@ -340,7 +340,7 @@ bool ByteDepthwise::accepts(const node& node, const ConvProblem& problem)
 void ByteDepthwise::plan(const KernelContext& context)
 {
     const window_axis& y = axes[1];
-    ByteFormat format;
+    TileFormat format;
     find_format(*context.node, *this, &format);  // there is one, as accepts() has seen
     HWY_DYNAMIC_DISPATCH(describe)(format.element_size == 1, this);
     range = find_byte_range(context.output(0)->data_type, read_zero_point(context.input(7), 0));

@@ -14,7 +14,7 @@
 
 namespace tengine::cpu {
 
-constexpr int64_t kMostPhaseStretches = 128;
+constexpr int64_t kMostPhaseSegments = 128;
 
 // Sizes in floats, pixels and positions of a phase. Channels are those of a group.
 struct PhasedConv : ConvProblem

@@ -69,30 +69,30 @@ struct PhasePanel
 
 // Where the elements under a rectangle's window begin, and the weights between them that are beyond
 // its border. With all channels in one group and no dilation a row of the window is one K segment.
-struct Stretches
+struct Segments
 {
-    int64_t at[kMostPhaseStretches], gaps[kMostPhaseStretches];
+    int64_t at[kMostPhaseSegments], gaps[kMostPhaseSegments];
     int64_t num, length;
 };
 
-void find_stretches(const PhasedConv& conv, const PhasePanel& panel, const Rectangle& rectangle,
-                    Stretches* stretches)
+void find_segments(const PhasedConv& conv, const PhasePanel& panel, const Rectangle& rectangle,
+                   Segments* segments)
 {
     const PhaseRange &y = rectangle.y, &x = rectangle.x;
     const int64_t channels = conv.input_channels, across = x.taps();
     const bool is_row = conv.groups == 1 && conv.x.source_step == 1;
     const int64_t pieces = is_row ? 1 : across;
-    stretches->length = is_row ? across * channels : channels;
-    stretches->num = 0;
+    segments->length = is_row ? across * channels : channels;
+    segments->num = 0;
     if (across == 0) return;
     // The weights to skip: those of the taps before the first, then of the rest of a row.
     int64_t gap = (y.first_tap * panel.x->taps + x.first_tap) * channels * panel.width;
     for (int64_t row = 0; row < y.taps(); ++row) {
         for (int64_t i = 0; i < pieces; ++i) {
-            stretches->at[stretches->num] =
+            segments->at[segments->num] =
                 (row * conv.y.source_step * conv.axes[2].input + i * conv.x.source_step) *
                 conv.image_step * int64_t{sizeof(float)};
-            stretches->gaps[stretches->num++] = gap;
+            segments->gaps[segments->num++] = gap;
             gap = 0;
         }
         gap = (panel.x->taps - across) * channels * panel.width;
@@ -101,20 +101,20 @@ void find_stretches(const PhasedConv& conv, const PhasePanel& panel, const Recta
 
 // The tile at the first pixel.
 PixelTile find_first_tile(const PhasedConv& conv, const PhasePanel& panel,
-                          const Rectangle& rectangle, const Stretches& stretches)
+                          const Rectangle& rectangle, const Segments& segments)
 {
     const PhaseRange &y = rectangle.y, &x = rectangle.x;
     PixelTile tile = {};
     tile.input = panel.input;
-    if (stretches.num > 0) {
+    if (segments.num > 0) {
         const int64_t line = panel.y->source + y.begin + y.first_tap * conv.y.source_step;
         const int64_t pixel = panel.x->source + x.begin + x.first_tap * conv.x.source_step;
         tile.input += (line * conv.axes[2].input + pixel) * conv.image_step;
     }
-    tile.stretches = stretches.at;
-    tile.weight_gaps = stretches.gaps;
-    tile.stretch_num = stretches.num;
-    tile.stretch_length = stretches.length;
+    tile.segments = segments.at;
+    tile.weight_gaps = segments.gaps;
+    tile.segment_num = segments.num;
+    tile.segment_length = segments.length;
     tile.bias = panel.bias;
     tile.weights = panel.bias + panel.width;
     const int64_t at = (y.begin * conv.y.stride * conv.axes[2].output + x.begin * conv.x.stride) *
@@ -136,9 +136,9 @@ struct Direction
 
 void multiply_rectangle(const PhasedConv& conv, const PhasePanel& panel, const Rectangle& rectangle)
 {
-    Stretches stretches;
-    find_stretches(conv, panel, rectangle, &stretches);
-    PixelTile tile = find_first_tile(conv, panel, rectangle, stretches);
+    Segments segments;
+    find_segments(conv, panel, rectangle, &segments);
+    PixelTile tile = find_first_tile(conv, panel, rectangle, segments);
     const int64_t inputs = conv.image_step, outputs = conv.output_step;
     const int64_t line = conv.axes[2].input * inputs;
     Direction along = {rectangle.x.size(), inputs, conv.x.stride * outputs,
@@ -148,14 +148,14 @@ void multiply_rectangle(const PhasedConv& conv, const PhasePanel& panel, const R
     if (along.pixels * across.tiles() < across.pixels * along.tiles()) std::swap(along, across);
     tile.input_step = along.input_step;
     tile.output_step = along.output_step;
-    if (panel.next_floats > 0 && stretches.num > 0) {
+    if (panel.next_floats > 0 && segments.num > 0) {
         tile.next_lines =
             panel.next_floats / kCacheLineFloats / (across.pixels * along.tiles()) + 1;
         tile.next = tile.weights + panel.next_floats;
     }
     for (int64_t i = 0; i < across.pixels; ++i) {
         multiply_pixel_rows(tile, along.pixels, along.most_rows, panel.width == conv.panel_lanes);
-        if (stretches.num > 0) tile.input += across.input_step;
+        if (segments.num > 0) tile.input += across.input_step;
         tile.next += along.tiles() * tile.next_lines * kCacheLineFloats;
         tile.output += across.output_step;
         if (tile.addend) tile.addend += across.output_step;
@@ -220,8 +220,8 @@ PixelConv describe_panels(const PhasedConv& conv, int64_t taps)
 {
     PixelConv panels = {};
     static_cast<ConvProblem&>(panels) = conv;
-    panels.stretch_num = taps;
-    panels.stretch_length = conv.input_channels;
+    panels.segment_num = taps;
+    panels.segment_length = conv.input_channels;
     describe_float_panels(panels);
     panels.group_bytes = conv.weight_floats(taps) * int64_t{sizeof(float)};
     return panels;

@@ -28,14 +28,14 @@ int describe(const node& node, BytePixels* out_conv)
     conv.is_pointwise = conv.taps == 1 && conv.groups == 1 &&
                         y.pad_begin + y.pad_end + x.pad_begin + x.pad_end == 0;
     const bool is_row = conv.groups == 1 && x.dilation == 1;
-    conv.stretch_num = is_row ? y.kernel : int64_t{y.kernel} * x.kernel;
-    conv.stretch_length = conv.input_channels * (is_row ? x.kernel : 1);
+    conv.segment_num = is_row ? y.kernel : int64_t{y.kernel} * x.kernel;
+    conv.segment_length = conv.input_channels * (is_row ? x.kernel : 1);
     return TENGINE_OK;
 }
 
 bool find_format(const ByteOperands& operands, BytePixels& conv)
 {
-    return find_byte_format(operands, conv.input_channels * conv.taps, conv.stretch_length,
+    return find_byte_format(operands, conv.input_channels * conv.taps, conv.segment_length,
                             &conv.format);
 }
 
@@ -121,7 +121,7 @@ bool accepts(const node& node)
     if (get_ir_node_input(&node, 0)->dim_num != kRank || !has_byte_constants(node, 6) ||
         get_ir_node_input(&node, 3)->tensor_type != TENSOR_TYPE_CONST ||
         describe(node, &conv) != TENGINE_OK || !is_compact(conv.axes[1]) ||
-        !is_compact(conv.axes[2]) || conv.stretch_num > kMostStretches)
+        !is_compact(conv.axes[2]) || conv.segment_num > kMostSegments)
         return false;
     return (conv.groups == 1 || conv.output_channels >= 4) && conv.input_plane > 0 &&
            conv.output_plane > 0 && conv.batch > 0 && conv.input_channels > 0 &&

@@ -41,7 +41,7 @@ struct ByteWinograd : ConvProblem
 {
     static constexpr int64_t kTile = 4, kPatch = 6, kPositions = kPatch * kPatch;
 
-    ByteFormat format;
+    TileFormat format;
     BytePixels results;      // range and output_step are those of the output
     int zero_point;          // of the input as unsigned bytes
     uint8_t flip;            // makes them
@@ -221,10 +221,10 @@ HWY_INLINE void multiply_positions(const ByteWinograd& conv, const BytePanel& pa
     static const int32_t kZeros[64] = {};
     static const int64_t kBegin = 0;
     constexpr int64_t kSize = sizeof(int16_t);
-    ByteTile tile = {};
+    GroupTile tile = {};
     tile.input_step = conv.tile_step() * kSize;
-    tile.stretches = &kBegin;
-    tile.stretch_num = 1;
+    tile.segments = &kBegin;
+    tile.segment_num = 1;
     tile.groups = conv.input_channels / 2;
     tile.last_shift = conv.input_channels % 2 > 0 ? -kSize : 0;
     tile.is_wide = panel.width == conv.format.columns;
@@ -542,7 +542,7 @@ bool accepts(const node& node)
     for (const window_axis* axis = p.axes + 1; axis < p.axes + kConvAxes; ++axis)
         if (axis->kernel != 3 || axis->stride != 1 || axis->dilation != 1) return false;
     const ByteOperands operands = find_byte_operands(node, 6, 8);
-    ByteFormat format;
+    TileFormat format;
     return find_byte_format(operands, p.input_channels * p.taps, p.input_channels, &format) &&
            format.element_size == sizeof(int16_t) && has_small_sums(p, operands);
 }

@@ -150,9 +150,9 @@ void multiply_positions(const Winograd& conv, const float* inputs, const Winogra
     const bool is_wide = width == conv.panel_lanes;
     PixelTile tile = {};
     tile.input_step = channels;
-    tile.stretches = &zero;
-    tile.stretch_num = 1;
-    tile.stretch_length = channels;
+    tile.segments = &zero;
+    tile.segment_num = 1;
+    tile.segment_length = channels;
     tile.output_step = tile.columns = width;
     tile.fusion = &none;
     const int64_t positions = conv.positions();

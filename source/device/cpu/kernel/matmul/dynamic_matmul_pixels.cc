@@ -144,7 +144,7 @@ int run_rows(KernelContext& context)
     const tensor& a = *context.input(0);
     const auto& rows = packed_problem<BytePixels>(context);
     const Quantized quantized = find_quantized(context, rows);
-    quantize_float_rows(context.pool, a.f32, rows.line_pixels, rows.stretch_length, quantized.rows,
+    quantize_float_rows(context.pool, a.f32, rows.line_pixels, rows.segment_length, quantized.rows,
                         quantized.bytes);
     ByteWords words = describe_floats(context, kDynamic, 1);
     words.rows = quantized.rows;
@@ -173,7 +173,7 @@ bool accepts(const node& node, const Places& places)
     const auto fits = [&](const tensor* values) {
         return !values || values->elem_num == 1 || values->elem_num == b.dims[1];
     };
-    ByteFormat format;
+    TileFormat format;
     return a.dim_num >= 2 && a.elem_num > 0 && b.dim_num == 2 && b.elem_num > 0 &&
            is_constant(&b) && is_constant(operands.weight_scales) &&
            is_constant(operands.weight_zero_points) && fits(operands.weight_scales) &&

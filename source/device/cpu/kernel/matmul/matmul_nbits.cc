@@ -33,7 +33,7 @@ namespace {
 constexpr int64_t kFewRows = 2 * kNbitsFewRows;
 // Elements of the K segment that becomes floats at once: the segment of a panel takes a part of the
 // L2 cache.
-constexpr int64_t kStretch = 512;
+constexpr int64_t kSegment = 512;
 
 // Elements follow each other without gaps, from the lowest bits of a byte on.
 int unpack_element(const uint8_t* bytes, int64_t index, int bits)
@@ -79,14 +79,14 @@ struct NbitsProblem
     int common_zero_point() const { return has_zero_points ? 1 : middle_of(given.bits); }
     // Returns the panels that are enough work for a worker.
     int64_t grain() const { return grain_for(depth() * std::min<int64_t>(rows, kNbitsColumns)); }
-    int64_t stretch_blocks() const
+    int64_t segment_blocks() const
     {
-        return std::clamp<int64_t>(kStretch / shape.block_size, 1, shape.blocks);
+        return std::clamp<int64_t>(kSegment / shape.block_size, 1, shape.blocks);
     }
     // The scratch of a worker's panel: biases, then elements.
-    int64_t stretch_floats() const
+    int64_t segment_floats() const
     {
-        return pixel_lanes * (1 + stretch_blocks() * shape.block_size);
+        return pixel_lanes * (1 + segment_blocks() * shape.block_size);
     }
 };
 
@@ -257,7 +257,7 @@ int prepare_floats(KernelContext& context)
         sizeof(float) *
         (has_few_rows
              ? static_cast<uint64_t>(problem.rows * (problem.depth() + problem.shape.blocks))
-             : workers * static_cast<uint64_t>(problem.stretch_floats()));
+             : workers * static_cast<uint64_t>(problem.segment_floats()));
     return keep(context, problem);
 }
 
@@ -288,7 +288,7 @@ void multiply_few_rows(const KernelContext& context, const NbitsProblem& problem
 }
 
 // Computes the columns from `first` on, those of a panel of the pixel product; `scratch` has
-// stretch_floats().
+// segment_floats().
 void multiply_pixel_panel(const KernelContext& context, const NbitsProblem& problem,
                           const char* packed, int64_t first, float* scratch)
 {
@@ -296,7 +296,7 @@ void multiply_pixel_panel(const KernelContext& context, const NbitsProblem& prob
     const nbits_shape& shape = problem.shape;
     const int64_t width = find_panel_width(shape.n - first, problem.pixel_lanes);
     const tensor* bias = context.input(5);
-    NbitsStretch stretch = {problem.panel(packed, 0),
+    NbitsSegment segment = {problem.panel(packed, 0),
                             problem.panel_step(),
                             problem.zero_point_step(),
                             first,
@@ -304,10 +304,10 @@ void multiply_pixel_panel(const KernelContext& context, const NbitsProblem& prob
                             0,
                             0};
     PixelTile tile = {};
-    const int64_t stretches[] = {0};
+    const int64_t segments[] = {0};
     tile.input_step = shape.k;
-    tile.stretches = stretches;
-    tile.stretch_num = 1;
+    tile.segments = segments;
+    tile.segment_num = 1;
     tile.weights = scratch + width;
     tile.output = context.output(0)->f32 + first;
     tile.output_step = shape.n;
@@ -316,12 +316,12 @@ void multiply_pixel_panel(const KernelContext& context, const NbitsProblem& prob
     for (int64_t i = 0; i < width; ++i)
         scratch[i] = bias && i < tile.columns ? bias->f32[first + i] : 0;
     const int64_t most = find_most_pixel_rows(tile.input_step);
-    for (; stretch.first < shape.blocks; stretch.first += stretch.count) {
-        stretch.count = std::min(problem.stretch_blocks(), shape.blocks - stretch.first);
-        dequantize_nbits(stretch, shape.bits, scratch + width);
-        const int64_t from = stretch.first * shape.block_size;
+    for (; segment.first < shape.blocks; segment.first += segment.count) {
+        segment.count = std::min(problem.segment_blocks(), shape.blocks - segment.first);
+        dequantize_nbits(segment, shape.bits, scratch + width);
+        const int64_t from = segment.first * shape.block_size;
         tile.input = context.input(0)->f32 + from;
-        tile.stretch_length = std::min(stretch.count * shape.block_size, shape.k - from);
+        tile.segment_length = std::min(segment.count * shape.block_size, shape.k - from);
         tile.bias = from == 0 ? scratch : nullptr;
         multiply_pixel_rows(tile, problem.rows, most, width == problem.pixel_lanes);
     }
@@ -338,7 +338,7 @@ int run_floats(KernelContext& context)
     parallel_for(context.pool, divide_up(problem.shape.n, problem.pixel_lanes), 1,
                  [&](int64_t first, int64_t last, int worker) {
                      float* scratch =
-                         static_cast<float*>(context.scratch) + worker * problem.stretch_floats();
+                         static_cast<float*>(context.scratch) + worker * problem.segment_floats();
                      for (int64_t i = first; i < last; ++i)
                          multiply_pixel_panel(context, problem, packed, i * problem.pixel_lanes,
                                               scratch);

@@ -90,13 +90,13 @@ void multiply_nbits_floats(const NbitsPanel& panel, const NbitsFloats& input, in
 // `count` blocks from block `first` on as floats: for each element the vectors of `width` columns,
 // a multiple of the lanes of a vector, which begin with `column` of the first panel. Panels are
 // `panel_step` bytes apart, their zero points `zero_point_step`.
-struct NbitsStretch
+struct NbitsSegment
 {
     NbitsPanel panel;
     int64_t panel_step, zero_point_step;
     int64_t column, width;
     int64_t first, count;
 };
-void dequantize_nbits(const NbitsStretch& stretch, int bits, float* values);
+void dequantize_nbits(const NbitsSegment& segment, int bits, float* values);
 
 }  // namespace tengine::cpu

@@ -285,26 +285,26 @@ HWY_INLINE void dequantize_block(const char* at, int64_t lines, Vector zero_poin
     }
 }
 
-void dequantize(const NbitsStretch& stretch, int bits, float* values)
+void dequantize(const NbitsSegment& segment, int bits, float* values)
 {
-    const int64_t lines = stretch.panel.lines, step = kNbitsLine * (1 + lines);
+    const int64_t lines = segment.panel.lines, step = kNbitsLine * (1 + lines);
     const int64_t block_size = lines * (bits == 4 ? 8 : 4);
-    for (int64_t i = 0; i < stretch.width; i += count_lanes()) {
-        const int64_t column = stretch.column + i;
+    for (int64_t i = 0; i < segment.width; i += count_lanes()) {
+        const int64_t column = segment.column + i;
         const int64_t panel = column / kNbitsColumns, lane = column % kNbitsColumns;
-        const char* at = stretch.panel.blocks + panel * stretch.panel_step + stretch.first * step +
+        const char* at = segment.panel.blocks + panel * segment.panel_step + segment.first * step +
                          lane * int64_t{sizeof(float)};
-        const uint8_t* zero_points = stretch.panel.zero_points;
+        const uint8_t* zero_points = segment.panel.zero_points;
         if (zero_points)
-            zero_points += panel * stretch.zero_point_step + stretch.first * kNbitsColumns + lane;
+            zero_points += panel * segment.zero_point_step + segment.first * kNbitsColumns + lane;
         Vector zero_point = hn::Set(Floats(), bits == 4 ? 8.0f : 128.0f);
-        for (int64_t block = 0; block < stretch.count; ++block, at += step) {
+        for (int64_t block = 0; block < segment.count; ++block, at += step) {
             if (zero_points) zero_point = load_zero_points(zero_points + block * kNbitsColumns);
-            float* to = values + block * block_size * stretch.width + i;
+            float* to = values + block * block_size * segment.width + i;
             if (bits == 4)
-                dequantize_block<4>(at, lines, zero_point, stretch.width, to);
+                dequantize_block<4>(at, lines, zero_point, segment.width, to);
             else
-                dequantize_block<8>(at, lines, zero_point, stretch.width, to);
+                dequantize_block<8>(at, lines, zero_point, segment.width, to);
         }
     }
 }
@@ -342,9 +342,9 @@ void multiply_nbits_floats(const NbitsPanel& panel, const NbitsFloats& input, in
     HWY_DYNAMIC_DISPATCH(multiply_floats)(panel, input, bits, rows, sums);
 }
 
-void dequantize_nbits(const NbitsStretch& stretch, int bits, float* values)
+void dequantize_nbits(const NbitsSegment& segment, int bits, float* values)
 {
-    HWY_DYNAMIC_DISPATCH(dequantize)(stretch, bits, values);
+    HWY_DYNAMIC_DISPATCH(dequantize)(segment, bits, values);
 }
 
 }  // namespace tengine::cpu

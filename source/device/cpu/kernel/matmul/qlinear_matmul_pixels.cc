@@ -89,7 +89,7 @@ bool accepts(const node& node, const Places& places)
     const bool transposed = is_transposed(node, places);
     const int64_t depth = b.dims[transposed ? 1 : 0], columns = b.dims[transposed ? 0 : 1];
     const ByteOperands operands = find_operands(node, places);
-    ByteFormat format;
+    TileFormat format;
     return fits_columns(operands.weight_scales, columns) &&
            fits_columns(operands.weight_zero_points, columns) &&
            fits_columns(operands.bias, columns) &&

@@ -412,7 +412,7 @@ void run_direction(const KernelContext& context, const RecurrentLayer& layer,
 bool has_byte_formats(const node& node, const recurrent_shape& shape)
 {
     constexpr int64_t kMostLanes = 64;
-    ByteFormat format;
+    TileFormat format;
     return is_constant(get_ir_node_input(&node, 8)) && is_constant(get_ir_node_input(&node, 9)) &&
            find_byte_format(find_gate_operands(node, 1, 8), shape.input, shape.input, &format) &&
            find_byte_format(find_gate_operands(node, 2, 9), shape.hidden + kMostLanes, shape.hidden,
@@ -460,7 +460,7 @@ int keep_bytes(KernelContext& context, const RecurrentLayer& layer)
         return fail_node(context.node, TENGINE_ENOMEM, "out of memory for its packed weights");
     static const char kind = 0;
     const tensor* scales = context.input(9);
-    const ByteFormat& format = layer.bytes.steps.format;
+    const TileFormat& format = layer.bytes.steps.format;
     const int status = keep_packed_problem(
         context, layer, is_shared_constant(scales) ? &kind : nullptr, context.input(1),
         {context.input(2), context.input(3), context.input(8)},

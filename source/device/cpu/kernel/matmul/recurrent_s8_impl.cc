@@ -30,7 +30,7 @@ struct LeftSide
 
 uint64_t left_bytes(const BytePixels& product)
 {
-    return round_up(static_cast<uint64_t>(product.line_pixels * product.stretch_length));
+    return round_up(static_cast<uint64_t>(product.line_pixels * product.segment_length));
 }
 
 uint64_t row_bytes(const BytePixels& product)
@@ -126,7 +126,7 @@ void multiply_byte_inputs(const ByteGates& gates, thread_pool_t* pool, const Byt
 {
     const BytePixels& product = gates.inputs;
     const LeftSide side = find_side(product, memory.scratch);
-    quantize_float_rows(pool, input, product.line_pixels, product.stretch_length, side.rows,
+    quantize_float_rows(pool, input, product.line_pixels, product.segment_length, side.rows,
                         side.bytes);
     const ByteWords words = {true, 1, reinterpret_cast<const float*>(memory.packed), side.rows};
     multiply_bytes(pool, product, {{side.bytes, memory.packed + bias_bytes(gates)}, output, &words},
@@ -137,7 +137,7 @@ void quantize_state(const ByteGates& gates, const ByteGateMemory& memory, const 
 {
     const BytePixels& product = gates.steps;
     const LeftSide side = find_state_side(gates, memory);
-    quantize_float_rows(nullptr, state, product.line_pixels, product.stretch_length, side.rows,
+    quantize_float_rows(nullptr, state, product.line_pixels, product.segment_length, side.rows,
                         side.bytes);
 }
 

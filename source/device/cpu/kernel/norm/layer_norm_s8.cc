@@ -34,11 +34,11 @@ struct NormForm
 };
 
 // For one element after the other. Not inline, since code for other instruction sets calls them.
-struct ByteSums
+struct GroupSums
 {
     int64_t sum, squares;
 };
-ByteSums sum_bytes_exactly(const uint8_t* x, int64_t count, uint8_t flip);
+GroupSums sum_bytes_exactly(const uint8_t* x, int64_t count, uint8_t flip);
 float find_norm_factor(const NormForm& form, int64_t sum, int64_t squares);
 
 // A float to which this is added has integers below 2^22 in its lowest bits.
@@ -77,12 +77,12 @@ using WordBytes = hn::Rebind<uint8_t, Words>;
 constexpr int64_t kMostLanes = HWY_MAX_BYTES / sizeof(int32_t);
 // The sums of unsigned elements. Squares of the longest row fit four lanes.
 #if HWY_TARGET == HWY_SCALAR
-HWY_INLINE ByteSums sum_bytes(const uint8_t* x, int64_t count, uint8_t flip)
+HWY_INLINE GroupSums sum_bytes(const uint8_t* x, int64_t count, uint8_t flip)
 {
     return sum_bytes_exactly(x, count, flip);
 }
 #else
-HWY_INLINE ByteSums sum_bytes(const uint8_t* x, int64_t count, uint8_t flip)
+HWY_INLINE GroupSums sum_bytes(const uint8_t* x, int64_t count, uint8_t flip)
 {
     const hn::Repartition<int16_t, Words> pairs;
     const hn::Rebind<uint8_t, decltype(pairs)> d;
@@ -97,7 +97,7 @@ HWY_INLINE ByteSums sum_bytes(const uint8_t* x, int64_t count, uint8_t flip)
     HWY_ALIGN int32_t parts[2][kMostLanes];
     hn::Store(hn::Add(sum, more_sum), Words(), parts[0]);
     hn::Store(hn::Add(squares, more_squares), Words(), parts[1]);
-    ByteSums sums = sum_bytes_exactly(x + i, count - i, flip);
+    GroupSums sums = sum_bytes_exactly(x + i, count - i, flip);
     for (size_t k = 0; k < hn::Lanes(Words()); ++k) {
         sums.sum += parts[0][k];
         sums.squares += parts[1][k];
@@ -144,7 +144,7 @@ void normalize_row(const NormForm& form, const ByteNormRow& row, const uint8_t* 
 {
     const WordBytes d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), n = form.n;
-    const ByteSums sums = sum_bytes(x, n, row.flip);
+    const GroupSums sums = sum_bytes(x, n, row.flip);
     const int64_t zero = row.zero, centred = sums.sum - n * zero;
     const int64_t squares = sums.squares - 2 * zero * sums.sum + n * zero * zero;
     const NormStep step(form, sums.sum, find_norm_factor(form, centred, squares));
@@ -173,9 +173,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tengine::cpu {
 
-ByteSums sum_bytes_exactly(const uint8_t* x, int64_t count, uint8_t flip)
+GroupSums sum_bytes_exactly(const uint8_t* x, int64_t count, uint8_t flip)
 {
-    ByteSums sums = {0, 0};
+    GroupSums sums = {0, 0};
     for (int64_t i = 0; i < count; ++i) {
         const int64_t byte = x[i] ^ flip;
         sums.sum += byte;

@@ -172,9 +172,9 @@ void multiply_part(const Product& p, const Blocks& blocks, const Part& part, con
         PixelTile tile = {};
         tile.input = rows;
         tile.input_step = blocks.row_length;
-        tile.stretches = segments.begins;
-        tile.stretch_num = in_place ? part.depth : 1;
-        tile.stretch_length = in_place ? 1 : part.depth;
+        tile.segments = segments.begins;
+        tile.segment_num = in_place ? part.depth : 1;
+        tile.segment_length = in_place ? 1 : part.depth;
         tile.weight_gaps = in_place ? segments.gaps : nullptr;
         tile.bias = kZeros;
         tile.weights = in_place ? p.b.data + part.k * p.b.stride + part.j + j

@@ -7,7 +7,7 @@
 namespace tengine::cpu {
 
 // For processors without int8 instructions: pairs of int16.
-ByteFormat find_pair_format();
+TileFormat find_pair_format();
 
 // Before the weights of a panel of `width` columns: the initial accumulators of each (with float
 // results, once for each unit of the input's zero point), the multipliers of the sums, and these as

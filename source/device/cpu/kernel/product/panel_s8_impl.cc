@@ -113,8 +113,8 @@ class Packer
     {
         const auto* weights = reinterpret_cast<const int16_t*>(panel.weights());
         const int64_t step = 2 * panel.width, twos = conv_.whole_groups() / 2;
-        for (int64_t stretch = 0; stretch < conv_.stretch_num; ++stretch) {
-            const int16_t* at = weights + stretch * conv_.stretch_groups() * step;
+        for (int64_t segment = 0; segment < conv_.segment_num; ++segment) {
+            const int16_t* at = weights + segment * conv_.segment_groups() * step;
             for (int64_t i = 0; i < twos; ++i, at += 2 * step)
                 for (int64_t j = 0; j < step; ++j)
                     panel.start()[j / 2] =
@@ -190,16 +190,16 @@ bool has_byte_constants(const node& node, int output_scale)
            get_ir_node_input(&node, output_scale)->elem_num == 1;
 }
 
-bool find_byte_format(const ByteOperands& operands, int64_t depth, int64_t stretch_length,
-                      ByteFormat* out_format)
+bool find_byte_format(const ByteOperands& operands, int64_t depth, int64_t segment_length,
+                      TileFormat* out_format)
 {
     if (!has_narrow_sums(operands, depth) || !has_multipliers(operands)) return false;
     const bool is_symmetric = has_symmetric_weights(operands);
-    const ByteFormat& i8mm = is_signed(operands.input_type) ? i8mm_format : i8mm_unsigned_format;
-    for (const ByteFormat& format :
+    const TileFormat& i8mm = is_signed(operands.input_type) ? i8mm_format : i8mm_unsigned_format;
+    for (const TileFormat& format :
          {avx512_vnni_format, avx_vnni_format, i8mm, dotprod_format, find_pair_format()}) {
         const bool fits = format.element_size > 1 || is_symmetric;
-        if (!format.multiply || !fits || stretch_length < format.group ||
+        if (!format.multiply || !fits || segment_length < format.group ||
             (get_cpu_features() & format.features) != format.features)
             continue;
         *out_format = format;
@@ -221,7 +221,7 @@ int keep_byte_pixels(KernelContext& context, const BytePixels& conv, const ByteO
     context.scratch_size = conv.worker_bytes() * workers;
     static const char kind = 0;
     const int64_t sizes[] = {join_bits(static_cast<float>(conv.groups), operands.alpha),
-                             conv.stretch_num << 32 | conv.stretch_length,
+                             conv.segment_num << 32 | conv.segment_length,
                              join_bits(operands.input_scale, operands.output_scale),
                              steps.output_channel << 16 | (operands.input_zero_point & 0xff) << 8 |
                                  conv.format.group << 4 | int64_t{conv.crosses} << 3 |

@@ -17,7 +17,7 @@
 
 namespace tengine::cpu {
 
-inline constexpr int64_t kMostStretches = 128;
+inline constexpr int64_t kMostSegments = 128;
 
 // Whether pointwise convolutions gather the pixels between which they have strides. Minimal builds
 // that have fp32 alone do without.
@@ -32,13 +32,13 @@ constexpr bool kGathersPixels = true;
 struct PixelProblem : ConvProblem
 {
     // Given, with the ConvProblem:
-    ByteFormat format;
+    TileFormat format;
     int input_size;          // bytes of an element of the input
     int64_t column_bytes;    // of a column of packed weights, and of what is packed before them
     int64_t narrow_columns;  // of a panel with so many results or fewer; 0: panels are wide
     int64_t image_step;      // between pixels of the input
     int64_t output_step;     // between pixels of the output, and of the addend
-    int64_t stretch_num, stretch_length;
+    int64_t segment_num, segment_length;
     bool is_pointwise;  // then all images are one line
     // Found by place_pixels():
     bool copies;                 // the input of a block is copied: padded, gathered or converted
@@ -56,10 +56,10 @@ struct PixelProblem : ConvProblem
     int64_t copy_lines, copy_pixels;  // of a block's copy
     int64_t extra_bytes;              // of a worker's scratch that the element type needs beside it
 
-    int64_t depth() const { return stretch_num * stretch_length; }
-    int64_t whole_groups() const { return stretch_length / format.group; }
-    int64_t left_elements() const { return stretch_length % format.group; }
-    int64_t stretch_groups() const { return whole_groups() + (left_elements() > 0); }
+    int64_t depth() const { return segment_num * segment_length; }
+    int64_t whole_groups() const { return segment_length / format.group; }
+    int64_t left_elements() const { return segment_length % format.group; }
+    int64_t segment_groups() const { return whole_groups() + (left_elements() > 0); }
     int64_t items() const { return batch * groups * blocks * panel_parts; }
     int64_t panel_width(int64_t panel) const
     {
@@ -92,8 +92,8 @@ Pixels describe_pointwise_rows(int64_t rows, int64_t depth, int64_t columns)
     conv.input_plane = conv.output_plane = rows;
     conv.image_step = depth;
     conv.output_step = columns;
-    conv.stretch_num = 1;
-    conv.stretch_length = depth;
+    conv.segment_num = 1;
+    conv.segment_length = depth;
     conv.is_pointwise = true;
     return conv;
 }
@@ -149,13 +149,13 @@ template <class Weight, class Packed, class Pack>
 void pack_elements(const PixelProblem& problem, const PixelPanel& panel, const WeightSteps& steps,
                    const Weight* weights, bool overlaps, Packed* to, const Pack& pack)
 {
-    const int64_t length = problem.stretch_length, group = problem.format.group;
+    const int64_t length = problem.segment_length, group = problem.format.group;
     const Weight* from = weights + panel.channel * steps.output_channel;
     if (panel.count < panel.width || problem.left_elements() > 0)
-        std::fill_n(to, problem.stretch_num * problem.stretch_groups() * group * panel.width,
+        std::fill_n(to, problem.segment_num * problem.segment_groups() * group * panel.width,
                     Packed());
     int64_t input = 0, tap = 0;
-    for (int64_t stretch = 0; stretch < problem.stretch_num; ++stretch)
+    for (int64_t segment = 0; segment < problem.segment_num; ++segment)
         for (int64_t i = 0; i < length; i += group, to += group * panel.width) {
             const int64_t left = std::min(group, length - i);
             for (int64_t j = overlaps ? group - left : 0, end = j + left; j < end; ++j) {
@@ -175,9 +175,9 @@ struct PixelRun
 // A block of an image.
 struct PixelBlock
 {
-    const char* input;         // of the first line and pixel
-    int64_t line_step;         // bytes between the inputs of consecutive output lines
-    const int64_t* stretches;  // where K segments begin, in bytes
+    const char* input;        // of the first line and pixel
+    int64_t line_step;        // bytes between the inputs of consecutive output lines
+    const int64_t* segments;  // where K segments begin, in bytes
     int64_t lines, pixels;
     bool is_held;        // a copy that was made before
     const char* packed;  // weights of the group
@@ -206,14 +206,15 @@ void multiply_blocks_here(const PixelProblem& problem, const PixelFunctions& fun
                           const PixelRun& run, int64_t first, int64_t last, void* scratch);
 
 // The tile at the first pixel of a block, with a panel of which `start` and `weights` are left out.
-inline ByteTile find_first_tile(const PixelProblem& problem, const PixelBlock& block, int64_t panel)
+inline GroupTile find_first_tile(const PixelProblem& problem, const PixelBlock& block,
+                                 int64_t panel)
 {
     const int64_t size = problem.format.element_size, left = problem.left_elements();
-    ByteTile tile = {};
+    GroupTile tile = {};
     tile.input = block.input;
     tile.input_step = problem.input_step * size;
-    tile.stretches = block.stretches;
-    tile.stretch_num = problem.stretch_num;
+    tile.segments = block.segments;
+    tile.segment_num = problem.segment_num;
     tile.groups = problem.whole_groups();
     tile.last_shift = left > 0 ? (left - problem.format.group) * size : 0;
     tile.is_wide = problem.panel_width(panel) == problem.format.columns;

@@ -166,11 +166,11 @@ void run_block(const Walk& walk, int64_t number, int64_t first, int64_t last, ch
     }
 
     // One K segment for each row of the window, or for each of its taps.
-    int64_t stretches[kMostStretches];
-    const int64_t across = problem.stretch_num / y.kernel;
-    for (int64_t i = 0; i < problem.stretch_num; ++i)
-        stretches[i] = (i / across * y.dilation * pixels + i % across * x.dilation) * pixel_bytes;
-    block.stretches = stretches;
+    int64_t segments[kMostSegments];
+    const int64_t across = problem.segment_num / y.kernel;
+    for (int64_t i = 0; i < problem.segment_num; ++i)
+        segments[i] = (i / across * y.dilation * pixels + i % across * x.dilation) * pixel_bytes;
+    block.segments = segments;
     walk.functions.multiply(problem, walk.run, block, first, last);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions of fp16 or bf16 with channels last, and matrices, whose rows are pixels
-// (pixel_problem.h). The product itself is a ByteFormat's (group_tile.h), whose sums are fp32; a
+// (pixel_problem.h). The product itself is a TileFormat's (group_tile.h), whose sums are fp32; a
 // result is rounded to 16 bits once, after the bias, the addend and the activation. Weights have 16
 // bits wherever they lie.
 #pragma once
@@ -27,16 +27,16 @@ struct HalfPixels : PixelProblem
 };
 
 // The format with which this processor multiplies this type of 16 bits.
-ByteFormat find_half_format(int data_type);
+TileFormat find_half_format(int data_type);
 
 // The format of this type for processors that only convert: input and weights are widened to fp32
 // in copies.
-ByteFormat find_widened_format(int data_type);
+TileFormat find_widened_format(int data_type);
 
 // The same with fp16 or bf16 weights, which a tile widens as it loads them; where it keeps none, of
 // so many rows at most.
 inline constexpr int kFewHalfRows = 4;
-void widen_and_multiply_halves(int data_type, const ByteTile& tile, int64_t rows);
+void widen_and_multiply_halves(int data_type, const GroupTile& tile, int64_t rows);
 
 // Cuts the work into blocks and items, for so many workers. Given are the ConvProblem, the type,
 // the K segments, image_step, output_step, is_pointwise and has_factors.

@@ -165,7 +165,7 @@ HWY_INLINE void store_half_sums(const HalfPixels& conv, const HalfRun& run, cons
 // A panel, or a part of its depth, on all rows of a block.
 struct HalfProduct
 {
-    ByteTile tile;
+    GroupTile tile;
     bool is_few;   // of the rows that multiply_few_halves() takes
     bool is_last;  // sums become results
     bool rounds;   // then they do in the tile
@@ -175,7 +175,7 @@ struct HalfProduct
 };
 
 // Ends the tasks of a block's first tile: to prefetch the next weights, and to widen its own.
-HWY_INLINE void forget_first_tile(ByteTile& tile)
+HWY_INLINE void forget_first_tile(GroupTile& tile)
 {
     tile.ahead = nullptr;
     if (tile.kept) tile.weights = reinterpret_cast<const char*>(tile.kept);
@@ -187,7 +187,7 @@ template <class T>
 HWY_INLINE void multiply_half_line(const HalfPixels& conv, HalfProduct& product, const HalfRun& run,
                                    int64_t pixels, int64_t at)
 {
-    ByteTile& tile = product.tile;
+    GroupTile& tile = product.tile;
     while (pixels > 0) {
         // As equal as may be: low tiles wait for their sums.
         const int64_t tiles = divide_up(pixels, conv.tile_rows);
@@ -230,19 +230,19 @@ HWY_INLINE void multiply_half_lines(const HalfPixels& conv, HalfProduct& product
 
 HWY_INLINE bool find_next_part(const HalfPixels& conv, HalfPart* part)
 {
-    const int64_t length = conv.stretch_length, most = conv.part_elements;
+    const int64_t length = conv.segment_length, most = conv.part_elements;
     if (part->count > 0) {
         part->offset += part->length;
         part->is_first = false;
         if (part->offset == length) part->first += part->count, part->offset = 0;
     }
-    if (part->first == conv.stretch_num) return false;
+    if (part->first == conv.segment_num) return false;
     part->count = part->offset > 0 || length > most
                       ? 1
-                      : std::min(most / length, conv.stretch_num - part->first);
+                      : std::min(most / length, conv.segment_num - part->first);
     part->length = std::min(length - part->offset, most);
     part->is_last =
-        part->first + part->count == conv.stretch_num && part->offset + part->length == length;
+        part->first + part->count == conv.segment_num && part->offset + part->length == length;
     return true;
 }
 
@@ -263,8 +263,8 @@ HWY_INLINE void multiply_widened_panel(const HalfPixels& conv, HalfProduct& prod
         weights += part.count * part.length * product.tile.ahead_step;
         product.tile.ahead = weights;
         product.tile.input = input + part.offset * int64_t{sizeof(float)};
-        product.tile.stretches = block.stretches + part.first;
-        product.tile.stretch_num = part.count;
+        product.tile.segments = block.segments + part.first;
+        product.tile.segment_num = part.count;
         product.tile.groups = part.length;
         product.is_last = part.is_last;
         if (!part.is_first) product.tile.start_step = product.width;
@@ -283,7 +283,7 @@ HWY_INLINE void multiply_half_panels(const HalfPixels& conv, const HalfRun& run,
         const char* panel = block.packed + conv.panel_at(i);
         const int64_t column = i * conv.format.columns;
         HalfProduct product = {};
-        ByteTile& tile = product.tile;
+        GroupTile& tile = product.tile;
         tile = find_first_tile(conv, block, i);
         tile.sums = reinterpret_cast<int32_t*>(sums);
         product.is_last = true;

@@ -62,9 +62,9 @@ struct PixelTile
 {
     const float* input;  // of the first row
     int64_t input_step;  // from a row to the next
-    // The K segments of the input that a row is the sum over, each `stretch_length` long.
-    const int64_t* stretches;  // where they begin, in bytes
-    int64_t stretch_num, stretch_length;
+    // The K segments of the input that a row is the sum over, each `segment_length` long.
+    const int64_t* segments;  // where they begin, in bytes
+    int64_t segment_num, segment_length;
     const int64_t* weight_gaps;  // floats of weights to pass over before each; null: none
     const float* bias;           // a vector; null: the output has the sum over other K segments
     const float* weights;        // a vector for each element of the K segments
@@ -117,7 +117,7 @@ inline int take_addend(const KernelContext& context, int)
 // written, unless sums over a part of the depth are written before.
 inline int find_addend_in_place(const KernelContext& context, const PixelConv& conv)
 {
-    return conv.slice_length >= conv.stretch_length ? context.fusion.addend : -1;
+    return conv.slice_length >= conv.segment_length ? context.fusion.addend : -1;
 }
 
 // The same as the first on input 0 and output 0, with the context's fusion, in its scratch.

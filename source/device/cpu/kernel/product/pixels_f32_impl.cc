@@ -66,7 +66,7 @@ void read_ahead(const PixelConv& conv, const PixelBlock& block, int64_t panel, i
 {
     if (!kReadsAhead || !conv.has_far_weights || panel + 1 == conv.panels) return;
     const int64_t tiles = divide_up(block.pixels, conv.tile_rows);
-    const int64_t floats = tile->stretch_num * tile->stretch_length * conv.format.columns;
+    const int64_t floats = tile->segment_num * tile->segment_length * conv.format.columns;
     tile->next_lines = floats / kCacheLineFloats / (block.lines * tiles) + 1;
     tile->next = tile->weights + (conv.depth() + 1) * conv.format.columns +
                  line * tiles * tile->next_lines * kCacheLineFloats;
@@ -84,9 +84,9 @@ PixelTile find_panel_tile(const PixelConv& conv, const PixelOperands& operands,
     tile.input =
         reinterpret_cast<const float*>(block.input + line * block.line_step) + slice.offset;
     tile.input_step = conv.input_step;
-    tile.stretches = block.stretches;
-    tile.stretch_num = conv.stretch_num;
-    tile.stretch_length = slice.length;
+    tile.segments = block.segments;
+    tile.segment_num = conv.segment_num;
+    tile.segment_length = slice.length;
     tile.bias = slice.is_first ? bias : nullptr;
     tile.weights = bias + (1 + slice.offset) * width;
     tile.output_step = conv.output_step;
@@ -141,9 +141,9 @@ void multiply_float_block(const PixelProblem& problem, const PixelRun& run, cons
     const auto& operands = static_cast<const PixelOperands&>(run);
     PixelSlice slice = {};
     do {
-        slice.length = std::min(conv.slice_length, conv.stretch_length - slice.offset);
+        slice.length = std::min(conv.slice_length, conv.segment_length - slice.offset);
         slice.is_first = slice.offset == 0;
-        slice.is_last = slice.offset + slice.length == conv.stretch_length;
+        slice.is_last = slice.offset + slice.length == conv.segment_length;
         multiply_panels(conv, operands, block, slice, first, last);
         slice.offset += slice.length;
     } while (!slice.is_last);
@@ -189,7 +189,7 @@ int64_t find_room(const PixelConv& conv, int64_t depth)
 // slices: its weights for each block of rows, and its results for each slice but the first.
 int64_t count_traffic(const PixelConv& conv, int64_t slices)
 {
-    const int64_t length = divide_up(conv.stretch_length, slices), pixels = conv.line_pixels;
+    const int64_t length = divide_up(conv.segment_length, slices), pixels = conv.line_pixels;
     const int64_t fitting = find_room(conv, length) / (length * int64_t{sizeof(float)});
     return divide_up(pixels, std::max(fitting, conv.tile_rows)) *
                (conv.group_bytes / int64_t{sizeof(float)}) +
@@ -201,14 +201,14 @@ int64_t choose_slice_length(const PixelConv& conv)
 {
     constexpr int64_t kShortest = 128;
     int64_t slices = 1;
-    if (conv.is_pointwise && conv.stretch_length > 0 && conv.line_pixels > 0) {
+    if (conv.is_pointwise && conv.segment_length > 0 && conv.line_pixels > 0) {
         int64_t least = count_traffic(conv, 1) * 3 / 4;  // a slice costs more than its traffic
-        for (int64_t i = 2; i <= conv.stretch_length / kShortest; ++i) {
+        for (int64_t i = 2; i <= conv.segment_length / kShortest; ++i) {
             const int64_t traffic = count_traffic(conv, i);
             if (traffic < least) least = traffic, slices = i;
         }
     }
-    const int64_t length = std::max<int64_t>(conv.stretch_length, 1);
+    const int64_t length = std::max<int64_t>(conv.segment_length, 1);
     return (divide_up(length, slices) + 3) / 4 * 4;
 }
 
@@ -274,8 +274,8 @@ void plan_pixels(PixelConv& conv, int64_t workers)
     place_pixels(conv, false);
     conv.tile_rows = choose_tile_rows(conv);
     conv.slice_length = choose_slice_length(conv);
-    cut_blocks(conv, std::min(conv.slice_length, conv.stretch_length),
-               find_room(conv, conv.stretch_num * conv.slice_length), workers);
+    cut_blocks(conv, std::min(conv.slice_length, conv.segment_length),
+               find_room(conv, conv.segment_num * conv.slice_length), workers);
 }
 
 void multiply_pixels(thread_pool_t* pool, const PixelConv& conv, const PixelOperands& operands,

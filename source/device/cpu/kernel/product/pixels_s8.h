@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // int8 convolutions with channels last, and matrices, whose rows are pixels (pixel_problem.h). The
-// product itself is a ByteFormat's (group_tile.h), the requantisation that of requantize-inl.h. All
+// product itself is a TileFormat's (group_tile.h), the requantisation that of requantize-inl.h. All
 // sums are exact.
 //
 // With x and w the operands, X and W their zero points, a sum of centred products is
@@ -55,8 +55,8 @@ bool has_byte_constants(const node& node, int output_scale);
 // The format for operands whose sums have `depth` terms, in K segments of this length. False where
 // none is right: K segments are too short, a sum with its bias may not fit an int32, scales are not
 // in the range of multipliers.
-bool find_byte_format(const ByteOperands& operands, int64_t depth, int64_t stretch_length,
-                      ByteFormat* out_format);
+bool find_byte_format(const ByteOperands& operands, int64_t depth, int64_t segment_length,
+                      TileFormat* out_format);
 
 // Results that are not requantised: a sum times `scale` and the scale of its weights, plus the bias
 // of its column; or the sums themselves, as int32.

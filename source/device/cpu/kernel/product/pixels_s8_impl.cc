@@ -144,7 +144,7 @@ struct Set
 #endif  // HWY_TARGET == HWY_SCALAR
 
 #if HWY_ARCH_X86
-#define TENGINE_CPU_BYTE_AHEAD
+#define TENGINE_CPU_TILE_AHEAD
 #endif
 #include "device/cpu/kernel/product/tile/group_tile-inl.h"
 
@@ -152,10 +152,11 @@ struct Set
 #include "device/cpu/kernel/product/tile/tile_s8_crossed-inl.h"
 #endif
 
-void describe_pairs(ByteFormat* out_format)
+void describe_pairs(TileFormat* out_format)
 {
-    *out_format = {0,     sizeof(int16_t),        2, Set::kRows, static_cast<int>(2 * Set::lanes()),
-                   false, multiply_byte_tile<Set>};
+    *out_format = {
+        0,     sizeof(int16_t),         2, Set::kRows, static_cast<int>(2 * Set::lanes()),
+        false, multiply_group_tile<Set>};
 #if HWY_TARGET == HWY_AVX2
     out_format->multiply_crossed = multiply_crossed_tile<Set>;
     out_format->most_crossed_rows = kMostCrossedRows;
@@ -235,7 +236,7 @@ HWY_INLINE void store_words(const BytePixels& conv, const BytePanel& panel, cons
 }
 
 // One panel on a line of a block, whose first result is the element `at` of the output.
-HWY_INLINE void multiply_line(const BytePixels& conv, ByteTile& tile, const BytePanel& panel,
+HWY_INLINE void multiply_line(const BytePixels& conv, GroupTile& tile, const BytePanel& panel,
                               const TileBytes& bytes, const ByteRun& run, int64_t pixels,
                               int64_t column, int64_t columns, int64_t at)
 {
@@ -249,8 +250,8 @@ HWY_INLINE void multiply_line(const BytePixels& conv, ByteTile& tile, const Byte
         else
             bytes.store(tile.sums, rows, columns, at);
         tile.input += rows * tile.input_step;
-        tile.ahead += tile.ahead_step * conv.stretch_num * tile.groups;
-        if (conv.crosses) tile.excess += rows;
+        tile.ahead += tile.ahead_step * conv.segment_num * tile.groups;
+        if (conv.crosses) tile.compensation += rows;
         at += rows * conv.output_step;
         pixels -= rows;
     }
@@ -258,9 +259,9 @@ HWY_INLINE void multiply_line(const BytePixels& conv, ByteTile& tile, const Byte
 
 // Where weights do not stay in the L2 cache, the tiles of a block together prefetch the next panel.
 HWY_INLINE void look_ahead(const BytePixels& conv, const PixelBlock& block, const BytePanel& panel,
-                           ByteTile& tile)
+                           GroupTile& tile)
 {
-    const int64_t asks = divide_up(block.pixels, conv.tile_rows) * conv.stretch_num * tile.groups;
+    const int64_t asks = divide_up(block.pixels, conv.tile_rows) * conv.segment_num * tile.groups;
     if (conv.has_far_weights && asks * block.lines > 0) {
         const int64_t bytes = panel.width * conv.column_bytes;
         tile.ahead = panel.data + bytes;
@@ -275,15 +276,15 @@ void multiply_byte_block(const PixelProblem& problem, const PixelRun& operands,
     HWY_ALIGN int32_t sums[kMostTileSums];
     const auto& conv = static_cast<const BytePixels&>(problem);
     const auto& run = static_cast<const ByteRun&>(operands);
-    const auto* excess = reinterpret_cast<const int32_t*>(block.scratch);
+    const auto* compensation = reinterpret_cast<const int32_t*>(block.scratch);
 #if HWY_TARGET == HWY_AVX2
-    if (conv.crosses && !block.is_held) compute_excess(conv, block);
+    if (conv.crosses && !block.is_held) compute_compensation(conv, block);
 #endif
     for (int64_t i = first; i < last; ++i) {
         const BytePanel panel = find_byte_panel(conv, block.packed, i);
         const TileBytes bytes(conv, panel, run);
         const int64_t column = i * conv.format.columns;
-        ByteTile tile = find_first_tile(conv, block, i);
+        GroupTile tile = find_first_tile(conv, block, i);
         tile.sums = sums;
         tile.flip = conv.flips && !conv.copies ? 0x80808080u : 0;
         tile.start = run.words ? kZeros : panel.start();
@@ -292,7 +293,7 @@ void multiply_byte_block(const PixelProblem& problem, const PixelRun& operands,
         look_ahead(conv, block, panel, tile);
         for (int64_t line = 0; line < block.lines; ++line) {
             tile.input = block.input + line * block.line_step;
-            if (conv.crosses) tile.excess = excess + line * block.pixels;
+            if (conv.crosses) tile.compensation = compensation + line * block.pixels;
             multiply_line(conv, tile, panel, bytes, run, block.pixels, column, columns,
                           block.output + line * conv.line_pixels * conv.output_step + column);
         }
@@ -325,9 +326,9 @@ PixelFunctions find_byte_functions()
 
 }  // namespace
 
-ByteFormat find_pair_format()
+TileFormat find_pair_format()
 {
-    ByteFormat format;
+    TileFormat format;
     HWY_DYNAMIC_DISPATCH(describe_pairs)(&format);
     return format;
 }
@@ -340,7 +341,7 @@ BytePixels describe_byte_rows(int64_t rows, int64_t depth, int64_t columns)
 void plan_byte_pixels(BytePixels& conv, const ByteOperands& operands, int64_t workers)
 {
     constexpr int64_t kFewestPanels = 8, kFewestProducts = 32768;
-    const ByteFormat& format = conv.format;
+    const TileFormat& format = conv.format;
     conv.range = find_byte_range(operands.output_type, operands.output_zero_point);
     conv.input_zero_point = operands.input_zero_point;
     // int16 are made of bytes with their sign.
@@ -348,15 +349,15 @@ void plan_byte_pixels(BytePixels& conv, const ByteOperands& operands, int64_t wo
         (operands.input_type == TENGINE_DT_INT8) == (format.element_size > 1 || format.is_unsigned);
     conv.input_size = 1;
     conv.narrow_columns = format.columns / 2;
-    conv.column_bytes = BytePanel::header_bytes(1) + conv.stretch_num * conv.stretch_groups() *
+    conv.column_bytes = BytePanel::header_bytes(1) + conv.segment_num * conv.segment_groups() *
                                                          format.group * format.element_size;
     place_pixels(conv, format.element_size > 1);
     // With few columns, or few elements in a K segment, crossing saves less than the compensation
     // of the rows costs.
     conv.crosses = format.multiply_crossed && !conv.has_words && conv.panels >= kFewestPanels &&
-                   conv.stretch_length * conv.output_channels >= kFewestProducts;
+                   conv.segment_length * conv.output_channels >= kFewestProducts;
     conv.tile_rows = conv.crosses ? format.most_crossed_rows : format.most_rows;
-    cut_blocks(conv, conv.stretch_length, static_cast<int64_t>(get_cpu_cache_size().l2 / 2),
+    cut_blocks(conv, conv.segment_length, static_cast<int64_t>(get_cpu_cache_size().l2 / 2),
                workers);
     const int64_t rows = conv.crosses ? conv.block_lines * conv.block_pixels : 0;
     conv.extra_bytes = (rows * int64_t{sizeof(int32_t)} + 63) / 64 * 64;

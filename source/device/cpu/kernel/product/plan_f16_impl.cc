@@ -25,14 +25,14 @@ constexpr int64_t kPartBytes = 32768;
 
 }  // namespace
 
-ByteFormat find_half_format(int data_type)
+TileFormat find_half_format(int data_type)
 {
-    const auto runs = [](const ByteFormat& format) {
+    const auto runs = [](const TileFormat& format) {
         return format.multiply && (get_cpu_features() & format.features) == format.features;
     };
     if (data_type == TENGINE_DT_FP16 && runs(fhm_format)) return fhm_format;
     if (data_type == TENGINE_DT_BF16)
-        for (const ByteFormat& format : {avx512_bf16_format, bfmmla_format})
+        for (const TileFormat& format : {avx512_bf16_format, bfmmla_format})
             if (runs(format)) return format;
     return find_widened_format(data_type);
 }
@@ -47,14 +47,14 @@ HalfPixels describe_half_rows(int data_type, int64_t rows, int64_t depth, int64_
 void plan_half_pixels(HalfPixels& conv, int64_t workers)
 {
     conv.format = find_half_format(conv.data_type);
-    const ByteFormat& format = conv.format;
+    const TileFormat& format = conv.format;
     const bool widens = format.element_size > 2;
     if (widens)
         conv.part_elements =
             std::min(kPartBytes / (format.columns * int64_t{sizeof(float)}), conv.depth());
     conv.input_size = sizeof(uint16_t);
     conv.narrow_columns = format.columns / 2;
-    conv.column_bytes = int64_t{sizeof(float)} + conv.stretch_num * conv.stretch_groups() *
+    conv.column_bytes = int64_t{sizeof(float)} + conv.segment_num * conv.segment_groups() *
                                                      format.group * int64_t{sizeof(uint16_t)};
     const bool moves = conv.is_pointwise && collides(conv.image_step * conv.input_size);
     const bool gaps = conv.is_pointwise && collides(conv.input_channels * format.element_size);
@@ -62,7 +62,7 @@ void plan_half_pixels(HalfPixels& conv, int64_t workers)
                  gaps ? kCacheLineBytes / format.element_size : 0);
     conv.tile_rows = format.most_rows;
     const int64_t panel_bytes = widens ? conv.part_bytes() : format.columns * conv.column_bytes;
-    cut_blocks(conv, conv.stretch_length, find_block_room(conv, panel_bytes), workers);
+    cut_blocks(conv, conv.segment_length, find_block_room(conv, panel_bytes), workers);
     conv.extra_bytes = conv.part_bytes() + conv.sum_bytes();
 }
 
@@ -91,7 +91,7 @@ int keep_half_pixels(KernelContext& context, const HalfPixels& conv, const Weigh
     static const char kind = 0;
     return keep_packed_problem(
         context, conv, &kind, context.input(1), {bias},
-        {conv.groups << 8 | conv.format.group, conv.stretch_num << 32 | conv.stretch_length,
+        {conv.groups << 8 | conv.format.group, conv.segment_num << 32 | conv.segment_length,
          steps.output_channel, conv.data_type},
         conv.packed_bytes(), [&](void* memory, const void* values) {
             pack_half_weights(conv, static_cast<const uint16_t*>(values),

@@ -10,7 +10,7 @@
 namespace tengine::cpu {
 namespace {
 
-const char* word_if(const ByteFormat& format, const char* word)
+const char* word_if(const TileFormat& format, const char* word)
 {
     const bool runs = (get_cpu_features() & format.features) == format.features;
     return format.multiply && runs ? word : "";

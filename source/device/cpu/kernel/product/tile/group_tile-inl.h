@@ -17,29 +17,29 @@
 // with halves, whose last may have none beside it (infinity times 0 would be NaN), also
 //         static Input spread_half(const char* half);  // and 0
 // Where an instruction takes the group out of any quarter of a vector, so that one load of a row is
-// for four groups, TENGINE_CPU_BYTE_QUARTERS is defined, and Set has
+// for four groups, TENGINE_CPU_TILE_QUARTERS is defined, and Set has
 //         static constexpr bool kFlips;  // some inputs
 //         static Input load_inputs(const char* groups);
 //         static Input flip(Input input);  // if so
 //         template <int kQuarter>
 //         static void add_quarter(Input input, Operand weights, Sum& sum);
-// Where TENGINE_CPU_BYTE_ROUNDS is defined, the format rounds, and Set has
+// Where TENGINE_CPU_TILE_ROUNDS is defined, the format rounds, and Set has
 //         struct Results
 //         {
 //             explicit Results(const HalfResults& results);
 //             void take(const Sum& sum, int64_t row) const;
 //             void take(const Sum& x, const Sum& y, int64_t row) const;
 //         };
-// Where TENGINE_CPU_BYTE_KEEPS is, it has
-//         static constexpr bool kKeeps;  // what it loads, at ByteTile::kept
+// Where TENGINE_CPU_TILE_KEEPS is, it has
+//         static constexpr bool kKeeps;  // what it loads, at GroupTile::kept
 //         static void keep(Operand weights, float* to);  // if so
 
 // clang-format off
-#if defined(TENGINE_CPU_BYTE_TILE) == defined(HWY_TARGET_TOGGLE)
-#ifdef TENGINE_CPU_BYTE_TILE
-#undef TENGINE_CPU_BYTE_TILE
+#if defined(TENGINE_CPU_GROUP_TILE) == defined(HWY_TARGET_TOGGLE)
+#ifdef TENGINE_CPU_GROUP_TILE
+#undef TENGINE_CPU_GROUP_TILE
 #else
-#define TENGINE_CPU_BYTE_TILE
+#define TENGINE_CPU_GROUP_TILE
 #endif
 // clang-format on
 
@@ -83,20 +83,20 @@ struct ByteRowsAt
     }
 };
 
-// Where TENGINE_CPU_BYTE_AHEAD is defined, weights that come from memory, not from a cache, are
+// Where TENGINE_CPU_TILE_AHEAD is defined, weights that come from memory, not from a cache, are
 // prefetched between the products before: the processor's own prefetch is too late.
 struct ByteAhead
 {
     const char* at;
     int64_t step;
 
-    TENGINE_INLINE explicit ByteAhead(const ByteTile& tile)
+    TENGINE_INLINE explicit ByteAhead(const GroupTile& tile)
         : at(tile.ahead ? tile.ahead : tile.weights), step(tile.ahead ? tile.ahead_step : 0)
     {
     }
     TENGINE_INLINE void ask()
     {
-#ifdef TENGINE_CPU_BYTE_AHEAD
+#ifdef TENGINE_CPU_TILE_AHEAD
         __builtin_prefetch(at, 0, 2);
         at += step;
 #endif
@@ -108,14 +108,14 @@ template <class Set>
 struct ByteWeightsAt
 {
     const char* at;
-#ifdef TENGINE_CPU_BYTE_KEEPS
+#ifdef TENGINE_CPU_TILE_KEEPS
     static constexpr bool kKeeps = Set::kKeeps;
 #else
     static constexpr bool kKeeps = false;
 #endif
     float* kept;
 
-    TENGINE_INLINE explicit ByteWeightsAt(const ByteTile& tile) : at(tile.weights), kept(tile.kept)
+    TENGINE_INLINE explicit ByteWeightsAt(const GroupTile& tile) : at(tile.weights), kept(tile.kept)
     {
     }
     TENGINE_INLINE typename Set::Operand load()
@@ -130,7 +130,7 @@ struct ByteWeightsAt
     }
 };
 
-#ifdef TENGINE_CPU_BYTE_QUARTERS
+#ifdef TENGINE_CPU_TILE_QUARTERS
 // Four groups of each of kRows rows.
 template <class Set, bool kFlips, int kRows>
 struct ByteQuarters
@@ -176,12 +176,12 @@ struct ByteWeights
 
 // The sums of kRows rows; x and y are those of the last.
 template <class Set, int kRows, int kVectors>
-struct ByteSums
+struct GroupSums
 {
-    ByteSums<Set, kRows - 1, kVectors> before;
+    GroupSums<Set, kRows - 1, kVectors> before;
     typename Set::Sum x, y;
 
-    TENGINE_INLINE ByteSums() {}
+    TENGINE_INLINE GroupSums() {}
     TENGINE_INLINE void start(const int32_t* values, int64_t step)
     {
         before.start(values, step);
@@ -198,7 +198,7 @@ struct ByteSums
         Set::add(input, weights_x, x);
         if constexpr (kVectors > 1) Set::add(input, weights_y, y);
     }
-#ifdef TENGINE_CPU_BYTE_QUARTERS
+#ifdef TENGINE_CPU_TILE_QUARTERS
     // The next operands are loaded as soon as registers are free, between the products: in-order
     // processors do not wait for them then.
     template <int kQuarter, bool kFlips>
@@ -222,7 +222,7 @@ struct ByteSums
         Set::store(x, values);
         if constexpr (kVectors > 1) Set::store(y, values + Set::lanes());
     }
-#ifdef TENGINE_CPU_BYTE_ROUNDS
+#ifdef TENGINE_CPU_TILE_ROUNDS
     TENGINE_INLINE void round(const typename Set::Results& results) const
     {
         before.round(results);
@@ -245,16 +245,16 @@ struct ByteSums
 };
 
 template <class Set, int kVectors>
-struct ByteSums<Set, 0, kVectors>
+struct GroupSums<Set, 0, kVectors>
 {
-    TENGINE_INLINE ByteSums() {}
+    TENGINE_INLINE GroupSums() {}
     TENGINE_INLINE void start(const int32_t*, int64_t) {}
     template <bool kIsHalf>
     TENGINE_INLINE void add(const ByteRowsAt&, uint32_t, typename Set::Operand,
                             typename Set::Operand)
     {
     }
-#ifdef TENGINE_CPU_BYTE_QUARTERS
+#ifdef TENGINE_CPU_TILE_QUARTERS
     template <int kQuarter, bool kFlips>
     TENGINE_INLINE void add_quarter(ByteQuarters<Set, kFlips, 0>&, const ByteRowsAt&,
                                     ByteWeights<Set>&)
@@ -262,19 +262,19 @@ struct ByteSums<Set, 0, kVectors>
     }
 #endif
     TENGINE_INLINE void store(int32_t*, int64_t) const {}
-#ifdef TENGINE_CPU_BYTE_ROUNDS
+#ifdef TENGINE_CPU_TILE_ROUNDS
     TENGINE_INLINE void round(const typename Set::Results&) const {}
 #endif
 };
 
 constexpr int64_t kGroupBytes = 4;
 
-#ifdef TENGINE_CPU_BYTE_QUARTERS
+#ifdef TENGINE_CPU_TILE_QUARTERS
 // Four groups, so many times. The next operands are loaded early; the last time they are ones that
 // have been loaded already.
 template <class Set, bool kFlips, int kRows, int kVectors>
 TENGINE_INLINE void add_four_groups(ByteRowsAt& rows, int64_t times, const char*& weights,
-                                    ByteSums<Set, kRows, kVectors>& sums)
+                                    GroupSums<Set, kRows, kVectors>& sums)
 {
     constexpr int64_t kStep = kVectors * Set::kVectorBytes;
     ByteQuarters<Set, kFlips, kRows> inputs;
@@ -304,7 +304,7 @@ TENGINE_INLINE void add_four_groups(ByteRowsAt& rows, int64_t times, const char*
 
 template <bool kIsHalf, class Set, int kRows, int kVectors>
 TENGINE_INLINE void add_group(ByteRowsAt& rows, uint32_t flip, ByteWeightsAt<Set>& weights,
-                              ByteSums<Set, kRows, kVectors>& sums)
+                              GroupSums<Set, kRows, kVectors>& sums)
 {
     const typename Set::Operand x = weights.load();
     const typename Set::Operand y = kVectors > 1 ? weights.load() : x;
@@ -315,9 +315,9 @@ TENGINE_INLINE void add_group(ByteRowsAt& rows, uint32_t flip, ByteWeightsAt<Set
 template <class Set, int kRows, int kVectors>
 TENGINE_INLINE void add_groups(ByteRowsAt& rows, int64_t groups, uint32_t flip,
                                ByteWeightsAt<Set>& weights, ByteAhead& ahead,
-                               ByteSums<Set, kRows, kVectors>& sums)
+                               GroupSums<Set, kRows, kVectors>& sums)
 {
-#ifdef TENGINE_CPU_BYTE_QUARTERS
+#ifdef TENGINE_CPU_TILE_QUARTERS
     const int64_t times = ByteWeightsAt<Set>::kKeeps ? 0 : groups / 4;
     groups -= 4 * times;
     if (times > 0 && (!Set::kFlips || flip == 0))
@@ -332,15 +332,15 @@ TENGINE_INLINE void add_groups(ByteRowsAt& rows, int64_t groups, uint32_t flip,
 }
 
 template <class Set, int kRows, int kVectors>
-__attribute__((noinline)) void multiply_byte_rows(const ByteTile& tile)
+__attribute__((noinline)) void multiply_byte_rows(const GroupTile& tile)
 {
-    ByteSums<Set, kRows, kVectors> sums;
+    GroupSums<Set, kRows, kVectors> sums;
     sums.start(tile.start, tile.start_step);
     ByteWeightsAt<Set> weights(tile);
     const int64_t step = tile.input_step;
     ByteAhead ahead(tile);
-    for (int64_t i = 0; i < tile.stretch_num; ++i) {
-        const char* begin = tile.input + tile.stretches[i];
+    for (int64_t i = 0; i < tile.segment_num; ++i) {
+        const char* begin = tile.input + tile.segments[i];
         ByteRowsAt rows = {
             begin, begin + 3 * step, begin + 6 * step, begin + 9 * step, begin + 12 * step, step};
         add_groups(rows, tile.groups, tile.flip, weights, ahead, sums);
@@ -352,19 +352,19 @@ __attribute__((noinline)) void multiply_byte_rows(const ByteTile& tile)
             add_group<false>(rows, tile.flip, weights, sums);
         }
     }
-#ifdef TENGINE_CPU_BYTE_ROUNDS
+#ifdef TENGINE_CPU_TILE_ROUNDS
     if (tile.results) return sums.round(typename Set::Results(*tile.results));
 #endif
     sums.store(tile.sums, kVectors * Set::lanes());
 }
 
 template <class Set, int kRows = Set::kRows>
-void multiply_byte_tile(const ByteTile& tile, int64_t rows)
+void multiply_group_tile(const GroupTile& tile, int64_t rows)
 {
     if constexpr (kRows > 1)
-        if (rows < kRows) return multiply_byte_tile<Set, kRows - 1>(tile, rows);
+        if (rows < kRows) return multiply_group_tile<Set, kRows - 1>(tile, rows);
     return tile.is_wide ? multiply_byte_rows<Set, kRows, 2>(tile)
                         : multiply_byte_rows<Set, kRows, 1>(tile);
 }
 
-#endif  // TENGINE_CPU_BYTE_TILE
+#endif  // TENGINE_CPU_GROUP_TILE

@@ -24,13 +24,13 @@ struct HalfResults
 };
 
 // Rows by the columns of a panel. A row is the sum over K segments of the input, which are read in
-// groups of ByteFormat::group elements.
-struct ByteTile
+// groups of TileFormat::group elements.
+struct GroupTile
 {
-    const char* input;         // of the first row
-    int64_t input_step;        // bytes from a row to the next
-    const int64_t* stretches;  // where they begin, in bytes
-    int64_t stretch_num;
+    const char* input;        // of the first row
+    int64_t input_step;       // bytes from a row to the next
+    const int64_t* segments;  // where they begin, in bytes
+    int64_t segment_num;
     int64_t groups;  // whole ones of a K segment
     // Where these do not reach the end, one more ends there: bytes from the end of the last to its
     // begin, below zero; 0: they do. Weights of elements that are read a second time are 0. In fp16
@@ -47,7 +47,7 @@ struct ByteTile
     // The data read after these weights, or null: prefetched with each group, so many bytes on.
     const char* ahead;
     int64_t ahead_step;
-    const int32_t* excess;  // of each row, with crossed products (tile_s8_crossed-inl.h)
+    const int32_t* compensation;  // of each row, with crossed products (tile_s8_crossed-inl.h)
     // The results of all columns in formats that round, in place of `sums`, which are not stored;
     // or null.
     const HalfResults* results;
@@ -55,27 +55,27 @@ struct ByteTile
 
 // How the operands of a tile are laid out, and by what it is computed. A group of each column's
 // weights lies beside that of the next column's, then follows the next group.
-struct ByteFormat
+struct TileFormat
 {
     uint64_t features;       // of base/cpu.h, which the processor must have
     int element_size;        // of the input; 1: bytes; 2: int16, fp16 or bf16; 4: these as floats
     int group;               // elements of a row that a lane sums
     int most_rows, columns;  // of a tile, of a wide panel
     bool is_unsigned;        // of bytes: those of the input; weights are signed
-    void (*multiply)(const ByteTile& tile,
+    void (*multiply)(const GroupTile& tile,
                      int64_t rows);  // null: the compiler has no such instructions
     // Where the instructions also round to bf16; null: vectors do.
     void (*finish)(const HalfResults& results) = nullptr;
     // With crossed products, of no more than so many rows; null: they are no faster.
-    void (*multiply_crossed)(const ByteTile& tile, int64_t rows) = nullptr;
+    void (*multiply_crossed)(const GroupTile& tile, int64_t rows) = nullptr;
     int most_crossed_rows = 0;
-    bool rounds = false;  // multiply applies ByteTile::results
+    bool rounds = false;  // multiply applies GroupTile::results
 };
 
-extern const ByteFormat avx512_vnni_format;
-extern const ByteFormat avx_vnni_format;
-extern const ByteFormat i8mm_format, i8mm_unsigned_format;  // each for inputs that need no flip
-extern const ByteFormat dotprod_format;
-extern const ByteFormat avx512_bf16_format, bfmmla_format, fhm_format;
+extern const TileFormat avx512_vnni_format;
+extern const TileFormat avx_vnni_format;
+extern const TileFormat i8mm_format, i8mm_unsigned_format;  // each for inputs that need no flip
+extern const TileFormat dotprod_format;
+extern const TileFormat avx512_bf16_format, bfmmla_format, fhm_format;
 
 }  // namespace tengine::cpu

@@ -77,16 +77,16 @@ struct PairSums
 };
 
 template <class Set, int kRowPairs, int kColumnPairs>
-void multiply_pairs(const ByteTile& tile, int64_t rows)
+void multiply_pairs(const GroupTile& tile, int64_t rows)
 {
     PairSums<Set, kRowPairs, kColumnPairs> sums;
     sums.start(tile.start);
     const char* weights = tile.weights;
-    for (int64_t stretch = 0; stretch < tile.stretch_num; ++stretch) {
+    for (int64_t segment = 0; segment < tile.segment_num; ++segment) {
         const char *first[kRowPairs], *second[kRowPairs];
 #pragma GCC unroll 8
         for (int i = 0; i < kRowPairs; ++i) {
-            first[i] = tile.input + tile.stretches[stretch] + 2 * i * tile.input_step;
+            first[i] = tile.input + tile.segments[segment] + 2 * i * tile.input_step;
             second[i] = first[i] + (2 * i + 1 < rows ? tile.input_step : 0);
         }
         typename Set::Operand inputs[kRowPairs];
@@ -119,7 +119,7 @@ void multiply_pairs(const ByteTile& tile, int64_t rows)
 }
 
 template <class Set, int kRowPairs = kMostRows / 2>
-void multiply_pair_tile(const ByteTile& tile, int64_t rows)
+void multiply_pair_tile(const GroupTile& tile, int64_t rows)
 {
     if constexpr (kRowPairs > 1)
         if (rows <= 2 * (kRowPairs - 1)) return multiply_pair_tile<Set, kRowPairs - 1>(tile, rows);

@@ -85,21 +85,21 @@ void finish(const HalfResults& results)
 
 }  // namespace
 
-const ByteFormat avx512_bf16_format = {
+const TileFormat avx512_bf16_format = {
     CPU_FEATURE_AVX512F | CPU_FEATURE_AVX512BW | CPU_FEATURE_AVX512VL | CPU_FEATURE_AVX512_BF16,
     2,
     2,
     Set::kRows,
     32,
     false,
-    multiply_byte_tile<Set>,
+    multiply_group_tile<Set>,
     finish};
 
 }  // namespace tengine::cpu
 #else
 namespace tengine::cpu {
 
-const ByteFormat avx512_bf16_format = {};
+const TileFormat avx512_bf16_format = {};
 
 }  // namespace tengine::cpu
 #endif

@@ -57,7 +57,7 @@ struct HalfPairs
 
 }  // namespace
 
-const ByteFormat bfmmla_format = {
+const TileFormat bfmmla_format = {
     CPU_FEATURE_ARM_BF16,         2, kGroupBytes / 2, kMostRows, kColumns, false,
     multiply_pair_tile<HalfPairs>};
 
@@ -65,7 +65,7 @@ const ByteFormat bfmmla_format = {
 #else
 namespace tengine::cpu {
 
-const ByteFormat bfmmla_format = {};
+const TileFormat bfmmla_format = {};
 
 }  // namespace tengine::cpu
 #endif  // __ARM_FEATURE_BF16_VECTOR_ARITHMETIC

@@ -78,14 +78,14 @@ struct Set
 
 }  // namespace
 
-const ByteFormat fhm_format = {CPU_FEATURE_ARM_FHM,    2, 2, Set::kRows, 16, false,
-                               multiply_byte_tile<Set>};
+const TileFormat fhm_format = {CPU_FEATURE_ARM_FHM,     2, 2, Set::kRows, 16, false,
+                               multiply_group_tile<Set>};
 
 }  // namespace tengine::cpu
 #else
 namespace tengine::cpu {
 
-const ByteFormat fhm_format = {};
+const TileFormat fhm_format = {};
 
 }  // namespace tengine::cpu
 #endif  // __ARM_FEATURE_FP16_FML

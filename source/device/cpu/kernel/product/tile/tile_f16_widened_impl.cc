@@ -22,14 +22,14 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // NEON multiplies by one lane of a vector.
 #if HWY_ARCH_ARM_A64 && HWY_TARGET == HWY_NEON
-#define TENGINE_CPU_BYTE_QUARTERS
+#define TENGINE_CPU_TILE_QUARTERS
 #endif
 
 #if HWY_ARCH_X86
-#define TENGINE_CPU_BYTE_AHEAD
+#define TENGINE_CPU_TILE_AHEAD
 #endif
-#define TENGINE_CPU_BYTE_ROUNDS
-#define TENGINE_CPU_BYTE_KEEPS
+#define TENGINE_CPU_TILE_ROUNDS
+#define TENGINE_CPU_TILE_KEEPS
 
 // A group is one float of the input; T is the type of results, Weight that of weights.
 template <class T, class Weight, bool kKeepsWeights>
@@ -71,7 +71,7 @@ struct WidenedHalves
     {
         sum = hn::MulAdd(input, weights, sum);
     }
-#ifdef TENGINE_CPU_BYTE_QUARTERS
+#ifdef TENGINE_CPU_TILE_QUARTERS
     static HWY_INLINE Input load_inputs(const char* groups)
     {
         return hn::LoadU(Floats(), reinterpret_cast<const float*>(groups));
@@ -124,36 +124,36 @@ struct WidenedHalves
 
 #include "device/cpu/kernel/product/tile/group_tile-inl.h"
 
-void multiply_widened_fp16(const ByteTile& tile, int64_t rows)
+void multiply_widened_fp16(const GroupTile& tile, int64_t rows)
 {
-    multiply_byte_tile<WidenedHalves<Half, float, false>>(tile, rows);
+    multiply_group_tile<WidenedHalves<Half, float, false>>(tile, rows);
 }
 
-void multiply_widened_bf16(const ByteTile& tile, int64_t rows)
+void multiply_widened_bf16(const GroupTile& tile, int64_t rows)
 {
-    multiply_byte_tile<WidenedHalves<BFloat16, float, false>>(tile, rows);
+    multiply_group_tile<WidenedHalves<BFloat16, float, false>>(tile, rows);
 }
 
 template <class T>
-HWY_INLINE void widen_and_multiply(const ByteTile& tile, int64_t rows)
+HWY_INLINE void widen_and_multiply(const GroupTile& tile, int64_t rows)
 {
     if (tile.kept)
-        multiply_byte_tile<WidenedHalves<T, T, true>>(tile, rows);
+        multiply_group_tile<WidenedHalves<T, T, true>>(tile, rows);
     else
-        multiply_byte_tile<WidenedHalves<T, T, false>, kFewHalfRows>(tile, rows);
+        multiply_group_tile<WidenedHalves<T, T, false>, kFewHalfRows>(tile, rows);
 }
 
-void widen_and_multiply_fp16(const ByteTile& tile, int64_t rows)
+void widen_and_multiply_fp16(const GroupTile& tile, int64_t rows)
 {
     widen_and_multiply<Half>(tile, rows);
 }
 
-void widen_and_multiply_bf16(const ByteTile& tile, int64_t rows)
+void widen_and_multiply_bf16(const GroupTile& tile, int64_t rows)
 {
     widen_and_multiply<BFloat16>(tile, rows);
 }
 
-void describe_widened(int data_type, ByteFormat* out_format)
+void describe_widened(int data_type, TileFormat* out_format)
 {
     using Set = WidenedHalves<Half, float, false>;
     *out_format = {};
@@ -179,14 +179,14 @@ HWY_EXPORT(describe_widened);
 
 }  // namespace
 
-ByteFormat find_widened_format(int data_type)
+TileFormat find_widened_format(int data_type)
 {
-    ByteFormat format;
+    TileFormat format;
     HWY_DYNAMIC_DISPATCH(describe_widened)(data_type, &format);
     return format;
 }
 
-void widen_and_multiply_halves(int data_type, const ByteTile& tile, int64_t rows)
+void widen_and_multiply_halves(int data_type, const GroupTile& tile, int64_t rows)
 {
     if (data_type == TENGINE_DT_FP16)
         HWY_DYNAMIC_DISPATCH(widen_and_multiply_fp16)(tile, rows);

@@ -247,7 +247,7 @@ HWY_INLINE void start_sums(const PixelTile& tile, PixelSums<kRows, kVectors>* su
 
 // The products of a K segment; returns where the weights of the next begin.
 template <int kRows, int kVectors>
-HWY_INLINE const float* add_stretch(PixelRowsAt rows, int64_t left, const float* weights,
+HWY_INLINE const float* add_segment(PixelRowsAt rows, int64_t left, const float* weights,
                                     PixelSums<kRows, kVectors>* sums)
 {
     constexpr int64_t kUnroll = 4;
@@ -353,14 +353,14 @@ HWY_NOINLINE void multiply_pixel_tiles(const PixelTile& first, int64_t count)
         PixelSums<kRows, kVectors> sums;
         start_sums(tile, &sums);
         const float* weights = tile.weights;
-        for (int64_t i = 0; i < tile.stretch_num; ++i) {
+        for (int64_t i = 0; i < tile.segment_num; ++i) {
 #ifndef TENGINE_MINIMAL  // which have no kernel with gaps
             if (tile.weight_gaps) weights += tile.weight_gaps[i];
 #endif
-            const char* begin = reinterpret_cast<const char*>(tile.input) + tile.stretches[i];
+            const char* begin = reinterpret_cast<const char*>(tile.input) + tile.segments[i];
             const PixelRowsAt rows = {begin, begin + 3 * step, begin + 6 * step, begin + 9 * step,
                                       step};
-            weights = add_stretch(rows, tile.stretch_length, weights, &sums);
+            weights = add_segment(rows, tile.segment_length, weights, &sums);
         }
         store_sums(tile, sums);
         advance(tile, kRows);
@@ -382,10 +382,10 @@ inline HWY_NOINLINE void multiply_pixel_row(const PixelTile& first, const PixelT
     start_sums(first, &sums);
     start_sums(second, &others);
     const float *weights = first.weights, *other_weights = second.weights;
-    for (int64_t i = 0; i < first.stretch_num; ++i) {
+    for (int64_t i = 0; i < first.segment_num; ++i) {
         const auto* input = reinterpret_cast<const float*>(
-            reinterpret_cast<const char*>(first.input) + first.stretches[i]);
-        for (int64_t k = 0; k < first.stretch_length; ++k) {
+            reinterpret_cast<const char*>(first.input) + first.segments[i]);
+        for (int64_t k = 0; k < first.segment_length; ++k) {
             const Vector value = hn::Set(Floats(), input[k]);
             sums.x = add_product(value, hn::LoadU(Floats(), weights), sums.x);
             sums.y = add_product(value, hn::LoadU(Floats(), weights + lanes), sums.y);

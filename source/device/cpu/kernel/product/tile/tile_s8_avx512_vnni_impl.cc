@@ -38,20 +38,20 @@ struct Set
 
 }  // namespace
 
-const ByteFormat avx512_vnni_format = {
+const TileFormat avx512_vnni_format = {
     CPU_FEATURE_AVX512F | CPU_FEATURE_AVX512BW | CPU_FEATURE_AVX512VL | CPU_FEATURE_AVX512_VNNI,
     1,
     4,
     Set::kRows,
     32,
     true,
-    multiply_byte_tile<Set>};
+    multiply_group_tile<Set>};
 
 }  // namespace tengine::cpu
 #else
 namespace tengine::cpu {
 
-const ByteFormat avx512_vnni_format = {};
+const TileFormat avx512_vnni_format = {};
 
 }  // namespace tengine::cpu
 #endif

@@ -47,14 +47,14 @@ struct Set
 
 }  // namespace
 
-const ByteFormat avx_vnni_format = {
-    CPU_FEATURE_AVX2 | CPU_FEATURE_AVX_VNNI, 1, 4, Set::kRows, 16, true, multiply_byte_tile<Set>};
+const TileFormat avx_vnni_format = {
+    CPU_FEATURE_AVX2 | CPU_FEATURE_AVX_VNNI, 1, 4, Set::kRows, 16, true, multiply_group_tile<Set>};
 
 }  // namespace tengine::cpu
 #else
 namespace tengine::cpu {
 
-const ByteFormat avx_vnni_format = {};
+const TileFormat avx_vnni_format = {};
 
 }  // namespace tengine::cpu
 #endif

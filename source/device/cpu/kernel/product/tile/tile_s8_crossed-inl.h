@@ -4,12 +4,12 @@
 //     (x + y') (x' + y) = x y + x' y' + x x' + y y',
 // one product in the place of two (S. Winograd, 1968). The sums of y y' belong to a column and are
 // subtracted from its initial accumulators when weights are packed, those of x x' belong to a row
-// (`ByteTile::excess`). All is modulo 2^32. Numbers within 255, and so sums of two, leave room in
-// an int16. For processors that have more units for sums than for products: of x86 with vectors of
-// 256 bits four and two. To be included, after group_tile-inl.h, in a namespace of the instruction
-// set's own, with hn, for a Set of Highway's vectors, in pixels_s8_impl.cc. Limits: eight sums
-// and products of two groups and two vectors in four units, and the order in which these take them:
-// a Zen 4 does 28 products a cycle, and 26 without crossing.
+// (`GroupTile::compensation`). All is modulo 2^32. Numbers within 255, and so sums of two, leave
+// room in an int16. For processors that have more units for sums than for products: of x86 with
+// vectors of 256 bits four and two. To be included, after group_tile-inl.h, in a namespace of the
+// instruction set's own, with hn, for a Set of Highway's vectors, in pixels_s8_impl.cc. Limits:
+// eight sums and products of two groups and two vectors in four units, and the order in which these
+// take them: a Zen 4 does 28 products a cycle, and 26 without crossing.
 #pragma once
 
 constexpr int kMostCrossedRows = 4;  // which with the weights take all sixteen registers
@@ -25,7 +25,7 @@ struct CrossedWeights
 
 template <class Set, int kRows, int kVectors>
 TENGINE_INLINE void add_crossed(const ByteRowsAt& rows, const CrossedWeights<Set>& weights,
-                                ByteSums<Set, kRows, kVectors>& sums)
+                                GroupSums<Set, kRows, kVectors>& sums)
 {
     if constexpr (kRows > 1) add_crossed(rows, weights, sums.before);
     const char* at = rows.template at<kRows - 1>();
@@ -38,25 +38,25 @@ TENGINE_INLINE void add_crossed(const ByteRowsAt& rows, const CrossedWeights<Set
 
 // For each row the same off all columns.
 template <class Set, int kRows, int kVectors>
-TENGINE_INLINE void take_off(const int32_t* excess, ByteSums<Set, kRows, kVectors>& sums)
+TENGINE_INLINE void take_off(const int32_t* compensation, GroupSums<Set, kRows, kVectors>& sums)
 {
-    if constexpr (kRows > 1) take_off(excess, sums.before);
-    const auto row = hn::Set(Integers(), excess[kRows - 1]);
+    if constexpr (kRows > 1) take_off(compensation, sums.before);
+    const auto row = hn::Set(Integers(), compensation[kRows - 1]);
     sums.x = hn::Sub(sums.x, row);
     if constexpr (kVectors > 1) sums.y = hn::Sub(sums.y, row);
 }
 
 template <class Set, int kRows, int kVectors>
-__attribute__((noinline)) void multiply_crossed_rows(const ByteTile& tile)
+__attribute__((noinline)) void multiply_crossed_rows(const GroupTile& tile)
 {
-    ByteSums<Set, kRows, kVectors> sums;
+    GroupSums<Set, kRows, kVectors> sums;
     sums.start(tile.start, 0);
-    take_off(tile.excess, sums);
+    take_off(tile.compensation, sums);
     ByteWeightsAt<Set> weights(tile);
     const int64_t step = tile.input_step;
     ByteAhead ahead(tile);
-    for (int64_t i = 0; i < tile.stretch_num; ++i) {
-        const char* begin = tile.input + tile.stretches[i];
+    for (int64_t i = 0; i < tile.segment_num; ++i) {
+        const char* begin = tile.input + tile.segments[i];
         ByteRowsAt rows = {begin, begin + 3 * step, nullptr, nullptr, nullptr, step};
         for (int64_t twos = tile.groups / 2; twos > 0; --twos) {
             CrossedWeights<Set> both;
@@ -78,7 +78,7 @@ __attribute__((noinline)) void multiply_crossed_rows(const ByteTile& tile)
 }
 
 template <class Set, int kRows = kMostCrossedRows>
-void multiply_crossed_tile(const ByteTile& tile, int64_t rows)
+void multiply_crossed_tile(const GroupTile& tile, int64_t rows)
 {
     if constexpr (kRows > 1)
         if (rows < kRows) return multiply_crossed_tile<Set, kRows - 1>(tile, rows);
@@ -87,8 +87,8 @@ void multiply_crossed_tile(const ByteTile& tile, int64_t rows)
 }
 
 // The compensation for the crossed products of a row.
-TENGINE_INLINE int32_t sum_excess(const char* row, const int64_t* stretches, int64_t stretch_num,
-                                  int64_t groups)
+TENGINE_INLINE int32_t sum_compensation(const char* row, const int64_t* segments,
+                                        int64_t segment_num, int64_t groups)
 {
     const hn::Repartition<uint64_t, Integers> d;  // two groups each
     const hn::Repartition<int16_t, Integers> pairs;
@@ -100,8 +100,8 @@ TENGINE_INLINE int32_t sum_excess(const char* row, const int64_t* stretches, int
             hn::ReorderWidenMulAccumulate(Integers(), hn::BitCast(pairs, both),
                                           hn::BitCast(pairs, hn::ShiftRight<32>(both)), sum, none);
     };
-    for (int64_t stretch = 0; stretch < stretch_num; ++stretch) {
-        const auto* from = reinterpret_cast<const uint64_t*>(row + stretches[stretch]);
+    for (int64_t segment = 0; segment < segment_num; ++segment) {
+        const auto* from = reinterpret_cast<const uint64_t*>(row + segments[segment]);
         int64_t i = 0;
         for (; i + lanes <= twos; i += lanes)
             add(hn::LoadU(d, from + i));
@@ -112,13 +112,13 @@ TENGINE_INLINE int32_t sum_excess(const char* row, const int64_t* stretches, int
 }
 
 // The compensation for the pixels of a block.
-TENGINE_INLINE void compute_excess(const BytePixels& conv, const PixelBlock& block)
+TENGINE_INLINE void compute_compensation(const BytePixels& conv, const PixelBlock& block)
 {
     const int64_t step = conv.input_step * conv.format.element_size;
     auto* to = reinterpret_cast<int32_t*>(block.scratch);
     for (int64_t line = 0; line < block.lines; ++line) {
         const char* row = block.input + line * block.line_step;
         for (int64_t pixel = 0; pixel < block.pixels; ++pixel, row += step)
-            *to++ = sum_excess(row, block.stretches, conv.stretch_num, conv.whole_groups());
+            *to++ = sum_compensation(row, block.segments, conv.segment_num, conv.whole_groups());
     }
 }

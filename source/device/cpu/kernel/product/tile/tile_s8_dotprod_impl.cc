@@ -74,19 +74,19 @@ struct Set
     }
 };
 
-#define TENGINE_CPU_BYTE_QUARTERS
+#define TENGINE_CPU_TILE_QUARTERS
 #include "device/cpu/kernel/product/tile/group_tile-inl.h"
 
 }  // namespace
 
-const ByteFormat dotprod_format = {CPU_FEATURE_ARM_DOTPROD, 1, 4, Set::kRows, 8, false,
-                                   multiply_byte_tile<Set>};
+const TileFormat dotprod_format = {CPU_FEATURE_ARM_DOTPROD, 1, 4, Set::kRows, 8, false,
+                                   multiply_group_tile<Set>};
 
 }  // namespace tengine::cpu
 #else
 namespace tengine::cpu {
 
-const ByteFormat dotprod_format = {};
+const TileFormat dotprod_format = {};
 
 }  // namespace tengine::cpu
 #endif  // __ARM_FEATURE_DOTPROD

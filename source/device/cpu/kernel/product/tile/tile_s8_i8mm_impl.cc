@@ -59,14 +59,14 @@ struct BytePairs
 
 }  // namespace
 
-const ByteFormat i8mm_format = {CPU_FEATURE_ARM_I8MM,
+const TileFormat i8mm_format = {CPU_FEATURE_ARM_I8MM,
                                 1,
                                 kGroupBytes,
                                 kMostRows,
                                 kColumns,
                                 false,
                                 multiply_pair_tile<BytePairs<false>>};
-const ByteFormat i8mm_unsigned_format = {CPU_FEATURE_ARM_I8MM,
+const TileFormat i8mm_unsigned_format = {CPU_FEATURE_ARM_I8MM,
                                          1,
                                          kGroupBytes,
                                          kMostRows,
@@ -78,8 +78,8 @@ const ByteFormat i8mm_unsigned_format = {CPU_FEATURE_ARM_I8MM,
 #else
 namespace tengine::cpu {
 
-const ByteFormat i8mm_format = {};
-const ByteFormat i8mm_unsigned_format = {};
+const TileFormat i8mm_format = {};
+const TileFormat i8mm_unsigned_format = {};
 
 }  // namespace tengine::cpu
 #endif  // __ARM_FEATURE_MATMUL_INT8
