@@ -8,6 +8,7 @@
 #include "tensor_file/failure.h"
 #include "text.h"
 #include "verify/bound.h"
+#include "verify/case_inputs.h"
 
 namespace tengine::tools {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "verify/case.h"
+#include "cases/case.h"
 #include "verify/finding.h"
 #include "verify/graph_of_case.h"
 #include "verify/manifest.h"

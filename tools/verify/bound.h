@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "cases/case.h"
 #include "tensor_file/tensor.h"
-#include "verify/case.h"
 
 namespace tengine::tools {
 

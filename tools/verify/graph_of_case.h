@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "cases/case.h"
 #include "tengine/c_api.h"
 #include "tensor_file/tensor.h"
-#include "verify/case.h"
 #include "verify/target.h"
 
 namespace tengine::tools {

@@ -10,6 +10,7 @@
 #include "tengine/inspect.h"
 #include "tensor_file/failure.h"
 #include "text.h"
+#include "verify/case_inputs.h"
 #include "verify/graph_of_case.h"
 
 namespace tengine::tools {

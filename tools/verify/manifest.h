@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "cases/case.h"
 #include "json_file.h"
-#include "verify/case.h"
 #include "verify/finding.h"
 #include "verify/target.h"
 

@@ -5,8 +5,8 @@
 
 #include <vector>
 
+#include "cases/case.h"
 #include "verify/bound.h"
-#include "verify/case.h"
 
 namespace tengine::tools {
 

@@ -6,6 +6,7 @@
 
 #include "tensor_file/failure.h"
 #include "verify/bound.h"
+#include "verify/case_inputs.h"
 #include "verify/graph_of_case.h"
 #include "verify/reference.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine verify`: whether a device computes what it claims to. The cases are in case_<family>.cc,
-// the error bounds in bound.h, each check in a file.
+// `tengine verify`: whether a device computes what it claims to. The cases are those of
+// tools/cases, the error bounds are in bound.h, each check is in a file.
 #include <cstdio>
 #include <map>
 #include <memory>

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "verify/case.h"
+#include "cases/case.h"
 
 namespace tengine::tools {
 namespace {

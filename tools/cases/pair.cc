@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of two tensors and more, element by element, with broadcasting.
-#include "verify/case.h"
+#include "cases/case.h"
 
 namespace tengine::tools {
 namespace {

@@ -2,7 +2,7 @@
 // Shape classes, read off a case, so that every table has them.
 #include <algorithm>
 
-#include "verify/case.h"
+#include "cases/case.h"
 
 namespace tengine::tools {
 namespace {

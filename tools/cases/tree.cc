@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ensembles of decision trees, of ai.onnx.ml.
-#include "verify/case.h"
+#include "cases/case.h"
 
 namespace tengine::tools {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "benchmark/kernel_case.h"
-#include "verify/case.h"
+#include "cases/case.h"
 
 namespace tengine::tools {
 

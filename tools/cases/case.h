@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One node as data, and the tables of such nodes that `tengine verify` tries a device with:
-// case_<family>.cc, a table for each family of operators.
+// One node as data, and the tables of such nodes, <family>.cc for each family of operators: one
+// list of cases for `tengine verify`, the tests of kernels and devices, and the benchmarks.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "tensor_file/tensor.h"
+#include "tengine/defines.h"
 
 namespace tengine::tools {
 
@@ -103,10 +103,5 @@ void add_cases_behind_conv(std::vector<Case>* cases);
 // The property that makes the shapes of a case special, "plain" if none does: "one element",
 // "zero-sized", "grouped", "dilated", "odd sizes". One that has several is of the rarest.
 std::string classify_shape(const Case& of);
-
-// Seeded values of the inputs in a type, in the order of the case; those that are absent are empty.
-// Floats are numbers that `value_type` holds exactly: that of a run in another precision, else the
-// same type. Throws Failure.
-std::vector<Tensor> make_inputs(const Case& of, int data_type, int value_type, uint64_t seed);
 
 }  // namespace tengine::tools

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "verify/kernel_table.h"
+#include "cases/kernel_table.h"
 
 namespace tengine::tools {
 

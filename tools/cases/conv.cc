@@ -2,8 +2,8 @@
 // Convolutions and products of matrices, at the sizes of the kernels' tests.
 #include <tuple>
 
-#include "verify/case.h"
-#include "verify/kernel_table.h"
+#include "cases/case.h"
+#include "cases/kernel_table.h"
 
 namespace tengine::tools {
 

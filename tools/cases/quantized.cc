@@ -4,7 +4,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "verify/case.h"
+#include "cases/case.h"
 
 namespace tengine::tools {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signals, rotations, losses, random numbers, and results whose shapes depend on values.
-#include "verify/case.h"
+#include "cases/case.h"
 
 namespace tengine::tools {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of one tensor, element by element.
-#include "verify/case.h"
-#include "verify/kernel_table.h"
+#include "cases/case.h"
+#include "cases/kernel_table.h"
 
 namespace tengine::tools {
 namespace {

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "verify/case.h"
+#include "cases/case.h"
 
-#include <algorithm>
-#include <cmath>
-#include <random>
 #include <sstream>
-
-#include "tengine/inspect.h"
-#include "tensor_file/failure.h"
 
 namespace tengine::tools {
 
@@ -140,15 +134,23 @@ namespace {
 
 constexpr size_t kMostShown = 8;
 
+template <class Value>
+std::string join(const std::vector<Value>& values, char separator)
+{
+    std::ostringstream text;
+    for (size_t i = 0; i < values.size(); ++i) {
+        if (i > 0) text << separator;
+        text << values[i];
+    }
+    return text.str();
+}
+
 // "1,2,3", "#9" of nine.
 template <class Value>
 std::string list_text(const std::vector<Value>& values)
 {
     if (values.size() > kMostShown) return '#' + std::to_string(values.size());
-    std::ostringstream text;
-    for (size_t i = 0; i < values.size(); ++i)
-        text << (i == 0 ? "" : ",") << values[i];
-    return text.str();
+    return join(values, ',');
 }
 
 // "[1,2,3]" of values, "#1x3" of a constant, "1x3" of a fed operand.
@@ -156,69 +158,9 @@ std::string operand_text(const Operand& operand)
 {
     if (operand.is_absent) return "-";
     if (operand.values.empty() || operand.values.size() > kMostShown)
-        return (operand.is_constant ? "#" : "") + shape_text(operand.dims);
+        return (operand.is_constant ? "#" : "") +
+               (operand.dims.empty() ? "scalar" : join(operand.dims, 'x'));
     return '[' + list_text(operand.values) + ']';
-}
-
-double lowest_value(int data_type)
-{
-    switch (data_type) {
-        case TENGINE_DT_INT8:
-            return -128;
-        case TENGINE_DT_INT16:
-            return -32768;
-        default:
-            return 0;
-    }
-}
-
-bool is_unsigned(int data_type)
-{
-    return data_type == TENGINE_DT_UINT8 || data_type == TENGINE_DT_UINT16 ||
-           data_type == TENGINE_DT_UINT32 || data_type == TENGINE_DT_UINT64;
-}
-
-// A number of the range that the type holds.
-double random_value(std::mt19937_64* engine, double low, double high, int data_type)
-{
-    // 2^-53: numbers between have no more digits in a double.
-    const double share = std::ldexp(static_cast<double>((*engine)() >> 11), -53);
-    if (is_floating(data_type)) return low + share * (high - low);
-    if (data_type == TENGINE_DT_BOOL) return share < 0.5 ? 0 : 1;
-    low = std::ceil(is_unsigned(data_type) ? std::max(low, 0.0) : low);
-    return std::min(std::floor(low + share * (high - low + 1)), high);
-}
-
-constexpr double kIntegerFactor = 8;
-
-// A value rounded to another floating type.
-double rounded(double value, int data_type)
-{
-    Tensor element = make_tensor(data_type, {});
-    set_element(&element, 0, value);
-    return get_element(element, 0);
-}
-
-Tensor make_input(const Operand& operand, const Case& of, int case_type, int value_type,
-                  std::mt19937_64* engine)
-{
-    const int type = operand.data_type == kCaseType ? case_type : operand.data_type;
-    Tensor made = make_tensor(type, {operand.dims.begin(), operand.dims.end()});
-    const bool has_range = operand.low != operand.high;
-    const bool is_rounded = type == case_type && value_type != case_type;
-    const double offset = operand.counts_from_lowest ? lowest_value(type) : 0;
-    for (size_t i = 0; i < made.element_number(); ++i) {
-        const double factor = is_floating(type) ? 1 : kIntegerFactor;
-        const double low = has_range ? operand.low : of.low * factor;
-        const double high = has_range ? operand.high : of.high * factor;
-        const double value =
-            !operand.values.empty() ? operand.values[i % operand.values.size()] + offset
-            : operand.counts_from_lowest
-                ? offset + std::floor(random_value(engine, low, high + 1, TENGINE_DT_FP64))
-                : random_value(engine, low, high, type);
-        set_element(&made, i, is_rounded ? rounded(value, value_type) : value);
-    }
-    return made;
 }
 
 }  // namespace
@@ -242,16 +184,6 @@ std::string Case::name() const
     for (const auto& [key, value] : texts)
         text << ' ' << key << '=' << value;
     return text.str() + (is_behind_conv ? " behind=Conv" : "");
-}
-
-std::vector<Tensor> make_inputs(const Case& of, int data_type, int value_type, uint64_t seed)
-{
-    std::mt19937_64 engine(seed);
-    std::vector<Tensor> inputs;
-    for (const Operand& operand : of.inputs)
-        inputs.push_back(
-            operand.is_absent ? Tensor() : make_input(operand, of, data_type, value_type, &engine));
-    return inputs;
 }
 
 std::vector<Case> list_cases()

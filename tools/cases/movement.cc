@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that move elements.
-#include "verify/case.h"
+#include "cases/case.h"
 
 namespace tengine::tools {
 namespace {
