@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Micro-benchmarks: one node at sizes of real networks (kernel_case.h) through the public API, with
-// one thread and with two, and beside it the libraries of peers.h with one. Multiply-adds are also
-// counted in GFLOP/s and in per cent of what the cores can do (peak.h). Use --benchmark_filter=Conv
-// to choose.
+// Micro-benchmarks: one node at sizes of real networks (tools/cases/network.cc) through the public
+// API, with one thread and with two, and beside it the libraries of peers.h with one. Multiply-adds
+// are also counted in GFLOP/s and in per cent of what the cores can do (peak.h). Use
+// --benchmark_filter=Conv to choose.
 #include <benchmark/benchmark.h>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include "benchmark/peak.h"
-#include "kernel_case.h"
 #include "peers.h"
 #include "tengine/c_api.h"
 #include "tengine/inspect.h"
@@ -25,9 +24,9 @@ void require(bool condition, const std::string& what)
     std::exit(1);
 }
 
-// Tensor and node of the same name, with the same value in all elements.
+// Tensor and node of the same name.
 tensor_t add_input(graph_t graph, const std::string& name, const std::vector<int>& shape,
-                   bool is_constant, int data_type = TENGINE_DT_FP32)
+                   bool is_constant, int data_type)
 {
     node_t node = create_graph_node(graph, name.c_str(), is_constant ? "Const" : "InputOp");
     tensor_t tensor = create_graph_tensor(graph, name.c_str(), data_type);
@@ -38,7 +37,7 @@ tensor_t add_input(graph_t graph, const std::string& name, const std::vector<int
     return tensor;
 }
 
-void set_attributes(node_t node, const KernelCase& node_case)
+void set_attributes(node_t node, const tools::Case& node_case)
 {
     for (const auto& [name, values] : node_case.lists)
         require(set_node_attr_generic(node, name.c_str(), "int64[]", values.data(),
@@ -74,7 +73,7 @@ node_t add_identity(graph_t graph, const char* name)
 class Network
 {
   public:
-    Network(const KernelCase& node_case, int thread_num)
+    Network(const tools::Case& node_case, int thread_num)
         : context_(create_profiling_context()), graph_(create_graph(context_, nullptr, nullptr))
     {
         require(graph_ != nullptr, "graph");
@@ -82,26 +81,13 @@ class Network
         require(node != nullptr, node_case.op);
         const bool is_inside = node_case.op.compare(0, 4, "Conv") == 0;
         for (size_t i = 0; i < node_case.inputs.size(); ++i) {
-            tensor_t input =
-                add_input(graph_, "input" + std::to_string(i), node_case.inputs[i], i > 0);
-            const int size = get_tensor_buffer_size(input);
-            std::vector<float>& data = data_.emplace_back(size / sizeof(float), 0.5f);
-            require(set_tensor_buffer(input, data.data(), size) == 0, "input");
+            tensor_t input = add_operand(static_cast<int>(i), node_case.inputs[i]);
             if (i == 0 && is_inside) {
                 node_t before = add_identity(graph_, "before");
                 require(set_node_input_tensor(before, 0, input) == 0, "before");
                 input = get_graph_tensor(graph_, "before");
             }
             require(set_node_input_tensor(node, static_cast<int>(i), input) == 0, "input");
-        }
-        if (!node_case.axes.empty()) {
-            const int number = static_cast<int>(node_case.axes.size());
-            tensor_t axes = add_input(graph_, "axes", {number}, true, TENGINE_DT_INT64);
-            axes_ = node_case.axes;
-            require(set_tensor_buffer(axes, axes_.data(), get_tensor_buffer_size(axes)) == 0 &&
-                        set_node_input_tensor(node, static_cast<int>(node_case.inputs.size()),
-                                              axes) == 0,
-                    "axes");
         }
         tensor_t output = create_graph_tensor(graph_, "node", TENGINE_DT_FP32);
         require(set_node_output_tensor(node, 0, output, TENSOR_TYPE_VAR) == 0, "output");
@@ -141,6 +127,25 @@ class Network
     }
 
   private:
+    // Integers have the values that the case states; floats are 0.5, as the exponents are.
+    tensor_t add_operand(int index, const tools::Operand& operand)
+    {
+        const std::string name = "input" + std::to_string(index);
+        const bool is_list = operand.data_type == TENGINE_DT_INT64;
+        tensor_t input = add_input(graph_, name, operand.dims, operand.is_constant,
+                                   is_list ? TENGINE_DT_INT64 : TENGINE_DT_FP32);
+        const int size = get_tensor_buffer_size(input);
+        void* values = nullptr;
+        if (is_list) {
+            lists_.emplace_back(operand.values.begin(), operand.values.end());
+            values = lists_.back().data();
+        } else {
+            values_.emplace_back(static_cast<size_t>(size) / sizeof(float), 0.5f);
+            values = values_.back().data();
+        }
+        require(set_tensor_buffer(input, values, size) == 0, name);
+        return input;
+    }
     void prepare(const char* output, int thread_num)
     {
         const char* input = "input0";
@@ -153,8 +158,8 @@ class Network
 
     context_t context_;
     graph_t graph_;
-    std::vector<std::vector<float>> data_;
-    std::vector<int64_t> axes_;
+    std::vector<std::vector<float>> values_;
+    std::vector<std::vector<int64_t>> lists_;
 };
 
 #ifdef TENGINE_HAVE_HIGHWAY
@@ -189,13 +194,13 @@ void measure(benchmark::State& state, int64_t macs, const Run& run)
             100 * gflops / (peak_gflops() * static_cast<double>(state.range(0)));
 }
 
-void measure_ours(benchmark::State& state, const KernelCase& node_case)
+void measure_ours(benchmark::State& state, const tools::Case& node_case)
 {
     Network network(node_case, static_cast<int>(state.range(0)));
     measure(state, network.macs(), [&] { return network.run(); });
 }
 
-void measure_peer(benchmark::State& state, const KernelCase& node_case, size_t index)
+void measure_peer(benchmark::State& state, const tools::Case& node_case, size_t index)
 {
     const auto run = find_peers(node_case)[index].prepare();
     measure(state, Network(node_case, 1).macs(), [&] {
@@ -215,7 +220,7 @@ benchmark::internal::Benchmark* add(const std::string& name, const Measure& func
         ->Unit(benchmark::kMicrosecond);
 }
 
-void add_case(const KernelCase& node_case)
+void add_case(const tools::Case& node_case)
 {
     add(node_case.name(), [node_case](benchmark::State& state) {
         measure_ours(state, node_case);
@@ -235,9 +240,9 @@ int main(int argc, char** argv)
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
     tengine::require(init_tengine() == 0, "init");
-    for (const tengine::KernelCase& node_case : tengine::list_kernel_cases())
-        if (node_case.is_benchmark) tengine::add_case(node_case);
-    for (const tengine::KernelCase& node_case : tengine::list_layer_cases())
+    for (const tengine::tools::Case& node_case : tengine::tools::list_network_cases())
+        tengine::add_case(node_case);
+    for (const tengine::tools::Case& node_case : tengine::tools::list_measured_cases())
         tengine::add_case(node_case);
     benchmark::RunSpecifiedBenchmarks();
     release_tengine();

@@ -23,12 +23,12 @@ namespace {
 
 using Shape = std::vector<int64_t>;
 
-Shape shape_of(const KernelCase& node_case, size_t input)
+Shape shape_of(const tools::Case& node_case, size_t input)
 {
-    return {node_case.inputs[input].begin(), node_case.inputs[input].end()};
+    return {node_case.inputs[input].dims.begin(), node_case.inputs[input].dims.end()};
 }
 
-int find_int(const KernelCase& node_case, const std::string& name, int otherwise)
+int find_int(const tools::Case& node_case, const std::string& name, int otherwise)
 {
     for (const auto& [key, value] : node_case.ints)
         if (key == name) return value;
@@ -42,7 +42,7 @@ struct ProductSizes
     bool is_transposed;
 };
 
-bool find_product(const KernelCase& node_case, ProductSizes* out_sizes)
+bool find_product(const tools::Case& node_case, ProductSizes* out_sizes)
 {
     const bool is_gemm = node_case.op == "Gemm";
     if (!is_gemm && node_case.op != "MatMul") return false;
@@ -87,7 +87,7 @@ Memory::desc any_layout(const Shape& shape)
     return {shape, Memory::data_type::f32, Memory::format_tag::any};
 }
 
-void prepare_convolution(const KernelCase& node_case, Primitive* out_primitive)
+void prepare_convolution(const tools::Case& node_case, Primitive* out_primitive)
 {
     const Shape input = shape_of(node_case, 0);
     Shape weight = shape_of(node_case, 1), output = {input[0], weight[0]};
@@ -130,11 +130,11 @@ void prepare_product(const ProductSizes& sizes, Primitive* out_primitive)
     out_primitive->primitive = dnnl::matmul(chosen);
 }
 
-void add_onednn(const KernelCase& node_case, std::vector<Peer>* peers)
+void add_onednn(const tools::Case& node_case, std::vector<Peer>* peers)
 {
     ProductSizes sizes = {};
     const bool is_product = find_product(node_case, &sizes);
-    if (!is_product && (node_case.op != "Conv" || node_case.inputs[0].size() != 4)) return;
+    if (!is_product && (node_case.op != "Conv" || node_case.inputs[0].dims.size() != 4)) return;
     peers->push_back({"oneDNN", [=] {
                           const auto primitive = std::make_shared<Primitive>();
                           if (is_product)
@@ -183,7 +183,7 @@ struct Matrices
     std::vector<float> a, b, c;
 };
 
-void add_openblas(const KernelCase& node_case, std::vector<Peer>* peers)
+void add_openblas(const tools::Case& node_case, std::vector<Peer>* peers)
 {
     ProductSizes sizes;
     if (!find_product(node_case, &sizes)) return;
@@ -208,7 +208,7 @@ void keep_peers_single_threaded()
 #endif
 }
 
-std::vector<Peer> find_peers([[maybe_unused]] const KernelCase& node_case)
+std::vector<Peer> find_peers([[maybe_unused]] const tools::Case& node_case)
 {
     std::vector<Peer> peers;
 #ifdef TENGINE_HAVE_ONEDNN

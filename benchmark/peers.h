@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "kernel_case.h"
+#include "cases/case.h"
 
 namespace tengine {
 
@@ -23,6 +23,6 @@ struct Peer
 void keep_peers_single_threaded();
 
 // Empty for an operator that they do not have.
-std::vector<Peer> find_peers(const KernelCase& node_case);
+std::vector<Peer> find_peers(const tools::Case& node_case);
 
 }  // namespace tengine

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cases/case.h"
 
+#include <algorithm>
+#include <iterator>
 #include <sstream>
 
 namespace tengine::tools {
@@ -128,6 +130,14 @@ const Types& byte_types()
 {
     static const Types types = {TENGINE_DT_INT8, TENGINE_DT_UINT8};
     return types;
+}
+
+Types few_types(const Types& types)
+{
+    Types few;
+    std::copy_if(types.begin(), types.end(), std::back_inserter(few),
+                 [](int type) { return type == TENGINE_DT_FP32 || type == TENGINE_DT_FP16; });
+    return few;
 }
 
 namespace {

@@ -70,6 +70,18 @@ struct Case
     std::string name() const;
 };
 
+// How a convolution's window differs from stride 1, no padding, no dilation, one group.
+struct ConvWindow
+{
+    std::vector<int64_t> strides = {}, pads = {}, dilations = {};
+    int group = 1;
+    bool has_bias = true;
+};
+
+// Conv or ConvTranspose of floats: weights and biases are constants.
+Case conv_case(const char* op, const std::vector<int>& input, const std::vector<int>& weight,
+               const ConvWindow& window = {});
+
 // fp32, fp16, bf16, fp64
 const Types& float_types();
 // int8 to uint64
@@ -81,8 +93,17 @@ const Types& all_types();
 // int8 and uint8
 const Types& byte_types();
 
-// All cases of the tables, each with a shape class.
+// fp32 and fp16, where they are among these: for cases that are large to be cut among threads.
+Types few_types(const Types& types);
+
+// All cases of the tables, each with a shape class and with a name that no other has.
 std::vector<Case> list_cases();
+
+// Layers of real networks in floats, for benchmarks and the tests of kernels: plain kernels take
+// too long for `tengine verify` to have them among its cases.
+std::vector<Case> list_network_cases();
+// More of them, for benchmarks.
+std::vector<Case> list_measured_cases();
 
 void add_conv_cases(std::vector<Case>* cases);
 void add_product_cases(std::vector<Case>* cases);

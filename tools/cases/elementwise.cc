@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of one tensor, element by element.
 #include "cases/case.h"
-#include "cases/kernel_table.h"
 
 namespace tengine::tools {
 namespace {
 
-const std::vector<std::vector<int>>& list_shapes()
+using Shapes = std::vector<std::vector<int>>;
+
+const Shapes& list_shapes()
 {
-    static const std::vector<std::vector<int>> shapes = {
-        {}, {1}, {7}, {33}, {2, 65}, {2, 3, 5, 13}, {1, 64, 9, 11}, {0, 3}};
+    static const Shapes shapes = {{},    {1}, {7}, {33}, {2, 65}, {2, 3, 5, 13}, {1, 64, 9, 11},
+                                  {0, 3}};
+    return shapes;
+}
+
+// Around the lengths of vectors, and enough for several threads.
+const Shapes& list_lengths()
+{
+    static const Shapes shapes = {{13}, {16}, {17}, {31}, {1001}, {2, 33000}};
     return shapes;
 }
 
@@ -37,28 +45,55 @@ constexpr Unary kFunctions[] = {
 void add_unary(const Unary& unary, const Types& types, const Types& outputs,
                std::vector<Case>* cases)
 {
-    for (const std::vector<int>& shape : list_shapes()) {
-        Case made = {unary.op, {fed(shape)}};
-        made.low = unary.low;
-        made.high = unary.high;
-        made.types = types;
-        made.outputs = outputs;
-        cases->push_back(made);
-    }
+    const auto add = [&](const Shapes& shapes, const Types& in) {
+        for (const std::vector<int>& shape : shapes) {
+            Case made = {unary.op, {fed(shape)}};
+            made.low = unary.low;
+            made.high = unary.high;
+            made.types = in;
+            made.outputs = outputs;
+            cases->push_back(made);
+        }
+    };
+    add(list_shapes(), types);
+    if (const Types few = few_types(types); !few.empty()) add(list_lengths(), few);
+}
+
+// Attributes that are not the defaults.
+void add_factors(std::vector<Case>* cases)
+{
+    const auto add = [&](const char* op, const std::vector<std::pair<std::string, float>>& floats) {
+        for (const std::vector<int>& shape : Shapes{{37}, {2, 3, 5, 13}}) {
+            Case made = {op, {fed(shape)}};
+            made.floats = floats;
+            made.low = -5;
+            made.high = 5;
+            made.types = float_types();
+            cases->push_back(made);
+        }
+    };
+    add("LeakyRelu", {{"alpha", 0.3F}});
+    add("HardSigmoid", {{"alpha", 0.4F}, {"beta", 0.1F}});
+    add("Swish", {{"alpha", 1.702F}});
 }
 
 void add_clips(std::vector<Case>* cases)
 {
-    for (const std::vector<int>& shape : list_shapes())
+    const auto add = [&](const std::vector<int>& shape, const Types& types) {
         for (const std::vector<Operand>& bounds : std::vector<std::vector<Operand>>{
                  {}, {number(1), number(3)}, {absent(), number(2)}, {number(1)}}) {
             Case made = {"Clip", {fed(shape)}};
             made.inputs.insert(made.inputs.end(), bounds.begin(), bounds.end());
             made.low = -5;
             made.high = 5;
-            made.types = number_types();
+            made.types = types;
             cases->push_back(made);
         }
+    };
+    for (const std::vector<int>& shape : list_shapes())
+        add(shape, number_types());
+    for (const std::vector<int>& shape : list_lengths())
+        add(shape, few_types(number_types()));
 }
 
 void add_casts(std::vector<Case>* cases)
@@ -71,7 +106,7 @@ void add_casts(std::vector<Case>* cases)
                                                                    {6, TENGINE_DT_INT32},
                                                                    {7, TENGINE_DT_INT64},
                                                                    {9, TENGINE_DT_BOOL}}) {
-        for (const std::vector<int>& shape : std::vector<std::vector<int>>{{33}, {2, 3, 5, 13}}) {
+        for (const std::vector<int>& shape : Shapes{{33}, {2, 3, 5, 13}}) {
             Case made = {"Cast", {fed(shape)}};
             made.ints = {{"to", to}};
             made.low = -9;
@@ -102,6 +137,7 @@ void add_elementwise_cases(std::vector<Case>* cases)
     add_unary({"IsNaN", -5, 5}, float_types(), {TENGINE_DT_BOOL}, cases);
     add_unary({"IsInf", -5, 5}, float_types(), {TENGINE_DT_BOOL}, cases);
     add_unary({"Dropout", -5, 5}, float_types(), {kCaseType}, cases);
+    add_factors(cases);
     add_clips(cases);
     add_casts(cases);
 }

@@ -70,6 +70,27 @@ void add_rotations(std::vector<Case>* cases)
         }
 }
 
+// Heads that are rotated whole and in part, with a cosine and a sine for each pair.
+void add_rotated_heads(std::vector<Case>* cases)
+{
+    const auto add_heads = [&](int tokens, int half, int rest, int interleaved) {
+        const Operand factors = fed({1, tokens, half});
+        add(cases, "RotaryEmbedding", {fed({1, tokens, 3 * (2 * half + rest)}), factors, factors},
+            float_types())
+            .ints = {
+            {"interleaved", interleaved}, {"num_heads", 3}, {"rotary_embedding_dim", 2 * half}};
+    };
+    for (const int interleaved : {0, 1}) {
+        for (const int half : {1, 7, 13, 16, 17, 33})
+            for (const int rest : {0, 3})
+                add_heads(5, half, rest, interleaved);
+        add_heads(0, 4, 0, interleaved);
+        add(cases, "RotaryEmbedding", {fed({2, 3, 5, 26}), fed({2, 5, 13}), fed({2, 5, 13})},
+            float_types())
+            .ints = {{"interleaved", interleaved}};
+    }
+}
+
 Operand list_of_int32(std::vector<double> values)
 {
     Operand made = constant({static_cast<int>(values.size())});
@@ -138,12 +159,13 @@ void add_other_cases(std::vector<Case>* cases)
 {
     add_signals(cases);
     add_rotations(cases);
+    add_rotated_heads(cases);
     add_attention(cases);
     add_losses(cases);
     add_dynamic(cases);
     add_random(cases);
-    for (const int type : {TENGINE_DT_FP32, TENGINE_DT_INT32}) {
-        Operand like = constant({1});
+    for (const auto& [type, length] : {std::pair(TENGINE_DT_FP32, 1), {TENGINE_DT_INT32, 2}}) {
+        Operand like = constant({length});
         like.data_type = type;
         Case& made = add(cases, "CastLike", {fed({2, 3, 17}), like}, all_types(), {type});
         made.low = -9;

@@ -20,18 +20,29 @@ std::vector<Pair> list_pairs()
             {fed({2, 5, 7, 9}), constant({5, 1, 1})},
             {constant({5, 1, 1}), fed({2, 5, 7, 9})},
             {fed({2, 3, 17}), fed({17})},
+            {fed({2, 3, 17}), fed({3, 1})},
             {fed({3, 1, 17}), fed({1, 5, 1})},
             {fed({1, 8, 13, 13}), fed({1, 8, 1, 1})},
             {fed({0, 4}), fed({4})}};
 }
 
+// Longer than a vector, than many, and enough for several threads.
+std::vector<Pair> list_long_pairs()
+{
+    return {{fed({17}), fed({17})}, {fed({5, 1}), fed({5, 1100})}, {fed({40000}), fed({40000})}};
+}
+
 void add_pairs(const Case& like, std::vector<Case>* cases)
 {
-    for (const auto& [a, b] : list_pairs()) {
-        Case made = like;
-        made.inputs = {a, b};
-        cases->push_back(made);
-    }
+    const auto add = [&](const std::vector<Pair>& pairs, const Types& types) {
+        for (const auto& [a, b] : pairs) {
+            cases->push_back(like);
+            cases->back().inputs = {a, b};
+            cases->back().types = types;
+        }
+    };
+    add(list_pairs(), like.types);
+    if (const Types few = few_types(like.types); !few.empty()) add(list_long_pairs(), few);
 }
 
 Case make(const char* op, const Types& types, double low = -1, double high = 1)
@@ -66,6 +77,7 @@ void add_arithmetic(std::vector<Case>* cases)
     for (const auto& [shape, slope] :
          std::vector<std::pair<std::vector<int>, std::vector<int>>>{{{2, 5, 7, 9}, {5, 1, 1}},
                                                                     {{2, 17}, {17}},
+                                                                    {{33}, {33}},
                                                                     {{33}, {1}},
                                                                     {{1, 64, 9, 9}, {64, 1, 1}}}) {
         Case made = make("PRelu", float_types());

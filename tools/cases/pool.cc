@@ -24,6 +24,8 @@ std::vector<Pool> list_pools()
             {{1, 64, 7, 7}, {7, 7}},
             {{1, 67, 9, 9}, {3, 3}, {2, 2}, {1, 1, 1, 1}},
             {{1, 3, 15, 17}, {3, 2}, {1, 1}, {}, {2, 3}},
+            {{2, 19, 7, 9}, {3, 2}, {2, 1}, {1, 0, 1, 1}},
+            {{1, 40, 7, 7}, {2, 3}, {1, 2}, {0, 2, 1, 0}, {2, 1}},
             {{2, 5, 33}, {3}, {2}, {1, 1}},
             {{1, 3, 5, 6, 7}, {2, 3, 2}, {1, 2, 2}}};
 }
@@ -56,9 +58,17 @@ void add_windows(std::vector<Case>* cases)
         counted.ints.push_back({"count_include_pad", 1});
         cases->push_back(counted);
     }
-    Case both = make("MaxPool", list_pools()[3], moved);
+    Case both = make("MaxPool", {{2, 3, 13, 13}, {3, 3}, {2, 2}, {1, 1, 1, 1}}, moved);
     both.outputs = {kCaseType, TENGINE_DT_INT64};
     cases->push_back(both);
+    // Padding and strides that no model has.
+    cases->push_back(make("MaxPool",
+                          {{1, 3, 4, 5},
+                           {3, 3},
+                           {700000000, 700000000},
+                           {900000000, 900000000, 900000000, 900000000},
+                           {900000000, 900000000}},
+                          moved));
 }
 
 void add_regions(std::vector<Case>* cases)
@@ -94,6 +104,7 @@ void add_pool_cases(std::vector<Case>* cases)
                                                                            {2, 3, 7, 7},
                                                                            {1, 17, 13, 5},
                                                                            {1, 64, 7, 7},
+                                                                           {2, 70, 13, 12},
                                                                            {1, 3, 31, 33},
                                                                            {2, 3, 17}}) {
             Case made = {op, {fed(shape)}};

@@ -24,18 +24,30 @@ std::vector<Reduction> list_reductions()
             {{1, 1}, {1}}};
 }
 
+std::vector<Reduction> list_large_reductions()
+{
+    return {{{2, 67, 3, 70}, {1}},
+            {{2, 67, 3, 70}, {2, 3}},
+            {{2, 67, 3, 70}, {3}},
+            {{2, 67, 3, 70}, {0, 1, 2, 3}}};
+}
+
 void add_reductions(const char* op, const Types& types, double low, double high,
                     std::vector<Case>* cases)
 {
-    for (const Reduction& reduction : list_reductions()) {
+    const auto add = [&](const Reduction& reduction, const Types& in) {
         const std::vector<double> axes(reduction.axes.begin(), reduction.axes.end());
         Case made = {op, {fed(reduction.shape), int64_list(axes)}};
         made.ints = {{"keepdims", reduction.keeps}};
-        made.types = types;
+        made.types = in;
         made.low = low;
         made.high = high;
         cases->push_back(made);
-    }
+    };
+    for (const Reduction& reduction : list_reductions())
+        add(reduction, types);
+    for (const Reduction& reduction : list_large_reductions())
+        add(reduction, few_types(types));
 }
 
 void add_extremes(std::vector<Case>* cases)

@@ -22,11 +22,9 @@ TEST(Reference, RoundsProductsBeforeItAddsThem)
         expected.push_back(sum);
     }
     ASSERT_GT(x.size(), 10u) << "fused sums differ";
-    KernelRunner runner(KernelCase{"HardSigmoid",
-                                   {{static_cast<int>(x.size())}},
-                                   {},
-                                   {},
-                                   {{"alpha", kAlpha}, {"beta", kBeta}}});
+    Case node_case = {"HardSigmoid", {tools::fed({static_cast<int>(x.size())})}};
+    node_case.floats = {{"alpha", kAlpha}, {"beta", kBeta}};
+    KernelRunner runner(node_case);
     runner.fill(0, x);
     EXPECT_EQ(runner.run(*runner.kernels().back(), 1), expected);
 }

@@ -79,12 +79,13 @@ const Kernel* find_phased(const KernelRunner& runner)
 TEST(PhasedConv, HasTheSameBitsForEveryNumberOfThreads)
 {
     if (get_vector_target_num() == 0) GTEST_SKIP() << "the build has no vectors";
-    for (const KernelCase& node_case :
-         {conv_case("ConvTranspose", {2, 70, 9, 14}, {70, 100, 2, 2}, {{2, 2}}),
-          conv_case("ConvTranspose", {1, 33, 13, 8}, {33, 40, 4, 5}, {{2, 3}, {1, 1, 1, 1}}),
-          conv_case("ConvTranspose", {1, 300, 3, 3}, {300, 200, 3, 3}, {{2, 2}, {1, 1, 0, 0}}),
-          conv_case("Conv", {2, 40, 9, 14}, {100, 40, 3, 3}, {{}, {6, 6, 6, 6}, {6, 6}}),
-          conv_case("Conv", {1, 300, 9, 4}, {200, 300, 3, 3}, {{}, {4, 4, 4, 4}, {4, 4}})}) {
+    for (const Case& node_case :
+         {tools::conv_case("ConvTranspose", {2, 70, 9, 14}, {70, 100, 2, 2}, {{2, 2}}),
+          tools::conv_case("ConvTranspose", {1, 33, 13, 8}, {33, 40, 4, 5}, {{2, 3}, {1, 1, 1, 1}}),
+          tools::conv_case("ConvTranspose", {1, 300, 3, 3}, {300, 200, 3, 3},
+                           {{2, 2}, {1, 1, 0, 0}}),
+          tools::conv_case("Conv", {2, 40, 9, 14}, {100, 40, 3, 3}, {{}, {6, 6, 6, 6}, {6, 6}}),
+          tools::conv_case("Conv", {1, 300, 9, 4}, {200, 300, 3, 3}, {{}, {4, 4, 4, 4}, {4, 4}})}) {
         KernelRunner runner(node_case);
         const Kernel* kernel = find_phased(runner);
         if (!kernel) GTEST_SKIP() << "the build leaves the kernel out";

@@ -120,8 +120,8 @@ class FunctionTest : public testing::TestWithParam<ExactFunction>
 TEST_P(FunctionTest, IsWithinItsUnits)
 {
     const std::vector<float> values = list_values();
-    KernelCase node_case = {GetParam().op, {{static_cast<int>(values.size())}}};
-    if (!GetParam().exponent.empty()) node_case.inputs.push_back({1});
+    Case node_case = {GetParam().op, {tools::fed({static_cast<int>(values.size())})}};
+    if (!GetParam().exponent.empty()) node_case.inputs.push_back(tools::constant({1}));
     KernelRunner runner(node_case);
     runner.fill(0, values);
     if (!GetParam().exponent.empty()) runner.fill(1, GetParam().exponent);

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "base/half.h"
+#include "cases/operand_values.h"
 #include "device/cpu/channels_last.h"
 #include "device/cpu/kernel_list.h"
 #include "device/cpu/prepared_kernel.h"
@@ -17,15 +18,47 @@
 namespace tengine::cpu {
 namespace {
 
-void set_attributes(node* node, const KernelCase& node_case)
+void set_attributes(node* node, const Case& of)
 {
-    for (const auto& [name, values] : node_case.lists)
+    for (const auto& [name, values] : of.lists)
         EXPECT_EQ(set_node_ints(node, name.c_str(), values.data(), static_cast<int>(values.size())),
                   TENGINE_OK);
-    for (const auto& [name, value] : node_case.ints)
+    for (const auto& [name, value] : of.ints)
         EXPECT_EQ(set_node_int(node, name.c_str(), value), TENGINE_OK);
-    for (const auto& [name, value] : node_case.floats)
+    for (const auto& [name, value] : of.floats)
         EXPECT_EQ(set_node_float(node, name.c_str(), value), TENGINE_OK);
+    for (const auto& [name, value] : of.texts)
+        EXPECT_EQ(set_node_text(node, name.c_str(), value.c_str(), value.size()), TENGINE_OK);
+}
+
+tensor* add_tensor(graph* graph, const std::vector<int>& dims, int data_type)
+{
+    tensor* added = create_ir_tensor(graph, nullptr, data_type);
+    EXPECT_EQ(set_ir_tensor_shape(added, dims.data(), static_cast<int>(dims.size())), TENGINE_OK);
+    EXPECT_EQ(allocate_ir_tensor(added), TENGINE_OK);
+    return added;
+}
+
+void fill_tensor(const tensor& filled, const std::vector<double>& values)
+{
+    for (size_t i = 0; i < values.size(); ++i) {
+        switch (filled.data_type) {
+            case TENGINE_DT_FP32:
+                filled.f32[i] = static_cast<float>(values[i]);
+                break;
+            case TENGINE_DT_FP16:
+                filled.f16[i] = fp32_to_fp16(static_cast<float>(values[i]));
+                break;
+            case TENGINE_DT_BF16:
+                filled.f16[i] = fp32_to_bf16(static_cast<float>(values[i]));
+                break;
+            case TENGINE_DT_INT64:
+                filled.i64[i] = static_cast<int64_t>(values[i]);
+                break;
+            default:
+                ADD_FAILURE() << get_data_type_name(filled.data_type);
+        }
+    }
 }
 
 int infer_output(node* node)
@@ -53,41 +86,43 @@ std::vector<float> widen(int data_type, const std::vector<uint16_t>& halves)
 
 }  // namespace
 
-KernelRunner::KernelRunner(const KernelCase& node_case, int data_type)
+KernelRunner::KernelRunner(const Case& of, int data_type) : of_(of), data_type_(data_type)
 {
     EXPECT_EQ(init_modules(), TENGINE_OK) << tengine_error_message();
     graph_ = create_ir_graph(nullptr);
-    node_ = create_ir_node(graph_, "node", get_op_type_by_name(node_case.op.c_str()), 0);
-    for (const std::vector<int>& shape : node_case.inputs) {
-        tensor* input = create_ir_tensor(graph_, nullptr, data_type);
-        EXPECT_EQ(set_ir_tensor_shape(input, shape.data(), static_cast<int>(shape.size())),
-                  TENGINE_OK);
-        EXPECT_EQ(allocate_ir_tensor(input), TENGINE_OK);
-        EXPECT_EQ(set_ir_node_input_tensor(node_, static_cast<int>(inputs_.size()), input),
-                  TENGINE_OK);
-        // Fast kernels want the weights, biases, statistics and exponents of these to be constants.
-        const bool has_weights = node_case.op == "BatchNormalization" || node_case.op == "Conv" ||
-                                 node_case.op == "ConvTranspose" || node_case.op == "Gemm" ||
-                                 node_case.op == "MatMul" || node_case.op == "Pow";
-        if (has_weights && !inputs_.empty()) input->tensor_type = TENSOR_TYPE_CONST;
-        inputs_.push_back(input);
-    }
-    if (!node_case.axes.empty()) add_axes(node_case.axes);
-    output_ = create_ir_tensor(graph_, "output", data_type);
-    EXPECT_EQ(set_ir_node_output_tensor(node_, 0, output_), TENGINE_OK);
-    set_attributes(node_, node_case);
-    EXPECT_EQ(infer_output(node_), TENGINE_OK) << tengine_error_message();
+    node_ = create_ir_node(graph_, "node", get_op_type_by_name(of.op.c_str()), 0);
+    for (const tools::Operand& operand : of.inputs)
+        add_input(operand);
+    add_outputs();
 }
 
-void KernelRunner::add_axes(const std::vector<int64_t>& axes)
+void KernelRunner::add_input(const tools::Operand& operand)
 {
-    tensor* input = create_ir_tensor(graph_, nullptr, TENGINE_DT_INT64);
-    const int shape[] = {static_cast<int>(axes.size())};
-    EXPECT_EQ(set_ir_tensor_shape(input, shape, 1), TENGINE_OK);
-    EXPECT_EQ(allocate_ir_tensor(input), TENGINE_OK);
-    EXPECT_EQ(set_ir_node_input_tensor(node_, static_cast<int>(inputs_.size()), input), TENGINE_OK);
-    std::copy(axes.begin(), axes.end(), input->i64);
-    input->tensor_type = TENSOR_TYPE_CONST;
+    tensor* input = nullptr;
+    if (!operand.is_absent) {
+        input = add_tensor(graph_, operand.dims, tools::type_of(operand, data_type_));
+        EXPECT_EQ(set_ir_node_input_tensor(node_, static_cast<int>(inputs_.size()), input),
+                  TENGINE_OK);
+        if (operand.is_constant) input->tensor_type = TENSOR_TYPE_CONST;
+        std::mt19937_64 engine(inputs_.size());
+        fill_tensor(*input, tools::make_values(operand, of_, data_type_, &engine));
+    }
+    inputs_.push_back(input);
+}
+
+// Memory of output 0 is that of a run.
+void KernelRunner::add_outputs()
+{
+    for (size_t i = 0; i < of_.outputs.size(); ++i) {
+        const int type = of_.outputs[i] == tools::kCaseType ? data_type_ : of_.outputs[i];
+        tensor* output = create_ir_tensor(graph_, nullptr, type);
+        EXPECT_EQ(set_ir_node_output_tensor(node_, static_cast<int>(i), output), TENGINE_OK);
+    }
+    output_ = get_ir_node_output(node_, 0);
+    set_attributes(node_, of_);
+    EXPECT_EQ(infer_output(node_), TENGINE_OK) << tengine_error_message();
+    for (size_t i = 1; i < of_.outputs.size(); ++i)
+        EXPECT_EQ(allocate_ir_tensor(get_ir_node_output(node_, static_cast<int>(i))), TENGINE_OK);
 }
 
 KernelRunner::~KernelRunner()
@@ -110,14 +145,23 @@ std::string KernelRunner::usual() const
 void KernelRunner::fill(int input, const std::vector<float>& values)
 {
     ASSERT_EQ(values.size(), input_size(input));
-    const tensor& filled = *inputs_[static_cast<size_t>(input)];
-    for (size_t i = 0; i < values.size(); ++i) {
-        if (filled.data_type == TENGINE_DT_FP16)
-            filled.f16[i] = fp32_to_fp16(values[i]);
-        else if (filled.data_type == TENGINE_DT_BF16)
-            filled.f16[i] = fp32_to_bf16(values[i]);
-        else
-            filled.f32[i] = values[i];
+    fill_tensor(*inputs_[static_cast<size_t>(input)], {values.begin(), values.end()});
+}
+
+void KernelRunner::fill_all(std::mt19937& generator, float low, float high)
+{
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+        const tools::Operand& operand = of_.inputs[i];
+        if (operand.is_absent || !operand.values.empty() || operand.data_type != tools::kCaseType)
+            continue;
+        const bool has_range = operand.low != operand.high;
+        std::uniform_real_distribution<float> distribution(
+            has_range ? static_cast<float>(operand.low) : low,
+            has_range ? static_cast<float>(operand.high) : high);
+        std::vector<double> values(input_size(static_cast<int>(i)));
+        for (double& value : values)
+            value = double{distribution(generator)};
+        fill_tensor(*inputs_[i], values);
     }
 }
 

@@ -2,20 +2,23 @@
 // Runs one kernel of the CPU device on one node, without the rest of the library around it.
 #pragma once
 
+#include <random>
 #include <string>
 #include <vector>
 
-#include "../../../benchmark/kernel_case.h"
+#include "cases/case.h"
 #include "device/cpu/kernel_table.h"
 
 namespace tengine::cpu {
+
+using tools::Case;
 
 // The node of a case in a graph of its own.
 class KernelRunner
 {
   public:
     // Floats are of this type, fp32 or one of 16 bits, to which inputs are rounded.
-    explicit KernelRunner(const KernelCase& node_case, int data_type = TENGINE_DT_FP32);
+    explicit KernelRunner(const Case& of, int data_type = TENGINE_DT_FP32);
     ~KernelRunner();
     KernelRunner(const KernelRunner&) = delete;
     KernelRunner& operator=(const KernelRunner&) = delete;
@@ -28,8 +31,11 @@ class KernelRunner
     // The name of the one that computes the node unless kernels are timed.
     std::string usual() const;
 
-    // Sets the elements of an input.
+    // Sets the elements of an input of floats.
     void fill(int input, const std::vector<float>& values);
+    // Sets those of all inputs of floats: in the operand's range where it has one, else in this.
+    // Values that the case states stay.
+    void fill_all(std::mt19937& generator, float low, float high);
     size_t input_num() const { return inputs_.size(); }
     size_t input_size(int input) const;
 
@@ -44,11 +50,14 @@ class KernelRunner
     std::vector<T> run_as(const Kernel& kernel, int thread_num);
     template <class T>
     std::vector<T> run_in_place_as(const Kernel& kernel, int thread_num);
-    void add_axes(const std::vector<int64_t>& axes);
+    void add_input(const tools::Operand& operand);
+    void add_outputs();
 
+    Case of_;
+    int data_type_;
     graph* graph_;
     node* node_;
-    std::vector<tensor*> inputs_;
+    std::vector<tensor*> inputs_;  // NULL: absent
     tensor* output_;
 };
 

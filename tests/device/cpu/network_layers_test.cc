@@ -13,7 +13,6 @@
 #include <set>
 #include <sstream>
 
-#include "../../../benchmark/kernel_case.h"
 #include "device/cpu/byte_node.h"
 #include "device/cpu/kernel/vector/vector_target.h"
 #include "device/cpu/kernel_list.h"
@@ -50,15 +49,18 @@ std::vector<T> read_numbers(const std::string& text, char separator)
     return numbers;
 }
 
-KernelCase read_case(const std::string& layer)
+// Both operands of Add are computed; weights and biases are constants.
+Case read_case(const std::string& layer)
 {
     const std::vector<std::string> words = split(layer, ' ');
-    KernelCase made;
+    Case made;
     made.op = words[1];
     for (size_t i = 2; i < words.size(); ++i) {
         const size_t place = words[i].find('=');
         if (place == std::string::npos) {
-            made.inputs.push_back(read_numbers<int>(words[i], 'x'));
+            const std::vector<int> dims = read_numbers<int>(words[i], 'x');
+            const bool is_fed = made.inputs.empty() || made.op == "Add";
+            made.inputs.push_back(is_fed ? tools::fed(dims) : tools::constant(dims));
             continue;
         }
         const std::string name = words[i].substr(0, place), value = words[i].substr(place + 1);
@@ -120,7 +122,7 @@ std::string pick(const node& node, uint64_t features)
     return (kernel ? kernel : kernels.pick_usual(node))->name;
 }
 
-std::string choose_float(const KernelCase& layer, int data_type)
+std::string choose_float(const Case& layer, int data_type)
 {
     const KernelRunner runner(layer, data_type);
     const char* kernel = data_type == TENGINE_DT_BF16 ? "conv.f16.nhwc" : "";
@@ -128,7 +130,7 @@ std::string choose_float(const KernelCase& layer, int data_type)
 }
 
 // The layer's operator of bytes, with a scale for each tensor; no node where there is none.
-void make_byte_node(const KernelCase& layer, test::ByteNode* node)
+void make_byte_node(const Case& layer, test::ByteNode* node)
 {
     const auto add = [&](const char* name, const std::vector<int>& shape) {
         node->bytes(name, shape, TENGINE_DT_INT8);
@@ -136,12 +138,12 @@ void make_byte_node(const KernelCase& layer, test::ByteNode* node)
         *node->find(std::string(name) + "_zero")->i8 = 0;
         node->floats(std::string(name) + "_scale", {}, {0.02f});
     };
-    add("x", layer.inputs[0]);
+    add("x", layer.inputs[0].dims);
     node->find("x")->tensor_type = TENSOR_TYPE_VAR;
-    if (layer.inputs.size() > 1) add("w", layer.inputs[1]);
+    if (layer.inputs.size() > 1) add("w", layer.inputs[1].dims);
     add("y", {});
     if (layer.op == "Conv") {
-        const int filters = layer.inputs[1][0];
+        const int filters = layer.inputs[1].dims[0];
         node->builder().constant("bias", {filters},
                                  std::vector<int32_t>(static_cast<size_t>(filters)),
                                  TENGINE_DT_INT32);
@@ -162,7 +164,7 @@ void make_byte_node(const KernelCase& layer, test::ByteNode* node)
     }
 }
 
-std::string choose_bytes(const KernelCase& layer)
+std::string choose_bytes(const Case& layer)
 {
     test::ByteNode node;
     make_byte_node(layer, &node);
@@ -175,7 +177,7 @@ std::string choose_bytes(const KernelCase& layer)
     return choose("conv.s8.nhwc", [&](uint64_t features) { return pick(*node.node(), features); });
 }
 
-std::vector<std::string> choose_kernels(const KernelCase& layer)
+std::vector<std::string> choose_kernels(const Case& layer)
 {
     std::vector<std::string> chosen;
     for (const int data_type : {TENGINE_DT_FP32, TENGINE_DT_FP16, TENGINE_DT_BF16})

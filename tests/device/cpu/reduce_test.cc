@@ -42,10 +42,11 @@ void PrintTo(const Shape& shape, std::ostream* stream)
     *stream << testing::PrintToString(shape.dims) << testing::PrintToString(shape.axes);
 }
 
-KernelCase case_of(const char* op, const Shape& shape)
+Case case_of(const char* op, const Shape& shape)
 {
-    KernelCase node_case = {op, {shape.dims}, {}, {{"keepdims", shape.keepdims}}};
-    node_case.axes = shape.axes;
+    Case node_case = {op, {tools::fed(shape.dims)}, {}, {{"keepdims", shape.keepdims}}};
+    if (!shape.axes.empty())
+        node_case.inputs.push_back(tools::int64_list({shape.axes.begin(), shape.axes.end()}));
     return node_case;
 }
 

@@ -47,8 +47,8 @@ double convolve(const std::vector<float>& input, const std::vector<float>& weigh
 // The largest error of channel 0, in units of 4 * 2^-24 * sqrt(9 * channels) * rms(y).
 double measure_error(const Kernel& kernel, int channels, int side, bool is_positive)
 {
-    KernelRunner runner(conv_case("Conv", {1, channels, side, side}, {16, channels, 3, 3},
-                                  {{}, {1, 1, 1, 1}, {}, 1, false}));
+    KernelRunner runner(tools::conv_case("Conv", {1, channels, side, side}, {16, channels, 3, 3},
+                                         {{}, {1, 1, 1, 1}, {}, 1, false}));
     std::mt19937 generator(static_cast<unsigned>(channels));
     const std::vector<float> input = normal(runner.input_size(0), is_positive, generator);
     const std::vector<float> weight = normal(runner.input_size(1), false, generator);
@@ -68,7 +68,7 @@ double measure_error(const Kernel& kernel, int channels, int side, bool is_posit
 TEST(Winograd, ErrorIsThatOfItsPoints)
 {
     if (get_vector_target_num() == 0) GTEST_SKIP() << "the build has no vectors";
-    const KernelCase any = conv_case("Conv", {1, 16, 24, 24}, {16, 16, 3, 3}, {{}, {1, 1, 1, 1}});
+    const Case any = tools::conv_case("Conv", {1, 16, 24, 24}, {16, 16, 3, 3}, {{}, {1, 1, 1, 1}});
     const Kernel *four = nullptr, *six = nullptr;
     for (const Kernel* kernel : KernelRunner(any).kernels()) {
         if (!std::strcmp(kernel->name, "conv.f32.winograd4x4")) four = kernel;
@@ -98,9 +98,10 @@ TEST(Winograd, RoundsSumsOfSixteenBitsOnce)
     if (get_vector_target_num() == 0) GTEST_SKIP() << "the build has no vectors";
     constexpr int kChannels = 32;
     for (const int data_type : {TENGINE_DT_FP16, TENGINE_DT_BF16}) {
-        KernelRunner runner(conv_case("Conv", {1, kChannels, kSide, kSide}, {16, kChannels, 3, 3},
-                                      {{}, {1, 1, 1, 1}, {}, 1, false}),
-                            data_type);
+        KernelRunner runner(
+            tools::conv_case("Conv", {1, kChannels, kSide, kSide}, {16, kChannels, 3, 3},
+                             {{}, {1, 1, 1, 1}, {}, 1, false}),
+            data_type);
         std::mt19937 generator(3);
         std::vector<float> input = normal(runner.input_size(0), false, generator);
         std::vector<float> weight = normal(runner.input_size(1), false, generator);

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases of the table (tools/cases) as parameters of kernel tests.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <ostream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cases/case.h"
+
+namespace tengine::tools {
+
+// What GoogleTest shows of a parameter.
+void PrintTo(const Case& of, std::ostream* stream);
+
+}  // namespace tengine::tools
+
+namespace tengine::cpu {
+
+using OperatorNames = std::set<std::string>;
+
+// The cases of these operators that there are in the type, behind no convolution.
+std::vector<tools::Case> choose_cases(const std::vector<tools::Case>& all,
+                                      const OperatorNames& operators, int data_type);
+
+// "Conv_1x3x7x7_c4x3x3x3_pads_1_1_1_1": the name in letters, digits and underscores.
+std::string test_name(const testing::TestParamInfo<tools::Case>& info);
+
+// Expects of each operator that a fast kernel takes one of its cases in the type.
+void expect_fast_kernels(const std::vector<tools::Case>& all, const OperatorNames& operators,
+                         int data_type);
+
+}  // namespace tengine::cpu
