@@ -12,7 +12,7 @@
 
 namespace tengine::tools {
 
-// What GoogleTest shows of a parameter.
+// GoogleTest shows a parameter so.
 void PrintTo(const Case& of, std::ostream* stream);
 
 }  // namespace tengine::tools
