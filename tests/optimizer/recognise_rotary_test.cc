@@ -8,6 +8,7 @@
 #include "graph/context.h"
 #include "graph/core.h"
 #include "graph/graph.h"
+#include "graph/option.h"
 #include "optimizer/rotation_model.h"
 #include "support/test_device.h"
 

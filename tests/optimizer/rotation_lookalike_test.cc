@@ -128,8 +128,8 @@ const char* const kOtherSources[] = {
     "w0 = Neg angles; w = Concat angles w0 axis=-1; cos = Cos w; sin = Sin w",
     "w0 = Concat angles angles axis=-1; w = Add w0 steps; cos = Cos w; sin = Sin w",
     "w0 = Concat angles angles axis=-1; w = CumSum w0 (2); cos = Cos w; sin = Sin w",
-    "w0 = Concat angles angles axis=-1; i = Cos w0; j = Sin w0; cos = Gather i "
-    "[0,1,2,3,4,5,6,0] axis=2; sin = Identity j",
+    ("w0 = Concat angles angles axis=-1; i = Cos w0; j = Sin w0; cos = Gather i "
+     "[0,1,2,3,4,5,6,0] axis=2; sin = Identity j"),
     "w0 = Concat angles angles axis=1; w = Reshape w0 [1,6,8]; cos = Cos w; sin = Sin w",
 };
 
