@@ -193,23 +193,28 @@ std::string print_row(const Row& row)
 std::string print_page(const std::vector<Row>& rows)
 {
     std::string page =
-        "# Operators of tmfiles\n\n"
-        "The operator numbers of tmfiles, and what becomes of each. This page is made by\n"
-        "`TENGINE_WRITE_TABLE=1 bin/serializer_test --gtest_filter='TmfileTable.*'`; the test "
-        "fails\n"
-        "when it is not up to date.\n\n"
+        "# Operators of tmfiles\n"
+        "\n"
+        "This page lists the operator of each number in a tmfile, and the tests that load, run "
+        "and write it.\n"
+        "`TENGINE_WRITE_TABLE=1 bin/serializer_test --gtest_filter='TmfileTable.*'` makes the "
+        "page, and the\n"
+        "test fails if it is not up to date.\n"
+        "\n"
         "* *loaded*: `create_graph(\"tengine\")` makes a node of this name with all its "
-        "parameters. "
-        "Shown by\n"
-        "  `TmfileWriterTest.EveryOperatorWithAnyParameters`, which writes and reads each of them "
-        "with random\n  values.\n"
+        "parameters. The test is\n"
+        "  `TmfileWriterTest.EveryOperatorWithAnyParameters`, which writes and reads each "
+        "operator with random\n"
+        "  values.\n"
         "* *run*: the test that compares the CPU's results with its own arithmetic.\n"
-        "* *written*: all are, by `save_graph`, in a graph that has them, which the test of "
-        "*loaded* shows.\n"
-        "  *from*: the ONNX operators that become this one when an ONNX model is written as a "
-        "tmfile, where\n  they mean the same. Some come from other nodes of a graph besides: a "
-        "Convolution of one axis makes\n  a Reshape.\n\n"
-        "| number | name | loaded | run | written |\n|---|---|---|---|---|\n";
+        "* *written*: `save_graph` writes each operator of a graph, as the test of *loaded* "
+        "shows. *from*: the\n"
+        "  ONNX operators that become this one in a tmfile, if they are equivalent. Some come "
+        "from other nodes\n"
+        "  of a graph, too: a Convolution of one axis makes a Reshape.\n"
+        "\n"
+        "| number | name | loaded | run | written |\n"
+        "|---|---|---|---|---|\n";
     for (const Row& row : rows)
         page += print_row(row);
     return page;

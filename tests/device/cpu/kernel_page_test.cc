@@ -88,20 +88,24 @@ std::string print_page()
 {
     std::map<std::string, Source> sources = read_sources();
     std::string page =
-        "# Kernels of the CPU\n\n"
-        "The kernels of each operator in the order in which they are asked: the first that takes "
-        "the\n"
-        "node's types, shapes and parameters, and is expected to be the fastest, computes it. "
-        "After\n"
-        "them comes the reference, which takes every node. `tengine inspect` and `tengine bench\n"
-        "--profile` print these names, whose grammar is on the page about [adding a "
-        "kernel](add-a-kernel.md).\n"
-        "Kernels are compiled for every instruction set of the build; a name that ends in an "
-        "instruction\nset is for processors that have it. This page is made by "
-        "`TENGINE_WRITE_TABLE=1\nbin/device_cpu_test --gtest_filter='KernelPage.*'`; the test "
-        "fails "
-        "when it is not up to date.\n\n"
-        "| operator | kernel | source | computes | limited by |\n|---|---|---|---|---|\n";
+        "# Kernels of the CPU\n"
+        "\n"
+        "This page lists the kernels of each operator in the order in which they are asked. The "
+        "first one that\n"
+        "takes the node's types, shapes and parameters, and is expected to be the fastest, "
+        "computes the node.\n"
+        "The reference, which takes every node, is the last. `tengine inspect` and `tengine bench "
+        "--profile`\n"
+        "print these names. The page about [adding a kernel](add-a-kernel.md) has their grammar.\n"
+        "\n"
+        "Kernels are compiled for every instruction set of the build. A name that ends in an "
+        "instruction set is\n"
+        "for processors that have it. `TENGINE_WRITE_TABLE=1 bin/device_cpu_test "
+        "--gtest_filter='KernelPage.*'`\n"
+        "makes the page, and the test fails if it is not up to date.\n"
+        "\n"
+        "| operator | kernel | source | computes | limited by |\n"
+        "|---|---|---|---|---|\n";
     for (const Implementations& row : implementations)
         for (const char* kernel : row.names) {
             if (!kernel || std::string(kernel).rfind("reference", 0) == 0) continue;
