@@ -38,8 +38,8 @@ double convolve(const std::vector<float>& input, const std::vector<float>& weigh
             for (int j = 0; j < 3; ++j) {
                 const int row = y + i - 1, column = x + j - 1;
                 if (row < 0 || row >= side || column < 0 || column >= side) continue;
-                sum += double{input[static_cast<size_t>((c * side + row) * side + column)]} *
-                       weight[static_cast<size_t>((c * 3 + i) * 3 + j)];
+                const int place = (c * side + row) * side + column, tap = (c * 3 + i) * 3 + j;
+                sum += double{input[static_cast<size_t>(place)]} * weight[static_cast<size_t>(tap)];
             }
     return sum;
 }
