@@ -9,7 +9,7 @@
 namespace tengine {
 namespace {
 
-int width_of(const tensor& table)
+int table_width(const tensor& table)
 {
     return table.dims[table.dim_num - 1];
 }
@@ -76,7 +76,7 @@ tensor* RotaryWriter::cut_constant(const tensor& origin, const Vector<int>& dims
                                    bool is_interleaved)
 {
     const size_t size = origin.elem_size, half = static_cast<size_t>(dims[2]);
-    const size_t width = static_cast<size_t>(width_of(origin));
+    const size_t width = static_cast<size_t>(table_width(origin));
     const size_t step = is_interleaved && width != half ? 2 : 1;
     const size_t rows = static_cast<size_t>(dims[0]) * static_cast<size_t>(dims[1]);
     const size_t origin_rows = static_cast<size_t>(origin.elem_num) / width;
@@ -94,7 +94,7 @@ tensor* RotaryWriter::cut_constant(const tensor& origin, const Vector<int>& dims
 tensor* RotaryWriter::cut(tensor& origin, const Vector<int>& dims, bool is_interleaved)
 {
     const String name = origin.name;
-    const int width = width_of(origin);
+    const int width = table_width(origin);
     tensor* value = &origin;
     if (width != dims[2])
         value = add(
