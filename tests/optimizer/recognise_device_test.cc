@@ -62,6 +62,20 @@ class RecogniseForDevice : public testing::Test
     std::string pinned_;
 };
 
+int (*describe_floats)(device*, vector*, vector*, vector*);
+
+// The device computes in fp16 and bf16, too.
+void list_types_of_16_bits(TestDevice& device)
+{
+    describe_floats = device.get()->allocator->describe;
+    device.get()->allocator->describe = [](::device* self, vector* allowed, vector* blocked,
+                                           vector* types) {
+        for (const int type : {TENGINE_DT_FP16, TENGINE_DT_BF16})
+            EXPECT_EQ(push_vector_data(types, &type), 0);
+        return describe_floats(self, allowed, blocked, types);
+    };
+}
+
 using Places = std::vector<std::string>;
 const Places kNodesOnA = {"Div:A", "Erf:A", "Add:A", "Mul:A", "Mul:A"};
 
@@ -102,6 +116,7 @@ TEST_F(RecogniseForDevice, ADeviceWithoutAllNodesLosesThemToTheOperator)
 TEST_F(RecogniseForDevice, ASurveySeesTheOperator)
 {
     TestDevice a("A", {"Gelu"});
+    list_types_of_16_bits(a);
     a.use_survey();
     use(a);
     Operators seen;
@@ -109,9 +124,26 @@ TEST_F(RecogniseForDevice, ASurveySeesTheOperator)
         seen = list_operators(graph);
         return int{TENGINE_OK};
     };
-    EXPECT_EQ(place(make_model(kGeluForm)), Places{"Gelu:A"});
-    EXPECT_EQ(seen, Operators{"Gelu"});
-    EXPECT_EQ(a.surveys, 1);
+    for (const int precision : {TENGINE_MODE_FP32, TENGINE_MODE_FP16, TENGINE_MODE_BF16}) {
+        EXPECT_EQ(place(make_model(kGeluForm), precision), Places{"Gelu:A"});
+        EXPECT_EQ(seen, Operators{"Gelu"});
+    }
+    EXPECT_EQ(a.surveys, 3);
+}
+
+// Nodes of the default device are converted one by one, as where it is alone.
+TEST_F(RecogniseForDevice, ASurveyIn16BitsSeesTheNodesOfTheDefaultDevice)
+{
+    TestDevice a("A", {"Relu"});
+    a.use_survey();
+    use(a);
+    Operators seen;
+    a.on_survey = [&](const graph& graph) {
+        seen = list_operators(graph);
+        return int{TENGINE_OK};
+    };
+    EXPECT_EQ(place(make_model(kGeluForm), TENGINE_MODE_FP16), Places{"Gelu:CPU"});
+    EXPECT_EQ(seen.size(), 5u);
 }
 
 // The list of a device that lists everything tells nothing: its survey decides.

@@ -20,8 +20,12 @@ namespace {
 class Recogniser
 {
   public:
-    Recogniser(graph& graph, const Candidates& candidates)
-        : graph_(graph), candidates_(candidates), rewriter_(graph, nullptr, candidates)
+    // `leaves_default`: operators of the default device stay nodes.
+    Recogniser(graph& graph, const Candidates& candidates, bool leaves_default)
+        : graph_(graph),
+          candidates_(candidates),
+          leaves_default_(leaves_default),
+          rewriter_(graph, nullptr, candidates)
     {
     }
 
@@ -62,7 +66,7 @@ class Recogniser
         const size_t taker = find_taker(pattern, match, worst);
         const bool is_by_default = taker + 1 == candidates_.size();
         return taker < candidates_.size() && taker <= worst && taker <= best_product &&
-               !(is_by_default && match.operands[kOperandQueries]);
+               !(is_by_default && (leaves_default_ || match.operands[kOperandQueries]));
     }
 
     // The device of the operator; none when nodes beside a rotation come to a worse one than
@@ -164,6 +168,7 @@ class Recogniser
 
     graph& graph_;
     const Candidates& candidates_;
+    const bool leaves_default_;
     Rewriter rewriter_;
     RotaryWriter rotary_writer_{rewriter_};
 };
@@ -198,16 +203,19 @@ bool list_lost_operators(const graph& graph, Vector<Candidates::HandedBack>* lis
 int recognise_before_surveys(graph& graph)
 {
     const Candidates* candidates;
-    if (graph.run_options->precision != TENGINE_MODE_FP32) return TENGINE_OK;
+    const int precision = graph.run_options->precision;
+    const bool is_float = precision == TENGINE_MODE_FP32;
+    const bool is_half = precision == TENGINE_MODE_FP16 || precision == TENGINE_MODE_BF16;
+    if (!is_float && !is_half) return TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(Candidates::before_surveys(graph, &candidates));
-    return candidates->has_undecided() ? TENGINE_OK : Recogniser(graph, *candidates).run();
+    return candidates->has_undecided() ? TENGINE_OK : Recogniser(graph, *candidates, is_half).run();
 }
 
 int recognise_operators(graph& graph)
 {
     const Candidates* candidates;
     TENGINE_RETURN_IF_ERROR(Candidates::of(graph, &candidates));
-    return Recogniser(graph, *candidates).run();
+    return Recogniser(graph, *candidates, false).run();
 }
 
 }  // namespace tengine
