@@ -52,6 +52,16 @@ void fill_tensor(const tensor& filled, const std::vector<double>& values)
             case TENGINE_DT_BF16:
                 filled.f16[i] = fp32_to_bf16(static_cast<float>(values[i]));
                 break;
+            case TENGINE_DT_INT8:
+                filled.i8[i] = static_cast<int8_t>(values[i]);
+                break;
+            case TENGINE_DT_UINT8:
+            case TENGINE_DT_BOOL:
+                filled.u8[i] = static_cast<uint8_t>(values[i]);
+                break;
+            case TENGINE_DT_INT32:
+                filled.i32[i] = static_cast<int32_t>(values[i]);
+                break;
             case TENGINE_DT_INT64:
                 filled.i64[i] = static_cast<int64_t>(values[i]);
                 break;
