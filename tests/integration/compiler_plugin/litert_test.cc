@@ -119,11 +119,45 @@ TEST_F(LiteRtTest, ThePublishedPluginCompilesAndRuns)
 TEST_F(LiteRtTest, APluginMayListItsOperators)
 {
     load({"listed"});
-    ASSERT_EQ(tengine_device_get_operator_number("LISTED"), 3);
+    ASSERT_EQ(tengine_device_get_operator_number("LISTED"), 4);
     EXPECT_STREQ(tengine_device_get_operator("LISTED", 0), "Mul");
     EXPECT_STREQ(tengine_device_get_operator("LISTED", 2), "Add");
     load({"compiler"});
     EXPECT_EQ(tengine_device_get_operator_number("EXAMPLE"), tengine_operator_get_number());
+}
+
+// RMSNormalization in six nodes comes as the composite, which the plug-in selects.
+TEST_F(LiteRtTest, AListedCompositeComesForItsNodes)
+{
+    load({"listed"});
+    const context_t context = create_context("c", 1);
+    ASSERT_EQ(add_context_device(context, "LISTED"), 0) << get_tengine_error();
+    graph_ = create_graph(context, nullptr, nullptr);
+    destroy_context(context);
+    const float two = 2, epsilon = 1e-5f;
+    const std::vector<float> scales(kColumns, 0.5f);
+    const tensor_t x = add_input(graph_, "x", {kRows, kColumns});
+    const tensor_t square =
+        add_node(graph_, "square", "Pow", {x, add_constant(graph_, "two", {}, &two)});
+    const tensor_t mean = add_node(graph_, "mean", "ai.onnx.ReduceMean", {square});
+    const int64_t axis = -1;
+    ASSERT_EQ(set_node_input_tensor(get_graph_node(graph_, "mean"), 1,
+                                    add_constant(graph_, "axis", {1}, &axis, TENGINE_DT_INT64)),
+              0)
+        << get_tengine_error();
+    const tensor_t sum =
+        add_node(graph_, "sum", "Add", {mean, add_constant(graph_, "epsilon", {}, &epsilon)});
+    const tensor_t root = add_node(graph_, "root", "Sqrt", {sum});
+    const tensor_t normal = add_node(graph_, "normal", "Div", {x, root});
+    add_node(graph_, "y", "Mul",
+             {normal, add_constant(graph_, "scale", {kColumns}, scales.data())});
+    ASSERT_TRUE(set_borders(graph_, {"x"}, {"y"})) << get_tengine_error();
+    ASSERT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
+    tengine_execution_node node{};
+    ASSERT_EQ(tengine_graph_get_execution_node_number(graph_), 1);
+    ASSERT_EQ(tengine_graph_get_execution_node(graph_, 0, &node), 0);
+    EXPECT_STREQ(node.op, "RMSNormalization");
+    EXPECT_STREQ(node.device, "LISTED");
 }
 
 TEST_F(LiteRtTest, ChipsAreThoseOfThePlugin)

@@ -4,6 +4,6 @@
 
 #undef TENGINE_LITERT_COMPILER
 #define TENGINE_LITERT_COMPILER(device_name, sdk_version, byte_code_version) \
-    TENGINE_LITERT_COMPILER_OF("LISTED", sdk_version, byte_code_version, "Mul", "Sub", "Add")
+    TENGINE_LITERT_COMPILER_OF("LISTED", sdk_version, byte_code_version, "Mul", "Sub", "Add", "RMSNormalization")
 
 #include "compiler.cc"
