@@ -3,7 +3,8 @@
 #include "tengine/compat/litert/litert.hpp"
 
 #undef TENGINE_LITERT_COMPILER
-#define TENGINE_LITERT_COMPILER(device_name, sdk_version, byte_code_version) \
-    TENGINE_LITERT_COMPILER_OF("LISTED", sdk_version, byte_code_version, "Mul", "Sub", "Add", "RMSNormalization")
+#define TENGINE_LITERT_COMPILER(device_name, sdk_version, byte_code_version)                  \
+    TENGINE_LITERT_COMPILER_OF("LISTED", sdk_version, byte_code_version, "Mul", "Sub", "Add", \
+                               "RMSNormalization")
 
 #include "compiler.cc"
