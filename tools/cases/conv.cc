@@ -70,6 +70,11 @@ void add_plain(std::vector<Case>* cases)
     Case computed = conv_case("Conv", {1, 5, 9, 11}, {7, 5, 3, 3}, {{}, {}, {}, 1, false});
     computed.inputs[1] = fed({7, 5, 3, 3});
     cases->push_back(computed);
+    add({1, 7, 13, 17}, {9, 7, 5, 5}, {{}, {2, 2, 2, 2}});
+    add({1, 16, 13, 17}, {17, 16, 3, 3}, {{}, {1, 1, 1, 1}});
+    add({1, 16, 14, 14}, {7, 16, 5, 5}, {{}, {2, 2, 2, 2}});
+    add({2, 7, 9, 11}, {13, 7, 3, 3}, {{}, {}, {}, 1, false});
+    add({1, 32, 28, 28}, {64, 32, 3, 3}, {{}, {1, 1, 1, 1}});
     // As many tiles of six by six results as pay for larger weights.
     add({1, 16, 62, 62}, {17, 16, 3, 3}, {{}, {1, 1, 1, 1}});
 }
@@ -105,6 +110,7 @@ void add_depthwise(std::vector<Case>* cases)
             const int pad = kernel / 2;
             add({1, 67, 9, 21}, {67, 1, kernel, kernel}, {{stride, stride}, {pad, pad, pad, pad}});
         }
+    add({1, 64, 14, 14}, {64, 1, 3, 3}, {{}, {1, 1, 1, 1}});
     // Images that are copied: lines of seven pixels, of some more, of few, and of too few.
     add({2, 67, 7, 7}, {67, 1, 5, 5}, {{}, {2, 2, 2, 2}});
     add({1, 70, 5, 10}, {70, 1, 5, 5}, {{}, {2, 1, 0, 3}});
@@ -137,6 +143,14 @@ void add_transposed(std::vector<Case>* cases)
     add({1, 5, 3, 2}, {5, 17, 7, 6}, {{}, {3, 2, 3, 2}});
     add({1, 4, 6, 7}, {4, 14, 3, 3}, {{2, 2}, {7, 0, 2, 9}, {2, 3}});
     add({1, 4, 2, 2}, {4, 12, 5, 5}, {{30, 2}, {2, 2, 2, 2}});
+    // One difference from the plain window each, and padding as large as the window.
+    add({1, 4, 9, 9}, {4, 2, 3, 3}, {{}, {}, {}, 2});
+    add({1, 4, 9, 9}, {4, 2, 3, 3}, {{}, {}, {2, 2}});
+    add({1, 1, 5, 5}, {1, 1, 1, 1}, {{}, {1, 1, 1, 1}});
+    add({1, 2, 4, 4}, {2, 3, 2, 2}, {{3, 3}, {2, 2, 2, 2}});
+    add({1, 8, 17, 13}, {8, 9, 4, 4}, {{2, 2}, {1, 1, 1, 1}});
+    add({1, 8, 17, 13}, {8, 9, 2, 2}, {{2, 2}});
+    add({1, 4, 9, 7}, {4, 5, 3, 3}, {{2, 2}, {0, 0, 1, 1}});
     // More than one block of channels, and of rows.
     add({1, 8, 65, 67}, {8, 9, 4, 4}, {{2, 2}, {1, 1, 1, 1}});
     add({1, 2, 301, 303}, {2, 2, 5, 5}, {{}, {2, 2, 2, 2}});

@@ -30,6 +30,9 @@ void add_joins(std::vector<Case>* cases)
     concat({{2, 3, 7, 9}, {2, 3, 1, 9}, {2, 3, 4, 9}}, 2);
     concat({{2, 3, 7, 9}, {2, 3, 7, 17}}, 3);
     concat({{1, 9}, {1, 9}}, 0);
+    concat({{3, 7}, {2, 7}}, 0);
+    concat({{2, 5, 7, 9}, {1, 5, 7, 9}}, 0);
+    concat({{1, 5, 13, 13}, {1, 7, 13, 13}, {1, 1, 13, 13}}, 1);
     concat({{0, 9}, {2, 9}}, 0);
     const auto split = [&](const std::vector<int>& shape, int axis, std::vector<double> sizes) {
         Case made = make("Split", {fed(shape), int64_list(sizes)});
@@ -56,6 +59,8 @@ void add_slices(std::vector<Case>* cases)
     slice({2, 9, 7, 5}, {1, 2}, {7, 5}, {1, 2}, {1, 1});
     slice({2, 9, 7, 5}, {1}, {2}, {0}, {1});
     slice({2, 9, 7, 13}, {0}, {13}, {3}, {2});
+    slice({2, 9, 7, 13}, {1, 2}, {9, 7}, {1, 2}, {3, 2});
+    slice({1, 3, 8, 8}, {1, 0}, {8, 8}, {2, 3}, {2, 2});
     slice({1, 64, 9, 9}, {32}, {64}, {1}, {1});
     slice({2, 9, 7, 13}, {12, 6}, {0, 0}, {3, 2}, {-1, -2});
     slice({5, 7}, {2}, {2}, {1}, {1});
@@ -71,7 +76,9 @@ void add_slices(std::vector<Case>* cases)
     pad({9}, {1, 2}, "constant");
     pad({2, 5, 7, 9}, {0, 0, 1, 1, 0, 0, 1, 1}, "constant");
     pad({2, 5, 7, 9}, {0, 1, 0, 3, 0, 2, 1, 0}, "constant");
+    pad({2, 5, 7, 9}, {1, 0, 0, 0, 0, 0, 0, 0}, "constant");
     pad({1, 3, 7, 9}, {0, 0, 2, 3, 0, 0, 1, 2}, "reflect");
+    pad({3, 7}, {0, 1, 0, 1}, "reflect");
     pad({1, 3, 7, 9}, {0, 0, 2, 3, 0, 0, 1, 2}, "edge");
     pad({3, 7}, {0, 1, 0, 1}, "wrap");
 }
@@ -81,6 +88,7 @@ void add_shapes(std::vector<Case>* cases)
     cases->push_back(make("Reshape", {fed({2, 3, 5, 7}), int64_list({2, 105})}));
     cases->push_back(make("Reshape", {fed({210}), int64_list({2, 3, 5, 7})}));
     cases->push_back(make("Reshape", {fed({2, 3, 35}), int64_list({0, -1})}));
+    cases->push_back(make("Reshape", {fed({2, 3, 35}), int64_list({2, 3, 5, 1, 7, 1})}));
     cases->push_back(make("Flatten", {fed({2, 3, 5, 7})}));
     cases->push_back(make("Squeeze", {fed({1, 3, 1, 7}), int64_list({0, 2})}));
     cases->push_back(make("Unsqueeze", {fed({3, 7}), int64_list({0, 3})}));
@@ -106,9 +114,16 @@ void add_transposes(std::vector<Case>* cases)
     };
     transpose({9, 13}, {1, 0});
     transpose({2, 3, 17}, {2, 0, 1});
-    for (const std::vector<int64_t>& perm : std::vector<std::vector<int64_t>>{
-             {0, 2, 3, 1}, {0, 3, 1, 2}, {0, 2, 1, 3}, {3, 2, 1, 0}, {2, 3, 0, 1}}) {
+    transpose({2, 3, 17}, {0, 2, 1});
+    for (const std::vector<int64_t>& perm : std::vector<std::vector<int64_t>>{{0, 2, 3, 1},
+                                                                              {0, 3, 1, 2},
+                                                                              {0, 2, 1, 3},
+                                                                              {0, 1, 3, 2},
+                                                                              {3, 2, 1, 0},
+                                                                              {1, 0, 2, 3},
+                                                                              {2, 3, 0, 1}}) {
         transpose({2, 3, 5, 7}, perm);
+        transpose({1, 5, 1, 7}, perm);
         transpose({1, 64, 9, 9}, perm);
     }
     for (const int block : {2, 3}) {
@@ -128,26 +143,39 @@ void add_transposes(std::vector<Case>* cases)
     cases->push_back(make("ReverseSequence", {fed({5, 3, 7}), lengths}));
 }
 
+void add_resize(const std::vector<int>& shape, const std::vector<double>& sizes,
+                const std::string& mode, const std::string& rule, std::vector<Case>* cases)
+{
+    const bool is_nearest = mode == "nearest";
+    Case made = make("Resize", {fed(shape), absent(), absent(), int64_list(sizes)});
+    made.texts = {{"mode", mode}, {"coordinate_transformation_mode", rule}};
+    if (is_nearest) made.texts.push_back({"nearest_mode", "floor"});
+    made.types = is_nearest ? number_types() : float_types();
+    if (mode == "linear") made.types.insert(made.types.end(), {TENGINE_DT_INT8, TENGINE_DT_UINT8});
+    made.low = 0;
+    cases->push_back(made);
+}
+
 void add_resizes(std::vector<Case>* cases)
 {
-    for (const std::vector<double>& sizes :
-         std::vector<std::vector<double>>{{2, 3, 14, 18}, {2, 3, 21, 13}, {2, 3, 4, 5}})
+    for (const std::vector<double>& sizes : std::vector<std::vector<double>>{
+             {2, 3, 14, 18}, {2, 3, 21, 13}, {2, 3, 4, 5}, {2, 3, 7, 9}})
         for (const auto& [mode, rule] :
              std::vector<std::pair<const char*, const char*>>{{"nearest", "asymmetric"},
                                                               {"nearest", "half_pixel"},
                                                               {"linear", "half_pixel"},
                                                               {"linear", "asymmetric"},
                                                               {"linear", "align_corners"},
-                                                              {"cubic", "half_pixel"}}) {
-            Case made = make("Resize", {fed({2, 3, 7, 9}), absent(), absent(), int64_list(sizes)});
-            made.texts = {{"mode", mode}, {"coordinate_transformation_mode", rule}};
-            if (mode[0] == 'n') made.texts.push_back({"nearest_mode", "floor"});
-            made.types = mode[0] == 'n' ? number_types() : float_types();
-            if (mode[0] == 'l')
-                made.types.insert(made.types.end(), {TENGINE_DT_INT8, TENGINE_DT_UINT8});
-            made.low = 0;
-            cases->push_back(made);
-        }
+                                                              {"cubic", "half_pixel"}})
+            add_resize({2, 3, 7, 9}, sizes, mode, rule, cases);
+    const auto add_nearest = [&](const std::vector<int>& shape, const std::vector<double>& sizes) {
+        add_resize(shape, sizes, "nearest", "asymmetric", cases);
+    };
+    add_nearest({1, 1, 2, 128}, {1, 1, 64, 256});
+    // Where the quotient is a whole number, and the product with the inverse just below.
+    add_nearest({1, 1, 256, 3}, {1, 1, 282, 3});
+    add_nearest({1, 1, 3, 126}, {1, 1, 3, 142});
+    add_nearest({1, 1, 3, 2}, {1, 1, 6, 82});
 }
 
 }  // namespace

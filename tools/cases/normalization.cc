@@ -122,6 +122,7 @@ void add_of_rows(std::vector<Case>* cases)
         for (const int length : {1, 7, 17, 1500})
             add({2, length}, -1);
         add({17}, 0);
+        add({1, 3, 13}, 1);
         add({3, 40, 37}, -1);
         for (const int axis : {0, 1, 2, 3})
             add({2, 5, 7, 9}, axis);

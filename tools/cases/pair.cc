@@ -67,6 +67,14 @@ void add_arithmetic(std::vector<Case>* cases)
         power.inputs = {fed({2, 5, 7, 9}), number(exponent)};
         cases->push_back(power);
     }
+    for (const std::vector<int>& shape : std::vector<std::vector<int>>{{1}, {7}, {17}, {1001}}) {
+        Case root = make("Pow", float_types(), 0, 2);
+        root.inputs = {fed(shape), number(0.5)};
+        cases->push_back(root);
+        Case square = make("Pow", float_types(), -2, 2);
+        square.inputs = {fed(shape), number(2)};
+        cases->push_back(square);
+    }
     for (const char* op : {"Sum", "Mean"})
         add_pairs(make(op, float_types()), cases);
     Case remainder = make("Mod", integer_types(), 0.25, 2);

@@ -52,11 +52,22 @@ void add_gemms(std::vector<Case>* cases)
                     transposed_a ? std::vector{17, size} : std::vector{size, 17};
                 const std::vector<int> b = transposed_b ? std::vector{31, 17} : std::vector{17, 31};
                 add({a, b}, {{"transA", transposed_a}, {"transB", transposed_b}});
+                cases->push_back(cases->back());
+                cases->back().inputs[1] = fed(b);
+                add({a, b, {size, 1}}, {{"transA", transposed_a}, {"transB", transposed_b}},
+                    {{"alpha", 1.5f}});
                 add({a, b, {size, 1}}, {{"transA", transposed_a}, {"transB", transposed_b}},
                     {{"alpha", 1.5f}, {"beta", 2.25f}});
             }
     for (const std::vector<int>& addend : std::vector<std::vector<int>>{{}, {1}, {1, 33}, {13, 33}})
         add({{13, 7}, {7, 33}, addend});
+    for (const std::vector<int>& addend : Shapes{{1}, {1, 33}, {13, 33}}) {
+        add({{13, 7}, {7, 33}});
+        cases->back().inputs.push_back(fed(addend));
+    }
+    // Rows and columns have equally many results.
+    for (const std::vector<int>& addend : Shapes{{1, 13}, {13, 1}})
+        add({{13, 7}, {7, 13}, addend});
     add({{13, 7}, {7, 33}, {33}}, {}, {{"beta", 0.0f}});
     add({{3, 0}, {0, 5}, {5}});
     add({{0, 4}, {4, 5}});
@@ -64,8 +75,16 @@ void add_gemms(std::vector<Case>* cases)
 
 void add_matmuls(std::vector<Case>* cases)
 {
-    const auto add = [&](const std::vector<int>& a, const std::vector<int>& b) {
+    const auto add_constant = [&](const std::vector<int>& a, const std::vector<int>& b) {
         cases->push_back(make("MatMul", {a, b}));
+    };
+    // The second operand is a constant, and fed.
+    const auto add = [&](const std::vector<int>& a, const std::vector<int>& b) {
+        add_constant(a, b);
+        Case computed = make("MatMul", {a});
+        computed.inputs.push_back(fed(b));
+        computed.types = few_types(computed.types);
+        cases->push_back(computed);
     };
     for (int m : {2, 9, 16})
         for (int n : {2, 3, 5, 9, 15, 33})
@@ -82,17 +101,13 @@ void add_matmuls(std::vector<Case>* cases)
     add({3, 5, 0}, {3, 0, 2});
     add({0, 5, 4}, {4, 2});
     // Large enough to be cut into strips.
-    add({301, 203}, {203, 177});
-    add({99, 203}, {203, 577});
-    add({1, 1501}, {1501, 1777});
-    add({1777, 1501}, {1501});
-    // Both fed.
-    for (const auto& [a, b] : std::vector<std::pair<std::vector<int>, std::vector<int>>>{
-             {{7, 13}, {13, 17}}, {{2, 3, 7, 13}, {2, 3, 13, 5}}, {{4, 7, 64}, {64, 32}}}) {
-        Case made = make("MatMul", {a});
-        made.inputs.push_back(fed(b));
-        cases->push_back(made);
-    }
+    add_constant({301, 203}, {203, 177});
+    add_constant({99, 203}, {203, 577});
+    add_constant({1, 1501}, {1501, 1777});
+    add_constant({1777, 1501}, {1501});
+    Case computed = make("MatMul", {{4, 7, 64}});
+    computed.inputs.push_back(fed({64, 32}));
+    cases->push_back(computed);
 }
 
 }  // namespace

@@ -17,7 +17,9 @@ std::vector<Reduction> list_reductions()
             {{1, 7, 13, 17}, {2, 3}},
             {{2, 5, 7, 9}, {0}},
             {{2, 5, 7, 9}, {1}, 0},
+            {{2, 5, 7, 9}, {2}},
             {{2, 5, 7, 9}, {3}},
+            {{2, 5, 7, 9}, {2, 3}, 0},
             {{2, 5, 7, 9}, {0, 2}, 0},
             {{1, 64, 9, 9}, {2, 3}},
             {{3, 768}, {1}},
@@ -93,6 +95,10 @@ void add_reduction_cases(std::vector<Case>* cases)
     add_reductions("ReduceProd", float_types(), 0.95, 1.05, cases);
     for (const char* op : {"ReduceMax", "ReduceMin"})
         add_reductions(op, extremes, -1, 1, cases);
+    // A scalar has no axes.
+    Case scalar = {"ReduceSumSquare", {fed({})}};
+    scalar.types = sums;
+    cases->push_back(scalar);
     add_extremes(cases);
     for (const double axis : {0, 1}) {
         Operand where = int64_list({axis});
