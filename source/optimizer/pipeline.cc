@@ -215,7 +215,8 @@ int create_for_run(graph& source, const ir_run_options_t& options, graph** out_g
         if (count_willing_kernels(source, extent) != willing) continue;
         if (status == TENGINE_OK) status = run_device_passes(*target, handed_back);
         if (count_willing_kernels(source, extent) != willing) continue;
-        if (status == TENGINE_OK && list_lost_operators(*target, &handed_back)) continue;
+        const bool may_be_lost = RECOGNISES_OPERATORS && status == TENGINE_OK;
+        if (may_be_lost && list_lost_operators(*target, &handed_back)) continue;
         if (status == TENGINE_OK) *out_graph = target.release();
         return status;
     }

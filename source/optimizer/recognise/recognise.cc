@@ -8,6 +8,7 @@
 #include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/registry.h"
+#include "operator/row.h"
 #include "optimizer/graph/rewriter.h"
 #include "optimizer/pass.h"
 #include "optimizer/recognise/lost_operator.h"
@@ -16,6 +17,12 @@
 
 namespace tengine {
 namespace {
+
+// Leaves the writer out of builds without the operator.
+bool is_rotation(const Match& match)
+{
+    return OP_IS_SELECTED(onnx_RotaryEmbedding) && match.operands[kOperandCosines];
+}
 
 class Recogniser
 {
@@ -77,10 +84,10 @@ class Recogniser
         rewriter_.begin();
         node* made = rewriter_.add_node(draft_operator(pattern, match));
         size_t taker = made ? candidates_.find_taker(*made) : candidates_.size();
-        const bool is_rotation = match.operands[kOperandCosines];
-        if (made && is_rotation && RotaryWriter::is_reshaped(match))
+        const bool has_rotation = is_rotation(match);
+        if (made && has_rotation && RotaryWriter::is_reshaped(match))
             rewriter_.add_node(rotary_writer_.draft_reshape(match, get_ir_node_output(made, 0)));
-        for (int i = first; is_rotation && i < graph_.node_num; ++i)
+        for (int i = first; has_rotation && i < graph_.node_num; ++i)
             if (candidates_.find_taker(*graph_.node_list[i]) > worst) taker = candidates_.size();
         rewriter_.take_back();
         rotary_writer_.forget_tables();
@@ -90,9 +97,9 @@ class Recogniser
     void replace(const Pattern& pattern, const Match& match)
     {
         const tensor* keys = match.operands[kOperandKeys];
-        const bool is_rotation = match.operands[kOperandCosines];
+        const bool has_rotation = is_rotation(match);
         NodeDraft draft = draft_operator(pattern, match);
-        if (is_rotation && RotaryWriter::is_reshaped(match)) {
+        if (has_rotation && RotaryWriter::is_reshaped(match)) {
             const node* made = rewriter_.add_node(draft);
             draft =
                 rotary_writer_.draft_reshape(match, made ? get_ir_node_output(made, 0) : nullptr);
@@ -114,7 +121,7 @@ class Recogniser
                            {},        {get_ir_node_output(&last, 0)->name}};
         if (pattern.approximate) draft.texts = {{"approximate", pattern.approximate}};
         if (match.operands[kOperandQueries]) draft.floats = {{"scale", 1.0f}};
-        if (match.operands[kOperandCosines]) {
+        if (is_rotation(match)) {
             rotary_writer_.draft(match, &draft);
             return draft;
         }
