@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of an attention, for floats of any type: keys and values of a block packed in panels,
-// and scores that become exponentials while the running maximum grows. Included once for each
+// The parts of an attention, for floats of any type: packing of a block of keys and values, and
+// scores that become exponentials while the running maximum grows. Included once for each
 // instruction set.
 #include <algorithm>
 #include <cstdint>
@@ -35,7 +35,8 @@ HWY_INLINE int64_t count_lanes()
     return static_cast<int64_t>(hn::Lanes(Floats()));
 }
 
-// `count` keys: panel after panel, for each element of their depth those of a panel's keys.
+// Packs `count` keys: panel after panel, and within it for each element of depth that of the
+// panel's keys.
 template <class T>
 void pack_keys(const AttentionBlocks& blocks, const T* keys, int64_t count, float* packed)
 {
@@ -62,7 +63,7 @@ void pack_values(const AttentionBlocks& blocks, const T* values, int64_t count, 
     }
 }
 
-// The products of `count` keys, where they lie, with one query.
+// Multiplies one query by `count` keys in place.
 template <class T>
 void score_keys(const AttentionBlocks& blocks, const T* keys, int64_t count, const float* query,
                 float* scores)
@@ -71,7 +72,7 @@ void score_keys(const AttentionBlocks& blocks, const T* keys, int64_t count, con
     const Floats d;
     const int64_t step = blocks.key.row_step, depth = blocks.depth;
     for (int64_t first = 0; first < count; first += kAtOnce, keys += kAtOnce * step) {
-        const int64_t last = count - first - 1;  // of the keys from here on
+        const int64_t last = count - first - 1;  // of the remaining keys
         const T *key0 = keys, *key1 = keys + std::min<int64_t>(last, 1) * step;
         const T* key2 = keys + std::min<int64_t>(last, 2) * step;
         const T* key3 = keys + std::min<int64_t>(last, 3) * step;
@@ -91,8 +92,8 @@ void score_keys(const AttentionBlocks& blocks, const T* keys, int64_t count, con
     }
 }
 
-// The values of `count` keys, where they lie, times the exponentials of one query, plus the result
-// so far unless `is_first`.
+// Multiplies the exponentials of one query by `count` values in place, and adds the result so far
+// unless `is_first`.
 template <class T>
 void mix_values(const AttentionBlocks& blocks, const T* values, int64_t count, const float* powers,
                 bool is_first, float* result)
@@ -125,7 +126,7 @@ void mix_values(const AttentionBlocks& blocks, const T* values, int64_t count, c
     }
 }
 
-// Scores between -cap and cap.
+// Maps scores to -cap..cap.
 HWY_INLINE void cap_scores(float cap, int64_t count, float* scores)
 {
     const Floats d;
@@ -135,7 +136,7 @@ HWY_INLINE void cap_scores(float cap, int64_t count, float* scores)
         hn::StoreU(hn::Mul(caps, tanh(hn::Mul(hn::LoadU(d, scores + i), factors))), d, scores + i);
 }
 
-// Those whose key is not seen become -infinity.
+// Replaces the scores of keys that the query does not see by -infinity.
 inline void hide_scores(const uint8_t* is_seen, int64_t count, float* scores)
 {
     for (int64_t i = 0; i < count; ++i)
@@ -150,7 +151,8 @@ HWY_INLINE void scale_row(const From* from, int64_t count, float factor, To* to)
         store_lanes(hn::Mul(load_lanes(from + i, count - i), factors), to + i, count - i);
 }
 
-// The scores plus the mask, if there is one; beyond the last -infinity. Returns the largest.
+// Adds the mask, if there is one, to the scores; scores beyond the last become -infinity. Returns
+// the largest.
 template <class T>
 HWY_INLINE float mask_scores(const T* mask, int64_t count, float* scores)
 {
@@ -168,7 +170,7 @@ HWY_INLINE float mask_scores(const T* mask, int64_t count, float* scores)
     return hn::GetLane(hn::MaxOfLanes(d, largest));
 }
 
-// e^(score - largest); returns their sum.
+// Replaces scores by e^(score - largest); returns their sum.
 HWY_INLINE float raise_scores(float largest, int64_t count, float* scores)
 {
     const Floats d;
@@ -182,9 +184,8 @@ HWY_INLINE float raise_scores(float largest, int64_t count, float* scores)
     return hn::GetLane(hn::SumOfLanes(d, sum));
 }
 
-// Adds the scores of the next keys to the state: they become exponentials, and the result and the
-// sum have the same base afterwards. A base of -infinity would turn all that later keys add into
-// NaN.
+// Adds the scores of the next keys to the state: they become exponentials, with the same base as
+// the result and the sum. A base of -infinity would turn all later additions into NaN.
 template <class T>
 HWY_INLINE void add_scores(const T* mask, int64_t count, float* scores, int64_t width,
                            float* result, QueryState* state)
@@ -201,7 +202,7 @@ HWY_INLINE void add_scores(const T* mask, int64_t count, float* scores, int64_t 
     state->largest = largest;
 }
 
-// So many columns with those that fill the last panel.
+// Rounds the columns up to full panels.
 HWY_INLINE int64_t pad_columns(const AttentionBlocks& blocks, int64_t columns)
 {
     const int64_t whole = (columns - 1) / blocks.panel_lanes * blocks.panel_lanes;

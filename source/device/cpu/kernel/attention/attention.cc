@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention and GroupQueryAttention in fp32: where the operands of a node lie, and which keys its
+// Attention and GroupQueryAttention in fp32: the layout of a node's operands, and the keys that its
 // tokens see. attention_impl.cc computes them, and in fp32, fp16 and bf16 a step in place of the
 // nodes that exporters write.
 #include "device/cpu/kernel/attention/attention.h"
@@ -28,7 +28,7 @@ void run_kept(const KernelContext& context, const AttentionRun& run)
     attend(kept_problem<AttentionBlocks>(context), run, context.pool, context.scratch);
 }
 
-// The scale of scores, for which 0 stands for 1 / sqrt(depth).
+// Returns the scale of scores; 0 means 1 / sqrt(depth).
 float scale_of(float scale, int64_t depth)
 {
     return scale != 0 ? scale : 1 / std::sqrt(static_cast<float>(depth));
@@ -57,7 +57,7 @@ constexpr Kernel kFused = {"", "attention.f32.fused", nullptr, run_fused, prepar
 
 // ---- Attention ----
 
-// `rows` rows of `size` elements for each head.
+// Describes `rows` rows of `size` elements for each head.
 HeadMatrices lay_heads(bool rows_first, int64_t heads, int64_t rows, int64_t size)
 {
     const int64_t batch_step = heads * rows * size;
@@ -65,7 +65,8 @@ HeadMatrices lay_heads(bool rows_first, int64_t heads, int64_t rows, int64_t siz
     return {0, batch_step, rows * size, size, 1};
 }
 
-// The keys of a node with a past, and its values, are those of the present.
+// Describes the operands. A node with a past reads keys and values from its outputs present_key and
+// present_value.
 Attention describe_attention(const KernelContext& context, const attention_form& form)
 {
     const auto& param = context.param<attention_param>();
@@ -114,7 +115,7 @@ class SeenTokens final : public AttentionQueries
 
   private:
     const AttentionProblem& problem_;
-    const int64_t most_;  // keys that the mask covers
+    const int64_t most_;  // number of keys that the mask covers
 };
 
 int prepare_attention(KernelContext& context)
@@ -146,7 +147,7 @@ int run_attention(KernelContext& context)
     return TENGINE_OK;
 }
 
-// The scores are not kept; present keys and values must be where there is a past.
+// The output of scores is not supported; a past requires outputs for the present keys and values.
 bool accepts_attention(const node& node)
 {
     const auto is_fp32 = [&](int index) {
@@ -164,7 +165,7 @@ bool accepts_attention(const node& node)
 
 // ---- GroupQueryAttention ----
 
-// The first `number` pairs of a head, whose halves lie apart or side by side, turned by their
+// Rotates the first `number` pairs of a head, separate halves or interleaved pairs, by their
 // angles; the elements after them are copied.
 void rotate_head(const RotaryPairs<float>& pairs, int64_t depth, const float* from, float* to)
 {
@@ -199,7 +200,7 @@ class RotatedTokens final : public AttentionQueries
     const GroupQuery& query_;
 };
 
-// Keys and values are those of the present.
+// Describes the operands. Keys and values are read from the present outputs.
 Attention describe_groups(const KernelContext& context)
 {
     const GroupQuery query = describe_group_query(context);
@@ -257,7 +258,7 @@ int run_group_query(KernelContext& context)
     return TENGINE_OK;
 }
 
-// The scores are not kept.
+// The output of scores is not supported.
 bool accepts_group_query(const node& node)
 {
     return get_ir_node_input(&node, GROUP_QUERY_QUERY)->data_type == TENGINE_DT_FP32 &&

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention of floats, computed in fp32 and rounded once, without the matrix of scores in memory. A
 // block of keys and values is packed; a few queries at a time, with all heads that share the keys,
-// are multiplied with the keys, their scores become exponentials, and those are multiplied with the
-// values, while the scores stay in L1. Where there are more keys than one block has, each query
-// keeps a running maximum and a running sum, and its result is made smaller when a larger score
-// comes (M. Milakov, N. Gimelshein, Online normalizer calculation for softmax, 2018). Blocks that
-// no query sees are passed over. Both products are those of pixels_f32.h. Few rows, as a decoder
-// has in each step, are vectors times keys and values where these lie.
+// are multiplied by the keys, their scores become exponentials, and those are multiplied by the
+// values, while the scores stay in L1. If there are more keys than one block has, each query keeps
+// a running maximum and a running sum, and its result is scaled down when a larger score comes (M.
+// Milakov, N. Gimelshein, Online normalizer calculation for softmax, 2018). Blocks that no query
+// sees are skipped. Both products are those of pixels_f32.h. Few rows, as in each step of a
+// decoder, are multiplied by keys and values in place.
 //
-// Items are heads of keys, with some of the queries where there are few heads. Where blocks are
-// fixed and a head's queries are one tile, as in every step of a decoder, items are blocks of keys:
-// each leaves its sum and its largest score, and these are put together in order.
-// Limits: multiply-adds; the exponential; with few queries the memory of keys and values.
-// Accuracy: scores within (depth + 3) * eps * scale * sum |q| |k|, a cap within 4 * eps beside
-// that, which is a relative error of their exponentials; results within (keys + 8 + blocks) * eps *
-// the largest |value| beside that.
+// Items are heads of keys, with some of the queries if there are few heads. If blocks are fixed and
+// a head's queries are one tile, as in every step of a decoder, items are blocks of keys: each
+// leaves its sum and its largest score, and these are merged in order. Limits: multiply-adds; the
+// exponential; with few queries the bandwidth for keys and values. Accuracy: scores within (depth +
+// 3) * eps * scale * sum |q| |k|, plus 4 * eps for a cap, which is a relative error of their
+// exponentials; results within (keys + 8 + blocks) * eps * the largest |value| in addition.
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
@@ -30,7 +29,7 @@
 #define TENGINE_CPU_ATTENTION
 namespace tengine::cpu {
 
-// Some queries of the heads that share a head of keys, and some of its keys.
+// Some queries of the heads that share a head of keys, and some keys of that head.
 struct AttentionItem
 {
     int64_t batch, key_head;
@@ -75,7 +74,8 @@ struct FloatMatrix
     int64_t step, columns;
 };
 
-// `rows` rows times packed keys or values, added to `to` unless they are the first.
+// Multiplies `rows` rows by packed keys or values, and adds the products to `to` unless they are
+// the first.
 HWY_NOINLINE void multiply_rows(const AttentionBlocks& blocks, const FloatMatrix<const float>& from,
                                 int64_t rows, const float* packed, bool is_first,
                                 const FloatMatrix<float>& to)
@@ -101,12 +101,13 @@ HWY_NOINLINE void multiply_rows(const AttentionBlocks& blocks, const FloatMatrix
     }
 }
 
-// An item as a worker computes it. T is Half, BFloat16 or float.
+// An item during its computation. T is Half, BFloat16 or float.
 template <class T>
 class ItemAttention
 {
   public:
-    // `part`: the states of its rows, and their sums unless those lie where the results do.
+    // `part` has the states of the item's rows, and their accumulated results unless those are in
+    // the output.
     ItemAttention(const AttentionBlocks& blocks, const AttentionRun& run, const AttentionItem& item,
                   float* part)
         : blocks_(blocks),
@@ -119,7 +120,7 @@ class ItemAttention
     {
     }
 
-    // Sums of the values of all keys that the item has; whole results where it `finishes`.
+    // Accumulates the values of all keys of the item; stores final results if it `finishes`.
     void attend(const AttentionWorkspace& work, bool finishes)
     {
         std::fill_n(state_at(item_.first_query, 0),
@@ -132,7 +133,7 @@ class ItemAttention
         if (seen.begin >= seen.end && finishes) finish(item_.first_query, item_.end_query, 1);
     }
 
-    // The results of queries `first` to before `end`, from parts that follow each other.
+    // Stores the results of queries first..end-1 from consecutive parts.
     void finish(int64_t first, int64_t end, int64_t part_num) const
     {
         for (int64_t query = first; query < end; ++query)
@@ -165,7 +166,7 @@ class ItemAttention
         return static_cast<T*>(run_.result) + blocks_.result.at(item_.batch, head_of(i)) +
                query * blocks_.result.row_step;
     }
-    // Results of fp32 may be their own sums, of one head.
+    // Results of fp32 for one head may be accumulated in the output.
     float* sums_at(int64_t query, int64_t i) const
     {
         if constexpr (std::is_same_v<T, float>)
@@ -177,7 +178,8 @@ class ItemAttention
         return blocks_.sum_step > 0 ? blocks_.sum_step : blocks_.result.row_step;
     }
 
-    // Keys of the item that one of its queries sees, from the beginning of a block on.
+    // Returns the keys of the item that one of its queries sees, rounded down to the beginning of a
+    // block.
     KeyRange find_seen() const
     {
         if (!run_.queries) return item_.keys;
@@ -196,7 +198,7 @@ class ItemAttention
             pack_values(blocks_, values_ + block.begin * blocks_.value.row_step, count,
                         work.values);
         }
-        // The queries of an only tile stay where they are.
+        // The queries of a single tile are kept.
         const int64_t tile = blocks_.tile_queries;
         const bool reads = is_first || item_.end_query - item_.first_query > tile;
         for (int64_t query = item_.first_query; query < item_.end_query; query += tile) {
@@ -207,7 +209,7 @@ class ItemAttention
         }
     }
 
-    // Multiplied with the scale.
+    // Reads queries and multiplies them by the scale.
     void read_queries(int64_t first, int64_t end, float* to) const
     {
         for (int64_t query = first; query < end; ++query)
@@ -253,7 +255,7 @@ class ItemAttention
                           is_first, {sums, sum_step(), blocks_.width});
     }
 
-    // The scores of one row become exponentials; those of keys that it does not see become 0.
+    // Replaces the scores of one row by exponentials; those of keys that it does not see become 0.
     void raise_row(const KeyRange& block, int64_t query, int64_t i, float* scores,
                    float* sums) const
     {
@@ -284,7 +286,7 @@ class ItemAttention
         if (raised < keys) std::fill_n(scores + raised, keys - raised, 0.0f);
     }
 
-    // Puts the parts of a row's result together, and its sink.
+    // Merges the parts of a row's result, and its sink.
     void merge_parts(int64_t query, int64_t i, int64_t part_num) const
     {
         const Floats d;
@@ -305,7 +307,7 @@ class ItemAttention
         for (int64_t part = 0; part < part_num; ++part)
             sum += power_of(state_of(part).largest) * state_of(part).sum;
 
-        // A part that has seen nothing may have no sums.
+        // A part that has seen no key may have no result.
         float* const sums = sums_at(query, i);
         if (state_of(0).sum == 0)
             std::fill_n(sums, width, 0.0f);
@@ -320,7 +322,7 @@ class ItemAttention
                                        load_lanes(sums + j, width - j)),
                             sums + j, width - j);
         }
-        // NaN where all keys are masked, as the formula's, unless it is to be 0.
+        // If all keys are masked, the result is NaN, as in the formula, unless it has to be 0.
         const float last = sum == 0 && !blocks_.keeps_masked ? 1.0f / sum : 1.0f;
         scale_row(sums, width, last, result_at(query, i));
     }
@@ -362,21 +364,21 @@ namespace {
 HWY_EXPORT(attend_item);
 HWY_EXPORT(finish_item);
 
-constexpr int64_t kMostRows = 48;  // of a tile, unless one query has more: their scores are in L1
+constexpr int64_t kMostRows = 48;  // of a tile, unless one query has more: their scores fit L1
 
 uint64_t round_up(int64_t a, int64_t b)
 {
     return static_cast<uint64_t>(divide_up(a, b) * b);
 }
 
-// Rows that are a multiple of 2 kB apart would share a few sets of the L1 cache.
+// Rows a multiple of 2 KiB apart would share a few sets of the L1 cache.
 int64_t choose_step(int64_t columns)
 {
     const auto step = static_cast<int64_t>(round_up(columns, kCacheLineFloats));
     return step % 512 == 0 ? step + kCacheLineFloats : step;
 }
 
-// Keys and values of a block take a quarter of the L2 cache.
+// Returns as many keys as take, with their values, a quarter of the L2 cache.
 int64_t choose_block_keys(const AttentionBlocks& blocks)
 {
     constexpr int64_t kFixedBlock = 256;  // a multiple of every vector's length
@@ -425,7 +427,7 @@ void count_floats(AttentionBlocks& blocks)
     blocks.state_floats = round_up(2 * rows, kCacheLineFloats);
 }
 
-// Item `index` of those with all keys, or with a block of them.
+// Returns item `index`, with all keys or with a block of them.
 AttentionItem find_item(const AttentionBlocks& blocks, const AttentionRun& run, int64_t index,
                         int64_t parts)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// RotaryEmbedding of floats: a vector of pairs at a time, whose halves lie apart or interleaved.
-// Heads are spread over the workers. fp16 and bf16 are computed in fp32 and rounded once. Limits:
-// the bandwidth of the memory. Accuracy: a result is a sum of two products, of which each and the
-// sum are rounded at most once: within eps (|a| |cos| + |b| |sin|) of the exact value, and likewise
-// for the other.
+// RotaryEmbedding of floats: a vector of pairs at a time, as separate halves of a head or
+// interleaved. Workers share the heads. fp16 and bf16 are computed in fp32 and rounded once.
+// Limits: memory bandwidth. Accuracy: a result is a sum of two products; each product and the sum
+// are rounded at most once: within eps (|a| |cos| + |b| |sin|) of the exact value, and the other
+// result of the pair correspondingly.
 #include <algorithm>
 #include <cstdint>
 
@@ -36,7 +36,7 @@ HWY_INLINE Pairs rotate(Vector a, Vector b, Vector cosine, Vector sine)
     return {hn::NegMulAdd(b, sine, hn::Mul(a, cosine)), hn::MulAdd(a, sine, hn::Mul(b, cosine))};
 }
 
-// Elements i and i + half. `y` may be `x`.
+// Rotates the pairs of elements i and i + half. `y` may be `x`.
 void rotate_halves(const float* x, int64_t half, const float* cosines, const float* sines, float* y)
 {
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(Floats()));
@@ -49,7 +49,7 @@ void rotate_halves(const float* x, int64_t half, const float* cosines, const flo
     }
 }
 
-// Elements 2 i and 2 i + 1. `y` may be `x`.
+// Rotates the pairs of elements 2 i and 2 i + 1. `y` may be `x`.
 void rotate_neighbours(const float* x, int64_t half, const float* cosines, const float* sines,
                        float* y)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv in fp32 with channels last, constant weights and no strides, where most of the window lies
-// beyond the input: of dilated windows on small inputs, as those of DeepLab (L.-C. Chen et al.,
-// Rethinking Atrous Convolution for Semantic Image Segmentation, 2017). Where the window's rate is
-// as large as the input, only the tap in its middle meets it. Taps beyond the border are passed
-// over, rectangle by rectangle of output pixels that have the same (phased_conv.h).
-// Limits: multiply-adds, in tiles as low as rectangles are narrow.
-// Accuracy: |error| <= (input channels * taps + 2) * eps * (sum |weight| |input| + |bias|), before
-// the activation. The order of summation depends on nothing but the weight.
+// Conv in fp32 in NHWC with constant weights and no strides, if most of the window lies in the
+// padding: dilated windows on small inputs, as in DeepLab (L.-C. Chen et al., Rethinking Atrous
+// Convolution for Semantic Image Segmentation, 2017). If the dilation is as large as the input,
+// only the window's centre tap meets it. Taps in the padding are skipped, for one rectangle of
+// output pixels with the same taps after the other (phased_conv.h). Limits: multiply-adds, in tiles
+// as low as rectangles are narrow. Accuracy: |error| <= (input channels * taps + 2) * eps * (sum
+// |weight| |input| + |bias|), before the activation. The order of summation depends on nothing but
+// the weight.
 #include <algorithm>
 #include <cstdint>
 
@@ -38,7 +38,7 @@ int prepare(KernelContext& context)
         });
 }
 
-// Calls visit(range) for the positions of an axis that have the same taps, of each such range.
+// Calls visit(range) for each range of an axis's positions that have the same taps.
 template <class Visit>
 void for_each_range(const window_axis& axis, const Visit& visit)
 {
@@ -50,7 +50,7 @@ void for_each_range(const window_axis& axis, const Visit& visit)
             find_phase_range(phased.phases[0], axis.dilation, axis.input, range.end, axis.output);
 }
 
-// Taps that meet the input, of all positions.
+// Returns the number of taps that meet the input, summed over all positions.
 int64_t count_inner_taps(const window_axis& axis)
 {
     int64_t number = 0;
@@ -58,7 +58,7 @@ int64_t count_inner_taps(const window_axis& axis)
     return number;
 }
 
-// A quarter of the products or more would be with zeros.
+// The padding accounts for a quarter of the products or more.
 bool accepts(const node& node)
 {
     ConvProblem p;
@@ -71,8 +71,8 @@ bool accepts(const node& node)
            4 * count_inner_taps(y) * count_inner_taps(x) <= 3 * p.taps * p.output_plane;
 }
 
-// How long a tile takes with so many pixels side by side, in rows: less than four do not hide how
-// long a multiply-add takes.
+// Returns the time of a tile of `pixels` neighbouring pixels, in rows: fewer than four rows do not
+// hide the latency of a multiply-add.
 int64_t count_tile_rows(int64_t pixels, int64_t most_rows)
 {
     constexpr int64_t kFewest = 4;
@@ -80,7 +80,7 @@ int64_t count_tile_rows(int64_t pixels, int64_t most_rows)
     return std::max(pixels, tiles * kFewest);
 }
 
-// Where the tiles of all rectangles take less time than those of whole lines with all taps.
+// The tiles of all rectangles take less time than tiles of whole lines with all taps.
 bool pays(const node& node)
 {
     ConvProblem p;

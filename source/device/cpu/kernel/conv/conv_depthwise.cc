@@ -25,12 +25,12 @@
 #define TENGINE_CPU_CONV_DEPTHWISE
 namespace tengine::cpu {
 
-// How one band is computed. Sizes in elements.
+// The operands of one band. Sizes in elements.
 struct DepthwiseBand
 {
     const float* rows;       // of the copy
     int64_t row_step;        // in the copy, between the inputs of consecutive output rows
-    const int64_t* offsets;  // of each tap in the copy
+    const int64_t* offsets;  // each tap's in the copy
     int64_t taps;
     int64_t height, width;  // of the output
 };
@@ -68,7 +68,7 @@ int64_t count_lanes()
     return static_cast<int64_t>(hn::Lanes(Floats()));
 }
 
-// The first `count` lanes.
+// Stores the first `count` lanes.
 HWY_INLINE void store_some(Vector value, float* output, int64_t count)
 {
     const Floats d;
@@ -79,7 +79,7 @@ HWY_INLINE void store_some(Vector value, float* output, int64_t count)
         output[i] = lanes[i];
 }
 
-// One vector of outputs.
+// Computes one vector of outputs.
 HWY_INLINE void convolve_one(const DepthwiseBand& band, const float* weight, float bias,
                              const float* input, float* output, int64_t count)
 {
@@ -90,7 +90,7 @@ HWY_INLINE void convolve_one(const DepthwiseBand& band, const float* weight, flo
     store_some(sum, output, count);
 }
 
-// Four vectors of outputs, these steps apart.
+// Computes four vectors of outputs, these steps apart.
 HWY_INLINE void convolve_four(const DepthwiseBand& band, const float* weight, float bias,
                               const float* input, int64_t input_step, float* output,
                               int64_t output_step, int64_t count)
@@ -111,7 +111,7 @@ HWY_INLINE void convolve_four(const DepthwiseBand& band, const float* weight, fl
     store_some(sum3, output + 3 * output_step, count);
 }
 
-// One filter on a band: output is height x width, dense.
+// Applies one filter to a band; the output is height x width, dense.
 void convolve_band(const DepthwiseBand& band, const float* weight, float bias, float* output)
 {
     const int64_t lanes = count_lanes();
@@ -140,7 +140,7 @@ HWY_INLINE void copy_strided(const float* input, int64_t stride, int64_t count, 
         std::copy_n(input, count, copy);
         return;
     }
-    // Strictly less: the vectors of the last elements would reach beyond the row.
+    // The comparison is strict: the vectors of the last elements would reach beyond the row.
     if (stride == 2) {
         for (; i + lanes < count; i += lanes) {
             Vector even, odd;
@@ -189,14 +189,14 @@ HWY_EXPORT(count_lanes);
 HWY_EXPORT(convolve_band);
 HWY_EXPORT(copy_band);
 
-constexpr int64_t kMinBandHeight = 8;  // output rows; two blocks of four
+constexpr int64_t kMinBandHeight = 8;  // output rows: two blocks of four
 
 struct Depthwise : ConvProblem
 {
-    int64_t multiplier;   // output channels of an input channel
-    int64_t band_height;  // output rows computed at once
+    int64_t multiplier;   // output channels for each input channel
+    int64_t band_height;  // output rows that are computed together
     int64_t band_num;
-    int64_t copy_rows;              // input rows a band needs
+    int64_t copy_rows;              // input rows of a band
     int64_t phase_width, row_size;  // of the copy, in elements
 
     int64_t tile_num() const { return batch * groups * band_num; }
@@ -232,7 +232,7 @@ int describe(const node& node, Depthwise* out_conv)
     return TENGINE_OK;
 }
 
-// The offset of each tap in the copy; see copy_band().
+// Finds the offset of each tap in the copy; see copy_band().
 void find_offsets(const Depthwise& conv, int64_t* offsets)
 {
     const window_axis& height = conv.axes[1];
@@ -246,7 +246,7 @@ void find_offsets(const Depthwise& conv, int64_t* offsets)
     }
 }
 
-// One band of one input channel of one image.
+// Computes one band of one input channel of one image.
 void run_tile(const KernelContext& context, const Depthwise& conv, const int64_t* offsets,
               int64_t tile, float* copy)
 {
@@ -302,7 +302,8 @@ int run(KernelContext& context)
     return TENGINE_OK;
 }
 
-// Sparse windows would make the copy larger than the input, without bound.
+// Whether the copy is at most as large as the input; sparse windows would make it larger, without
+// bound.
 bool is_compact(const window_axis& axis)
 {
     return axis.stride <= 8 && int64_t{axis.kernel - 1} * axis.dilation <= 1024;

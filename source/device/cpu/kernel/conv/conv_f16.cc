@@ -13,7 +13,8 @@
 namespace tengine::cpu {
 namespace {
 
-// Taps of a line lie side by side, where no others' channels and no gaps are between them.
+// Taps of a line are adjacent unless other groups' channels or gaps of the dilation lie between
+// them.
 int64_t count_segments(const ConvProblem& conv)
 {
     return conv.groups == 1 && conv.axes[2].dilation == 1 ? conv.axes[1].kernel : conv.taps;
@@ -42,8 +43,7 @@ int run(KernelContext& context)
     return TENGINE_OK;
 }
 
-// With one output channel, or one input channel in each of many groups, there is nothing to spread
-// to.
+// One output channel, or one input channel in each of many groups, leaves no lanes to fill.
 bool accepts(const node& node)
 {
     ConvProblem p;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conv in fp32 as matrix products: im2col + GEMM. conv_depthwise.cc is asked first.
 //
-// For one image and group the output (channels x positions) is the weight (channels x input
-// channels * taps) times a matrix that has, for each input channel and tap, a row with the input
-// element under that tap at every output position. That matrix is never there as a whole: the
-// output's positions are cut into blocks so that a block of it fills half the L2 cache, and the
-// product reads it while it is warm. A 1x1 kernel of stride 1 without padding needs none of this,
-// its matrix is the input itself. The bias is written first and the product added to it.
-// Images, groups and blocks are the tiles that workers share (tile.h).
-// Limits: the product packs the block once more.
-// Accuracy: |error| <= (input channels * taps + 2) * eps * (sum |weight| |input| + |bias|).
+// For one image and group the output (channels x positions) is the product of the weight (channels
+// x input channels * taps) and the im2col matrix, which has a row for each input channel and tap,
+// with the input element under that tap at every output position. The matrix is never complete in
+// memory: the output's positions are cut into blocks, and a block of the matrix fills half the L2
+// cache, from which the product reads it. A 1x1 kernel of stride 1 without padding needs no copy:
+// its matrix is the input. The bias is written first and the product added to it. Images, groups
+// and blocks are the tiles that workers share (tile.h). Limits: the product packs the block once
+// more. Accuracy: |error| <= (input channels * taps + 2) * eps * (sum |weight| |input| + |bias|).
 #include <algorithm>
 
 #include "base/cpu.h"
@@ -27,23 +26,24 @@ namespace tengine::cpu {
 namespace {
 
 constexpr int64_t kBlockUnit = 16;  // positions; a vector register of the widest instruction set
-constexpr int64_t kMinBlock = 64;   // positions; below, the product itself gets slow
+constexpr int64_t kMinBlock = 64;   // positions; the product of fewer is slow
 
 struct ConvGemm : ConvProblem
 {
     int64_t depth;        // of the product: input channels * taps
-    int64_t block;        // output positions computed at once
-    int64_t block_num;    // in a plane
-    bool reads_in_place;  // the input is the matrix
-    uint64_t workspace;   // floats of the product of a block
+    int64_t block;        // output positions that are computed together
+    int64_t block_num;    // blocks of a plane
+    bool reads_in_place;  // whether the input is the matrix
+    uint64_t workspace;   // floats of a block's product
     const float *input, *weight, *bias;
-    const float* addend;  // or null
+    const float* addend;  // may be null
     float* output;
     const Fusion* fusion;
 
     int64_t tile_num() const { return batch * groups * block_num; }
     uint64_t workspace_size() const { return workspace; }
-    // The matrix of a block, a multiple of the cache line, then the workspace.
+    // Returns the bytes of a block's matrix, rounded up to the cache line; the workspace follows
+    // it.
     uint64_t gathered_size() const
     {
         return reads_in_place ? 0 : static_cast<uint64_t>((depth * block + 15) / 16 * 16);
@@ -61,12 +61,13 @@ struct ConvGemm : ConvProblem
     }
 };
 
-// Blocks of equal size, as large as the cache allows.
+// Chooses blocks of equal size, as large as the cache allows.
 void choose_block(ConvGemm& conv)
 {
     const int64_t cache_bytes = static_cast<int64_t>(get_cpu_cache_size().l2 / 2);
     const int64_t column_bytes = std::max<int64_t>(conv.depth, 1) * int64_t{sizeof(float)};
-    // At least one position, so that a plane without elements divides nothing by zero.
+    // A block has at least one position, so that a plane without elements causes no division by
+    // zero.
     const int64_t largest = conv.reads_in_place ? std::max<int64_t>(conv.output_plane, 1)
                                                 : std::max(cache_bytes / column_bytes, kMinBlock);
     const int64_t fewest = (conv.output_plane + largest - 1) / largest;
@@ -75,7 +76,7 @@ void choose_block(ConvGemm& conv)
     conv.block_num = conv.block > 0 ? (conv.output_plane + conv.block - 1) / conv.block : 0;
 }
 
-// The product of one group with `columns` positions, without its pointers.
+// Describes the product of one group with `columns` positions, without its pointers.
 Product make_product(const ConvGemm& conv, int64_t columns)
 {
     Product product = {conv.output_channels, columns, conv.depth, {}, {}, nullptr, 0};
@@ -96,7 +97,7 @@ int describe(const node& node, ConvGemm* out_conv)
     return TENGINE_OK;
 }
 
-// The matrix for output positions begin..end-1, `end - begin` elements a row.
+// Writes the matrix for output positions begin..end-1, `end - begin` elements a row.
 void gather(const ConvGemm& conv, thread_pool_t* pool, const float* input, int64_t begin,
             int64_t end, float* matrix)
 {
@@ -110,8 +111,7 @@ void gather(const ConvGemm& conv, thread_pool_t* pool, const float* input, int64
 #ifdef TENGINE_HAVE_HIGHWAY
 constexpr bool kFuses = true;
 
-// Applies the epilogue to `columns` positions of the channels whose results begin at the element
-// `at`.
+// Applies the epilogue to `columns` positions of the channels; their results begin at element `at`.
 void finish(const ConvGemm& conv, thread_pool_t* pool, int64_t at, int64_t columns)
 {
     if (!conv.addend && conv.fusion->activation == Activation::kNone) return;
@@ -132,12 +132,12 @@ constexpr bool kFuses = false;
 void finish(const ConvGemm&, thread_pool_t*, int64_t, int64_t) {}
 #endif
 
-// One block of one group of one image.
+// Computes one block of one group of one image.
 void run_tile(const ConvGemm& conv, thread_pool_t* pool, int64_t tile, float* matrix)
 {
     const int64_t begin = tile % conv.block_num * conv.block;
     const int64_t end = std::min(begin + conv.block, conv.output_plane);
-    const int64_t slice = tile / conv.block_num;  // of batch x groups
+    const int64_t slice = tile / conv.block_num;  // index in batch x groups
     const int64_t group = slice % conv.groups;
     const float* input = conv.input + slice * conv.input_channels * conv.input_plane;
     const int64_t at = slice * conv.output_channels * conv.output_plane + begin;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An axis of a ConvTranspose as phases: output positions a stride apart, which meet the same taps.
-// A Conv without strides is one phase, whose taps are counted from its first. For phased_conv.h.
+// An axis of a ConvTranspose as phases: output positions a stride apart, which use the same taps. A
+// Conv without strides is one phase, whose taps are counted from its first. For phased_conv.h.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +11,14 @@
 
 namespace tengine::cpu {
 
-constexpr int kMostPhases = 32;  // of an axis: its stride
+constexpr int kMostPhases = 32;  // phases of an axis: its stride
 
-// The output positions phase, phase + stride, ..., which are counted from 0 on. Position n meets
-// input source + n + i * source_step with tap last_tap - i * tap_step, for each i below taps.
+// The output positions phase, phase + stride, ..., numbered from 0. Position n multiplies input
+// source + n + i * source_step by tap last_tap - i * tap_step, for each i below taps.
 struct Phase
 {
     int64_t positions;
-    int64_t taps, taps_before;  // the latter are those of all phases before it
+    int64_t taps, taps_before;  // taps of this phase; of all phases before it
     int64_t last_tap;
     int64_t source;  // may lie outside the input
 };
@@ -29,27 +29,27 @@ struct PhasedAxis
     Phase phases[kMostPhases];
 };
 
-// How far apart taps of the same phase are.
+// Returns the distance between taps of the same phase.
 inline int64_t find_tap_step(const window_axis& axis)
 {
     return axis.stride / std::gcd(axis.stride, axis.dilation);
 }
 
-// Taps of the phase that has most of them.
+// Returns the largest number of taps that a phase has.
 inline int64_t count_most_taps(const window_axis& axis)
 {
     return (axis.kernel + find_tap_step(axis) - 1) / find_tap_step(axis);
 }
 
-constexpr int64_t kMostPhasedTaps = 1024;  // of an axis
+constexpr int64_t kMostPhasedTaps = 1024;  // taps of an axis
 
-// Whether describe_phases() takes the axis.
+// Whether describe_phases() accepts the axis.
 inline bool has_few_phases(const window_axis& axis)
 {
     return axis.stride <= kMostPhases && axis.kernel <= kMostPhasedTaps;
 }
 
-// A number that says how the taps of such an axis are dealt out to phases.
+// Returns a number that identifies the assignment of the axis's taps to phases.
 inline int64_t find_phase_code(const window_axis& axis)
 {
     const int64_t place = axis.pad_begin % axis.stride * kMostPhases + axis.stride - 1;
@@ -86,8 +86,8 @@ inline void describe_single_phase(const window_axis& axis, PhasedAxis* out_phase
     *out_phased = {1, axis.dilation, 1, {{axis.output, axis.kernel, 0, 0, -axis.pad_begin}}};
 }
 
-// Positions begin..end-1 of a phase that meet the input with the same of its taps, counted in the
-// order of the inputs: first_tap..last_tap-1.
+// Positions begin..end-1 of a phase that have the same taps on the input. The taps are counted in
+// the order of the inputs: first_tap..last_tap-1.
 struct PhaseRange
 {
     int64_t begin, end;
@@ -97,8 +97,8 @@ struct PhaseRange
     int64_t taps() const { return last_tap - first_tap; }
 };
 
-// As many positions from `begin` on, and before `end`, as have the same. `step` is the axis's
-// source_step.
+// Returns the longest range of positions from `begin` on, and before `end`, that have the same taps
+// on the input. `step` is the axis's source_step.
 inline PhaseRange find_phase_range(const Phase& phase, int64_t step, int64_t input, int64_t begin,
                                    int64_t end)
 {
@@ -106,7 +106,8 @@ inline PhaseRange find_phase_range(const Phase& phase, int64_t step, int64_t inp
     const int64_t outside = source < 0 ? (-source + step - 1) / step : 0;
     const int64_t inside = room > 0 ? (room + step - 1) / step : 0;
     PhaseRange range = {begin, end, std::min(outside, phase.taps), std::min(inside, phase.taps)};
-    // Where the tap before the first meets the input, and where the last does so no longer.
+    // The range ends where the tap before the first meets the input, or the last one no longer
+    // does.
     if (range.first_tap > 0)
         range.end = std::min(range.end, begin - source - (range.first_tap - 1) * step);
     if (range.last_tap > 0)

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv in fp32 with channels last and constant weights: every result is the product of the inputs
-// under the window, read where they lie, and a panel of output channels (tile_f32-inl.h).
-// conv.fp.depthwise_nhwc is asked first.
+// Conv in fp32 in NHWC with constant weights: each result is the product of the inputs under the
+// window, read in place, and a panel of output channels (tile_f32-inl.h). conv.fp.depthwise_nhwc is
+// asked first.
 //
-// In NHWC the inputs under a row of the window are one K segment of kernel width * channels floats,
-// the same for all output pixels of a line up to a constant step. So a tile is a few pixels of one
-// line - of all pixels where the window is one pixel -, and its sum goes over as many K segments as
-// the window has rows. Where the window reaches beyond the input, the lines that a block of output
-// lines needs are copied with their padding first, and for a window of one pixel with strides the
-// pixels that are read; a block fits into the L2 cache, and all panels pass over it before the
-// next. Each weight of a panel is used for all tiles of a block. The epilogue is applied to the
-// accumulators before they are stored; factors of input channels before it are worked into a copy
-// of the weights in each run.
-// Limits: multiply-adds (91-94 % of the peak on AVX-512 and 88-93 % on AVX2, with 64 or more
-// channels); panels of few channels leave lanes idle.
-// Accuracy: |error| <= (input channels * taps + 2) * eps * (sum |weight| |input| + |bias|), before
-// the activation. The order of summation depends on nothing but the weight.
+// In NHWC the inputs under a row of the window are one K segment of kernel width * channels floats;
+// its address advances by a constant step along the output pixels of a line. So a tile is a few
+// pixels of one line, or of the whole image if the window is one pixel, and its accumulators go
+// over as many K segments as the window has rows. If the window reaches beyond the input, the lines
+// that a block of output lines needs are copied with their padding first; for a window of one pixel
+// with strides, the pixels that are read. A block fits into the L2 cache, and all panels pass over
+// it before the next. Each weight of a panel is used for all tiles of a block. The epilogue is
+// applied to the accumulators before they are stored. Factors of input channels before the
+// convolution are multiplied into a copy of the weights in each run. Limits: multiply-adds (91-94 %
+// of the peak on AVX-512 and 88-93 % on AVX2, with 64 or more channels); panels of few channels
+// leave lanes idle. Accuracy: |error| <= (input channels * taps + 2) * eps * (sum |weight| |input|
+// + |bias|), before the activation. The order of summation depends on nothing but the weight.
 #include <algorithm>
 #include <cstdint>
 
@@ -63,7 +62,7 @@ int prepare(KernelContext& context)
         });
 }
 
-// The packed weights of a pointwise convolution times the factor of their input channel.
+// Multiplies the packed weights of a pointwise convolution by the factors of their input channels.
 void scale_weights(const PixelConv& conv, const float* packed, const float* factors, float* scaled)
 {
     for (int64_t panel = 0; panel < conv.panels; ++panel) {
@@ -96,8 +95,7 @@ int find_in_place(const KernelContext& context, int)
     return find_addend_in_place(context, packed_problem<PixelConv>(context));
 }
 
-// With one output channel, or one input channel in each of many groups, there is nothing to
-// broadcast to.
+// One output channel, or one input channel in each of many groups, leaves no lanes to broadcast to.
 bool accepts(const node& node)
 {
     ConvProblem p;

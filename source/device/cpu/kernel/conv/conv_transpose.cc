@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // ConvTranspose in fp32 as matrix products: GEMM + col2im.
 //
-// For one image and group the transposed weight (output channels * taps x input channels) times the
-// input (input channels x positions) gives, for each output channel and tap, the term that every
-// input position adds to the output element under that tap; these rows are then added to an output
-// that starts as the bias. The product is made for a block of output channels and input rows at a
-// time, chosen to fill half the L2 cache, so that the rows are warm when they are added. Blocks of
-// channels, images and groups are the tiles that workers share (tile.h); blocks of input rows
-// follow each other within a tile, because they meet in the output. Limits: the additions touch
-// each output element once per tap; strides above 1 do not vectorise. Accuracy: |error| <= (input
-// channels * taps + 2) * eps * (sum |weight| |input| + |bias|).
+// For one image and group the product of the transposed weight (output channels * taps x input
+// channels) and the input (input channels x positions) has, for each output channel and tap, the
+// term that every input position adds to the output element under that tap. These rows are added to
+// an output that starts as the bias. A product is computed for a block of output channels and input
+// rows, chosen to fill half the L2 cache, so that its rows are still in the cache when they are
+// added. Blocks of channels, images and groups are the tiles that workers share (tile.h); blocks of
+// input rows follow each other within a tile, because they add to the same outputs. Limits: the
+// additions touch each output element once per tap; strides above 1 do not vectorise. Accuracy:
+// |error| <= (input channels * taps + 2) * eps * (sum |weight| |input| + |bias|).
 #include <algorithm>
 
 #include "base/cpu.h"
@@ -28,13 +28,14 @@ struct ConvTransposed : ConvProblem
     int64_t channel_block;  // output channels and input rows of a product
     int64_t row_block;
     int64_t block_num;   // channel blocks of a group
-    uint64_t workspace;  // floats of the product of a block
+    uint64_t workspace;  // floats of a block's product
     const float *input, *weight, *bias;
     float* output;
 
     int64_t tile_num() const { return batch * groups * block_num; }
     uint64_t workspace_size() const { return workspace; }
-    // The product of a block, a multiple of the cache line, then the workspace.
+    // Returns the bytes of a block's product, rounded up to the cache line; the workspace follows
+    // it.
     uint64_t product_size() const
     {
         const int64_t size = channel_block * taps * row_block * axes[2].input;
@@ -51,7 +52,7 @@ struct ConvTransposed : ConvProblem
     }
 };
 
-// The product of `channels` output channels and `rows` input rows, without its pointers.
+// Describes the product of `channels` output channels and `rows` input rows, without its pointers.
 Product make_product(const ConvTransposed& conv, int64_t channels, int64_t rows)
 {
     const int64_t columns = rows * conv.axes[2].input;
@@ -114,12 +115,12 @@ void scatter(const ConvTransposed& conv, const float* matrix, int64_t channels, 
     }
 }
 
-// One block of output channels of one group of one image.
+// Computes one block of output channels of one group of one image.
 void run_tile(const ConvTransposed& conv, thread_pool_t* pool, int64_t tile, float* matrix)
 {
     const int64_t first = tile % conv.block_num * conv.channel_block;
     const int64_t channels = std::min(conv.channel_block, conv.output_channels - first);
-    const int64_t slice = tile / conv.block_num;  // of batch x groups
+    const int64_t slice = tile / conv.block_num;  // index in batch x groups
     const int64_t group = slice % conv.groups;
     const float* input = conv.input + slice * conv.input_channels * conv.input_plane;
     const float* weight =
@@ -144,7 +145,8 @@ void run_tile(const ConvTransposed& conv, thread_pool_t* pool, int64_t tile, flo
 
 bool accepts(const node& node)
 {
-    constexpr int64_t kLargestRow = int64_t{1} << 26;  // of the matrix: one channel, one input row
+    // elements of a row of the matrix: one channel, one input row
+    constexpr int64_t kLargestRow = int64_t{1} << 26;
     ConvProblem p;
     return is_plain_conv(node) && describe_conv(node, true, &p) == TENGINE_OK &&
            p.taps <= kLargestRow / std::max(p.axes[2].input, 1) &&

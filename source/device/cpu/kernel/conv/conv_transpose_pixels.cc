@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConvTranspose in fp32 with channels last and constant weights, as phases: output positions that
-// are a stride apart meet the same taps, so that each of stride height * stride width phases is a
+// ConvTranspose in fp32 in NHWC with constant weights, as phases: output positions that are a
+// stride apart use the same taps, so that each of stride height * stride width phases is a
 // convolution with stride 1 and its own part of the weights, whose results are stored a stride
 // apart (W. Shi et al., Is the deconvolution layer the same as a convolutional layer?, 2016). A
 // window of 2 x 2 with strides of 2 gives four products of pixels.
 //
-// How a phase is computed: phased_conv.h. A block of lines fits into half of the L2 cache, and all
-// phases and panels of output channels pass over it before the next.
-// Limits: multiply-adds (91-96 % of the peak on AVX-512 and 80-94 % on AVX2 with 32 or more output
-// channels, 1.3 to 1.9 times as fast as conv_transpose.f32.col2im), memory where the results are
-// beyond the caches; panels of few channels leave lanes idle.
-// Accuracy: |error| <= (input channels * taps of the phase + 2) * eps * (sum |weight| |input| +
-// |bias|), before the activation. The order of summation depends on nothing but the position.
+// A phase is computed by phased_conv.h. A block of lines fits into half of the L2 cache, and all
+// phases and panels of output channels pass over it before the next. Limits: multiply-adds (91-96 %
+// of the peak on AVX-512 and 80-94 % on AVX2 with 32 or more output channels, 1.3 to 1.9 times as
+// fast as conv_transpose.f32.col2im), memory bandwidth for results beyond the caches; panels of few
+// channels leave lanes idle. Accuracy: |error| <= (input channels * taps of the phase + 2) * eps *
+// (sum |weight| |input| + |bias|), before the activation. The order of summation depends on nothing
+// but the position.
 #include <algorithm>
 #include <cstdint>
 
@@ -34,7 +34,7 @@ int describe(const KernelContext& context, int64_t workers, PhasedConv* out_conv
     return TENGINE_OK;
 }
 
-// The taps in the order of the inputs they meet.
+// Packs a phase's taps in the order of the inputs that they multiply.
 void pack_phase(const PhasedConv& conv, const Phase& y, const Phase& x, const float* weight,
                 const float* bias, float* packed)
 {
@@ -93,8 +93,8 @@ bool accepts(const node& node)
            p.input_plane > 0 && p.output_plane > 0 && p.batch > 0 && p.input_channels > 0;
 }
 
-// With fewer results than fill three quarters of a vector the product of all taps at once takes
-// less time (conv_transpose.f32.col2im).
+// If results fill less than three quarters of a vector, the product of all taps together takes less
+// time (conv_transpose.f32.col2im).
 bool pays(const node& node)
 {
     ConvProblem p;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv of 3x3, stride 1, in fp32, fp16 and bf16 with channels last: Winograd's minimal filtering
-// F(4x4, 3x3) and, for large maps, F(6x6, 3x3).
+// Conv of 3x3, stride 1, in fp32, fp16 and bf16 in NHWC: Winograd's minimal filtering F(4x4, 3x3)
+// and, for large maps, F(6x6, 3x3).
 //
-// A. Lavin, S. Gray, Fast Algorithms for Convolutional Neural Networks, 2015: four by four results
-// are made of six by six inputs with 36 multiplications for each pair of channels in place of 144,
-// six by six of eight by eight with 64 in place of 324. Y = A' [(G g G') * (B' d B)] A; the
-// matrices follow from the points (Toom, Cook). Those of F(4x4) are 0, +-1/sqrt(2), +-sqrt(2) and
-// infinity, with which the error is 2.1 to 2.4 times that of a direct sum, and not 9 times as with
-// 1 and 2 (B. Barabasz et al., 2018); those of F(6x6) are 0, +-1, +-2, +-1/2 and infinity, and the
-// error is 8 to 11 times that of a direct sum. G g G' is computed in double and packed once; for
-// fp16 and bf16 weights, which are packed as they are, it is computed for each block, in fp32. B' d
-// B of a block of tiles is computed first, 36 or 64 matrices of tiles by channels. Each matrix is
-// multiplied with its weights (pixels_f32.h), a panel of channels at a time, and the results of a
-// panel are transformed back. The epilogue is applied then.
-// Limits: multiply-adds in the products; with few channels inputs and results from memory.
+// The algorithm is that of A. Lavin, S. Gray, Fast Algorithms for Convolutional Neural Networks,
+// 2015: four by four results are computed from six by six inputs with 36 multiplications for each
+// pair of channels in place of 144, six by six from eight by eight with 64 in place of 324. Y = A'
+// [(G g G') * (B' d B)] A; the matrices follow from the points (Toom, Cook). The points of F(4x4)
+// are 0, +-1/sqrt(2), +-sqrt(2) and infinity, with which the error is 2.1 to 2.4 times that of a
+// direct sum; with 1 and 2 it would be 9 times (B. Barabasz et al., 2018). The points of F(6x6) are
+// 0, +-1, +-2, +-1/2 and infinity, and the error is 8 to 11 times that of a direct sum. G g G' is
+// computed in double and packed once; weights of fp16 and bf16 are packed as they are, and G g G'
+// is computed for each block, in fp32. B' d B of a block of tiles is computed first: 36 or 64
+// matrices of tiles by channels. Each matrix is multiplied by its weights (pixels_f32.h), a panel
+// of channels at a time; the results of a panel are transformed back, and the epilogue is applied.
+// Limits: multiply-adds in the products; with few channels memory bandwidth for inputs and results.
 // Accuracy: |error| <= k * 4 * 2^-24 * sqrt(9 * input channels) * rms(y) for normal inputs, k 3 for
 // F(4x4) and 12 for F(6x6), and half a unit of 16 bits; see the option CPU.winograd.
 #include <algorithm>
@@ -36,10 +36,10 @@ namespace {
 
 // Weights of this size stay in a cache from block to block.
 constexpr int64_t kSmallWeights = int64_t{1} << 20;  // floats
-constexpr int64_t kMostInputs = int64_t{2} << 20;    // floats of a block, where weights are large
+constexpr int64_t kMostInputs = int64_t{2} << 20;    // floats of a block, for larger weights
 
-// Blocks whose transformed inputs fit into half of the L2 cache; where the weights are larger than
-// that, whole images, so that they are read once.
+// Chooses blocks whose transformed inputs fit into half of the L2 cache; if the weights are larger
+// than that, whole images, so that the weights are read once.
 void choose_block(Winograd& conv, int64_t rows, int64_t workers)
 {
     const auto cache = static_cast<int64_t>(get_cpu_cache_size().l2 / 2 / sizeof(float));
@@ -53,7 +53,7 @@ void choose_block(Winograd& conv, int64_t rows, int64_t workers)
     conv.block = divide_up(divide_up(conv.tiles, conv.blocks), rows) * rows;
 }
 
-// Tiles of an image.
+// Returns the number of tiles of an image.
 int64_t count_tiles(const ConvProblem& problem, int64_t tile)
 {
     return divide_up(problem.axes[1].output, tile) * divide_up(problem.axes[2].output, tile);
@@ -77,7 +77,7 @@ int describe(const KernelContext& context, int64_t tile, int64_t workers, Winogr
     return TENGINE_OK;
 }
 
-// Panel after panel, as filter_floats() says.
+// Packs panel after panel, as filter_floats() says.
 void pack_filters(const Winograd& conv, const float* weight, float* packed)
 {
     constexpr int64_t kMostPositions = 64, kMostWidth = 32;
@@ -106,7 +106,7 @@ int64_t count_narrow(const Winograd& conv)
     return 9 * conv.panel_lanes * conv.input_channels;
 }
 
-// Panel after panel, as transform_filters() reads them.
+// Packs panel after panel, in the layout that transform_filters() reads.
 void pack_narrow_filters(const Winograd& conv, const uint16_t* weight, uint16_t* packed)
 {
     const int64_t channels = conv.input_channels;
@@ -122,7 +122,7 @@ void pack_narrow_filters(const Winograd& conv, const uint16_t* weight, uint16_t*
     }
 }
 
-// The biases of all panels, in fp32, and their filters.
+// Packs the biases of all panels, in fp32, followed by their filters.
 void pack(const Winograd& conv, const void* weight, const tensor* bias, float* packed)
 {
     const int64_t bias_num = conv.panels * conv.panel_lanes;
@@ -144,7 +144,8 @@ uint64_t count_packed_bytes(const Winograd& conv)
     return static_cast<uint64_t>(conv.panels * (biases + filters));
 }
 
-// The scratch of a worker: a panel's products and, for narrow weights, its filters.
+// Returns the floats of a worker's scratch: a panel's products and, for narrow weights, its
+// filters.
 int64_t count_panel_scratch(const Winograd& conv)
 {
     return conv.product_floats() + (conv.is_narrow() ? conv.filter_floats() : 0);
@@ -258,7 +259,7 @@ int run(KernelContext& context)
     return TENGINE_OK;
 }
 
-// Whether the option CPU.winograd has one of these values, of which the first is its default.
+// Whether the option CPU.winograd has one of these values; the first of them is its default.
 bool has_option(const node& node, std::initializer_list<const char*> values)
 {
     const char* value = get_ir_device_option(node.graph, find_default_device(), "winograd");
@@ -267,7 +268,7 @@ bool has_option(const node& node, std::initializer_list<const char*> values)
     });
 }
 
-// The transforms take whole vectors of channels.
+// The transforms take full vectors of channels.
 bool can_filter(const node& node)
 {
     constexpr int64_t kMostLanes = 16;
@@ -301,8 +302,8 @@ bool accepts_half_6x6(const node& node)
     return is_half_conv(node) && can_filter(node) && has_option(node, {"on"});
 }
 
-// With few tiles the weights, which are four times as large, cost more than they save; with few
-// channels the transforms do.
+// With few tiles, reading the weights, which are four times as large, costs more than the products
+// save; with few channels, the transforms do.
 bool pays(const node& node)
 {
     constexpr int64_t kFewestChannels = 16, kFewestTiles = 12;
@@ -311,9 +312,9 @@ bool pays(const node& node)
            count_tiles(p, 4) >= kFewestTiles;
 }
 
-// Where six by six results save an eighth of the products, and the weights, which are 1.8 times as
-// large, are of use often enough. On a Zen 4 such layers of vgg16 and unet take 11 to 17 % less
-// time so.
+// Tiles of six by six results save an eighth of the products, and there are enough tiles for
+// weights that are 1.8 times as large. On a Zen 4 such layers of vgg16 and unet take 11 to 17 %
+// less time.
 bool pays_6x6(const node& node)
 {
     constexpr int64_t kFewestTiles = 100;
@@ -323,9 +324,9 @@ bool pays_6x6(const node& node)
     return tiles >= kFewestTiles && 64 * 8 * tiles <= 36 * 7 * count_tiles(p, 4);
 }
 
-// Filters of 16 bits are transformed for each block. Where the processor has instructions for such
-// numbers, a direct sum is cheaper until there are more tiles: on a Zen 4 with AVX512-BF16 49 take
-// 0.77 of its time and 16 take 1.1.
+// 16-bit filters are transformed for each block. On a processor with instructions for the type, a
+// direct sum is cheaper until there are more tiles: on a Zen 4 with AVX512-BF16, 49 tiles take 0.77
+// of its time and 16 tiles 1.1.
 bool has_tiles_for_half(const node& node)
 {
     constexpr int64_t kFewestTiles = 36;
@@ -345,7 +346,7 @@ bool pays_half_6x6(const node& node)
     return pays_6x6(node) && has_tiles_for_half(node);
 }
 
-// A row of the table, for tiles of kTile by kTile.
+// Returns a row of the table, for tiles of kTile by kTile.
 template <int kTile>
 constexpr Kernel winograd(const char* name, bool (*accepts)(const node&), bool (*pays)(const node&))
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The accumulators of pixels side by side of a depthwise convolution, of any element format.
+// The accumulators of neighbouring pixels of a depthwise convolution, for all element formats.
 // Included once for each instruction set.
 #include <type_traits>
 
@@ -17,14 +17,15 @@
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 
-// A value for each of kPixels pixels, in registers, where the elements of an array would not be.
+// A value for each of kPixels pixels. Members stay in registers; the elements of an array would
+// not.
 template <class Value, int kPixels>
 struct PixelValues
 {
     PixelValues<Value, kPixels - 1> before;
     Value last;
 
-    // An implicit constructor is not compiled for the instruction set of the vectors (gcc 12).
+    // GCC 12 does not compile an implicit constructor for the instruction set of the vectors.
     HWY_INLINE PixelValues() {}
     template <int kPixel>
     HWY_INLINE Value& at()
@@ -34,7 +35,7 @@ struct PixelValues
         else
             return before.template at<kPixel>();
     }
-    // Calls visit(pixel, value) for each of them, `pixel` being a constant.
+    // Calls visit(pixel, value) for each value; `pixel` is a compile-time constant.
     template <class Visit>
     HWY_INLINE void visit(const Visit& visit)
     {

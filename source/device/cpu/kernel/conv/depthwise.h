@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolutions with channels last, of floats and of bytes: the part of a problem that all
+// Depthwise convolutions in NHWC, of floats and of int8 and uint8: the part of a problem that all
 // element formats have, and the formats, by which depthwise_pixels.cc computes them.
 #pragma once
 
@@ -13,21 +13,21 @@ struct DepthwiseRun
 {
     const void* input;
     const char* packed;
-    const void* addend;    // or null
-    const uint8_t* table;  // of 256 bytes, whose entries are the results; null: none
+    const void* addend;    // may be null
+    const uint8_t* table;  // maps the 256 results of 8 bits to others; null: none
     void* output;
     const Fusion* fusion;
 };
 
-// The constants that weights are packed with, and the numbers that the layout depends on.
+// The constants that weights are packed with, and the sizes that the layout depends on.
 struct DepthwisePack
 {
     const tensor* others[3];
     int64_t sizes[4];
 };
 
-// Sizes are in elements unless they say bytes. An item is a block of channels of a band of lines of
-// the output. Formats add members of their own, and have
+// Sizes are in elements unless the name says bytes. An item is a block of channels of a band of
+// output lines. Formats add members of their own, and have
 //     kWeight                           the input of a node that has the weights
 //     accepts(node, problem)            whether a depthwise convolution has the format
 //     plan(context)                     sets the members after output_step
@@ -35,29 +35,30 @@ struct DepthwisePack
 //     convolve(run, first, last, scratch)  computes items `first` to before `last`
 struct DepthwiseConv : ConvProblem
 {
-    int data_type;                    // of the input
-    int64_t image_step, output_step;  // between pixels
-    int64_t band_lines, bands;        // of an image
-    int64_t blocks;                   // of channels
-    int64_t item_work;                // for grain_for()
-    int64_t worker_bytes;             // of scratch
+    int data_type;  // of the input
+    // elements between neighbouring pixels of the input, of the output
+    int64_t image_step, output_step;
+    int64_t band_lines, bands;  // lines of a band; bands of an image
+    int64_t blocks;             // blocks of channels
+    int64_t item_work;          // work of an item, for grain_for()
+    int64_t worker_bytes;       // scratch of a worker
     int64_t packed_bytes;
 
     int64_t channels() const { return groups; }
 };
 
-// fp32, fp16 and bf16: depthwise_fp_impl.cc.
+// Depthwise convolutions of fp32, fp16 and bf16: depthwise_fp_impl.cc.
 struct FloatDepthwise : DepthwiseConv
 {
-    // Pixels of a line whose windows have all columns on the input: from first_inside to before
-    // last_inside.
+    // The pixels of a line with windows that have all columns on the input are
+    // first_inside..last_inside-1.
     int64_t first_inside, last_inside;
-    // The pixels of a line's copy, which has the padding; its axis then has none. 0: lines are not
+    // The pixels of a copied line, padding included; the axis then has no padding. 0: lines are not
     // copied.
     int64_t copy_pixels;
-    int64_t padding;          // before a copied line
-    int64_t most_lines;       // that are computed at once, channels after channels
-    int64_t lanes, pair_num;  // of a vector; pairs of vectors
+    int64_t padding;     // pixels of padding before a copied line
+    int64_t most_lines;  // lines that are computed together, one block of channels after the other
+    int64_t lanes, pair_num;  // elements of a vector; pairs of vectors in a line's channels
 
     static constexpr int kWeight = 1;
     static bool accepts(const node& node, const ConvProblem& problem);
@@ -67,29 +68,31 @@ struct FloatDepthwise : DepthwiseConv
     void convolve(const DepthwiseRun& run, int64_t first, int64_t last, char* scratch) const;
 
     int64_t vectors() const { return (channels() + lanes - 1) / lanes; }
-    // Channels of the pair at `channel`, or of the vector.
+    // Returns the number of channels of the pair at `channel`, or of the single vector there.
     int64_t width(int64_t channel) const
     {
         return channel < 2 * pair_num * lanes ? 2 * lanes : lanes;
     }
     bool is_narrow() const { return data_type != TENGINE_DT_FP32; }
     int64_t element_bytes() const { return is_narrow() ? sizeof(uint16_t) : sizeof(float); }
-    // Bytes of the accumulators of a line of fp16 or bf16, before a copy of the channels of a pair.
+    // Returns the bytes of a line's accumulators in fp16 or bf16; the copy of a pair's channels
+    // follows them.
     int64_t line_bytes() const
     {
         return is_narrow() ? axes[2].output * 2 * lanes * int64_t{sizeof(float)} : 0;
     }
 };
 
-// int8 and uint8 with constant scales and zero points: depthwise_s8_impl.cc.
+// Depthwise convolutions of int8 and uint8 with constant scales and zero points:
+// depthwise_s8_impl.cc.
 struct ByteDepthwise : DepthwiseConv
 {
-    ByteRange range;               // of the output
-    uint8_t input_zero_byte;       // as it lies in the input
-    bool flips;                    // the sign bit of the input's bytes
-    int64_t most_width;            // of a block of channels
-    int64_t bundle_rows, bundles;  // of a column
-    int64_t segment_pixels;        // of a line, at once
+    ByteRange range;          // the output's
+    uint8_t input_zero_byte;  // the zero point as a byte of the input
+    bool flips;               // whether the sign bit of inputs is flipped, which makes int8 uint8
+    int64_t most_width;       // channels of the widest block
+    int64_t bundle_rows, bundles;  // rows of a bundle; bundles of a column
+    int64_t segment_pixels;        // pixels of a line that are computed from one copy
 
     static constexpr int kWeight = 3;
     static bool accepts(const node& node, const ConvProblem& problem);
@@ -98,17 +101,17 @@ struct ByteDepthwise : DepthwiseConv
     void pack(const KernelContext& context, const void* weights, void* packed) const;
     void convolve(const DepthwiseRun& run, int64_t first, int64_t last, char* scratch) const;
 
-    // Bundles of a window, of a channel and a line.
+    // Returns the number of bundles of a window, for a channel and a line.
     int64_t window_bundles() const { return axes[2].kernel * bundles; }
-    // Packed, of a channel.
+    // Returns the packed bytes of a channel.
     int64_t channel_bytes() const
     {
         return int64_t{sizeof(float) + sizeof(int32_t) + sizeof(ir_multiplier_t)} +
                4 * band_lines * window_bundles();
     }
-    // From a column of a block to the next, in a copy.
+    // Returns the bytes between neighbouring columns of a block in a copy.
     int64_t column_bytes(int64_t width) const { return 4 * bundles * width; }
-    // The input's columns of `pixels` of the output, side by side.
+    // Returns the number of input columns under the windows of `pixels` neighbouring output pixels.
     int64_t columns(int64_t pixels) const
     {
         const window_axis& x = axes[2];

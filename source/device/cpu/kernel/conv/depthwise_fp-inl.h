@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A few pixels of a depthwise convolution with channels last, by one or two vectors of channels.
-// Included once for each instruction set.
+// A few pixels of a depthwise convolution in NHWC, for one or two vectors of channels. Included
+// once for each instruction set.
 #include <cstdint>
 
 #include "device/cpu/kernel/conv/depthwise.h"
@@ -23,30 +23,30 @@ HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A line of the output, and the channels of it that a pair of vectors has, or one. T is Half,
-// BFloat16 or float.
+// An output line, for the channels of one vector or of a pair. T is Half, BFloat16 or float.
 template <class T>
 struct DepthwiseLine
 {
-    const T* image;        // of the input, at the first of the channels
-    int64_t pixel_step;    // of the input
-    const float* weights;  // biases, then weights tap by tap, `width` floats each
+    const T* image;        // the input's image, at the first of these channels
+    int64_t pixel_step;    // elements between pixels of the input
+    const float* weights;  // `width` biases, then `width` weights for each tap
     int64_t width;
-    const T* addend;  // or null; at the first channel, as the output is
+    const T* addend;  // at the first of these channels, as the output; may be null
     T* output;
-    float* sums;    // of 16 bits, instead of the output: `width` a pixel, for a pass; or null
-    int64_t count;  // of channels, from the first on
+    // fp32 results of a 16-bit type, `width` a pixel, instead of the output; may be null
+    float* sums;
+    int64_t count;  // number of channels, from the first on
     int line;
     const Fusion* fusion;
 };
 
-// The taps of a window that fall on the input.
+// The taps of a window that lie on the input.
 struct Taps
 {
     int first_y, last_y, first_x, last_x;
 };
 
-// A vector of inputs; the last channels may be fewer than lanes.
+// Loads a vector of inputs; the last channels may be fewer than lanes.
 template <bool kPartial, class T>
 HWY_INLINE Vector load_input(const T* input, int64_t count)
 {
@@ -57,7 +57,7 @@ HWY_INLINE Vector load_input(const T* input, int64_t count)
 template <int kPixels>
 using DepthwiseSums = PixelValues<Vector, kPixels>;
 
-// Finishes a vector of results, or `count` lanes of it: channels from `channel` of the line's on.
+// Finishes a vector of results, or `count` lanes of it: the channels of the line from `channel` on.
 template <bool kPartial, class T>
 HWY_INLINE void finish(const DepthwiseLine<T>& line, const Bounds& clip, Vector sum, int64_t pixel,
                        int64_t channels, int64_t channel)
@@ -72,7 +72,7 @@ HWY_INLINE void finish(const DepthwiseLine<T>& line, const Bounds& clip, Vector 
         store_elements(Floats(), clip(sum), line.output + at);
 }
 
-// The same of two whole vectors.
+// Finishes two full vectors, like finish() one.
 template <class T>
 HWY_INLINE void finish_pair(const DepthwiseLine<T>& line, const Bounds& clip, Vector sum,
                             Vector next, int64_t pixel, int64_t channels, int64_t channel)
@@ -90,8 +90,8 @@ HWY_INLINE void finish_pair(const DepthwiseLine<T>& line, const Bounds& clip, Ve
         store_pair(clip(sum), clip(next), line.output + at);
 }
 
-// Where windows side by side reach: kKernel wide, kStride apart, or any where kKernel is 0.
-// At the edge, not all of their columns are on the input.
+// The extent of neighbouring windows: kKernel wide and kStride apart; kKernel 0: any. At the edge,
+// some of their columns are not on the input.
 template <int kKernel_ = 0, int kStride_ = 0, bool kAtEdge_ = false>
 struct Windows
 {
@@ -99,14 +99,14 @@ struct Windows
     static constexpr bool kAtEdge = kAtEdge_;
 };
 
-// Columns of the windows that are on the input.
+// The columns of the windows that are on the input.
 struct Columns
 {
     int64_t first, last;
 };
 
-// Input kAt and those after it, `step` elements apart, of a line of windows: to the sums of the
-// pixels whose windows they are in.
+// Adds input kAt of a line of windows, and those after it, `step` elements apart, to the
+// accumulators of the pixels that have the input in their windows.
 template <class W, int kPixels, int kAt = 0, class T>
 HWY_INLINE void add_inputs(const Vector* weights, const T* input, int64_t step,
                            const Columns& columns, DepthwiseSums<kPixels>* sums)
@@ -123,7 +123,7 @@ HWY_INLINE void add_inputs(const Vector* weights, const T* input, int64_t step,
         add_inputs<W, kPixels, kAt + 1>(weights, input + step, step, columns, sums);
 }
 
-// A line of kPixels windows.
+// Adds a line of kPixels windows.
 template <class W, int kPixels, class T>
 HWY_INLINE void add_line(const float* weights, int64_t width, const T* input, int64_t step,
                          const Columns& columns, DepthwiseSums<kPixels>* sums)
@@ -134,7 +134,7 @@ HWY_INLINE void add_line(const float* weights, int64_t width, const T* input, in
     add_inputs<W, kPixels>(taps, input, step, columns, sums);
 }
 
-// A line of windows, of one vector of channels.
+// Adds a line of windows for one vector of channels.
 template <bool kPartial, class W, int kPixels, class T>
 HWY_INLINE void add_window_line(const FloatDepthwise& conv, const DepthwiseLine<T>& line,
                                 const Taps& taps, const float* weights, const T* input,
@@ -154,8 +154,8 @@ HWY_INLINE void add_window_line(const FloatDepthwise& conv, const DepthwiseLine<
     }
 }
 
-// kPixels pixels from `x` on, of one or two vectors of channels from `channel` of the line's on;
-// the first `known` pixels have been computed already.
+// Computes kPixels pixels from `x` on, for one or two vectors of the line's channels from `channel`
+// on. The first `known` pixels have been computed already.
 template <int kPixels, int kVectors, bool kPartial, class W = Windows<>, class T>
 HWY_INLINE void convolve_pixels(const FloatDepthwise& conv, const DepthwiseLine<T>& line,
                                 const Taps& taps, int64_t x, int64_t known, int64_t channel)
@@ -185,7 +185,7 @@ HWY_INLINE void convolve_pixels(const FloatDepthwise& conv, const DepthwiseLine<
                                          count - lanes, &others);
     }
     const Bounds clip(*line.fusion);
-    static_assert(kVectors == 1 || !kPartial, "pairs are whole");
+    static_assert(kVectors == 1 || !kPartial, "pairs have two full vectors");
     sums.visit([&](auto pixel, const Vector& sum) HWY_ATTR {
         if (pixel < known) return;
         if constexpr (kVectors > 1)

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Depthwise convolutions of fp32, fp16 and bf16: see depthwise.h.
 //
-// Vectors run along the channels, so that they are full whatever the width, stride and dilation
-// are. Channels that fill two vectors go through several lines before the next, so that the input
-// that lines share is still in the L1 cache. Four pixels of a line by one or two vectors are summed
-// in registers: each vector of weights is loaded for all of them. Lines and columns of windows that
-// are not on the input are left out. In windows of 3 or 5 neighbours an input is loaded once for
-// all pixels of the four that it falls to.
+// Vectors run along the channels, so that they are full for any width, stride and dilation. Two
+// vectors of channels go through several lines before the next channels, so that the input that
+// lines share is still in the L1 cache. Four pixels of a line are accumulated in registers, for one
+// or two vectors: each vector of weights is loaded once for all four. Lines and columns of windows
+// that are not on the input are skipped. In windows of 3 or 5 neighbours an input is loaded once
+// for all of the four pixels that use it.
 //
 // Pixels whose window reaches beyond the input's sides are computed one by one, except for windows
-// of 3 that are 1 apart. In small images with much edge the channels of a pair of vectors are
-// copied first, with zeros at their sides; that also frees them from the distance between pixels,
-// whose multiples fall into few sets of the cache.
+// of 3 with a stride of 1. In small images with much padding the channels of a pair of vectors are
+// copied first, with zeros at the sides; that also brings pixels together whose distances are
+// multiples that map to few sets of the cache.
 //
 // Elements of 16 bits are widened to fp32 as they are loaded, also those of a copy: half the
-// bandwidth is worth more than the conversions, which are as many as the loads. Results are rounded
-// once, when they are stored; activations other than a clip pass over the sums of a line before
-// that.
-// Limits: loads (3 to 5 for 4 multiply-adds); the bandwidth of the L2 cache.
-// Accuracy: |error| <= (taps + 2) * eps32 * (sum |weight| |input| + |bias|), before the activation,
-// and half a unit of the type of the result.
+// bandwidth saves more than the conversions cost, one for each load. Results are rounded once, when
+// they are stored; activations other than a clip pass over the fp32 results of a line before that.
+// Limits: loads (3 to 5 for 4 multiply-adds); the bandwidth of the L2 cache. Accuracy: |error| <=
+// (taps + 2) * eps32 * (sum |weight| |input| + |bias|), before the activation, and half a unit of
+// the type of the result.
 #include <algorithm>
 #include <cstdint>
 
@@ -34,18 +33,18 @@
 #define TENGINE_CPU_DEPTHWISE_FLOATS
 namespace tengine::cpu {
 
-// Pixels side by side that are summed at once: where the padding is copied seven, which with five
-// weights and an input fill the registers (networks halve 224, and so have lines of multiples of
-// seven), elsewhere and for the rest four.
+// Neighbouring pixels that are accumulated together: seven if the padding is copied, since seven
+// accumulators with five weights and an input fill the registers, and since networks halve 224 to
+// lines of multiples of seven; else, and for the rest of a line, four.
 constexpr int kMany = 7, kFew = 4;
 
 // The width of windows whose channels are copied with their padding.
 constexpr int kCopiedKernel = 5;
 
-// The buffers of a worker, where they are needed.
+// A worker's buffers, as far as they are needed.
 struct DepthwiseScratch
 {
-    float* line;  // the sums of a pair's line
+    float* line;  // the fp32 results of a pair's line
     char* copy;   // the input of a pair
 };
 
@@ -64,15 +63,15 @@ struct DepthwiseScratch
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 
-// A line of the output.
+// Computes an output line.
 template <class T, int kVectors, bool kPartial, int kKernel = 0, int kStride = 0>
 HWY_INLINE void convolve_line(const FloatDepthwise& conv, const DepthwiseLine<T>& line)
 {
     const window_axis& width = conv.axes[2];
     Taps rows = {};
     clip_window_taps(&conv.axes[1], line.line, &rows.first_y, &rows.last_y);
-    // Four at the edge, where each input is looked for before it is added, pay in the smallest
-    // window.
+    // At the edge, where each input is checked before it is added, four pixels pay only in the
+    // smallest window.
     constexpr bool kFewAtEdge = kKernel == 3 && kStride == 1;
     for (int64_t x = 0; x < width.output;) {
         Taps taps = rows;
@@ -96,8 +95,8 @@ HWY_INLINE void convolve_line(const FloatDepthwise& conv, const DepthwiseLine<T>
 }
 
 #ifndef TENGINE_MINIMAL
-// A line whose input has its padding, vector by vector: more pixels side by side take fewer loads,
-// which count in wide windows.
+// Computes a line whose input has its padding, vector by vector: more neighbouring pixels take
+// fewer loads, which matters in wide windows.
 template <class T>
 HWY_INLINE void convolve_padded_line(const FloatDepthwise& conv, const DepthwiseLine<T>& line)
 {
@@ -119,7 +118,7 @@ HWY_INLINE void convolve_padded_line(const FloatDepthwise& conv, const Depthwise
 }
 #endif
 
-// A line of sums becomes results of 16 bits.
+// Rounds a line of fp32 results to 16 bits.
 template <class T>
 HWY_INLINE void activate_sums(const FloatDepthwise& conv, const DepthwiseLine<T>& line)
 {
@@ -130,7 +129,7 @@ HWY_INLINE void activate_sums(const FloatDepthwise& conv, const DepthwiseLine<T>
         store_floats(line.sums + x * line.width, count, line.output + x * channels);
 }
 
-// Goes on to the next channels.
+// Advances to the next channels.
 template <class T>
 HWY_INLINE void skip_channels(const FloatDepthwise& conv, DepthwiseLine<T>& line)
 {
@@ -145,8 +144,8 @@ template <class T>
 using ConvolveLines = void (*)(const FloatDepthwise& conv, DepthwiseLine<T> line, int64_t lines,
                                int64_t blocks);
 
-// So many lines of an image, from one on, of the channels that it has and of those of the next
-// blocks, each of as many. That `line` is a copy lets its members stay in registers.
+// Computes a number of lines of an image for the line's channels and then for the next blocks of as
+// many channels. `line` is a copy, so that its members stay in registers.
 template <class T, void (*kConvolve)(const FloatDepthwise&, const DepthwiseLine<T>&)>
 HWY_NOINLINE void repeat_line(const FloatDepthwise& conv, DepthwiseLine<T> line, int64_t lines,
                               int64_t blocks)
@@ -165,7 +164,7 @@ HWY_NOINLINE void repeat_line(const FloatDepthwise& conv, DepthwiseLine<T> line,
     }
 }
 
-// For a pair of vectors, or for one; minimal builds go vector by vector.
+// Calls kConvolve for a pair of vectors, or for one; minimal builds take one vector at a time.
 template <class T>
 ConvolveLines<T> find_convolve_lines(const FloatDepthwise& conv, const DepthwiseLine<T>& line)
 {
@@ -190,7 +189,7 @@ ConvolveLines<T> find_convolve_lines(const FloatDepthwise& conv, const Depthwise
     return repeat_line<T, convolve_line<T, 1, true>>;
 }
 
-// Channels from `channel` on of a line of the output, `line` in all images.
+// Computes channels from `channel` on of an output line, `line` in all images.
 template <class T>
 DepthwiseLine<T> find_line(const FloatDepthwise& conv, const DepthwiseRun& run, int64_t line,
                            int64_t channel, const DepthwiseScratch& scratch)
@@ -231,7 +230,7 @@ void convolve_lines(const FloatDepthwise& conv, const DepthwiseRun& run, int64_t
     }
 }
 
-// The channels of the input that a line has, with zeros at the sides.
+// Copies the input channels of a line, with zeros at the sides.
 template <class T>
 HWY_INLINE void copy_channels(const FloatDepthwise& conv, const DepthwiseLine<T>& line, T* copy)
 {
@@ -265,8 +264,8 @@ void convolve_copied(const FloatDepthwise& conv, const DepthwiseRun& run, int64_
                      std::min(line.width, line.count));
 }
 
-// Items: lines with all of their channels, as many at once as stay in the L2 cache; or the channels
-// of a pair of vectors, or of one that is left, of an image, by way of a copy.
+// Computes items. An item is lines with all of their channels, as many as stay in the L2 cache; or,
+// by way of a copy, an image's channels of a pair of vectors, or of a last one.
 template <class T>
 void convolve_items(const FloatDepthwise& conv, const DepthwiseRun& run, int64_t first,
                     int64_t last, const DepthwiseScratch& scratch)
@@ -303,9 +302,10 @@ namespace {
 
 HWY_EXPORT(convolve_floats);
 
-// Whether windows are such that it pays to copy channels with their padding, and the image so small
-// that a copy stays in the L1 cache, or nearly so. With AVX-512 7x7 pixels take 0.75 of the time
-// so, 14x14 pixels 0.85; of 28x28, and in windows of 3, the copy costs what it saves.
+// Whether it pays to copy channels with their padding: the window is wide enough, and the image so
+// small that a copy about fits into the L1 cache. With AVX-512 images of 7x7 pixels take 0.75 of
+// the time, 14x14 pixels 0.85; for 28x28 pixels, and in windows of 3, the copy costs as much as it
+// saves.
 bool pays_to_copy(const FloatDepthwise& conv)
 {
     constexpr int64_t kMostBytes = 40 << 10;
@@ -333,7 +333,7 @@ void plan_channels(FloatDepthwise& conv)
 #endif
 }
 
-// Which windows have all columns on the input.
+// Finds the windows that have all columns on the input.
 void find_inside(FloatDepthwise& conv)
 {
     const window_axis& x = conv.axes[2];
@@ -343,9 +343,9 @@ void find_inside(FloatDepthwise& conv)
         std::clamp<int64_t>(room < 0 ? 0 : room / x.stride + 1, conv.first_inside, x.output);
 }
 
-// As many lines as fit into half of the L2 cache with their inputs. One where a pixel takes most of
-// a page, of which the TLB would need an entry for each: 7x7 pixels of 960 channels take 1.4 times
-// as long in a block.
+// Returns as many lines as fit into half of the L2 cache with their inputs; one if a pixel takes
+// most of a page, since each would need an entry of the TLB: in a block, 7x7 pixels of 960 channels
+// take 1.4 times as long.
 int64_t count_lines(const FloatDepthwise& conv)
 {
     constexpr int64_t kMostPixelBytes = 3072;
@@ -384,7 +384,7 @@ DepthwisePack FloatDepthwise::describe_pack(const KernelContext& context) const
     return {{context.input(2)}, {taps, channels(), lanes, data_type}};
 }
 
-// For each pair of vectors, and each other, the biases and then the weights, tap by tap.
+// Packs the biases and then the weights, tap by tap, for each pair of vectors and each single one.
 void FloatDepthwise::pack(const KernelContext& context, const void* weights, void* packed) const
 {
     tensor weight = *context.input(kWeight);

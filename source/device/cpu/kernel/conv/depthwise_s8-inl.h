@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A few pixels of a depthwise convolution of bytes, and how its weights are packed. Included once
-// for each instruction set.
+// A few pixels of a depthwise convolution of int8 or uint8, and the layout of its packed weights.
+// Included once for each instruction set.
 #ifndef TENGINE_CPU_DEPTHWISE_BYTES
 #define TENGINE_CPU_DEPTHWISE_BYTES
 #include <algorithm>
@@ -11,34 +11,34 @@
 
 namespace tengine::cpu {
 
-// Channels of the narrowest block. The last block has fewer only where there are fewer in all.
+// Channels of the narrowest block. The last block has fewer only if the convolution has fewer.
 inline constexpr int64_t kLeastBlockChannels = 16;
 
-// Channels that are one vector of bytes; their results are four vectors of sums.
+// Channels that fill one vector of 8-bit elements; their results fill four vectors of int32.
 struct ChannelBlock
 {
     int64_t first, width;
-    int64_t before;  // the widths of all blocks before it: blocks may overlap
+    int64_t before;  // channels in all blocks before it; blocks may overlap
 };
 
-// The packed data of a block, each part for all channels in the order of the lanes.
+// The packed data of a block. Each part has all channels, in the order of the lanes.
 struct PackedBlock
 {
     char* data;
     int64_t width;
 
-    float* scales() const { return reinterpret_cast<float*>(data); }  // the multipliers
-    // The initial accumulators.
+    float* scales() const { return reinterpret_cast<float*>(data); }  // the requantisation factors
+    // Returns the initial accumulators.
     int32_t* starts() const { return reinterpret_cast<int32_t*>(scales() + width); }
     ir_multiplier_t* multipliers() const
     {
         return reinterpret_cast<ir_multiplier_t*>(starts() + width);
     }
-    // For each line of a band, column of the window and bundle.
+    // Returns the weights for each line of a band, column of the window and bundle.
     char* weights() const { return reinterpret_cast<char*>(multipliers() + width); }
 
-    // A vector of bytes is interleaved in parts of 16, of which each of the four vectors of
-    // bundles, sums and results gets four.
+    // Returns the lane of a channel. A vector of 8-bit elements is interleaved in parts of 16, each
+    // of which gives four to each of the four vectors of bundles, accumulators and results.
     static int64_t lane_of(int64_t channel, int64_t width)
     {
         return channel / 4 % 4 * (width / 4) + channel / 16 * 4 + channel % 4;
@@ -51,17 +51,17 @@ inline PackedBlock find_packed_block(const ByteDepthwise& conv, const char* pack
     return {const_cast<char*>(packed) + block.before * conv.channel_bytes(), block.width};
 }
 
-// One block of channels of one band, or of a segment of it.
+// One block of channels of a band, or of a segment of a band.
 struct BandPart
 {
-    const uint8_t* image;  // at the first channel
+    const uint8_t* image;  // at the block's first channel
     PackedBlock packed;
-    int64_t channels;  // that exist, at most the block's
-    int64_t line;      // the band's first
+    int64_t channels;  // channels that exist, at most the block's
+    int64_t line;      // the band's first line
     int64_t lines;
-    int64_t pixel;  // the segment's first
+    int64_t pixel;  // the segment's first pixel
     int64_t pixels;
-    uint8_t* output;  // of that line and pixel, at the first channel
+    uint8_t* output;  // at that line and pixel, and the block's first channel
     const uint8_t* table;
     char* copy;
 };
@@ -87,11 +87,10 @@ namespace tengine::cpu::HWY_NAMESPACE {
 
 #if HWY_TARGET != HWY_SCALAR
 
-constexpr int kFew = 4;  // pixels that are summed at once
+constexpr int kFew = 4;  // pixels that are accumulated together
 
-// The input of a line of windows: kBundles bundles of each channel, one after the other; where
-// kBundles is 0, any number of them, in runs. Loops of six and more take no longer than unrolled
-// code.
+// The input of a line of windows: kBundles adjacent bundles of each channel; if kBundles is 0, any
+// number of them, in runs. Loops over six and more take no longer than unrolled code.
 template <class S, int kBundles_ = 0>
 struct ByteWindows
 {
@@ -102,8 +101,8 @@ struct ByteWindows
 struct WindowSteps
 {
     int64_t runs, run_bundles;
-    int64_t run_step;    // bytes from a run to the next
-    int64_t pixel_step;  // from a window to that of the next pixel
+    int64_t run_step;    // bytes between runs
+    int64_t pixel_step;  // bytes between the windows of neighbouring pixels
 };
 
 // Calls add(offset of the columns, offset of the weights) for each bundle of a window.
@@ -123,7 +122,7 @@ HWY_INLINE void for_each_bundle(const WindowSteps& steps, const Add& add)
     }
 }
 
-// The sums of a vector of channels of one pixel.
+// The accumulators of one pixel for a vector of channels.
 template <class L, class W>
 HWY_INLINE typename L::IntegerVector sum_pixel(const WindowSteps& steps, const char* columns,
                                                const char* weights, const int32_t* starts)
@@ -137,14 +136,14 @@ HWY_INLINE typename L::IntegerVector sum_pixel(const WindowSteps& steps, const c
     return S::finish(sum, start);
 }
 
-// Whether a block with so many channels has all. Only blocks of the least width may have fewer.
+// Whether a block with this many channels is full. Only blocks of the least width may have fewer.
 template <class L>
 HWY_INLINE bool is_whole(int64_t channels)
 {
     return L::kWidth > kLeastBlockChannels || channels >= L::kWidth;
 }
 
-// The first `count` of the bytes, or all.
+// Stores the first `count` elements, or the full vector.
 template <class L>
 HWY_INLINE void store_bytes(typename L::ByteVector bytes, int64_t count, uint8_t* to)
 {
@@ -155,8 +154,8 @@ HWY_INLINE void store_bytes(typename L::ByteVector bytes, int64_t count, uint8_t
     std::memcpy(to, all, static_cast<size_t>(count));
 }
 
-// Stores those channels of one pixel that have a number near the middle between two integers,
-// computed in integers.
+// Recomputes in integers, and stores, the results of one pixel whose value in fp32 is near the
+// middle between two integers.
 template <class L, class W>
 HWY_NOINLINE void store_exactly(const ByteDepthwise& conv, const BandPart& part,
                                 const WindowSteps& steps, const char* columns, const char* weights,
@@ -185,11 +184,11 @@ HWY_NOINLINE void store_exactly(const ByteDepthwise& conv, const BandPart& part,
     }
 }
 
-// The results of all four vectors of channels of a pixel.
+// The results of a pixel for all four vectors of channels.
 template <class L>
 struct PixelBytes
 {
-    typename L::IntegerVector first;  // of two that are packed
+    typename L::IntegerVector first;  // the first of two vectors that are packed together
     typename L::PairVector low, high;
     typename L::IntegerVector fraction;
 
@@ -208,7 +207,7 @@ struct PixelBytes
     }
 };
 
-// Vector kAt of channels, and those after it.
+// Finishes vector kAt of channels, and those after it.
 template <class L, class W, int kPixels, int kAt = 0>
 HWY_INLINE void sum_vectors(const ByteScaling<L>& scaling, const PackedBlock& packed,
                             const WindowSteps& steps, const char* columns, const char* weights,

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolutions of int8 and uint8: see depthwise.h. The sums are exact, so the bits are
-// those of the reference.
+// Depthwise convolutions of int8 and uint8: see depthwise.h. The sums are exact, so the results are
+// bit-identical to the reference.
 //
-// A column of the input has a bundle for each channel: the bytes of four rows, one below the other,
-// in a lane of 32 bits; or of two rows, as 16 bits each. One instruction multiplies a vector of
-// bundles with weights and adds the products of each lane to its accumulator. The rows in the
-// bundles of a column serve all lines of the output whose windows lie within, a band; the weights
-// of a line, which are 0 outside its window, tell in which row the window begins.
+// A column of the input has a bundle for each channel: the elements of four consecutive rows as 8
+// bits each in a lane of 32 bits, or of two rows as 16 bits each. One instruction multiplies a
+// vector of bundles by weights and adds the products of each lane to its accumulator. A band is the
+// output lines whose windows lie within the rows of a column's bundles. All of them use these
+// bundles: the weights of a line, which are 0 outside its window, select its rows.
 //
 // As in pixels_s8.h the zero point of the input costs nothing: its product with the sum of the
-// weights is taken from the bias, and pads are pixels of it. The elements are uint8; int8 becomes
-// so by a flipped sign bit.
+// weights is subtracted from the bias, and the padding has its value. The elements are uint8; int8
+// is converted by flipping the sign bit.
 //
 // The rows of a band and a block of channels are interleaved to bundles, with padding, in a copy
-// that stays in the L1 cache; then the band's lines are summed, four pixels at once, so that each
-// vector of weights is loaded for all of them. After that all windows are alike, whatever the
-// padding, stride and dilation are.
+// that stays in the L1 cache; then the band's lines are accumulated, four pixels at once, so that
+// each vector of weights is loaded once for all four. After the copy all windows are alike, for any
+// padding, stride and dilation.
 //
-// With AVX-512 and VNNI bundles have four bytes, elsewhere pairs of 16 bits, whose products are
-// summed in a lane (x86: pmaddwd). Sums are modulo 2^32 until the last product, then fit.
-// Limits: the requantisation, seven instructions for each vector of sums; then the copy, whose four
-// vectors for a column of windows with a stride of 1 serve two lines, and the products.
+// With AVX-512 and VNNI bundles have four elements of 8 bits, elsewhere pairs of 16 bits, whose
+// products are summed in a lane (x86: pmaddwd). Sums are modulo 2^32 until the last product; the
+// final ones fit. Limits: the requantisation, seven instructions for each vector of accumulators;
+// then the copy, of which four vectors for a column of windows with a stride of 1 serve two lines,
+// and the products.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -52,7 +53,7 @@ void convolve_bytes(const ByteDepthwise&, const BandPart&) {}
 
 #else
 
-// The lines of a band, from its copy.
+// Computes the lines of a band from its copy.
 template <class L, class W>
 HWY_NOINLINE void convolve_lines(const ByteDepthwise& conv, const BandPart& part)
 {
@@ -70,7 +71,7 @@ HWY_NOINLINE void convolve_lines(const ByteDepthwise& conv, const BandPart& part
         const char* weights = part.packed.weights() + line * line_weights;
         uint8_t* output = part.output + line * x.output * conv.output_step;
         for (int64_t i = 0; i < part.pixels;) {
-            // The last four may have pixels that the four before had.
+            // The last four pixels may overlap the four before.
             const bool is_few = part.pixels >= kFew;
             const int64_t pixel = is_few ? std::min(i, part.pixels - kFew) : i;
             const char* columns = part.copy + pixel * steps.pixel_step;
@@ -85,7 +86,7 @@ HWY_NOINLINE void convolve_lines(const ByteDepthwise& conv, const BandPart& part
     }
 }
 
-// A vector of the bytes of a pixel, made unsigned.
+// Loads a vector of a pixel's elements as uint8.
 template <class L>
 HWY_INLINE typename L::ByteVector load_bytes(const uint8_t* from, int64_t count,
                                              typename L::ByteVector flip)
@@ -97,7 +98,7 @@ HWY_INLINE typename L::ByteVector load_bytes(const uint8_t* from, int64_t count,
     return hn::Xor(hn::Load(d, all), flip);
 }
 
-// A bundle of `count` columns, of rows that are one pixel long where their step is 0.
+// Writes a bundle of `count` columns. Rows with a step of 0 are one pixel long.
 template <class L, class S>
 HWY_INLINE void interleave_columns(const ByteDepthwise& conv, int64_t channels,
                                    const uint8_t* const* rows, const int64_t* steps, int64_t count,
@@ -129,7 +130,7 @@ HWY_NOINLINE void copy_rows(const ByteDepthwise& conv, const BandPart& part)
                   last = first + conv.columns(part.pixels);
     const int64_t begin = std::clamp<int64_t>(0, first, last);
     const int64_t end = std::clamp<int64_t>(x.input, begin, last);
-    // Rows of windows that are one row apart lie side by side; else a band has one line.
+    // Rows under windows with a stride of 1 are adjacent; with another stride a band has one line.
     const int64_t top = part.line * y.stride - y.pad_begin;
     const int64_t needed = (part.lines - 1) * y.stride + y.kernel;
     for (int64_t bundle = 0; bundle < conv.bundles; ++bundle) {
@@ -212,8 +213,8 @@ int64_t count_blocks(const ByteDepthwise& conv)
     return count;
 }
 
-// Block `index` of the channels of a convolution: of the greatest width as long as there are so
-// many, then of half of it.
+// Returns block `index` of the channels: blocks have the greatest width while there are as many
+// channels left, then half of it.
 ChannelBlock find_block(const ByteDepthwise& conv, int64_t index)
 {
     const int64_t channels = conv.channels(), whole = channels / conv.most_width;
@@ -228,14 +229,15 @@ ChannelBlock find_block(const ByteDepthwise& conv, int64_t index)
     return {std::max<int64_t>(channels - kLeastBlockChannels, 0), kLeastBlockChannels, first};
 }
 
-// The format that other int8 convolutions would choose, for operands that can be multiplied.
+// Finds the format that other int8 convolutions would choose; none if the operands cannot be
+// multiplied.
 bool find_format(const node& node, const ConvProblem& conv, TileFormat* out_format)
 {
-    constexpr int64_t kLongEnough = 8;  // for all formats
+    constexpr int64_t kLongEnough = 8;  // a depth that suits all formats
     return find_byte_format(find_byte_operands(node, 6, 8), conv.taps, kLongEnough, out_format);
 }
 
-// Lines of the output whose windows are in the rows of a column's bundles.
+// Returns the number of output lines whose windows are in the rows of a column's bundles.
 int64_t count_band_lines(const ByteDepthwise& conv)
 {
     const window_axis& y = conv.axes[1];
@@ -244,7 +246,7 @@ int64_t count_band_lines(const ByteDepthwise& conv)
     return std::min<int64_t>(lines, y.output);
 }
 
-// As many as have a copy of half the L1 cache, and as equal as may be.
+// Returns as many pixels as have a copy of half the L1 cache, with segments as equal as possible.
 int64_t count_segment_pixels(const ByteDepthwise& conv)
 {
     constexpr int64_t kLeast = 4;
@@ -257,7 +259,7 @@ int64_t count_segment_pixels(const ByteDepthwise& conv)
     return divide_up(output, divide_up(output, most));
 }
 
-// Packs a channel, in the lane that it has.
+// Packs a channel into its lane.
 class ChannelPacker
 {
   public:
@@ -282,7 +284,7 @@ class ChannelPacker
   private:
     const tensor* input(int index) const { return get_ir_node_input(&node_, index); }
 
-    // Their sum, modulo 2^32.
+    // Packs the weights and returns their sum, modulo 2^32.
     uint32_t pack_weights(const PackedBlock& block, int64_t lane, int64_t channel) const
     {
         const window_axis &y = conv_.axes[1], &x = conv_.axes[2];
@@ -303,7 +305,7 @@ class ChannelPacker
         return total;
     }
 
-    // `row` of the band's.
+    // Stores one weight; `row` is counted from the band's first.
     void put(const PackedBlock& block, int64_t lane, int64_t line, int64_t row, int64_t column,
              int weight) const
     {
@@ -341,7 +343,7 @@ void ByteDepthwise::plan(const KernelContext& context)
 {
     const window_axis& y = axes[1];
     TileFormat format;
-    find_format(*context.node, *this, &format);  // there is one, as accepts() has seen
+    find_format(*context.node, *this, &format);  // a format exists, as accepts() has checked
     HWY_DYNAMIC_DISPATCH(describe)(format.element_size == 1, this);
     range = find_byte_range(context.output(0)->data_type, read_zero_point(context.input(7), 0));
     input_zero_byte = static_cast<uint8_t>(read_zero_point(context.input(2), 0));

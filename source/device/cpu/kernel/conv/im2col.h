@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix of a convolution as a product: a row for each input channel and tap, a column for each
+// The im2col matrix of a convolution: a row for each input channel and tap, a column for each
 // output position (K. Chellapilla et al., High Performance Convolutional Neural Networks for
 // Document Processing, 2006).
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace tengine::cpu {
 
-// Output columns begin..end-1 of one row: `valid` ones read row[column * stride + shift].
+// Writes columns begin..end-1 of one row: `valid` columns read row[column * stride + shift].
 template <class T>
 T* gather_columns(const T* row, const Range& valid, int64_t stride, int64_t shift, int64_t begin,
                   int64_t end, T padding, T* out)
@@ -29,7 +29,7 @@ T* gather_columns(const T* row, const Range& valid, int64_t stride, int64_t shif
     return std::fill_n(out, end - last, padding);
 }
 
-// Row `row` of the matrix at positions begin..end-1; `input` is that of the group.
+// Writes row `row` of the matrix at positions begin..end-1; `input` is the group's.
 template <class T>
 void gather_row(const ConvProblem& conv, const T* input, int64_t row, int64_t begin, int64_t end,
                 T padding, T* out)

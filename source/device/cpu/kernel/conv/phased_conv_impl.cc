@@ -11,7 +11,7 @@
 namespace tengine::cpu {
 namespace {
 
-// How many output lines of a phase a block has at most, of `lines`.
+// Returns the largest number of a phase's output lines, at most `lines`, whose block fits.
 int64_t find_fitting_lines(const PhasedConv& conv, int64_t room, int64_t lines)
 {
     if (conv.has_far_weights && conv.y.source_step > 1) return lines;
@@ -22,10 +22,11 @@ int64_t find_fitting_lines(const PhasedConv& conv, int64_t room, int64_t lines)
     return std::clamp<int64_t>((room - halo) / (line + results), 1, lines);
 }
 
-// Blocks that fit into half of the L2 cache - with their results where the weights stay in the
-// other half from block to block -, and enough items for all workers: panels are dealt out where
-// the weights of a phase are larger than the input. With dilation a block would need lines far from
-// it; the few taps of a rectangle are a small part of weights that are far, and stay near for it.
+// Chooses blocks that fit into half of the L2 cache, together with their results if the weights
+// stay in the other half from block to block, and enough items for all workers. Workers share
+// panels if the weights of a phase are larger than the input. With dilation a block would need
+// distant lines; the few taps of a rectangle are a small part of weights beyond the cache, and stay
+// in it for the rectangle.
 void choose_blocks(PhasedConv& conv, int64_t workers)
 {
     constexpr int64_t kItemsPerWorker = 4;
@@ -38,7 +39,7 @@ void choose_blocks(PhasedConv& conv, int64_t workers)
     int64_t blocks = divide_up(lines, fitting);
     const int64_t floats = conv.lanes * conv.taps / (conv.y.stride * conv.x.stride);
     conv.panel_parts = 1;
-    if (floats > conv.input_plane)  // times the input channels, both
+    if (floats > conv.input_plane)  // both times the input channels
         conv.panel_parts = divide_up(wanted, others * blocks);
     else if (others * blocks < wanted)
         blocks = std::min(divide_up(wanted, others), lines);
@@ -48,27 +49,27 @@ void choose_blocks(PhasedConv& conv, int64_t workers)
     conv.blocks = divide_up(lines, conv.block_lines);
 }
 
-// Pixels of a phase whose taps on the input are the same.
+// Pixels of a phase that have the same taps on the input.
 struct Rectangle
 {
     PhaseRange y, x;
 };
 
-// The operands of a panel's results in a phase of an image and group.
+// The operands of a panel's results, for a phase of an image and group.
 struct PhasePanel
 {
     const Phase *y, *x;
-    const float* input;   // of the group in the image
-    const float* addend;  // or null; of the first pixel of the phase, as is the output
+    const float* input;   // the group's, in the image
+    const float* addend;  // at the first pixel of the phase, as the output; may be null
     float* output;
-    const float* bias;  // then the weights
+    const float* bias;  // followed by the weights
     int64_t columns, width;
-    int64_t next_floats;  // of the panel after it, to prefetch; 0: none
+    int64_t next_floats;  // floats of the next panel, which is prefetched; 0: none
     const Fusion* fusion;
 };
 
-// Where the elements under a rectangle's window begin, and the weights between them that are beyond
-// its border. With all channels in one group and no dilation a row of the window is one K segment.
+// Where the elements under a rectangle's window begin, and the weights between them that lie in the
+// padding. With one group and no dilation a row of the window is one K segment.
 struct Segments
 {
     int64_t at[kMostPhaseSegments], gaps[kMostPhaseSegments];
@@ -99,7 +100,7 @@ void find_segments(const PhasedConv& conv, const PhasePanel& panel, const Rectan
     }
 }
 
-// The tile at the first pixel.
+// Returns the tile at the first pixel.
 PixelTile find_first_tile(const PhasedConv& conv, const PhasePanel& panel,
                           const Rectangle& rectangle, const Segments& segments)
 {
@@ -126,7 +127,7 @@ PixelTile find_first_tile(const PhasedConv& conv, const PhasePanel& panel,
     return tile;
 }
 
-// A line or a column of tiles: so many pixels, and how far it is from one to the next.
+// A line or a column of tiles: the number of pixels, and the distance between neighbours.
 struct Direction
 {
     int64_t pixels, input_step, output_step, most_rows;
@@ -162,7 +163,7 @@ void multiply_rectangle(const PhasedConv& conv, const PhasePanel& panel, const R
     }
 }
 
-// Lines begin..end-1 of a phase.
+// Computes lines begin..end-1 of a phase.
 void multiply_phase(const PhasedConv& conv, const PhasePanel& panel, int64_t begin, int64_t end)
 {
     const auto& [depth, y, x] = conv.axes;
@@ -177,7 +178,7 @@ void multiply_phase(const PhasedConv& conv, const PhasePanel& panel, int64_t beg
     }
 }
 
-// A block of lines with one phase of the height: of all phases of the width.
+// Computes a block of lines with one phase of the height, for all phases of the width.
 void run_item(const PhasedConv& conv, const PixelOperands& operands, int64_t item)
 {
     const int64_t part = item % conv.panel_parts;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// QLinearConv with channels last and constant weights, scales and zero points (pixels_s8.h). As
-// in conv_pixels.cc, the inputs under a row of the window are one K segment of kernel width *
-// channels bytes. Rows (N, C, L), which have no such layout in the plan, are transposed before and
-// after. Three spatial axes are left to the reference, as are operands that are computed. The sums
-// are exact, so the bits are those of the reference.
-// Limits: groups of few output channels leave lanes idle; the requantisation, with few input
-// channels; the transpositions of rows.
+// QLinearConv in NHWC with constant weights, scales and zero points (pixels_s8.h). As in
+// conv_pixels.cc, the inputs under a row of the window are one K segment of kernel width * channels
+// elements. Rows (N, C, L), which the plan keeps as they are, are transposed before and after. The
+// reference computes convolutions with three spatial axes or with computed operands. The sums are
+// exact, so the results are bit-identical to the reference. Limits: groups of few output channels
+// leave lanes idle; the requantisation, with few input channels; the transpositions of rows.
 #include <algorithm>
 #include <cstdint>
 
@@ -19,7 +18,7 @@
 namespace tengine::cpu {
 namespace {
 
-// All but the format and the plan.
+// Describes everything except the format and the plan.
 int describe(const node& node, BytePixels* out_conv)
 {
     BytePixels& conv = *out_conv;
@@ -43,7 +42,7 @@ int keep(KernelContext& context, BytePixels& conv)
 {
     TENGINE_RETURN_IF_ERROR(describe(*context.node, &conv));
     const ByteOperands operands = find_byte_operands(*context.node, 6, 8);
-    find_format(operands, conv);  // there is one, as accepts() has seen
+    find_format(operands, conv);  // a format exists, as accepts() has checked
     conv.image_step = context.input_step(0);
     conv.output_step = context.output_step();
     if (context.fusion.addend >= 0) {
@@ -51,7 +50,7 @@ int keep(KernelContext& context, BytePixels& conv)
         const tensor* const scales[] = {context.input(first),     context.input(first + 1),
                                         context.input(first + 2), context.input(first + 3),
                                         context.input(first + 4), context.input(first + 5)};
-        // Which the plan has seen.
+        // The plan has checked the addition.
         describe_byte_addition(scales, context.output(0)->data_type, &conv.addition);
     }
     plan_byte_pixels(conv, operands, get_thread_pool_size(context.pool));
@@ -77,7 +76,7 @@ uint64_t round_up(int64_t bytes)
     return (static_cast<uint64_t>(bytes) + alignment - 1) / alignment * alignment;
 }
 
-// The scratch has the copies, then the input and the output with channels last.
+// The scratch has the copies, then the input and the output in NHWC.
 int prepare_rows(KernelContext& context)
 {
     BytePixels conv = {};
@@ -87,7 +86,7 @@ int prepare_rows(KernelContext& context)
     return TENGINE_OK;
 }
 
-// Each of the matrices.
+// Transposes each of the matrices.
 void transpose(thread_pool_t* pool, const uint8_t* from, int64_t matrices, int64_t rows,
                int64_t columns, uint8_t* to)
 {

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// QLinearConv of 3x3, stride 1, with channels last: Winograd's minimal filtering F(4x4, 3x3) in
-// integers, where int8 is multiplied as pairs of int16 (pixels_s8.h). The bits are those of the
-// reference.
+// QLinearConv of 3x3, stride 1, in NHWC: Winograd's minimal filtering F(4x4, 3x3) in integers; int8
+// elements become pairs of int16 for the products (pixels_s8.h). The results are bit-identical to
+// the reference.
 //
-// As in conv_winograd.cc, four by four results are made of six by six inputs with 36 products for
-// each pair of channels in place of 144, Y = A' [(G g G') * (B' d B)] A, of the points 0, +-1, +-2
-// and infinity (A. Lavin, S. Gray, 2015). B' has integers, and so have the rows of G when they are
-// multiplied by 4, 6, 6, 24, 24 and 1; A' takes these factors out again:
+// As in conv_winograd.cc, four by four results are computed from six by six inputs with 36 products
+// for each pair of channels in place of 144, Y = A' [(G g G') * (B' d B)] A, for the points 0, +-1,
+// +-2 and infinity (A. Lavin, S. Gray, 2015). B' has integers, and so have the rows of G when they
+// are multiplied by 4, 6, 6, 24, 24 and 1; A' divides these factors out again:
 //     24 Y0 = 6 m0 - 4 (m1 + m2) +   (m3 + m4)
 //     24 Y1 =      - 4 (m1 - m2) + 2 (m3 - m4)
 //     24 Y2 =      - 4 (m1 + m2) + 4 (m3 + m4)
 //     24 Y3 =      - 4 (m1 - m2) + 8 (m3 - m4) + 24 m5
-// Centred inputs are in 255 numbers, 0 among them, so B' d B is within 17340, and G g G', of
-// weights within 255, within 49 * 255: both fit an int16. The rest is computed modulo 2^32, where
-// sums may wrap: a third is a product with the inverse of 3, and after it a shift divides by 8, or
-// less, a number that has to fit an int32. In one direction the Y above, of the sums over the
-// other, are at most 3060 times the sum of an output channel's absolute weights (B' has 765 for the
-// points +-2, whose filters have factors to 4), in both 255 times. So the kernel is for weights
-// whose sums are at most 2^28 / 3060.
-// Limits: products of pairs; with few channels the transforms.
+// Inputs less their zero point span at most 255 and include 0, so that B' d B lies within +-17340,
+// and G g G' of weights within +-255 within +-49 * 255: both fit an int16. The rest is computed
+// modulo 2^32, where sums may wrap: the division by 3 is a product with the inverse of 3, and after
+// it a shift divides by 8 or less, for which the number has to fit an int32. In one direction the
+// 24 Y above, of the sums over the other, are at most 3060 times the sum of an output channel's
+// absolute weights (B' contributes 765 at the points +-2, whose filters have factors up to 4), in
+// both directions 255 times. So the kernel accepts weights whose absolute sums are at most 2^28 /
+// 3060. Limits: products of pairs; with few channels the transforms.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -36,25 +36,26 @@
 #define TENGINE_CPU_QLINEAR_WINOGRAD
 namespace tengine::cpu {
 
-// Steps and sizes in elements unless it says bytes.
+// Steps and sizes are in elements unless the name says bytes.
 struct ByteWinograd : ConvProblem
 {
     static constexpr int64_t kTile = 4, kPatch = 6, kPositions = kPatch * kPatch;
 
     TileFormat format;
-    BytePixels results;      // range and output_step are those of the output
-    int zero_point;          // of the input as unsigned bytes
-    uint8_t flip;            // makes them
-    int64_t tiles_x, tiles;  // of a line, of an image
-    int64_t block, blocks;   // tiles transformed at once; of an image
+    BytePixels results;      // its range and output_step are the output's
+    int zero_point;          // the input's, as uint8
+    uint8_t flip;            // is xored with inputs and makes them uint8
+    int64_t tiles_x, tiles;  // tiles of a line, of an image
+    int64_t block, blocks;   // tiles transformed together; blocks of an image
     int64_t image_step;      // between pixels of the input
     int64_t panels;
-    bool spreads_panels;  // workers share the panels of a block, not the blocks
+    bool spreads_panels;  // whether workers share the panels of a block; else each takes blocks
 
-    // Between tiles of a position. Rows that lie 1 KiB apart share sets of L1, which costs the
-    // loop of the products 15 % on a Zen 4.
+    // Returns the elements between tiles of a position. Rows that are 1 KiB apart share sets of L1,
+    // which costs the loop of the products 15 % on a Zen 4.
     int64_t tile_step() const { return input_channels + 8; }
-    // Between positions, which are accessed side by side: odd numbers of lines of the cache.
+    // Returns the elements between positions, which are accessed together: an odd number of cache
+    // lines.
     int64_t input_step() const { return spread(block * tile_step(), 32); }
     int64_t product_step() const { return spread(block * format.columns, 16); }
     int64_t groups_of_two() const { return (input_channels + 1) / 2; }
@@ -89,7 +90,7 @@ struct ByteTiles
     const uint8_t* image;
     uint8_t* output;
     const char* packed;
-    int64_t begin, count;  // tiles of the block
+    int64_t begin, count;  // the block's tiles
 };
 
 }  // namespace tengine::cpu
@@ -114,7 +115,7 @@ using IntegerVector = hn::Vec<Integers>;
 
 constexpr int kTile = ByteWinograd::kTile, kPatch = ByteWinograd::kPatch;
 
-// B' d of load(0), ..., load(5), to store(0, value), ..., store(5, value).
+// Computes B' d of load(0), ..., load(5), and calls store(0, value), ..., store(5, value).
 template <class Load, class Store>
 HWY_INLINE void transform_words(const Load& load, const Store& store)
 {
@@ -131,16 +132,16 @@ HWY_INLINE void transform_words(const Load& load, const Store& store)
     store(5, hn::Add(hn::ShiftLeft<2>(hn::Sub(v1, v3)), hn::Sub(load(5), v3)));
 }
 
-// An exact quotient by 3 * 2^kShift.
+// Divides by 3 * 2^kShift; the quotient is exact.
 template <int kShift>
 HWY_INLINE IntegerVector divide(IntegerVector value)
 {
-    constexpr uint32_t kThird = 0xaaaaaaabu;  // times 3 it is 1 modulo 2^32
+    constexpr uint32_t kThird = 0xaaaaaaabu;  // the inverse of 3 modulo 2^32
     const IntegerVector third = hn::Set(Integers(), static_cast<int32_t>(kThird));
     return hn::ShiftRight<kShift>(hn::Mul(value, third));
 }
 
-// A' m of load(0), ..., load(5), to store(0, value), ..., store(3, value).
+// Computes A' m of load(0), ..., load(5), and calls store(0, value), ..., store(3, value).
 template <class Load, class Store>
 HWY_INLINE void transform_sums(const Load& load, const Store& store)
 {
@@ -156,8 +157,8 @@ HWY_INLINE void transform_sums(const Load& load, const Store& store)
     store(3, divide<1>(hn::Add(hn::Sub(hn::ShiftLeft<1>(difference_b), difference_a), last)));
 }
 
-// A vector of channels of a tile whose patch begins at line `top` and column `left`, to its
-// positions. A whole one lies within the image.
+// Transforms a vector of channels of a tile to its positions; the patch begins at line `top` and
+// column `left`. kIsWhole: it lies within the image.
 template <bool kIsWhole>
 HWY_INLINE void transform_patch(const ByteWinograd& conv, const uint8_t* image, int64_t top,
                                 int64_t left, int64_t channel, int16_t* to)
@@ -190,7 +191,7 @@ HWY_INLINE void transform_patch(const ByteWinograd& conv, const uint8_t* image, 
     }
 }
 
-// Tiles first..last-1 of a block, into its matrices.
+// Transforms tiles first..last-1 of a block into its matrices.
 void transform_tiles(const ByteWinograd& conv, const ByteTiles& block, int64_t first, int64_t last,
                      int16_t* inputs)
 {
@@ -203,7 +204,7 @@ void transform_tiles(const ByteWinograd& conv, const ByteTiles& block, int64_t f
         const bool is_whole =
             top >= 0 && left >= 0 && top + kPatch <= y.input && left + kPatch <= x.input;
         for (int64_t i = 0; i < conv.input_channels; i += lanes) {
-            // The last vector has channels of the one before it where there are too few.
+            // The last vector overlaps the one before it if there are fewer channels.
             const int64_t channel = std::min(i, conv.input_channels - lanes);
             int16_t* to = inputs + tile * conv.tile_step() + channel;
             if (is_whole)
@@ -214,7 +215,7 @@ void transform_tiles(const ByteWinograd& conv, const ByteTiles& block, int64_t f
     }
 }
 
-// A panel's products, position after position.
+// Computes a panel's products, position after position.
 HWY_INLINE void multiply_positions(const ByteWinograd& conv, const BytePanel& panel,
                                    const int16_t* inputs, int64_t tiles, int32_t* products)
 {
@@ -233,7 +234,7 @@ HWY_INLINE void multiply_positions(const ByteWinograd& conv, const BytePanel& pa
         const int64_t bytes = conv.groups_of_two() * panel.width * 2 * kSize;
         tile.weights = panel.weights() + position * bytes;
         for (int64_t done = 0; done < tiles;) {
-            // As equal as may be: low tiles wait for their sums.
+            // Tiles are as equal as possible: low ones wait for their accumulators.
             const int64_t left = tiles - done;
             const int64_t rows = divide_up(left, divide_up(left, conv.format.most_rows));
             const int16_t* from = inputs + position * conv.input_step() + done * conv.tile_step();
@@ -247,13 +248,13 @@ HWY_INLINE void multiply_positions(const ByteWinograd& conv, const BytePanel& pa
     }
 }
 
-// The sums of a tile: of each line the pixels one after the other, with the columns of a panel.
+// The sums of a tile: for each line one pixel after the other, each with the columns of a panel.
 struct TileSums
 {
     HWY_ALIGN int32_t lines[kTile][kTile * kMostTileColumns];
 };
 
-// A vector of columns of a panel, from `first` on.
+// Finishes a vector of a panel's columns, from `first` on.
 HWY_INLINE void finish_vector(const ByteWinograd& conv, const BytePanel& panel, int64_t first,
                               const int32_t* products, TileSums* sums)
 {
@@ -277,7 +278,7 @@ HWY_INLINE void finish_vector(const ByteWinograd& conv, const BytePanel& panel, 
                        });
 }
 
-// A panel of a block.
+// Computes a panel of a block.
 void compute_panel(const ByteWinograd& conv, const ByteTiles& block, const int16_t* inputs,
                    int64_t index, int32_t* products)
 {
@@ -328,7 +329,7 @@ struct CentredWeights
     }
 };
 
-// G g G' times the factors of its rows and columns.
+// Writes G g G' times the factors of its rows and columns.
 void transform_filter(const int32_t* filter, int16_t* to)
 {
     static const int kRows[][3] = {{1, 0, 0}, {1, 1, 1},  {1, -1, 1},
@@ -343,13 +344,13 @@ void transform_filter(const int32_t* filter, int16_t* to)
     }
 }
 
-// The weights of an input channel for the column `i` of a panel.
+// Packs the weights of an input channel for column `i` of a panel.
 void pack_filter(const ByteWinograd& conv, const BytePanel& panel, int64_t i, int64_t input,
                  const int32_t* filter)
 {
     int16_t transformed[ByteWinograd::kPositions];
     transform_filter(filter, transformed);
-    // The last group begins one channel earlier where their number is odd.
+    // If the number of channels is odd, the last group begins one channel earlier.
     const bool is_left = input % 2 == 0 && input + 1 == conv.input_channels;
     auto* to = reinterpret_cast<int16_t*>(panel.weights()) + (input / 2 * panel.width + i) * 2 +
                (is_left ? 1 : input % 2);
@@ -357,7 +358,7 @@ void pack_filter(const ByteWinograd& conv, const BytePanel& panel, int64_t i, in
         to[position * conv.groups_of_two() * panel.width * 2] = transformed[position];
 }
 
-// Its first `present` columns are output channels from `first` on.
+// Packs a panel; its first `present` columns are output channels from `first` on.
 void pack_panel(const ByteWinograd& conv, const ByteOperands& operands, const uint8_t* values,
                 const BytePanel& panel, int64_t first, int64_t present)
 {
@@ -394,9 +395,10 @@ void pack(const ByteWinograd& conv, const ByteOperands& operands, const uint8_t*
     }
 }
 
-// Blocks whose transformed inputs and products fit into half of the L2 cache. Where blocks are few,
-// workers take as many each, if these have tiles enough for the weights, which all then read; else
-// they share the panels of a block, whose inputs the others have transformed.
+// Chooses blocks whose transformed inputs and products fit into half of the L2 cache. If blocks are
+// few, each worker takes as many as the others, provided that each has enough tiles for the
+// weights, which all workers then read; else they share the panels of a block, whose inputs they
+// transform together.
 void choose_block(ByteWinograd& conv, int64_t workers)
 {
     constexpr int64_t kFewestTiles = 24;
@@ -464,7 +466,7 @@ ByteTiles find_block(const KernelContext& context, const ByteWinograd& conv, int
             shared_weights<ByteWinograd>(context), begin, std::min(conv.block, conv.tiles - begin)};
 }
 
-// Workers take blocks.
+// Gives each worker blocks.
 void spread_blocks(const KernelContext& context, const ByteWinograd& conv)
 {
     const auto work = [&](int64_t first, int64_t last, int worker) {
@@ -482,7 +484,7 @@ void spread_blocks(const KernelContext& context, const ByteWinograd& conv)
     parallel_for(context.pool, conv.batch * conv.blocks, 1, work);
 }
 
-// Workers share the tiles of a block, then its panels.
+// Shares the tiles of a block among the workers, then its panels.
 void spread_panels(const KernelContext& context, const ByteWinograd& conv)
 {
     char* scratch = static_cast<char*>(context.scratch);
@@ -511,7 +513,8 @@ int run(KernelContext& context)
     return TENGINE_OK;
 }
 
-// Whether the absolute weights of each output channel have a sum that the transforms can do.
+// Whether the sum of the absolute weights of each output channel is within the limit of the
+// transforms.
 bool has_small_sums(const ConvProblem& problem, const ByteOperands& operands)
 {
     constexpr int64_t kMost = (int64_t{1} << 28) / 3060;
@@ -528,7 +531,7 @@ bool has_small_sums(const ConvProblem& problem, const ByteOperands& operands)
     return true;
 }
 
-// The transforms take whole vectors of channels.
+// The transforms take full vectors of channels.
 bool accepts(const node& node)
 {
     constexpr int64_t kMostLanes = 32;
@@ -547,8 +550,8 @@ bool accepts(const node& node)
            format.element_size == sizeof(int16_t) && has_small_sums(p, operands);
 }
 
-// With few tiles the weights, which are four times as large, cost more than they save; with few
-// channels the transforms do.
+// With few tiles, reading the weights, which are four times as large, costs more than the products
+// save; with few channels, the transforms do.
 bool pays(const node& node)
 {
     constexpr int64_t kFewestChannels = 16, kFewestTiles = 12;

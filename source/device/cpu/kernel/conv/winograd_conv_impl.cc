@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See winograd_conv.h and conv_winograd.cc. Each column of a line of tiles, whose patches overlap,
-// is transformed once; a panel's results are transformed back where they lie in the cache. fp16 and
-// bf16 are widened when they are read, and results rounded once, after the activation.
+// See winograd_conv.h and conv_winograd.cc. The patches of a line of tiles overlap; each column is
+// transformed once. A panel's results are transformed back while they are in the cache. fp16 and
+// bf16 are widened when they are read, and results are rounded once, after the activation.
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
@@ -24,7 +24,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 
-// Channels that go through a line of tiles together: two lines of the cache.
+// Channels that go through a line of tiles together: two cache lines.
 constexpr int64_t kChunkFloats = 2 * kCacheLineFloats;
 
 // A line of tiles of an image.
@@ -32,14 +32,14 @@ template <class T>
 struct TileLine
 {
     const T* image;
-    int64_t top;  // line of the image
+    int64_t top;  // of the image
     int64_t height, width, channels;
     int64_t pixel_step;
 
     bool is_inside(int64_t rows) const { return top >= 0 && top + rows <= height; }
 };
 
-// A vector of channels of one column of a line's patches, transformed.
+// Transforms a vector of channels of one column of a line's patches.
 template <int kTile, class T>
 HWY_INLINE void transform_column(const TileLine<T>& line, int64_t column, int64_t channel,
                                  float* to)
@@ -69,8 +69,8 @@ HWY_INLINE void transform_column(const TileLine<T>& line, int64_t column, int64_
     WinogradPoints<kTile>::transform_inputs(load, store);
 }
 
-// A vector of channels of a tile from its transformed columns, of which the last two begin the next
-// tile, to its positions, `step` floats apart.
+// Transforms a vector of channels of a tile from its transformed columns, the last two of which
+// begin the next tile, to its positions, `step` floats apart.
 template <int kTile>
 HWY_INLINE void transform_rows(const float* columns, const float* next, float* to, int64_t step)
 {
@@ -86,13 +86,14 @@ HWY_INLINE void transform_rows(const float* columns, const float* next, float* t
             [&](int j, Vector value) { hn::StoreU(value, d, to + j * step); });
 }
 
-// `count` tiles of a line from column `left` of the image on; `to` is where the first one's go.
+// Transforms `count` tiles of a line from column `left` of the image on; `to` is the first one's
+// place.
 template <int kTile, class T>
 void transform_line(const TileLine<T>& line, int64_t left, int64_t count, float* to, int64_t step)
 {
     constexpr int64_t kPatch = kTile + 2;
     const auto lanes = static_cast<int64_t>(hn::Lanes(Floats()));
-    // Columns of this tile and of the next, in turn: each is transformed once.
+    // Columns of this tile and of the next, alternately: each is transformed once.
     HWY_ALIGN float columns[2][kTile * kPatch * kChunkFloats];
     const int64_t column_floats = kPatch * lanes, vector_floats = kTile * column_floats;
     for (int64_t chunk = 0; chunk < line.channels; chunk += kChunkFloats) {
@@ -101,7 +102,7 @@ void transform_line(const TileLine<T>& line, int64_t left, int64_t count, float*
             float* now = columns[tile & 1];
             float* next = columns[~tile & 1];
             for (int64_t i = chunk; i < end; i += lanes) {
-                // The last vector has channels of the one before it where there are too few.
+                // The last vector overlaps the one before it if there are fewer channels.
                 const int64_t channel = std::min(i, line.channels - lanes);
                 if (tile >= 0)
                     for (int64_t j = 2; j < kTile; ++j)
@@ -140,7 +141,7 @@ void transform_tiles_of(const Winograd& conv, const void* image, int64_t begin, 
     }
 }
 
-// A panel's products of `tiles` tiles, position after position.
+// Computes a panel's products for `tiles` tiles, position after position.
 void multiply_positions(const Winograd& conv, const float* inputs, const WinogradPanel& panel,
                         int64_t tiles, float* products)
 {
@@ -165,14 +166,14 @@ void multiply_positions(const Winograd& conv, const float* inputs, const Winogra
     }
 }
 
-// Where a tile's results go: floats to the output, fp16 and bf16 to a buffer first. The addend lies
-// as the output does.
+// The destination of a tile's results: fp32 goes to the output, fp16 and bf16 to a buffer first.
+// The addend has the layout of the output.
 template <class T>
 struct TilePlace
 {
-    int64_t rows, columns;  // that are of the output
+    int64_t rows, columns;  // those on the output
     int64_t line_step, pixel_step;
-    const T* addend;  // of the first pixel and the panel's first channel, or null
+    const T* addend;  // at the first pixel and the panel's first channel; may be null
     float* results;
     int64_t result_line_step, result_step;
 
@@ -183,8 +184,8 @@ struct TilePlace
     }
 };
 
-// One vector of channels of a tile: from its positions, `step` floats apart, to pixels. A whole one
-// has all pixels and all lanes.
+// Transforms one vector of a tile's channels from its positions, `step` floats apart, to pixels.
+// kIsWhole: it has all pixels and all lanes.
 template <int kTile, bool kIsWhole, class T>
 HWY_INLINE void finish_vector(const Bounds& clip, const float* bias, const float* products,
                               int64_t step, const TilePlace<T>& place, int64_t count)
@@ -216,7 +217,7 @@ HWY_INLINE void finish_vector(const Bounds& clip, const float* bias, const float
             });
 }
 
-// The channels of a panel of a tile.
+// Transforms a panel's channels of a tile.
 template <int kTile, class T>
 HWY_INLINE void finish_tile(const WinogradOperands& operands, const float* bias,
                             const float* products, int64_t step, TilePlace<T> place,
@@ -238,7 +239,7 @@ HWY_INLINE void finish_tile(const WinogradOperands& operands, const float* bias,
                  place.result_step, channels);
 }
 
-// Rounds the buffer's numbers.
+// Rounds the buffer's values.
 template <class T>
 HWY_INLINE void round_results(const TilePlace<T>& place, int64_t channels, T* output)
 {
@@ -248,7 +249,8 @@ HWY_INLINE void round_results(const TilePlace<T>& place, int64_t channels, T* ou
                          channels, output + i * place.line_step + j * place.pixel_step);
 }
 
-// `products` are those of the first tile of the block, which is tile `begin` of the image.
+// Transforms the tiles of a block; `products` begin with the block's first tile, which is tile
+// `begin` of the image.
 template <int kTile, class T>
 void finish_tiles(const Winograd& conv, const WinogradOperands& operands,
                   const WinogradPanel& panel, int64_t begin, int64_t tiles, const float* products)
@@ -296,7 +298,7 @@ void compute_panel_of(const Winograd& conv, const WinogradOperands& operands,
     finish(conv, operands, panel, begin, tiles, products);
 }
 
-// Calls body with the constants kFirst to before kLast.
+// Calls body with the constants kFirst..kLast-1.
 template <int kFirst, int kLast, class Body>
 HWY_INLINE void repeat(const Body& body)
 {
@@ -306,8 +308,9 @@ HWY_INLINE void repeat(const Body& body)
     }
 }
 
-// A vector of filters of an input channel: nine taps, `width` apart, to positions, `step` floats
-// apart. With constant indices the values between the two transforms stay in registers.
+// Transforms a vector of filters of an input channel from nine taps, `width` apart, to positions,
+// `step` floats apart. With constant indices the values between the two transforms stay in
+// registers.
 template <int kTile, class T>
 HWY_INLINE void transform_filter_vector(const T* taps, int64_t width, float* to, int64_t step)
 {
@@ -337,7 +340,7 @@ void transform_filters_of(const Winograd& conv, const uint16_t* filters, int64_t
     const T* taps = reinterpret_cast<const T*>(filters);
     for (int64_t channel = 0; channel < conv.input_channels; ++channel, taps += 9 * width) {
         to += width;
-        // They come from memory, and the processor itself looks ahead too late.
+        // The filters come from memory, and the hardware prefetcher starts too late.
         for (int64_t i = 0; i < 9 * width; i += kCacheLine)
             __builtin_prefetch(taps + kAheadChannels * 9 * width + i);
         for (int64_t i = 0; i < width; i += lanes)

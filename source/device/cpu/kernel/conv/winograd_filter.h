@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filters of 3x3 as Winograd's filtering multiplies with them.
+// The transform of 3x3 filters for Winograd's minimal filtering.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ inline constexpr double kFilterOfSix[][3] = {{1, 0, 0},
                                              {32.0 / 45, -16.0 / 45, 8.0 / 45},
                                              {0, 0, 1}};
 
-// G g G' of one filter.
+// Writes G g G' of one filter.
 inline void transform_filter(const double (*g)[3], int64_t patch, const float* filter, float* to,
                              int64_t step)
 {

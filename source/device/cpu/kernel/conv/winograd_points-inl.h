@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one-dimensional transforms of Winograd's filtering (conv_winograd.cc): of six inputs, whose
-// points are 0, +-1/sqrt(2), +-sqrt(2) and infinity, and of eight, with 0, +-1, +-2, +-1/2 and
-// infinity. Included once for each instruction set.
-// The parts of even and odd powers of +-p differ only in sign, so that both share their sums.
-// Limits: each input and result once from and to L1.
-// Accuracy: see conv_winograd.cc.
+// The one-dimensional transforms of Winograd's filtering (conv_winograd.cc): with six inputs for
+// the points 0, +-1/sqrt(2), +-sqrt(2) and infinity, and with eight for 0, +-1, +-2, +-1/2 and
+// infinity. Included once for each instruction set. The terms of even and of odd degree at a point
+// p and at -p differ only in sign, so that both share their sums. Limits: each input and result
+// once from and to L1. Accuracy: see conv_winograd.cc.
 
 // clang-format off
 #if defined(TENGINE_CPU_WINOGRAD_POINTS) == defined(HWY_TARGET_TOGGLE)
@@ -40,7 +39,7 @@ struct WinogradPoints<4>
 {
     static constexpr float kRoot = 1.41421356237f, kHalfRoot = 0.70710678118f;
 
-    // B' d of load(0), ..., load(5), to store(0, value), ..., store(5, value).
+    // Computes B' d of load(0), ..., load(5), and calls store(0, value), ..., store(5, value).
     template <class Load, class Store>
     static HWY_INLINE void transform_inputs(const Load& load, const Store& store)
     {
@@ -57,7 +56,7 @@ struct WinogradPoints<4>
         store(5, hn::Add(add_multiple(-2.5f, v3, v1), load(5)));
     }
 
-    // A' m of load(0), ..., load(5), to store(0, value), ..., store(3, value).
+    // Computes A' m of load(0), ..., load(5), and calls store(0, value), ..., store(3, value).
     template <class Load, class Store>
     static HWY_INLINE void transform_results(const Load& load, const Store& store)
     {
@@ -72,7 +71,7 @@ struct WinogradPoints<4>
                          load(5)));
     }
 
-    // G g of load(0), load(1), load(2), to store(0, value), ..., store(5, value).
+    // Computes G g of load(0), load(1), load(2), and calls store(0, value), ..., store(5, value).
     template <class Load, class Store>
     static HWY_INLINE void transform_filter(const Load& load, const Store& store)
     {
