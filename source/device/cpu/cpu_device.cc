@@ -62,8 +62,8 @@ int pre_run(struct device* device, subgraph* part, void*)
 {
     return guarded(
         [&]() -> int {
-            // The plan of the same part in other shapes owns packed weights until the new plan has
-            // them.
+            // The plan of the same part for other shapes owns packed weights until the new plan has
+            // taken them.
             const std::unique_ptr<Plan> old(static_cast<Plan*>(part->device_graph));
             part->device_graph = nullptr;
             std::unique_ptr<Plan> plan;
@@ -112,7 +112,8 @@ int post_run(struct device*, subgraph* part)
     return TENGINE_OK;
 }
 
-// "AVX3; OpenBLAS SkylakeX": the instructions and library of the fast kernels on this processor.
+// Returns the instructions and library of the fast kernels on this processor: "AVX3; OpenBLAS
+// SkylakeX".
 const char* features(struct device*)
 {
     static const auto text = [] {
@@ -140,7 +141,7 @@ int describe(struct device* device, struct vector* allowed_ops, struct vector*,
 
 int inspect(struct device* device, const node* node, ir_verdict_t* out_verdict)
 {
-    // Types of a dynamic node may be known at run time only.
+    // The types of a dynamic node may be known only at run time.
     if (node->dynamic_shape || kernels_of(device).pick(*node)) return TENGINE_OK;
     const tensor* input = get_ir_node_input(node, 0);
     const char* type = input ? get_data_type_name(input->data_type) : "";
@@ -211,16 +212,16 @@ constexpr Option kOptions[] = {
     // Read by kernel/conv/conv_winograd.cc.
     {{"winograd", "on",
       "convolutions of 3x3 with a quarter of the multiplications and twice the error, and those of "
-      "large maps with a fifth and ten times the error: on, 4x4 (the former only), off"},
+      "large maps with a fifth and ten times the error: on, 4x4 (no large maps), off"},
      {"on", "4x4", "off"},
      "on, 4x4 or off"},
 #ifndef TENGINE_MINIMAL
     {{"timing", "off",
-      "kernels that can compute the same are timed, and the fastest is taken: on, off"},
+      "the kernels that accept a node are timed, and the fastest is used: on, off"},
      {"on", "off"},
      "on or off"},
     {{"kernels", "fast",
-      "kernels that compute: fast, or reference, the plain ones that the fast are tested against"},
+      "kernels to use: fast, or reference, the plain ones that fast ones are tested against"},
      {"fast", "reference"},
      "fast or reference"},
 #endif

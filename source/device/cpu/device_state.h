@@ -14,7 +14,7 @@ struct DeviceState : Allocated
 {
     KernelList kernels;
 #ifndef TENGINE_MINIMAL
-    KernelList references;  // those that remain with the option CPU.kernels=reference
+    KernelList references;  // the kernels that remain with the option CPU.kernels=reference
     TimedKernels timed;
 #endif
 };
@@ -29,7 +29,7 @@ inline KernelList& kernels_of(struct device* device)
     return state_of(device).kernels;
 }
 
-// The kernels that the options of a part's graph allow.
+// Returns the kernels that the options of a part's graph allow.
 const KernelList& kernels_of(struct device* device, const graph& graph);
 
 }  // namespace tengine::cpu

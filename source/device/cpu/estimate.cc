@@ -20,17 +20,18 @@
 namespace tengine::cpu {
 namespace {
 
-constexpr double kOverheadNs = 500;  // a step of a plan: a call, and looking at the node
+constexpr double kOverheadNs = 500;  // a step of a plan: a call, and the checks of the node
 
-// The time of the kernels of operators without multiply-accumulates.
+// The time of an operator without multiply-accumulates.
 struct Cost
 {
     const char* op;
     double steps;          // per element of the larger of input 0 and output 0
-    bool is_view = false;  // input and output are the same bytes
+    bool is_view = false;  // input and output share their memory
 };
 
-// Measured, in units of measure_step(). Other operators copy, or compute at the speed of memory.
+// Costs were measured, in units of measure_step(). Other operators copy, or compute at the speed of
+// memory.
 constexpr Cost kCosts[] = {
     {"ArgMax", 2},
     {"ArgMin", 2},
@@ -103,7 +104,7 @@ double count_bytes(const node& node)
     return static_cast<double>(bytes);
 }
 
-// Elements in the window, for all positions of the output.
+// Returns the elements in the window, summed over all positions of the output.
 double count_taps(const node& node)
 {
     int axes = 0;
@@ -120,8 +121,8 @@ bool is_pool(const char* op)
            !std::strcmp(op, "LpPool");
 }
 
-// The type in which a node multiplies: that of its first input of two dimensions or more that is
-// not fp32. Quantised matrices are multiplied as int8, whatever they are multiplied with.
+// Returns the type in which a node multiplies: that of its first input of two dimensions or more
+// that is not fp32. Quantised matrices are multiplied as int8, whatever type the other operand has.
 int find_product_type(const node& node)
 {
     for (int i = 0; i < node.input_num; ++i) {
@@ -135,8 +136,8 @@ int find_product_type(const node& node)
     return TENGINE_DT_FP32;
 }
 
-// Multiply-accumulates per second of a kernel. Kernels that were not measured count as a product,
-// or as a plain loop.
+// Returns the multiply-accumulates per second of a kernel. Kernels that were not measured count as
+// a product, or as a plain loop.
 double find_mac_rate(const KernelList& kernels, const node& node)
 {
     const Kernel* kernel = kernels.pick_usual(node);
@@ -149,7 +150,7 @@ double find_mac_rate(const KernelList& kernels, const node& node)
                                                   : measure_step(kernels).per_second;
 }
 
-// Time on one thread in ns if the tensors were in registers.
+// Returns the time on one thread in ns, assuming that the tensors are in registers.
 double compute_ns(const KernelList& kernels, const node& node, const Cost* cost)
 {
     const char* op = get_ir_node_op(&node);

@@ -6,9 +6,9 @@
 
 namespace tengine::cpu {
 
-// Time of one run of the node in ms with the threads that its graph requests; 0 when its shapes are
-// known at run time only. The first call measures the machine, which takes some milliseconds. Any
-// thread.
+// Returns the time of one run of the node in ms with the threads that its graph requests; 0 if its
+// shapes are known only at run time. The first call measures the machine, which takes some
+// milliseconds. Any thread.
 double estimate_ms(const KernelList& kernels, const node& node);
 
 }  // namespace tengine::cpu

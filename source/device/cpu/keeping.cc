@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The saved bytes: a head, a record for each step of the plan, then the constants that the steps
-// have packed, each aligned to ALLOC_ALIGNMENT. They have the layout of this processor, which
-// compatibility() describes. Their contents are not trusted: the plan chooses kernels again, where
-// they were timed among those that can compute the step, and kernels know the size of their packs.
+// The format of saved bytes: a head, a record for each step of the plan, then the constants that
+// the steps have packed, each aligned to ALLOC_ALIGNMENT. They have the layout of this processor,
+// which compatibility() describes. Their contents are not trusted: the plan chooses kernels again
+// (timed ones among those that accept the step), and kernels know the size of their packs.
 #include "device/cpu/keeping.h"
 
 #include <algorithm>
@@ -23,20 +23,20 @@ struct Head
 {
     char mark[16];
     uint64_t step_num;
-    uint64_t size;  // of everything
+    uint64_t size;  // of all saved bytes
 };
 
 struct Record
 {
     char kernel[36];   // its name; "" for a step that chooses in each run
-    int32_t position;  // of its node in the part: those between are fused
+    int32_t position;  // of its node in the part: nodes between two positions are fused
     int8_t addend;     // of Fusion
     uint8_t activation;
     uint8_t layout;
     int8_t scale;
     int8_t table;
     uint8_t zeroes[3];
-    uint64_t offset, size;  // the packed constants; size 0: nothing
+    uint64_t offset, size;  // the packed constants; size 0: none
 };
 
 static_assert(sizeof(Head) == 32 && sizeof(Record) == 64, "no gaps");
@@ -120,18 +120,19 @@ int write(struct device* device, Vector<Step>& steps, ir_sink* sink)
 
 int fail(const char* what)
 {
-    return tengine_error_set(TENGINE_EFORMAT, "CPU: what was saved %s", what);
+    return tengine_error_set(TENGINE_EFORMAT, "CPU: the saved part %s", what);
 }
 
 int check_head(const Head& head, size_t step_num, size_t size)
 {
-    if (std::memcmp(head.mark, kMark, sizeof kMark) != 0) return fail("is not of this version");
-    if (head.size != size) return fail("was cut short or has more");
+    if (std::memcmp(head.mark, kMark, sizeof kMark) != 0)
+        return fail("was saved by another version");
+    if (head.size != size) return fail("has another size than its head states");
     if (head.step_num != step_num) return fail("has another number of steps");
     return TENGINE_OK;
 }
 
-// The plan must be the same, since the packed constants are for its kernels.
+// The plan has to be the same, since the packed constants are for its kernels.
 int give(const Record& record, const char* bytes, uint64_t size, Step& step)
 {
     Record same = describe(step);
@@ -184,7 +185,7 @@ int check_taken(const Vector<Step>& steps)
 {
     for (const Step& step : steps)
         if (step.context.packed.data != step.context.saved.data)
-            return fail("is packed by other kernels");
+            return fail("is packed for other kernels");
     return TENGINE_OK;
 }
 

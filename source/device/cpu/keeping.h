@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Saving and loading of parts (interface.save): the choices of the plan, and packed constants. A
-// plan that loads them is made as any other, without the packing.
+// plan that loads them is made like any other, without the packing.
 #pragma once
 
 #include "tengine/device.h"

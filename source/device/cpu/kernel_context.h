@@ -29,7 +29,7 @@ enum class Activation : uint8_t
     kLeakyRelu,  // parameters[0] is the slope
     kSigmoid,
     kSilu,         // x * sigmoid(x)
-    kHardSigmoid,  // parameters[0] x + parameters[1], clipped to 0 .. 1
+    kHardSigmoid,  // max(0, min(1, parameters[0] x + parameters[1]))
     kHardSwish,
     kTanh,
     kGelu,  // x / 2 * (1 + erf(x / sqrt(2)))
@@ -42,8 +42,8 @@ enum class Activation : uint8_t
 struct Fusion
 {
     int addend = -1;  // an input of the result's shape and layout; -1: none
-    // Before these, for kernels that scale: an input with a factor for each channel of input 0; -1:
-    // none.
+    // An input with a factor for each channel of input 0, applied first, for kernels that scale;
+    // -1: none.
     int scale = -1;
     Activation activation = Activation::kNone;
     float parameters[2] = {};
@@ -72,11 +72,11 @@ struct KernelContext
     // tensors in another layout. Null: the node's.
     tensor* const* inputs = nullptr;
     tensor* const* outputs = nullptr;
-    int tensor_num[2] = {};  // their numbers
+    int tensor_num[2] = {};  // the numbers of inputs and outputs
 #ifdef TENGINE_MINIMAL
     static constexpr const int64_t* pixel_steps = nullptr;
 #else
-    // If some of them are channels of a larger tensor: the distance in elements between positions
+    // If some tensors are channels of a larger tensor: the distance in elements between positions
     // of each input, then of output 0. Null: all are dense.
     const int64_t* pixel_steps = nullptr;
     // The layout of a fused attention's tensors (kernel/attention/attention.h). The step has it.
@@ -94,7 +94,8 @@ struct KernelContext
     // prepare() may store state here (packed weights); free_state frees it.
     void* state = nullptr;
     void (*free_state)(void* state) = nullptr;
-    size_t state_bytes = 0;  // of the state, for reports, unless it counts itself: it may share
+    // of the state, for reports, unless the state counts shared memory itself
+    size_t state_bytes = 0;
     size_t (*count_state)(const void* state) = nullptr;
     // Constants that prepare() has packed and another process could use (packed_problem.h), and
     // those that such a process has saved, which prepare() then uses instead of packing. The latter
@@ -112,7 +113,8 @@ struct KernelContext
         if (!outputs) return get_ir_node_output(node, index);
         return index < tensor_num[1] ? outputs[index] : nullptr;
     }
-    // The distance in elements between positions of an input in NHWC; the same for output 0.
+    // Returns the distance in elements between positions of an input in NHWC; output_step(): of
+    // output 0.
     int64_t input_step(int index) const
     {
         return pixel_steps ? pixel_steps[index] : input(index)->dims[shown_axis(1)];
@@ -121,7 +123,7 @@ struct KernelContext
     {
         return pixel_steps ? pixel_steps[tensor_num[0]] : output(0)->dims[shown_axis(1)];
     }
-    // The index of the node's axis (0 to 3) in tensors as they are described.
+    // Returns the index of the node's axis (0 to 3) in tensors as they are described.
     int shown_axis(int axis) const
     {
         constexpr int kShown[] = {0, 3, 1, 2};

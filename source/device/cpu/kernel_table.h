@@ -25,24 +25,25 @@ struct Kernel
     bool (*accepts)(const node& node);
     // Computes all outputs. 0 or an error; its arguments are valid.
     int (*run)(KernelContext& context);
-    // (optional) Once at pre_run: state, packing, scratch size.
+    // (optional) Called once at pre_run: state, packing, scratch size.
     int (*prepare)(KernelContext& context) = nullptr;
-    // Output 0 may use the memory of this input (same bytes, element by element); -1: never.
+    // Output 0 may use the memory of this input, which has the same size and is read element by
+    // element; -1: never.
     int in_place_input = -1;
     // (optional) The same for any output, if it depends on the node; called after prepare.
     int (*find_in_place)(const KernelContext& context, int output) = nullptr;
-    Layout layout = Layout::kPlanar;  // of all its tensors of rank four
+    Layout layout = Layout::kPlanar;  // that of all its tensors of rank four
     bool fuses = false;               // supports KernelContext::fusion
     bool scales = false;              // and Fusion::scale
-    bool leads = false;               // its steps have its layout whatever the previous steps have
-    // A constant input that may begin at any address, since prepare() packs it (packed_problem.h)
-    // and nothing else reads it, or bytes are copied. -1: none.
+    bool leads = false;  // its steps have this layout, independently of the previous steps
+    // A constant input that may begin at any address, since only prepare() reads it, to pack it
+    // (packed_problem.h), or since its bytes are copied. -1: none.
     int unaligned_input = -1;
     // In NHWC, input 0 (for Concat: each) and output 0 may be channels of a larger tensor, with the
     // distances of KernelContext::pixel_steps.
     bool takes_steps = false;
-    // Whether it is expected to be the fastest for a node that it accepts; else the following ones
-    // are asked, unless kernels are timed (plan/timing.h). Null: always.
+    // Whether the kernel is expected to be the fastest for a node that it accepts; else the
+    // following ones are asked, unless kernels are timed (plan/timing.h). Null: always.
     bool (*pays)(const node& node) = nullptr;
     bool looks_up = false;  // supports Fusion::table
 };
@@ -65,8 +66,8 @@ constexpr bool is_selected(std::string_view op)
 #endif
 }
 
-// Whether the kernel is one that the build leaves out (TENGINE_OMITTED_KERNELS): others of the list
-// in implementations.cc, the reference at last, compute what it would.
+// Whether the build leaves the kernel out (TENGINE_OMITTED_KERNELS): the next ones of the list in
+// implementations.cc compute its nodes, in the end the reference.
 constexpr bool is_omitted(std::string_view kernel)
 {
 #ifdef TENGINE_OMITTED_KERNEL_NAMES
@@ -88,7 +89,7 @@ constexpr bool is_built(const Kernel& kernel)
     return is_selected(kernel.op) && !is_omitted(kernel.name);
 }
 
-// Rows that are part of the build. The others, and their functions, are not linked.
+// The rows that are part of the build. The others, and their functions, are not linked.
 template <const auto& rows>
 struct SelectedRows
 {
@@ -112,7 +113,8 @@ struct SelectedRows
     static constexpr auto list = pick();
 };
 
-// The table of a file, conv.cc: make_table<conv_rows>(), with `constexpr Kernel conv_rows[]`.
+// Returns the table of a file, conv.cc: make_table<conv_rows>(), with `constexpr Kernel
+// conv_rows[]`.
 template <const auto& rows>
 constexpr KernelTable make_table()
 {

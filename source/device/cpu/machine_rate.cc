@@ -20,8 +20,8 @@ constexpr double kLowestRate = 1e7;  // if nothing could be measured
 constexpr int kFewestRuns = 6;
 constexpr uint64_t kLongEnoughNs = 500'000;
 
-// A node that is run for measuring. Sizes are those in the middle of an image network, where the
-// operands fit the caches.
+// A node that is run as a measurement. Sizes are typical of an image network, with operands that
+// fit the caches.
 struct Probe
 {
     const char* op;
@@ -61,7 +61,7 @@ struct GraphDeleter
 };
 using OwnedGraph = std::unique_ptr<graph, GraphDeleter>;
 
-// Fills with values that are not subnormal, which may take longer.
+// Fills with normal values; subnormal ones may take longer.
 void fill(const tensor& values)
 {
     switch (kMeasuresTypes ? values.data_type : TENGINE_DT_FP32) {
@@ -76,7 +76,7 @@ void fill(const tensor& values)
     }
 }
 
-// All but the first are constants.
+// Adds an input; all except the first are constants.
 int add_input(node* node, int index, int data_type, std::initializer_list<int> dims)
 {
     tensor* input = create_ir_tensor(node->graph, nullptr, data_type);
@@ -89,7 +89,7 @@ int add_input(node* node, int index, int data_type, std::initializer_list<int> d
     return set_ir_node_input_tensor(node, index, input);
 }
 
-// Scale and zero point.
+// Adds a scale and a zero point.
 int add_quantization(node* node, int index)
 {
     TENGINE_RETURN_IF_ERROR(add_input(node, index, TENGINE_DT_FP32, {}));
@@ -129,7 +129,7 @@ int build(const Probe& probe, graph* graph, node** out_node)
     return allocate_ir_tensor(output);
 }
 
-// Shortest time of a run in ns. The first run fills the caches and is not counted.
+// Measures the shortest time of a run in ns. The first run fills the caches and is not counted.
 int time_runs(const Kernel& kernel, KernelContext& context, double* out_ns)
 {
     TENGINE_RETURN_IF_ERROR(kernel.run(context));
@@ -166,7 +166,7 @@ int run_probe(const KernelList& kernels, const Probe& probe, double* out_ns,
     return status;
 }
 
-// Elements of the output times those read for each.
+// Returns the number of output elements times the inputs of each.
 double count_work(const Probe& probe)
 {
     const int output = probe.extent - probe.kernel + 1;

@@ -10,22 +10,22 @@ namespace tengine::cpu {
 // Minimal builds use the rate of fp32 for all products.
 constexpr bool kMeasuresTypes = !IS_MINIMAL;
 
-// Work per second of one thread, and the kernel it was measured with.
+// The work per second of one thread, and the kernel that it was measured with.
 struct MachineRate
 {
     double per_second;
     const Kernel* kernel;
 };
 
-// The first call measures each with a node, which takes about a millisecond; later calls return the
-// same. Any thread. `data_type` is TENGINE_DT_FP32, _FP16, _BF16, or _INT8, which stands for int8
-// and uint8.
+// The first call measures each rate with a node, which takes about a millisecond; later calls
+// return the same. Any thread. `data_type` is TENGINE_DT_FP32, _FP16, _BF16, or _INT8, which stands
+// for int8 and uint8.
 
-// Multiply-accumulates of a matrix product as Conv makes it, or QLinearConv for int8.
+// Measures multiply-accumulates of a matrix product, with Conv, or QLinearConv for int8.
 const MachineRate& measure_product(const KernelList& kernels, int data_type);
-// Multiply-accumulates of a depthwise Conv or QLinearConv.
+// Measures multiply-accumulates of a depthwise Conv or QLinearConv.
 const MachineRate& measure_depthwise(const KernelList& kernels, int data_type);
-// Elements of a plain loop: the taps of an average pool of fp32.
+// Measures elements of a plain loop: the taps of an average pool of fp32.
 const MachineRate& measure_step(const KernelList& kernels);
 
 }  // namespace tengine::cpu

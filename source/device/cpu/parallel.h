@@ -20,7 +20,7 @@ void parallel_for(thread_pool_t* pool, int64_t count, int64_t grain, const Body&
         const_cast<Body*>(&body));
 }
 
-// A run, while an instance lives: see begin_parallel_run().
+// A run for the lifetime of an instance: see begin_parallel_run().
 class ParallelRun
 {
   public:

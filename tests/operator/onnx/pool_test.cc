@@ -62,7 +62,7 @@ void set_window(node* node, const Case& c)
 struct Window
 {
     std::vector<double> values;
-    int positions = 0;  // with those in the padding
+    int positions = 0;  // including those in the padding
 };
 
 template <class T>
@@ -188,7 +188,7 @@ TEST(MaxPool, SameUpperIgnoresPads)
     EXPECT_EQ(numbers_of(graph.evaluate()), (std::vector<float>{2, 4, 5}));
 }
 
-// Windows 2^31 wide are walked where they meet the input only.
+// Windows 2^31 wide are iterated only where they meet the input.
 TEST(MaxPool, KernelsMuchLargerThanTheInput)
 {
     const int64_t huge = std::numeric_limits<int32_t>::max();
@@ -243,7 +243,7 @@ TEST(MaxUnpool, RefusesIndicesOutside)
         node* node = graph.add("MaxUnpool", {"x", "indices"});
         set(node, "kernel_shape", {2});
         set(node, "strides", {2});
-        graph.expect_failure(TENGINE_ERANGE, "at position 1 lies outside");
+        graph.expect_failure(TENGINE_ERANGE, "at position 1 is outside");
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference kernel of Attention (operator/onnx/attention_ops.c). All is computed in double,
-// whatever the types of the tensors are.
+// Reference kernel of Attention (operator/onnx/attention_ops.c). Everything is computed in double,
+// for all types of tensors.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kLowest = -std::numeric_limits<double>::infinity();
 
-// Loads a mask of bool, whose true elements are seen.
+// Loads a mask of bool: the query sees elements that are true.
 void load_bool(const void* from, int64_t first, int64_t count, double* to)
 {
     const uint8_t* elements = static_cast<const uint8_t*>(from) + first;
@@ -37,7 +37,7 @@ struct Functions
     StoreRow store = nullptr;
 };
 
-// Scratch of a worker, in doubles.
+// A worker's scratch, in doubles.
 struct Workspace
 {
     double *query, *row, *result, *bias, *scores;
@@ -70,7 +70,7 @@ class Attend
     {
     }
 
-    // Row `item` of the scores.
+    // Computes row `item` of the scores.
     void operator()(int64_t item, const Workspace& work) const
     {
         const int64_t token = item % problem_.tokens;
@@ -114,7 +114,7 @@ class Attend
             work.scores[key] = most * std::tanh(work.scores[key] / most);
     }
 
-    // Whether there is a key that is seen.
+    // Applies the mask; whether the query sees a key.
     bool mask(int64_t b, int64_t head, int64_t token, const Workspace& work) const
     {
         const tensor* mask = context_.input(ATTENTION_MASK);
@@ -155,7 +155,7 @@ class Attend
         std::fill_n(work.result, problem_.width, 0);
         for (int64_t key = 0; key < problem_.keys(); ++key) {
             const double weight = work.scores[key];
-            if (weight == 0) continue;  // the value may be anything
+            if (weight == 0) continue;  // the value may be a NaN
             functions_.load_value(values_.at(b, head / problem_.group(), key), 0, problem_.width,
                                   work.row);
             for (int64_t i = 0; i < problem_.width; ++i)

@@ -10,7 +10,7 @@
 namespace tengine::cpu {
 namespace {
 
-// A head of a query or a key, turned by the angles of its position. May be in place.
+// Rotates a head of a query or a key by the angles of its position. May be in place.
 template <class T>
 void turn_head(const KernelContext& context, const GroupQuery& query, int64_t position,
                const T* from, T* to)
@@ -31,7 +31,7 @@ float scale_of(const GroupQuery& query)
     return query.scale != 0 ? query.scale : 1 / std::sqrt(static_cast<float>(query.depth));
 }
 
-// Scratch of a worker: a turned query, then the scores of its keys.
+// A worker's scratch: a rotated query, then the scores of its keys.
 template <class T>
 struct Row
 {
@@ -66,7 +66,7 @@ void score_keys(const Row<T>& row)
     }
 }
 
-// Scores become their softmax. The share of a sink is left out.
+// Replaces scores by their softmax. The share of a sink is left out.
 template <class T>
 void normalize(const Row<T>& row)
 {
@@ -86,7 +86,7 @@ void normalize(const Row<T>& row)
         *score /= sum;
 }
 
-// Scores of keys that the query does not see are 0.
+// Stores the scores; those of keys that the query does not see are 0.
 template <class T>
 void write_scores(const Row<T>& row)
 {

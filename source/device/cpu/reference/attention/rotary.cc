@@ -9,7 +9,7 @@
 namespace tengine::cpu {
 namespace {
 
-// Elements that no pair has are copied. `y` may be `x`.
+// Rotates the pairs of a head, and copies elements outside any pair. `y` may be `x`.
 template <class T>
 void rotate(const rotary_form& form, bool interleaved, const T* x, const T* cosines, const T* sines,
             T* y)

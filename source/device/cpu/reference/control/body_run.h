@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bodies of control flow (graph/body.h) as kernels run them: their inputs and outputs, and values
-// that go from round to round.
+// that are passed from round to round.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,8 @@ inline int own_input_num(const ir_body_t& body)
     return body.input_num - body.capture_num;
 }
 
-// The tensors that the body reads of the graphs around it, the same for all its runs.
+// Sets the tensors that the body captures from the enclosing graphs, which are the same for all its
+// runs.
 inline int feed_captured(const KernelContext& context, ir_body_t& body)
 {
     for (int i = 0; i < body.capture_num; ++i) {
@@ -38,8 +39,8 @@ inline int feed_captured(const KernelContext& context, ir_body_t& body)
     return TENGINE_OK;
 }
 
-// The end of rounds that would go on for too long: the program, which cancels the run, or the
-// option run.watchdog_ms. Asked before each round.
+// A limit for rounds that would not end: the program cancels the run, or the option run.watchdog_ms
+// does. Checked before each round.
 class RoundLimit
 {
   public:
@@ -73,7 +74,8 @@ inline int run_body(const KernelContext& context, ir_body_t& body)
 
 // ---- results ----
 
-// A result whose shape the run tells: allocated here. One that is planned has its memory.
+// Shapes a result. One whose shape is known only in the run is allocated here; a planned one has
+// its memory.
 inline int shape_result(const KernelContext& context, tensor& output, const int* dims, int dim_num)
 {
     if (!context.node->dynamic_shape) return TENGINE_OK;
@@ -90,7 +92,7 @@ inline int copy_result(const KernelContext& context, const tensor& from, tensor*
     TENGINE_RETURN_IF_ERROR(shape_result(context, *to, from.dims, from.dim_num));
     if (get_ir_tensor_bytes(to) != get_ir_tensor_bytes(&from))
         return fail_node(context.node, TENGINE_EINVAL,
-                         "its body computes %zu bytes for '%s', which has %zu",
+                         "the body computes %zu bytes for '%s', expected %zu",
                          get_ir_tensor_bytes(&from), to->name, get_ir_tensor_bytes(to));
     if (from.elem_num > 0) std::memcpy(to->data, from.data, get_ir_tensor_bytes(&from));
     return TENGINE_OK;
@@ -103,14 +105,14 @@ struct Freed
     void operator()(void* memory) const { free_memory(memory); }
 };
 
-// A value with memory of its own, which stays from run to run and only grows.
+// A value with memory of its own, which is kept from run to run and only grows.
 struct Kept
 {
     tensor value = {};  // shape, type and data
     std::unique_ptr<void, Freed> memory;
     size_t capacity = 0;
 
-    // `keeps`: the former content stays.
+    // Makes the memory large enough. `keeps`: the contents are kept.
     int reserve(const KernelContext& context, size_t bytes, bool keeps)
     {
         if (bytes <= capacity) return TENGINE_OK;
@@ -119,7 +121,7 @@ struct Kept
             check_ir_memory(context.node->graph, static_cast<int64_t>(wanted), context.node->name));
         std::unique_ptr<void, Freed> grown(alloc_memory(wanted));
         if (!grown)
-            return fail_node(context.node, TENGINE_ENOMEM, "out of memory for what it computes");
+            return fail_node(context.node, TENGINE_ENOMEM, "out of memory for values of the body");
         if (keeps && capacity > 0) std::memcpy(grown.get(), memory.get(), capacity);
         memory = std::move(grown);
         capacity = wanted;
@@ -137,12 +139,13 @@ struct Kept
     }
 };
 
-// The state of a Loop or Scan. Values go round in two sets: a run does not overwrite its inputs.
+// The state of a Loop or Scan. Values alternate between two sets: a run does not overwrite its
+// inputs.
 struct Rounds : Allocated
 {
     Vector<Kept> values[2];
-    Vector<Kept> gathered;  // a Loop's: elements one after the other, packed ones with a byte each
-    Kept unpacked;          // a Scan's: an element with a byte for each that is packed
+    Vector<Kept> gathered;  // a Loop's: elements one after the other, packed ones as a byte each
+    Kept unpacked;          // a Scan's: an element, as a byte for each packed one
 };
 
 inline int prepare_rounds(KernelContext& context)

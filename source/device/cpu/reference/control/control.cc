@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// If and Loop: they run their bodies, which are prepared like graphs of their own, and move what
-// goes in and comes out. Scan is in scan.cc.
+// If and Loop: they run their bodies, which are prepared like graphs of their own, and copy inputs
+// and outputs. Scan is in scan.cc.
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/control/body_run.h"
 #include "device/cpu/reference/vector/small_elements.h"
@@ -19,7 +19,8 @@ int run_if(KernelContext& context)
 {
     const tensor& condition = *context.input(0);
     if (condition.elem_num != 1)
-        return fail_node(context.node, TENGINE_EINVAL, "its condition has %lld elements, not one",
+        return fail_node(context.node, TENGINE_EINVAL,
+                         "the condition has %lld elements, expected 1",
                          static_cast<long long>(condition.elem_num));
     ir_body_t& branch = body_of(context, is_true(condition) ? 0 : 1);
     TENGINE_RETURN_IF_ERROR(feed_captured(context, branch));
@@ -64,7 +65,7 @@ class Loop
         const tensor* condition = context_.input(1);
         if (most && most->elem_num != 1)
             return fail_node(context_.node, TENGINE_EINVAL,
-                             "its number of rounds has %lld elements, not one",
+                             "the number of rounds has %lld elements, expected 1",
                              static_cast<long long>(most->elem_num));
         bool goes_on = !condition || is_true(*condition);
         const RoundLimit limit(context_);
@@ -105,7 +106,7 @@ class Loop
         return TENGINE_OK;
     }
 
-    // For how many rounds memory is set aside at first.
+    // Returns the number of rounds for which memory is allocated at first.
     size_t expect_rounds() const
     {
         constexpr int64_t kMostExpected = 1024;
@@ -123,7 +124,7 @@ class Loop
         if (kept.value.dim_num != element.dim_num ||
             !std::equal(element.dims, element.dims + element.dim_num, kept.value.dims))
             return fail_node(context_.node, TENGINE_EINVAL,
-                             "output %d of its body has another shape in round %lld",
+                             "output %d of the body has another shape in round %lld",
                              carried_num_ + index + 1, static_cast<long long>(round_));
         if (round_ == 0)
             TENGINE_RETURN_IF_ERROR(kept.reserve(context_, bytes * expect_rounds(), false));
@@ -148,7 +149,7 @@ class Loop
         return TENGINE_OK;
     }
 
-    // Without a round only the body's known shapes tell the shape of its elements.
+    // Without a round only the body's inferred shapes give the shape of the elements.
     int finish_gathered(int index, tensor& output)
     {
         const Kept& kept = rounds_.gathered[static_cast<size_t>(index)];
@@ -174,7 +175,7 @@ class Loop
     ir_body_t& body_;
     Rounds& rounds_;
     const int carried_num_, gathered_num_;
-    // The values that the body is given, and may pass through as results.
+    // The values that the body gets, and may return as results.
     int64_t round_ = 0;
     bool is_on_ = true;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Custom: a kernel of the program's own, on the thread that runs the part. It is shown the node's
-// tensors, N x C x H x W, whatever the layout of the steps before and after.
+// Custom: a kernel of the program's, on the thread that runs the part. It sees the node's tensors
+// as N x C x H x W, for any layout of the steps before and after.
 #include "operator/custom/custom_kernel.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 struct Attached : Allocated
 {
     ir_custom_kernel_t* kernel = nullptr;
-    // Inputs of the node that lie with their channels last, and the step's copies of them.
+    // The inputs of the node that are NHWC, and the step's copies of them.
     Vector<std::pair<tensor*, tensor*>> copies;
 
     ~Attached()
@@ -28,8 +28,8 @@ struct Attached : Allocated
     }
 };
 
-// Each once: a tensor may be several inputs. Constants have one layout, and callbacks know them by
-// their address.
+// Lists each tensor once, since it may be several inputs. Constants have one layout, and callbacks
+// identify them by their address.
 Vector<std::pair<tensor*, tensor*>> list_copies(const KernelContext& context)
 {
     Vector<std::pair<tensor*, tensor*>> copies;
@@ -56,7 +56,7 @@ int attach(KernelContext& context)
     return TENGINE_OK;
 }
 
-// Called also in runs, for nodes whose shapes depend on data.
+// Also called in runs, for nodes whose shapes depend on data.
 int prepare(KernelContext& context)
 {
     return guarded([&] { return attach(context); }, "%s '%s': out of memory for a custom kernel",

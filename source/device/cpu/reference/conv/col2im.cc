@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference kernel of Col2Im (operator/onnx/col2im_ops.c). Each sum is rounded to
-// the type; integers wrap.
+// Reference kernel of Col2Im (operator/onnx/col2im_ops.c). Each addition is rounded to the type;
+// integers wrap.
 #include <algorithm>
 
 #include "device/cpu/kernel_table.h"
@@ -12,7 +12,7 @@
 namespace tengine::cpu {
 namespace {
 
-// Element of the image of one channel that tap `tap` of window `window` is; -1: it is padding.
+// Returns the element of one channel's image under tap `tap` of window `window`; -1: it is padding.
 int64_t find_element(const window& windows, int64_t tap, int64_t window)
 {
     int64_t element = 0, step = 1;

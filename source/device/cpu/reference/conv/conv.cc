@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conv, ConvTranspose, ConvInteger and QLinearConv, directly as sums of products.
 //
-// A block of one output row is summed at once: for each kernel tap the part of the row that meets
-// the input is found, then all input channels are added to it with one loop over that part.
+// A block of one output row is accumulated together: for each kernel tap the part of the row that
+// meets the input is found, then one loop over that part adds all input channels.
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/reference/matmul/qlinear.h"
@@ -62,7 +62,7 @@ struct Operand
     }
 };
 
-// Adds tap k of one kernel row, for all channels, to the sums of outputs begin..end-1.
+// Adds tap k of one kernel row, for all channels, to the accumulators of outputs begin..end-1.
 template <bool kTransposed, class Sum, class X, class W>
 void add_tap(const Problem& p, int k, int begin, int end, Operand<X> x, Operand<W> weight,
              Sum* sums)
@@ -70,7 +70,7 @@ void add_tap(const Problem& p, int k, int begin, int end, Operand<X> x, Operand<
     const window_axis& axis = last_axis(p.shape);
     const int64_t stride = axis.stride;
     const int64_t shift = int64_t{k} * axis.dilation - axis.pad_begin;
-    // Inputs when transposed (they lie `stride` apart in the output), else outputs.
+    // Inputs if transposed (they are `stride` apart in the output), else outputs.
     Range range;
     if constexpr (kTransposed) {
         range = positions_within(begin, end, shift, stride, axis.input);
@@ -95,7 +95,7 @@ void add_tap(const Problem& p, int k, int begin, int end, Operand<X> x, Operand<
     }
 }
 
-// One output channel of one image. store(position in the plane, sum).
+// Computes one output channel of one image. Calls store(position in the plane, sum).
 template <bool kTransposed, class Sum, class X, class W, class Store>
 void convolve_plane(const Problem& p, const Operand<X>& x, const Operand<W>& weight,
                     const Store& store)
@@ -121,7 +121,8 @@ void convolve_plane(const Problem& p, const Operand<X>& x, const Operand<W>& wei
     }
 }
 
-// All channels of all images, with sums of a type that holds them. store(position, channel, sum).
+// Computes all channels of all images, with accumulators of a type without overflow. Calls
+// store(position, channel, sum).
 template <bool kTransposed, class Sum, class X, class W, class Store>
 void convolve(const KernelContext& context, const Problem& p, const Operand<X>& x, const W* weights,
               const tensor* weight_zero_point, const Store& store)
@@ -173,7 +174,8 @@ int run_float(KernelContext& context)
     });
 }
 
-// Calls `store` with the integer sums of a quantised convolution. Its inputs are at these indices.
+// Calls `store` with the integer sums of a quantised convolution, whose inputs are at these
+// indices.
 template <class Store>
 int run_bytes(KernelContext& context, int weight_index, int zero_point_index,
               int weight_zero_point_index, const Store& store)
@@ -222,7 +224,7 @@ int run_qlinear(KernelContext& context)
     auto* multipliers = static_cast<Multiplier*>(context.scratch);
     TENGINE_RETURN_IF_ERROR(make_weight_multipliers(context, 1, 6, multipliers));
     const Requantizer requantize(context.output(0)->data_type, y.zero_point);
-    uint8_t* output = context.output(0)->u8;  // int8 has the same bits
+    uint8_t* output = context.output(0)->u8;  // int8 results have the same bits
     return run_bytes(context, 3, 2, 5, [=](int64_t index, int channel, int64_t sum) {
         if (bias) sum += bias->i32[channel];
         output[index] = requantize(sum, multipliers[slice_index(weight_scale, channel)]);

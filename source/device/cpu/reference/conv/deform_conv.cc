@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernel of DeformConv (operator/onnx/deform_conv_ops.c). The samples of an output
-// position's taps are read once, for all output channels. All is computed in double.
+// position's taps are read once, for all output channels. Everything is computed in double.
 #include <cmath>
 
 #include "device/cpu/kernel_table.h"
@@ -30,7 +30,7 @@ class DeformConv
         return TENGINE_OK;
     }
 
-    // All channels of one position of one batch. `samples`: taps of all input channels.
+    // Computes all channels of one position of one batch. `samples`: taps of all input channels.
     void convolve(int64_t item, double* samples) const
     {
         const int64_t n = item / positions_, position = item % positions_;
@@ -63,7 +63,7 @@ class DeformConv
   private:
     const T* data_of(int index) const { return static_cast<const T*>(context_.input(index)->data); }
 
-    // `place` is the tap's among those of all batches and groups.
+    // `place` is the tap's index in all batches and groups.
     double sample(int64_t n, int64_t channel, int64_t place, int64_t tap, int64_t position) const
     {
         double at[WINDOW_MAX_AXES];
@@ -85,7 +85,7 @@ class DeformConv
         return value * static_cast<double>(data_of(DEFORM_MASK)[place * positions_ + position]);
     }
 
-    // Between the corners around a place; those outside are 0.
+    // Interpolates between the corners around a position; those outside the plane are 0.
     double interpolate(const T* plane, const double at[]) const
     {
         double sum = 0;

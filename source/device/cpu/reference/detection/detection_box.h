@@ -15,12 +15,12 @@ namespace tengine::cpu {
 struct ScoredBox
 {
     float x0, y0, x1, y1;
-    float score;  // no NaN
+    float score;  // never NaN
     int label;
 };
 
-// Intersection over union; NaN for two boxes without area. `pixel` is 1 where corners are pixels
-// that belong to the box, 0 where they are its edges.
+// Returns intersection over union; NaN for two boxes without area. `pixel` is 1 if corners are
+// pixels that belong to the box, 0 if they are its edges.
 inline float overlap(const ScoredBox& a, const ScoredBox& b, float pixel)
 {
     const auto area = [=](const ScoredBox& box) {
@@ -32,20 +32,20 @@ inline float overlap(const ScoredBox& a, const ScoredBox& b, float pixel)
     return both / (area(a) + area(b) - both);
 }
 
-// Best first; equal scores stay in their order.
+// Sorts by falling score; equal scores keep their order.
 inline void sort_by_score(Vector<ScoredBox>& boxes)
 {
     sort_stably(boxes, [](const ScoredBox& a, const ScoredBox& b) { return a.score > b.score; });
 }
 
-// A limit on the number of boxes as parameters have it; negative: none.
+// Applies a limit on the number of boxes, as in parameters; negative: none.
 inline void keep_first(Vector<ScoredBox>& boxes, int64_t limit)
 {
     if (limit >= 0 && static_cast<size_t>(limit) < boxes.size())
         boxes.resize(static_cast<size_t>(limit));
 }
 
-// Takes each box that no taken one `suppresses`, until there are `limit`; appends to out_taken.
+// Takes each box that no taken one `suppresses`, up to `limit`; appends to out_taken.
 template <class Suppresses>
 void take_unsuppressed(const Vector<ScoredBox>& sorted, size_t limit, const Suppresses& suppresses,
                        Vector<ScoredBox>& out_taken)
@@ -60,7 +60,7 @@ void take_unsuppressed(const Vector<ScoredBox>& sorted, size_t limit, const Supp
     }
 }
 
-// A kernel's body that needs memory for boxes.
+// Calls a kernel's body that allocates memory for boxes.
 template <class Body>
 int with_box_memory(const KernelContext& context, const Body& body)
 {

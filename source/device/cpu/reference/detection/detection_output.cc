@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DetectionOutput of operator/tengine/detection_ops.c: decoding, suppression per class and choice
-// of the best of SSD (Liu et al., 2016). The number of detections is found here.
+// DetectionOutput of operator/tengine/detection_ops.c: decoding, suppression per class and
+// selection of the best, as in SSD (Liu et al., 2016). The number of detections is found here.
 #include <cmath>
 #include <limits>
 
@@ -12,8 +12,8 @@
 namespace tengine::cpu {
 namespace {
 
-// A prior box moved by its deltas: centres in parts of the prior's size, sizes as logarithms, both
-// scaled with the variances.
+// Moves a prior box by its deltas: centres relative to the prior's size, sizes as logarithms, both
+// scaled by the variances.
 ScoredBox decode(const float* delta, const float* prior, const float* variance)
 {
     const float width = prior[2] - prior[0], height = prior[3] - prior[1];

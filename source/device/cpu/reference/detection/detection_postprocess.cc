@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DetectionPostProcess of operator/tengine/detection_ops.c: decoding around anchors and suppression
-// per class of SSD models from TensorFlow Lite. Corners come out as x0 y0 x1 y1, classes count
-// from 1 (0 is the background), places without a detection are 0.
+// per class of SSD models from TensorFlow Lite. Corners are x0 y0 x1 y1, classes count from 1 (0 is
+// the background), unused rows are 0.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -32,7 +32,7 @@ struct BoxMatrix
     }
 };
 
-// Deltas and anchors are y, x, height, width; centres.
+// Decodes a box. Deltas and anchors are centres: y, x, height, width.
 ScoredBox decode(const BoxMatrix& deltas, int64_t box, const float* anchor, const float* scales)
 {
     const float y = deltas.at(box, 0) / scales[0] * anchor[2] + anchor[0];
@@ -84,7 +84,7 @@ Vector<ScoredBox> detect(const KernelContext& context)
     return detections;
 }
 
-// Output `index` with zeroes; null when it is not read.
+// Returns output `index`, filled with zeros; null if it is not read.
 float* clear_output(const KernelContext& context, int index)
 {
     const tensor* output = index < context.output_num() ? context.output(index) : nullptr;

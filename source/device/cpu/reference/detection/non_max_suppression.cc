@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // NonMaxSuppression of operator/onnx/select_ops.c: per batch and class, boxes are taken by falling
-// score, and every box that overlaps a taken one too much is dropped. The shape is found here.
+// score, and boxes that overlap a taken one by more than a limit are dropped. The shape is found
+// here.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -27,13 +28,13 @@ Box read_box(const float* values, bool center)
         return {values[0] - half_width, values[1] - half_height, values[0] + half_width,
                 values[1] + half_height};
     }
-    // Any two opposite corners, y before x.
+    // The box has any two opposite corners, y before x.
     const auto [y0, y1] = std::minmax({values[0], values[2]});
     const auto [x0, x1] = std::minmax({values[1], values[3]});
     return {x0, y0, x1, y1};
 }
 
-// Area of the intersection over that of the union.
+// Returns the area of the intersection over that of the union.
 float overlap(const Box& a, const Box& b)
 {
     const float width = std::min(a.x1, b.x1) - std::max(a.x0, b.x0);
@@ -43,8 +44,8 @@ float overlap(const Box& a, const Box& b)
     return both / (a.area() + b.area() - both);
 }
 
-// Boxes that were taken, most of which lie apart from a given one. A block of them is checked for
-// that at a time, in loops that compilers turn into vector code.
+// The boxes that were taken. Most are apart from a given one: a block of them is checked for that
+// together, in loops that compilers vectorise.
 class TakenBoxes
 {
   public:
@@ -59,7 +60,7 @@ class TakenBoxes
 
   private:
     static constexpr size_t kBlock = 16;
-    // Those behind the last one are empty.
+    // Elements behind the last box are empty.
     struct Block
     {
         float x0[kBlock], y0[kBlock], x1[kBlock], y1[kBlock];
@@ -99,7 +100,7 @@ bool TakenBoxes::overlap_more(const Box& box, float limit) const
 {
     for (size_t begin = 0; begin < size_; begin += kBlock) {
         const Block& block = blocks_[begin / kBlock];
-        if (limit >= 0 && !block.touches(box)) continue;  // boxes apart overlap by 0
+        if (limit >= 0 && !block.touches(box)) continue;  // boxes that are apart overlap by 0
         for (size_t i = 0; i < std::min(kBlock, size_ - begin); ++i)
             if (overlap(box, block.at(i)) > limit) return true;
     }
@@ -126,8 +127,9 @@ struct Limits
     bool admits(float value) const { return has_score ? value > score : value >= score; }
 };
 
-// Boxes worth a look, best score first. Sorted by a heap, which does not leave its list whatever
-// the comparisons say, as std::sort may: the scores may lie in a mapped file.
+// Finds the boxes with an admitted score, by falling score. Sorts with a heap, which stays within
+// its list for any result of the comparisons, unlike std::sort: the scores may be in a mapped file
+// that changes.
 void find_candidates(const float* scores, int64_t box_num, const Limits& limits,
                      Vector<int64_t>& out_candidates)
 {
@@ -141,7 +143,7 @@ void find_candidates(const float* scores, int64_t box_num, const Limits& limits,
     std::partial_sort(out_candidates.begin(), end, end, is_better);
 }
 
-// The boxes of one class that stay.
+// Selects the boxes of one class.
 void suppress(const float* boxes, bool center, const Vector<int64_t>& candidates,
               const Limits& limits, TakenBoxes& taken_boxes, Vector<int64_t>& out_taken)
 {
@@ -156,7 +158,7 @@ void suppress(const float* boxes, bool center, const Vector<int64_t>& candidates
     }
 }
 
-// Rows of batch, class, box.
+// Returns rows of batch, class, box.
 Vector<int64_t> select_boxes(const KernelContext& context)
 {
     const tensor* boxes = context.input(0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PriorBox of operator/tengine/detection_ops.c: the default boxes of SSD around every cell of a
-// feature map, in parts of the image, then the variances their deltas are coded with.
+// feature map, relative to the image, then the variances that scale their deltas.
 #include <algorithm>
 #include <cmath>
 
@@ -34,8 +34,8 @@ class Writer
     {
     }
 
-    // The boxes of the cell at (x, y): per size the square, the square between this size and the
-    // next, the ratios, each upright and flipped. Sizes are whole pixels, as in Caffe.
+    // Writes the boxes of the cell at (x, y): per size the square, the square between this size and
+    // the next, the ratios, each upright and flipped. Sizes are whole pixels, as in Caffe.
     void write_cell(int x, int y)
     {
         center_x_ = (static_cast<float>(x) + param_.offset) * image_.step_x;
@@ -77,7 +77,7 @@ class Writer
     float center_x_ = 0, center_y_ = 0;
 };
 
-// Caffe's default is 0.1; one value stands for all four.
+// Caffe's default is 0.1; one value applies to all four coordinates.
 float variance_of(const op_floats& variance, int coordinate)
 {
     if (variance.num == 0) return 0.1f;

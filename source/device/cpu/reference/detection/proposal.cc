@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rpn of operator/tengine/detection_ops.c: the proposal layer of Faster R-CNN (Ren et al., 2015).
-// Its output has a fixed number of rows; those beyond the boxes found repeat the last one, which
-// every suppression that follows drops again. All are 0 when there is none.
+// Its output has a fixed number of rows; those after the found boxes repeat the last one, which any
+// later suppression drops. If there is no box, all are 0.
 #include <algorithm>
 #include <cmath>
 
@@ -16,7 +16,7 @@ namespace {
 struct ImageInfo
 {
     float height, width;  // whole pixels
-    float scale;          // that of the fed image, to the one the model was meant for
+    float scale;          // from the model's image size to that of the fed image
 
     explicit ImageInfo(const float* values)
         : height(std::trunc(values[0])), width(std::trunc(values[1])), scale(values[2])
@@ -44,7 +44,7 @@ class Decoder
     {
     }
 
-    // Boxes of all cells and anchors that are large enough, clipped to the image.
+    // Returns the boxes of all cells and anchors that are large enough, clipped to the image.
     Vector<ScoredBox> decode_all() const
     {
         Vector<ScoredBox> boxes;
@@ -57,7 +57,7 @@ class Decoder
   private:
     void decode(int64_t cell, int64_t anchor, Vector<ScoredBox>& boxes) const
     {
-        // The first half of the scores is the background's.
+        // The first `anchor_num_` channels of the scores are the background's.
         const float score = scores_[(anchor_num_ + anchor) * cells_ + cell];
         const float* delta = deltas_ + anchor * 4 * cells_ + cell;
         float corners[4];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Region of operator/tengine/detection_ops.c, the last layer of YOLO v2 (Redmon and Farhadi, 2017):
 // every cell has for each box x, y, the other coordinates, objectness and classes, a channel each.
-// x, y and objectness become logistic, the classes a softmax; decoding is the program's.
+// x, y and objectness become logistic, the classes a softmax; the program decodes them.
 #include <algorithm>
 #include <cmath>
 
@@ -18,7 +18,7 @@ void apply_logistic(const float* from, float* to, int64_t num)
                    [](float x) { return static_cast<float>(1 / (1 + std::exp(-double{x}))); });
 }
 
-// Over `num` values that are `stride` apart.
+// Applies a softmax to `num` values that are `stride` apart.
 void apply_softmax(const float* from, float* to, int num, int64_t stride)
 {
     float largest = from[0];

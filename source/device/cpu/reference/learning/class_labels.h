@@ -14,7 +14,7 @@ class ClassLabels
     {
     }
 
-    // Any thread, as long as the rows are different ones. The place of strings waits for finish().
+    // Stores a row's label. Any thread, for different rows. finish() stores strings.
     void put(int64_t row, int label) const
     {
         const tensor* output = context_.output(0);

@@ -51,7 +51,7 @@ int run_scaler(KernelContext& context)
     });
 }
 
-// MAX is the greatest value, whatever the sign of others.
+// MAX is the largest value, not the largest magnitude.
 float norm_of(const float* row, int num, const char* norm)
 {
     if (std::strcmp(norm, "MAX") == 0) return num > 0 ? *std::max_element(row, row + num) : 0;
@@ -163,7 +163,7 @@ int run_vectorizer(KernelContext& context)
     return TENGINE_OK;
 }
 
-// Floats are truncated; a value that no int64 holds is in no category.
+// Floats are truncated; a value beyond int64 is in no category.
 template <class T>
 bool cut(T value, int64_t* out_value)
 {
@@ -189,7 +189,7 @@ int run_one_hot_texts(KernelContext& context)
             context.output(0)->f32[i * number + place] = 1;
         else if (!param.zeros)
             return fail_node(context.node, TENGINE_ERANGE,
-                             "\"%.60s\" is in no category, zeros is 0", text);
+                             "\"%.60s\" is in no category, and zeros is 0", text);
     }
     return TENGINE_OK;
 }
@@ -212,7 +212,8 @@ int run_one_hot(KernelContext& context)
             if (place < number)
                 output->f32[i * number + place] = 1;
             else if (!param.zeros)
-                return fail_node(context.node, TENGINE_ERANGE, "%g is in no category, zeros is 0",
+                return fail_node(context.node, TENGINE_ERANGE,
+                                 "%g is in no category, and zeros is 0",
                                  static_cast<double>(from[i]));
         }
         return TENGINE_OK;
@@ -221,14 +222,14 @@ int run_one_hot(KernelContext& context)
 
 // ---- LabelEncoder ----
 
-// The place of a key's value, in sorted order. The last of duplicate keys counts.
+// A key and the index of its value, in sorted order. The last of duplicate keys counts.
 struct LabelKey
 {
     uint64_t bits;
     int64_t place;
 };
 
-// Equal strings of a graph are one pointer, once the graph has them.
+// Equal strings are one pointer after the graph has interned them.
 struct LabelKeys
 {
     int64_t num;
@@ -243,7 +244,7 @@ int compare_keys(const void* left, const void* right)
     return (a.place > b.place) - (a.place < b.place);
 }
 
-// -1: there is none.
+// Returns -1 if there is none.
 int64_t find_label(const LabelKeys& list, uint64_t bits)
 {
     const LabelKey* end = list.keys + list.num;
@@ -252,7 +253,7 @@ int64_t find_label(const LabelKeys& list, uint64_t bits)
     return next != list.keys && next[-1].bits == bits ? next[-1].place : -1;
 }
 
-// Equal for equal keys: -0 is 0, and all NaN are one. False: the key matches none.
+// Maps equal keys to equal bits: -0 to 0, and all NaN to one. False: the key matches none.
 template <class T>
 bool get_key_bits(T key, bool nan_matches, uint64_t* out_bits)
 {
@@ -302,7 +303,7 @@ int add_keys(const KernelContext& context, const label_list& keys, LabelKeys* li
     });
 }
 
-// The keys of the first opset are its strings, for inputs of strings.
+// In the first opset the keys are its strings, for inputs of strings.
 label_list get_keys(const KernelContext& context)
 {
     const auto& param = context.param<ml_label_param>();
@@ -315,7 +316,7 @@ int prepare_label_encoder(KernelContext& context)
     const label_list keys = get_keys(context);
     auto* list = static_cast<LabelKeys*>(
         alloc_memory64(sizeof(LabelKeys) + static_cast<uint64_t>(keys.num) * sizeof(LabelKey)));
-    if (!list) return fail_node(context.node, TENGINE_ENOMEM, "out of memory for its keys");
+    if (!list) return fail_node(context.node, TENGINE_ENOMEM, "out of memory for the keys");
     context.state = list;
     context.free_state = free_memory;
     const int status = add_keys(context, keys, list);
@@ -344,7 +345,7 @@ const char* get_default_text(const ml_label_param& param)
                : param.default_string;
 }
 
-// The value of element `index`; its key is at `place`, or nowhere (-1).
+// Writes the value of element `index`; its key is at `place`, or has none (-1).
 int write_label(const KernelContext& context, int64_t index, int64_t place)
 {
     const auto& param = context.param<ml_label_param>();
@@ -363,7 +364,7 @@ int write_label(const KernelContext& context, int64_t index, int64_t place)
     return TENGINE_OK;
 }
 
-// From a string to its place in the one list, or back.
+// Maps a string to its index in the one list, or back.
 int run_first_label_encoder(KernelContext& context)
 {
     const auto& param = context.param<ml_label_param>();

@@ -19,7 +19,7 @@ namespace {
 using FeatureTypes = TypeList<float, double, int64_t, int32_t>;
 
 // Calls finish(row number, features) for each row, on several workers for different rows. The
-// features lie at the beginning of the worker's scratch, which has `worker_bytes`; a row takes
+// features are at the beginning of the worker's scratch, which has `worker_bytes`; a row takes
 // about `work` multiplications.
 template <class Finish>
 int for_each_row(const KernelContext& context, int64_t worker_bytes, int64_t work,
@@ -96,8 +96,8 @@ int place_of_greatest(const float* scores, int num)
     return static_cast<int>(std::max_element(scores, scores + num) - scores);
 }
 
-// One score for two labels: that of label 1, which LOGISTIC makes a probability; other transforms
-// have no effect. Returns the label's place.
+// Judges one score for two labels: that of label 1, which LOGISTIC makes a probability; other
+// transforms have no effect. Returns the label's index.
 int judge_single(ml_transform transform, float score, float* out_scores)
 {
     out_scores[1] = transform == ML_TRANSFORM_LOGISTIC ? ml_logistic(score) : score;
@@ -133,7 +133,7 @@ int run_linear_classifier(KernelContext& context)
 
 // ---- support vectors ----
 
-// The kernel of x and a vector, each of `num` numbers.
+// The kernel function of x and a vector, each of `num` numbers.
 class VectorKernel
 {
   public:
@@ -164,7 +164,7 @@ class VectorKernel
         return product;
     }
 
-    // Multiplications for a value.
+    // Returns the multiplications for a value.
     int64_t work() const
     {
         constexpr int kFunction = 16;
@@ -207,8 +207,9 @@ int64_t vector_num(const ml_svm_param& param)
     return param.coefficients.num / (get_svm_label_num(&param) - 1);
 }
 
-// Scratch of a worker of the classifier: a row, the kernel of each vector, votes, and a score for
-// each pair; then what couple() needs. An even number of floats, so that its doubles are aligned.
+// A worker's scratch for the classifier: a row, the kernel of each vector, votes, and a score for
+// each pair; then the memory of couple(). An even number of floats, so that the doubles are
+// aligned.
 struct SvmSpace
 {
     float *kernels, *votes, *pairs;
@@ -243,7 +244,7 @@ int prepare_svm_classifier(KernelContext& context)
     return TENGINE_OK;
 }
 
-// Sum over the vectors of class `of`, with the coefficients that they have against `against`.
+// Returns the sum over the vectors of class `of`, with their coefficients against class `against`.
 float sum_of_class(const ml_svm_param& param, const float* kernels, int of, int against)
 {
     int64_t begin = 0;
@@ -257,7 +258,7 @@ float sum_of_class(const ml_svm_param& param, const float* kernels, int of, int 
     return sum;
 }
 
-// Each pair of classes votes for one of them; returns the place of the first with the most votes.
+// Each pair of classes votes for one of them; returns the index of the first with the most votes.
 int judge_pairs(const ml_svm_param& param, const SvmSpace& space)
 {
     const int labels = get_svm_label_num(&param);
@@ -274,17 +275,17 @@ int judge_pairs(const ml_svm_param& param, const SvmSpace& space)
     return place_of_greatest(space.votes, labels);
 }
 
-// Two classes have two scores, [-s, s]; a positive s means the first class.
+// Writes two scores for two classes, [-s, s]; a positive s means the first class.
 void give_pair_scores(const float* pairs, int labels, int width, float* out_scores)
 {
     std::copy_n(pairs, labels == 2 ? 1 : width, out_scores + (labels == 2));
     if (labels == 2) out_scores[0] = -out_scores[1];
 }
 
-// The probabilities of k classes from those of pairs: r[i, j] is that of i where it is i or j.
-// T.-F. Wu, C.-J. Lin, R. C. Weng, "Probability Estimates for Multi-class Classification by
-// Pairwise Coupling", 2004, the second method, with the limits of LIBSVM. `q` has k x k elements,
-// `qp` k.
+// Computes the probabilities of k classes from those of pairs: r[i, j] is the probability of i
+// given i or j. T.-F. Wu, C.-J. Lin, R. C. Weng, "Probability Estimates for Multi-class
+// Classification by Pairwise Coupling", 2004, the second method, with the limits of LIBSVM. `q` has
+// k x k elements, `qp` k.
 void couple(const double* r, int k, double* q, double* qp, double* p)
 {
     for (int i = 0; i < k; ++i) {

@@ -22,8 +22,8 @@ T ml_logistic(T value)
     return 1 / (1 + std::exp(-value));
 }
 
-// sqrt(2) erfinv(2 value - 1), with Winitzki's approximation of erfinv ("A handy approximation for
-// the error function and its inverse", 2008), a = 0.147, which the scores of others have as well.
+// Returns sqrt(2) erfinv(2 value - 1), with Winitzki's approximation of erfinv ("A handy
+// approximation for the error function and its inverse", 2008), a = 0.147, as in other runtimes.
 template <class T>
 T ml_probit(T value)
 {
@@ -35,7 +35,7 @@ T ml_probit(T value)
     return std::sqrt(T(2)) * (x < 0 ? -magnitude : magnitude);
 }
 
-// SOFTMAX_ZERO leaves zeros out: they are scaled by e^-max, without an exponential of their own.
+// SOFTMAX_ZERO excludes zeros: they are scaled by e^-max, not replaced by an exponential.
 template <class T>
 void ml_softmax(T* scores, int num, bool keeps_zeros)
 {

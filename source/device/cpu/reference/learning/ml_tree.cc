@@ -13,7 +13,7 @@ void free_trees(void* state)
     free_memory(state);
 }
 
-// Scratch: a row of features, then one of scores and one of marks, in the widest type.
+// The scratch: a row of features, then one of scores and one of marks, in the widest type.
 template <int (*read)(const KernelContext& context, Trees* trees)>
 int prepare(KernelContext& context)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators of operator/onnx/ml_tree_ops.c for trees in fp32 whose nodes are all comparisons by
-// order, and whose leaves are added up: nodes of 16 bytes, and eight ways from roots to leaves at a
-// time, for eight rows in one tree or for one row in eight trees. A step of a way is a comparison
-// without a branch, so that none is mispredicted, and the ways hide the latency of memory. Trees
-// are taken in their order for a block of rows, so that scores have the bits of the reference.
-// Limits: some ten instructions for a step of a way; all eight take as many as the longest.
+// The operators of operator/onnx/ml_tree_ops.c for fp32 trees whose nodes all compare by order, and
+// whose leaves are added: nodes of 16 bytes, and eight paths from roots to leaves at a time, for
+// eight rows in one tree or for one row in eight trees. A step of a path is a comparison without a
+// branch, so that none is mispredicted, and eight paths hide the latency of memory. Trees keep
+// their order for a block of rows, so that scores are bit-identical to the reference. Limits: some
+// ten instructions for a step of a path; all eight take as many steps as the longest.
 #include <array>
 #include <limits>
 #include <new>
@@ -19,8 +19,8 @@ namespace {
 constexpr int kWays = 8;
 constexpr int64_t kRows = 64;  // rows of a block
 
-// The bound that a feature is compared with, and where to go on where it is larger, or else. A leaf
-// goes on to itself.
+// The bound that a feature is compared with, and the next nodes if it is larger, and if not. A
+// leaf's next node is itself.
 struct Branch
 {
     float most;
@@ -37,8 +37,8 @@ struct Weight
 struct Blocks
 {
     Trees trees;
-    Branch* branches;  // a place as in the table's nodes
-    Weight* weights;   // as the table's
+    Branch* branches;  // has the indices of the table's nodes
+    Weight* weights;   // the table's
 };
 
 void free_blocks(void* state)
@@ -50,7 +50,7 @@ void free_blocks(void* state)
     free_memory(blocks);
 }
 
-// All values go to "no" in a comparison with NaN.
+// A comparison with NaN is false for all values.
 Branch make_branch(const tree_node& node, int place)
 {
     const float value = static_cast<float>(node.value);
@@ -80,7 +80,7 @@ int fill(KernelContext& context, Blocks* blocks)
     return TENGINE_OK;
 }
 
-// The floats of a worker: a block's rows and their scores, then the marks of one row.
+// Returns the floats of a worker: a block's rows and their scores, then the marks of one row.
 uint64_t count_floats(const KernelContext& context, const Trees& trees)
 {
     const auto targets = static_cast<uint64_t>(trees.table.target_num);
@@ -109,7 +109,7 @@ int prepare(KernelContext& context)
 
 using Places = std::array<int, kWays>;
 
-// From the places to the leaves; rows[i] is that of way i.
+// Follows the paths to the leaves; rows[i] is the row of path i.
 Places find_leaves(const Branch* branches, const std::array<const float*, kWays>& rows,
                    Places places)
 {
@@ -132,7 +132,7 @@ void add_leaf(const Blocks& blocks, int place, float* scores)
         scores[blocks.weights[i].target] += blocks.weights[i].value;
 }
 
-// Eight rows, one after the other, in all trees.
+// Adds eight rows, one tree after the other.
 void add_up_rows(const Blocks& blocks, const float* features, int feature_num, float* scores)
 {
     const tree_table& table = blocks.trees.table;
@@ -149,7 +149,7 @@ void add_up_rows(const Blocks& blocks, const float* features, int feature_num, f
     }
 }
 
-// One row, in eight trees at a time.
+// Adds one row, in eight trees at a time.
 void add_up_row(const Blocks& blocks, const float* features, float* scores)
 {
     const tree_table& table = blocks.trees.table;
@@ -171,8 +171,7 @@ bool has_nan(const float* row, int features)
     return std::any_of(row, row + features, [](float value) { return std::isnan(value); });
 }
 
-// The scores of a block; those of rows with a NaN, which some nodes track, as the reference has
-// them.
+// Computes the scores of a block; rows with a NaN, which some nodes track, as in the reference.
 void add_up_block(const Blocks& blocks, const float* rows, int64_t number, int features,
                   float* scores, float* marks)
 {
@@ -192,7 +191,7 @@ void add_up_block(const Blocks& blocks, const float* rows, int64_t number, int f
             add_up(trees, rows + i * features, scores + i * targets, marks);
 }
 
-// run_regressor() and so on with these trees.
+// Makes run_regressor() and the others use these trees.
 constexpr auto walk = [](const KernelContext& context, const Trees& trees, const auto& finish) {
     const auto& blocks = *static_cast<const Blocks*>(context.state);
     const tensor* input = context.input(0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The common part of the kernels of operator/onnx/ml_tree_ops.c: everything but how the
-// leaves of a row are found. Features are compared, and scores added up, in the type of the
-// thresholds, tree after tree: sums that decide a label are rounded as in training.
+// The common part of the kernels of operator/onnx/ml_tree_ops.c: everything except the search for
+// the leaves of a row. Features are compared, and scores added, in the type of the thresholds, tree
+// after tree: scores that decide a label are rounded as in training.
 #pragma once
 
 #include <algorithm>
@@ -24,13 +24,13 @@ struct Trees
     tree_table table;
     tree_aggregate aggregate;
     ml_transform transform;
-    bool has_one_class;   // for a classifier with two labels
-    bool is_nonnegative;  // all weights are
+    bool has_one_class;   // two labels of a classifier have scores of one class
+    bool is_nonnegative;  // whether all weights are
 };
 
 inline int fail_memory(const KernelContext& context)
 {
-    return fail_node(context.node, TENGINE_ENOMEM, "out of memory for its trees");
+    return fail_node(context.node, TENGINE_ENOMEM, "out of memory for the trees");
 }
 
 inline tree_aggregate find_aggregate(const char* name)
@@ -40,8 +40,8 @@ inline tree_aggregate find_aggregate(const char* name)
     return std::strcmp(name, "MAX") == 0 ? TREE_MAX : TREE_SUM;
 }
 
-// The trees of the context's node, for each operator; their table is released by the caller,
-// whatever happens.
+// Read the trees of the context's node, for each operator. The caller releases the table, also
+// after a failure.
 inline int read_regressor(const KernelContext& context, Trees* trees)
 {
     const auto& param = context.param<tree_param>();
@@ -132,7 +132,7 @@ void add_up(const Trees& trees, const T* row, T* out_scores, T* out_marks)
             out_scores[i] /= static_cast<T>(table.root_num);
 }
 
-// Absent ones are 0; one value is for all.
+// Absent base values are 0; one value applies to all targets.
 template <class T>
 T base_value(const tree_param& param, int target)
 {
@@ -149,8 +149,8 @@ T base_value(const tree_param& param, int target)
     return static_cast<T>(param.base_values.values[param.base_values.num == 1 ? 0 : target]);
 }
 
-// A single score is only transformed by PROBIT, as in ONNX Runtime, the one implementation that
-// there is: the reference of ONNX has none.
+// Only PROBIT transforms a single score, as in ONNX Runtime, the only implementation: ONNX's
+// reference has none.
 template <class T>
 void transform_targets(const Trees& trees, T* scores)
 {
@@ -159,8 +159,8 @@ void transform_targets(const Trees& trees, T* scores)
         apply_ml_transform(trees.transform, scores, targets);
 }
 
-// As kernels: walk(context, trees, finish) calls finish(row, scores) for each row of
-// features, on any thread, with the sums of the row's leaves.
+// The kernels: walk(context, trees, finish) calls finish(row, scores) for each row of features, on
+// any thread, with the sums of the row's leaves.
 template <class Walk>
 int run_regressor(KernelContext& context, const Trees& trees, const Walk& walk)
 {
@@ -193,8 +193,8 @@ int run_ensemble(KernelContext& context, const Trees& trees, const Walk& walk)
     });
 }
 
-// Two labels and weights for one class: the score is that of label 1, a probability unless there
-// are negative weights. Returns the label's place.
+// Two labels with weights for one class: the score is that of label 1, a probability unless there
+// are negative weights. Returns the label's index.
 template <class T>
 int judge_one_class(const Trees& trees, const tree_param& param, T* scores)
 {
@@ -209,7 +209,7 @@ int judge_one_class(const Trees& trees, const tree_param& param, T* scores)
     return score > (trees.is_nonnegative ? T(0.5) : T(0)) ? 1 : 0;
 }
 
-// The scores before the transform decide the label; that of label 1 alone decides between two.
+// The scores before the transform decide the label; with one class the score of label 1 decides.
 template <class T>
 int judge_all(const Trees& trees, const tree_param& param, T* scores)
 {

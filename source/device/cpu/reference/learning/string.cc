@@ -39,8 +39,8 @@ bool is_blank(char letter)
     return letter == ' ' || (letter >= '\t' && letter <= '\r');
 }
 
-// As Python splits without a separator: white space of ASCII; the rest after `most` splits keeps
-// its blanks at the end.
+// Splits as Python does without a separator: at ASCII white space; the rest after `most` splits
+// keeps its trailing blanks.
 void split_at_blanks(std::string_view text, int most, Parts* parts)
 {
     size_t at = 0;
@@ -106,14 +106,14 @@ int run_split(KernelContext& context)
 
 // ---- StringNormalizer ----
 
-// The lower or upper case of the letters of Latin, Greek, Cyrillic and Armenian that have one of
-// one character.
+// Changes the case of letters of Latin, Greek, Cyrillic and Armenian whose other case is one
+// character.
 uint32_t change_case(uint32_t letter, bool lower)
 {
     struct Range
     {
         uint32_t first, last;  // upper case
-        uint32_t distance;     // to lower case; 0: they alternate, upper case at even or odd ones
+        uint32_t distance;     // to lower case; 0: alternating, upper case at even or odd letters
     };
     constexpr Range kRanges[] = {
         {'A', 'Z', 32},      {0xc0, 0xd6, 32},    {0xd8, 0xde, 32},   {0x100, 0x12e, 0},

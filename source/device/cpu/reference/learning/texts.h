@@ -15,7 +15,7 @@ inline const char* const* texts_of(const tensor* input)
     return static_cast<const char* const*>(input->data);
 }
 
-// Element `index` of the output becomes the graph's own copy of the string.
+// Stores the graph's own copy of the string as element `index` of the output.
 TENGINE_MUST_USE inline int write_text(const KernelContext& context, int64_t index,
                                        std::string_view text, int output = 0)
 {

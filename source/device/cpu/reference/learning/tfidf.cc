@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TfIdfVectorizer (operator/onnx/tfidf_ops.c): looks for every n-gram of the pool in every
-// sequence.
+// TfIdfVectorizer (operator/onnx/tfidf_ops.c): searches every sequence for every n-gram of the
+// pool.
 #include <algorithm>
 #include <cstring>
 #include <string_view>
@@ -24,7 +24,7 @@ struct Sequence
     int64_t length;
 };
 
-// The n-gram's values are `distance` apart in the sequence, the first at `start`.
+// Whether the sequence has the n-gram, with values `distance` apart, the first at `start`.
 template <class T>
 bool is_at(const Sequence<T>& sequence, const int64_t* ngram, int length, int64_t start,
            int64_t distance)
@@ -37,7 +37,7 @@ bool is_at(const Sequence<T>& sequence, const int64_t* ngram, int length, int64_
 template <class T>
 int64_t count_ngram(const Sequence<T>& sequence, const int64_t* ngram, int length, int max_skip)
 {
-    // A single value skips nothing, and would be found once per distance.
+    // A single value has no distance, and would be found once per distance.
     const int64_t largest = length == 1 ? 1 : int64_t{max_skip} + 1;
     int64_t count = 0;
     for (int64_t distance = 1; distance <= largest; ++distance) {
@@ -70,7 +70,7 @@ void vectorize(const tfidf_param& param, const int64_t* pool, const Sequence<T>&
     }
 }
 
-// Strings as numbers: that of a string of the pool is its first place there, that of any other -1.
+// Strings as numbers: the first index in the pool, -1 for strings that are not in it.
 class Numbering
 {
   public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators of operator/onnx/training_ops.c, in the tensors' own type; factors that hold for
-// all elements are computed in double.
+// The operators of operator/onnx/training_ops.c, in the tensors' own type; factors common to all
+// elements are computed in double.
 #include <cmath>
 #include <cstring>
 
@@ -20,8 +20,7 @@ double read_rate(const KernelContext& context)
                                               : *rate->f32;
 }
 
-// The values of one element, before and after the update. States that an operator does not have are
-// 0.
+// The values of one element, before and after the update. States that an operator lacks are 0.
 template <class T>
 struct WeightElement
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of products for kernels that take floats and integers alike.
+// Accumulators of products for kernels of floats and integers.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace tengine::cpu {
 
-// Floats are summed in double; integers modulo 2^64, which never overflows and whose low bits are
-// the result of every integer type, signed or not.
+// Floats are accumulated in double; integers modulo 2^64, which never overflows and whose low bits
+// are the result in every integer type, signed or not.
 template <class T>
 using accumulator_t = std::conditional_t<is_float<T>, double, uint64_t>;
 

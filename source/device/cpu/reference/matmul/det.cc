@@ -22,7 +22,7 @@ int prepare_det(KernelContext& context)
     return TENGINE_OK;
 }
 
-// The determinant of an n x n matrix, which is destroyed. 1 when n is 0.
+// Returns the determinant of an n x n matrix, which is destroyed; 1 if n is 0.
 double eliminate(double* matrix, int64_t n)
 {
     const EliminationRows rows = {matrix, n, n};

@@ -14,7 +14,7 @@
 namespace tengine::cpu {
 namespace {
 
-// Where each input is read.
+// The position in each input.
 struct Offsets
 {
     int64_t values[EINSUM_MAX_INPUTS];
@@ -31,7 +31,7 @@ class Product
             inputs_[i] = static_cast<const T*>(context.input(i)->data);
     }
 
-    // Offsets of output element `index`.
+    // Returns the offsets for output element `index`.
     Offsets locate(int64_t index) const
     {
         Offsets at = {};
@@ -44,8 +44,8 @@ class Product
         return at;
     }
 
-    // The sum over the loops from `loop` on. Not inlined: compilers unroll the recursion, which
-    // makes the code ten times as large and no faster.
+    // Sums over the loops from `loop` on. Not inlined: compilers unroll the recursion, which makes
+    // the code ten times as large and no faster.
     [[gnu::noinline]] accumulator_t<T> sum(int loop, Offsets at) const
     {
         if (loop == plan_.loop_num) return multiply(at);
@@ -85,7 +85,7 @@ class Product
     const T* inputs_[EINSUM_MAX_INPUTS];
 };
 
-// The limit of the loop that a few bytes of a file may ask for: minutes, not years.
+// The most multiplications that a few bytes of a file may request: minutes, not years.
 constexpr int64_t kMostMultiplications = int64_t{1} << 38;
 
 int check_work(const node& node, const einsum_plan& plan)
@@ -110,7 +110,7 @@ int run_einsum(KernelContext& context)
     return dispatch_type(NumberTypes{}, context.input(0)->data_type, [&](auto type) {
         using T = typename decltype(type)::type;
         T* output = static_cast<T*>(context.output(0)->data);
-        if (work == 0) {  // sums of nothing, over inputs without memory
+        if (work == 0) {  // empty sums, over inputs without memory
             std::fill_n(output, context.output(0)->elem_num, static_cast<T>(0));
             return TENGINE_OK;
         }

@@ -8,7 +8,7 @@
 
 namespace tengine::cpu {
 
-// Dense rows of as many numbers each; the columns that are eliminated come first.
+// Dense rows of equal length; the columns that are eliminated come first.
 struct EliminationRows
 {
     double* values;
@@ -16,8 +16,8 @@ struct EliminationRows
 
     double* operator[](int64_t row) const { return values + row * width; }
 
-    // Swaps row k with that of the largest number in column k, itself or one below. Whether these
-    // are two.
+    // Swaps row k with the row at or below it that has the largest magnitude in column k. Whether
+    // these differ.
     bool bring_pivot(int64_t k) const
     {
         const EliminationRows& rows = *this;
@@ -29,7 +29,7 @@ struct EliminationRows
         return true;
     }
 
-    // Row i less `factor` times row k, from column `begin` on.
+    // Subtracts `factor` times row k from row i, from column `begin` on.
     void subtract(int64_t i, int64_t k, double factor, int64_t begin) const
     {
         double* row = values + i * width;

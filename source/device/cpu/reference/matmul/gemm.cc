@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gemm and MatMul as sums of products. Those of quantised matrices are in qlinear_gemm.cc.
+// Gemm and MatMul as sums of products. Products of quantised matrices are in qlinear_gemm.cc.
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/matmul/accumulator.h"
 #include "device/cpu/reference/matmul/product.h"
@@ -28,7 +28,7 @@ using ProductTypes = TypeList<float>;
 using ProductTypes = TypeList<float, Half, BFloat16, double, int32_t, uint32_t, int64_t, uint64_t>;
 #endif
 
-// alpha * sum + beta * addend. Integers keep all their bits where no factor is involved.
+// Returns alpha * sum + beta * addend. Integers stay exact if both factors are 1.
 template <class T>
 T scale_sum(accumulator_t<T> sum, accumulator_t<T> addend, float alpha, float beta)
 {
@@ -46,7 +46,7 @@ int run_gemm(KernelContext& context)
     const gemm_param& param = context.param<gemm_param>();
     const tensor* a = context.input(0);
     const tensor* b = context.input(1);
-    // With beta 0 there is no C, whatever it holds.
+    // If beta is 0, C is ignored, NaN included.
     const tensor* addend = param.beta != 0 ? context.input(2) : nullptr;
     const float beta = addend ? param.beta : 1;
     matmul_shape shape = {};

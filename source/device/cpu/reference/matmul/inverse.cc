@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inverse of com.microsoft (operator/onnx/gemm_ops.c): Gauss-Jordan elimination (elimination.h) of
-// the matrix with the identity beside it. A matrix without an inverse gives infinities and NaN.
+// the matrix, extended by the identity. A singular matrix gives infinities and NaN.
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/matmul/elimination.h"
 #include "device/cpu/shared/types.h"
@@ -14,7 +14,7 @@ int64_t order_of(const KernelContext& context)
     return input->dims[input->dim_num - 1];
 }
 
-// The matrix with its inverse beside it.
+// The scratch has the matrix and, to its right, the inverse.
 int prepare(KernelContext& context)
 {
     const auto order = static_cast<uint64_t>(order_of(context));
@@ -22,7 +22,7 @@ int prepare(KernelContext& context)
     return TENGINE_OK;
 }
 
-// The left half becomes the identity, and the right half, which was it, the inverse.
+// Turns the left part into the identity, and the right part, the identity before, into the inverse.
 void invert(const EliminationRows& rows)
 {
     for (int64_t k = 0; k < rows.num; ++k) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMulBnb4 (operator/onnx/quantized_product_ops.c): each element of B is a number of a table
-// times the largest magnitude of its block. Sums are in double.
+// MatMulBnb4 (operator/onnx/quantized_product_ops.c): each element of B is a number from a table
+// times the largest magnitude of its block. Accumulators are double.
 #include <cstdint>
 
 #include "device/cpu/kernel_table.h"
@@ -25,7 +25,7 @@ constexpr float kTables[2][kSteps] = {
      0.07958029955625534f, 0.16093020141124725f, 0.24611230194568634f, 0.33791524171829224f,
      0.44070982933044434f, 0.5626170039176941f, 0.7229568362236023f, 1.0f}};
 
-// Element `index` of the N x K matrix; the high bits of a byte come first.
+// Returns element `index` of the N x K matrix; the high bits of a byte come first.
 double weight_at(const KernelContext& context, int64_t index)
 {
     const auto& param = context.param<matmul_bnb4_param>();
@@ -34,7 +34,7 @@ double weight_at(const KernelContext& context, int64_t index)
            read_real(context.input(2), index / param.block_size);
 }
 
-// A row of B, or a column where B is not transposed, is summed over with each row of A.
+// Multiplies a row of B, or a column if B is not transposed, by each row of A.
 template <class T>
 void multiply(const KernelContext& context, double* weights, int64_t column)
 {

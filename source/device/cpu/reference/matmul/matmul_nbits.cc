@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMulNBits (operator/onnx/quantized_product_ops.c): a row of weights is dequantised, exactly,
-// and multiplied with all rows of A. The lower accuracy that accuracy_level permits is not used
-// here.
+// MatMulNBits (operator/onnx/quantized_product_ops.c): a row of weights is dequantised exactly, and
+// multiplied by all rows of A. The lower accuracy that accuracy_level permits is not used here.
 #include <algorithm>
 
 #include "device/cpu/kernel_table.h"
@@ -15,7 +14,7 @@
 namespace tengine::cpu {
 namespace {
 
-// The zero point of block `block` of row `row`.
+// Returns the zero point of block `block` of row `row`.
 double zero_point_of(const nbits_shape& shape, const tensor* zero_points, int64_t row,
                      int64_t block)
 {
@@ -40,7 +39,7 @@ void dequantize_row(const KernelContext& context, const nbits_shape& shape, int6
     }
 }
 
-// Each worker has a row of weights.
+// Requests a row of weights for each worker.
 int prepare(KernelContext& context)
 {
     nbits_shape shape;

@@ -13,7 +13,7 @@
 namespace tengine::cpu {
 namespace {
 
-// Scratch of a worker, in doubles: weights of the experts, FC1's rows, the gate, the result.
+// A worker's scratch, in doubles: weights of the experts, FC1's rows, the gate, the result.
 struct Space
 {
     double *weights, *rows, *gate, *result;
@@ -36,7 +36,7 @@ double sigmoid(double x)
     return 1 / (1 + std::exp(-x));
 }
 
-// Gelu is the approximation by tanh, as in ONNX Runtime.
+// Gelu is the approximation with tanh, as in ONNX Runtime.
 double activate(moe_activation activation, double x)
 {
     switch (activation) {
@@ -87,8 +87,8 @@ class Experts
         return input ? static_cast<const T*>(input->data) : nullptr;
     }
 
-    // The softmax of all experts, or of the chosen; -1 for those that are not. The first of equal
-    // ones are chosen.
+    // Computes the softmax over all experts, or over the chosen ones; -1 for those that are not
+    // chosen. The first of equal weights are chosen.
     void weigh(int64_t token, double* weights) const
     {
         const T* scores = data(MOE_ROUTER) + token * shape_.experts;
@@ -108,7 +108,7 @@ class Experts
             if (weights[i] >= 0) weights[i] /= sum;
     }
 
-    // Row `row` of an expert's matrix times `x`, and the bias.
+    // Returns row `row` of an expert's matrix times `x`, plus the bias.
     template <class X>
     double product(int weights, int bias, int64_t row, int64_t columns, const X* x) const
     {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of a few bits, for MatMulNBits and GatherBlockQuantized.
+// Elements of fewer than 8 bits, for MatMulNBits and GatherBlockQuantized.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace tengine::cpu {
 
-// The zero point of elements without one.
+// Returns the zero point of elements without one.
 inline int get_nbits_middle(const nbits_shape* shape)
 {
     return 1 << (shape->bits - 1);
 }
 
-// Element `index` of the packed ones at `bytes`.
+// Returns element `index` of the packed ones at `bytes`.
 inline int read_nbits(const uint8_t* bytes, int64_t index, int bits)
 {
     const int each = 8 / bits;  // elements of a byte

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of stacks of matrices, for the kernels of gemm.cc and qlinear_gemm.cc.
 //
-// A block of one output row is summed at once. Where rows of b are contiguous the sums advance side
-// by side over k; else each is a dot product.
+// A block of one output row is accumulated together. If rows of b are contiguous, all accumulators
+// advance along k together; else each is a dot product.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace tengine::cpu {
 
 inline constexpr int kColumnBlock = 128;
 
-// Strides in elements. Zero points (bytes only) are one, one per row of a or column of b, or one
-// per row or column of each matrix in the stack.
+// Strides are in elements. Zero points (8-bit types only) are one value, one per row of a or column
+// of b, or one per row or column of each matrix in the stack.
 template <class T>
 struct Matrix
 {
@@ -30,7 +30,8 @@ struct Matrix
     const tensor* zero_points = nullptr;
 };
 
-// Element of a parameter list for row or column `index` of `count` in matrix `matrix` of a stack.
+// Returns the element of a parameter list for row or column `index` of `count` in matrix `matrix`
+// of a stack.
 inline int64_t find_slice(const tensor* values, int64_t matrix, int64_t index, int64_t count)
 {
     if (values->elem_num == 1) return 0;
@@ -45,7 +46,7 @@ Sum zero_point_of(const Matrix<T>& operand, int64_t matrix, int64_t index, int64
                                             find_slice(operand.zero_points, matrix, index, count)));
 }
 
-// sums[j] += a[k] * b[k][j] over all k, where a and b start at the row and the block of columns.
+// Adds a[k] * b[k][j] to sums[j] for all k; a and b start at the row and the block of columns.
 template <class Sum, class A, class B>
 void multiply_block(int depth, int columns, Matrix<A> a, Sum a_zero, Matrix<B> b,
                     const Sum* b_zeros, Sum* sums)
@@ -82,8 +83,8 @@ struct Element
     int64_t row, column;
 };
 
-// Multiplies every pair of matrices; store(Element, sum) takes the results. Sums are of a type that
-// holds them, or wraps.
+// Multiplies every pair of matrices; store(Element, sum) takes the results. Accumulators have a
+// type without overflow, or wrap.
 template <class Sum, class A, class B, class Store>
 void multiply(const KernelContext& context, const matmul_shape& shape, const Matrix<A>& a,
               const Matrix<B>& b, const Store& store)
@@ -115,7 +116,8 @@ void multiply(const KernelContext& context, const matmul_shape& shape, const Mat
                  grain_for(int64_t{shape.k} * kColumnBlock), multiply_blocks);
 }
 
-// Offset of element (row, column) of Gemm's C, a scalar, list or matrix that broadcasts.
+// Returns the offset of element (row, column) of Gemm's C, a scalar, list or matrix that
+// broadcasts.
 inline int64_t find_addend(const tensor* addend, int64_t row, int64_t column)
 {
     const int rank = addend->dim_num;

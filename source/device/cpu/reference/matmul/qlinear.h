@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The common part of the kernels of integer operators: scales and zero points become multipliers at
-// run time, sums are requantised (requantize.h).
+// The common part of the kernels of integer operators: multipliers from scales and zero points at
+// run time, requantised sums (requantize.h).
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ namespace tengine::cpu {
 
 using ByteTypes = TypeList<int8_t, uint8_t>;
 
-// The number of products of two centred 8-bit values that fit an int32.
+// The number of products of two centred 8-bit values whose sum fits an int32.
 inline constexpr int64_t kMostNarrowProducts = std::numeric_limits<int32_t>::max() / (255 * 255);
 
-// Scale and zero point of a whole tensor, whose inputs are at `index` and after it.
+// Scale and zero point of a whole tensor: the inputs at `index` and after it.
 struct Quantization
 {
     double scale;
@@ -32,8 +32,8 @@ struct Quantization
     }
 };
 
-// Multipliers of a product of x, its scale at input `x_index`, with weights, theirs at input 4,
-// whose result has the scale at input `y_index`: one for each scale of the weights.
+// Makes multipliers for products of x and weights, one for each scale of the weights. The scale of
+// x is input `x_index`, that of the weights input 4, that of the result input `y_index`.
 inline int make_weight_multipliers(const KernelContext& context, int x_index, int y_index,
                                    Multiplier* out_multipliers, double alpha = 1)
 {

@@ -25,7 +25,7 @@ struct Operand
     }
 };
 
-// Calls `store` with the sums, which are int32 where these cannot overflow.
+// Calls `store` with the sums, which are int32 if they cannot overflow.
 template <class Store>
 int multiply_bytes(KernelContext& context, const matmul_shape& shape, const Operand& a,
                    const Operand& b, const Store& store)
@@ -55,8 +55,8 @@ int run_matmul_integer(KernelContext& context)
     });
 }
 
-// Multipliers of a product's results, in the node's scratch: one for all, one per column, or one
-// for each.
+// The multipliers of a product's results, in the node's scratch: one, one per column, or one for
+// each element.
 struct Multipliers
 {
     int64_t rows, columns;
@@ -69,7 +69,8 @@ struct Multipliers
     }
 };
 
-// Scales of a and y may be one per row, that of b one per column, each also per matrix.
+// Finds the shape of the multipliers. Scales of a and y may be one per row, that of b one per
+// column, each also per matrix.
 Multipliers shape_matmul_multipliers(const KernelContext& context, const matmul_shape& shape)
 {
     const int64_t b_scales = context.input(4)->elem_num;
@@ -79,7 +80,7 @@ Multipliers shape_matmul_multipliers(const KernelContext& context, const matmul_
             static_cast<Multiplier*>(context.scratch)};
 }
 
-// fp8: its numbers, multiplied as doubles, which sums of such products mostly fit.
+// Multiplies fp8 as doubles, in which sums of such products are mostly exact.
 int multiply_float8(KernelContext& context, const matmul_shape& shape)
 {
     double* numbers[2] = {static_cast<double*>(context.scratch), nullptr};
@@ -150,7 +151,7 @@ int run_qlinear_matmul(KernelContext& context)
     const Operand b = {context.input(3), shape.n, 1, context.input(5)};
     const tensor* zero_points = context.input(7);
     const int data_type = context.output(0)->data_type;
-    uint8_t* output = context.output(0)->u8;  // int8 has the same bits
+    uint8_t* output = context.output(0)->u8;  // int8 results have the same bits
     return multiply_bytes(context, shape, a, b, [&](const Element& at, int64_t sum) {
         const int zero_point =
             read_zero_point(zero_points, find_slice(zero_points, at.matrix, at.row, shape.m));
@@ -195,14 +196,15 @@ int run_qgemm(KernelContext& context)
     });
 }
 
-// The scale of a, a factor of all sums, and the inputs of the scale of b and the bias.
+// The scale of a, a factor of all sums, and the numbers of the inputs with the scale of b and the
+// bias.
 struct FloatResult
 {
     double a_scale;
     const tensor *b_scale, *bias;
 };
 
-// sum * a_scale * b_scale + bias, rounded once.
+// Stores sum * a_scale * b_scale + bias, rounded once.
 int multiply_to_float(KernelContext& context, const matmul_shape& shape, const Operand& a,
                       const Operand& b, const FloatResult& result)
 {
@@ -226,7 +228,7 @@ int run_matmul_integer_to_float(KernelContext& context)
                              {context.input(2)->f32[0], context.input(3), context.input(6)});
 }
 
-// Scratch holds A as uint8, as many as it has elements.
+// Requests scratch for A as uint8.
 int prepare_dynamic_quantize_matmul(KernelContext& context)
 {
     context.scratch_size = static_cast<uint64_t>(context.input(0)->elem_num);
@@ -254,7 +256,7 @@ int run_dynamic_quantize_matmul(KernelContext& context)
                              {range.scale, context.input(2), context.input(4)});
 }
 
-// The same, row by row of A, by one matrix.
+// The same, for each row of A with its own scale, and one matrix B.
 int run_row_quantize_matmul(KernelContext& context)
 {
     const tensor &a = *context.input(0), &b = *context.input(1), &scales = *context.input(2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LSTM, GRU and RNN, step by step after the equations of the ONNX specification. One sequence (a
-// batch entry in one direction) is one work item; its state is kept in double. RowQuantizeLSTM is
-// an LSTM of dequantised values: the weights, and in each step the input and the state.
+// LSTM, GRU and RNN, step by step by the equations of the ONNX specification. One sequence (a batch
+// entry in one direction) is one work item, with its state in double. RowQuantizeLSTM is an LSTM of
+// dequantised values: the weights, and in each step the input and the state.
 #include <algorithm>
 #include <cmath>
 
@@ -44,7 +44,7 @@ double activate(const recurrent_function& function, double x)
     return x;
 }
 
-// Four accumulators keep the adder busy.
+// Four accumulators hide the latency of additions.
 template <class A, class B>
 double dot(const A* a, const B* b, int num)
 {
@@ -58,14 +58,14 @@ double dot(const A* a, const B* b, int num)
     return sums[0] + sums[1] + sums[2] + sums[3];
 }
 
-// The memory of a worker for one sequence.
+// A worker's memory for one sequence.
 struct State
 {
     double* hidden;
     double* cell;   // LSTM
     double* gates;  // before activation
     double* reset;  // GRU: r * h
-    // RowQuantizeLSTM: dequantised input and state, and floats to be quantised.
+    // For RowQuantizeLSTM: dequantised input and state, and the floats before quantisation.
     double *input_bytes, *hidden_bytes;
     float* floats;
 
@@ -195,7 +195,7 @@ class Layer
         }
     }
 
-    // Gates are z r h. All of h's inputs are the old state, so it is replaced at the end.
+    // Gates are z r h. All inputs of h are the old state, so that the new one is stored at the end.
     void step_gru(const T* x, State& state) const
     {
         const int64_t hidden = shape_.hidden;

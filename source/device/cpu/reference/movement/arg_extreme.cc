@@ -9,7 +9,8 @@
 namespace tengine::cpu {
 namespace {
 
-// Position of the element that is better than all others; the first or the last of equal ones.
+// Returns the position of the element that is better than all others; of equal ones, the first or
+// the last.
 template <class T, class Better>
 int64_t find_extreme(const T* data, int64_t n, int64_t stride, bool last, const Better& better)
 {

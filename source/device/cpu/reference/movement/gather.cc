@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators of operator/onnx/gather_ops.c. Indices are checked before anything is written.
+// The operators of operator/onnx/gather_ops.c. Indices are checked before any element is written.
 #include <algorithm>
 #include <cstring>
 
@@ -13,7 +13,7 @@
 namespace tengine::cpu {
 namespace {
 
-// Least number of bytes worth a thread.
+// The least number of bytes that is worth a thread.
 constexpr int64_t kGrain = 65536;
 
 int run_gather(KernelContext& context)
@@ -47,8 +47,8 @@ int run_gather(KernelContext& context)
 
 // ---- GatherElements, ScatterElements ----
 
-// Calls body(offset in data, position in indices) for every index of indices: the offset is the
-// same coordinates in data, with that along `axis` replaced by the index.
+// Calls body(offset in data, position in indices) for every index of indices: the offset has the
+// coordinates of the position, with the coordinate along `axis` replaced by the index.
 template <class Body>
 void for_each_place(const tensor* data, const tensor* indices, int axis, const Body& body)
 {
@@ -88,7 +88,7 @@ int run_gather_elements(KernelContext& context)
     });
 }
 
-// Integers are combined as unsigned, which wraps where signed arithmetic would overflow.
+// Integers are combined as unsigned, which wraps; signed arithmetic would overflow.
 template <class T>
 using reduce_t = std::conditional_t<is_float<T>, compute_t<T>, uint64_t>;
 
@@ -198,7 +198,7 @@ struct Tuples
         num_per_batch = multiply_dims(indices, batch_dims, last);
         fill_dense_strides(data->dims, data->dim_num, strides);
     }
-    // Elements one tuple selects.
+    // Returns the number of elements that one tuple selects.
     int64_t slice() const { return strides[batch_dims + length - 1]; }
 
     int check(const node* node) const

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading inputs that hold indices: int32 or int64, negative values count from the end.
+// Reading of index inputs: int32 or int64, negative values count from the end.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ inline int64_t read_index(const tensor* indices, int64_t position)
     return indices->data_type == TENGINE_DT_INT32 ? indices->i32[position] : indices->i64[position];
 }
 
-// The index at `position` of an axis of `size` elements, which check_index() has let pass.
+// Returns the index at `position` for an axis of `size` elements, after check_index().
 inline int64_t read_index(const tensor* indices, int64_t position, int64_t size)
 {
     const int64_t index = read_index(indices, position);
     return index < 0 ? index + size : index;
 }
 
-// ERANGE unless the index at `position` is in [-size, size).
+// Checks that the index at `position` is in [-size, size); else ERANGE.
 inline int check_index(const node* node, const tensor* indices, int64_t position, int64_t size)
 {
     const int64_t index = read_index(indices, position);
@@ -32,7 +32,7 @@ inline int check_index(const node* node, const tensor* indices, int64_t position
                      static_cast<long long>(-size), static_cast<long long>(size - 1));
 }
 
-// check_index() for a whole tensor of indices into one axis.
+// Applies check_index() to a whole tensor of indices into one axis.
 inline int check_indices(const node* node, const tensor* indices, int64_t size)
 {
     for (int64_t i = 0; i < indices->elem_num; ++i)

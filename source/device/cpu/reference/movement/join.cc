@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Concat and Split: one strided copy per part. Parts of a Concat that lie in its result already
-// (plan/join.cc) stay where they are.
+// Concat and Split: one strided copy per part. Parts of a Concat that were written into its result
+// directly (plan/join.cc) are not copied.
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/shared/strided_copy.h"
 #include "operator/onnx/join_param.h"
@@ -8,7 +8,7 @@
 namespace tengine::cpu {
 namespace {
 
-// Copies between a part and the place in the whole that begins at `begin` along `axis`.
+// Copies between a part and its place in the whole, from `begin` on along `axis`.
 enum class Direction
 {
     kIntoWhole,
@@ -36,7 +36,7 @@ void copy_part(thread_pool_t* pool, Direction direction, const tensor* whole, co
     }
 }
 
-// Channels of pixels, some of which lie as far apart as the context says.
+// Joins channels of NHWC tensors, with the distances between positions that the context gives.
 int join_pixels(const KernelContext& context)
 {
     const tensor& output = *context.output(0);
@@ -69,7 +69,7 @@ int run_concat(KernelContext& context)
     return TENGINE_OK;
 }
 
-// An output that is not read has no tensor with its size, so sizes come from the parameters.
+// An output that is not read has no tensor with its size, so that sizes come from the parameters.
 int64_t part_size(const KernelContext& context, int index, int64_t length)
 {
     if (const tensor* output = context.output(index)) {

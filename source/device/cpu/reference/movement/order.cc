@@ -10,7 +10,7 @@
 namespace tengine::cpu {
 namespace {
 
-// Scratch holds one list of positions along the axis per worker.
+// Requests a list of positions along the axis for each worker.
 int prepare_top_k(KernelContext& context)
 {
     const tensor* input = context.input(0);
@@ -21,7 +21,7 @@ int prepare_top_k(KernelContext& context)
     return TENGINE_OK;
 }
 
-// A strict order even with NaN, which counts as larger than every number, as numpy sorts it.
+// A strict order even with NaN, which counts as larger than every number, as in numpy.
 template <class C>
 bool is_larger(C a, C b)
 {
@@ -31,9 +31,9 @@ bool is_larger(C a, C b)
     return a > b;
 }
 
-// Positions of the k best of n elements, best first; the lower position of equal elements first. By
-// a heap, which does not leave its list whatever the comparisons say: the values may lie in a
-// mapped file.
+// Finds the positions of the k best of n elements, best first; of equal elements, the lower
+// position first. Uses a heap, which stays within its list for any result of the comparisons: the
+// values may be in a mapped file that changes.
 template <class T>
 void sort_positions(const T* data, int64_t n, int64_t stride, int64_t k, bool largest,
                     int64_t* out_positions)
@@ -51,7 +51,7 @@ void sort_positions(const T* data, int64_t n, int64_t stride, int64_t k, bool la
                       });
 }
 
-// Sorted also when `sorted` is 0, which leaves the order open.
+// The result is sorted also if `sorted` is 0, which leaves the order open.
 template <class T>
 void find_top_k(const KernelContext& context)
 {
@@ -107,7 +107,7 @@ struct Multiplication
     }
 };
 
-// Running sums or products of one line. Floats in double; integers wrap.
+// Computes running sums or products of one line, floats in double; integers wrap.
 template <class Operation, class T>
 void accumulate_line(const T* in, int64_t n, int64_t stride, bool exclusive, T* out)
 {
@@ -129,7 +129,7 @@ void accumulate(const KernelContext& context, int axis)
     const int64_t n = input->dims[axis];
     const int64_t inner = multiply_dims(input, axis + 1, input->dim_num);
     const int64_t lines = multiply_dims(input, 0, axis) * inner;
-    // Backwards is forwards from the last element with a negative stride.
+    // The reverse direction starts at the last element with a negative stride.
     const int64_t start = param.reverse && n > 0 ? (n - 1) * inner : 0;
     const int64_t stride = param.reverse ? -inner : inner;
     const T* in = static_cast<const T*>(input->data);

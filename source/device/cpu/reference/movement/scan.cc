@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scan: it runs its body for each slice of its scanned inputs, and stacks the results.
+// Scan: runs its body for each slice of its scanned inputs, and stacks the results.
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/control/body_run.h"
 #include "device/cpu/reference/vector/small_elements.h"
@@ -10,7 +10,7 @@ namespace tengine::cpu {
 namespace {
 
 // The slices of a tensor along an axis: `before` x `length` pieces of `bytes`; a slice has every
-// length-th.
+// length-th piece.
 struct ScanSlices
 {
     int64_t before = 1, length = 0;
@@ -40,7 +40,7 @@ struct ScanSlices
                         static_cast<const char*>(slice) + static_cast<size_t>(i) * bytes, bytes);
     }
 
-    // The same for elements of 4 and 2 bits; a slice has a byte for each.
+    // Does the same for elements of 4 and 2 bits; a slice has a byte for each.
     void unpack(const tensor& whole, int64_t index, uint8_t* slice) const
     {
         const auto number = static_cast<int64_t>(bytes);
@@ -68,7 +68,7 @@ struct ScanSlices
     }
 };
 
-// One item of the batch, or all of a Scan that has none.
+// Returns one item of the batch, or the whole tensor of a Scan without batch.
 tensor view_item(const tensor& whole, bool has_batch, int64_t item)
 {
     tensor view = whole;
@@ -117,7 +117,7 @@ class Scan
                          form_.has_batch, item);
     }
 
-    // The first dimension of all that has one, and the number of lengths.
+    // Finds the first dimension, which all operands share, and checks the number of lengths.
     int find_batch(int* out_items) const
     {
         for (int i = form_.first_input; i < form_.first_input + form_.state_num + form_.scanned_num;
@@ -126,7 +126,7 @@ class Scan
             if (i == form_.first_input && input.dim_num > 0) *out_items = input.dims[0];
             if (input.dim_num == 0 || input.dims[0] != *out_items)
                 return fail_node(context_.node, TENGINE_EINVAL,
-                                 "the first dimension of '%s' is not that of the batch, %d",
+                                 "the first dimension of '%s' differs from the batch, expected %d",
                                  input.name, *out_items);
         }
         const tensor* lengths = context_.input(0);
@@ -152,7 +152,7 @@ class Scan
         return TENGINE_OK;
     }
 
-    // In opset 8 sequences may end earlier; the rest is zero.
+    // In opset 8 sequences may end early; the rest is zero.
     int find_item_length(int64_t item, int* out_length) const
     {
         const tensor* lengths = form_.has_batch ? context_.input(0) : nullptr;
@@ -161,7 +161,7 @@ class Scan
         const int64_t length = lengths->i64[item];
         if (length < 0 || length > length_)
             return fail_node(context_.node, TENGINE_EINVAL,
-                             "the length %lld of sequence %lld is not one of 0 to %d",
+                             "length %lld of sequence %lld is out of range, expected 0 to %d",
                              static_cast<long long>(length), static_cast<long long>(item), length_);
         *out_length = static_cast<int>(length);
         return TENGINE_OK;
@@ -238,11 +238,11 @@ class Scan
         if (result.dim_num != whole.dim_num ||
             !std::equal(result.dims, result.dims + result.dim_num, whole.dims))
             return fail_node(context_.node, TENGINE_EINVAL,
-                             "its body gives state %d another shape in round %d", index, round);
+                             "the body gives state %d another shape in round %d", index, round);
         return rounds_.values[(round + 1) % 2][static_cast<size_t>(index)].take(context_, result);
     }
 
-    // The first element tells the shape of the whole.
+    // The first element determines the shape of the whole.
     int shape_output(int output_index, const tensor& element, int axis)
     {
         const int shift = form_.has_batch;
@@ -270,13 +270,13 @@ class Scan
             get_scan_output_axis(context_.node, index, element.dim_num + 1, &axis, &reverse));
         if (!has_run_) {
             TENGINE_RETURN_IF_ERROR(shape_output(output_index, element, axis));
-            if (form_.has_batch || is_packed(&element))  // a packed one's last byte
+            if (form_.has_batch || is_packed(&element))  // the last byte of a packed one
                 TENGINE_RETURN_IF_ERROR(fill_with_nothing(*output));
         }
         const tensor whole = view_item(*output, form_.has_batch, item);
         if (!is_slice(element, whole, axis))
             return fail_node(context_.node, TENGINE_EINVAL,
-                             "output %d of its body has another shape in round %d", output_index,
+                             "output %d of the body has another shape in round %d", output_index,
                              round);
         const ScanSlices slices = ScanSlices::along(whole, axis);
         const size_t bytes = static_cast<size_t>(slices.before) * slices.bytes;
@@ -294,7 +294,7 @@ class Scan
 
     uint8_t* unpacked() const { return static_cast<uint8_t*>(rounds_.unpacked.memory.get()); }
 
-    // Whether these are the extents of the whole without the axis.
+    // Whether an element has the shape of the whole without the axis.
     static bool is_slice(const tensor& element, const tensor& whole, int axis)
     {
         return element.dim_num + 1 == whole.dim_num &&
@@ -303,7 +303,7 @@ class Scan
                           whole.dims + axis + 1);
     }
 
-    // The rest of sequences that end earlier: zeros, or empty strings.
+    // Fills the rest of sequences that end early: zeros, or empty strings.
     int fill_with_nothing(const tensor& output) const
     {
         if (output.elem_num == 0) return TENGINE_OK;
@@ -324,7 +324,7 @@ class Scan
         return TENGINE_OK;
     }
 
-    // No round has run: states stay, and gathered results are as without a sequence.
+    // If no round has run, states are unchanged, and gathered results are empty.
     int finish_empty(int index)
     {
         if (!context_.output(index)) return TENGINE_OK;
@@ -345,7 +345,7 @@ class Scan
     Rounds& rounds_;
     const scan_form_t form_;
     int length_ = 0;
-    bool has_run_ = false;  // a round
+    bool has_run_ = false;  // whether a round has
 };
 
 int run_scan(KernelContext& context)

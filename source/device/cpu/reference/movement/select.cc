@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compress, NonZero, Unique and OneHot of operator/onnx/select_ops.c; NonMaxSuppression has a file
-// of its own. NonZero and Unique find the shape of their outputs here.
+// Compress, NonZero, Unique and OneHot of operator/onnx/select_ops.c; NonMaxSuppression is in a
+// file of its own. NonZero and Unique find the shape of their outputs here.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -26,8 +26,8 @@ int allocate_output(KernelContext& context, int index, int data_type, const int6
     return output ? allocate_ir_tensor(output) : TENGINE_OK;
 }
 
-// The input as `outer` blocks of `length` items of `inner` elements; an item is what Compress keeps
-// and Unique compares.
+// The input as `outer` blocks of `length` items of `inner` elements; Compress keeps and Unique
+// compares whole items.
 struct Items
 {
     int64_t outer = 1;
@@ -43,7 +43,7 @@ struct Items
         length = input->dims[axis];
         inner = multiply_dims(input, axis + 1, input->dim_num);
     }
-    // As Unique compares them: complex numbers by their real parts first.
+    // Returns the items as Unique compares them: complex numbers by their real parts first.
     static Items compared(const tensor* input, Items items)
     {
         if (is_ir_complex(input->data_type)) items.inner *= 2;
@@ -77,7 +77,7 @@ bool is_non_zero(T value)
     return static_cast<compute_t<T>>(value) != compute_t<T>(0);
 }
 
-// A complex number, by its parts.
+// Tests a complex number by its parts.
 template <class T>
 bool is_non_zero(const std::array<T, 2>& value)
 {
@@ -95,7 +95,7 @@ int list_non_zero(KernelContext& context)
     TENGINE_RETURN_IF_ERROR(allocate_output(context, 0, TENGINE_DT_INT64, dims, 2));
     if (count == 0) return TENGINE_OK;
     int64_t* to = context.output(0)->i64;
-    // No more than were counted: the values may lie in a mapped file.
+    // Stores at most as many as were counted: the values may be in a mapped file that changes.
     int64_t found = 0;
     for (int64_t i = 0; i < input->elem_num && found < count; ++i) {
         if (!is_non_zero(from[i])) continue;
@@ -123,7 +123,7 @@ int run_non_zero(KernelContext& context)
 
 // ---- Unique ----
 
-// A total order: NaN is equal to NaN and greater than all else.
+// A total order: NaN equals NaN and is larger than everything else.
 template <class T>
 int compare(T left_value, T right_value)
 {
@@ -154,8 +154,8 @@ int compare_items(const T* data, const Items& items, int64_t left, int64_t right
     return 0;
 }
 
-// The findings of Unique: for every group of equal items its first item, how many there are and its
-// place in the output; for every item its group.
+// The results of Unique: for every group of equal items its first item, their number and the
+// group's place in the output; for every item its group.
 struct Groups
 {
     std::unique_ptr<void, void (*)(void*)> memory{nullptr, free_memory};
@@ -178,8 +178,9 @@ struct Groups
     }
 };
 
-// Equal items lie together, each group in the order of its items. By a heap, which does not leave
-// its list whatever the comparisons say, as std::sort may: the values may lie in a mapped file.
+// Sorts, so that equal items are adjacent, each group in the order of its items. Uses a heap, which
+// stays within its list for any result of the comparisons, unlike std::sort: the values may be in a
+// mapped file that changes.
 template <class T>
 void sort_items(const T* data, const Items& items, Groups& groups)
 {
@@ -209,7 +210,7 @@ void group_items(const T* data, const Items& items, Groups& groups)
     }
 }
 
-// Places are in the order of the values, or in that of first appearance.
+// Orders the groups by value, or by first appearance.
 void place_groups(const Items& items, bool sorted, Groups& groups)
 {
     int64_t next = 0;
@@ -289,8 +290,8 @@ int run_unique(KernelContext& context)
 
 // ---- OneHot ----
 
-// The index at `position`, in any number type; INT64_MIN, which is in no range, when it cannot be
-// one.
+// Returns the index at `position`, of any number type; INT64_MIN, which is in no range, if it is
+// not an integer.
 int64_t read_any_index(const tensor* indices, int64_t position)
 {
     int64_t index = INT64_MIN;

@@ -73,7 +73,7 @@ Elements list_elements(const tensor& sequence)
     return elements;
 }
 
-// Types are checked at run time: the rules of these operators tell the types of results alone.
+// Types are checked at run time: the rules of these operators infer only the types of results.
 int check_integer(const KernelContext& context, const tensor& input)
 {
     if (input.data_type == TENGINE_DT_INT32 || input.data_type == TENGINE_DT_INT64)
@@ -94,8 +94,8 @@ int check_is_sequence(const KernelContext& context, const tensor& input)
                      get_data_type_name(input.data_type));
 }
 
-// Input `index` as one of 0 to `limit` - 1, below zero from the end; `otherwise` where it is
-// absent.
+// Reads input `index` as a position from 0 to `limit` - 1, negative ones from the end; `otherwise`
+// if it is absent.
 int read_position(const KernelContext& context, int index, int64_t length, int64_t limit,
                   int64_t otherwise, int64_t* out_position)
 {
@@ -103,7 +103,7 @@ int read_position(const KernelContext& context, int index, int64_t length, int64
     int64_t position = otherwise;
     if (input) TENGINE_RETURN_IF_ERROR(check_integer(context, *input));
     if (input && input->elem_num != 1)
-        return fail_node(context.node, TENGINE_EINVAL, "its position has %lld elements, not one",
+        return fail_node(context.node, TENGINE_EINVAL, "the position has %lld elements, expected 1",
                          static_cast<long long>(input->elem_num));
     if (input) position = input->data_type == TENGINE_DT_INT32 ? *input->i32 : *input->i64;
     if (position < -length || position >= limit)
@@ -178,11 +178,11 @@ int run_length(KernelContext& context)
     return give_number(context, TENGINE_DT_INT64, count_ir_sequence(context.input(0)->data));
 }
 
-// A tensor seen as `outer` rows of pieces along an axis.
+// A tensor as `outer` rows of pieces along an axis.
 struct Pieces
 {
     int64_t outer = 1;
-    size_t bytes = 0;  // those of one index of the axis, in a row
+    size_t bytes = 0;  // the adjacent elements of one index of the axis
 
     Pieces(const ir_element_t& whole, int axis)
     {
@@ -204,7 +204,7 @@ int check_shapes(const KernelContext& context, const Elements& elements, int axi
             fits = k == axis || other.dims[k] == first.dims[k];
         if (!fits)
             return fail_node(context.node, TENGINE_EINVAL,
-                             "elements 0 and %zu of the sequence have shapes that do not fit", i);
+                             "elements 0 and %zu of the sequence have shapes that do not match", i);
     }
     return TENGINE_OK;
 }
@@ -214,14 +214,15 @@ int run_concat(KernelContext& context)
     const auto& param = context.param<concat_from_sequence_param>();
     Elements elements = list_elements(*context.input(0));
     if (elements.empty())
-        return fail_node(context.node, TENGINE_EINVAL, "there is nothing in the sequence");
+        return fail_node(context.node, TENGINE_EINVAL,
+                         "the sequence is empty, expected at least one element");
     int axis;
     const int rank = elements.front().dim_num + param.new_axis;
     TENGINE_RETURN_IF_ERROR(normalize_axis(context.node, param.axis, rank, &axis));
     TENGINE_RETURN_IF_ERROR(check_shapes(context, elements, param.new_axis ? -1 : axis));
     if (rank > MAX_SHAPE_DIM_NUM)
         return fail_node(context.node, TENGINE_ERANGE,
-                         "its result would have %d dimensions, expected at most %d", rank,
+                         "the result would have %d dimensions, expected at most %d", rank,
                          MAX_SHAPE_DIM_NUM);
     int64_t length = 0;
     for (ir_element_t& element : elements) {
@@ -250,7 +251,7 @@ int run_concat(KernelContext& context)
     return TENGINE_OK;
 }
 
-// How many indices of the axis each element gets.
+// Lists the number of indices of the axis for each element.
 int list_lengths(const KernelContext& context, int64_t whole, Vector<int64_t>* out_lengths)
 {
     const tensor* split = context.input(1);
@@ -267,12 +268,12 @@ int list_lengths(const KernelContext& context, int64_t whole, Vector<int64_t>* o
         }
         if (is_possible && sum == whole) return TENGINE_OK;
         return fail_node(context.node, TENGINE_EINVAL,
-                         "its lengths do not sum up to the %lld of the axis",
+                         "the sum of the lengths is not the axis's length %lld",
                          static_cast<long long>(whole));
     }
     const int64_t chunk = split ? value_of(0) : 1;
     if (chunk < 1)
-        return fail_node(context.node, TENGINE_EINVAL, "its length is %lld, expected at least 1",
+        return fail_node(context.node, TENGINE_EINVAL, "the length is %lld, expected at least 1",
                          static_cast<long long>(chunk));
     for (int64_t begin = 0; begin < whole; begin += out_lengths->back())
         out_lengths->push_back(std::min(chunk, whole - begin));
@@ -287,7 +288,7 @@ int run_split(KernelContext& context)
     TENGINE_RETURN_IF_ERROR(normalize_axis(context.node, param.axis, whole.dim_num, &axis));
     if (context.input(1)) TENGINE_RETURN_IF_ERROR(check_integer(context, *context.input(1)));
     if (context.input(1) && context.input(1)->elem_num < 1 && context.input(1)->dim_num != 1)
-        return fail_node(context.node, TENGINE_EINVAL, "its length has no value");
+        return fail_node(context.node, TENGINE_EINVAL, "the length has no value");
     Vector<int64_t> lengths;
     TENGINE_RETURN_IF_ERROR(list_lengths(context, whole.dims[axis], &lengths));
     const Pieces pieces(whole, axis);
@@ -345,7 +346,7 @@ int run_get_element(KernelContext& context)
     const tensor& value = *context.input(0);
     if (!is_optional(value)) return give_element(context, get_ir_element_of(&value));
     if (is_ir_sequence_absent(value.data))
-        return fail_node(context.node, TENGINE_EINVAL, "its input '%s' has no value", value.name);
+        return fail_node(context.node, TENGINE_EINVAL, "input '%s' has no value", value.name);
     return get_ir_container(value.data_type) == TENGINE_DT_OPTIONAL
                ? give_element(context, get_ir_sequence_element(value.data, 0))
                : give_sequence(context, 0, list_elements(value));
@@ -375,7 +376,7 @@ int feed_map(const KernelContext& context, ir_body_t& body, int round)
     return TENGINE_OK;
 }
 
-// The contents of a sequence that is being made.
+// The contents of a sequence under construction.
 struct Made
 {
     Vector<Vector<char>> values;
@@ -398,7 +399,7 @@ int run_map(KernelContext& context)
     for (int i = 1; i < body.input_num - body.capture_num; ++i)
         if (is_sequence(*context.input(i)) && count_ir_sequence(context.input(i)->data) != length)
             return fail_node(context.node, TENGINE_EINVAL,
-                             "input %d is a sequence of %d, input 0 of %d", i,
+                             "input %d is a sequence of %d elements, expected %d as in input 0", i,
                              count_ir_sequence(context.input(i)->data), length);
     Vector<Made> made(static_cast<size_t>(context.output_num()));
     const RoundLimit limit(context);

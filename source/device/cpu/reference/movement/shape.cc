@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators of operator/onnx/shape_ops.c: the same elements under another shape, and the shape
-// itself. Views cost nothing when the plan gives output and input the same memory.
+// The operators of operator/onnx/shape_ops.c: the same elements with another shape, and the shape
+// itself. Views cost nothing if the plan gives output and input the same memory.
 #include <cstring>
 
 #include "device/cpu/kernel_table.h"

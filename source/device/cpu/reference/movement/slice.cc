@@ -42,8 +42,8 @@ int run_slice(KernelContext& context)
 
 // ---- Pad ----
 
-// The axes of a Pad: the output's first `begin` elements are border, then `size` elements come from
-// the input, where they begin at `skip`.
+// An axis of a Pad: the output's first `begin` elements are padding, then `size` elements come from
+// the input, from `skip` on.
 struct Interior
 {
     int64_t begin[MAX_SHAPE_DIM_NUM];
@@ -87,7 +87,7 @@ int64_t modulo(int64_t value, int64_t period)
     return rest < 0 ? rest + period : rest;
 }
 
-// Where an element at `position` outside 0..size-1 comes from.
+// Returns the source of an element at `position` outside 0..size-1.
 int64_t find_border_source(const char* mode, int64_t position, int64_t size)
 {
     if (std::strcmp(mode, "edge") == 0) return std::clamp<int64_t>(position, 0, size - 1);
@@ -97,7 +97,7 @@ int64_t find_border_source(const char* mode, int64_t position, int64_t size)
     return std::min(folded, 2 * (size - 1) - folded);
 }
 
-// Fills the border of `axis`. Axes inside it have theirs already, axes outside it not yet.
+// Fills the padding of `axis`. Axes inside it are padded already, axes outside it not yet.
 void copy_border(thread_pool_t* pool, const char* mode, const tensor* output,
                  const Interior& interior, int axis)
 {
@@ -113,7 +113,7 @@ void copy_border(thread_pool_t* pool, const char* mode, const tensor* output,
     const int64_t begin = interior.begin[axis];
     const int64_t size = interior.size[axis];
     for (int64_t i = 0; i < output->dims[axis]; ++i) {
-        if (i == begin) i += size;  // the interior is there
+        if (i == begin) i += size;  // skip the interior
         if (i == output->dims[axis]) break;
         const int64_t source = begin + find_border_source(mode, i - begin, size);
         copy.run(pool, output->elem_size, element_at(output, first + source * strides[axis]),
@@ -156,7 +156,7 @@ int run_pad(KernelContext& context)
 
 // ---- CenterCropPad ----
 
-// An axis that grows has the odd element of border at its end; one that shrinks loses it there.
+// An axis that grows has the odd element of padding at its end; one that shrinks loses it there.
 int run_center_crop_pad(KernelContext& context)
 {
     const tensor* input = context.input(0);
@@ -240,7 +240,7 @@ int run_trilu(KernelContext& context)
     const int64_t row_num = input->dims[input->dim_num - 2];
     const int64_t column_num = input->dims[input->dim_num - 1];
     const bool upper = context.param<trilu_param>().upper != 0;
-    // Beyond the corners every k does the same.
+    // Beyond the corners every k has the same effect.
     const int64_t k =
         context.input(1) ? std::clamp(context.input(1)->i64[0], -row_num, column_num) : 0;
     const size_t size = input->elem_size;

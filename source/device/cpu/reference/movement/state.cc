@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference kernels of operator/onnx/state_ops.c. Sums are in double.
+// Reference kernels of operator/onnx/state_ops.c. Accumulators are double.
 #include <cmath>
 #include <cstring>
 
@@ -18,10 +18,10 @@ namespace {
 struct Scatter
 {
     int64_t batches, middle;  // middle: lists of rows of a batch
-    int64_t rows, updates;    // those of a list
+    int64_t rows, updates;    // rows of a list
     int64_t row_bytes;
     bool circular;
-    const int64_t* first;  // row of each batch; null: 0
+    const int64_t* first;  // first row of each batch; null: 0
 };
 
 Scatter describe_scatter(const KernelContext& context)
@@ -90,7 +90,7 @@ struct CausalConv
     bool activates;
 };
 
-// Tokens of one channel of one batch, after those of the state.
+// Computes the tokens of one channel of one batch, which follow those of the state.
 template <class T>
 void convolve(const KernelContext& context, const CausalConv& conv, int64_t line, double* padded)
 {
@@ -144,7 +144,7 @@ int run_causal_conv(KernelContext& context)
 
 // ---- LinearAttention ----
 
-// Scratch of a worker, in doubles.
+// A worker's scratch, in doubles.
 struct LinearSpace
 {
     double *state, *query, *key, *decay, *value, *result;
@@ -213,7 +213,7 @@ class LinearHead
         }
     }
 
-    // The value becomes its difference to what the state has for the key.
+    // Replaces the value by its difference to the state's value for the key.
     void subtract(int64_t place) const
     {
         double beta;

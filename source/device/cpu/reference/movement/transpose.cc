@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transpose, DepthToSpace and SpaceToDepth: a permutation of the tensor's own dimensions, or of
-// those of a view with blocks split off.
+// those of a view with separate block axes.
 #include <cstring>
 
 #include "device/cpu/kernel_table.h"
@@ -11,7 +11,7 @@
 namespace tengine::cpu {
 namespace {
 
-// Dimension i of the output is dimension perm[i] of `dims`, the input's dense view.
+// Permutes: dimension i of the output is dimension perm[i] of `dims`, the input's dense view.
 void permute(KernelContext& context, const int dims[], const int perm[], int rank)
 {
     const tensor* output = context.output(0);

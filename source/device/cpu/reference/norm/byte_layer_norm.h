@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of tengine.QLinearLayerNormalization (operator/onnx/qlinear_param.h), where no sum
-// of floats depends on an order, and no product and sum may become one operation.
+// The arithmetic of tengine.QLinearLayerNormalization (operator/onnx/qlinear_param.h): no
+// floating-point sum depends on an order, and no product and sum may be contracted.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace tengine::cpu {
 
-constexpr int kNormBits = 8;  // the fraction's
+constexpr int kNormBits = 8;  // bits of the fraction
 constexpr float kNormUnit = 1 << kNormBits;
 constexpr float kNormLimit = 1 << 21;
 
@@ -37,7 +37,7 @@ struct ByteNorm
         highest = is_signed ? INT8_MAX : UINT8_MAX;
     }
 
-    // The factor of n c - sum c; 0 in a row of one value without an epsilon.
+    // Returns the factor of n c - sum c; 0 for a row of equal values without an epsilon.
     float find_factor(int64_t sum, int64_t squares) const
     {
         const auto number = static_cast<double>(n);
@@ -52,7 +52,8 @@ inline int32_t round_norm(float value)
     return static_cast<int32_t>(std::nearbyint(std::clamp(value, -kNormLimit, kNormLimit)));
 }
 
-// A scale or bias in the result's units: finite, as are all products with it, and 0 for NaN.
+// Returns a scale or bias in the result's units: finite, as are all products with it, and 0 for
+// NaN.
 inline float scale_norm(float value, float y_scale)
 {
     constexpr float kLargest = 0x1p100f;

@@ -12,7 +12,8 @@
 
 namespace tengine::cpu {
 
-// The exponentials of each distance below the largest x of a row. They do not grow with it.
+// The exponentials of each distance below the largest x of a row; they do not grow with the
+// distance.
 using BytePowers = std::array<uint32_t, 256>;
 
 inline BytePowers find_byte_powers(double scale)
@@ -24,7 +25,7 @@ inline BytePowers find_byte_powers(double scale)
     return powers;
 }
 
-// The shares of exponentials in the sum of their row, quantised.
+// The quantised shares of exponentials in the sum of their row.
 struct ByteShare
 {
     double scale;
@@ -39,7 +40,7 @@ struct ByteShare
     {
     }
 
-    // An exponential that is not 0 times the largest factor is beyond all quantised values, too.
+    // A nonzero exponential times the largest factor is also beyond all quantised values.
     void set_sum(uint64_t sum)
     {
         factor = static_cast<float>(std::min(1 / (static_cast<double>(sum) * scale), 0x1p100));

@@ -29,13 +29,13 @@ inline float power_of_two(int32_t exponent)
     return float_of(static_cast<int32_t>(bits));
 }
 
-// e^x = 2^n e^r with n the integer nearest to x / ln 2, |r| <= ln 2 / 2, and e^r from the Taylor
-// polynomial of degree 7, whose remainder is below 2^-27. Within 1.5 units in the last place of
-// std::exp everywhere, including subnormal results, infinities and NaN.
+// Returns e^x = 2^n e^r with n the integer nearest to x / ln 2, |r| <= ln 2 / 2, and e^r from the
+// Taylor polynomial of degree 7, whose remainder is below 2^-27. Within 1.5 units in the last place
+// of std::exp everywhere, including subnormal results, infinities and NaN.
 inline float exponential(float x)
 {
     // Beyond +-104 the result is 0 or infinity. Magnitudes are compared as integers, which have the
-    // same order: gcc makes branches of comparisons of floats, and then it does not vectorise.
+    // same order: GCC compiles comparisons of floats to branches, and then it does not vectorise.
     constexpr int32_t kLimit = 0x42d00000;
     constexpr int32_t kInfinity = 0x7f800000;
     constexpr int32_t kQuietNan = 0x7fc00000;
@@ -57,7 +57,7 @@ inline float exponential(float x)
     p = p * r + 1.0f / 6.0f;
     p = p * r + 0.5f;
     p = p * r * r + r + 1.0f;
-    // In two steps, since 2^n itself may be no normal number.
+    // In two steps, since 2^n itself may not be a normal number.
     const float result = p * power_of_two(n >> 1) * power_of_two(n - (n >> 1));
     return float_of(bits_of(result) | nan);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a tensor of any float type as doubles and back: for kernels whose tensors have several
-// types, and which compute in double.
+// Rows of a tensor of any float type as doubles and back, for kernels with tensors of several types
+// that compute in double.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace tengine::cpu {
 
-// `count` elements from element `first` on.
+// Loads `count` elements from element `first` on.
 using LoadRow = void (*)(const void* from, int64_t first, int64_t count, double* to);
 using StoreRow = void (*)(const double* from, int64_t first, int64_t count, void* to);
 
@@ -30,7 +30,8 @@ void store_row(const double* from, int64_t first, int64_t count, void* to)
         elements[i] = static_cast<T>(from[i]);
 }
 
-// Leave *out_load and *out_store as they are where there is no tensor; EDTYPE for other types.
+// Find the functions for a tensor; without a tensor *out_load and *out_store are left unchanged.
+// EDTYPE for other types.
 template <class Types = FloatTypes>
 int find_load_row(const tensor* from, LoadRow* out_load)
 {

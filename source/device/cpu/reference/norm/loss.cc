@@ -14,7 +14,7 @@ namespace {
 
 using TargetTypes = IndexTypes;
 
-// Where the classes of one position are.
+// The position of the classes of one element.
 template <class T>
 struct Scores
 {
@@ -40,7 +40,8 @@ Scores<T> get_scores(const KernelContext& context)
             multiply_dims(input, 2, input->dim_num)};
 }
 
-// The logarithm of the sum of exponentials of all classes, which scores are relative to.
+// Returns the logarithm of the sum of exponentials of all classes, from which log probabilities are
+// computed.
 template <class T>
 double log_sum_exp(const Scores<T>& scores, int64_t position)
 {
@@ -70,8 +71,8 @@ int check_targets(const KernelContext& context, int64_t classes)
     return TENGINE_OK;
 }
 
-// The loss of each position is -weight * log probability, 0 where the target is ignored. `relative`
-// positions are scores minus their log_sum_exp().
+// Computes the loss of each position: -weight * log probability, 0 if the target is ignored.
+// `relative`: log probabilities are scores minus their log_sum_exp().
 template <class T, class Target, bool relative>
 void compute_loss(const KernelContext& context, const Scores<T>& scores)
 {

@@ -13,10 +13,10 @@
 namespace tengine::cpu {
 namespace {
 
-// Positions of a channel whose accumulators are kept on the stack.
+// Positions of a channel with accumulators on the stack.
 constexpr int kBlock = 128;
 
-// One channel of one image. `image` is its channel 0.
+// Computes one channel of one image; `image` is its channel 0.
 template <class T>
 void normalize_channel(const lrn_param& param, const T* image, int channel, int channels,
                        int64_t extent, T* y)

@@ -11,10 +11,10 @@
 namespace tengine::cpu {
 namespace {
 
-// Added to the standard deviation, as the specification's function body does.
+// Added to the standard deviation, as in the specification's function body.
 constexpr double kEpsilon = 1e-9;
 
-// For every dimension whether mean and deviation are taken along it.
+// Marks the dimensions along which mean and deviation are computed.
 void mark_axes(const KernelContext& context, bool* out_reduced)
 {
     constexpr int64_t kDefault[] = {0, 2, 3};
@@ -27,7 +27,8 @@ void mark_axes(const KernelContext& context, bool* out_reduced)
     }
 }
 
-// Elements that share a mean are spread over the tensor: `group` maps each of them to its sums.
+// Groups of elements that share a mean; they are not adjacent: `group` maps each element to its
+// sums.
 struct Groups
 {
     int rank;

@@ -16,10 +16,10 @@ namespace {
 
 struct Moments
 {
-    double mean, variance;  // the population's
+    double mean, variance;  // of the population
 };
 
-// The moments of `pieces` runs of `count` values that lie `stride` elements apart.
+// Returns the moments of `pieces` runs of `count` values that are `stride` elements apart.
 template <class T>
 Moments moments_of(const T* x, int64_t pieces, int64_t stride, int64_t count)
 {
@@ -38,8 +38,8 @@ Moments moments_of(const T* x, int64_t pieces, int64_t stride, int64_t count)
     return {mean, squares / num};
 }
 
-// y = (x - mean) / sqrt(variance + epsilon) * scale + bias. Taken together the mean and the bias
-// would be one constant, but far from 0 it and the product are large and cancel.
+// y = (x - mean) / sqrt(variance + epsilon) * scale + bias. Combined, the mean and the bias would
+// be one constant, but far from 0 it and the product are large and cancel.
 struct Line
 {
     double mean, slope, bias;
@@ -50,7 +50,7 @@ struct Line
     }
 };
 
-// The rounding error of the mean goes into the bias.
+// The bias includes the rounding error of the mean.
 template <class T>
 void apply(const Line& line, const T* x, int64_t count, T* y)
 {
@@ -72,7 +72,7 @@ void write_real(tensor* target, int64_t index, double value)
     });
 }
 
-// N x C x rest; a list is one channel.
+// N x C x rest; a list has one channel.
 struct Channels
 {
     int64_t batch, num, extent;
@@ -85,8 +85,8 @@ struct Channels
     }
 };
 
-// The given statistics of a channel, or in training those of the batch, which also move the
-// running ones.
+// Returns the given statistics of a channel, or in training those of the batch, which also update
+// the running ones.
 template <class T>
 Moments batch_moments(const KernelContext& context, const Channels& channels, int64_t c)
 {
@@ -178,8 +178,8 @@ int run_group_norm(KernelContext& context)
     return normalize_groups(context, param.num_groups, param.epsilon);
 }
 
-// Scale or bias of LayerNormalization, which broadcasts to the shape of x. Most have exactly the
-// normalised dimensions.
+// Scale or bias of LayerNormalization, which broadcasts to the shape of x. It mostly has exactly
+// the normalised dimensions.
 class Spread
 {
   public:
@@ -189,7 +189,7 @@ class Spread
                     values->dim_num <= x->dim_num - axis;
     }
 
-    // The value for element `inner` of row `row` of rows of `size` elements.
+    // Returns the value for element `inner` of row `row` of rows of `size` elements.
     template <class T>
     compute_t<T> at(int64_t row, int64_t inner, int64_t size, compute_t<T> otherwise) const
     {
@@ -199,7 +199,7 @@ class Spread
     }
 
   private:
-    // Offset of the value for element `position` of x.
+    // Returns the offset of the value for element `position` of x.
     int64_t find(int64_t position) const
     {
         int64_t offset = 0, stride = 1;
@@ -218,7 +218,7 @@ class Spread
     bool is_inner_;
 };
 
-// The moments about 0 instead of the mean.
+// Returns the moments about 0 instead of the mean.
 template <class T>
 Moments moments_about_zero(const T* x, int64_t count)
 {
@@ -228,8 +228,8 @@ Moments moments_about_zero(const T* x, int64_t count)
     return {0, squares / static_cast<double>(count)};
 }
 
-// T is the type of the input, V that of scale, bias and output. Where they differ, the input's
-// type decides how precise the values are that are scaled.
+// T is the type of the input, V that of scale, bias and output. If they differ, the normalised
+// values are rounded to the input's type before they are scaled.
 template <class T, class V, bool kAboutMean>
 void normalize_layers(const KernelContext& context, int axis)
 {
@@ -288,7 +288,7 @@ int run_rms_norm(KernelContext& context)
     });
 }
 
-// Divides `count` values that lie `stride` apart by their norm; zeroes stay zeroes.
+// Divides `count` values that are `stride` apart by their norm; zeros stay zeros.
 template <class T>
 void divide_by_norm(const T* x, int64_t count, int64_t stride, int p, T* y)
 {

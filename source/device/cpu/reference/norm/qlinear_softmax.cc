@@ -13,7 +13,7 @@
 namespace tengine::cpu {
 namespace {
 
-// A row of n elements, `stride` apart.
+// Computes a row of n elements, `stride` apart.
 template <class T>
 void share_row(const T* x, int64_t n, int64_t stride, const BytePowers& powers, ByteShare share,
                uint8_t* y)
@@ -32,7 +32,7 @@ void share_row(const T* x, int64_t n, int64_t stride, const BytePowers& powers, 
         y[i * stride] = share(power(i));
 }
 
-// ERANGE for a scale that comes at run time and that the operator does not have.
+// ERANGE for a scale that is known only at run time and outside the operator's range.
 int check_scale(const KernelContext& context, int index)
 {
     const float scale = context.input(index)->f32[0];

@@ -89,7 +89,7 @@ struct Prod
     T result(int64_t) const { return static_cast<T>(value); }
 };
 
-// The result without elements is the value that any other replaces.
+// Without elements the result is the identity of the operation.
 template <class T>
 struct Max
 {
@@ -118,7 +118,7 @@ struct Dimension
     int64_t stride;
 };
 
-// A list of dimensions from the outermost inwards, neighbours merged.
+// A list of dimensions from the outermost inwards; neighbours are merged.
 struct Dimensions
 {
     int rank = 0;
@@ -152,8 +152,8 @@ struct Reduction
     Dimensions reduced;
 };
 
-// Without axes all are reduced or, with noop_with_empty_axes, none: each element by itself, of
-// which a magnitude, a square or a logarithm is still taken.
+// Without axes all dimensions are reduced or, with noop_with_empty_axes, none: each element is
+// reduced alone, which still computes a magnitude, a square or a logarithm.
 int read_reduction(const KernelContext& context, Reduction* out_reduction)
 {
     const tensor* input = context.input(0);
@@ -212,7 +212,7 @@ int run_reduce(KernelContext& context)
     const tensor* input = context.input(0);
     Reduction reduction;
     TENGINE_RETURN_IF_ERROR(read_reduction(context, &reduction));
-    // Extremes of bool are those of its bytes.
+    // Extremes of bool are computed as uint8.
     const int data_type = input->data_type == TENGINE_DT_BOOL ? TENGINE_DT_UINT8 : input->data_type;
     return dispatch_type(Types{}, data_type, [&](auto type) {
         using T = typename decltype(type)::type;

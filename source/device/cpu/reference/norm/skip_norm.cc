@@ -18,7 +18,7 @@ const T* values_of(const tensor* values)
     return values ? static_cast<const T*>(values->data) : nullptr;
 }
 
-// The sum that is normalised: input + skip + bias.
+// Returns the sum that is normalised: input + skip + bias.
 template <class T>
 class Sum
 {
@@ -43,7 +43,7 @@ class Sum
     const T *input_, *skip_, *bias_;
 };
 
-// The mean of function(s) over the row of `size` sums that begins at `first`.
+// Returns the mean of function(s) over the row of `size` sums that begins at `first`.
 template <class T, class Function>
 double mean_of(const Sum<T>& sum, int64_t first, int64_t size, const Function& function)
 {

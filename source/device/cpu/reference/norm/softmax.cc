@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernels of Softmax, LogSoftmax and Hardmax (operator/onnx/softmax_ops.c).
 //
-// The tensor is [outer, n, inner] with the softmax along n. With inner == 1 one row is treated
-// after the other; else columns are treated in blocks, so that the innermost loop always runs along
-// consecutive elements.
+// The tensor is [outer, n, inner] with the softmax along n. If inner is 1, rows are computed one
+// after the other; else columns in blocks, so that the innermost loop always runs along consecutive
+// elements.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -33,8 +33,8 @@ Extent get_extent(const KernelContext& context)
             multiply_dims(input, at + 1, input->dim_num)};
 }
 
-// Partial results that a loop along consecutive elements keeps side by side: the compiler must not
-// reorder float arithmetic, so one accumulator would not vectorise.
+// The number of accumulators of a loop along consecutive elements: the compiler must not reorder
+// float arithmetic, so that one accumulator would not vectorise.
 constexpr int kLanes = 16;
 
 template <class T>
@@ -74,7 +74,7 @@ double sum_exponentials(const T* row, int64_t n, compute_t<T> largest)
     return sum;
 }
 
-// The result for x once the largest value and the sum of exponentials are known.
+// The result for x when the largest value and the sum of exponentials are known.
 struct Softmax
 {
     template <class C>
@@ -109,7 +109,7 @@ void transform_row(const T* row, int64_t n, T* out)
 
 constexpr int kColumns = 64;
 
-// `width` columns with `stride` elements from one row to the next.
+// Computes `width` columns with `stride` elements between rows.
 template <class Function, class T>
 void transform_columns(const T* in, int64_t n, int64_t stride, int width, T* out)
 {
@@ -192,7 +192,7 @@ int run_softmax(KernelContext& context)
     });
 }
 
-// 1 at the first of the largest elements, 0 elsewhere.
+// Writes 1 at the first of the largest elements, 0 elsewhere.
 template <class T>
 void mark_largest(const T* in, int64_t n, int64_t stride, T* out)
 {

@@ -24,7 +24,7 @@ class Generator
         state_ = std::isnan(seed) ? choose_seed(*context.node) : fp32_to_bits(seed);
     }
     explicit Generator(uint64_t seed) : state_(seed) {}
-    // Runs differ by the time, and nodes of one run by their place.
+    // Seeds differ between runs by the time, and between nodes of one run by their index.
     static uint64_t choose_seed(const node& node)
     {
         return get_time_ns() + (static_cast<uint64_t>(node.index) << 48);
@@ -36,9 +36,9 @@ class Generator
         z = (z ^ z >> 27) * 0x94d049bb133111ebu;
         return z ^ z >> 31;
     }
-    // [0, 1), all 53 bits of the mantissa random.
+    // Returns a number in [0, 1); all 53 bits of the mantissa are random.
     double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
-    // Mean 0, deviation 1, by the method of Box and Muller.
+    // Returns a number with mean 0 and deviation 1, by the method of Box and Muller.
     double normal()
     {
         constexpr double kTwoPi = 6.283185307179586;
@@ -109,8 +109,8 @@ int run_bernoulli(KernelContext& context)
     });
 }
 
-// Scratch: the running sum of one batch's probabilities, not normalised. Inputs are logarithms; the
-// greatest is subtracted from them so that none overflows.
+// Computes into scratch the running sum of one batch's probabilities, not normalised. Inputs are
+// logarithms; the largest is subtracted first so that none overflows.
 void sum_probabilities(const tensor* input, int64_t batch, double* out_sums)
 {
     const int64_t class_num = input->dims[1];
@@ -154,7 +154,7 @@ int prepare_multinomial(KernelContext& context)
 
 // ---- Dropout ----
 
-// The share of elements that it drops: 0 but in training.
+// Reads the share of elements that it drops: 0 except in training.
 int read_dropped_share(const KernelContext& context, float* out_ratio)
 {
     const tensor* training = context.input(2);
@@ -179,7 +179,7 @@ int keep_all(const KernelContext& context)
     return TENGINE_OK;
 }
 
-// Kept elements are scaled, so that the mean stays what it was.
+// Kept elements are scaled, so that the mean does not change.
 int run_dropout(KernelContext& context)
 {
     float ratio;

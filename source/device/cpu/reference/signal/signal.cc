@@ -18,17 +18,17 @@ struct Complex
     double real, imaginary;
 };
 
-// A transform of `length` points of which the first `bins` results are wanted.
+// A transform of `length` points, of which the first `bins` results are computed.
 struct Transform
 {
     const Complex* roots;  // exp(∓2πi·k/length) for k in [0, length)
     int64_t length;
     int64_t bins;
     double scale;
-    int components;  // a result's: 2, or 1 when only the real part is wanted
+    int components;  // numbers of a result: 2, or 1 for the real part only
 };
 
-// Scratch holds the roots and one line of samples per worker.
+// Requests the roots, and a line of samples for each worker.
 void request_scratch(KernelContext& context, int64_t length)
 {
     const int64_t lines = 1 + int64_t{get_thread_pool_size(context.pool)};
@@ -49,7 +49,7 @@ Transform make_transform(const KernelContext& context, const dft_size& size, boo
     return {roots, length, size.bins, scale, size.components};
 }
 
-// Worker `worker`'s line of samples.
+// Returns worker `worker`'s line of samples.
 Complex* get_line(const KernelContext& context, int64_t length, int worker)
 {
     return static_cast<Complex*>(context.scratch) + (1 + int64_t{worker}) * length;
@@ -94,8 +94,7 @@ int prepare_dft(KernelContext& context)
     return TENGINE_OK;
 }
 
-// The samples of a line of `length`; `given` of them are there, and those that are missing mirror
-// them.
+// Completes a line of `length` samples, the first `given` of which are set: the others mirror them.
 void mirror_spectrum(Complex* samples, int64_t given, int64_t length)
 {
     std::fill(samples + given, samples + length, Complex{0, 0});

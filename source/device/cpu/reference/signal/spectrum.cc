@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The neighbours of the transforms of signal.cc: HannWindow, HammingWindow, BlackmanWindow and
-// MelWeightMatrix of operator/onnx/signal_ops.c.
+// HannWindow, HammingWindow, BlackmanWindow and MelWeightMatrix of operator/onnx/signal_ops.c; the
+// transforms are in signal.cc.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -21,7 +21,7 @@ struct Cosines
     double constant, first, second;
 };
 
-// The angle goes round once in the window; a symmetric one ends where it began.
+// The angle goes from 0 to 2 pi over the window; a symmetric one ends at its first value.
 double evaluate_window(const Cosines& cosines, int64_t i, int64_t size, bool periodic)
 {
     constexpr double kTwoPi = 6.283185307179586;
@@ -82,7 +82,7 @@ struct MelScale
     double step = 0;
     double rows_per_hertz = 0;
 
-    // The row (frequency of the DFT) of a corner.
+    // Returns the row (frequency of the DFT) of a corner.
     double find_row(int64_t corner) const
     {
         const double hertz = mel_to_hertz(low_mel + step * static_cast<double>(corner));
@@ -102,7 +102,8 @@ int read_mel_scale(const KernelContext& context, MelScale* out_scale)
     TENGINE_RETURN_IF_ERROR(read_float_input(context.node, 3, &low, 1, &num));
     TENGINE_RETURN_IF_ERROR(read_float_input(context.node, 4, &high, 1, &num));
     if (sample_rate < 1) {
-        return fail_node(context.node, TENGINE_ERANGE, "sample_rate is %lld, it must be positive",
+        return fail_node(context.node, TENGINE_ERANGE,
+                         "sample_rate is %lld, expected a positive number",
                          static_cast<long long>(sample_rate));
     }
     if (!(low >= 0 && low <= high && std::isfinite(high))) {
@@ -110,7 +111,7 @@ int read_mel_scale(const KernelContext& context, MelScale* out_scale)
                          "the edges are %g and %g Hz, expected 0 <= lower <= upper",
                          static_cast<double>(low), static_cast<double>(high));
     }
-    // The specification's example divides by the number of corners, not of the gaps between them.
+    // The specification's example divides by the number of corners, not by the number of gaps.
     const double corners = static_cast<double>(context.output(0)->dims[1]) + 2;
     out_scale->low_mel = hertz_to_mel(low);
     out_scale->step = (hertz_to_mel(high) - out_scale->low_mel) / corners;
@@ -119,7 +120,7 @@ int read_mel_scale(const KernelContext& context, MelScale* out_scale)
     return TENGINE_OK;
 }
 
-// One column of the matrix, whose elements are `stride` apart and 0 so far.
+// Writes one column of the matrix; its elements are `stride` apart and 0 before.
 template <class T>
 void draw_triangle(int64_t start, int64_t peak, int64_t end, T* column, int64_t stride)
 {
@@ -135,7 +136,7 @@ void draw_triangle(int64_t start, int64_t peak, int64_t end, T* column, int64_t 
         column[row * stride] = divide(end - row, end - peak);
 }
 
-// `last_row` is that of the last corner; rounding must not carry another one beyond it.
+// `last_row` is the row of the last corner; rounding must not move another corner beyond it.
 template <class T>
 void draw_triangles(const MelScale& scale, int64_t last_row, const tensor* output)
 {
@@ -157,7 +158,7 @@ int run_mel_weight_matrix(KernelContext& context)
     const double last_row = scale.find_row(int64_t{output->dims[1]} + 1);
     if (!(last_row < output->dims[0])) {
         return fail_node(context.node, TENGINE_ERANGE,
-                         "upper_edge_hertz lies beyond half the sample rate: the DFT has %d "
+                         "upper_edge_hertz is beyond half the sample rate: the DFT has %d "
                          "frequencies, the highest band ends at number %.0f",
                          output->dims[0], last_row);
     }

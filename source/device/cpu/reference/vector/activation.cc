@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernels of activation functions with parameters (operator/onnx/activation_ops.c). The
-// parameters are floats; double and integer elements are computed with them as they are.
+// parameters are floats, which are not converted to the type of double and integer elements.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -95,7 +95,7 @@ int run_gelu(KernelContext& context)
     });
 }
 
-// The value of an optional scalar input.
+// Returns the value of an optional scalar input.
 template <class T>
 compute_t<T> read_bound(const tensor* bound, compute_t<T> otherwise)
 {
@@ -108,7 +108,7 @@ int run_clip(KernelContext& context)
         using T = typename decltype(type)::type;
         using C = compute_t<T>;
         using Limits = std::numeric_limits<C>;
-        // Without a bound infinities pass too.
+        // Without a bound infinities are not clipped either.
         constexpr C kLow = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
         constexpr C kHigh = Limits::has_infinity ? Limits::infinity() : Limits::max();
         const C low = read_bound<T>(context.input(1), kLow);

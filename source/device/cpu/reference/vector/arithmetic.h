@@ -51,7 +51,7 @@ T wrap_negate(T a)
     }
 }
 
-// Integers: rounded towards zero; 0 when b is 0, as numpy has it.
+// Integers: the quotient is rounded towards zero; 0 if b is 0, as in numpy.
 template <class T>
 T wrap_divide(T a, T b)
 {
@@ -64,7 +64,7 @@ T wrap_divide(T a, T b)
     }
 }
 
-// NaN in either makes the result NaN.
+// If either is NaN, the result is NaN.
 template <class T>
 T larger(T a, T b)
 {
@@ -83,11 +83,11 @@ T smaller(T a, T b)
     return a < b ? a : b;
 }
 
-// To an integer: rounded towards zero, the nearest limit when out of range, 0 for NaN.
+// Converts to an integer: rounded towards zero, the nearest limit if out of range, 0 for NaN.
 template <class To>
 To saturate(double value)
 {
-    // The upper limit of 64-bit types rounds up here, so that `>=` is exact for all.
+    // The upper limit of 64-bit types is rounded up here, so that `>=` is exact for all types.
     constexpr double kLow = static_cast<double>(std::numeric_limits<To>::min());
     constexpr double kHigh = static_cast<double>(std::numeric_limits<To>::max());
     if (value != value) return 0;
@@ -96,7 +96,7 @@ To saturate(double value)
     return static_cast<To>(value);
 }
 
-// A result computed in double as an element.
+// Converts a result computed in double to an element.
 template <class To>
 To from_double(double value)
 {

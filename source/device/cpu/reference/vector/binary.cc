@@ -31,12 +31,12 @@ FUNCTION(Max, larger(a, b))
 FUNCTION(BitwiseAnd, a& b)
 FUNCTION(BitwiseOr, a | b)
 FUNCTION(BitwiseXor, a ^ b)
-// Shifts by the width or more leave nothing.
+// Shifts by the width or more give 0.
 FUNCTION(ShiftLeft, static_cast<T>(b < 8 * sizeof(T) ? static_cast<uint64_t>(a) << b : 0))
 FUNCTION(ShiftRight, static_cast<T>(b < 8 * sizeof(T) ? a >> b : 0))
 #undef FUNCTION
 
-// The sign of the dividend, as C has it; 0 when an integer divisor is 0.
+// The remainder has the sign of the dividend, as in C; 0 if an integer divisor is 0.
 struct Remainder
 {
     template <class T>
@@ -51,7 +51,7 @@ struct Remainder
     }
 };
 
-// The sign of the divisor, as Python has it.
+// The remainder has the sign of the divisor, as in Python.
 struct Modulo
 {
     template <class T>
@@ -98,7 +98,7 @@ int run_mod(KernelContext& context)
                                            : run_binary<IntegerTypes, Modulo>(context);
 }
 
-// The output is the running result: output = input 0, then output = output op input i.
+// The output holds the running result: output = input 0, then output = output op input i.
 template <class T, class Function>
 void fold_inputs(const KernelContext& context, const Function& function)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernels of Cast and CastLike (operator/onnx/cast_ops.c). Elements are widened to
-// double, int64_t or uint64_t, which loses nothing, and narrowed from there; this keeps 529 pairs
-// of types at 56 short loops.
+// double, int64_t or uint64_t, which is exact, and narrowed from there: 529 pairs of types need
+// only 56 short loops.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -24,8 +24,8 @@ struct alignas(8) Wide
     unsigned char bytes[kBlock * 8];
 };
 
-// Rounding a double to float and then to fp16 or bf16 could round twice. When the first step is not
-// exact, its result is made odd (the one of the two neighbours with the last bit set), from which
+// Rounding a double to float and then to fp16 or bf16 could round twice. If the first step is not
+// exact, its result is made odd (of the two neighbours, the one with the last bit set), from which
 // the second step rounds correctly.
 float round_to_odd(double value)
 {
@@ -49,7 +49,7 @@ To narrow(From value)
     }
 }
 
-// The source and target of a cast; reader and writer are for small elements only.
+// The source and target of a cast; reader and writer are used for small elements only.
 struct Ends
 {
     const tensor* source;
@@ -64,7 +64,7 @@ using Narrow = void (*)(const Ends& ends, const Wide& wide, int64_t begin, int64
 template <class From>
 void widen_block(const Ends& ends, int64_t begin, int64_t num, Wide* out_wide)
 {
-    // A bool is read as a byte: the user's data may hold other values than 0 and 1.
+    // A bool is read as a byte: the user's data may have other values than 0 and 1.
     using Stored = std::conditional_t<std::is_same_v<From, bool>, uint8_t, From>;
     const Stored* values = static_cast<const Stored*>(ends.source->data) + begin;
     auto* wide = reinterpret_cast<wide_t<From>*>(out_wide->bytes);
@@ -136,7 +136,7 @@ power_rounding find_rounding(const cast_param& param)
     return std::strcmp(mode, "nearest") == 0 ? POWER_NEAREST : POWER_UP;
 }
 
-// Blocks begin at multiples of kBlock, so that no byte of small elements belongs to two.
+// Blocks begin at multiples of kBlock, so that no byte of small elements belongs to two blocks.
 int run_cast(KernelContext& context)
 {
     const auto& param = context.param<cast_param>();

@@ -8,7 +8,7 @@
 namespace tengine::cpu {
 namespace {
 
-// Any byte but 0 is true.
+// Any nonzero byte is true.
 struct And
 {
     bool operator()(uint8_t a, uint8_t b) const { return a != 0 && b != 0; }
@@ -29,7 +29,8 @@ struct Equal
         return a == b;
     }
 };
-// Strings of a graph are held once, but a graph that a pass tries something with has its own.
+// Equal strings of a graph are one pointer, but a graph that a pass tries something with has its
+// own copies.
 struct SameText
 {
     bool operator()(const char* a, const char* b) const { return a == b || std::strcmp(a, b) == 0; }
@@ -58,7 +59,7 @@ int run_logic(KernelContext& context)
     return TENGINE_OK;
 }
 
-// function(input first, input 1 - first): a > b is b < a.
+// Calls function(input first, input 1 - first): a > b is b < a.
 template <class Function, int first>
 int run_comparison(KernelContext& context)
 {

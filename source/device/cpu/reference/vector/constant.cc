@@ -24,7 +24,7 @@ int run_constant(KernelContext& context)
     return TENGINE_OK;
 }
 
-// A byte of elements that are all the same, and at the end of fewer.
+// Fills bytes with packed elements that are all equal; the last byte may have fewer.
 void fill_packed(const op_tensor& value, const tensor* output)
 {
     const int bits = get_data_type_bits(output->data_type);
@@ -62,7 +62,7 @@ int run_range(KernelContext& context)
     const tensor* output = context.output(0);
     return dispatch_type(Types{}, output->data_type, [&](auto type) {
         using T = typename decltype(type)::type;
-        // Unsigned integers wrap where the last, unused value of a signed range would overflow.
+        // Unsigned integers wrap; the last, unused value of a signed range would overflow.
         using Sum = std::conditional_t<std::is_integral_v<T>, uint64_t, compute_t<T>>;
         const Sum start = static_cast<Sum>(*static_cast<const T*>(context.input(0)->data));
         const Sum delta = static_cast<Sum>(*static_cast<const T*>(context.input(2)->data));

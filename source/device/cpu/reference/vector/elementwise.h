@@ -7,7 +7,7 @@
 #include "device/cpu/shared/broadcast.h"
 #include "device/cpu/shared/types.h"
 
-// The iterations of the loop that follows are independent; an output may be the input itself.
+// The iterations of the following loop are independent; an output may be the input itself.
 #if defined(__clang__)
 #define TENGINE_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
@@ -27,7 +27,7 @@ bool accepts_input(const node& node)
     return has_type(Types{}, get_ir_node_input(&node, index)->data_type);
 }
 
-// output[i] = function(input[i]), in the types arithmetic is done in.
+// Computes output[i] = function(input[i]), in the types of the arithmetic.
 template <class In, class Out, class Function>
 int map_elements(const KernelContext& context, const Function& function)
 {
@@ -43,7 +43,7 @@ int map_elements(const KernelContext& context, const Function& function)
     return TENGINE_OK;
 }
 
-// The same when input and output have one type, out of Types.
+// Does the same if input and output have one type, out of Types.
 template <class Types, class Function>
 int map_same_type(const KernelContext& context, const Function& function)
 {
@@ -65,7 +65,7 @@ void combine_run(const In* a, int64_t step_a, const In* b, int64_t step_b, Out* 
     }
 }
 
-// For the type that networks compute in, loops of known strides, so that they vectorise.
+// Loops with known strides for fp32, the usual type of networks, so that they vectorise.
 template <class Out, class Function>
 void combine_run(const float* a, int64_t step_a, const float* b, int64_t step_b, Out* out,
                  int64_t count, const Function& function)
@@ -89,7 +89,7 @@ void combine_run(const float* a, int64_t step_a, const float* b, int64_t step_b,
     }
 }
 
-// output[i] = function(a[..], b[..]) on broadcast inputs.
+// Computes output[i] = function(a[..], b[..]) for broadcast inputs.
 template <class In, class Out, class Function>
 void combine_broadcast(const KernelContext& context, const tensor* first, const tensor* second,
                        const Function& function)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lookup: each byte is replaced by an entry of a table of 256.
+// Lookup: replaces each 8-bit element by an entry of a table of 256.
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/grain.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference kernel of Pow (operator/onnx/binary_ops.c), whose exponent has a type of its own.
+// Reference kernel of Pow (operator/onnx/binary_ops.c). The exponent may have another type.
 #include <cmath>
 
 #include "device/cpu/kernel_table.h"
@@ -11,8 +11,8 @@ namespace {
 
 using BaseTypes = TypeList<float, Half, BFloat16, double, int32_t, int64_t>;
 
-// By repeated squaring, modulo 2^bits. A negative power is 0 except for the bases 1 and -1, as the
-// division is rounded towards zero; that of 0 is 0 as well.
+// Computes a power by repeated squaring, modulo 2^bits. A negative exponent gives 0 except for the
+// bases 1 and -1, as the division is rounded towards zero; base 0 gives 0 as well.
 template <class T>
 T integer_power(T base, int64_t exponent)
 {
@@ -31,7 +31,7 @@ Base power(Base base, Exponent exponent)
     using C = compute_t<Base>;
     if constexpr (is_float<Base>) {
         const C value = static_cast<C>(base);
-        // Exact and much faster than pow(); normalisation layers are full of it.
+        // A square is exact and much faster than pow(); normalisation layers use it often.
         if (exponent == Exponent(2)) return static_cast<Base>(value * value);
         return static_cast<Base>(std::pow(value, static_cast<C>(exponent)));
     } else if constexpr (is_float<Exponent>) {

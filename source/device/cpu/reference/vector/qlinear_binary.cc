@@ -8,7 +8,7 @@
 namespace tengine::cpu {
 namespace {
 
-// output[i] = function(a[..] - its zero point, b[..] - its zero point).
+// Computes output[i] = function(a[..] - its zero point, b[..] - its zero point).
 template <class A, class B, class Function>
 void combine(const KernelContext& context, const Function& function)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which scale an element of QuantizeLinear and DequantizeLinear has, and the type it is divided in.
+// The scale of each element of QuantizeLinear and DequantizeLinear, and the type of the division.
 #pragma once
 
 #include "device/cpu/kernel_context.h"
@@ -11,14 +11,14 @@ namespace tengine::cpu {
 
 constexpr int64_t kChunk = 1024;
 
-// The scale of each run of elements.
+// The scale of each run of elements with one scale.
 struct Slices
 {
     int64_t size = kChunk;  // elements of a run
-    int64_t number = 1;     // along the axis
-    int64_t inner = 1;      // that lie side by side after the axis, each with a scale of its own
-    int64_t block = 1;      // along the axis share a scale
-    int64_t scales = 0;     // scales of each index before the axis; 0: all share theirs
+    int64_t number = 1;     // slices along the axis
+    int64_t inner = 1;      // adjacent elements after the axis, each with its own scale
+    int64_t block = 1;      // elements along the axis that share a scale
+    int64_t scales = 0;     // scales of each index before the axis; 0: all indices share them
 
     int64_t scale_of(int64_t stretch) const
     {
@@ -27,7 +27,7 @@ struct Slices
     }
 };
 
-// With one scale for all the tensor is cut in chunks, so that threads can share it.
+// A tensor with one scale is cut in chunks, so that threads can share it.
 inline int find_slices(const KernelContext& context, Slices* out_slices)
 {
     const quant_param& param = context.param<quant_param>();
@@ -43,7 +43,7 @@ inline int find_slices(const KernelContext& context, Slices* out_slices)
     return TENGINE_OK;
 }
 
-// The quotient as the type of the division has it.
+// Returns the quotient, rounded to the type of the division.
 template <class Compute>
 Compute divide(Compute x, Compute divisor, int data_type)
 {
@@ -56,7 +56,8 @@ Compute divide(Compute x, Compute divisor, int data_type)
     return x / divisor;
 }
 
-// The type that QuantizeLinear divides in, which may be narrower than the one it computes in.
+// Returns the type of QuantizeLinear's division, which may be narrower than that of the
+// computation.
 inline int division_type(const KernelContext& context)
 {
     const int precision = context.param<quant_param>().precision;

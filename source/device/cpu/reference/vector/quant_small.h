@@ -6,10 +6,10 @@
 
 namespace tengine::cpu {
 
-// The output has such a type: integers saturate after the zero point is added, floats of 4 bits are
-// rounded after it; floats of 8 bits have none but 0.
+// For an output of such a type: integers saturate after the zero point is added, floats of 4 bits
+// are rounded after it; zero points of floats of 8 bits are 0.
 int quantize_small(KernelContext& context);
-// The input has such a type.
+// For an input of such a type.
 int dequantize_small(KernelContext& context);
 
 }  // namespace tengine::cpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See quant_small.h. Element by element: a scale may belong to one element alone, and several
-// elements to one byte.
+// See quant_small.h. Elements are computed one by one: an element may have its own scale, and
+// several elements may share a byte.
 #include <algorithm>
 
 #include "device/cpu/parallel.h"
@@ -57,7 +57,7 @@ class SmallQuantizer
     QuantizedRange range_ = {};
 };
 
-// Zero points: none is 0.
+// The zero points; absent ones are 0.
 class ZeroPoints
 {
   public:

@@ -14,7 +14,7 @@
 
 namespace tengine::cpu {
 
-// The range of a quantised type, for kernels that pick it at run time.
+// The range of a quantised type, for kernels that choose it at run time.
 struct QuantizedRange
 {
     double lowest, highest;
@@ -31,7 +31,7 @@ inline QuantizedRange byte_range(int data_type)
     return data_type == TENGINE_DT_INT8 ? range_of<int8_t>() : range_of<uint8_t>();
 }
 
-// round(value) + zero_point, ties to even, saturated. NaN gives the lowest value.
+// Returns round(value) + zero_point, ties to even, saturated; the lowest value for NaN.
 inline int quantize(double value, int zero_point, const QuantizedRange& range)
 {
     const double shifted = std::nearbyint(value) + zero_point;
@@ -39,8 +39,8 @@ inline int quantize(double value, int zero_point, const QuantizedRange& range)
     return static_cast<int>(shifted < range.highest ? shifted : range.highest);
 }
 
-// Scale and zero point with which DynamicQuantizeLinear makes uint8 of values: their range, widened
-// to hold 0, becomes 0..255.
+// The scale and zero point with which DynamicQuantizeLinear converts values to uint8: their range,
+// widened to include 0, becomes 0..255.
 struct DynamicRange
 {
     float scale;
@@ -53,7 +53,7 @@ struct DynamicRange
             lowest = std::min(lowest, values[i]);
             highest = std::max(highest, values[i]);
         }
-        // All zero: any scale will do.
+        // If all values are zero, any scale is correct.
         scale = highest == lowest ? 1.0f : (highest - lowest) / 255.0f;
         zero_point = quantize(-lowest / scale, 0, range_of<uint8_t>());
     }
@@ -63,7 +63,7 @@ struct DynamicRange
     }
 };
 
-// Element `index` of a parameter of any float type, or a power of two.
+// Returns element `index` of a parameter of any float type, or a power of two.
 inline double read_real(const tensor* values, int64_t index)
 {
     switch (values->data_type) {

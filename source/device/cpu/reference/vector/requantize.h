@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The requantisation of integer sums: the definition of tengine/fixed_point.h, written out. The
-// fast kernels compute the same bits in their own way.
+// The requantisation of integer sums, written as tengine/fixed_point.h defines it. The fast kernels
+// compute the same bits in their own ways.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ inline bool is_factor(double real)
     return real >= 0 && real < 2147483647.0;
 }
 
-// The largest, up to kMostShift, with which a factor is rounded to less than 2^31.
+// Returns the largest shift, up to kMostShift, with which a factor is rounded to less than 2^31.
 inline int find_shift(double real)
 {
     int shift = 0;
@@ -40,8 +40,8 @@ inline Multiplier make_multiplier(double real, int shift)
     return {static_cast<int64_t>(std::nearbyint(std::ldexp(real, shift))), shift};
 }
 
-// Multipliers with one shift, that of the largest. ERANGE, with the node's name, for reals that no
-// factor has.
+// Makes multipliers with one shift, that of the largest. ERANGE, with the node's name: no factor
+// represents a real.
 inline int make_multipliers(const KernelContext& context, const double* reals, int number,
                             Multiplier* out_multipliers)
 {
@@ -49,7 +49,7 @@ inline int make_multipliers(const KernelContext& context, const double* reals, i
     for (int i = 0; i < number; ++i) {
         if (!is_factor(reals[i]))
             return fail_node(context.node, TENGINE_ERANGE,
-                             "its scales make a factor of %g, expected 0 to 2^31", reals[i]);
+                             "the scales give a factor of %g, expected 0 to 2^31", reals[i]);
         largest = std::max(largest, reals[i]);
     }
     for (int i = 0; i < number; ++i)
@@ -57,7 +57,7 @@ inline int make_multipliers(const KernelContext& context, const double* reals, i
     return TENGINE_OK;
 }
 
-// value / 2^shift, ties to even; the shift is below 63.
+// Returns value / 2^shift, ties to even; the shift is below 63.
 inline int64_t divide_by_power(int64_t value, int shift)
 {
     const int64_t unit = int64_t{1} << shift;
@@ -72,7 +72,7 @@ inline int64_t divide_by_power(int64_t value, int shift)
 }
 
 // Requantises sums for a tensor of `data_type`; int8 and uint8 have the same bits. A sum beyond
-// int32 is taken as the nearest int32.
+// int32 counts as the nearest int32.
 class Requantizer
 {
   public:
@@ -88,7 +88,7 @@ class Requantizer
         const int64_t narrow = std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX);
         return saturate(divide_by_power(narrow * multiplier.factor, multiplier.shift));
     }
-    // The byte of a value already in the result's scale.
+    // Returns the element for a value in the result's scale.
     uint8_t saturate(int64_t rounded) const
     {
         return static_cast<uint8_t>(std::clamp(rounded + zero_point_, lowest_, highest_));

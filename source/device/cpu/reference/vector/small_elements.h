@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of 2 and 4 bits and floats of 4 and 8 bits (TYPES_SMALL of operator/type_set.h) as
-// numbers, for kernels that compute with them, and as bytes, for those that move them. Minimal
-// builds have no operator that takes them.
+// Elements of 2 and 4 bits and floats of 4 and 8 bits (TYPES_SMALL of operator/type_set.h), as
+// numbers for kernels that compute with them, and as bytes for those that move them. Minimal builds
+// have no operator that accepts them.
 #pragma once
 
 #include <array>
@@ -61,8 +61,8 @@ class SmallReader
     std::array<double, 256> values_ = {};
 };
 
-// Makes elements of such a type of numbers. Floats are rounded and saturate as small_float.h says;
-// integers are cut towards zero and keep their low bits, as Cast has it.
+// Converts numbers to elements of such a type. Floats are rounded and saturate as small_float.h
+// says; integers are truncated and keep their low bits, as in Cast.
 class SmallWriter
 {
   public:
@@ -95,8 +95,8 @@ class SmallWriter
     }
 
   private:
-    // A number that no double holds becomes one that is rounded in the same way: the bits beyond
-    // those that decide become one sticky bit.
+    // Rounds a number that double cannot represent to one that is rounded in the same way later:
+    // the bits beyond those that decide become one sticky bit.
     template <class T>
     static double widen(T value)
     {
@@ -123,7 +123,8 @@ inline bool is_packed(const tensor* value)
     return value && is_small(value->data_type) && get_data_type_bits(value->data_type) < 8;
 }
 
-// For Kernel::prepare of run_unpacked(): room for those tensors with a byte for each element.
+// Kernel::prepare of run_unpacked(): requests memory for those tensors with a byte for each
+// element.
 inline int prepare_unpacked(KernelContext& context)
 {
     uint64_t bytes = 0;
@@ -134,7 +135,7 @@ inline int prepare_unpacked(KernelContext& context)
     return TENGINE_OK;
 }
 
-// The tensors of a node with one output and up to four inputs as a kernel for whole bytes sees
+// The tensors of a node with one output and up to four inputs, as a kernel for whole bytes sees
 // them.
 class Unpacked
 {
@@ -192,8 +193,8 @@ class Unpacked
     tensor* output_ = nullptr;
 };
 
-// A kernel that moves elements without a look at them, for elements of any size: `kRun` knows whole
-// bytes only.
+// Runs a kernel that moves elements without reading their values, for elements of any size: `kRun`
+// supports whole bytes only.
 template <int (*kRun)(KernelContext& context)>
 int run_unpacked(KernelContext& context)
 {

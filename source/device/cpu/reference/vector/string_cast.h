@@ -6,7 +6,7 @@
 
 namespace tengine::cpu {
 
-// One of input and output, or both, are of strings.
+// Casts if the input or the output, or both, are strings.
 TENGINE_MUST_USE int cast_strings(const KernelContext& context);
 
 }  // namespace tengine::cpu

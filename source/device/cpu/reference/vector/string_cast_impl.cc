@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as strings: with the fewest digits that are the same number when they are read again,
-// NaN, INF and -INF; and back: integers exactly, all others as doubles. The program's locale has no
-// effect.
+// Numbers as strings: with the fewest digits from which reading gives the same number, NaN, INF and
+// -INF; and back: integers exactly, all others as doubles. The program's locale has no effect.
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -63,7 +62,7 @@ bool parse(std::string_view text, T* out_value)
     return end.ec == std::errc() && end.ptr == text.data() + text.size() && !text.empty();
 }
 
-// A number too large or too small for a double is infinite or 0.
+// A number out of the range of a double becomes infinite or 0.
 bool parse_double(const char* text, double* out_value)
 {
     std::string_view rest = text;
@@ -95,7 +94,7 @@ bool read_number(const char* text, T* out_value)
 {
     double real = 0;
     if constexpr (is_half<T> || std::is_same_v<T, float>) {
-        // Rounded once from the string to float; fp16 and bf16 are rounded once more.
+        // The value is rounded once from the string to float; fp16 and bf16 are rounded once more.
         float single = 0;
         if (parse(text, &single)) {
             *out_value = T(single);

@@ -45,7 +45,7 @@ FUNCTION(Softplus, (x > 0 ? x : T(0)) + std::log1p(std::exp(-std::fabs(x))))
 FUNCTION(Sqrt, std::sqrt(x))
 FUNCTION(Tan, std::tan(x))
 FUNCTION(Tanh, std::tanh(x))
-FUNCTION(Relu, x < 0 ? T(0) : x)  // NaN passes
+FUNCTION(Relu, x < 0 ? T(0) : x)  // NaN is kept
 FUNCTION(Sign, x > 0 ? T(1) : x < 0 ? T(-1) : x)
 FUNCTION(Neg, wrap_negate(x))
 #undef FUNCTION
@@ -62,7 +62,7 @@ struct Abs
     }
 };
 
-// Integers are legal here too.
+// Integers are allowed here too.
 struct Erf
 {
     template <class T>
@@ -85,7 +85,7 @@ struct HardSwish
     }
 };
 
-// x tanh(ln(1 + e^x)) = x (y^2 - 1) / (y^2 + 1) with y = 1 + e^x. Written with e^-|x|, nothing
+// Returns x tanh(ln(1 + e^x)) = x (y^2 - 1) / (y^2 + 1) with y = 1 + e^x. With e^-|x| nothing
 // overflows, and without differences nothing cancels.
 struct Mish
 {

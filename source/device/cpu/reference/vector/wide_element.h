@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of 16 bytes, complex128, which kernels move as they move others (types.h). Minimal
-// builds have none.
+// Elements of 16 bytes, complex128, which kernels move like others (types.h). Minimal builds have
+// none.
 #pragma once
 
 #include "base/minimal.h"
@@ -13,7 +13,7 @@ struct WideElement
     uint64_t halves[2];
 };
 
-// dispatch_size(), or body(Type<WideElement>{}).
+// Calls dispatch_size(), or body(Type<WideElement>{}).
 template <class Body>
 int dispatch_moved_size(int element_size, Body&& body)
 {

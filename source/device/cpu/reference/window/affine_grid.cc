@@ -9,8 +9,8 @@
 namespace tengine::cpu {
 namespace {
 
-// Where element `i` of `size` is between -1 and 1: these are the centres of the first and the last
-// element, or their outer sides.
+// Returns the coordinate, -1 to 1, of element `i` of `size`: the range ends at the centres of the
+// first and the last element, or at their outer edges.
 double place_element(int64_t i, int64_t size, bool align_corners)
 {
     const auto position = static_cast<double>(i), count = static_cast<double>(size);

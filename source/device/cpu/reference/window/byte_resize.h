@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arithmetic of Resize (linear) of int8 and uint8 along one or two axes: weights are integers
 // in units of 2^-11, so that a result has 22 bits of fraction, is exact in an int32 and is rounded
-// once, ties to even. A weight is off by half a unit at most, a result before it is rounded by 1/8.
+// once, ties to even. The error of a weight is at most half a unit, that of a result before
+// rounding 1/8.
 #pragma once
 
 #include <cmath>
@@ -13,7 +14,7 @@ namespace tengine::cpu {
 
 constexpr int kByteTapBits = 11;
 
-// Elements before and after a position, and what the latter counts; the former counts the rest.
+// The elements before and after a position, and the weight of the latter; the former has the rest.
 struct ByteTap
 {
     int64_t before, after;

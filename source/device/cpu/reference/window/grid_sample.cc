@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GridSample: every output position reads the input where the grid points to. The taps of a
-// position are found once and used for all channels.
+// GridSample: every output position reads the input at the grid's position. The taps of a position
+// are found once and used for all channels.
 #include <algorithm>
 
 #include "device/cpu/kernel_table.h"
@@ -25,7 +25,7 @@ class Sampler
     {
         fill_dense_strides(input->dims + 2, dim_num_, strides_);
         for (int i = 0; i < dim_num_; ++i) {
-            // The grid's last value is for the first spatial dimension.
+            // The grid's last value belongs to the first spatial dimension.
             const double value = read_grid(grid, position * dim_num_ + dim_num_ - 1 - i);
             axes_[i] = find_grid_taps(settings, value, input->dims[i + 2]);
             tap_num_ *= axes_[i].num;
@@ -48,7 +48,7 @@ class Sampler
                 offset += std::max<int64_t>(axis.positions[chosen], 0) * strides_[i];
                 weight *= axis.weights[chosen];
             }
-            // Not multiplied, so that an unused infinity does not become a NaN.
+            // Weights of 0 are skipped, so that an unused infinity does not become NaN.
             if (weight != 0) sum += weight * static_cast<double>(image[offset]);
         }
         return from_sample<T>(static_cast<sample_t<T>>(sum));

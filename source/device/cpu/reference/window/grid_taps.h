@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where GridSample reads its input: the taps of an axis for a value of the grid.
+// The taps of GridSample along an axis for a value of the grid.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace tengine::cpu {
 
-constexpr int kMostGridTaps = 4;  // one dimension's, in mode cubic
-// PyTorch's and ONNX's choice for GridSample.
+constexpr int kMostGridTaps = 4;  // of one dimension, in mode cubic
+// The choice of PyTorch and ONNX for GridSample.
 constexpr double kGridCubicSlope = -0.75;
 
 enum class GridMode
@@ -48,12 +48,12 @@ struct GridSettings
     {
     }
 
-    // The image's edges in elements: centres or outer sides of the border elements.
+    // The image's edges in elements: centres or outer sides of the outermost elements.
     double low() const { return align_corners ? 0.0 : -0.5; }
     double high(int size) const { return align_corners ? size - 1.0 : size - 0.5; }
 };
 
-// Folds x into [low, high] as between two mirrors.
+// Reflects x at both ends of [low, high] until it is inside.
 inline double reflect_between(double x, double low, double high)
 {
     const double range = high - low;
@@ -62,8 +62,8 @@ inline double reflect_between(double x, double low, double high)
     return low + std::min(folded, 2 * range - folded);
 }
 
-// The grid's value, -1 to 1 between the edges, as a coordinate of an axis. Never a NaN or
-// too large for an integer.
+// Converts the grid's value, -1 to 1 between the edges, to a coordinate of an axis. The result is
+// never NaN or too large for an integer.
 inline double find_grid_coordinate(const GridSettings& settings, double value, int size)
 {
     const double low = settings.low();
@@ -71,7 +71,7 @@ inline double find_grid_coordinate(const GridSettings& settings, double value, i
     double x = (value + 1) / 2 * (high - low) + low;
     if (settings.mode == GridMode::kNearest) x = std::nearbyint(x);
     if (x < low || x > high) {
-        // For a cubic point the border holds the taps, each by itself, as in PyTorch.
+        // In mode cubic each tap is clamped on its own, as in PyTorch.
         if (settings.padding == GridPadding::kBorder && settings.mode != GridMode::kCubic)
             x = std::clamp(x, 0.0, size - 1.0);
         if (settings.padding == GridPadding::kReflection) x = reflect_between(x, low, high);

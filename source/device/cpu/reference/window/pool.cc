@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MaxPool, AveragePool, LpPool over windows, and the same over whole channels. Averages of
-// quantised tensors are in qlinear_pool.cc, MaxUnpool in unpool.cc.
+// MaxPool, AveragePool, LpPool over windows, and the same over all positions of a channel. Averages
+// of quantised tensors are in qlinear_pool.cc, MaxUnpool in unpool.cc.
 #include <cmath>
 #include <limits>
 
@@ -11,8 +11,8 @@
 namespace tengine::cpu {
 namespace {
 
-// The reduction of a window's values: accumulators begin with start(), add() takes a value in,
-// finish() makes the result of `count` values.
+// The reduction of a window's values: accumulators begin with start(), add() includes a value,
+// finish() returns the result of `count` values.
 template <class T>
 struct Maximum
 {
@@ -31,7 +31,7 @@ struct Mean
     using Sum = double;
     static Sum start() { return 0; }
     Sum add(Sum sum, Sum value) const { return sum + value; }
-    // A window that lies in the padding alone has the mean 0.
+    // A window entirely in the padding has the mean 0.
     Sum finish(Sum sum, int64_t count) const { return count > 0 ? sum / count : 0; }
 };
 
@@ -52,7 +52,7 @@ struct Norm
     }
 };
 
-// Row-major position within a channel to the one that counts along the first axis fastest.
+// Converts a row-major position within a channel to one that counts along the first axis fastest.
 int64_t transpose_position(const window& shape, int64_t position)
 {
     int64_t transposed = 0;
@@ -65,7 +65,7 @@ int64_t transpose_position(const window& shape, int64_t position)
     return transposed;
 }
 
-// Maximum and where it is; the first of equals. Indices count from `base`.
+// The maximum and its index; the first of equal ones. Indices count from `base`.
 template <class T>
 void max_plane_with_indices(const window& shape, bool transposed, int64_t base, const T* input,
                             T* output, int64_t* indices)

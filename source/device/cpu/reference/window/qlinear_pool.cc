@@ -7,7 +7,7 @@
 namespace tengine::cpu {
 namespace {
 
-// The mean of quantised values. Elements of the padding are 0, so that only their number counts.
+// The mean of quantised values. Elements of the padding are 0, so that only their number matters.
 class QuantizedMean
 {
   public:
@@ -22,8 +22,8 @@ class QuantizedMean
 
     static Sum start() { return 0; }
     Sum add(Sum sum, Sum value) const { return sum + value - x_.zero_point; }
-    // Windows of one count follow each other, except for those at the borders. One that lies in the
-    // padding alone has the mean 0.
+    // Windows of equal count follow each other, except at the edges. One entirely in the padding
+    // has the mean 0.
     uint8_t finish(Sum sum, int64_t count)
     {
         if (count <= 0) return requantize_.saturate(0);
@@ -37,7 +37,7 @@ class QuantizedMean
   private:
     Quantization x_, y_;
     Requantizer requantize_;
-    int64_t count_ = 0;  // that multiplier_ is for
+    int64_t count_ = 0;  // the count that multiplier_ is for
     Multiplier multiplier_ = {};
 };
 

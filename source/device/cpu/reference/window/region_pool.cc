@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tengine's pools over regions of one image (operator/tengine/roi_ops.c): RoiPooling (Girshick,
 // Fast R-CNN, 2015), Roialign, and Psroipooling (Dai et al., R-FCN, 2016). Arithmetic is in float
-// where the rounding to pixels depends on it. ONNX's pools are in roi.cc.
+// if the rounding to pixels depends on it. ONNX's pools are in roi.cc.
 #include <algorithm>
 #include <cmath>
 
@@ -28,7 +28,7 @@ struct Range
     int size() const { return end - begin; }
 };
 
-// Into 0..limit; 0 for a NaN.
+// Clamps to 0..limit; 0 for a NaN.
 float bound(float value, int limit)
 {
     return value > 0 ? std::min(value, static_cast<float>(limit)) : 0;
@@ -66,7 +66,7 @@ Plane plane_of(const KernelContext& context, int64_t channel)
 
 // ---- RoiPooling ----
 
-// Pixels of bin `index` of `bins` over first..last, whole pixels, both included.
+// Returns the pixels of bin `index` of `bins` over first..last, whole pixels, both included.
 Range pooled_pixels(float first, float last, int index, int bins, int limit)
 {
     const float size = std::max(last - first + 1, 1.f) / static_cast<float>(bins);
@@ -99,8 +99,8 @@ int run_roi_pooling(KernelContext& context)
 
 // ---- Roialign ----
 
-// One bin on one axis: cut at the plane's edge, with a sample for each pixel of what is left. The
-// samples are spread over the size of the uncut bin.
+// One bin on one axis: clipped at the plane's edge, with a sample for each remaining pixel. The
+// samples are spread over the size of the unclipped bin.
 struct AlignedBin
 {
     float start, size;
@@ -119,7 +119,7 @@ struct AlignedBin
     }
 };
 
-// Bilinear; beyond the last pixel it is that pixel.
+// Interpolates bilinearly; beyond the last pixel the value is that of the last pixel.
 float sample(const Plane& plane, float y, float x)
 {
     const int top = std::min(bound_pixel(y, plane.height), plane.height - 1);
@@ -159,7 +159,7 @@ int run_roi_align(KernelContext& context)
 
 // ---- Psroipooling ----
 
-// Pixels that bin `index` touches; `first` and `last` are whole pixels of the image.
+// Returns the pixels that bin `index` touches; `first` and `last` are whole pixels of the image.
 Range scored_pixels(float first, float last, float scale, int index, int bins, int limit)
 {
     const float start = std::round(first) * scale;
@@ -179,7 +179,7 @@ float find_mean(const Plane& plane, const Range& rows, const Range& columns)
     return sum / (static_cast<float>(rows.size()) * static_cast<float>(columns.size()));
 }
 
-// Each bin of an output channel has an input channel of its own.
+// Each bin of an output channel has its own input channel.
 int run_psroi_pooling(KernelContext& context)
 {
     const auto& param = context.param<tm_psroipooling_param>();

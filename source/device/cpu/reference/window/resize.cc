@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resize in modes linear and cubic, which are separable: one pass per resized axis, last axis
-// first, each output position a weighted sum of a few taps. The tables of taps are made again in
-// each run, as they are small beside the image and scratch memory is shared. Mode nearest is in
+// first, each output position a weighted sum of a few taps. The tables of taps are computed in each
+// run, as they are small compared to the image and scratch memory is shared. Mode nearest is in
 // resize_nearest.cc, most linear ones of int8 and uint8 are in resize_bytes.cc.
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,7 @@
 namespace tengine::cpu {
 namespace {
 
-// Least number of elements worth a thread.
+// The least number of elements that is worth a thread.
 constexpr int64_t kGrain = 16384;
 
 bool is_mixed(const node& node)
@@ -29,14 +29,14 @@ bool is_mixed(const node& node)
            !describe_byte_resize(node, axes, &resize);
 }
 
-// The filter is stretched by 1 / scale when antialias is on and the axis shrinks.
+// Returns the factor of the filter's width: 1 / scale if antialias is on and the axis shrinks.
 double filter_scale(const resize_param& param, const resize_axis& axis)
 {
     return param.antialias ? std::min(axis.scale, 1.0) : 1.0;
 }
 
-// Taps lie at distances -reach + 1 .. reach of the element before the source position. The scale of
-// an axis that ends up empty may be 0.
+// Taps are at distances -reach + 1 .. reach from the element before the source position. The scale
+// of an axis that becomes empty may be 0.
 int64_t filter_reach(const resize_param& param, const resize_axis& axis)
 {
     const double reach = is(param.mode, "cubic") ? 2 : 1;
@@ -86,7 +86,7 @@ void fill_taps(const resize_param& param, const resize_axis& axis, int64_t input
             weights[t] = static_cast<C>(weight);
             sum += weight;
         }
-        // Exactly 1 already for the plain filters.
+        // The sum of the plain filters is exactly 1 already.
         if (shrink < 1 || param.exclude_outside)
             for (int64_t t = 0; t < taps.taps; ++t)
                 weights[t] = static_cast<C>(weights[t] / (sum == 0 ? 1 : sum));
@@ -99,7 +99,7 @@ struct Pass
     int64_t outer, input_size, output_size, inner;
 };
 
-// Along dense rows: each output element gathers its taps. kTaps is their number, 0: any.
+// Resizes along dense rows: each output element gathers its taps. kTaps is their number, 0: any.
 template <int kTaps, class C>
 void resize_row(const Taps<C>& taps, int64_t size, const C* from, C* to)
 {
@@ -112,7 +112,7 @@ void resize_row(const Taps<C>& taps, int64_t size, const C* from, C* to)
     }
 }
 
-// Across rows: each output row is a sum of whole input rows.
+// Resizes across rows: each output row is a sum of whole input rows.
 template <class C>
 void mix_rows(const Taps<C>& taps, int64_t i, int64_t inner, const C* from, C* to)
 {
@@ -151,8 +151,8 @@ void run_pass(thread_pool_t* pool, const Pass& pass, const Taps<C>& taps, const 
     });
 }
 
-// Scratch memory of the mixing modes: taps of the axis at hand, then two buffers that passes go
-// between. Input and output take part themselves when they have the type samples are mixed in.
+// The layout of scratch memory: taps of the current axis, then two buffers that passes alternate
+// between. Input and output serve as buffers if they have the type in which samples are mixed.
 struct Layout
 {
     int pass_num = 0;
@@ -183,7 +183,7 @@ struct Layout
     }
 };
 
-// tf_crop_and_resize: everything beside the input has one value.
+// Handles tf_crop_and_resize: everything outside the input has one value.
 template <class T>
 void fill_outside(const resize_param& param, const resize_axis axes[], const tensor* input,
                   const tensor* output)
@@ -210,7 +210,7 @@ Layout make_layout(const KernelContext& context, const resize_axis axes[])
     return {context.param<resize_param>(), context.input(0), axes, sizeof(C), std::is_same_v<T, C>};
 }
 
-// The result of the last pass, or the input when there is none.
+// Stores the result of the last pass, or the input if there is none.
 template <class T, class C = sample_t<T>>
 const C* run_passes(KernelContext& context, const resize_axis axes[])
 {

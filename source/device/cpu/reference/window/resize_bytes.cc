@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize (linear) of int8 and uint8 along one or two axes, as byte_resize.h has it: each result is
-// computed from the four elements around it.
+// Resize (linear) of int8 and uint8 along one or two axes, with the arithmetic of byte_resize.h:
+// each result is computed from the four elements around it.
 #include <algorithm>
 
 #include "device/cpu/kernel_table.h"
@@ -20,7 +20,7 @@ bool accepts(const node& node)
     return describe_byte_resize(node, axes, &resize);
 }
 
-// A line of the output, which lies between two lines of the input.
+// Computes a line of the output between two lines of the input.
 template <class T>
 void resize_line(const ByteResize& resize, const ByteTap* taps, const ByteTap& row, const T* before,
                  const T* after, T* to)
@@ -42,7 +42,7 @@ int prepare(KernelContext& context)
     const tensor& y = *context.output(0);
     ByteResize resize;
     resize_axis axes[MAX_SHAPE_DIM_NUM];
-    describe_byte_resize(*context.node, axes, &resize);  // as accepts() has seen
+    describe_byte_resize(*context.node, axes, &resize);  // accepts() has checked it
     context.scratch_size =
         y.elem_num == 0 ? 0 : static_cast<uint64_t>(resize.columns[1]) * sizeof(ByteTap);
     return TENGINE_OK;

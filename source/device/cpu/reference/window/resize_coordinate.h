@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where Resize looks in its input; for resize.cc (linear, cubic) and resize_nearest.cc.
+// The coordinates at which Resize reads its input; for resize.cc (linear, cubic) and
+// resize_nearest.cc.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +17,8 @@ inline bool is(const char* text, const char* other)
     return std::strcmp(text, other) == 0;
 }
 
-// Where output position `i` lies in the input, in elements. Float follows other runtimes where
-// nearest has to round, double is exact for weights.
+// Returns the input coordinate of output position `i`, in elements. Float follows other runtimes in
+// the rounding of mode nearest, double is exact for weights.
 template <class F>
 F find_source(const resize_param& param, const resize_axis& axis, int64_t input_size, int64_t i)
 {
@@ -39,19 +40,19 @@ F find_source(const resize_param& param, const resize_axis& axis, int64_t input_
     }
     const F centered = (x + half) / scale - half;
     if (!is(mode, "half_pixel_symmetric")) return centered;
-    // The part of a pixel that was cut off goes to both sides.
+    // The part of a pixel that was cut off is divided between both sides.
     const F cut = 1 - static_cast<F>(axis.size) / (scale * static_cast<F>(input_size));
     return static_cast<F>(input_size) * half * cut + centered;
 }
 
-// True where tf_crop_and_resize looks beside the input.
+// Whether tf_crop_and_resize reads outside the input.
 inline bool is_outside(const resize_param& param, double source, int64_t input_size)
 {
     return is(param.coordinate_transformation_mode, "tf_crop_and_resize") &&
            (source < 0 || source > static_cast<double>(input_size - 1));
 }
 
-// Keeps a coordinate where it converts to an integer; that is also what becomes of a NaN.
+// Clamps a coordinate to the range that converts to an integer, NaN included.
 template <class F>
 F limit(F source, int64_t input_size)
 {
@@ -61,7 +62,7 @@ F limit(F source, int64_t input_size)
 
 // ---- mode nearest ----
 
-// A half is added in double, where the sum is exact.
+// The half is added in double, where the sum is exact.
 inline int64_t round_source(const char* nearest_mode, float source)
 {
     if (is(nearest_mode, "floor")) return static_cast<int64_t>(std::floor(source));
@@ -73,7 +74,8 @@ inline int64_t round_source(const char* nearest_mode, float source)
 
 inline constexpr int64_t kOutside = -1;
 
-// Offsets into the input, in elements, for all positions of one axis; kOutside: beside it.
+// Computes offsets into the input, in elements, for all positions of one axis; kOutside: outside
+// it.
 inline void fill_nearest_offsets(const resize_param& param, const resize_axis& axis,
                                  int64_t input_size, int64_t stride, int64_t* out_offsets)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize in mode nearest, which picks elements: each axis has a table of source positions, made
-// again in each run, as it is small and scratch memory is shared. The other modes are in resize.cc.
+// Resize in mode nearest, which copies elements: each axis has a table of source positions,
+// computed in each run, as it is small and scratch memory is shared. The other modes are in
+// resize.cc.
 #include <algorithm>
 #include <cstring>
 
@@ -15,7 +16,7 @@
 namespace tengine::cpu {
 namespace {
 
-// Least number of elements worth a thread.
+// The least number of elements that is worth a thread.
 constexpr int64_t kGrain = 16384;
 
 bool is_nearest(const node& node)
@@ -23,7 +24,7 @@ bool is_nearest(const node& node)
     return is(static_cast<const resize_param*>(node.op.param_mem)->mode, "nearest");
 }
 
-// The last axis that is resized; axis 0 when none is.
+// Returns the last axis that is resized; axis 0 if none is.
 int find_last_resized(const resize_axis axes[], int rank)
 {
     for (int i = rank - 1; i > 0; --i)

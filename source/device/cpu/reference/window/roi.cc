@@ -35,7 +35,8 @@ int to_pixel(double value, int limit)
     return static_cast<int>(float_to_index(value, 0, limit));
 }
 
-// Pixels of bin `index` of `bins` over [start, end] (whole pixels, both included), clipped.
+// Returns the pixels of bin `index` of `bins` over [start, end] (whole pixels, both included),
+// clipped.
 Bounds bin_pixels(double start, double end, int index, int bins, int limit)
 {
     const double size = std::max(end - start + 1, 1.0) / bins;
@@ -43,7 +44,7 @@ Bounds bin_pixels(double start, double end, int index, int bins, int limit)
             to_pixel(std::ceil((index + 1) * size) + start, limit)};
 }
 
-// 0 when the bin is empty.
+// Returns 0 if the bin is empty.
 template <class T>
 T max_of_bin(const Plane<T>& plane, const Bounds& rows, const Bounds& columns)
 {
@@ -97,7 +98,7 @@ int run_roi_pool(KernelContext& context)
     });
 }
 
-// Channels that are sampled together: where the samples lie is found once for all of them.
+// Channels that are sampled together: the positions of samples are computed once for all of them.
 constexpr int kChannels = 16;
 
 // Planes of up to kChannels channels of an image, one after the other.
@@ -121,7 +122,7 @@ void add_sample(const Planes<T>& planes, const RoiTaps& taps, double* sums)
     }
 }
 
-// ONNX takes the maximum of a bin over the weighted pixels, not over their sums.
+// ONNX defines the maximum of a bin over the weighted pixels, not over their sums.
 template <class T>
 void raise_to_sample(const Planes<T>& planes, const RoiTaps& taps, double* largest)
 {
@@ -132,8 +133,8 @@ void raise_to_sample(const Planes<T>& planes, const RoiTaps& taps, double* large
         }
 }
 
-// The maximum or the mean of a bin in each plane. A region may be far larger than the image. Only
-// samples in the image are taken, which are about two a pixel at most when their number follows
+// Computes the maximum or the mean of a bin in each plane. A region may be far larger than the
+// image. Only samples in the image are taken, at most about two a pixel if their number follows
 // from the region's size.
 template <class T>
 void align_bin(const Planes<T>& planes, const RoiGrids& grids, int y, int x, bool maximum,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where RoiAlign takes its samples. Positions are computed in double.
+// The positions of RoiAlign's samples, computed in double.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace tengine::cpu {
 
-// The four pixels that a sample is interpolated from, and their weights: both of the upper row,
-// then both of the lower one.
+// The four pixels around a sample, and their weights: both of the upper row, then both of the lower
+// one.
 struct RoiTaps
 {
     int64_t offsets[4];
     double weights[4];
 };
 
-// False beyond one pixel outside of the plane, where a sample is 0.
+// Finds the taps. False more than one pixel outside the plane, where a sample is 0.
 bool find_roi_taps(int height, int width, double y, double x, RoiTaps& out_taps);
 
 // Samples begin..end-1 of a bin along one axis.
@@ -35,7 +35,7 @@ struct RoiGrid
 
     double position(int bin, int64_t sample_index) const;
 
-    // Those of a bin that may lie in a plane of `size` pixels; all others sample 0.
+    // Returns the samples of a bin that may be in a plane of `size` pixels; all others are 0.
     RoiSamples find_inside(int bin, int size) const;
 };
 
@@ -43,14 +43,14 @@ struct RoiGrids
 {
     RoiGrid rows, columns;
 
-    // Samples of each bin.
+    // Returns the number of samples of each bin.
     double count() const
     {
         return static_cast<double>(rows.samples) * static_cast<double>(columns.samples);
     }
 };
 
-// For the region with these edges: x and y where it begins, x and y where it ends.
+// Computes the grids of the region with these edges: x and y of its beginning, x and y of its end.
 RoiGrids find_roi_grids(const roi_align_param& param, const double edges[4], int bin_rows,
                         int bin_columns);
 

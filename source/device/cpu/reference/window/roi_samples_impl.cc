@@ -42,10 +42,10 @@ double RoiGrid::position(int bin, int64_t sample_index) const
     return start + (bin + (static_cast<double>(sample_index) + 0.5) / samples) * bin_size;
 }
 
-// Two more at either end, for the rounding of positions.
+// Two more at either end allow for the rounding of positions.
 RoiSamples RoiGrid::find_inside(int bin, int size) const
 {
-    if (bin_size == 0) return {0, samples};  // all in one place
+    if (bin_size == 0) return {0, samples};  // all samples coincide
     const auto find_index = [&](double at) {
         const double index = ((at - start) / bin_size - bin) * static_cast<double>(samples);
         return float_to_index(index, 0, samples);

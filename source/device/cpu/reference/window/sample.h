@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The common part of Resize and GridSample: the type samples are mixed in, and the cubic kernel.
+// The common part of Resize and GridSample: the type in which samples are mixed, and the cubic
+// kernel.
 #pragma once
 
 #include <cmath>
@@ -16,7 +17,7 @@ using sample_t =
                        double, float>;
 
 // Integers are rounded to nearest, ties to even, and clipped to their range: cubic weights
-// overshoot. NaN, which weights beside the largest numbers can give, is 0.
+// overshoot. NaN, which weights for very large numbers can produce, becomes 0.
 template <class T>
 T from_sample(sample_t<T> value)
 {
@@ -29,8 +30,8 @@ T from_sample(sample_t<T> value)
     }
 }
 
-// The cubic convolution kernel of R. Keys, "Cubic Convolution Interpolation for Digital Image
-// Processing" (1981), at `distance` >= 0; `a` is its slope at 1.
+// Returns the cubic convolution kernel of R. Keys, "Cubic Convolution Interpolation for Digital
+// Image Processing" (1981), at `distance` >= 0; `a` is its slope at 1.
 inline double cubic_weight(double distance, double a)
 {
     const double d = distance;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// MaxUnpool: values go back to where MaxPool found them, the rest is zero.
+// MaxUnpool: values return to the positions where MaxPool found them, the rest is zero.
 //
-// Indices count in the shape that kernel, strides and pads imply. Where the input output_shape asks
-// for another one, coordinates stay and the shape around them changes.
+// Indices refer to the shape that kernel, strides and pads imply. If the input output_shape
+// requests another one, coordinates stay and the shape around them changes.
 #include <cstring>
 
 #include "device/cpu/kernel_table.h"
@@ -12,7 +12,8 @@
 namespace tengine::cpu {
 namespace {
 
-// Position in `output` of index `index` of the implied shape; -1 when it lies outside either.
+// Returns the position in `output` of index `index` of the implied shape; -1 if it is outside
+// either.
 int64_t find_position(const tensor* output, const int64_t implied[], int64_t index)
 {
     int64_t position = 0;
@@ -46,7 +47,7 @@ int run_max_unpool(KernelContext& context)
             const int64_t position = find_position(output, implied, indices[i]);
             if (position < 0)
                 return fail_node(context.node, TENGINE_ERANGE,
-                                 "index %lld at position %lld lies outside the output",
+                                 "index %lld at position %lld is outside the output",
                                  static_cast<long long>(indices[i]), static_cast<long long>(i));
             static_cast<T*>(output->data)[position] = static_cast<const T*>(input->data)[i];
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools as reductions: over windows and over whole channels. The reduction is the kernel's own, in
-// pool.cc and qlinear_pool.cc: a type with
+// Pools as reductions: over windows and over all positions of a channel. The reduction is the
+// kernel's own, in pool.cc and qlinear_pool.cc: a type with
 //     Sum start(); Sum add(Sum sum, Sum value); Out finish(Sum sum, int64_t count);
 // where count is that of the values, with the padding where that counts.
 //
@@ -37,8 +37,9 @@ void for_each_output(const window_axis& axis, int k, int begin, int end, const B
     }
 }
 
-// Calls body(o, input position) for every output of [begin, end) and tap that meet. A kernel wider
-// than the input is walked output by output, so that taps that meet nothing cost nothing.
+// Calls body(o, input position) for every output of [begin, end) and each of its taps on the input.
+// For a kernel wider than the input the loop goes output by output, so that taps outside the input
+// cost nothing.
 template <class Body>
 void for_each_meeting(const window_axis& axis, int begin, int end, const Body& body)
 {
@@ -56,7 +57,7 @@ void for_each_meeting(const window_axis& axis, int begin, int end, const Body& b
     }
 }
 
-// The reduction is a copy of its own, so that it may remember what it needs for a count.
+// The reduction is passed by value, so that it may cache values for a count.
 template <class In, class Out, class Reduction>
 void pool_plane(const window& shape, bool count_padding, Reduction reduction, const In* input,
                 Out* output)

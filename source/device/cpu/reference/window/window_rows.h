@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk that convolutions and pools have in common: row after row of the output, and for each
-// the rows of the kernel that meet the input. Kernels then work on the last axis, without bounds
-// checks.
+// The loop that convolutions and pools share: row after row of the output, and for each the rows of
+// the kernel that meet the input. Kernels then work on the last axis, without bounds checks.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +10,10 @@
 
 namespace tengine::cpu {
 
-// Outputs of the last axis that are computed at once, with accumulators on the stack.
+// Outputs of the last axis that are computed together, with accumulators on the stack.
 constexpr int kRowBlock = 128;
 
-// Rows of the output of one channel.
+// Returns the number of output rows of one channel.
 inline int64_t output_row_num(const window& window)
 {
     int64_t size = 1;
@@ -28,7 +27,7 @@ inline const window_axis& last_axis(const window& window)
     return window.axes[window.axis_num - 1];
 }
 
-// Coordinates of output row `row` on the outer axes.
+// Computes the coordinates of output row `row` on the outer axes.
 inline void locate_row(const window& window, int64_t row, int* out_position)
 {
     for (int i = window.axis_num - 2; i >= 0; --i) {
@@ -37,8 +36,8 @@ inline void locate_row(const window& window, int64_t row, int* out_position)
     }
 }
 
-// Calls body(input_offset, tap_offset) for every kernel row that meets the input at an output row:
-// where the input row and the kernel row start within the channel.
+// Calls body(input_offset, tap_offset) for every kernel row that meets the input at an output row;
+// the offsets are those of the input row and the kernel row within the channel.
 template <bool kTransposed, class Body>
 void for_each_kernel_row(const window& window, const int* position, const Body& body, int depth = 0,
                          int64_t input_row = 0, int64_t tap_row = 0)
