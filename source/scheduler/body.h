@@ -6,12 +6,12 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// The bodies of an execution graph have these entries from here on, which stay the caller's. Those
+// From now on the bodies of an execution graph use these entries, which stay the caller's. Bodies
 // whose inputs have shapes are prepared; the others are prepared when they are run.
 int prepare_ir_bodies(struct graph* execution, const ir_run_options_t* options,
                       const ir_body_entries_t* entries);
 
-// Ends the preparations of the bodies.
+// Ends the preparation of the bodies.
 int close_ir_bodies(struct graph* execution);
 
 TENGINE_EXTERN_C_END

@@ -11,22 +11,22 @@ TENGINE_EXTERN_C_BEGIN
 typedef struct boundary
 {
     struct tensor* tensor;
-    bool dynamic;  // its shape is known at run time only
-    bool copied;   // it has memory of its own, or gets it with its shape
+    bool dynamic;  // the shape is known only at run time
+    bool copied;   // the tensor has memory of its own, or gets it with its shape
     size_t bytes;  // unless dynamic
 } ir_boundary_t;
 
-// The boundary tensors of all inputs, then all outputs of a part that has been compiled and not run
-// yet; `isolated` as in compiled.h.
+// Describes the boundary tensors of all inputs, then of all outputs, of a part that has been
+// compiled and not run yet; `isolated` as in compiled.h.
 void set_ir_boundaries(const struct subgraph* compiled, bool isolated,
                        ir_boundary_t* out_boundaries);
 
-// Inputs get the data of the frame. Outputs point to the frame's memory, so that the device writes
-// there.
+// Points inputs to the data of the frame, and outputs to the frame's memory, so that the device
+// writes there.
 int put_ir_values(const struct subgraph* compiled, const ir_boundary_t* boundaries,
                   const ir_frame_t* frame);
 
-// EDEVICE for an output whose shape or data is wrong.
+// Takes the results into the frame. EDEVICE: an output's shape or data is wrong.
 int take_ir_values(const struct subgraph* compiled, const ir_boundary_t* boundaries,
                    ir_frame_t* frame);
 

@@ -88,8 +88,8 @@ static int compile(ir_compiled_t* compiled)
     return status;
 }
 
-// The calls of the device: it allocates boundary tensors if it does so itself, then loads a stored
-// part or compiles.
+// Makes the calls of the device: it allocates boundary tensors if it does so itself, then loads a
+// stored part or compiles.
 static int enter_device(ir_compiled_t* compiled)
 {
     struct subgraph* subgraph = compiled->subgraph;
@@ -143,7 +143,7 @@ ir_watched_t get_ir_watched_run(ir_compiled_t* compiled)
     return watch_call(compiled, run_watched);
 }
 
-// Once *out_blame is IR_BLAME_HANG, `compiled` is no longer the caller's.
+// If *out_blame is IR_BLAME_HANG, `compiled` no longer belongs to the caller.
 static int enter_in_time(ir_compiled_t* compiled, int timeout_ms, ir_blame_t* out_blame)
 {
     struct device* device = compiled->subgraph->device;
@@ -236,8 +236,8 @@ static int fill(ir_compiled_t* compiled, const struct subgraph* part, struct dev
                              : tengine_error_set(TENGINE_ENOMEM, "out of memory for a profile");
 }
 
-// Hands the device the object that it made of the same part in other shapes. If the device fails
-// with that, it compiles the part from the beginning.
+// Hands the device the object that it made of the same part for other shapes. If the device fails
+// with it, the device compiles the part from the beginning.
 static bool give_spare(ir_compiled_t* compiled, const struct subgraph* part)
 {
     struct subgraph* subgraph = compiled->subgraph;
@@ -246,7 +246,7 @@ static bool give_spare(ir_compiled_t* compiled, const struct subgraph* part)
     return subgraph->device_graph != NULL;
 }
 
-// Frees a part that has no device any more.
+// Frees a part that no longer has a device.
 static void discard(ir_compiled_t* compiled)
 {
     if (compiled->subgraph) destroy_ir_graph(compiled->subgraph->graph);
@@ -359,7 +359,7 @@ int explain_ir_compiled(const ir_compiled_t* compiled, int index, ir_node_kernel
     return status == 0 ? TENGINE_OK : fail_ir_compiled(compiled, "kernel", status);
 }
 
-// A device without release_graph frees device_graph in post_run, as those of Tengine Lite do. A
+// A device without release_graph frees device_graph in post_run, as devices of Tengine Lite do. A
 // loaded part may use the stored bytes, which end with the part.
 static void* take_device_graph(const ir_compiled_t* compiled)
 {

@@ -16,8 +16,8 @@ typedef struct compiled
     bool entered;               // pre_run has succeeded
     int64_t begin_ns;           // start of the run in flight
     int64_t run_ns;             // time of the last run
-    int64_t* node_ns;         // time of each node in it, -1 where it is not known; NULL: no profile
-    ir_stored_part_t stored;  // see part_store.h
+    int64_t* node_ns;           // of each node in the last run, -1: unknown; NULL: no profile
+    ir_stored_part_t stored;    // see part_store.h
 } ir_compiled_t;
 
 // The party to blame for a failure, which has been recorded.
@@ -28,15 +28,14 @@ typedef enum ir_blame
     IR_BLAME_HANG     // its pre_run did not return in time
 } ir_blame_t;
 
-// Lets `device` compile a part, in the time of option prerun.watchdog_ms. `isolated`: the graph has
-// its own copies of constants and options and boundary tensors with memory of their own, so that a
-// call that never returns touches nothing else; it has them too when the time of pre_run is
-// limited.
+// Lets `device` compile a part, within option prerun.watchdog_ms. `isolated`: the graph has its own
+// copies of constants and options, and boundary tensors with memory of their own, so that a call
+// that never returns touches nothing else; it also has them if the time of pre_run is limited.
 int compile_ir_part(const struct subgraph* part, struct device* device, bool isolated,
                     ir_compiled_t** out_compiled, ir_blame_t* out_blame);
 
-// run_ir_compiled() makes one run; the other two make it in two steps, where
-// can_start_ir_compiled(). They return the device's status: not 0 is a failure, recorded or not.
+// run_ir_compiled() makes one run; the other two make it in two steps, if can_start_ir_compiled().
+// They return the device's status: not 0 is a failure, recorded or not.
 int run_ir_compiled(ir_compiled_t* compiled);
 bool can_start_ir_compiled(const ir_compiled_t* compiled);
 int start_ir_compiled(ir_compiled_t* compiled);
@@ -45,16 +44,16 @@ int finish_ir_compiled(ir_compiled_t* compiled);
 // Tells the device, if it has the entry for that, that the run in flight was given up.
 void cancel_ir_compiled(ir_compiled_t* compiled);
 
-// The runs of a part as a subject of create_ir_watch(). The part must be isolated.
+// Returns the runs of a part as a subject of create_ir_watch(). The part must be isolated.
 ir_watched_t get_ir_watched_run(ir_compiled_t* compiled);
 
 // Appends the ir_counter_t of the device's last run.
 int count_ir_compiled(const ir_compiled_t* compiled, struct vector* out_counters);
 
-// The kernel of a node of the part on its device; `index` is the node's place in node_list.
+// Returns the kernel of a node of the part on its device; `index` is the node's place in node_list.
 int explain_ir_compiled(const ir_compiled_t* compiled, int index, ir_node_kernel_t* out_kernel);
 
-// The same as fail_ir_entry() for an entry of the device that compiled the part.
+// Like fail_ir_entry(), for an entry of the device that compiled the part.
 int fail_ir_compiled(const ir_compiled_t* compiled, const char* entry, int status);
 
 // Calls post_run, if pre_run has succeeded, and frees everything, whatever post_run returns. If

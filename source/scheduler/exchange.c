@@ -23,7 +23,7 @@ static bool is_planned(const struct tensor* tensor)
     return tensor->producer >= 0 && is_ir_tensor_shape_known(tensor);
 }
 
-// Whether a quantised tensor of the model stays quantised although the run has its value in float,
+// Whether a quantised tensor of the model stays quantised although its value in the run is float,
 // as before a clamp.
 static bool is_quantised_still(const struct tensor* source, int data_type)
 {
@@ -32,7 +32,7 @@ static bool is_quantised_still(const struct tensor* source, int data_type)
            (type == TENGINE_DT_INT8 || type == TENGINE_DT_UINT8 || type == TENGINE_DT_INT16);
 }
 
-// The source tensor gets the type and the shape. A buffer that the user gave for another size is
+// Sets the type and the shape of the source tensor. A buffer that the user gave for another size is
 // dropped.
 static int publish_shape(struct tensor* source, const ir_frame_value_t* value)
 {
@@ -139,7 +139,7 @@ void bind_ir_outputs(const struct graph* source, const struct graph* execution, 
 }
 
 // Several outputs may be one tensor of the execution graph, and an output may be an input or a
-// constant, so the result may lie elsewhere than in the user's buffer.
+// constant, so that the result may be in other memory than the user's buffer.
 static int collect(struct tensor* wanted, const struct tensor* output,
                    const ir_frame_value_t* value)
 {

@@ -9,16 +9,16 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// Whether two shapes are the same, also in their unknown dimensions.
+// Whether two shapes are equal, also in their unknown dimensions.
 bool has_same_ir_shape(const struct tensor* a, const struct tensor* b);
 
-// Whether the data of a source tensor lie in a buffer of the user's.
+// Whether the data of a source tensor is in a buffer of the user's.
 bool is_ir_user_memory(const struct tensor* tensor);
 
-// After prerun: source tensors get types and shapes.
+// After prerun: sets types and shapes of the source tensors.
 int publish_ir_shapes(struct graph* source, const struct graph* execution, const ir_frame_t* frame);
 
-// Outputs without a buffer of the user's get the memory of the frame; no memory if only a run can
+// Gives outputs without a buffer of the user's the memory of the frame; no memory if only a run can
 // tell the shape.
 void show_ir_outputs(struct graph* source, const struct graph* execution, const ir_frame_t* frame);
 
@@ -32,7 +32,7 @@ void bind_ir_outputs(const struct graph* source, const struct graph* execution, 
 int collect_ir_outputs(struct graph* source, const struct graph* execution,
                        const ir_frame_t* frame);
 
-// The outputs with these indices lose the memory that they have from a frame.
+// Takes the memory of a frame from the outputs with these indices.
 void withdraw_ir_outputs(struct graph* source, const int32_t outputs[], int number);
 
 TENGINE_EXTERN_C_END

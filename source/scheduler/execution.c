@@ -210,7 +210,7 @@ static int end_run(struct graph* source, int status)
     return failure.code != 0 ? raise_ir_failure(&failure) : status;
 }
 
-// In a child process the oldest run in flight is over; the parent process continues it.
+// In a child process the oldest run in flight is over here; the parent process continues it.
 static int lose_run(struct graph* source)
 {
     get_ir_session(source->core->execution)->finished++;
@@ -244,7 +244,7 @@ int run_ir_graph(struct graph* source, int block)
     const int64_t started = session->started;
     const int status = begin_run(source, block);
     if (session->started == started) return status;  // the run has not begun
-    // A run that could not be left in flight has ended; it is the only one.
+    // A scheduler without a queue has ended the run; it is the only one.
     if (status >= 0 && !block && session->scheduler->try_wait) return TENGINE_OK;
     return end_run(source, status);
 }

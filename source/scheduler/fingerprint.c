@@ -12,7 +12,7 @@
 #include "operator/param.h"
 #include "scheduler/failure.h"
 
-// Tensors are numbered in the order in which the nodes mention them.
+// Numbers the tensors in the order in which the nodes mention them.
 typedef struct digest
 {
     sha256_t hash;
@@ -34,9 +34,9 @@ static void hash_data(const digest_t* digest, const struct tensor* tensor,
     find_sha256_of_pieces(digest->pool, tensor->data, get_ir_tensor_bytes(tensor), out_digest);
 }
 
-// Where the hash of a constant is stored for the next preparation: with the model's constant, or
-// with the constant that passes have made of it. NULL: nowhere, since only this preparation has the
-// values.
+// Returns the place where the hash of a constant is stored for the next preparation: with the
+// model's constant, or with the constant that passes have made of it. NULL: none, since only this
+// preparation has the values.
 static ir_digest_t* find_lasting_digest(const struct graph* graph, const struct tensor* tensor)
 {
     if (tensor->core->pack && !find_ir_late_values(tensor))
@@ -47,7 +47,7 @@ static ir_digest_t* find_lasting_digest(const struct graph* graph, const struct 
     return origin->core->digest;
 }
 
-// A late constant is hashed as its source, the way it is made, and its type.
+// Hashes a constant. A late constant is hashed as its source, the way it is made, and its type.
 static void add_constant(digest_t* digest, const struct graph* graph, const struct tensor* tensor)
 {
     const ir_late_values_t* late = find_ir_late_values(tensor);

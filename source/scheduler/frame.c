@@ -30,7 +30,7 @@ static void place_values(ir_frame_t* frame, const struct graph* execution)
     }
 }
 
-// Offsets of the copies of inputs, and the size of all memory of a frame.
+// Computes the offsets of the copies of inputs, and the size of a frame's memory.
 static int measure_memory(const struct graph* execution, size_t* out_bytes)
 {
     size_t bytes = 0;
@@ -42,7 +42,8 @@ static int measure_memory(const struct graph* execution, size_t* out_bytes)
     }
     *out_bytes = bytes;
     return fits ? TENGINE_OK
-                : tengine_error_set(TENGINE_ELIMIT, "the memory of a run is too large");
+                : tengine_error_set(TENGINE_ELIMIT,
+                                    "the memory of a run is larger than the address space");
 }
 
 static void place_inputs(ir_frame_t* frame, const struct graph* execution)

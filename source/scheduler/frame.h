@@ -13,7 +13,7 @@ typedef struct frame_value
     void* data;
     void* home;  // the place of the data unless the user's memory replaces it; NULL: nothing is
                  // planned
-    bool owned;  // the frame owns `data`: an output whose shape only the run could tell
+    bool owned;  // the frame owns `data`: an output whose shape was known only after the run
     uint8_t data_type;
     uint8_t dim_num;
     uint8_t shape_set;
@@ -30,18 +30,18 @@ typedef struct frame
     size_t memory_bytes;  // its size
 } ir_frame_t;
 
-// A frame for an execution graph whose boundary tensors have planned memory.
+// Makes a frame for an execution graph whose boundary tensors have planned memory.
 int create_ir_frame(const struct graph* execution, bool own_memory, ir_frame_t* out_frame);
 void release_ir_frame(ir_frame_t* frame);
 
-// Begins a new run: memory of the last one is freed.
+// Begins a new run: frees memory that the last one has allocated.
 void clear_ir_frame(ir_frame_t* frame);
 
-// The frame is as it was made for this execution graph.
+// Resets the frame to its state after creation, for this execution graph.
 void reset_ir_frame(ir_frame_t* frame, const struct graph* execution);
 
-// The value gets type, shape and data of `tensor`. It takes the data over if the tensor owns them,
-// and else copies them.
+// Sets type, shape and data of the value from `tensor`. If the tensor owns its data, the value
+// takes it over, else copies it.
 int take_ir_value(ir_frame_value_t* value, struct tensor* tensor);
 
 TENGINE_EXTERN_C_END

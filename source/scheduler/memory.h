@@ -7,8 +7,9 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// Appends an ir_device_memory_t for each device of the graph, in the order they are asked, and for
-// others that run a part. All zero but the device when the graph is not prepared.
+// Appends an ir_device_memory_t for each device of the graph, in the order in which they are asked,
+// and for others that run a part. If the graph is not prepared, all members except the device are
+// zero.
 int count_ir_device_memory(const struct graph* source, struct vector* out_devices);
 
 // The memory of an execution graph, in bytes: of constants that passes made; of boundary tensors,

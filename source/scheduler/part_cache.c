@@ -37,8 +37,8 @@ typedef struct part_head
     char mark[16];
     uint8_t fingerprint[SHA256_BYTES];
     uint8_t digest[SHA256_BYTES];  // SHA-256 of the device's bytes
-    uint64_t size;                 // their number
-    char device[64];               // for people
+    uint64_t size;                 // the number of those bytes
+    char device[64];               // for readers of the file
 } part_head_t;
 
 _Static_assert(sizeof(part_head_t) <= IR_SINK_HEAD_BYTES, "the head has a page");
@@ -111,7 +111,7 @@ static int check_bytes(const mapped_file_t* file, const char* path,
     if (memcmp(head.mark, part_mark, sizeof part_mark) != 0)
         return tengine_error_set(TENGINE_EFORMAT, "'%s' is not a compiled part", path);
     if (memcmp(head.fingerprint, fingerprint, SHA256_BYTES) != 0)
-        return tengine_error_set(TENGINE_EFORMAT, "'%s' is that of another part", path);
+        return tengine_error_set(TENGINE_EFORMAT, "'%s' belongs to another part", path);
     const size_t size = file->size - IR_SINK_HEAD_BYTES;
     if (head.size != size)
         return tengine_error_set(TENGINE_EFORMAT, "'%s' has %zu bytes of a part, expected %llu",
@@ -178,7 +178,7 @@ typedef struct tidied
     const char* path;
     const char* newest;  // the name of the part that was stored just now
     DIR* stream;
-    vector_t* parts;  // kept_file_t: the others
+    vector_t* parts;  // kept_file_t of the other parts
     uint64_t bytes;   // bytes of all parts
 } tidied_t;
 
@@ -189,7 +189,7 @@ static bool is_part_name(const char* name)
            strcmp(name + 2 * SHA256_BYTES, PART_ENDING) == 0;
 }
 
-// Removing a file that another process has removed meanwhile is a success, too.
+// It is also a success if another process has removed the file meanwhile.
 static void remove_file(const tidied_t* folder, const char* name)
 {
     if (unlinkat(dirfd(folder->stream), name, 0) != 0 && errno != ENOENT)
@@ -213,8 +213,8 @@ static bool look_at(tidied_t* folder, const char* name)
     kept_file_t file = {.used = info.st_mtim, .size = (uint64_t)info.st_size};
     memcpy(file.name, name, sizeof file.name);
     folder->bytes += file.size;
-    // Time stamps of file systems are coarse, so a part that was used at the same time may look
-    // newer.
+    // Time stamps of file systems are coarse: a part that was used at the same time may have a
+    // later one.
     if (strcmp(name, folder->newest) == 0) return true;
     return push_vector_data(folder->parts, &file) == 0;
 }
@@ -251,7 +251,7 @@ static void remove_oldest(const tidied_t* folder, uint64_t limit)
     }
 }
 
-// NULL after a failure, with errno.
+// Returns NULL after a failure, with errno.
 static DIR* open_folder(const char* path)
 {
     const int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -24,11 +24,11 @@ typedef struct ir_kept_part
     size_t size;
 } ir_kept_part_t;
 
-// The folder that option cache.dir or the environment names; NULL: no parts are stored.
+// Returns the folder that option cache.dir or the environment names; NULL: no parts are stored.
 const char* find_ir_part_cache(const ir_context_t* context);
 
-// The part with this fingerprint, which counts as used now; to be closed. TENGINE_ENOENT: there is
-// none. The workers of the pool (NULL: none) check it. TENGINE_EIO: it cannot be read, is not
+// Opens the part with this fingerprint and marks it as used now; to be closed. The workers of the
+// pool (NULL: none) check it. TENGINE_ENOENT: there is none. TENGINE_EIO: it cannot be read, is not
 // a regular file, or belongs to another user than this process's or root. TENGINE_EFORMAT: it has
 // been altered.
 TENGINE_MUST_USE int open_ir_kept_part(const char* folder, const uint8_t fingerprint[SHA256_BYTES],

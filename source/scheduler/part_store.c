@@ -65,15 +65,16 @@ static void find_in_model(const stores_t* stores, const struct device* device, i
     if (!bytes) return;
     if (!is_unaltered(bytes, stores->pool)) {
         TLOG_WARNING(
-            "part %d: what the model's file has compiled for %s has been altered: its "
-            "bytes have another hash; it is compiled again",
+            "part %d: the model's part for %s has been altered: its bytes have another "
+            "hash; the part is compiled again",
             part_index, device->name);
         return;
     }
     ir_kept_part_t found = {.bytes = bytes->data, .size = bytes->size};
     if ((isolated || (uintptr_t)bytes->data % IR_SINK_HEAD_BYTES != 0) &&
         copy_bytes(bytes, &found) < 0) {
-        TLOG_WARNING("part %d: %s; it is compiled again", part_index, tengine_error_message());
+        TLOG_WARNING("part %d: %s; the part is compiled again", part_index,
+                     tengine_error_message());
         return;
     }
     stored->found = found;
@@ -88,7 +89,8 @@ static void find_in_folder(const stores_t* stores, int part_index, ir_stored_par
     if (status == TENGINE_OK)
         stored->origin = TENGINE_PART_FROM_CACHE;
     else if (status != TENGINE_ENOENT)
-        TLOG_WARNING("part %d: %s; it is compiled again", part_index, tengine_error_message());
+        TLOG_WARNING("part %d: %s; the part is compiled again", part_index,
+                     tengine_error_message());
 }
 
 static void find_in_stores(const struct subgraph* part, struct device* device,
@@ -98,7 +100,7 @@ static void find_in_stores(const struct subgraph* part, struct device* device,
         find_ir_fingerprint(part, device, TENGINE_VERSION_MAJOR, stores->pool, stored->fingerprint);
     if (status < 0) {
         if (status != TENGINE_ENOENT)
-            TLOG_WARNING("%s; nothing that was compiled earlier is looked for",
+            TLOG_WARNING("%s; parts that were compiled earlier are not looked up",
                          tengine_error_message());
         return;
     }
@@ -148,8 +150,8 @@ static bool load_found(struct subgraph* subgraph, int part_index, const char* ne
     return false;
 }
 
-// A device that refuses the model's part may have a newer driver; the folder then has the part that
-// the device compiled at the last refusal.
+// A device that refuses the model's part may have a newer driver. The folder then has the part that
+// the device compiled after the first refusal.
 static void find_in_folder_instead(const struct subgraph* subgraph, int part_index,
                                    const char* folder, ir_stored_part_t* stored)
 {
@@ -166,7 +168,7 @@ bool load_ir_stored_part(struct subgraph* subgraph, int part_index, ir_stored_pa
     const char* folder = stored->origin == TENGINE_PART_FROM_MODEL
                              ? find_ir_part_cache(subgraph->graph->attribute->context)
                              : NULL;
-    const char* next = folder ? "the folder of compiled parts is asked" : compiles;
+    const char* next = folder ? "the part is looked up in the folder of compiled parts" : compiles;
     if (load_found(subgraph, part_index, next, stored)) return true;
     if (!folder) return false;
     find_in_folder_instead(subgraph, part_index, folder, stored);
@@ -237,7 +239,7 @@ static int describe_bytes(const struct subgraph* part, struct device* device,
     return TENGINE_OK;
 }
 
-// Uses the bytes that the model has of such a part for this one, too.
+// Lets this part also use the bytes that the model has of an equal part.
 static int keep_in_model(struct graph* source, const struct subgraph* part, struct device* device,
                          const ir_stored_part_t* stored, const uint8_t* data, size_t size)
 {

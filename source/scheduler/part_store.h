@@ -13,9 +13,9 @@ TENGINE_EXTERN_C_BEGIN
 typedef struct ir_stored_part
 {
     bool is_kept;      // the compiled part is to be stored: the device is asked to save
-    bool is_in_model;  // the model has the same part, which makes storing it unnecessary
+    bool is_in_model;  // the model has an equal part, which makes storing it unnecessary
     uint8_t fingerprint[SHA256_BYTES];
-    int origin;            // TENGINE_PART_*: that of the loaded or compiled part
+    int origin;            // TENGINE_PART_*: of the loaded or compiled part
     ir_kept_part_t found;  // the bytes to load
     struct ir_sink sink;   // the bytes that the device has saved, until they are stored
 } ir_stored_part_t;
@@ -26,7 +26,7 @@ void find_ir_stored_part(const struct subgraph* part, struct device* device, boo
                          ir_stored_part_t* stored);
 
 // Lets the device of a compiled part load the bytes found, and if it refuses the model's bytes,
-// those of the folder. False: the device has to compile. Any thread.
+// those of the folder. False: the device must compile. Any thread.
 bool load_ir_stored_part(struct subgraph* subgraph, int part_index, ir_stored_part_t* stored);
 
 // Lets the device save its compiled part, and writes that to the stores. These are two steps, since

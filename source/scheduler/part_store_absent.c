@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stand-in for part_store.c in a build that keeps no compiled parts (TENGINE_WITH_PART_CACHE).
+// Replaces part_store.c in a build that keeps no compiled parts (TENGINE_WITH_PART_CACHE).
 #include "graph/option.h"
 #include "scheduler/part_store.h"
 #include "tengine/log.h"

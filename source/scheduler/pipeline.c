@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pipeline scheduler: a thread for each device, and several runs in flight at a time, so that
-// while one device works on a run another works on the run before. A part of the default device
-// that waits for an asynchronous custom operator has a thread of its own. Each thread takes, of the
-// oldest run first, a part of its device whose inputs are there. It follows that every part sees
-// the runs in their order. Results are handed out in that order too; a run that fails is over with
-// the parts it has begun, and does not touch those after it.
+// The pipeline scheduler: a thread for each device, and several runs in flight, so that while one
+// device works on a run another works on the run before. A part of the default device that waits
+// for an asynchronous custom operator has a thread of its own. Each thread takes a part of its
+// device whose inputs are ready, of the oldest run first. It follows that every part sees the runs
+// in their order. Results are handed out in that order too; a run that fails ends with the parts
+// that it has begun, and does not touch the runs after it.
 #include <pthread.h>
 
 #include "base/alloc.h"
@@ -33,7 +33,7 @@ typedef enum part_state
 // One run; it uses the session's frame of the same index.
 typedef struct slot
 {
-    int part_left;  // parts to be done
+    int part_left;  // parts that are not done yet
     int begun_num;
     uint8_t* states;  // part_state_t of each part
     ir_failure_t failure;
@@ -54,7 +54,7 @@ typedef struct pipeline
     pthread_cond_t work_there;
     pthread_cond_t part_done;
     bool stopping;
-    int64_t first;  // runs first..last-1 may have parts to do
+    int64_t first;  // runs first..last-1 may have parts that are not done
     int64_t last;
     int slot_num;
     slot_t* slots;

@@ -10,8 +10,8 @@
 #include "scheduler/runner.h"
 #include "scheduler/session.h"
 
-// Splits or moves a part that its device failed to compile, which has been recorded. A device that
-// hangs is not asked again, since each half would take as long.
+// Splits or moves a part that its device failed to compile; the failure has been recorded. A device
+// that hangs is not asked again, since each half would take as long.
 static int repair(struct graph* execution, int index, ir_blame_t blame)
 {
     const struct subgraph* part = get_ir_graph_subgraph(execution, index);
@@ -25,7 +25,7 @@ static int repair(struct graph* execution, int index, ir_blame_t blame)
     return redirect_ir_subgraph(execution, index, IR_REASON_COMPILE, failure.message);
 }
 
-// Compiles the parts of all devices except the default device, which gets the parts that those fail
+// Compiles the parts of all devices except the default device, which takes the parts that they fail
 // to compile.
 static int compile_for_devices(struct graph* execution)
 {
@@ -48,7 +48,8 @@ static int compile_for_devices(struct graph* execution)
 static int claim_part(struct graph* execution, const struct subgraph* part)
 {
     int64_t bytes = 0;
-    if (execution->core->memory_limit == 0) return TENGINE_OK;  // devices need not be asked
+    // without a limit no device is asked
+    if (execution->core->memory_limit == 0) return TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(count_ir_part_memory(part, &bytes));
     return claim_ir_memory(execution, bytes, part->device->name);
 }

@@ -20,12 +20,13 @@ void forget_ir_runs(struct graph* execution);
 // Drops the measured times of all parts and nodes.
 void forget_ir_times(struct graph* execution);
 
-// The end of an execution graph, prepared or not: undoes the scheduler's prerun, calls post_run of
-// all parts, and destroys the graph. Reports the first failure.
+// Ends an execution graph, prepared or not: undoes the scheduler's prerun, calls post_run of all
+// parts, and destroys the graph. Reports the first failure.
 int close_ir_execution(struct graph* execution);
 
-// The same, but objects that devices can use again stay with the graph's parts (runner.h), to be
-// released with the graph. After a failure the graph is destroyed, and *out_spare is NULL.
+// Like close_ir_execution(), but objects that devices can use again stay with the graph's parts
+// (runner.h), and are released with the graph. After a failure the graph is destroyed, and
+// *out_spare is NULL.
 int retire_ir_execution(struct graph* execution, struct graph** out_spare);
 
 TENGINE_EXTERN_C_END

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedulers by name: the built-in ones first, then those of devices and programs in the order of
-// registration. It also chooses the scheduler of a graph.
+// registration. Also the choice of a graph's scheduler.
 #include <string.h>
 
 #include "base/text.h"
@@ -78,7 +78,7 @@ int unregister_scheduler(struct scheduler* scheduler)
 {
     const int index = find_entry(scheduler);
     if (index < 0)
-        return tengine_error_set(TENGINE_ENOENT, "scheduler '%s' is not registered, or built in",
+        return tengine_error_set(TENGINE_ENOENT, "scheduler '%s' is built in or not registered",
                                  scheduler && scheduler->name ? scheduler->name : "");
     remove_vector_via_index(registered, index);
     if (get_vector_num(registered) == 0) {

@@ -18,14 +18,14 @@ struct runner
     struct subgraph* part;    // in the execution graph
     ir_compiled_t* compiled;  // NULL: both the device and the default device failed
     ir_watch_t* watch;        // NULL: runs on the calling thread
-    bool started;             // between start and finish: async_run has been called,
-    int start_status;         // and what it returned
+    bool started;             // async_run has been called, and finish has not;
+    int start_status;         // the status that it returned
     ir_failure_t start_failure;
     bool given_up;  // the default device runs the part in its place
     ir_failure_t cause;
-    // The state that publish_ir_runner() reads while the next run may be in flight.
+    // Guards the state that publish_ir_runner() reads while the next run may be in flight.
     pthread_mutex_t mutex;
-    bool has_news;  // given_up is not published yet
+    bool has_news;  // given_up has not been published yet
     int64_t run_ns;
     int64_t redo_num;
     int64_t* node_ns;  // NULL: no profile
@@ -203,7 +203,7 @@ static void give_up_device(ir_runner_t* runner)
     pthread_mutex_unlock(&runner->mutex);
 }
 
-// The message stays with the runner: after a call that hangs, the part cannot run any more.
+// The runner keeps the message: after a call that hangs, the part can no longer run.
 static int fail_for_good(ir_runner_t* runner)
 {
     tengine_error_set(
@@ -214,8 +214,8 @@ static int fail_for_good(ir_runner_t* runner)
     return runner->cause.code;
 }
 
-// The default device runs in place of a device that was given up. It may lack the memory now and
-// have it in a later run.
+// Runs the part on the default device in place of a device that was given up. The default device
+// may lack memory now and have it in a later run.
 static int run_on_default(ir_runner_t* runner, ir_frame_t* frame)
 {
     if (compile_for_default(runner) < 0)
@@ -224,7 +224,8 @@ static int run_on_default(ir_runner_t* runner, ir_frame_t* frame)
     return attempt(runner, frame);
 }
 
-// After a failure that has been recorded: the default device does this run and all later ones.
+// Called after a failure that has been recorded: the default device makes this run and all later
+// ones.
 static int take_over(ir_runner_t* runner, ir_frame_t* frame)
 {
     ir_session_t* session = get_ir_session(runner->part->graph);
@@ -257,7 +258,7 @@ void start_ir_part(struct subgraph* part, ir_frame_t* frame)
     keep_ir_failure(&runner->start_failure);
 }
 
-// The error of async_run is recorded again, since another part may have been started since.
+// Records the error of async_run again, since another part may have been started since.
 static int wait_for_end(ir_runner_t* runner)
 {
     if (runner->start_status == 0) return finish_ir_compiled(runner->compiled);

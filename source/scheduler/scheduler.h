@@ -19,8 +19,8 @@ TENGINE_EXTERN_C_BEGIN
 // not exist.
 int prerun_ir_graph(struct graph* source, const ir_run_options_t* options);
 
-// Makes the execution graph and its parts, and stops before a device compiles one: where each node
-// would go can be read, and nothing can be run. An earlier preparation is dropped first.
+// Makes the execution graph and its parts, and stops before a device compiles one: the device of
+// each node can be read, and nothing can be run. An earlier preparation is dropped first.
 int place_ir_graph(struct graph* source, const ir_run_options_t* options);
 
 // Whether a prepared graph would get the same shapes from the present values of its inputs. If not,
@@ -32,36 +32,38 @@ bool has_ir_execution_values(const struct graph* source);
 // true once: later preparations leave these shapes to the run.
 bool await_ir_values(struct graph* source, int status);
 
-// Whether run_ir_graph() would begin a run now: ESTATE before prerun, and with `block` while others
-// are in flight; ELIMIT when as many are in flight as the scheduler takes.
+// Whether run_ir_graph() would begin a run now. ESTATE: before prerun, and with `block` while runs
+// are in flight; ELIMIT: as many are in flight as the scheduler takes.
 int check_ir_graph_run(const struct graph* source, int block);
 
-// Fails as check_ir_graph_run() does, with ESTATE when an input's shape was changed since prerun,
-// with EINVAL for an input without data. `block` 0 returns at once where the scheduler can: the run
-// is then in flight, and the graph RUNNING.
+// Fails as check_ir_graph_run() does; ESTATE: an input's shape was changed since prerun; EINVAL: an
+// input has no data. `block` 0 returns immediately if the scheduler can: the run is then in flight,
+// and the graph RUNNING.
 int run_ir_graph(struct graph* source, int block);
 
 // Waits for the oldest run in flight and hands its results to the source graph; fails as the run
-// did. 1: it is done, or none was in flight; 0: not finished yet (only with try_wait).
+// did. 1: it is done, or none was in flight; 0: it is not finished yet (only with try_wait).
 int wait_ir_graph(struct graph* source, int try_wait);
 
-// Drops the execution graph, once no run is in flight any more; outputs lose the memory prerun gave
-// them. A no-op when not prepared. Must precede the end of a graph that is prepared.
+// Drops the execution graph after the runs in flight have ended; outputs lose the memory that
+// prerun gave them. A no-op if the graph is not prepared. A prepared graph must not be destroyed
+// before.
 int postrun_ir_graph(struct graph* source);
 
-// Whether inputs may get new data: always, unless a run reads the user's own memory.
+// Whether inputs may get new data: always, unless a run reads the user's memory.
 bool may_feed_ir_graph(const struct graph* source);
 
-// The scheduler of this name; ENOENT lists the names.
+// Finds the scheduler of this name; ENOENT lists the names.
 int require_ir_scheduler(const char* name, struct scheduler** out_scheduler);
 
-// The scheduler that the context names, else that of the first device, else the synchronous one.
+// Chooses the scheduler that the context names, else that of the first device, else the synchronous
+// one.
 int choose_ir_scheduler(const struct graph* source, struct scheduler** out_scheduler);
 
 // Unregisters the schedulers that are still registered, except the built-in ones.
 void release_schedulers(void);
 
-// The built-in schedulers (sync.c, pipeline.c).
+// Return the built-in schedulers (sync.c, pipeline.c).
 struct scheduler* get_sync_scheduler(void);
 struct scheduler* get_pipeline_scheduler(void);
 

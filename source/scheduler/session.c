@@ -14,7 +14,7 @@ ir_session_t* get_ir_session(const struct graph* execution)
     return execution->core->session;
 }
 
-// MACs of a node, 0 if the user assigned it to the default device.
+// Returns the MACs of a node, 0 if the user assigned it to the default device.
 static double count_macs(const struct node* node)
 {
     const char* affinity = find_ir_execution_affinity(node);
@@ -54,7 +54,7 @@ int open_ir_session(struct graph* execution, struct scheduler* scheduler)
     if (!session) return tengine_error_set(TENGINE_ENOMEM, "out of memory while running a graph");
     if (pthread_mutex_init(&session->mutex, NULL) != 0) {
         free_memory(session);
-        return tengine_error_set(TENGINE_ENOMEM, "no mutex to run a graph");
+        return tengine_error_set(TENGINE_ENOMEM, "no mutex for the session of a graph");
     }
     session->scheduler = scheduler;
     if (needs_threads(execution, scheduler)) session->process = getpid();

@@ -16,7 +16,7 @@ typedef struct session
 {
     struct scheduler* scheduler;
     bool scheduler_ready;  // its prerun has been called
-    pid_t process;         // the process that has its threads; 0: it has none
+    pid_t process;         // the process that has its threads; 0: there are none
     // Runs are numbered from 0; run i uses frame i % frame_num. started - finished of them are
     // in flight. These belong to the user's thread.
     ir_frame_t* frames;
@@ -31,32 +31,32 @@ typedef struct session
     double fallback_macs;     // share of the MACs that has fallen back
     double all_macs;
     double* part_macs;  // MACs of each part that count for the limit
-    // The execution graphs, also of bodies, that reports are about, and that runs may prepare
-    // again. The list belongs to the inspecting room and is that before run `places_run`; NULL: not
-    // listed.
+    // The execution graphs, also of bodies, that reports describe and that runs may prepare again.
+    // The list belongs to the inspecting room and describes the graph before run `places_run`;
+    // NULL: not listed.
     struct vector* places;
     int64_t places_run;
 } ir_session_t;
 
-// `execution` has been split. close_ir_session() frees the rest after a failure.
+// Opens a session; `execution` has been split. After a failure close_ir_session() frees the rest.
 int open_ir_session(struct graph* execution, struct scheduler* scheduler);
 void close_ir_session(struct graph* execution);
 
-// NULL for a graph that is not prepared.
+// Returns NULL for a graph that is not prepared.
 ir_session_t* get_ir_session(const struct graph* execution);
 
 // Replaces the frames. With memory of their own there is one frame more than runs that may be in
-// flight, so that the results of the last finished run stay valid; else there is one, which works
-// in place.
+// flight, so that the results of the last finished run stay valid; else there is one frame, which
+// works in place.
 int make_ir_frames(struct graph* execution, int frame_num, bool own_memory);
 
-// No run is in flight: resets the session to its state before the first run; results are dropped.
+// Resets the session to its state before the first run; no run is in flight. Results are dropped.
 void rewind_ir_session(struct graph* execution);
 
 // Whether this process is a child of the one that has the session's threads.
 bool has_lost_ir_threads(const ir_session_t* session);
 
-// Runs in flight, and how many there may be.
+// Return the number of runs in flight, and how many there may be.
 int count_ir_runs(const ir_session_t* session);
 int limit_ir_runs(const ir_session_t* session);
 ir_frame_t* get_ir_run_frame(const ir_session_t* session, int64_t run);

@@ -22,9 +22,9 @@
 typedef struct shape_cache
 {
     ir_terms_t terms;
-    int32_t* outputs;  // the source's tensors that are outputs on these terms
+    int32_t* outputs;  // the source's tensors that are outputs under these terms
     int output_num;
-    struct vector* constants;  // int32_t: the source's constants that these need
+    struct vector* constants;  // int32_t: the source's constants that these preparations need
     struct vector* kept;       // struct graph*, the most recently used last
     struct graph*
         spare;  // a preparation that has ended, whose objects devices may use again; or NULL
@@ -126,7 +126,7 @@ static bool are_same_terms(const ir_terms_t* a, const ir_terms_t* b)
 
 // ---- what is kept ----
 
-// A limit on memory is one on everything that the graph holds.
+// A limit on memory covers everything that the graph holds.
 static bool is_memory_limited(const struct graph* source)
 {
     return get_ir_context_number(source->attribute->context, "memory.limit_mb") > 0;
@@ -139,7 +139,7 @@ static int get_capacity(const struct graph* source)
 }
 
 // A kernel that set_custom_kernel puts on a node is prepared for one shape at a time. Registered
-// operators prepare themselves again when they are run for another one.
+// operators prepare themselves again for another shape.
 static bool has_kernels_for_one_shape(const struct graph* source)
 {
     const struct graph* execution = source->core->execution;

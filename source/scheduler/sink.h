@@ -12,15 +12,15 @@ TENGINE_EXTERN_C_BEGIN
 
 enum
 {
-    IR_SINK_HEAD_BYTES = 4096  // as saved bytes are aligned
+    IR_SINK_HEAD_BYTES = 4096  // a multiple of the alignment of saved bytes
 };
 
-// All zero except for the head's bytes before the first write. `bytes` is NULL until then, and
-// freed by free_memory().
+// All members except the head's bytes are zero before the first write. `bytes` is NULL until then,
+// and freed by free_memory().
 struct ir_sink
 {
     uint8_t* bytes;
-    size_t size;  // with the head
+    size_t size;  // includes the head
     size_t capacity;
 };
 

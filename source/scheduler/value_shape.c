@@ -33,7 +33,7 @@ static bool has_node_shapes_for(const struct graph* source, const struct node* n
     return is_same;
 }
 
-// The same for all nodes whose shapes depend on the value of this input.
+// Whether this holds for all nodes whose shapes depend on the value of this input.
 static bool has_shapes_for_value(const struct graph* source, const struct graph* execution,
                                  int input)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes that values decide (operator.h, value_shape): whether a preparation has those that the
-// values of a run ask for.
+// Shapes that depend on values (operator.h, value_shape): whether a preparation has the shapes that
+// the values of a run require.
 #pragma once
 
 #include <stdbool.h>
@@ -13,8 +13,9 @@ TENGINE_EXTERN_C_BEGIN
 // `execution` has.
 bool has_ir_value_shapes(const struct graph* execution, const struct graph* source);
 
-// Whether the preparation has assumed shapes that values of a run decide, for nodes without an
-// output in a buffer of the program's, so that these may be why the run failed with `status`.
+// Whether the preparation has assumed shapes that depend on values of a run, for nodes without an
+// output in a buffer of the program's, so that these may be the reason why the run failed with
+// `status`.
 bool has_ir_assumed_shapes(const struct graph* source, int status);
 
 TENGINE_EXTERN_C_END

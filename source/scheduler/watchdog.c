@@ -23,14 +23,14 @@ typedef enum watch_state
 
 struct watch
 {
-    pid_t process;  // that has the thread
+    pid_t process;  // the one that has the thread
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     watch_state_t state;
     ir_watched_t watched;
     int timeout_ms;
-    int status;  // the last call's
+    int status;  // of the last call
     ir_failure_t failure;
 };
 
@@ -142,7 +142,7 @@ int call_ir_watch(ir_watch_t* watch, bool* out_hung)
         watch->state = WATCH_ABANDONED;
         pthread_detach(watch->thread);
         watch->watched.cancel(watch->watched.subject);
-        // From here on the thread may free the watch.
+        // From now on the thread may free the watch.
         pthread_mutex_unlock(&watch->mutex);
         return tengine_error_set(TENGINE_EDEVICE, "no return within %d ms", timeout_ms);
     }
@@ -157,8 +157,8 @@ void destroy_ir_watch(ir_watch_t* watch)
 {
     if (!watch) return;
     if (watch->process != getpid()) {
-        // A child process: the thread does not exist, and the condition has a waiter that never
-        // leaves.
+        // This is a child process: the thread does not exist, and the condition has a waiter that
+        // never leaves.
         free_memory(watch);
         return;
     }

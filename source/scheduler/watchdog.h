@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of a device's pre_run() and run() that may hang: a thread makes them, and its waiter gives
-// up after a time. The thread then owns the part and frees it when the call returns at
-// last.
+// Calls of a device's pre_run() and run() that may hang: a thread makes them, and the caller gives
+// up after a time. The thread then owns the part and frees it when the call finally returns.
 #pragma once
 
 #include <stdbool.h>
@@ -18,24 +17,24 @@ typedef struct ir_watched
     void* subject;
     int part_index;                 // for messages
     int (*call)(void* subject);     // may hang
-    void (*cancel)(void* subject);  // the call is given up: it may return early
-    int (*close)(void* subject);    // frees the subject when a call that was given up has returned
+    void (*cancel)(void* subject);  // tells that the call was given up; it may return early
+    int (*close)(void* subject);    // frees the subject after a call that was given up has returned
 } ir_watched_t;
 
-// A thread that makes the calls of `watched`, whose subject stays the caller's. TENGINE_ENOMEM: the
-// thread could not be started.
+// Starts a thread that makes the calls of `watched`; its subject stays the caller's.
+// TENGINE_ENOMEM: the thread could not be started.
 int create_ir_watch(const ir_watched_t* watched, int timeout_ms, ir_watch_t** out_watch);
 
 // Makes the call on that thread; a failure that it has recorded is recorded for the caller. After
-// the time limit *out_hung is true, EDEVICE is recorded and returned, and neither the watch nor its
-// subject belongs to the caller any more.
+// the time limit *out_hung is true, EDEVICE is recorded and returned, and the watch and its subject
+// no longer belong to the caller.
 int call_ir_watch(ir_watch_t* watch, bool* out_hung);
 
 // Ends the thread; no call is in flight. NULL is allowed.
 void destroy_ir_watch(ir_watch_t* watch);
 
-// Calls that were given up and have not returned yet; waits up to `timeout_ms` for them. Returns
-// how many are left. A device must not be unregistered before it is 0.
+// Waits up to `timeout_ms` for calls that were given up and have not returned yet. Returns how many
+// are left. A device must not be unregistered before it is 0.
 int wait_hung_calls(int timeout_ms);
 
 TENGINE_EXTERN_C_END

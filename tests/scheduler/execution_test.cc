@@ -112,7 +112,7 @@ TEST_F(ExecutionTest, OutputsMayLieInTheUsersMemory)
     set_ir_tensor_data(at("y"), mine.data(), false);
     ASSERT_EQ(run_ir_graph(source(), 1), TENGINE_OK);
     EXPECT_FLOAT_EQ(mine[2], -2.7182817f);
-    // A new shape makes the old buffer too small: it is let go, not overrun.
+    // A new shape makes the old buffer too small: the buffer is no longer used, and not overrun.
     std::vector<float> longer(100, 0.0f);
     const int dims[] = {100};
     ASSERT_EQ(set_ir_tensor_shape(at("x"), dims, 1), TENGINE_OK);
@@ -259,7 +259,7 @@ TEST(Execution, ConstantAndPassedThroughOutputsAreServed)
     EXPECT_EQ(mine[0], -5.0f);
 }
 
-// Two outputs that are one tensor of the execution graph, and one that is the input.
+// Two outputs are one tensor of the execution graph, and another is the input.
 TEST(Execution, OutputsThatAreOneTensorAreAllServed)
 {
     IrBuilder source;

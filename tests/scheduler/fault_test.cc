@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices that fail a run: the default device does it in their place, once reported, then counted.
+// Devices that fail a run: the default device takes over; the failure is reported once, then
+// counted.
 #include <climits>
 #include <gtest/gtest.h>
 
@@ -35,7 +36,7 @@ class FaultTest : public testing::Test
 TEST_F(FaultTest, TheDefaultDeviceDoesARunThatFails)
 {
     const LogCapture log;
-    device_.script.fail_run = 3;  // the first part's second
+    device_.script.fail_run = 3;  // the first part's second run
     ASSERT_EQ(session_.prerun(), TENGINE_OK) << tengine_error_message();
     for (int i = 0; i < 3; ++i)
         expect_right_results();
@@ -98,7 +99,7 @@ TEST_F(FaultTest, AnyStatusButZeroIsAFailure)
     }
 }
 
-// Makes a tensor of a part longer than it was to be.
+// Makes a tensor of a part longer than expected.
 int lengthen(graph* part, int index)
 {
     const int dims[] = {1000};

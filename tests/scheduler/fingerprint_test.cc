@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fingerprints of parts: each thing that decides the code of a device, changed alone, makes another
-// one, and a thing that decides nothing does not.
+// Fingerprints of parts: a change of anything that decides the code of a device changes the
+// fingerprint, and a change of anything else does not.
 #include "scheduler/fingerprint.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ struct Case
     float scale = 0;  // of the input; 0: not quantised
     int zero_point = 0;
     bool has_two_outputs = false;
-    std::string names = "";  // in front of those of tensors
+    std::string names = "";  // a prefix of the tensors' names
     int version = TENGINE_VERSION_MAJOR;
 };
 
@@ -173,7 +173,7 @@ TEST_F(FingerprintTest, WhatDecidesNothingMakesNoOther)
     Case names;
     names.names = "other_";
     EXPECT_EQ(find(names), find({}));
-    Case opset;  // in which LeakyRelu meant the same
+    Case opset;  // an opset in which LeakyRelu was the same
     opset.opset = 6;
     EXPECT_EQ(find(opset), find({}));
     Case forth, back;
@@ -193,16 +193,16 @@ TEST_F(FingerprintTest, ConstantsAreHashedOnce)
     EXPECT_EQ(weights->core->digest, nullptr);
     const std::string first = print(*session.part(0), device);
     ASSERT_NE(weights->core->digest, nullptr);
-    // It is not the digest of its values: shows whether it is found again.
+    // The digest no longer matches the values: a later use of the stored one shows.
     weights->core->digest->bytes[0] ^= 1;
     const std::string kept = print(*session.part(0), device);
     EXPECT_NE(kept, first);
     EXPECT_EQ(print(*session.part(0), device), kept);
-    ++session.source()->core->revision;  // as when the program has changed something
+    ++session.source()->core->revision;  // as after a change by the program
     EXPECT_EQ(print(*session.part(0), device), first);
 }
 
-// The weights with which passes merge a normalisation are the same for all preparations.
+// The weights that passes merge with a normalisation are the same for all preparations.
 TEST_F(FingerprintTest, ConstantsThatPassesMakeAreHashedOnce)
 {
     TestDevice device("A", {"Conv"});
@@ -228,20 +228,20 @@ TEST_F(FingerprintTest, ConstantsThatPassesMakeAreHashedOnce)
     EXPECT_FALSE(find_digest()->found);
     const std::string first = print(*session.part(0), device);
     ASSERT_TRUE(find_digest()->found);
-    find_digest()->bytes[0] ^= 1;  // shows whether it is found again
+    find_digest()->bytes[0] ^= 1;  // a later use of the stored digest shows
     EXPECT_NE(print(*session.part(0), device), first);
     const int other_size[] = {1, 1, 3, 3};
     ASSERT_EQ(set_ir_tensor_shape(session.at("x"), other_size, 4), TENGINE_OK);
     ASSERT_EQ(session.prerun(), TENGINE_OK) << tengine_error_message();
     EXPECT_TRUE(find_digest()->found) << "in the next preparation";
-    ++session.source()->core->revision;  // as when the program has changed something
+    ++session.source()->core->revision;  // as after a change by the program
     const int old_size[] = {1, 1, 2, 2};
     ASSERT_EQ(set_ir_tensor_shape(session.at("x"), old_size, 4), TENGINE_OK);
     ASSERT_EQ(session.prerun(), TENGINE_OK) << tengine_error_message();
     EXPECT_EQ(print(*session.part(0), device), first);
 }
 
-// Whether two of them are the same cannot be told.
+// Custom kernels cannot be compared.
 TEST_F(FingerprintTest, PartsWithCustomKernelsHaveNone)
 {
     TestDevice device("A", {"Relu", "LeakyRelu", "Sub"});
@@ -252,7 +252,7 @@ TEST_F(FingerprintTest, PartsWithCustomKernelsHaveNone)
     node* last = part.graph->node_list[part.node_list[part.node_num - 1]];
     const auto before = last->core->custom_kernel;
     last->core->custom_kernel =
-        reinterpret_cast<decltype(last->core->custom_kernel)>(last);  // not looked into
+        reinterpret_cast<decltype(last->core->custom_kernel)>(last);  // never dereferenced
     uint8_t fingerprint[SHA256_BYTES];
     EXPECT_EQ(find_ir_fingerprint(&part, device.get(), TENGINE_VERSION_MAJOR, nullptr, fingerprint),
               TENGINE_ENOENT);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fixture of the tests of schedulers: a source graph with a context of its own, fed and read as
-// vectors of float, and the lines that are logged meanwhile.
+// The fixture of the tests of schedulers: a source graph with a context of its own, whose tensors
+// are set and read as vectors of float, and the captured lines of the log.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,10 +19,10 @@ namespace tengine::test {
 
 using Floats = std::vector<float>;
 
-// The message of the last failure has `part` in it.
+// Whether the message of the last failure contains `part`.
 testing::AssertionResult says(const std::string& part);
 
-// Log lines while it lives, instead of standard error.
+// Captures log lines during its lifetime, instead of standard error.
 class LogCapture
 {
   public:
@@ -63,10 +63,10 @@ class Session
     std::map<std::string, Floats> fed_;
 };
 
-// x -> Relu -> r -> Exp -> e -> Neg -> y, with outputs y and r. Device A is to take Relu and Neg,
-// so that there are three parts.
+// x -> Relu -> r -> Exp -> e -> Neg -> y, with outputs y and r. With device A for Relu and Neg
+// there are three parts.
 void add_three_steps(Session& session);
-// The value of y for one of x.
+// Returns the value of y for one of x.
 float three_steps_of(float x);
 
 }  // namespace tengine::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled parts in a model: kept when the program asks for it, looked up before the folder, and
-// whatever is wrong with them, the device compiles.
+// Compiled parts in a model: kept if the program requests it, looked up before the folder; if
+// anything is wrong with them, the device compiles.
 #include "graph/model_part.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace tengine::test;
 
-// State around the entries of a TestDevice, which are not given the test that they are called for.
+// The state for entries of a TestDevice, which do not get their test as an argument.
 struct Calls
 {
     int loads = 0, compilations = 0, load_status = 0, compile_status = 0;
@@ -77,7 +77,8 @@ class ModelPartTest : public testing::Test
         table.compatibility = compatibility;
     }
 
-    // Prepared again, run and dropped: the numbers of parts that the device compiled and loaded.
+    // Prepares, runs and drops a graph; returns the numbers of parts that the device compiled and
+    // loaded.
     std::pair<int, int> use(int size = 4)
     {
         calls.compilations = calls.loads = 0;
@@ -92,7 +93,7 @@ class ModelPartTest : public testing::Test
         return {calls.compilations, calls.loads};
     }
 
-    // A byte that the model has of its first part.
+    // Alters a byte of the model's first part.
     static void alter(Session& session, size_t place, int bits)
     {
         const ir_model_bytes_t* bytes = get_ir_model_part(session.source(), 0)->bytes;
@@ -163,7 +164,7 @@ TEST_F(ModelPartTest, AlteredBytesAreCompiledAgain)
     }
 }
 
-// On a board that has the driver alone.
+// As on a board that has only the driver.
 TEST_F(ModelPartTest, WithoutACompilerAlteredBytesAreTheCpus)
 {
     use();
@@ -205,7 +206,7 @@ TEST_F(ModelPartTest, WhatTheDeviceRefusesIsCompiledAgain)
     EXPECT_EQ(number(), 2);
 }
 
-// On a machine that compiles for another: the model's parts are right there, and stay.
+// As on a machine that compiles for another: the model's parts are valid there, and are kept.
 TEST_F(ModelPartTest, WhatCannotBeLoadedHereIsKeptWithoutAWarning)
 {
     use();
@@ -227,7 +228,7 @@ TEST_F(ModelPartTest, WatchedPartsHaveBytesOfTheirOwn)
     EXPECT_NE(calls.loaded, part(1)->bytes->data);
 }
 
-// On a processor to which the device seems slow, its parts would go to the CPU.
+// On a processor for which the device seems slow, its parts would go to the CPU.
 TEST_F(ModelPartTest, WhatIsCompiledAheadStaysOnItsDevice)
 {
     device_.use_estimate();
@@ -257,7 +258,7 @@ TEST_F(ModelPartTest, TheModelIsAskedBeforeTheFolder)
 }
 
 // Like a device whose driver is newer than the model's file, on a board without a compiler: parts
-// compiled since are in the folder, and stay as they are.
+// compiled since are in the folder, and stay unchanged.
 TEST_F(ModelPartTest, WhatTheDeviceRefusesOfTheModelIsLoadedFromTheFolder)
 {
     const TemporaryFolder folder;
@@ -285,7 +286,8 @@ TEST_F(ModelPartTest, WhatTheDeviceRefusesOfTheModelIsLoadedFromTheFolder)
         EXPECT_NE(calls.loaded, part(1)->bytes->data);
     }
     EXPECT_EQ(find_numbers(), before) << "not written again";
-    EXPECT_EQ(log_.count("told not to load what comes first; the folder"), 4);
+    EXPECT_EQ(log_.count("told not to load what comes first; the part is looked up in the folder"),
+              4);
     EXPECT_EQ(log_.count("compiled again"), 0);
     session_.set("prerun.watchdog_ms", "0");
     session_.set("model.keep_parts", "1");

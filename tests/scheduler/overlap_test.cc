@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much two devices that only sleep work at the same time under the pipeline scheduler, by their
-// own clock.
+// The time for which two devices that only sleep work in parallel under the pipeline scheduler, by
+// their own clock.
 #include <algorithm>
 #include <cstdio>
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ class SleepingDevice
     TestDevice* get() { return &device_; }
 
   private:
-    std::map<const subgraph*, int64_t> ends_;  // only the device's thread looks
+    std::map<const subgraph*, int64_t> ends_;  // only the device's thread reads it
     TestDevice device_;
 };
 

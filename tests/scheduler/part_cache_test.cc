@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folder of compiled parts by itself: files that are found again, refused, or removed, and
-// files that a process leaves that ends at any moment.
+// The folder of compiled parts alone: files that are found again, refused, or removed, and files of
+// a process that ends at any moment.
 #include "scheduler/part_cache.h"
 
 #include <dirent.h>
@@ -99,7 +99,7 @@ class PartCache : public testing::Test
         return Bytes(std::istreambuf_iterator<char>(stream), {});
     }
 
-    // Makes it look as if it was last used so many seconds ago.
+    // Sets the file's time of last use to this many seconds ago.
     void age(const std::string& file, int seconds)
     {
         const timespec then = {time(nullptr) - seconds, 0};
@@ -107,8 +107,8 @@ class PartCache : public testing::Test
         ASSERT_EQ(utimensat(AT_FDCWD, file.c_str(), times, 0), 0);
     }
 
-    // Removing needs calls that some emulators and sandboxes get wrong; they are tried alone. Empty
-    // when files of a folder are listed and removed.
+    // Returns why files cannot be removed here, "" if they can. Removing needs calls that some
+    // emulators and sandboxes get wrong; the calls are tried alone.
     std::string why_nothing_is_removed() const
     {
         const std::string name(69, 'x'), listed = temporary_.path() + "/listed";
@@ -131,7 +131,7 @@ class PartCache : public testing::Test
     const TemporaryFolder temporary_;
 };
 
-// A user who may make a name in the folder cannot choose the file that is written.
+// A user who can create a name in the folder cannot redirect the file that is written.
 TEST_F(PartCache, APlantedLinkIsRefused)
 {
     const std::string victim = temporary_.path() + "/victim";
@@ -185,7 +185,7 @@ TEST_F(PartCache, EveryAlteredByteIsNoticed)
     ASSERT_EQ(keep(1, content(1, 300)), TENGINE_OK);
     const Bytes whole = read(path(1));
     ASSERT_EQ(whole.size(), kHead + 300);
-    // The last 64 bytes that the head uses name the device, for people.
+    // The last 64 bytes of the head name the device, for readers of the file.
     const size_t checked = 16 + 32 + 32 + 8;
     for (size_t i = 0; i < whole.size(); i == checked - 1 ? i = kHead : ++i) {
         for (const uint8_t bit : {0x01, 0x10, 0x80}) {
@@ -212,7 +212,7 @@ TEST_F(PartCache, APartUnderTheNameOfAnotherIsNotTaken)
     ASSERT_EQ(keep(1, content(1)), TENGINE_OK);
     fs::rename(path(1), path(2));
     EXPECT_EQ(find(2), TENGINE_EFORMAT);
-    EXPECT_TRUE(says("is that of another part"));
+    EXPECT_TRUE(says("belongs to another part"));
 }
 
 TEST_F(PartCache, WhatIsNoRegularFileOfOursIsRefused)
@@ -273,7 +273,7 @@ TEST_F(PartCache, FilesOfOthersStay)
     write(folder() + "/tengine-0123456789abcdef.unfinished", content(0));
     write(folder() + "/tengine-1123456789abcdef.unfinished", content(0));
     age(folder() + "/tengine-0123456789abcdef.unfinished", 4000);
-    // A lock as its writer has it.
+    // Locks the file as its writer does.
     const int writer = open((folder() + "/tengine-1123456789abcdef.unfinished").c_str(), O_RDONLY);
     ASSERT_EQ(flock(writer, LOCK_EX), 0);
     ASSERT_EQ(keep(2, content(2), limit), TENGINE_OK);
@@ -321,8 +321,8 @@ TEST_F(PartCache, WhereThereIsNoRoomTheOldPartStays)
     EXPECT_EQ(fs::directory_iterator(folder())->path(), path(1)) << "nothing unfinished is left";
 }
 
-// Runs `work` in a process that has a file system of its own in place of a folder: 1 as expected, 0
-// not; -1: there can be none here.
+// Runs `work` in a process that has its own file system in place of a folder: 1 as expected, 0 not;
+// -1: that is impossible here.
 template <class Work>
 int use_medium(const std::string& path, const char* options, const Work& work)
 {
@@ -372,7 +372,7 @@ TEST_F(PartCache, OnAReadOnlyMediumPartsAreFound)
     EXPECT_EQ(outcome, 1);
 }
 
-// Each process keeps and finds four parts; there is room for two of them.
+// Each process keeps and finds four parts; the limit has room for two of them.
 TEST_F(PartCache, ProcessesShareAFolder)
 {
     if (const std::string why = why_nothing_is_removed(); !why.empty()) GTEST_SKIP() << why;
@@ -405,7 +405,7 @@ TEST_F(PartCache, ProcessesShareAFolder)
     EXPECT_LE(std::distance(begin(files), end(files)), 2);
 }
 
-// A child that does `work` and stops at each entry to the system and each return.
+// A child that runs `work` and stops at each system call and each return from one.
 class TracedChild
 {
   public:
@@ -419,7 +419,7 @@ class TracedChild
         }
         waitpid(id_, &status_, 0);
         is_traced_ = WIFSTOPPED(status_);
-        if (is_traced_)  // so that a stop tells whether it is one at a call
+        if (is_traced_)  // so that a stop shows whether it is at a call
             ptrace(PTRACE_SETOPTIONS, id_, nullptr, reinterpret_cast<void*>(PTRACE_O_TRACESYSGOOD));
     }
     ~TracedChild()
@@ -434,7 +434,7 @@ class TracedChild
     pid_t id() const { return id_; }
     // False: processes cannot be traced here.
     bool is_traced() const { return is_traced_; }
-    // Goes on to the next stop; false: the child has ended.
+    // Continues to the next stop; false: the child has ended.
     bool step()
     {
         if (ptrace(PTRACE_SYSCALL, id_, nullptr, nullptr) != 0) return false;
@@ -449,7 +449,7 @@ class TracedChild
     bool is_traced_;
 };
 
-// Kills a child that keeps a part after so many steps. 1: it was killed, 0: it had ended before,
+// Kills a child that keeps a part after this many steps. 1: it was killed, 0: it had ended before,
 // -1: processes cannot be traced here.
 int kill_after(int steps, const std::function<void()>& work)
 {
@@ -472,7 +472,8 @@ bool is_rename(uint64_t number)
     return number == SYS_renameat2;
 }
 
-// The call and the file that it writes to: "fsync tengine-….unfinished"; "" for other calls.
+// Returns the call and the file that it writes to: "fsync tengine-….unfinished"; "" for other
+// calls.
 std::string describe_call(pid_t child)
 {
     struct __ptrace_syscall_info info;
@@ -490,7 +491,7 @@ std::string describe_call(pid_t child)
     return (is_write ? "write " : "fsync ") + name;
 }
 
-// The old file or the new one is there after a loss of power, with all its bytes.
+// After a loss of power either the old file or the new one exists, with all its bytes.
 TEST_F(PartCache, BytesAreOnTheDiskBeforeTheirNameAndThatAtTheEnd)
 {
     ASSERT_EQ(keep(1, content(1)), TENGINE_OK);

@@ -81,7 +81,7 @@ TEST_F(PipelineTest, DevicesMayStartRunsAndReturn)
     EXPECT_EQ(device_.runs, 60) << "all of them by async_run";
 }
 
-// While the second run is in part 0, the default device gets the first one ready for part 2: both
+// While the second run is in part 0, the default device prepares the first one for part 2: both
 // that and part 0 of the third run can be begun.
 TEST_F(PipelineTest, ADeviceHasTheNextPartInItsQueue)
 {

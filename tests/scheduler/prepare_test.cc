@@ -106,8 +106,8 @@ TEST_F(PrepareTest, NothingIsHalvedWhereNothingMayFallBack)
     EXPECT_EQ(device_.allocations, device_.allocator_releases);
 }
 
-// Boundary tensors have memory and readers of their own, so the device's other results are not to
-// be trusted either: the part counts as failed.
+// Boundary tensors have memory and readers of their own, so that the device's other results are
+// unreliable too: the part counts as failed.
 TEST_F(PrepareTest, ADeviceThatReshapesABorderDoesNotCompileThePart)
 {
     for (const bool input : {true, false}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random graphs on devices that misbehave at random: whatever happens, every run has the results of
-// the default device alone.
+// Random graphs on devices that misbehave at random: every run has the results of the default
+// device alone.
 #include <gtest/gtest.h>
 #include <memory>
 #include <random>
@@ -54,7 +54,8 @@ class Trial
         device.script.hang_run = 1 + pick(20);
     }
 
-    // The results of all runs, `frames` of them in flight at a time; 0: one after the other.
+    // Returns the results of all runs, `frames` of them in flight at a time; 0: one after the
+    // other.
     std::vector<Floats> run(Session& session, int frames)
     {
         std::vector<Floats> results;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedulers by name, which one a graph gets, and schedulers that are not built in.
+// Schedulers by name, the choice of a graph's, and schedulers that are not built in.
 #include <atomic>
 #include <gtest/gtest.h>
 #include <thread>
@@ -130,7 +130,7 @@ TEST(SchedulerContract, APartOutsideOfARunIsRefused)
     destroy_ir_graph(execution);
 }
 
-// Parts that do not need each other, each on a thread of its own.
+// Runs independent parts, each on a thread of its own.
 int run_first_two_at_once(scheduler*, graph* graph, int)
 {
     int status = 0;
@@ -170,7 +170,7 @@ TEST(SchedulerContract, PartsThatDoNotNeedEachOtherMayRunAtOnce)
     EXPECT_EQ(unregister_scheduler(&table), TENGINE_OK);
 }
 
-// A scheduler with a single run that goes on after run().
+// A scheduler with a single run that continues after run().
 struct Background
 {
     static inline std::thread thread;

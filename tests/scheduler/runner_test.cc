@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boundary tensors of parts: memory of the device's own, shapes known at run time only, times.
+// Boundary tensors of parts: memory of the device's own, shapes known only at run time, times.
 #include "scheduler/runner.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST(Runner, ADeviceMayHaveMemoryOfItsOwnAtTheBorders)
     }
 }
 
-// Each node a part of its own, all on the first device of the context.
+// Makes each node a part of its own, all on the first device of the context.
 int split_into_nodes(graph* graph)
 {
     device* device = find_device_via_name("A");
@@ -64,7 +64,7 @@ int split_into_nodes(graph* graph)
     return TENGINE_OK;
 }
 
-// x -> NonZero -> where -> Neg -> negated -> Abs -> again, each on device A by itself.
+// x -> NonZero -> where -> Neg -> negated -> Abs -> again, each a part of device A.
 void add_dynamic_steps(Session& session)
 {
     session.builder().input("x", {6});
@@ -78,7 +78,7 @@ class DynamicTest : public testing::TestWithParam<const char*>
 {
 };
 
-// Shapes known at run time only go into every boundary tensor, also where values are copied.
+// Shapes known only at run time reach every boundary tensor, also if values are copied.
 TEST_P(DynamicTest, ShapesAndDataTravelTogether)
 {
     const LogCapture log;
@@ -109,7 +109,7 @@ TEST_P(DynamicTest, ShapesAndDataTravelTogether)
 
 INSTANTIATE_TEST_SUITE_P(Watched, DynamicTest, testing::Values("0", "60000"));
 
-// A call that hangs reads its input when everything else is gone.
+// A call that hangs reads its input after everything else is gone.
 TEST(Runner, AHungCallHasItsOwnInputsWhateverTheirShape)
 {
     const LogCapture log;

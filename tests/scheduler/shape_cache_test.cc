@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preparations that are kept for shapes that come again (option run.shape_cache).
+// Preparations that are kept for recurring shapes (option run.shape_cache).
 #include "scheduler/shape_cache.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ class ShapeCacheTest : public testing::Test
         ASSERT_EQ(set_ir_tensor_shape(session_.at("x"), &size, 1), TENGINE_OK);
     }
 
-    // Prepares for `size` elements, of two parts of device A.
+    // Prepares for `size` elements; device A has two parts.
     void prepare(int size)
     {
         reshape(size);
@@ -46,7 +46,7 @@ class ShapeCacheTest : public testing::Test
             EXPECT_FLOAT_EQ(results[i], three_steps_of(inputs[i]));
     }
 
-    // Preparations that device A had to compile since the last call.
+    // Returns the preparations that device A had to compile since the last call.
     int count_compilations()
     {
         const int before = compiled_;
@@ -90,7 +90,7 @@ TEST_F(ShapeCacheTest, WhatWasUsedLongestAgoGoesFirst)
     for (const int size : {3, 5, 7, 3})
         prepare(size);
     EXPECT_EQ(count_compilations(), 3);
-    prepare(9);  // 5 goes
+    prepare(9);  // drops 5
     EXPECT_EQ(count_compilations(), 1);
     EXPECT_EQ(count_kept(), 3);
     for (const int size : {7, 3, 9})
@@ -222,7 +222,7 @@ TEST_F(ShapeCacheTest, AWatchedDeviceThatHangsIsAskedAgain)
     expect_right_results(5);
 }
 
-// The pipeline goes on with the frames and threads it had.
+// The pipeline continues with its frames and threads.
 TEST_F(ShapeCacheTest, RunsAreUnderWayInBetween)
 {
     session_.set("scheduler", "pipeline");
@@ -243,7 +243,7 @@ TEST_F(ShapeCacheTest, RunsAreUnderWayInBetween)
     EXPECT_EQ(count_compilations(), 3);
 }
 
-// Whatever fails in between, and whatever is kept: results are right.
+// Results are right, regardless of failures and of kept preparations.
 TEST_F(ShapeCacheTest, RandomShapesAndFailures)
 {
     std::mt19937 random(7);

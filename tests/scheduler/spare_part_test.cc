@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts that come again in other shapes: their devices find their earlier work on them.
+// Recurring parts in other shapes: their devices find the objects of their earlier compilation.
 #include <gtest/gtest.h>
 
 #include "graph/graph.h"
@@ -32,7 +32,7 @@ class SparePartTest : public testing::Test
         EXPECT_FLOAT_EQ(session_.read("y")[0], three_steps_of(0.5f));
     }
 
-    // Old parts that device A found since the last call.
+    // Returns the old parts that device A found since the last call.
     int count_found()
     {
         const int found = found_;
@@ -70,7 +70,7 @@ TEST_F(SparePartTest, PartsOfAKeptShapeAreNotTakenFromIt)
     prepare(3);
     prepare(5);
     EXPECT_EQ(count_found(), 0);
-    prepare(7);  // 3 ends
+    prepare(7);  // ends 3
     EXPECT_EQ(count_found(), 2);
     expect_right_results(7);
     prepare(5);
@@ -107,7 +107,7 @@ TEST_F(SparePartTest, ADeviceWithoutReleaseGraphFindsNothing)
     }
     EXPECT_EQ(count_found(), 0);
     EXPECT_EQ(session_.postrun(), TENGINE_OK);
-    for (void* device_graph : made)  // which such a device does in post_run
+    for (void* device_graph : made)  // such a device does this in post_run
         release(device_.get(), device_graph);
 }
 
@@ -134,7 +134,7 @@ int refuse_old_parts(struct device* device, struct subgraph* part, void* options
     return is_old ? tengine_error_set(TENGINE_EDEVICE, "told to fail") : status;
 }
 
-// A pre_run that cannot go on with the old one may start over before the part is halved.
+// A pre_run that fails with the old part may compile from the beginning before the part is halved.
 TEST_F(SparePartTest, AFailureWithAnOldPartIsNotTheLastWord)
 {
     add_three_steps(session_);

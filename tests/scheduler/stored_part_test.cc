@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled parts that outlive the graph: found again by the next one, and whatever is wrong with
-// them, the device compiles.
+// Compiled parts that outlive the graph: found by the next one; if anything is wrong with them, the
+// device compiles.
 #include <fstream>
 #include <gtest/gtest.h>
 
@@ -11,13 +11,13 @@ namespace {
 
 using namespace tengine::test;
 
-// State around the entries of a TestDevice, which are not given the test that they are called for.
+// The state for entries of a TestDevice, which do not get their test as an argument.
 struct Calls
 {
     int saves = 0, loads = 0, compilations = 0;
     int save_status = 0, load_status = 0;
-    std::map<void*, const char*> loaded;  // the bytes of what was loaded
-    std::string released;                 // the last of them, when it is released
+    std::map<void*, const char*> loaded;  // the bytes of a loaded part
+    std::string released;                 // the bytes of the part that was released last
     bool found_device_graph = false;
     int (*pre_run)(device*, subgraph*, void*) = nullptr;
     int (*release_graph)(device*, void*) = nullptr;
@@ -78,7 +78,7 @@ class StoredPartTest : public testing::Test
         table.load = load;
     }
 
-    // A graph of its own, prepared, run and dropped.
+    // Makes, prepares, runs and drops a graph.
     void use(const std::vector<std::pair<const char*, const char*>>& options = {}, int size = 4)
     {
         Session session{&device_};
@@ -135,7 +135,7 @@ TEST_F(StoredPartTest, TheBytesStayUntilTheDeviceLetsGo)
     EXPECT_EQ(calls.released, "1 nodes");
 }
 
-// Nothing is compiled in the earlier shape. A loaded part is not handed over in a new one.
+// Nothing is compiled for the earlier shape. A loaded part is not handed over for a new one.
 TEST_F(StoredPartTest, NewShapesOfALoadedGraph)
 {
     use();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of a test's own, removed with its content.
+// A folder of a test, removed with its content.
 #pragma once
 
 #include <cstdlib>

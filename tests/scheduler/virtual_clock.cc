@@ -6,7 +6,7 @@
 
 namespace tengine::test {
 
-// Real time without any event after which a device that is idle is taken to stay so.
+// An idle device counts as idle for good after this much real time without an event.
 constexpr std::chrono::milliseconds kQuiet{100};
 
 int64_t VirtualClock::begin(int device, int64_t duration)

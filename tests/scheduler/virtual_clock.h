@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A clock for devices that only sleep. It stands still while any thread has work, and jumps to the
-// next end of a sleep when all devices sleep, or when nothing happens any more. The work that
-// devices do at the same time can so be told without measuring this machine.
+// A clock for devices that only sleep. It stops while any thread has work, and jumps to the next
+// end of a sleep when all devices sleep, or when no event happens any more. So the parallel work of
+// devices can be measured independently of this machine.
 #pragma once
 
 #include <condition_variable>
@@ -16,13 +16,13 @@ class VirtualClock
   public:
     explicit VirtualClock(int device_num) : devices_(static_cast<size_t>(device_num)) {}
 
-    // The device is busy for `duration` once it has done its earlier work. Returns the end.
+    // Makes the device busy for `duration` after its earlier work. Returns the end.
     int64_t begin(int device, int64_t duration);
-    // Sleeps until then.
+    // Sleeps until this time.
     void sleep_until(int64_t time);
 
     int64_t now();
-    // The time in which both were busy.
+    // Returns the time in which both were busy.
     int64_t count_overlap(int one, int other);
 
   private:

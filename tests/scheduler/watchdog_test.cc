@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Devices whose run hangs: given up after the time of option run.watchdog_ms, and harmless when the
-// call returns at last.
+// call finally returns.
 #include "scheduler/watchdog.h"
 
 #include <atomic>
@@ -24,7 +24,7 @@ class WatchdogTest : public testing::Test
         session_.set("run.watchdog_ms", "60000");
     }
 
-    // As short as a loaded machine allows.
+    // Sets a time as short as a loaded machine allows.
     void expect_hangs() { session_.set("run.watchdog_ms", "500"); }
 
     void expect_right_results(float first)
@@ -65,7 +65,7 @@ TEST_F(WatchdogTest, ARunThatHangsIsDoneByTheDefaultDevice)
     EXPECT_EQ(wait_hung_calls(0), 1);
     EXPECT_EQ(session_.part(0)->core->redo_num, 2);
     EXPECT_EQ(log.count("run of part 0 (1 nodes): no return within 500 ms"), 1);
-    // The call returns while the graph goes on.
+    // The call returns while the graph is still in use.
     device_.release_hangs();
     for (int i = 0; i < 3; ++i)
         expect_right_results(static_cast<float>(-i));
@@ -162,7 +162,7 @@ TEST_F(WatchdogTest, WhereNothingMayFallBackEveryRunSaysWhatHung)
     EXPECT_EQ(wait_hung_calls(10000), 0);
 }
 
-// A post_run that counts how often it finds the options of the preparation; the entry gets no state
+// A post_run that counts how often it finds the options of the preparation; the entry has no state
 // of its own.
 int (*scripted_post_run)(device*, subgraph*);
 std::atomic_int options_found;
