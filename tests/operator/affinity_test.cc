@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Affinity: the nodes that a string fits, the devices that it allows, and the rule that counts.
+// Affinity: the nodes that a string matches, the devices that it allows, and the rule that applies.
 #include "operator/affinity.h"
 
 #include <gmock/gmock.h>
@@ -43,7 +43,7 @@ class Affinity : public testing::Test
             find_ir_node_affinity(builder_.get(), find_node(builder_.get(), node), nullptr);
         return devices ? devices : "";
     }
-    // Names of the nodes that `nodes` fits.
+    // Returns the names of the nodes that `nodes` matches.
     std::vector<std::string> fitted(const char* nodes)
     {
         release_vector(builder_.get()->core->affinity);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The generic code on field lists, with an operator made for the test that has every kind.
+// The generic code for field lists, with a test operator that has fields of every kind.
 #include "operator/param.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking operators up, against a walk over all rows in the order of registration.
+// Look-up of operators, against a walk over all rows in the order of registration.
 #include "operator/registry.h"
 
 #include <algorithm>
@@ -32,8 +32,8 @@ std::vector<const method*> all_rows()
     return rows;
 }
 
-// The first row of the operator that holds for `version`; 0: of those with the highest first
-// version, the first.
+// Returns the first row of the operator that applies to `version`; 0: of those with the highest
+// first version, the first.
 const method* walk(const method& operator_row, int version)
 {
     const method* newest = nullptr;
@@ -93,7 +93,7 @@ TEST_F(OperatorRegistryTest, WhatIsAlmostANameIsNone)
     }
 }
 
-// Rows may be registered in any order, and none outlives the registry.
+// Rows may be registered in any order, and all end with the registry.
 TEST_F(OperatorRegistryTest, RowsComeInAnyOrder)
 {
     std::vector<std::string> names;

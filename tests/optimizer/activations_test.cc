@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clamps in Tengine's dialect: those that become the field `activation` of a Convolution, and equal
-// results before, as it is saved, and after lowering.
+// results before, in the saved form, and after lowering.
 #include <cmath>
 #include <memory>
 
@@ -23,7 +23,8 @@ using Graph = std::unique_ptr<graph, DestroyGraph>;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// "Convolution(6) ReLU": the operators with inputs, with the field of those that have it set.
+// Returns "Convolution(6) ReLU": the operators with inputs, with the field of those that have it
+// set.
 std::string list_ops(const graph& graph)
 {
     std::string list;
@@ -89,7 +90,7 @@ TEST(Activations, ClampsThatTheFieldHasAreFolded)
 {
     for (const Clamp& clamp :
          {Clamp{0, kInfinity, "Convolution(0) Unary"}, Clamp{0, 6, "Convolution(6) Unary"},
-          // Tengine Lite's kernels disagree on the meaning of the field's 1.
+          // Tengine Lite's kernels interpret 1 in the field differently.
           Clamp{-1, 1, "Convolution ReLU1 Unary"}, Clamp{0, 1, "Convolution Clip Unary"},
           Clamp{0, 5, "Convolution Clip Unary"}, Clamp{-6, 6, "Convolution Clip Unary"}}) {
         SCOPED_TRACE(clamp.saved);
@@ -111,7 +112,7 @@ TEST(Activations, ClampsThatTheFieldHasAreFolded)
     }
 }
 
-// The result's name stays for its readers; lowering makes the original nodes.
+// The result keeps its name for its readers; lowering makes the original nodes.
 TEST(Activations, AConvolutionWithReluIsTwoNodesAgainInOnnx)
 {
     IrBuilder builder;
@@ -191,7 +192,7 @@ TEST(Activations, OthersStayNodes)
     }
 }
 
-// Nodes that came from a tmfile, or were made by hand, are saved as they are.
+// Nodes that came from a tmfile, or were made by hand, are saved unchanged.
 TEST(Activations, TenginesOwnNodesStay)
 {
     IrBuilder builder;
@@ -215,7 +216,7 @@ void add_linear(IrBuilder& builder, const std::string& from, float scale)
                 {from + "_value"});
 }
 
-// x -> convolution, quantised when `between` is a scale -> Relu, quantised -> y.
+// x -> convolution, quantised if `between` is a scale -> Relu, quantised -> y.
 void build_quantised(IrBuilder& builder, float between)
 {
     builder.input("x", {1, 1, 1, 9});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages about shapes quote the model's declarations of its inputs, by the names it has for them.
+// Messages about shapes quote the model's declarations of its inputs, with its names.
 #include "graph/graph.h"
 #include "gtest/gtest.h"
 #include "operator/param.h"
@@ -9,8 +9,8 @@
 namespace tengine::test {
 namespace {
 
-// An input that is declared with the dimensions `dims`, -1 where `names` has one, and then given
-// others by the program.
+// Declares an input with the dimensions `dims`, -1 where `names` has one; the program then sets
+// others.
 tensor* declare(IrBuilder& builder, const std::string& name, const std::vector<int>& dims,
                 const std::vector<const char*>& names, int data_type = TENGINE_DT_FP32)
 {
@@ -105,7 +105,7 @@ TEST(DeclaredInputs, ElseTheNumbersOfAllNamesAre)
                    "with batch = 2, samples = 3");
 }
 
-// The model's shapes are a hint: other shapes that compute are permitted.
+// The model's shapes are a hint: other shapes that can be computed are permitted.
 TEST(DeclaredInputs, OtherShapesThatComputeAreNoFailure)
 {
     IrBuilder builder;
@@ -148,7 +148,7 @@ TEST(UnknownShape, IsToldWithWhatDecidesIt)
         "'places' decides by the values of input 'mask'); the operator needs it earlier");
 }
 
-// The sizes come from one of the two inputs of the graph.
+// The sizes depend on one of the two inputs of the graph.
 TEST(UnknownShape, TheInputIsTheOneThatDecides)
 {
     IrBuilder builder;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of tensors that are quantised in each run, merged and as a quantiser writes them: the
-// values are the same, up to the rounding of three floats rather than one.
+// values are equal, up to the rounding of three floats in place of one.
 #include <cmath>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ using namespace tengine::test;
 constexpr int kFloat = TENGINE_MODE_FP32, kInt8 = TENGINE_MODE_INT8;
 constexpr const char* kUnmerged = "DynamicQuantizeLinear MatMulInteger Cast Mul Mul Add";
 
-// x is 3x5. `more` are outputs besides y.
+// x is 3x5. `more` are outputs in addition to y.
 class Chain
 {
   public:
@@ -27,7 +27,7 @@ class Chain
 
     IrBuilder& builder() { return graph.builder(); }
 
-    // The sums <name>_sums of x by 5x4 bytes, and <name>_f, these as floats.
+    // Adds the sums <name>_sums of x by 5x4 int8, and <name>_f, these as floats.
     void add_product(const std::string& name, float scale)
     {
         builder().constant(name + "_w", {5, 4}, bytes(name), TENGINE_DT_INT8);
@@ -36,7 +36,7 @@ class Chain
         node* cast = builder().add("Cast", {name + "_sums"}, {name + "_f"});
         EXPECT_EQ(set_node_int(cast, "to", 1), TENGINE_OK);
     }
-    // The form of ONNX Runtime's quantizer, with a bias.
+    // Adds the form of ONNX Runtime's quantizer, with a bias.
     void add_scales(const std::string& name, const std::string& y)
     {
         builder().add("Mul", {"x_s", name + "_ws"}, {name + "_s"});
@@ -58,7 +58,7 @@ class Chain
 };
 
 // The roundings of a factor, of two products and of a sum with a bias of at most 3; on one side
-// once, on the other a few times.
+// once, on the other several times.
 void expect_near(const Floats& made, const Floats& expected)
 {
     ASSERT_EQ(made.size(), expected.size());
@@ -66,7 +66,7 @@ void expect_near(const Floats& made, const Floats& expected)
         EXPECT_NEAR(made[i], expected[i], 8 * 0x1p-24 * (std::fabs(expected[i]) + 6)) << i;
 }
 
-// Runs without merging: someone reads the sums, too.
+// Runs without merging: the sums are outputs, too.
 Floats run_unmerged()
 {
     Chain chain;
@@ -104,7 +104,7 @@ TEST(DynamicChain, QuantizesOnceForSeveralProducts)
               "DynamicQuantizeLinear MatMulIntegerToFloat MatMulIntegerToFloat");
 }
 
-// Scales one after the other, in either order, without a bias.
+// Consecutive scales, in either order, without a bias.
 TEST(DynamicChain, TakesScalesOneByOne)
 {
     for (const bool has_input_first : {true, false}) {
@@ -124,7 +124,7 @@ TEST(DynamicChain, TakesScalesOneByOne)
     }
 }
 
-// The CPU adds another tensor, and computes an activation, before it stores a product; not of one
+// The CPU adds another tensor, and computes an activation, before it stores a product; not for one
 // that is an output.
 TEST(DynamicChain, IsFollowedByASumAndAnActivation)
 {
@@ -148,7 +148,7 @@ TEST(DynamicChain, IsFollowedByASumAndAnActivation)
 
 TEST(DynamicChain, LeavesOtherNodesAsTheyAre)
 {
-    // Another factor; one that the graph computes; a result that is read in the middle.
+    // Another factor; one that the graph computes; an intermediate result that is read.
     for (const char* factor : {"number", "x"}) {
         Chain chain;
         chain.graph.input("s", {4}, {1, 2, 3, 4});
@@ -191,7 +191,7 @@ TEST(DynamicChain, LeavesTheProductToABetterDevice)
     EXPECT_EQ(result, run_unmerged());
 }
 
-// The device takes the Mul alone, and has never heard of the node that is made.
+// The device takes the Mul alone, and does not know the merged node.
 TEST(DynamicChain, IsForADeviceThatTakesTheResult)
 {
     TestDevice device("A", {"Mul", "Add"});

@@ -26,7 +26,7 @@ struct Equation
     std::vector<std::string> terms;
     std::string output;
     std::map<char, int> sizes;
-    std::string text;  // as the node has it
+    std::string text;  // the node's attribute
 
     void add_text()
     {
@@ -36,7 +36,7 @@ struct Equation
     }
 };
 
-// A dimension of one element may stand for a longer one.
+// A dimension of one element may broadcast to a longer one.
 struct Operand
 {
     Dims dims;
@@ -230,7 +230,7 @@ TEST(EinsumPass, RandomEquations)
     }
 }
 
-// Bytes and shorts wrap like the loop does.
+// 8-bit and 16-bit integers wrap as in the loop.
 TEST(EinsumPass, OtherTypes)
 {
     Generator generator(2);
@@ -259,7 +259,7 @@ Operand make_operand(const Dims& dims)
 
 TEST(EinsumPass, EllipsesBroadcast)
 {
-    // With upper case letters in the place of "...".
+    // With upper case letters in place of "...".
     struct Case
     {
         const char* text;
@@ -321,18 +321,19 @@ int64_t count_macs(EinsumRun<float>& run)
 
 TEST(EinsumPass, TheCheapestPairsComeFirst)
 {
-    // Products start at the end of the chain that is a vector.
+    // Products start at the end of the chain with the vector.
     EinsumRun<float> right("ab,bc,cd->ad",
                            {make_operand({40, 30}), make_operand({30, 20}), make_operand({20, 1})});
     EXPECT_EQ(count_macs(right), 30 * 20 * 1 + 40 * 30 * 1);
     EinsumRun<float> left("ab,bc,cd->ad",
                           {make_operand({1, 30}), make_operand({30, 20}), make_operand({20, 40})});
     EXPECT_EQ(count_macs(left), 1 * 30 * 20 + 1 * 20 * 40);
-    // A Tucker product: four operands, never more than a product of two of them at once.
+    // A Tucker product: four operands, computed as products of two.
     EinsumRun<float> tucker("abc,ax,by,cz->xyz", {make_operand({8, 8, 8}), make_operand({8, 8}),
                                                   make_operand({8, 8}), make_operand({8, 8})});
     EXPECT_EQ(count_macs(tucker), 3 * 8 * 8 * 8 * 8);
-    // The cheapest pairs of many: a chain of vectors and matrices ends as fast as from its vector.
+    // The cheapest pairs of many operands: a chain of vectors and matrices is as cheap as from its
+    // vector.
     std::string equation = "a";
     std::vector<Operand> operands = {make_operand({6})};
     for (char label = 'a'; label < 'k'; ++label) {
@@ -355,7 +356,7 @@ TEST(EinsumPass, ConstantsBecomeProductsFirst)
     EXPECT_EQ(run.results, std::vector<float>{0});
 }
 
-// A node whose shapes depend on data is a loop, up to a limit.
+// A node with shapes that depend on data is a loop, up to a limit.
 TEST(EinsumPass, LoopsOfDynamicShapesAreBounded)
 {
     for (const int length : {7, 1000}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The execution graphs that the passes before the split make. Values are checked by running.
+// The execution graphs before the split. Values are checked by running.
 #include <algorithm>
 #include <cmath>
 #include <ctime>
@@ -55,7 +55,7 @@ TEST(Passes, TheSourceGraphIsNotChanged)
     EXPECT_EQ(find_node(graph.get(), "y")->core->source_index, find_node(source.get(), "y")->index);
 }
 
-// Devices that cannot scale C see a Gemm without one.
+// Devices that cannot scale C get a Gemm without C.
 TEST(Passes, GemmWithBetaZeroLosesC)
 {
     for (const float beta : {0.0f, 0.5f}) {
@@ -168,7 +168,7 @@ TEST(Passes, BatchNormalizationMergesIntoTheConvolution)
                 const double conv = weight[c] * data[i] + (bias ? offset[c] : 0);
                 const double expected =
                     gamma[c] * (conv - mean[c]) / std::sqrt(variance[c] + 1e-5) + beta[c];
-                // A handful of roundings of values below 100.
+                // A few roundings of values below 100.
                 EXPECT_NEAR(result[c * 4 + i], expected, 100 * 4 * 6e-8);
             }
     }
@@ -242,7 +242,7 @@ TEST(Passes, ZeroPaddingMergesIntoTheMeanThatCountsIt)
         source.add("Pad", {"x", "pads"}, {"p"});
         node* pool = source.add("AveragePool", {"p"}, {"a"});
         ASSERT_EQ(set_node_ints(pool, "kernel_shape", std::vector<int64_t>{3, 3}.data(), 2), 0);
-        // Its own pads do not count, so the two stay apart.
+        // Its own pads do not count, so that the two stay apart.
         const std::vector<int64_t> own = {has_own, has_own, 0, 0};
         ASSERT_EQ(set_node_ints(pool, "pads", own.data(), 4), 0);
         source.add("Neg", {"a"}, {"y"});
@@ -386,7 +386,7 @@ TEST(Passes, ErrorsNameWhatIsWrong)
 
 // ---- what a small file may ask ----
 
-// ConstantOfShape of `bytes` zeroes, in one node, and a node after it that reads all of them.
+// Adds a ConstantOfShape of `bytes` zeros, in one node, and a node that reads all of them.
 void add_zeroes(IrBuilder& source, int64_t bytes)
 {
     source.ints("shape", {bytes / 4});
@@ -435,8 +435,8 @@ TEST(Passes, WhatIsFoldedCountsAgainstTheLimitOfTheGraph)
 
 // ---- time ----
 
-// 1 input; `num` parallel nodes that are all outputs, read one shared constant, and are read once
-// by a Sum and once by a Concat that reads one of them again.
+// Adds 1 input; `num` parallel nodes that are all outputs, read one shared constant, and are read
+// once by a Sum and once by a Concat that reads one of them again.
 void add_wide(IrBuilder& source, int num)
 {
     source.input("x", {1});
@@ -483,13 +483,14 @@ double measure_prerun(void (*add)(IrBuilder& source, int num), int num)
     add(source, num);
     ir_run_options_t options = {};
     options.num_thread = 1;
-    const std::clock_t start = std::clock();  // of the processor, whatever else the machine does
+    const std::clock_t start = std::clock();  // processor time, independent of other load
     EXPECT_EQ(prerun_ir_graph(source.get(), &options), TENGINE_OK) << tengine_error_message();
     return static_cast<double>(std::clock() - start);
 }
 
-// Eight times the nodes: eight times the time, and twice that where caches no longer hold them;
-// quadratic would be 64. The best of several attempts counts, since machines are shared.
+// Eight times the nodes may take eight times the time, and twice that if caches no longer hold
+// them; a quadratic algorithm would take 64. The best of several attempts counts, since machines
+// are shared.
 TEST(Passes, PreparationTakesTimeInProportionToTheGraph)
 {
     for (void (*add)(IrBuilder&, int) : {add_wide, add_chain}) {

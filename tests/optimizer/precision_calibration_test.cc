@@ -49,7 +49,7 @@ TEST(PrecisionCalibration, AFloatModelInIntegers)
         EXPECT_LE(steps_between(net.run(precision), expected, 0.02), 1);
         EXPECT_EQ(net.operators(), "QuantizeLinear QLinearConv QLinearAdd DequantizeLinear Exp");
         const tensor* weight = get_ir_node_input(net.find("c"), 3);
-        const std::vector<int> bytes = {127, -64, 127, 42};  // each channel has a scale of its own
+        const std::vector<int> bytes = {127, -64, 127, 42};  // each channel has its own scale
         for (int i = 0; i < 4; ++i)
             EXPECT_EQ(weight->i8[i], bytes[static_cast<size_t>(i)]);
         EXPECT_EQ(get_ir_node_output(net.find("c"), 0)->data_type,
@@ -131,7 +131,7 @@ TEST(PrecisionOptions, APatternThatFitsNothingIsAWarning)
     EXPECT_EQ(log.find("no node fits 'r'"), std::string::npos);
 }
 
-// The names of parametrised tests have a / in them.
+// Names of parametrised tests contain a /.
 std::string file_name(std::string text)
 {
     std::replace(text.begin(), text.end(), '/', '_');
@@ -175,7 +175,7 @@ TEST(PrecisionTable, GivesScalesAndKeepsNodes)
     EXPECT_EQ(by_table.operators(), "Conv Relu Add Exp");
 }
 
-// x -> Reshape -> Conv c -> Reshape r -> Exp y, as a convolution of one axis is in a tmfile.
+// x -> Reshape -> Conv c -> Reshape r -> Exp y, the form of a convolution of one axis in a tmfile.
 struct ReshapedNet : PrecisionGraph
 {
     ReshapedNet() : PrecisionGraph({})

@@ -63,7 +63,7 @@ TEST(PrecisionConvert, ConstantsAreConvertedOnceForAllReaders)
             << "no node reads the originals";
 }
 
-// x 1x128 * w 128x128, whose values `w` are made where they are packed.
+// x 1x128 * w 128x128; `w` is made where its values are packed.
 Floats add_large_product(PrecisionGraph& graph)
 {
     const Floats weights = ramp(128 * 128, -1, 0.0001f);
@@ -138,7 +138,7 @@ TEST(PrecisionConvert, ConstantsBeyondFp16StayInFp32)
     EXPECT_EQ(graph.operators(), "Cast Relu Mul Add Log Neg Cast");
 }
 
-// (1 - mask) * -3.4e38, as exporters of transformers write it; a row may be masked as a whole.
+// (1 - mask) * -3.4e38, as exporters of transformers write it; a whole row may be masked.
 TEST(PrecisionConvert, MasksBeyondFp16StayInFp32)
 {
     PrecisionGraph graph;
@@ -154,7 +154,7 @@ TEST(PrecisionConvert, MasksBeyondFp16StayInFp32)
     EXPECT_EQ(graph.run(kFp16), (Floats{1, 0, 0.5f, 0.5f}));
 }
 
-// A bound that nothing reaches, and weights, do not make results large.
+// A bound that is never reached, and weights, do not make results large.
 TEST(PrecisionConvert, BoundsBeyondFp16AreConverted)
 {
     PrecisionGraph graph;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several devices: each gets the nodes that it takes in the run's precision, and the result is the
-// same.
+// Several devices: each gets the nodes that it supports in the run's precision, and the result is
+// the same.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using testing::Not;
 
 constexpr int kInt8 = TENGINE_MODE_INT8, kBf16 = TENGINE_MODE_BF16;
 
-// Takes bytes, 16-bit and 32-bit floats, and has no optimize_graph.
+// Supports int8, uint8, 16-bit and 32-bit floats, and has no optimize_graph.
 class TypedDevice
 {
   public:
@@ -34,7 +34,8 @@ class TypedDevice
             return describe_(self, allowed, blocked, types);
         };
     }
-    // Calls of describe() on all typed devices so far; the entry has no state of its own.
+    // Returns the calls of describe() on all typed devices so far; the entry has no state of its
+    // own.
     static int describes() { return describes_; }
     TestDevice device;
 
@@ -91,7 +92,7 @@ TEST(PrecisionDevice, ATypeThatADeviceDoesNotListIsNotTriedOnIt)
     EXPECT_EQ(a.get()->optimizer, nullptr);
 }
 
-// A program's own optimize_graph may ask for another precision than the run's.
+// A program's own optimize_graph may request another precision than the run's.
 TEST(PrecisionDevice, APrecisionIsAppliedOnDemand)
 {
     TypedDevice a({"Add"});
@@ -115,7 +116,7 @@ TEST(PrecisionDevice, APrecisionIsAppliedOnDemand)
               TENGINE_ENOENT);
 }
 
-// The log lines of the preparation of the graph.
+// Returns the log lines of the preparation of the graph.
 std::string log_of(PrecisionGraph& graph, int precision)
 {
     static std::string log;
@@ -126,7 +127,7 @@ std::string log_of(PrecisionGraph& graph, int precision)
     return log;
 }
 
-// A quantised model beside an int8 device, run in float without a precision option.
+// A quantised model with an int8 device, run in float without a precision option.
 TEST(PrecisionDevice, AFloatRunThatADeviceForBytesHasNoPartInIsHintedAt)
 {
     TestDevice a("A");

@@ -137,7 +137,7 @@ class UnaryTest : public testing::TestWithParam<const char*>
 {
 };
 
-// The table is made by the float operator, so every byte is the same.
+// The float operator makes the table, so that every entry is equal.
 TEST_P(UnaryTest, IsATableAndExact)
 {
     for (const int type : {TENGINE_DT_INT8, TENGINE_DT_UINT8}) {

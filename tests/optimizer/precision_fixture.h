@@ -30,29 +30,29 @@ class PrecisionGraph
     IrBuilder& builder() { return *builder_; }
     void option(const char* key, const std::string& value);
 
-    // An input of fp32 with its data.
+    // Adds an input of fp32 with its data.
     std::string input(const std::string& name, std::vector<int> dims, Floats values);
-    // QuantizeLinear <value>_q, DequantizeLinear <value>_dq, whose name it returns.
+    // Adds QuantizeLinear <value>_q and DequantizeLinear <value>_dq, whose name it returns.
     std::string pair(const std::string& value, float scale, int zero_point,
                      int data_type = TENGINE_DT_INT8);
     std::string quantize(const std::string& value, const std::string& result, float scale,
                          int zero_point, int data_type = TENGINE_DT_INT8);
-    // Constant bytes, or words of int32, that a DequantizeLinear <name>_dq reads, which is
+    // Adds constants of int8, uint8 or int32 that a DequantizeLinear <name>_dq reads, which is
     // returned.
     std::string bytes(const std::string& name, std::vector<int> dims,
                       const std::vector<int>& values, const Floats& scales, int axis = 0,
                       int data_type = TENGINE_DT_INT8);
     std::string words(const std::string& name, const std::vector<int32_t>& values,
                       const Floats& scales);
-    // A calibrated tensor.
+    // Sets a tensor's calibration.
     void calibrate(const std::string& value, float scale, int zero_point);
 
     int prepare(int precision);
-    // Prepares, runs, and reads an output of any of the types of this.
+    // Prepares, runs, and reads an output of any of the fixture's types.
     Floats run(int precision, const std::string& output = "y");
 
     const graph* execution() { return builder_->get()->core->execution; }
-    // The operators of the execution graph in its order, with blanks between.
+    // Returns the operators of the execution graph in its order, separated by blanks.
     std::string operators();
     const node* find(const std::string& name) { return find_node(execution(), name); }
 
@@ -68,13 +68,14 @@ class PrecisionGraph
 
 Floats ramp(int number, float first, float step);
 
-// An input of shape 1 x 1 x 16 x 16 whose pair, which is returned, has every byte once.
+// Adds an input of shape 1 x 1 x 16 x 16 whose pair, which is returned, has each of the 256 values
+// once.
 std::string add_all_bytes(PrecisionGraph& graph, const std::string& name, float scale, int zero);
 
-// The message of the last failure has `part` in it.
+// Whether the message of the last failure contains `part`.
 testing::AssertionResult says(const std::string& part);
 
-// The largest difference in steps of `scale`.
+// Returns the largest difference in steps of `scale`.
 double steps_between(const Floats& a, const Floats& b, double scale);
 
 }  // namespace tengine::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several float nodes that are a function of one quantised tensor together: one table.
+// Several float nodes that together are a function of one quantised tensor: one table.
 #include <gtest/gtest.h>
 
 #include "graph/graph.h"
@@ -11,7 +11,7 @@ using namespace tengine::test;
 
 constexpr int kFloat = TENGINE_MODE_FP32, kInt8 = TENGINE_MODE_INT8;
 
-// The table is made by the float operators, so every byte is the same.
+// The float operators make the table, so that every entry is equal.
 void expect_one_table(PrecisionGraph& graph)
 {
     graph.quantize("f", "y", 0.031f, -20);
@@ -105,7 +105,7 @@ TEST(PrecisionFunction, ANodeThatIsKeptInFloatIsNoPartOfATable)
     EXPECT_NE(graph.operators().find("Sigmoid Mul"), std::string::npos) << graph.operators();
 }
 
-// Inner results that others read are computed for them.
+// Inner results with other readers are computed for them.
 TEST(PrecisionFunction, InnerResultsRemainForOthers)
 {
     PrecisionGraph graph;

@@ -89,8 +89,8 @@ TEST(PrecisionHybrid, WhatHasNoSuchFormStaysInFloat)
     EXPECT_EQ(graph.operators(), "Gemm Gemm Transpose MatMul");
 }
 
-// Weights of up to 1.3 and inputs of up to 2.2 as above; the state is below 1, of four units. A
-// gate adds the errors of both sums, and no function is steeper than 1.
+// Weights up to 1.3 and inputs up to 2.2 as above; the state is below 1, of four units. A gate adds
+// the errors of both sums, and no function is steeper than 1.
 TEST(PrecisionHybrid, AnLstmHasBytesForWeights)
 {
     constexpr int kHidden = 4;

@@ -22,8 +22,7 @@ class MovementTest : public testing::TestWithParam<Movement>
 {
 };
 
-// The operator works on the bytes themselves, with a table after it when the result has another
-// scale.
+// The operator works on the quantised values, followed by a table if the result has another scale.
 TEST_P(MovementTest, WorksOnBytes)
 {
     const Movement& movement = GetParam();
@@ -190,7 +189,7 @@ TEST(PrecisionMovement, ForFloatReadersNothingIsMovedAsBytes)
     EXPECT_EQ(graph.operators(), "QuantizeLinear DequantizeLinear Flatten Exp");
 }
 
-// Float readers beside the quantised ones get their values back.
+// Float readers besides the quantised ones get real values.
 TEST(PrecisionMovement, BothKindsOfReadersAreServed)
 {
     PrecisionGraph graph;
@@ -205,7 +204,7 @@ TEST(PrecisionMovement, BothKindsOfReadersAreServed)
     EXPECT_EQ(graph.run(kInt8, "f"), f);
 }
 
-// A weight that is transposed: its bytes are transposed, and its scales follow their axis.
+// A transposed weight: its values are transposed, and its scales follow their axis.
 TEST(PrecisionMovement, ConstantsAreMovedBeforehand)
 {
     for (const Floats& scales : {Floats{0.01f}, Floats{0.01f, 0.02f}}) {

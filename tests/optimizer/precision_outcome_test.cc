@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages about a run that was to be in integers and is in float, and the other way round.
+// Messages about a run that was to be in integers and is in float, and the reverse.
 #include <gtest/gtest.h>
 
 #include "base/log.h"
@@ -24,7 +24,7 @@ struct SmallNet : PrecisionGraph
     }
 };
 
-// The log lines of the preparation of a graph.
+// Returns the log lines of the preparation of a graph.
 std::string log_of(PrecisionGraph& graph, int precision)
 {
     static std::string log;

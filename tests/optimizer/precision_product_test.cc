@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products that take more than one float node: a MatMul and its bias, a BatchNormalization.
+// Products that consist of more than one float node: a MatMul and its bias, a BatchNormalization.
 #include <gtest/gtest.h>
 
 #include "graph/graph.h"
@@ -13,7 +13,7 @@ constexpr int kFloat = TENGINE_MODE_FP32, kInt8 = TENGINE_MODE_INT8;
 
 const std::vector<int> kWeights = {90, -20, 33, 7, -100, 64};
 
-// The bytes `y` of x * w + b, w 3 x 2.
+// Adds the quantised `y` of x * w + b, w 3 x 2.
 void add_biased_product(PrecisionGraph& graph, const std::string& x, const Floats& bias)
 {
     const std::string w = graph.bytes("w", {3, 2}, kWeights, {0.01f, 0.02f}, 1);
@@ -38,7 +38,7 @@ TEST(PrecisionProduct, AMatMulAndItsBiasAreAQGemm)
     }
 }
 
-// Two products in a row need no shapes between them.
+// Two consecutive products need no reshape between them.
 TEST(PrecisionProduct, RowsOfMoreDimensionsAreReshaped)
 {
     PrecisionGraph graph;
@@ -70,7 +70,7 @@ TEST(PrecisionProduct, ABiasThatIsNoListStaysInFloat)
     EXPECT_EQ(graph.operators().find("QGemm"), std::string::npos) << graph.operators();
 }
 
-// A BatchNormalization of two channels, the second of which inverts the sign.
+// Adds a BatchNormalization of two channels, the second of which inverts the sign.
 void add_norm(PrecisionGraph& graph, const std::string& x)
 {
     graph.builder().floats("gamma", {2}, {0.8f, -0.3f});

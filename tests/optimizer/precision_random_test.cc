@@ -13,9 +13,9 @@ using namespace tengine::test;
 
 constexpr int kValues = 4 * 36;
 
-// Layers of shape 1 x 4 x 6 x 6, each quantised after it, that read any layers before. The bytes of
-// all are outputs. With `cuts` layers do not read these but quantised inputs, <name>_given: then
-// every layer stands for itself.
+// Layers of shape 1 x 4 x 6 x 6, each followed by a quantisation, that read any earlier layers. The
+// quantised values of all are outputs. With `cuts` layers do not read these but quantised inputs,
+// <name>_given: then every layer is independent.
 class RandomNet
 {
   public:
@@ -147,8 +147,8 @@ class RandomNet
     std::vector<std::string> names_, sources_;
 };
 
-// A float run of the single layers on the bytes that the integer run made of the whole makes the
-// same bytes, except for a step: errors of layers cannot add up.
+// A float run of the single layers, on the values that the integer run computed, gives the same
+// values within one step: errors of layers cannot add up.
 TEST(PrecisionRandom, EveryLayerIsWithinAStepOfTheExactResult)
 {
     int64_t values = 0, equal = 0;

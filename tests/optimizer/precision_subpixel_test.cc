@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConvTranspose in integers: a Conv with more channels, whose bytes are moved.
+// ConvTranspose in integers: a Conv with more channels, whose results are moved.
 #include <gtest/gtest.h>
 #include <random>
 
@@ -22,8 +22,8 @@ struct Case
     const char* operators;  // after the first
 };
 
-// Steps as wide as the window, narrower and wider; of one axis; other steps in each axis; groups,
-// depthwise; padding beyond a step.
+// Strides as wide as the window, narrower and wider; one axis; another stride for each axis;
+// groups, depthwise; padding beyond a stride.
 const std::vector<Case> kCases = {
     {{2, 6, 3, 4}, {6, 5, 2, 2}, {2, 2}, {0, 0, 0, 0}, {0, 0}, 1, "QLinearConv DepthToSpace"},
     {{1, 3, 4, 3}, {3, 4, 4, 4}, {2, 2}, {1, 1, 1, 1}, {0, 0}, 1, "QLinearConv DepthToSpace Slice"},
@@ -125,7 +125,7 @@ TEST(PrecisionSubpixel, ConvTransposeIsAConv)
                 }
 }
 
-// Windows with gaps, and steps that leave most positions without a weight.
+// Windows with gaps, and strides that leave most positions without a weight.
 TEST(PrecisionSubpixel, OthersStayInFloat)
 {
     for (const bool is_dilated : {false, true}) {

@@ -166,7 +166,7 @@ TEST(PrecisionWeighted, QuantisersThatAgreeAreOne)
     EXPECT_EQ(graph.operators(), "QuantizeLinear QLinearConv MaxPool Neg");
 }
 
-// y = x * w + b with the weight as `transposed` says; scales for the columns.
+// y = x * w + b with the weight in the layout of `transposed`; scales for the columns.
 void add_gemm(PrecisionGraph& graph, bool transposed, const Floats& scales)
 {
     graph.input("x", {2, 3}, {-1, 0.5f, 0.25f, 2, -0.3f, 1.2f});
@@ -205,7 +205,7 @@ TEST(PrecisionWeighted, AGemmWithFactorsStaysInFloat)
     }
 }
 
-// A column of as many values as there are results is not a list of biases.
+// A column with as many values as there are results is not a list of biases.
 TEST(PrecisionWeighted, AColumnAsAddendStaysInFloat)
 {
     PrecisionGraph graph;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scales, zero points and quantised values, against values worked out by hand.
+// Scales, zero points and quantised values, against values computed by hand.
 #include "optimizer/precision/quantization.h"
 
 #include <gtest/gtest.h>

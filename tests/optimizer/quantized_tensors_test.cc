@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantisation in tensors (Tengine's way) and in nodes (ONNX's way), and from one to the other.
+// Quantisation in tensors (Tengine's dialect) and in nodes (ONNX's dialect), and conversions
+// between them.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -65,7 +66,7 @@ class QuantizedTensorsTest : public testing::Test
         builder_.outputs({"y"});
     }
 
-    // The arithmetic of the model, in real numbers.
+    // Computes the model in real numbers.
     double value(int channel, int pixel) const
     {
         double sum = bias_[channel] * double{kInputScale} * kWeightScales[channel];
@@ -120,13 +121,14 @@ TEST_F(QuantizedTensorsTest, WrongParametersAreNamed)
                  "tensor 'w' has 2 scales, but dimension 0 has 3 elements");
     quantize(builder_.find("w"), {1, -1, 1}, {0, 0, 0});
     EXPECT_EQ(make_execution_graph(builder_.get()), nullptr);
-    EXPECT_STREQ(tengine_error_message(), "tensor 'w' has the scale -1; it must be positive");
+    EXPECT_STREQ(tengine_error_message(),
+                 "tensor 'w' has the scale -1, expected a positive number");
     quantize(builder_.find("w"), {1, 1, 1}, {0, 0, 128});
     EXPECT_EQ(make_execution_graph(builder_.get()), nullptr);
     EXPECT_STREQ(tengine_error_message(), "tensor 'w' of int8 has the zero point 128");
 }
 
-// The way back: the lowered graph is raised to the same tensors.
+// In reverse, the lowered graph is raised to the same tensors.
 TEST_F(QuantizedTensorsTest, NodesBecomeTensorsAgain)
 {
     build();
@@ -162,7 +164,7 @@ TEST_F(QuantizedTensorsTest, NodesBecomeTensorsAgain)
 }
 
 // The tensor between an operator and its clamp: quantised like the result in a file, in float
-// before a run, so that one integer operator does both.
+// before a run, so that one integer operator computes both.
 TEST(QuantizedTensors, WhatIsClampedIsQuantizedLikeTheResult)
 {
     IrBuilder builder;
@@ -218,7 +220,7 @@ TEST(QuantizedTensors, AClampBehindAClampIsOneOfIntegers)
     EXPECT_EQ(count_ops(*run, "QLinearAdd"), 1);
 }
 
-// An input that is also read in float stays as it is, and so does its QuantizeLinear.
+// An input with another float reader is unchanged, and so is its QuantizeLinear.
 TEST(QuantizedTensors, WhatIsAlsoReadInFloatStays)
 {
     const IntegerBorders borders;
@@ -242,7 +244,7 @@ TEST(QuantizedTensors, WhatIsAlsoReadInFloatStays)
     EXPECT_EQ(find_tensor(made, "q")->quant_param_num, 0);
 }
 
-// Without absorption: nothing before or after it is Tengine's.
+// Without absorption: neither its producer nor its reader is Tengine's.
 TEST(QuantizedTensors, NodesWithoutTengineAroundStay)
 {
     IrBuilder builder;
@@ -321,7 +323,7 @@ TEST_F(BothEndsTest, StayBesideAnOperatorOnTheBytes)
     save({"y", "z"});
     EXPECT_EQ(count("QuantizeLinear"), 1);
     EXPECT_EQ(count("DequantizeLinear"), 2);
-    EXPECT_EQ(count("Neg"), 1);  // of ONNX; Tengine's is Unary
+    EXPECT_EQ(count("Neg"), 1);  // ONNX's operator; Tengine's is Unary
     EXPECT_FALSE(is_quantised("q"));
     EXPECT_FALSE(is_quantised("n"));
 }
@@ -346,7 +348,7 @@ TEST_F(BothEndsTest, StayBeforeWhatTengineHasNot)
     EXPECT_FALSE(is_quantised("q"));
 }
 
-// All tensors that bytes are moved to and from have one scale, or none has.
+// All tensors of a chain of movements have one scale, or none has.
 TEST_F(BothEndsTest, AreFoundBehindWhatMovesBytes)
 {
     builder_.add("Transpose", {"q"}, {"m"});
@@ -369,7 +371,7 @@ TEST_F(BothEndsTest, StayWhereBytesAreMovedToAnotherScale)
     EXPECT_FALSE(is_quantised("m"));
 }
 
-// A file of an earlier writer: the QuantizeLinear stayed, and the tensor is quantised all the same.
+// A file of an earlier writer: the QuantizeLinear stayed, and the tensor is quantised nevertheless.
 TEST(QuantizedTensors, OfAnOnnxNodeAreReadByTenginesNodesAsWhatTheyStandFor)
 {
     IrBuilder builder;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The split of a device is corrected where there is one way to, else it is an error that names the
-// device.
+// The split of a device is corrected if possible; else it is an error that names the device.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <memory>
@@ -25,7 +24,7 @@ struct OwnPart
     std::vector<std::string> nodes;
 };
 
-// The parts that the device's split makes; the entry gets no state of its own.
+// The parts that the device's split makes; the entry has no state of its own.
 std::vector<OwnPart> own_parts;
 
 int split_as_told(graph* graph)
@@ -41,7 +40,7 @@ int split_as_told(graph* graph)
     return TENGINE_OK;
 }
 
-// Writes an entry into the list that no device should.
+// Writes an invalid entry into the list.
 int split_in_disorder(graph* graph)
 {
     TENGINE_RETURN_IF_ERROR(split_as_told(graph));
@@ -49,7 +48,7 @@ int split_in_disorder(graph* graph)
     return push_vector_data(graph->subgraph_list, &first);
 }
 
-// The chain n1 -> n2 -> n3 -> n4 beside the lone n5, which A splits.
+// The chain n1 -> n2 -> n3 -> n4 and the separate n5, which A splits.
 class SplitCheck : public testing::Test
 {
   protected:
@@ -75,7 +74,7 @@ class SplitCheck : public testing::Test
         return GraphOwner(make_execution_graph(source_.get()), destroy_ir_graph);
     }
 
-    // The message after the author, or "" when there was no error.
+    // Returns the message after the author, or "" if there was no error.
     std::string fail(std::vector<OwnPart> parts)
     {
         const std::string author = "device 'A', split_graph: ";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices that refuse, change their minds, cannot compile nodes that they took, or answer nonsense:
-// the results stay right, and the report names the fault. Devices that fail while they run are in
+// Devices that refuse, change their answers, cannot compile nodes that they took, or return invalid
+// data: the results stay right, and the report names the fault. Devices that fail in runs are in
 // tests/scheduler.
 #include <climits>
 #include <cmath>
@@ -50,7 +50,7 @@ class SplitFaultTest : public testing::Test
         make_source(context_.get(), add_nodes);
     }
 
-    // Prepares and runs: the right results, in as many parts.
+    // Prepares and runs: expects the right results, in this number of parts.
     void expect_parts(int number)
     {
         ir_run_options_t options = {};
@@ -64,12 +64,12 @@ class SplitFaultTest : public testing::Test
     }
 
     void postrun() { EXPECT_EQ(postrun_ir_graph(source_->get()), TENGINE_OK); }
-    // Called before a device of the test goes away.
+    // Called before a device of the test is destroyed.
     void close() { source_.reset(); }
 
     graph* execution() { return source_->get()->core->execution; }
     std::string device_of(const char* node) { return find_node(execution(), node)->device->name; }
-    // Names of the devices of all nodes in order.
+    // Returns the names of the devices of all nodes in order.
     std::string devices()
     {
         std::string names;
@@ -77,7 +77,7 @@ class SplitFaultTest : public testing::Test
             names += execution()->node_list[i]->device->name + std::string(" ");
         return names;
     }
-    // The reason why the device did not get the node; a verdict of YES without a refusal.
+    // Returns the reason why the device did not get the node; a verdict of YES without a refusal.
     ir_verdict_t refusal(const char* node_name, TestDevice& device)
     {
         const node* found = find_node(execution(), node_name);
@@ -98,7 +98,7 @@ class SplitFaultTest : public testing::Test
         const int64_t two[] = {2, 2};
         set_node_ints(source.add("MaxPool", {"r2"}, {"y"}), "kernel_shape", two, 2);
     }
-    // Thirteen nodes in a row.
+    // Adds thirteen nodes in a row.
     static void add_chain(IrBuilder& source)
     {
         source.input("x", {1, 4, 8, 8});
@@ -110,7 +110,7 @@ class SplitFaultTest : public testing::Test
         }
     }
 
-    // Two thousand nodes, half of which also read the result of the node seven before.
+    // Adds two thousand nodes, half of which also read the result of the node seven before.
     static void add_mesh(IrBuilder& source)
     {
         source.input("x", {1, 4, 8, 8});
@@ -220,7 +220,7 @@ TEST_F(SplitFaultTest, CannotCompileAnOperatorItTook)
 {
     a_.script.cannot_compile = "MaxPool";
     build();
-    // c1 r1 | c2 | r2 | y: halves of the part with the MaxPool, down to it alone.
+    // c1 r1 | c2 | r2 | y: halves of the part with the MaxPool, down to the MaxPool alone.
     expect_parts(4);
     EXPECT_EQ(devices(), "A A A A CPU ");
     EXPECT_EQ(code("y"), IR_REASON_COMPILE);
@@ -228,7 +228,7 @@ TEST_F(SplitFaultTest, CannotCompileAnOperatorItTook)
     EXPECT_EQ(code("r2"), IR_REASON_NONE);
 }
 
-// Asked for a precision, split, evaluated, mended: all from one description.
+// Reading the precision, splitting, evaluating and repairing all use one description.
 TEST_F(SplitFaultTest, DescribesItselfOnceInAPreparation)
 {
     a_.script.hand_back = "Conv";
@@ -346,7 +346,7 @@ TEST_F(SplitFaultTest, AFasterDeviceLosesWhatTakesLongerToMove)
         << verdict.message;
 }
 
-// Times that no 64-bit number of nanoseconds can hold.
+// Times that exceed a 64-bit number of nanoseconds.
 TEST_F(SplitFaultTest, AFasterDeviceLosesWhatTakesForeverToMove)
 {
     a_.use_estimate();

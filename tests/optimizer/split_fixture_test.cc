@@ -74,7 +74,7 @@ TEST(SplitFixture, PartsOfTheReferenceGraphs)
 #endif
 }
 
-// The two that need no file. A -> host -> A and A -> A: the two nodes of A must not become one
+// Two graphs without a file. A -> host -> A and A -> A: the two nodes of A must not become one
 // part.
 TEST(SplitFixture, ADiamondIsCut)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups: nodes of one device that do not share a part. How few parts there are is in
-// split_oracle_test.cc.
+// Groups: nodes of one device that do not share a part. split_oracle_test.cc has the number of
+// parts.
 #include <gtest/gtest.h>
 #include <map>
 #include <memory>
@@ -22,7 +22,7 @@ using namespace tengine::test;
 
 constexpr int kNodes = 12;
 
-// n0 -> n1 -> … -> n11, all of which A takes; their groups are those of `groups_`, else 0.
+// n0 -> n1 -> … -> n11, all of which A takes; their groups are in `groups_`, else 0.
 class SplitGroup : public testing::Test
 {
   protected:
@@ -41,7 +41,7 @@ class SplitGroup : public testing::Test
 
     static std::string name(int index) { return "n" + std::to_string(index); }
 
-    // Again, whatever was prepared before.
+    // Prepares again, after any earlier preparation.
     int prepare()
     {
         EXPECT_EQ(postrun_ir_graph(source_->get()), TENGINE_OK) << tengine_error_message();
@@ -49,7 +49,7 @@ class SplitGroup : public testing::Test
         options.num_thread = 1;
         return prerun_ir_graph(source_->get(), &options);
     }
-    // "A#1:3": the device, the group and the number of nodes of each part.
+    // Returns "A#1:3": the device, the group and the number of nodes of each part.
     std::vector<std::string> parts()
     {
         EXPECT_EQ(prepare(), TENGINE_OK) << tengine_error_message();

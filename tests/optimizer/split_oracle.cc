@@ -34,7 +34,7 @@ bool is_less(const PartCount& a, const PartCount& b)
            std::make_pair(b.parts, b.accelerator_parts);
 }
 
-// Levels when a node without producers has the level `first(node)`.
+// Computes levels if a node without producers has the level `first(node)`.
 PartCount count_levels(const Dag& dag, const std::function<int(int)>& first)
 {
     std::vector<int> level(dag.kind.size());
@@ -54,7 +54,7 @@ PartCount count_levels(const Dag& dag, const std::function<int(int)>& first)
     return count(dag, kinds);
 }
 
-// Gives nodes to parts, one after the other, in all ways that may still be the best.
+// Assigns nodes to parts, one after the other, in all ways that may still be the best.
 class BruteForce
 {
   public:
@@ -167,7 +167,7 @@ bool is_acyclic(const Dag& dag, const std::vector<int>& part)
     for (int i = 0; i < dag.size(); ++i)
         for (const int from : dag.producers[i])
             if (part[from] != part[i]) needs[part[i]].insert(part[from]);
-    // Takes parts away that need nothing, until there is none.
+    // Removes parts that depend on no other, until there is none.
     std::set<int> left;
     for (int p = 0; p < part_num; ++p)
         left.insert(p);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The means to judge the splitter: random graphs, ways to count parts that share nothing with the
-// splitter's own, and the splitter itself applied to such a graph. Tests are in split_*_test.cc.
+// The means to judge the splitter: random graphs, ways to count parts that share no code with the
+// splitter, and the splitter itself applied to such a graph. Tests are in split_*_test.cc.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,8 @@
 
 namespace tengine::test {
 
-// Nodes in a topological order. The kind of a node stands for its device, the last kind for the
-// default device.
+// Nodes in a topological order. The kind of a node represents its device, the last kind the default
+// device.
 struct Dag
 {
     int kind_num;
@@ -26,14 +26,14 @@ struct Dag
     int size() const { return static_cast<int>(kind.size()); }
 };
 
-// How dense it is, how far its edges reach and how often a node is of its producer's kind depend on
-// the seed too.
+// Makes a random graph. Its density, the length of its edges and how often a node has its
+// producer's kind also depend on the seed.
 Dag make_random_dag(unsigned seed, int node_num, int kind_num);
 
-// Gives nodes random groups from 0 to group_num; those of the default device, too.
+// Gives nodes random groups from 0 to group_num, including those of the default device.
 void add_random_groups(unsigned seed, int group_num, Dag* dag);
 
-// Chains that do not need each other, of nodes of random kinds; hard to do in the fewest parts.
+// Makes independent chains of nodes of random kinds, which are hard to split into the fewest parts.
 Dag make_random_chains(unsigned seed, int chain_num, int length, int kind_num);
 
 struct PartCount
@@ -45,18 +45,19 @@ struct PartCount
 // One part per (kind, group, level), level of a node = max over its producers (same kind and group:
 // the producer's level; other: level + 1). Nodes of group 0 share parts with each other only.
 PartCount count_by_levels(const Dag& dag);
-// The fewest for two kinds without groups: parts alternate, so it is enough to try both kinds as
-// the first. Then the level of a node without producers is 0 if it is of the first kind, else 1.
+// Returns the fewest parts for two kinds without groups: parts alternate, so that it is enough to
+// try both kinds as the first. Then the level of a node without producers is 0 if it is of the
+// first kind, else 1.
 PartCount count_by_parity(const Dag& dag);
-// The fewest, by trying all partitions into parts of one kind with at most one group. For about a
-// dozen nodes.
+// Returns the fewest parts, by trying all partitions into parts of one kind with at most one group.
+// For about a dozen nodes.
 PartCount count_by_brute_force(const Dag& dag);
 
-// Whether parts (`part` for each node) need each other only one way round.
+// Whether the dependencies between parts (`part` for each node) have no cycle.
 bool is_acyclic(const Dag& dag, const std::vector<int>& part);
 
-// The nodes of a DAG, "n0" and so on, with operators that fit the kinds, made in this order (empty:
-// as numbered). Those without producers read `input`. Tensors by node.
+// Adds the nodes of a DAG, "n0" and so on, with operators that match the kinds, in this order
+// (empty: as numbered). Those without producers read `input`. Returns tensors by node.
 std::vector<tensor*> add_dag(graph* graph, const Dag& dag, tensor* input,
                              std::vector<int> order = {});
 
@@ -78,7 +79,7 @@ struct SplitGraph
     std::unique_ptr<graph, void (*)(graph*)> execution = {nullptr, destroy_ir_graph};
 };
 
-// A context with devices "A", "B"..., each of which takes one kind, and without pruning. They name
+// A context with devices "A", "B"..., each of which takes one kind, and without pruning. They set
 // the groups of nodes; for the default device the user's affinity does.
 class DagSplitter
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The default split of random graphs: every node once, no cycle, as few parts as possible, and the
-// same however the graph is written down.
+// The default split of random graphs: every node once, no cycle, as few parts as possible, and
+// independent of the numbering of the graph.
 #include "optimizer/split_oracle.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ int number_of(const node* node)
     return std::stoi(node->name + 1);  // "n12"
 }
 
-// Checks that parts are a partition of the DAG by kind and group; part of each node of the DAG.
+// Checks that parts are a partition of the DAG by kind and group; returns the part of each node.
 std::vector<int> check_partition(const Dag& dag, const DagSplitter& splitter, const graph& graph)
 {
     std::vector<int> part_of(dag.kind.size(), -1);
@@ -194,7 +194,7 @@ TEST(SplitOracle, SmallGraphsWithGroupsAgainstBruteForce)
     tally.print("small graphs with groups");
 }
 
-// Starting with A gets ahead of starting on the host, but then A is needed three times.
+// Starting with A is ahead of starting on the host, but then A needs three parts.
 TEST(SplitOracle, BeingAheadDoesNotMakeUpForBeingDearer)
 {
     DagSplitter splitter(3);
@@ -203,7 +203,7 @@ TEST(SplitOracle, BeingAheadDoesNotMakeUpForBeingDearer)
                 splitter, &tally);
 }
 
-// Splits the graph in as many orders of its nodes and tensors, and so with other numbers.
+// Splits the graph in many orders of its nodes and tensors.
 void check_orders(const Dag& dag, DagSplitter& splitter, int order_num)
 {
     const SplitGraph reference = splitter.split(dag);
@@ -247,14 +247,14 @@ TEST(SplitOracle, NumberingDoesNotMatterWithGroups)
     }
 }
 
-// Nor does it when there are more sequences than the search looks at.
+// The same holds if there are more sequences than the search considers.
 TEST(SplitOracle, NumberingDoesNotMatterWhenTheBeamOverflows)
 {
     DagSplitter splitter(4);
     check_orders(make_random_chains(5, 10, 20, 4), splitter, 20);
 }
 
-// A graph that a splitter gets as it is: without sources that are nodes, devices given.
+// A graph as a splitter gets it: without source nodes, with devices assigned.
 struct BareGraph
 {
     BareGraph(const Dag& dag, const DagSplitter& splitter)
@@ -287,7 +287,7 @@ void check_large(const char* what, const Dag& dag)
                 time.count());
 }
 
-// Sizes at which the search cannot look at everything, and the longest chains.
+// Sizes for which the search is not exhaustive, and the longest chains.
 TEST(SplitOracle, LargeGraphs)
 {
     for (unsigned seed = 3000; seed < 3004; ++seed) {

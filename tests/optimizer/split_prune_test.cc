@@ -29,7 +29,7 @@ class SplitPrune : public testing::Test
         EXPECT_EQ(add_ir_context_device(context_.get(), a_.get(), nullptr, 0), TENGINE_OK);
     }
 
-    // The device of each node by name, and the number of parts as "".
+    // Returns the device of each node by name, and the number of parts as "".
     std::map<std::string, std::string> split(IrBuilder& source)
     {
         std::map<std::string, std::string> placed;
@@ -42,7 +42,7 @@ class SplitPrune : public testing::Test
         return placed;
     }
 
-    // The time of each node by the default device's estimate, in ms.
+    // Returns the time of each node by the default device's estimate, in ms.
     std::map<std::string, double> estimate_by_default(IrBuilder& source)
     {
         std::map<std::string, double> ms;
@@ -83,8 +83,8 @@ TEST_F(SplitPrune, ALongRowOfPartsThatDoNotPayIsAskedForOnce)
 
 constexpr int kPairs = 3;
 
-// Products of 4 x n by n x n in a row, small ones "s0"… and large ones "l0"…, with Tile and Slice
-// between them that set n.
+// Adds products of 4 x n by n x n in a row, small ones "s0"… and large ones "l0"…, with Tile and
+// Slice between them that set n.
 void add_products(const std::vector<int>& order, IrBuilder* source)
 {
     constexpr int kSmall = 16, kLarge = 1024;
@@ -105,8 +105,8 @@ void add_products(const std::vector<int>& order, IrBuilder* source)
     source->outputs({"x3"});
 }
 
-// A needs more time than the default device for a small product and less for a large one, on
-// whatever machine this is.
+// A is slower than the default device for a small product and faster for a large one, on every
+// machine.
 TEST_F(SplitPrune, TheOrderOfNodesDoesNotMatter)
 {
     ASSERT_EQ(set_ir_context_option(context_.get(), "split.bandwidth", "1000"), TENGINE_OK);

@@ -165,7 +165,7 @@ TEST_F(SplitReport, FrequentReasonsComeFirst)
     EXPECT_LT(refused, absent) << logged[0];
 }
 
-// The summary of every device fits into a sink's line, however much there is to say.
+// The summary of every device fits into a sink's line, for any number of reasons.
 TEST_F(SplitReport, ManyReasonsAreCutToTheMostFrequent)
 {
     TestDevice a("a_device_with_a_long_name"), b("b_device_with_a_long_name");
@@ -228,7 +228,7 @@ TEST_F(SplitReport, NoneIsSilent)
     EXPECT_THAT(report(source), IsEmpty());
 }
 
-// Each reason has words of its own.
+// Each reason has its own message.
 TEST_F(SplitReport, EveryReasonHasItsWords)
 {
     struct Case

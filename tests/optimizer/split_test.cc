@@ -97,7 +97,7 @@ TEST(Split, NodesGoToTheFirstDeviceThatTakesThem)
     EXPECT_STREQ(neg->core->refusal_list[1].verdict.message, "the device has no Neg");
 }
 
-// x -> Relu -> Exp -> Relu and x -> Relu, joined: nodes that are ready together run together.
+// x -> Relu -> Exp -> Relu and x -> Relu, joined: nodes that are ready together run in one part.
 TEST(Split, BranchesOfOneDeviceShareAPart)
 {
     TestDevice a("A", {"Relu", "Add"});
@@ -112,7 +112,7 @@ TEST(Split, BranchesOfOneDeviceShareAPart)
     source.add("Add", {"a2", "a3"}, {"y"});
     source.outputs({"y"});
     const GraphOwner graph = split(source);
-    // A {a1, a3}, host {h}, A {a2, y}.
+    // Parts: A {a1, a3}, host {h}, A {a2, y}.
     ASSERT_EQ(parts(graph), 3);
     EXPECT_EQ(get_ir_graph_subgraph(graph.get(), 0)->node_num, 2);
     EXPECT_EQ(get_ir_graph_subgraph(graph.get(), 2)->node_num, 2);

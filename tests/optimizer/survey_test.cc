@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A look at the whole graph before the first inspect (allocator.survey), and the result that a
+// The survey of the whole graph before the first inspect (allocator.survey), and the result that a
 // device keeps.
 #include <gtest/gtest.h>
 #include <memory>
@@ -32,7 +32,7 @@ class Survey : public testing::Test
         source_->outputs({"y"});
     }
 
-    // Again, whatever was prepared before.
+    // Prepares again, after any earlier preparation.
     int prepare()
     {
         EXPECT_EQ(postrun_ir_graph(source_->get()), TENGINE_OK) << tengine_error_message();
@@ -55,7 +55,7 @@ TEST_F(Survey, ComesOnceBeforeTheFirstInspectAndSeesTheWholeGraph)
         EXPECT_TRUE(is_ir_tensor_shape_known(find_tensor(&graph, "y")));
         return int{TENGINE_OK};
     };
-    a_.script.cannot_compile = "Relu";  // repairs do not survey
+    a_.script.cannot_compile = "Relu";  // repairs make no survey
     ASSERT_EQ(prepare(), TENGINE_OK) << tengine_error_message();
     EXPECT_GT(a_.inspects, 0);
     EXPECT_GT(a_.pre_runs, 1);

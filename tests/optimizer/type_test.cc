@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types are known before the run also where shapes are not, and agree with the model's
-// declarations.
+// Types are known before the run even if shapes are not, and agree with the model's declarations.
 #include <gtest/gtest.h>
 #include <memory>
 
@@ -89,7 +88,7 @@ TEST(Types, AnOutputIsWhatTheModelDeclares)
     }
 }
 
-// Tengine Lite takes types from the file, those of tensors that conversion adds, too.
+// Tengine Lite reads types from the file, also those of tensors that conversion adds.
 TEST(Types, EveryTensorOfATmfileHasOne)
 {
     IrBuilder source;

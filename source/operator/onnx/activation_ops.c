@@ -15,7 +15,7 @@
 static const op_field_t leaky_relu_fields[] = {
     OP_FIELD(struct alpha_param, FLOAT, alpha, .number = 0.01),
 };
-// Elu, Celu, Swish, ThresholdedRelu.
+// Fields of Elu, Celu, Swish, ThresholdedRelu.
 static const op_field_t alpha_fields[] = {
     OP_FIELD(struct alpha_param, FLOAT, alpha, .number = 1),
 };
@@ -48,7 +48,7 @@ static int infer_clip(struct node* node)
     for (int i = 1; i <= 2; ++i) {
         const struct tensor* bound = get_ir_node_input(node, i);
         if (bound && bound->elem_num != 1) {
-            return fail_node(node, TENGINE_EINVAL, "%s has %lld elements, it must be a scalar",
+            return fail_node(node, TENGINE_EINVAL, "%s has %lld elements, expected a scalar",
                              i == 1 ? "min" : "max", (long long)bound->elem_num);
         }
     }
@@ -72,7 +72,8 @@ static int infer_prelu(struct node* node)
     return set_node_output_like(node, 0, input, -1);
 }
 
-// Before opset 7 a slope of more than one element belonged to the channels, dimension 1.
+// Before opset 7 a slope of more than one element belonged to the channels, dimension 1: gives it
+// their shape.
 static int lower_prelu(struct graph* graph, struct node* node)
 {
     const struct tensor* slope = get_ir_node_input(node, 1);

@@ -2,7 +2,7 @@
 // Parameters of activation functions; their rows are in activation_ops.c.
 #pragma once
 
-// LeakyRelu, Elu, Celu, Swish, ThresholdedRelu.
+// Parameters of LeakyRelu, Elu, Celu, Swish, ThresholdedRelu.
 struct alpha_param
 {
     float alpha;
@@ -26,7 +26,7 @@ struct shrink_param
     float lambd;
 };
 
-// Attributes of opset 6; later the optional inputs 1 and 2.
+// Attributes of opset 6; in later opsets the optional inputs 1 and 2.
 struct clip_param
 {
     float min;

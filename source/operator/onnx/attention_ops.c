@@ -51,7 +51,7 @@ static int check_ranks(const struct node* node)
     return TENGINE_OK;
 }
 
-// Elements of one of `heads` heads, along the last dimension of a tensor of rank three.
+// Divides the last dimension of a tensor of rank three among `heads` heads.
 static int divide_heads(const struct node* node, int index, int heads, const char* attribute,
                         int64_t* out_size)
 {
@@ -171,8 +171,8 @@ static int check_types(const struct node* node)
                      precision);
 }
 
-// A mask is broadcast to batch, heads, tokens and keys, aligned at the last. Keys beyond its end
-// are masked.
+// A mask broadcasts to batch, heads, tokens and keys, aligned at the last dimension. Keys beyond
+// its end are masked.
 static int check_mask(const struct node* node, const struct attention_form* form)
 {
     const struct tensor* mask = get_ir_node_input(node, ATTENTION_MASK);
@@ -222,7 +222,7 @@ static int infer_attention(struct node* node)
                              : set_node_output(node, ATTENTION_RESULT, type, result, 4);
 }
 
-// Both products, of all tokens with all keys.
+// Counts both products, of all tokens and all keys.
 static int64_t count_macs(const struct node* node)
 {
     struct attention_form form;

@@ -12,11 +12,11 @@ TENGINE_EXTERN_C_BEGIN
 struct attention_param
 {
     int is_causal;
-    int q_num_heads;  // this and the next: for tensors of rank three
+    int q_num_heads;  // q_num_heads and kv_num_heads: for tensors of rank three
     int kv_num_heads;
-    float scale;            // that of scores; 0: 1 / sqrt(elements of a head)
+    float scale;            // factor of scores; 0: 1 / sqrt(elements of a head)
     float softcap;          // 0: scores are not capped
-    int softmax_precision;  // ONNX's number of a type, 0: that of the query
+    int softmax_precision;  // ONNX's number of a type, 0: the query's
     int qk_matmul_output_mode;
     int left_window_size;  // keys before and after its position that a query sees; -1: all
     int right_window_size;
@@ -55,13 +55,13 @@ enum attention_mode
 struct attention_form
 {
     int64_t batch, tokens, heads, key_heads;
-    int64_t past, fresh;   // keys of the past, and those that come with the node
+    int64_t past, fresh;   // keys of the past; keys that come with the node
     int64_t depth, width;  // elements of a query and a key, and of a value
     bool tokens_first;  // (batch, tokens, heads, elements); else (batch, heads, tokens, elements)
 };
 
-// The meaning of a node with inputs of known shapes. EINVAL, with the values, for shapes and
-// parameters that do not go together.
+// Reads the meaning of a node with inputs of known shapes. EINVAL, with the values: shapes and
+// parameters contradict each other.
 int read_attention(const struct node* node, struct attention_form* out_form);
 
 TENGINE_EXTERN_C_END

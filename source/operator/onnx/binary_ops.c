@@ -43,7 +43,7 @@ static int infer_logic(struct node* node)
     return infer_broadcast(node, TENGINE_DT_BOOL);
 }
 
-// Floats have the remainder of C only.
+// Floats support the remainder of C only.
 static int infer_mod(struct node* node)
 {
     const struct mod_param* param = node->op.param_mem;

@@ -18,7 +18,7 @@ struct bit_shift_param
 struct legacy_broadcast_param
 {
     int broadcast;
-    int axis;  // dimension of input 0 that dimension 0 of input 1 belongs to; -1: the last ones
+    int axis;  // dimension of input 0 that matches dimension 0 of input 1; -1: the last ones
                // match
     struct op_ints consumed_inputs;  // a hint of opset 1, without meaning
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BitCast: the same bits as elements of another type. Kernel:
+// BitCast: reinterprets the bits as elements of another type. Kernel:
 // device/cpu/reference/vector/bit_cast.cc.
 #include "operator/infer.h"
 #include "operator/onnx/cast_param.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GatherBlockQuantized of ONNX Runtime: rows of a table of 4 or 8 bits, with a scale for each block
-// of a row, as floats: the embeddings of language models. Kernel:
+// GatherBlockQuantized of ONNX Runtime, for the embeddings of language models: gathers rows of a
+// table of 4 or 8 bits, with a scale for each block of a row, as floats. Kernel:
 // device/cpu/reference/movement/block_gather.cc.
 #include <stdbool.h>
 
@@ -58,7 +58,7 @@ static int check_param(const struct node* node)
                      param->gather_axis, param->quantize_axis, data->dim_num);
 }
 
-// The axes of the data, the last of another size.
+// Checks that the input has the axes of the data, except for the last, which has `last` elements.
 static int check_rows(const struct node* node, int index, int64_t last)
 {
     const struct tensor* data = get_ir_node_input(node, BLOCK_GATHER_DATA);

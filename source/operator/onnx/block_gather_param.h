@@ -16,15 +16,15 @@ struct block_gather_param
     int quantize_axis;
 };
 
-// Rows along the last axis: elements packed in bytes, low bits first, scales, and zero points
-// packed as elements are.
+// Rows along the last axis: elements packed in bytes, low bits first; scales; and zero points,
+// packed like the elements.
 struct block_gather_form
 {
     int64_t row_bytes, elements, blocks, zero_point_bytes;
-    int64_t slices, rows;  // along axis 0, and of each of them
+    int64_t slices, rows;  // slices along axis 0; rows of a slice
 };
 
-// The node has been inferred.
+// Reads the layout of a node that has been inferred.
 void resolve_block_gather(const struct node* node, struct block_gather_form* out_form);
 
 TENGINE_EXTERN_C_END

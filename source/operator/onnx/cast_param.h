@@ -5,6 +5,6 @@
 struct cast_param
 {
     int to;            // ONNX's number of the type, see onnx_type.h
-    int saturate;      // concerns 8-bit floats only
-    char* round_mode;  // concerns float8_e8m0 only
+    int saturate;      // affects 8-bit floats only
+    char* round_mode;  // affects float8_e8m0 only
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Col2Im: an image is the sum of its blocks, which are columns of the input: the inverse of im2col.
+// Col2Im, the inverse of im2col: an image is the sum of its blocks, which are columns of the input.
 // Kernel: device/cpu/reference/conv/col2im.cc.
 #include <limits.h>
 
@@ -14,7 +14,7 @@ static const op_field_t col2im_fields[] = {
     OP_FIELD(struct col2im_param, INTS, strides, .minimum = 1, .maximum = INT32_MAX),
 };
 
-// A list that is absent or has as many values as there are axes.
+// Checks that a list is absent or has as many values as there are axes.
 static int check_list(const struct node* node, const struct op_ints* list, const char* name,
                       int expected)
 {

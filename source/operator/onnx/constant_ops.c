@@ -46,7 +46,7 @@ int read_constant(const struct node* node, struct op_tensor* out_value, int64_t*
         *out_value = make_list(TENGINE_DT_INT64, 1, out_scalar);
         out_value->dim_num = 0;
     } else {
-        return fail_node(node, TENGINE_EINVAL, "it has no value");
+        return fail_node(node, TENGINE_EINVAL, "the node has no value attribute");
     }
     return TENGINE_OK;
 }
@@ -71,7 +71,7 @@ static int infer_constant(struct node* node)
     return set_node_output(node, 0, value.data_type, dims, value.dim_num);
 }
 
-// NaN and INT_MIN stand for "not given".
+// NaN and INT_MIN mean "not given".
 static const op_field_t constant_fields[] = {
     OP_FIELD(struct constant_param, TENSOR, value, .required = 0),
     OP_FIELD(struct constant_param, FLOAT, value_float, .number = NAN, .since = 12),
@@ -84,7 +84,7 @@ static const op_field_t constant_fields[] = {
 
 // ---- ConstantOfShape ----
 
-// Elements of a few bits share a byte, so that its size alone does not tell.
+// Elements of fewer than 8 bits share a byte, so that the byte count alone is not enough.
 static bool is_one_element(const struct op_tensor* value)
 {
     bool is_one = value->size == (size_t)get_data_type_size(value->data_type);
@@ -118,7 +118,7 @@ static const op_field_t constant_of_shape_fields[] = {
 
 // ---- Range ----
 
-// max(ceil((limit - start) / delta), 0); -1 when that is not a valid element count.
+// Returns max(ceil((limit - start) / delta), 0); -1 if that is not a valid element count.
 static int64_t count_float_range(double start, double limit, double delta)
 {
     const double count = ceil((limit - start) / delta);
@@ -181,9 +181,8 @@ static int infer_range(struct node* node)
     for (int i = 0; i < 3; ++i) {
         inputs[i] = get_ir_node_input(node, i);
         if (inputs[i]->elem_num != 1)
-            return fail_node(node, TENGINE_EINVAL,
-                             "input %d has %lld elements, it must be a scalar", i,
-                             (long long)inputs[i]->elem_num);
+            return fail_node(node, TENGINE_EINVAL, "input %d has %lld elements, expected a scalar",
+                             i, (long long)inputs[i]->elem_num);
         known = known && inputs[i]->data;
     }
     TENGINE_RETURN_IF_ERROR(
@@ -209,7 +208,7 @@ static int infer_eye_like(struct node* node)
     const struct eye_like_param* param = node->op.param_mem;
     const struct tensor* input = get_ir_node_input(node, 0);
     if (input->dim_num != 2)
-        return fail_node(node, TENGINE_EINVAL, "the input has %d dimensions, it must have 2",
+        return fail_node(node, TENGINE_EINVAL, "the input has %d dimensions, expected 2",
                          input->dim_num);
     const int type = param->dtype == 0 ? input->data_type : get_data_type_of_onnx(param->dtype);
     if (type < 0)

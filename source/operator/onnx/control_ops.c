@@ -7,7 +7,7 @@
 #include "operator/onnx/control_param.h"
 #include "operator/row.h"
 
-// Called at run time only: the kernel tells when the bodies have run.
+// Called only at run time: the kernel finds the types and shapes when the bodies have run.
 static int infer_later(struct node* node)
 {
     (void)node;

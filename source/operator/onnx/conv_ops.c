@@ -38,7 +38,7 @@ int resolve_conv_transpose_window(const struct node* node, struct window* out_wi
 {
     const struct conv_param* param = get_param(node);
     const struct tensor* input = get_ir_node_input(node, 0);
-    // output_shape may also give batch and channels (as test files and exporters do).
+    // output_shape may also include batch and channels, as in test files and some exporters.
     struct op_ints output_shape = param->output_shape;
     if (output_shape.num == input->dim_num) {
         output_shape.num -= 2;
@@ -67,7 +67,7 @@ static int check_ranks(const struct node* node, const struct tensor* input,
     return TENGINE_OK;
 }
 
-// Input `index` is absent or a list of `num` values.
+// Checks that input `index` is absent or a list of `num` values.
 static int check_vector(const struct node* node, int index, const char* what, int num)
 {
     const struct tensor* vector = get_ir_node_input(node, index);
@@ -76,7 +76,7 @@ static int check_vector(const struct node* node, int index, const char* what, in
                      what, vector->dim_num, (long long)vector->elem_num, num);
 }
 
-// Input `index` is absent, one value or a list of `num`.
+// Checks that input `index` is absent, one value or a list of `num`.
 static int check_scale(const struct node* node, int index, const char* what, int num)
 {
     const struct tensor* scale = get_ir_node_input(node, index);
@@ -84,7 +84,7 @@ static int check_scale(const struct node* node, int index, const char* what, int
     return check_vector(node, index, what, num);
 }
 
-// The forward convolutions: checks weight against input and sets the output.
+// Infers a forward convolution: checks weight against input and sets the output.
 static int infer_forward(struct node* node, int weight_index, int data_type)
 {
     const struct tensor* input = get_ir_node_input(node, 0);
@@ -124,8 +124,8 @@ static int infer_conv_integer(struct node* node)
     return check_scale(node, 3, "w_zero_point", weight->dims[0]);
 }
 
-// Value, scale and zero point of x and of w, then scale and zero point of y, then the bias, whose
-// scale is x_scale * w_scale.
+// Inputs: value, scale and zero point of x and of w, then scale and zero point of y, then the bias,
+// whose scale is x_scale * w_scale.
 static int infer_qlinear_conv(struct node* node)
 {
     const struct tensor* weight = get_ir_node_input(node, 3);
@@ -139,7 +139,7 @@ static int infer_qlinear_conv(struct node* node)
     return check_vector(node, 8, "bias", weight->dims[0]);
 }
 
-// Weight: input channels x output channels per group x kernel.
+// The weight is input channels x output channels per group x kernel.
 static int infer_conv_transpose(struct node* node)
 {
     const struct tensor* input = get_ir_node_input(node, 0);
@@ -184,7 +184,8 @@ static int64_t count_conv_transpose_macs(const struct node* node)
                          multiply_dims(weight, 1, weight->dim_num));
 }
 
-// ONNX Runtime's own has ONNX's inputs, and may have x and y in NHWC. The weight's layout stays.
+// NhwcConv of ONNX Runtime has ONNX's inputs, and may have x and y in NHWC. The weight keeps its
+// layout.
 struct channels_last_conv_param
 {
     struct conv_param conv;
@@ -204,7 +205,7 @@ static int lower_qlinear_conv(struct graph* graph, struct node* node)
     const int rank = axes > 0 ? axes + 2 : weight && weight->shape_set ? weight->dim_num : 0;
     if (param->channels_last && (rank < 3 || rank > MAX_SHAPE_DIM_NUM))
         return fail_node(node, TENGINE_ENOTSUP,
-                         "channels_last is 1 and the rank is %d, or not known: expected 3 to %d, "
+                         "channels_last is 1 and the rank is %d, or unknown: expected 3 to %d, "
                          "as kernel_shape or the weight says",
                          rank, MAX_SHAPE_DIM_NUM);
     if (param->channels_last) TENGINE_RETURN_IF_ERROR(move_channels_first(graph, node, rank));

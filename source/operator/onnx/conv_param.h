@@ -14,8 +14,8 @@ struct conv_param
     struct op_ints output_shape;
 };
 
-// The window of a forward convolution whose weight is input `weight_index` (QLinearConv 3, else 1),
-// and that of ConvTranspose. Shapes of input and weight are known.
+// Compute the window of a forward convolution whose weight is input `weight_index` (QLinearConv 3,
+// else 1), and that of ConvTranspose. Shapes of input and weight are known.
 TENGINE_MUST_USE int resolve_conv_window(const struct node* node, int weight_index,
                                          struct window* out_window);
 TENGINE_MUST_USE int resolve_conv_transpose_window(const struct node* node,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DecoderMaskedMultiHeadAttention of ONNX Runtime, lowered to Attention of ONNX: one token after
-// those in a cache, which may be another for each beam, or at the keys of an encoder.
+// DecoderMaskedMultiHeadAttention of ONNX Runtime, lowered to Attention of ONNX: one token attends
+// to those in a cache, which may differ between beams, or to the keys of an encoder.
 #include "operator/onnx/multi_head.h"
 #include "operator/row.h"
 #include "operator/shaped.h"
@@ -16,15 +16,15 @@ static const op_field_t decoder_fields[] = {
 };
 enum decoder_input
 {
-    DECODER_QUERY,  // or all three in one
-    DECODER_KEY,    // one token; or, for cross attention, heads of all keys
+    DECODER_QUERY,  // or query, key and value packed
+    DECODER_KEY,    // of one token; for cross attention, heads of all keys
     DECODER_VALUE,
     DECODER_MASK,
     DECODER_SCORES,
     DECODER_PAST_KEY,
     DECODER_PAST_VALUE,
     DECODER_PAST_LENGTH,
-    DECODER_BEAM_WIDTH,  // says what DECODER_INDIRECTION is
+    DECODER_BEAM_WIDTH,  // the number of beams in DECODER_INDIRECTION
     DECODER_INDIRECTION,
     DECODER_BIAS,
     DECODER_INPUTS
@@ -59,7 +59,7 @@ static void read_decoder_operands(emitter_t* emit, struct operands* operands)
         fail_emitting(emit, TENGINE_EINVAL, "past_key and past_value: one of them is missing");
 }
 
-// With beams, the bias has a row for each sequence: those of its beams come first.
+// With beams, the bias has a row for each sequence, repeated for its beams.
 static struct tensor* read_decoder_scores(emitter_t* emit, int64_t batch)
 {
     struct tensor* scores = get_ir_node_input(emit->origin, DECODER_SCORES);
@@ -72,7 +72,7 @@ static struct tensor* read_decoder_scores(emitter_t* emit, int64_t batch)
                    emit_op(emit, "Div", 2, range, emit_int(emit, beams->dims[1])));
 }
 
-// A mask tells itself how many keys it is for.
+// The mask's own size tells how many keys it covers.
 static void emit_decoder_mask(emitter_t* emit, struct operands* operands)
 {
     const struct tensor* mask = get_ir_node_input(emit->origin, DECODER_MASK);
@@ -85,8 +85,8 @@ static void emit_decoder_mask(emitter_t* emit, struct operands* operands)
 
 // ---- beams ----
 
-// cache_indirection says of each sequence, beam and token of the past in which beam of the sequence
-// its keys and values lie.
+// cache_indirection has, for each sequence, beam and token of the past, the beam of the sequence
+// whose cache has the keys and values.
 static int check_beams(emitter_t* emit, int64_t batch)
 {
     const struct node* node = emit->origin;
@@ -113,8 +113,8 @@ static int check_beams(emitter_t* emit, int64_t batch)
                          (long long)batch);
 }
 
-// For each batch and row of the cache, the batch where it lies: another beam of the same sequence.
-// The entries for the present token's row and those behind it are not read.
+// Emits, for each batch and row of the cache, the batch that has it: another beam of the same
+// sequence. The entries of the present token's row and of later rows are not read.
 static struct tensor* emit_beams(emitter_t* emit, int64_t batch, struct tensor* length)
 {
     struct tensor* beams = get_ir_node_input(emit->origin, DECODER_INDIRECTION);
@@ -134,7 +134,7 @@ static struct tensor* emit_beams(emitter_t* emit, int64_t batch, struct tensor* 
     return emit_reshape(emit, emit_op(emit, "Where", 3, is_past, given, own), places, 4);
 }
 
-// The cache as each beam sees it.
+// Emits the cache as each beam sees it.
 static struct tensor* emit_seen(emitter_t* emit, struct tensor* cache, struct tensor* places)
 {
     if (emit->status < 0 || !places) return cache;
@@ -149,8 +149,8 @@ static struct tensor* emit_seen(emitter_t* emit, struct tensor* cache, struct te
 
 // ---- the cache that past and present share ----
 
-// The token is written behind those that are there. *out_present: the cache with it; returns the
-// tensor that is attended to.
+// Writes the token behind those in the cache. *out_present: the cache with it; returns the tensor
+// that is attended to.
 static struct tensor* emit_written(emitter_t* emit, int past_index, struct tensor* token,
                                    struct tensor* index, struct tensor* places,
                                    struct tensor** out_present)
@@ -205,7 +205,7 @@ static int check_decoder(emitter_t* emit, const struct operands* operands)
     return check_beams(emit, operands->query->dims[0]);
 }
 
-// The token attends to keys of its own, with or without a past that grows.
+// The token attends to keys of its own model, with or without a growing past.
 static int lower_growing(emitter_t* emit, struct operands* operands)
 {
     struct tensor* results[MULTI_HEAD_OUTPUTS] = {NULL};
@@ -215,7 +215,7 @@ static int lower_growing(emitter_t* emit, struct operands* operands)
     return finish_emitting_list(emit, results, MULTI_HEAD_OUTPUTS);
 }
 
-// Cross attention, whose keys are those of an encoder.
+// Cross attention: the keys are those of an encoder.
 static int lower_crossing(emitter_t* emit, struct operands* operands)
 {
     struct tensor* results[MULTI_HEAD_OUTPUTS] = {NULL};
@@ -225,7 +225,7 @@ static int lower_crossing(emitter_t* emit, struct operands* operands)
     return finish_emitting_list(emit, results, MULTI_HEAD_OUTPUTS);
 }
 
-// The scores are those of the keys that are there, of all that the cache has room for.
+// Cuts the scores down to the keys in use, out of all that the cache has room for.
 static struct tensor* emit_used_scores(emitter_t* emit, struct tensor* scores, struct tensor* keys)
 {
     static const int64_t begin[] = {0}, axis[] = {3};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeformConv (X. Zhu et al., "Deformable ConvNets v2", 2019): a convolution each of whose taps
-// reads the input at a place of its own, and may be weakened by a mask. Kernel:
+// DeformConv (X. Zhu et al., "Deformable ConvNets v2", 2019): a convolution in which each tap reads
+// the input at an offset of its own, optionally scaled by a mask. Kernel:
 // device/cpu/reference/conv/deform_conv.cc.
 #include <stdbool.h>
 
@@ -54,7 +54,8 @@ static int check_channels(const struct node* node)
     return TENGINE_OK;
 }
 
-// Input `index` has `per_tap` channels for each tap of each group, and an element for each output.
+// Checks that input `index` has `per_tap` channels for each tap of each group, and the axes of the
+// output.
 static int check_taps(const struct node* node, int index, int per_tap, const struct window* window)
 {
     const struct deform_conv_param* param = node->op.param_mem;

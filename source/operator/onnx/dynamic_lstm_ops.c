@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// com.microsoft.DynamicQuantizeLSTM: an LSTM whose W and R are quantised, with their rows and
-// columns exchanged, and which quantises the tensors that they are multiplied with. With constant
-// int8 without zero points it is tengine.RowQuantizeLSTM (recurrent_ops.c), which finds a range for
-// each row, where ONNX Runtime finds one for all: results are nearer to those in float. With other
-// weights it is an LSTM in float.
+// com.microsoft.DynamicQuantizeLSTM: an LSTM with quantised, transposed W and R, which quantises
+// the tensors that they are multiplied by. With constant int8 without zero points it becomes
+// tengine.RowQuantizeLSTM (recurrent_ops.c), which finds a range for each row, where ONNX Runtime
+// finds one for all: results are nearer to those in float. With other weights it becomes an LSTM in
+// float.
 #include "graph/graph.h"
 #include "operator/infer.h"
 #include "operator/onnx/legacy.h"
@@ -13,7 +13,7 @@
 #include "operator/row.h"
 #include "tengine/device.h"
 
-// W and R: the inputs that have them, and where their scale is, which the zero point follows.
+// The inputs that have W and R, and their scales; each zero point follows its scale.
 static const struct place
 {
     int matrix, scale;
@@ -43,7 +43,7 @@ static int append(struct graph* graph, const struct node* origin, const char* op
     return *out_made ? TENGINE_OK : tengine_error_code();
 }
 
-// Rows and columns exchanged, of all directions.
+// Appends a Transpose of rows and columns, for all directions.
 static int append_transpose(struct graph* graph, const struct node* node, struct tensor* value,
                             struct tensor** out_value)
 {
@@ -54,7 +54,7 @@ static int append_transpose(struct graph* graph, const struct node* node, struct
     return set_node_ints(made, "perm", order, 3);
 }
 
-// One value, or one for each row, of each direction, with more axes of size 1 at `axes`.
+// Appends an Unsqueeze at `axes`: the tensor has one value, or one for each row, of each direction.
 static int append_axes(struct graph* graph, const struct node* node, struct tensor* value,
                        const int64_t axes[], int axis_num, struct tensor** out_value)
 {
@@ -91,7 +91,7 @@ static int append_row_scales(struct graph* graph, const struct node* node, struc
     return TENGINE_OK;
 }
 
-// (matrix - zero point) * scale, transposed.
+// Appends (matrix - zero point) * scale, transposed.
 static int append_floats(struct graph* graph, const struct node* node, struct place place,
                          struct tensor** out_matrix)
 {

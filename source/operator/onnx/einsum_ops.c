@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Einsum: equations as numpy.einsum has them, with "..." and without "->" too.
-// Kernel: device/cpu/reference/matmul/einsum.cc.
+// Einsum: equations of numpy.einsum, including "..." and the form without "->". Kernel:
+// device/cpu/reference/matmul/einsum.cc.
 #include <stdbool.h>
 #include <string.h>
 
@@ -14,11 +14,11 @@ static const op_field_t fields[] = {
     OP_FIELD(struct einsum_param, STRING, equation, .required = 1),
 };
 
-// A label is a letter (upper case first, as in the alphabet of implicit outputs) or one of the
-// dimensions under "...", counted from the last, which has the highest label.
+// A label is a letter (upper case first, the order of implicit outputs) or one of the dimensions
+// under "...", counted from the last, which has the highest label.
 struct label
 {
-    int64_t size;  // -1: does not occur
+    int64_t size;  // -1: the label does not occur
     int occurrences;
     int64_t strides[EINSUM_MAX_INPUTS];
 };
@@ -34,7 +34,7 @@ struct parser
     int8_t axes[EINSUM_MAX_INPUTS][MAX_SHAPE_DIM_NUM];  // the label of each axis of an input
 };
 
-// The labels that a term consists of.
+// The kinds of tokens of a term.
 enum
 {
     TOKEN_END = -1,
@@ -44,7 +44,7 @@ enum
     TOKEN_BAD = -5
 };
 
-// Label of the next letter, or a TOKEN_*. Spaces are skipped.
+// Returns the label of the next letter, or a TOKEN_*. Spaces are skipped.
 static int next_token(const char** cursor)
 {
     while (**cursor == ' ')
@@ -66,8 +66,8 @@ static int fail_equation(const struct parser* parser, const char* what)
     return fail_node(parser->node, TENGINE_EINVAL, "equation '%.200s': %s", param->equation, what);
 }
 
-// Letters and ellipses of the term at the cursor, which stays there. False when a character is
-// unknown or "..." occurs twice.
+// Counts the letters and ellipses of the term at the cursor, without moving it. False: an unknown
+// character, or "..." twice.
 static bool measure_term(const char* cursor, int* out_letters, bool* out_ellipsis)
 {
     *out_letters = 0;
@@ -85,7 +85,7 @@ static bool measure_term(const char* cursor, int* out_letters, bool* out_ellipsi
     return true;
 }
 
-// Dimension `dim` of input `input`, `stride` elements apart, has this label.
+// Adds dimension `dim` of input `input`, whose elements are `stride` apart, to its label.
 static int add_dimension(struct parser* parser, int input, int label_index, int dim, int64_t stride)
 {
     struct label* label = &parser->labels[label_index];
@@ -95,7 +95,7 @@ static int add_dimension(struct parser* parser, int input, int label_index, int 
                          "a label of input %d has size %d here and %lld before", input, dim,
                          (long long)label->size);
     ++label->occurrences;
-    // Dimensions of one broadcast.
+    // Dimensions of size one broadcast.
     if (dim != 1) label->strides[input] += stride;
     return TENGINE_OK;
 }
@@ -139,7 +139,7 @@ static void add_ellipsis_outputs(struct parser* parser)
         parser->output[parser->output_rank++] = i;
 }
 
-// Without "->": the dimensions under "...", then the letters that occur once.
+// Without "->" the output has the dimensions under "...", then the letters that occur once.
 static void infer_output(struct parser* parser)
 {
     add_ellipsis_outputs(parser);
@@ -183,7 +183,7 @@ static int parse_equation(struct parser* parser)
     return TENGINE_OK;
 }
 
-// Adds the loop of the label at `index`; axes that have it get the loop's number.
+// Adds the loop of the label at `index`; axes with the label get the loop's number.
 static void add_loop(const struct parser* parser, int index, struct einsum_plan* plan)
 {
     const struct label* label = &parser->labels[index];
@@ -212,7 +212,7 @@ int plan_einsum(const struct node* node, struct einsum_plan* out_plan)
     out_plan->output_rank = parser.output_rank;
     for (int i = 0; i < parser.output_rank; ++i) {
         add_loop(&parser, parser.output[i], out_plan);
-        parser.labels[parser.output[i]].size = -1;  // the sums are left
+        parser.labels[parser.output[i]].size = -1;  // the labels that are left are summed over
     }
     for (int i = 0; i < EINSUM_MAX_LABELS; ++i)
         if (parser.labels[i].size >= 0) add_loop(&parser, i, out_plan);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // EmbedLayerNormalization of ONNX Runtime: rows of tables for words, positions and segments, added
-// and normalised. It becomes ONNX's Gather, Add and LayerNormalization.
+// and normalised; lowered to ONNX's Gather, Add and LayerNormalization.
 #include "operator/row.h"
 #include "operator/shaped.h"
 #include "operator/tengine/emit.h"
@@ -22,7 +22,7 @@ enum embed_norm_input
 struct embed_norm_param
 {
     float epsilon;
-    int mask_index_type;  // 0: output 1 is there all the same, of zeros
+    int mask_index_type;  // 0: output 1 exists nevertheless, with zeros
 };
 
 static const op_field_t embed_norm_fields[] = {
@@ -31,7 +31,7 @@ static const op_field_t embed_norm_fields[] = {
              .maximum = 1),
 };
 
-// Rows of the position table: those of the positions given, else of 0 to tokens - 1.
+// Emits rows of the position table: those of the given positions, else of 0 to tokens - 1.
 static struct tensor* emit_positions(emitter_t* emit, int64_t tokens)
 {
     static const int64_t zero[] = {0};
@@ -47,7 +47,7 @@ static struct tensor* emit_positions(emitter_t* emit, int64_t tokens)
                    emit_ints(emit, zero, 1));
 }
 
-// The number of ones in the mask of each batch.
+// Emits the number of ones in the mask of each batch.
 static struct tensor* emit_mask_index(emitter_t* emit, int64_t batch)
 {
     static const int64_t axis[] = {1};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operators that ONNX Runtime's optimiser makes of a product or a convolution and its
-// neighbours: FusedConv, FusedGemm, FusedMatMul, TransposeMatMul, BiasAdd. They become ONNX's
-// operators again, which devices fuse in their own ways.
+// neighbours: FusedConv, FusedGemm, FusedMatMul, TransposeMatMul, BiasAdd. They are lowered to
+// ONNX's operators, which devices fuse in their own ways.
 #include <float.h>
 #include <stdbool.h>
 #include <string.h>
@@ -22,7 +22,7 @@ enum
 static const struct fused_activation
 {
     const char* op;
-    const char* parameters[MOST_PARAMETERS];  // for those that have any
+    const char* parameters[MOST_PARAMETERS];  // the names of its parameters, if any
 } activations[] = {
     {"Celu", {"alpha"}},
     {"Elu", {"alpha"}},
@@ -79,7 +79,7 @@ static const op_field_t fused_conv_fields[] = {
     OP_FIELD(struct fused_conv_param, FLOATS, activation_params, .required = 0),
 };
 
-// Clip has its bounds as inputs.
+// Emits the activation. Clip has its bounds as inputs.
 static struct tensor* emit_conv_activation(emitter_t* emit, struct tensor* input)
 {
     const struct fused_conv_param* param = emit->origin->op.param_mem;
@@ -104,7 +104,7 @@ static struct tensor* emit_conv_activation(emitter_t* emit, struct tensor* input
                    emit_number(emit, given->values[1], input));
 }
 
-// X, W, B, and Z, which is added before the activation.
+// Inputs: X, W, B, and Z, which is added before the activation.
 static int lower_fused_conv(struct graph* graph, struct node* node)
 {
     struct tensor* addend = get_ir_node_input(node, 3);
@@ -185,15 +185,15 @@ static const op_field_t fused_matmul_fields[] = {
     OP_FIELD(struct fused_matmul_param, INT, transBatchB, .number = 0),
 };
 
-// The older name, whose batches stay where they are.
+// Fields of the older name, which does not move batches.
 static const op_field_t transpose_matmul_fields[] = {
     OP_FIELD(struct fused_matmul_param, FLOAT, alpha, .number = 1),
     OP_FIELD(struct fused_matmul_param, INT, transA, .number = 0),
     OP_FIELD(struct fused_matmul_param, INT, transB, .number = 0),
 };
 
-// The first axis goes behind the others of the batch, then the last two change places. A list is
-// left as it is.
+// Emits a transposition: the first axis moves behind the others of the batch if `batch`, and the
+// last two are exchanged. A list is left as it is.
 static struct tensor* emit_turned(emitter_t* emit, struct tensor* input, bool batch, bool matrix)
 {
     const int rank = input->dim_num;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Activations that gate another tensor (N. Shazeer, "GLU Variants Improve Transformer", 2020):
 // SwiGLU of ONNX, lowered to Swish and Mul, and BiasSplitGelu of ONNX Runtime, to Add, Split, Gelu
-// and Mul. The node itself becomes the product, so it keeps its name.
+// and Mul. The node itself becomes the product, so that it keeps its name.
 #include "operator/infer.h"
 #include "operator/onnx/activation_param.h"
 #include "operator/onnx/legacy.h"
@@ -24,7 +24,7 @@ static int lower_swiglu(struct graph* graph, struct node* node)
     return change_node_method(node, "Mul");
 }
 
-// x + bias in two halves, the first times Gelu of the second.
+// Emits x + bias, split in two: the first part times Gelu of the second.
 static int lower_bias_split_gelu(struct graph* graph, struct node* node)
 {
     struct tensor* inputs[] = {get_ir_node_input(node, 0), get_ir_node_input(node, 1)};

@@ -42,7 +42,7 @@ static int infer_gather(struct node* node)
 
 // ---- GatherElements, ScatterElements ----
 
-// indices select within data: same rank, and not longer except along `axis`.
+// Checks that indices select within data: equal rank, and not longer except along `axis`.
 static int check_element_indices(const struct node* node, int axis_parameter)
 {
     const struct tensor* data = get_ir_node_input(node, 0);
@@ -115,15 +115,16 @@ static const op_field_t scatter_elements_fields[] = {
 
 // ---- GatherND, ScatterND ----
 
-// Shape of indices without its last dimension (the length of an index tuple), then the dimensions
-// of data from `skip` + that length on. -1 and an error when the tuple is too long.
+// Joins the shape of indices without its last dimension (the length of an index tuple) and the
+// dimensions of data from `skip` + that length on. -1 and an error: the tuple is too long.
 static int join_tuple_shape(const struct node* node, int skip, int64_t dims[2 * MAX_SHAPE_DIM_NUM])
 {
     const struct tensor* data = get_ir_node_input(node, 0);
     const struct tensor* indices = get_ir_node_input(node, 1);
     TENGINE_RETURN_IF_ERROR(require_indices(node));
     if (indices->dim_num < 1 || data->dim_num < 1)
-        return fail_node(node, TENGINE_EINVAL, "data and indices must have a dimension");
+        return fail_node(node, TENGINE_EINVAL,
+                         "data or indices are a scalar, expected at least one dimension");
     const int length = indices->dims[indices->dim_num - 1];
     if (length < 1 || length > data->dim_num - skip)
         return fail_node(node, TENGINE_EINVAL, "index tuples have %d values, expected 1 to %d",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gelu, BiasGelu, FastGelu and QuickGelu of ONNX Runtime: they are lowered to ONNX's Gelu and
-// Swish, after an Add where there is a bias. The node itself becomes the function, so it keeps its
-// name.
+// Gelu, BiasGelu, FastGelu and QuickGelu of ONNX Runtime, lowered to ONNX's Gelu and Swish, after
+// an Add if there is a bias. The node itself becomes the function, so that it keeps its name.
 #include <string.h>
 
 #include "graph/graph.h"
@@ -12,7 +11,7 @@
 #include "operator/row.h"
 #include "tengine/device.h"
 
-// Input 1, when it is there, is added to input 0 by a node of its own.
+// Moves the addition of input 1, if it exists, into a node of its own.
 static int split_bias(struct graph* graph, struct node* node)
 {
     struct tensor* inputs[] = {get_ir_node_input(node, 0), get_ir_node_input(node, 1)};
@@ -25,7 +24,7 @@ static int split_bias(struct graph* graph, struct node* node)
     return TENGINE_OK;
 }
 
-// Gelu, BiasGelu.
+// Lowers Gelu and BiasGelu.
 static int lower_gelu(struct graph* graph, struct node* node)
 {
     TENGINE_RETURN_IF_ERROR(split_bias(graph, node));

@@ -19,7 +19,7 @@ static const op_field_t gemm_fields[] = {
     OP_FIELD(struct gemm_param, INT, broadcast, .number = 0, .until = 6),
 };
 
-// C broadcasts to m x n, never the other way round.
+// C broadcasts to m x n; A * B does not broadcast to C.
 static int check_gemm_addend(const struct node* node, int index, const struct gemm_shape* shape)
 {
     const struct tensor* addend = get_ir_node_input(node, index);
@@ -69,7 +69,7 @@ static int64_t count_gemm_macs(const struct node* node)
     return multiply_macs(get_ir_node_output(node, 0)->elem_num, a->dims[param->transA ? 0 : 1]);
 }
 
-// Strides, in matrices, of the stack of `tensor` within the output's stack.
+// Computes the strides, in matrices, of the stack of `tensor` within the output's stack.
 static void fill_stack_strides(const struct tensor* tensor, int batch_rank, int64_t strides[])
 {
     const int shift = batch_rank - (tensor->dim_num - 2);
@@ -96,7 +96,7 @@ int resolve_matmul_shape(const struct node* node, int a_index, int b_index,
         return fail_node(node, TENGINE_EINVAL, "'%s' has %d columns, '%s' has %d rows", a->name,
                          out_shape->k, b->name, rows_of_b);
 
-    // The stacks alone, as tensors of their own, broadcast.
+    // The stacks without the matrices broadcast as tensors of their own.
     struct tensor stack_of_b = *b;
     stack_of_b.dim_num = (uint8_t)(b->dim_num > 2 ? b->dim_num - 2 : 0);
     int rank = a->dim_num > 2 ? a->dim_num - 2 : 0;
@@ -132,8 +132,8 @@ static int infer_matmul(struct node* node)
     return infer_product(node, 1, get_ir_node_input(node, 0)->data_type);
 }
 
-// Scale or zero point `index`: one value, or one per row (of a and y) or column (of b) as a list,
-// or the same for every matrix of the stack.
+// Checks scale or zero point `index`: one value; or a list with one per row (of a and y) or column
+// (of b), or such a list for each matrix of the stack.
 static int check_slices(const struct node* node, int index, int64_t slices, int64_t batch)
 {
     const struct tensor* tensor = get_ir_node_input(node, index);
@@ -149,7 +149,7 @@ static int64_t stack_size(const struct tensor* tensor)
     return tensor->dim_num > 2 ? multiply_dims(tensor, 0, tensor->dim_num - 2) : 1;
 }
 
-// Zero point `index` has the type of the value it belongs to, at input `value`.
+// Checks that zero point `index` has the type of its value, which is input `value`.
 static int require_type_of(const struct node* node, int index, int value)
 {
     return require_type(node, index, UINT32_C(1) << get_ir_node_input(node, value)->data_type);
@@ -168,7 +168,7 @@ static int infer_matmul_integer(struct node* node)
     return infer_product(node, 1, TENGINE_DT_INT32);
 }
 
-// All values are int8 or uint8, or all of them floats of 8 bits, whose zero points are 0.
+// Checks that all values are int8 or uint8, or all of them 8-bit floats with zero points of 0.
 static int check_qlinear_types(const struct node* node)
 {
     const int type = get_ir_node_input(node, 0)->data_type;
@@ -204,7 +204,7 @@ static int infer_qlinear_matmul(struct node* node)
     return infer_product(node, 3, get_ir_node_input(node, 7)->data_type);
 }
 
-// Since opset 21 the scales may have 16 bits: they are used as fp32.
+// Since opset 21 the scales may have 16 bits: they are converted to fp32.
 static int lower_qlinear_matmul(struct graph* graph, struct node* node)
 {
     static const int scales[] = {1, 4, 6};

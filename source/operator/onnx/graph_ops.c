@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes of a source graph that stand for its inputs and constants. They compute nothing and never
+// Nodes of a source graph that represent its inputs and constants. They compute nothing and never
 // reach an execution graph.
 #include "operator/operator.h"
 #include "operator/row.h"

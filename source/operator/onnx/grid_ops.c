@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GridSample: a tensor sampled at places that another tensor gives; AffineGrid: such places, by an
-// affine map. Parameters are in resize_param.h.
+// GridSample: samples a tensor at positions that another tensor gives; AffineGrid: such positions,
+// by an affine map. Parameters are in resize_param.h.
 #include <string.h>
 
 #include "operator/infer.h"
@@ -29,7 +29,7 @@ static int infer_grid_sample(struct node* node)
     for (int i = 2; i < rank; ++i) {
         dims[i] = grid->dims[i - 1];
         if (input->dims[i] == 0 && grid->elem_num > 0)
-            return fail_node(node, TENGINE_EINVAL, "X is empty, there is nothing to sample");
+            return fail_node(node, TENGINE_EINVAL, "X has a spatial axis without elements");
     }
     return set_node_output(node, 0, input->data_type, dims, rank);
 }
@@ -45,7 +45,7 @@ static const op_field_t planar_grid_sample_fields[] =
     GRID_SAMPLE_FIELDS("bilinear", "bilinear|nearest|bicubic");
 static const op_field_t grid_sample_fields[] = GRID_SAMPLE_FIELDS("linear", "linear|nearest|cubic");
 
-// Up to opset 19 the modes had the names of those of planes.
+// Up to opset 19 the names of the modes were those for two dimensions.
 static int lower_planar_grid_sample(struct graph* graph, struct node* node)
 {
     (void)graph;
@@ -57,7 +57,7 @@ static int lower_planar_grid_sample(struct graph* graph, struct node* node)
     return set_node_text(node, "mode", general, strlen(general));
 }
 
-// theta is a matrix for each batch, size the shape of the tensor that the grid is to sample.
+// theta has a matrix for each batch; size is the shape of the tensor that the grid is to sample.
 static int infer_affine_grid(struct node* node)
 {
     const struct tensor* theta = get_ir_node_input(node, 0);

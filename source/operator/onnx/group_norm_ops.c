@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GroupNorm and SkipGroupNorm of ONNX Runtime, as diffusion models have them: they become ONNX's
-// GroupNormalization, with the channels in front, and Swish.
+// GroupNorm and SkipGroupNorm of ONNX Runtime, from diffusion models, lowered to ONNX's
+// GroupNormalization, with the channels at axis 1, and Swish.
 #include "operator/row.h"
 #include "operator/shaped.h"
 #include "operator/tengine/emit.h"
@@ -23,14 +23,14 @@ static const op_field_t group_norm_fields[] = {
     FIELD(INT, channels_last, .number = 1, .minimum = 0, .maximum = 1),
 };
 
-// A constant of the channels, in the type of `like`.
+// Emits a constant of the channels, in the type of `like`.
 static struct tensor* emit_list(emitter_t* emit, int index, const struct tensor* like)
 {
     struct tensor* list = get_ir_node_input(emit->origin, index);
     return list->data_type == like->data_type ? list : emit_cast(emit, list, like->data_type);
 }
 
-// Channels-last becomes channels at axis 1, or the other way round.
+// Emits the transposition from channels-last to channels at axis 1, or back.
 static struct tensor* emit_moved(emitter_t* emit, struct tensor* tensor, bool to_second)
 {
     int64_t order[MAX_SHAPE_DIM_NUM] = {0};
@@ -69,7 +69,8 @@ static int lower_group_norm(struct graph* graph, struct node* node)
     return finish_emitting(&emit, 1, emit_group_norm(&emit, get_ir_node_input(node, 0)));
 }
 
-// A tensor of batches and channels, or a list of channels, with the axes of the input between.
+// Emits a tensor of batches and channels, or a list of channels, with axes of size 1 for the others
+// of the input.
 static struct tensor* emit_spread(emitter_t* emit, struct tensor* tensor,
                                   const struct tensor* input)
 {
@@ -84,7 +85,7 @@ static struct tensor* emit_spread(emitter_t* emit, struct tensor* tensor,
     return emit_reshape(emit, tensor, dims, input->dim_num);
 }
 
-// X, gamma, beta, skip, bias; the second result is X + skip + bias.
+// Inputs: X, gamma, beta, skip, bias; the second result is X + skip + bias.
 static int lower_skip_group_norm(struct graph* graph, struct node* node)
 {
     struct tensor* input = get_ir_node_input(node, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GroupQueryAttention of ONNX Runtime: attention of decoders whose keys and values of the tokens so
-// far lie in a cache. Parameters are in group_query_param.h; kernels are
+// GroupQueryAttention of ONNX Runtime: attention of decoders with keys and values of earlier tokens
+// in a cache. Parameters are in group_query_param.h; kernels are
 // device/cpu/reference/attention/group_query.cc and device/cpu/kernel/attention/attention.cc.
 #include <stdio.h>
 #include <string.h>
@@ -128,7 +128,7 @@ static int fail_missing(const struct node* node, int index)
     return fail_node(node, TENGINE_EINVAL, "input %d, %s, is missing", index, input_names[index]);
 }
 
-// Both inputs are there or neither is.
+// Checks that both inputs exist or neither does.
 static int check_pair(const struct node* node, int first)
 {
     const bool has_first = get_ir_node_input(node, first);
@@ -151,7 +151,7 @@ static int check_heads(const struct node* node)
     const int64_t heads = param->num_heads + (key ? 0 : 2 * (int64_t)param->kv_num_heads);
     if (query->dims[2] == 0 || query->dims[2] % heads != 0)
         return fail_node(node, TENGINE_EINVAL,
-                         "%d columns of the query are not those of %lld heads", query->dims[2],
+                         "%d columns of the query do not divide into %lld heads", query->dims[2],
                          (long long)heads);
     const int64_t dims[] = {query->dims[0], query->dims[1],
                             (int64_t)param->kv_num_heads * get_group_query_depth(node)};
@@ -257,7 +257,8 @@ static int check_outputs(const struct node* node)
     return TENGINE_OK;
 }
 
-// The rows of the present for a total, where the past grows by tokens of the query; else 0.
+// Returns the rows of the present for a total, if the past grows by the tokens of the query; else
+// 0.
 static int64_t get_grown_rows(const struct node* node, int64_t total)
 {
     const struct tensor* past = get_ir_node_input(node, GROUP_QUERY_PAST_KEY);
@@ -267,8 +268,8 @@ static int64_t get_grown_rows(const struct node* node, int64_t total)
     return total > past_rows ? total : past_rows;
 }
 
-// The rows for the total that an input of the graph has now; 0 where it has none, or one that
-// kernels refuse.
+// Returns the rows for the total that an input of the graph has now; 0: it has no value, or one
+// that kernels refuse.
 static int64_t get_rows_for(const struct node* node, const struct tensor* total)
 {
     int32_t value;
@@ -277,8 +278,7 @@ static int64_t get_rows_for(const struct node* node, const struct tensor* total)
     return get_grown_rows(node, value);
 }
 
-// The total where it is an input of the graph, as it is before the run; NULL where nodes compute
-// it.
+// Returns the total before the run, if it is an input of the graph; NULL: nodes compute it.
 static const struct tensor* get_given_total(const struct node* node)
 {
     const struct graph* source = node->graph->core->source;
@@ -288,7 +288,7 @@ static const struct tensor* get_given_total(const struct node* node)
     return is_given ? source->tensor_list[total->core->source_index] : NULL;
 }
 
-// Whether the rows are left to the run, as for a total that no input of the model has.
+// Whether the rows are left to the run, as for a total that nodes compute.
 static bool awaits_total(const struct node* node, const struct tensor* given)
 {
     return are_ir_shapes_left_to_runs(node->graph) &&
@@ -304,9 +304,9 @@ static bool has_rows_for(const struct node* node, int output, const struct tenso
 
 static const struct value_shape total_shape = {GROUP_QUERY_TOTAL, has_rows_for};
 
-// A total that may be another in each run: a past with room for the new tokens is as long, or grows
-// to the total that is there already. Kernels then check it, and a graph with a cache of full size
-// needs no shapes at run time. Runs may bring another, see has_rows_for().
+// Finds the rows for a total that may differ between runs: a past with room for the new tokens
+// keeps its length, or grows to the present total. Kernels then check it, and a graph with a cache
+// of full size needs no shapes at run time. Later runs may have another total, see has_rows_for().
 static int find_later_rows(const struct node* node, int64_t past_rows, int64_t* out_rows)
 {
     const struct tensor* given = get_given_total(node);
@@ -318,8 +318,7 @@ static int find_later_rows(const struct node* node, int64_t past_rows, int64_t* 
     return rows > 0 || has_room ? TENGINE_OK : OP_SHAPE_LATER;
 }
 
-// The rows that the present has room for. *out_total stays as it is where that is not
-// known.
+// Finds the rows that the present has room for. *out_total is left unchanged if it is not known.
 static int find_present_rows(const struct node* node, int64_t* out_total, int64_t* out_rows)
 {
     const struct tensor* query = get_ir_node_input(node, GROUP_QUERY_QUERY);
@@ -359,7 +358,7 @@ static int infer_group_query(struct node* node)
     return set_node_output(node, GROUP_QUERY_SCORES, query->data_type, scores, 4);
 }
 
-// Both products, of all tokens with all keys there is room for.
+// Counts both products, of all tokens and all keys that there is room for.
 static int64_t count_macs(const struct node* node)
 {
     const struct tensor* present = get_ir_node_output(node, GROUP_QUERY_PRESENT_KEY);

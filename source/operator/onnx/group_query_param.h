@@ -8,18 +8,18 @@ TENGINE_EXTERN_C_BEGIN
 
 struct group_query_param
 {
-    int num_heads;     // the query's
+    int num_heads;     // heads of the query
     int kv_num_heads;  // those of keys and values; each serves num_heads / kv_num_heads of the
                        // query's
     float scale;       // that of scores; 0: 1 / sqrt(elements of a head)
     float softcap;     // 0: scores are not capped
     int do_rotary;
     int rotary_interleaved;
-    int local_window_size;  // keys that a query sees, its own included; -1: all before it
-    int smooth_softmax;     // a key more, with the score 0 and the value 0
+    int local_window_size;  // keys that a query sees, its own included; -1: all up to its own
+    int smooth_softmax;     // adds a key with the score 0 and the value 0
     int causal;
     int qk_output;  // output 3: 1 scores, 2 their softmax
-    // Members that are refused unless they are as they start.
+    // The next members are refused unless they have their defaults.
     char* k_quant_type;
     char* v_quant_type;
     int kv_cache_bit_width;
@@ -30,7 +30,7 @@ struct group_query_param
 enum group_query_input
 {
     GROUP_QUERY_QUERY,
-    GROUP_QUERY_KEY,  // absent, as the value is: query has all three
+    GROUP_QUERY_KEY,  // absent, as the value is, if the query has all three
     GROUP_QUERY_VALUE,
     GROUP_QUERY_PAST_KEY,
     GROUP_QUERY_PAST_VALUE,
@@ -39,8 +39,8 @@ enum group_query_input
     GROUP_QUERY_COS,
     GROUP_QUERY_SIN,
     GROUP_QUERY_POSITIONS,
-    GROUP_QUERY_BIAS,  // the scores' bias
-    GROUP_QUERY_SINK,  // a score more for each head, of a key whose value is 0
+    GROUP_QUERY_BIAS,  // added to the scores
+    GROUP_QUERY_SINK,  // one more score for each head, of a key with the value 0
     GROUP_QUERY_REFUSED,
     GROUP_QUERY_INPUTS = 16
 };
@@ -54,7 +54,7 @@ enum group_query_output
     GROUP_QUERY_OUTPUTS
 };
 
-// Elements of a head, of a node whose infer_shape has passed.
+// Returns the elements of a head, for a node whose infer_shape has passed.
 int get_group_query_depth(const struct node* node);
 
 TENGINE_EXTERN_C_END

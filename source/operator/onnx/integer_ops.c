@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MulInteger and ReduceSumInteger of ONNX Runtime, which become ONNX's operators on wider integers,
+// MulInteger and ReduceSumInteger of ONNX Runtime, lowered to ONNX's operators on wider integers,
 // and its QuantizeLinear and DequantizeLinear, which ONNX's newer ones include.
 #include "operator/onnx/quant_param.h"
 #include "operator/registry.h"
@@ -8,7 +8,7 @@
 #include "operator/tengine/emit.h"
 #include "operator/type_set.h"
 
-// Input `index` as int32, less the zero point behind it.
+// Emits input `index` as int32, minus the zero point that follows it.
 static struct tensor* emit_difference(emitter_t* emit, int index)
 {
     struct tensor* zero_point = get_ir_node_input(emit->origin, index + 1);
@@ -17,7 +17,7 @@ static struct tensor* emit_difference(emitter_t* emit, int index)
     return emit_op(emit, "Sub", 2, wide, emit_cast(emit, zero_point, TENGINE_DT_INT32));
 }
 
-// A, its zero point, B, its zero point.
+// Inputs: A, its zero point, B, its zero point.
 static int lower_mul_integer(struct graph* graph, struct node* node)
 {
     emitter_t emit = start_emitting(graph, node);

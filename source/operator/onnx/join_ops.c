@@ -7,7 +7,7 @@
 
 // ---- Concat ----
 
-// Dimensions of `input` equal those of input 0 except along `axis`.
+// Checks that the dimensions of `input` equal those of input 0 except along `axis`.
 static int check_concat_input(const struct node* node, int index, const struct tensor* input,
                               int axis)
 {
@@ -19,7 +19,7 @@ static int check_concat_input(const struct node* node, int index, const struct t
     for (int i = 0; i < first->dim_num; ++i)
         if (i != axis && input->dims[i] != first->dims[i])
             return fail_node(node, TENGINE_EINVAL,
-                             "dimension %d of input %d is %d, that of input 0 is %d", i, index,
+                             "dimension %d of input %d is %d, expected %d as in input 0", i, index,
                              input->dims[i], first->dims[i]);
     return TENGINE_OK;
 }
@@ -90,7 +90,7 @@ static int split_by_input(struct node* node, int axis)
     return status;
 }
 
-// Equal parts; with num_outputs the last ones may be smaller.
+// Splits into equal parts; with num_outputs the last ones may be smaller.
 static int split_equally(struct node* node, int axis)
 {
     const struct split_param* param = node->op.param_mem;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of lower functions, see legacy.h.
+// Helpers of lower functions, see legacy.h.
 #include "operator/onnx/legacy.h"
 
 #include <string.h>

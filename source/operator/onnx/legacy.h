@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of lower functions, with which operators of old opsets become new ones. The generic
-// change of method is change_node_method() in registry.h.
+// Helpers of lower functions, which turn operators of old opsets into new ones. The generic change
+// of method is change_node_method() in registry.h.
 #pragma once
 
 #include "operator/operator.h"
@@ -8,7 +8,7 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// A constant one-dimensional int64 tensor. NULL on failure (error set).
+// Creates a constant one-dimensional int64 tensor. NULL on failure (error set).
 struct tensor* create_int_constant(struct graph* graph, const int64_t* values, int num);
 
 // Appends an operator of the newest opset that reads `inputs` (input_num of them) and writes one
@@ -22,8 +22,8 @@ struct node* append_lowered_node(struct graph* graph, const struct node* origin,
 // both inputs must be known, else ENOTSUP.
 int align_second_input(struct graph* graph, struct node* node, int axis);
 
-// A node whose input 0 and output 0, of `rank`, are channels-last gets the channels at axis 1,
-// between two Transposes.
+// Puts two Transposes around a node whose input 0 and output 0, of `rank`, are channels-last, so
+// that the node has the channels at axis 1.
 int move_channels_first(struct graph* graph, struct node* node, int rank);
 
 TENGINE_EXTERN_C_END

@@ -40,7 +40,7 @@ static int infer_loss(struct node* node)
     const struct loss_param* param = node->op.param_mem;
     const struct tensor* scores = get_ir_node_input(node, 0);
     TENGINE_RETURN_IF_ERROR(check_loss_shapes(node));
-    // SoftmaxCrossEntropyLoss may also give the logarithms of the probabilities.
+    // SoftmaxCrossEntropyLoss optionally outputs the logarithms of the probabilities.
     TENGINE_RETURN_IF_ERROR(set_node_output_like(node, 1, scores, -1));
     if (strcmp(param->reduction, "none") != 0) {
         return set_node_output(node, 0, scores->data_type, NULL, 0);

@@ -4,10 +4,10 @@
 
 #include <limits.h>
 
-// Default of ignore_index: no class is ignored. No valid target has this value.
+// The default of ignore_index: no class is ignored. No valid target has this value.
 #define LOSS_IGNORE_NOTHING INT_MIN
 
-// NegativeLogLikelihoodLoss, SoftmaxCrossEntropyLoss.
+// Parameters of NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss.
 struct loss_param
 {
     char* reduction;  // "none", "sum", "mean"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multiply-accumulates of a node. Shapes may come from a hostile file, so products saturate, far
-// above any real node and low enough that the sum over a graph fits int64.
+// Multiply-accumulates of a node. Shapes may come from a hostile file, so products saturate, at a
+// value far above any real node and low enough that the sum over a graph fits int64.
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 
 #define MOST_MACS (INT64_C(1) << 46)
 
-// a * b for factors that are not negative, MOST_MACS at most.
+// Returns a * b for factors that are not negative, at most MOST_MACS.
 static inline int64_t multiply_macs(int64_t a, int64_t b)
 {
     int64_t product;

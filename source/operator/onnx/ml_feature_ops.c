@@ -18,7 +18,7 @@ static int require_row(const struct node* node, const struct tensor* tensor)
     return fail_node(node, TENGINE_EINVAL, "the input is a scalar, expected rows of features");
 }
 
-// A list of one value, or of one for each feature.
+// Checks that a list has one value, or one for each feature.
 static int require_length(const struct node* node, const char* name, int num)
 {
     const struct tensor* input = get_ir_node_input(node, 0);
@@ -98,7 +98,7 @@ static int infer_vectorizer(struct node* node)
         TENGINE_RETURN_IF_ERROR(require_type(node, i, TYPES_FEATURE));
         if (input->dim_num < 1)
             return fail_node(node, TENGINE_EINVAL, "input %d is a scalar, expected rows", i);
-        // Everything after the rows is features.
+        // All dimensions after the rows are features.
         const int64_t width =
             input->dim_num == 1 ? input->dims[0] : multiply_dims(input, 1, input->dim_num);
         const int rows = input->dim_num == 1 ? 1 : input->dims[0];
@@ -121,7 +121,8 @@ static int infer_one_hot(struct node* node)
     const struct tensor* input = get_ir_node_input(node, 0);
     const bool has_texts = param->cats_strings.num > 0;
     if (has_texts && param->cats_int64s.num > 0)
-        return fail_node(node, TENGINE_EINVAL, "it has both cats_strings and cats_int64s");
+        return fail_node(node, TENGINE_EINVAL,
+                         "both cats_strings and cats_int64s are set, expected one");
     TENGINE_RETURN_IF_ERROR(require_type(node, 0, has_texts ? TYPE_BIT(STRING) : TYPES_FEATURE));
     if (input->dim_num == MAX_SHAPE_DIM_NUM)
         return fail_node(node, TENGINE_ELIMIT, "the input has %d dimensions, expected fewer",
@@ -166,7 +167,7 @@ static bool is_label_type(int data_type)
            data_type == TENGINE_DT_FP64 || data_type == TENGINE_DT_STRING;
 }
 
-// The first opset has one list, of strings: from a string to its place, or back.
+// Opset 1 has one list, of strings: maps a string to its index, or back.
 static int infer_first_encoder(struct node* node)
 {
     const struct tensor* input = get_ir_node_input(node, 0);
@@ -249,7 +250,7 @@ static const op_field_t label_fields[] = {
     .version = 1, .until = 5, .min_input = (inputs) < 0 ? 1 : (inputs), .max_input = (inputs), \
     .min_output = 1, .max_output = 1, OP_FIELDS(table), .param_size = sizeof(struct param),    \
     .infer_shape = infer
-// Whether keys that are NaN match changed with opset 4.
+// Opset 4 changed whether keys that are NaN match.
 #define LABEL_ROW(first, last)                                                             \
     .version = first, .until = last, .min_input = 1, .max_input = 1, .min_output = 1,      \
     .max_output = 1, OP_FIELDS(label_fields), .param_size = sizeof(struct ml_label_param), \

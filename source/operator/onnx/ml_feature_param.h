@@ -4,7 +4,7 @@
 
 #include "operator/operator.h"
 
-// Scaler: one value, or one for each feature.
+// Parameters of Scaler: one value, or one for each feature.
 struct ml_scaler_param
 {
     struct op_floats offset;
@@ -21,7 +21,7 @@ struct ml_binarizer_param
     float threshold;
 };
 
-// One imputed value, or one for each feature.
+// The parameters of Imputer: one value, or one for each feature.
 struct ml_imputer_param
 {
     struct op_floats imputed_value_floats;
@@ -42,7 +42,7 @@ struct ml_one_hot_param
     int zeros;
 };
 
-// Keys and values are one of their lists each, or from opset 4 on a tensor.
+// Keys and values are one of their lists each; from opset 4 on they may be tensors.
 struct ml_label_param
 {
     struct op_strings classes_strings;
@@ -62,7 +62,7 @@ struct ml_label_param
 
 TENGINE_EXTERN_C_BEGIN
 
-// A list of LabelEncoder's, wherever it stands: int64, float32, float64 or strings.
+// A list of LabelEncoder's, from an attribute or a tensor: int64, float32, float64 or strings.
 struct label_list
 {
     int data_type;

@@ -11,7 +11,7 @@
 
 #define TYPES_FEATURE (TYPE_BIT(FP32) | TYPE_BIT(FP64) | TYPE_BIT(INT64) | TYPE_BIT(INT32))
 
-// [N, C] or [C]
+// Reads the rows and features of an input [N, C] or [C].
 static int read_form(const struct node* node, int* out_rows, int* out_features)
 {
     const struct tensor* input = get_ir_node_input(node, 0);
@@ -117,8 +117,8 @@ static int count_vectors(const struct node* node, int64_t* out_num)
     return TENGINE_OK;
 }
 
-// With support vectors, a score for each pair of classes; or a probability for each class, which
-// prob_a and prob_b make of the scores.
+// With support vectors the output is a score for each pair of classes; or a probability for each
+// class, computed from the scores with prob_a and prob_b.
 static int infer_svm_classifier(struct node* node)
 {
     const struct ml_svm_param* param = node->op.param_mem;
@@ -129,7 +129,7 @@ static int infer_svm_classifier(struct node* node)
     TENGINE_RETURN_IF_ERROR(read_form(node, &rows, &features));
     TENGINE_RETURN_IF_ERROR(check_label_num(node, labels));
     if (labels > 1 << 15)
-        return fail_node(node, TENGINE_ELIMIT, "it has %d classes, at most %d are supported",
+        return fail_node(node, TENGINE_ELIMIT, "%d classes are not supported, expected at most %d",
                          labels, 1 << 15);
     TENGINE_RETURN_IF_ERROR(check_kernel(node));
     if (param->vectors_per_class.num == 0) {

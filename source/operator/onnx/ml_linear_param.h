@@ -30,14 +30,14 @@ struct ml_svm_param
     struct op_floats support_vectors;
     struct op_floats rho;
     struct op_floats kernel_params;  // gamma, coef0, degree
-    struct op_floats prob_a;         // the classifier's
+    struct op_floats prob_a;         // of the classifier
     struct op_floats prob_b;
     struct op_ints vectors_per_class;
     struct op_ints classlabels_ints;
     struct op_strings classlabels_strings;
     char* kernel_type;
     char* post_transform;
-    int n_supports;  // the regressor's
+    int n_supports;  // of the regressor
     int one_class;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trees of ai.onnx.ml: TreeEnsembleRegressor and TreeEnsembleClassifier, and TreeEnsemble, which
-// took their place. Parameters and the table that they become are in ml_tree_param.h.
+// replaced them. Parameters and the table that they become are in ml_tree_param.h.
 #include "operator/infer.h"
 #include "operator/onnx/ml_tree_param.h"
 #include "operator/onnx/other_domains.h"
@@ -10,7 +10,7 @@
 
 typedef int (*make_table_t)(const struct node* node, int feature_num, struct tree_table* out_table);
 
-// Checks the input and the trees; the number of rows.
+// Checks the input and the trees, and finds the number of rows.
 static int check_trees(const struct node* node, make_table_t make_table, int* out_rows)
 {
     const struct tensor* input = get_ir_node_input(node, 0);
@@ -32,7 +32,8 @@ static int check_base_values(const struct node* node, int targets)
     int num = param->base_values.num;
     if (tensor->dim_num >= 0) {
         if (tensor->data_type != TENGINE_DT_FP32 && tensor->data_type != TENGINE_DT_FP64)
-            return fail_node(node, TENGINE_EDTYPE, "base_values_as_tensor is %s, not fp32 or fp64",
+            return fail_node(node, TENGINE_EDTYPE,
+                             "base_values_as_tensor is %s, expected fp32 or fp64",
                              get_data_type_name(tensor->data_type));
         num = (int)(tensor->size / (size_t)get_data_type_size(tensor->data_type));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of the operators in ml_tree_ops.c, and the one table that they all become
+// Parameters of the operators in ml_tree_ops.c, and the common table that they all become
 // (ml_tree_table.c).
 #pragma once
 
@@ -49,7 +49,8 @@ static inline int get_tree_label_num(const struct tree_param* param)
                                               : param->classlabels_int64s.num;
 }
 
-// TreeEnsemble. Ids are places in nodes_*, or in leaf_* where the flag beside them is 1.
+// Parameters of TreeEnsemble. Ids are indices in nodes_*, or in leaf_* if the flag beside them is
+// 1.
 struct tree_ensemble_param
 {
     struct op_ints nodes_featureids;
@@ -101,16 +102,16 @@ enum ml_transform
 };
 #define ML_TRANSFORMS "NONE|SOFTMAX|LOGISTIC|SOFTMAX_ZERO|PROBIT"
 
-// The number of a word of ML_TRANSFORMS.
+// Returns the number of a name in ML_TRANSFORMS.
 enum ml_transform find_ml_transform(const char* name);
 
 struct tree_node
 {
     double value;
     int feature;
-    int yes;  // where to go on, in nodes
+    int yes;  // next node if the test is true: an index in nodes
     int no;
-    int first;  // a leaf's weights, or the set of TREE_MEMBER, in their lists
+    int first;  // index of a leaf's weights, or of the set of TREE_MEMBER, in their lists
     int num;
     int mode;  // enum tree_mode
     bool missing_tracks_true;
@@ -132,12 +133,12 @@ struct tree_table
     int weight_num;
     double* members;
     int target_num;
-    bool is_double;  // thresholds, and so sums, are fp64
+    bool is_double;  // thresholds, and therefore sums, are fp64
 };
 
 // Makes the table from the parameters of a node of any of the three operators whose input has
-// `feature_num` features. Everything is checked: lengths, ids, features, targets, that no way goes
-// round in a circle. The caller frees it with release_tree_table().
+// `feature_num` features. Checks everything: lengths, ids, features, targets, and that no path is a
+// cycle. The caller frees it with release_tree_table().
 TENGINE_MUST_USE int make_tree_table(const struct node* node, int feature_num,
                                      struct tree_table* out_table);
 TENGINE_MUST_USE int make_tree_ensemble_table(const struct node* node, int feature_num,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees of ai.onnx.ml as one table: both forms of their attributes, checked. The contract is in
-// ml_tree_param.h.
+// Trees of ai.onnx.ml as a common table, from both forms of their attributes, which are checked.
+// The contract is in ml_tree_param.h.
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -109,7 +109,7 @@ enum visit
     DONE
 };
 
-// A branch of `node` that is not done, or -1.
+// Returns a branch of `node` that is not done, or -1.
 static int find_open_branch(const struct tree_node* node, const unsigned char* visits)
 {
     if (node->mode == TREE_LEAF) return -1;
@@ -132,7 +132,7 @@ static int walk(const struct node* node, const struct tree_table* table, int roo
             --depth;
         } else if (visits[next] == OPEN) {
             return fail_node(node, TENGINE_EINVAL,
-                             "its nodes form a circle: node %d of the lists leads back to node %d",
+                             "the nodes form a cycle: node %d of the lists leads back to node %d",
                              here, next);
         } else {
             visits[next] = OPEN;
@@ -156,7 +156,7 @@ static int check_circles(const struct node* node, const struct tree_table* table
 
 // ---- TreeEnsembleRegressor, TreeEnsembleClassifier ----
 
-// A node by its key.
+// A node, found by its key.
 struct key
 {
     int64_t tree;
@@ -172,7 +172,7 @@ static int compare_keys(const void* left, const void* right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-// -1: there is none.
+// Returns -1 if there is none.
 static int find_key(const struct key* keys, int num, int64_t tree, int64_t number)
 {
     const struct key wanted = {tree, number, 0};
@@ -249,7 +249,7 @@ static int fill_node(const struct node* node, const struct tree_param* param, in
                        &to->no);
 }
 
-// The attributes that hold the weights.
+// The attributes that contain the weights.
 struct weight_lists
 {
     const struct op_ints* trees;
@@ -275,7 +275,7 @@ static struct weight_lists choose_weights(const struct tree_param* p)
                                  get_tree_label_num(p)};
 }
 
-// The weights of a leaf in a row, in the order of the lists; those of branches count for nothing.
+// Copies the weights of the leaves, in the order of the lists; weights of branches are ignored.
 static int fill_weights(const struct node* node, const struct weight_lists* lists,
                         const struct key* keys, struct tree_table* table)
 {
@@ -320,7 +320,7 @@ static int sort_keys(const struct node* node, const struct tree_param* param, st
     return TENGINE_OK;
 }
 
-// Marks the first node of each tree in `firsts`, which has room for a mark for each node.
+// Marks the first node of each tree in `firsts`, which has an element for each node.
 static void find_roots(const struct key* keys, int num, struct tree_table* table,
                        unsigned char* firsts)
 {
@@ -434,7 +434,7 @@ static int fill_ensemble_node(const struct node* node, int index, int feature_nu
                                 &param->nodes_falseleafs, param, &to->no);
 }
 
-// The sets stand one behind the other in the order of the nodes, with a NaN after each.
+// Sets follow each other in the order of the nodes, with a NaN after each.
 static int fill_members(const struct node* node, struct tree_table* table)
 {
     const struct tree_ensemble_param* param = node->op.param_mem;

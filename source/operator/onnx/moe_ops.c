@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MoE of ONNX Runtime: each token passes through those of a number of small networks, the experts,
-// that a router gives most weight. Parameters are in moe_param.h; kernel:
+// MoE of ONNX Runtime: each token passes through a few of many small networks, the experts, to
+// which a router gives the highest weights. Parameters are in moe_param.h; kernel:
 // device/cpu/reference/matmul/moe.cc.
 #include <float.h>
 #include <string.h>
@@ -95,7 +95,7 @@ static int check_form(const struct node* node, const struct moe_shape* shape)
                          "swiglu needs fc3_experts_weights or swiglu_fusion 1 or 2");
     if (is_fused(shape) && get_ir_node_input(node, MOE_FC3_WEIGHTS))
         return fail_node(node, TENGINE_EINVAL,
-                         "fc3_experts_weights is there beside swiglu_fusion %d",
+                         "fc3_experts_weights exists, but swiglu_fusion is %d, expected 0",
                          param->swiglu_fusion);
     if (shape->chosen <= shape->experts) return TENGINE_OK;
     return fail_node(node, TENGINE_EINVAL, "k is %d, there are %d experts", shape->chosen,

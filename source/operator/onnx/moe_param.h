@@ -9,7 +9,7 @@ TENGINE_EXTERN_C_BEGIN
 struct moe_param
 {
     char* activation_type;
-    float activation_alpha, activation_beta;  // those of swiglu
+    float activation_alpha, activation_beta;  // for swiglu
     float swiglu_limit;                       // FLT_MAX: none
     int k;
     int normalize_routing_weights;
@@ -53,13 +53,13 @@ struct moe_shape
     int64_t tokens;
     int experts;
     int hidden;  // elements of a token
-    int inner;   // an expert's, between its two products
-    int chosen;  // experts of a token
+    int inner;   // elements of an expert, between its two products
+    int chosen;  // experts that a token passes through
     enum moe_activation activation;
     enum moe_gate gate;
 };
 
-// The node has been inferred.
+// Reads the sizes of a node that has been inferred.
 void resolve_moe_shape(const struct node* node, struct moe_shape* out_shape);
 
 TENGINE_EXTERN_C_END

@@ -6,14 +6,15 @@
 
 // ---- masks ----
 
-// The addend for a boolean `keep`, which has the rank of the scores: 0, or the number where masked.
+// Emits the addend for a boolean `keep`, which has the rank of the scores: 0, or the given number
+// if masked.
 static struct tensor* emit_filter(emitter_t* emit, struct tensor* keep, const struct tensor* like)
 {
     return emit_op(emit, "Where", 3, keep, emit_number(emit, 0, like),
                    emit_number(emit, get_multi_head_param(emit)->mask_filter_value, like));
 }
 
-// Whether key 0 .. keys - 1 is before (or not before) the batch's position.
+// Emits whether each of keys 0..keys-1 is before (or not before) the batch's position.
 static struct tensor* emit_positions(emitter_t* emit, struct tensor* limits, int64_t batch,
                                      int64_t keys, const char* comparison)
 {
@@ -24,7 +25,7 @@ static struct tensor* emit_positions(emitter_t* emit, struct tensor* limits, int
     return emit_op(emit, comparison, 2, range, emit_reshape(emit, wide, dims, 4));
 }
 
-// (B): where keys end. (2 B): also where they begin.
+// The mask is (B): where keys end; or (2 B): also where they begin.
 static struct tensor* emit_limits(emitter_t* emit, struct tensor* mask, int64_t batch, int64_t keys)
 {
     struct tensor* parts[2] = {mask, NULL};

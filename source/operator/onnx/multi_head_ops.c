@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MultiHeadAttention, Attention and QAttention of ONNX Runtime,
-// lowered to Attention of ONNX. Their masks are finite numbers that are added to scores; Attention
-// and QAttention compute queries, keys and values themselves, and have both halves of the cache in
-// one tensor.
+// MultiHeadAttention, Attention and QAttention of ONNX Runtime, lowered to Attention of ONNX. Their
+// masks are finite numbers that are added to scores; Attention and QAttention compute queries, keys
+// and values themselves, and have both parts of the cache in one tensor.
 #include "operator/onnx/multi_head.h"
 #include "operator/row.h"
 #include "operator/shaped.h"
@@ -45,7 +44,7 @@ enum multi_head_input
     MULTI_HEAD_INPUTS
 };
 
-// (B, S, N, parts, H) as `parts` tensors (B, S, N H).
+// Emits (B, S, N, parts, H) as `parts` tensors (B, S, N H).
 static void emit_unpacked(emitter_t* emit, struct tensor* packed, int parts,
                           struct tensor* out_parts[])
 {
@@ -64,7 +63,8 @@ static bool is_packed(const struct tensor* tensor, int parts)
     return tensor && tensor->dim_num == 5 && tensor->dims[3] == parts;
 }
 
-// Query, key and value as tensors of rank three; key and value may have four, head by head.
+// Reads query, key and value as tensors of rank three; key and value may have rank four, with heads
+// before tokens.
 static void read_operands(emitter_t* emit, struct operands* operands)
 {
     const struct node* node = emit->origin;
@@ -115,10 +115,10 @@ static int lower_multi_head(struct graph* graph, struct node* node)
     if (refuse_input(&emit, MULTI_HEAD_PAST_LENGTH, "past_sequence_length") < 0 ||
         refuse_input(&emit, MULTI_HEAD_INDIRECTION, "cache_indirection") < 0)
         return emit.status;
-    // ONNX Runtime has the lowest number where we have -inf.
+    // ONNX Runtime writes the lowest finite number where ONNX's Attention writes -inf.
     if (get_ir_node_output(node, MULTI_HEAD_QK) && get_multi_head_param(&emit)->unidirectional)
         return fail_emitting(&emit, TENGINE_ENOTSUP,
-                             "output 3, qk, beside unidirectional 1 is not supported");
+                             "output 3, qk, with unidirectional 1 is not supported");
     read_operands(&emit, &operands);
     add_operand_bias(&emit, get_ir_node_input(node, MULTI_HEAD_BIAS), &operands);
     emit_multi_head_mask(&emit, &operands);
@@ -131,7 +131,7 @@ static int lower_multi_head(struct graph* graph, struct node* node)
 
 // ---- Attention, QAttention ----
 
-// Queries, keys and values, columns of one product.
+// Splits the columns of one product into queries, keys and values.
 static void split_columns(emitter_t* emit, struct tensor* product, struct operands* operands)
 {
     const struct op_ints* given = &get_multi_head_param(emit)->qkv_hidden_sizes;
@@ -152,7 +152,7 @@ static void split_columns(emitter_t* emit, struct tensor* product, struct operan
     operands->value = parts[2];
 }
 
-// (2, B, N, P, H): keys, then values.
+// The past is (2, B, N, P, H): keys, then values.
 static void split_past(emitter_t* emit, struct tensor* past, struct operands* operands)
 {
     if (!past || emit->status < 0) return;
@@ -182,7 +182,7 @@ static struct tensor* emit_present(emitter_t* emit, struct tensor* const results
     return end_op(emit);
 }
 
-// Emits everything after the product. The inputs mask, past and scores are at these places.
+// Emits everything after the product. mask, past and scores are the numbers of these inputs.
 static int finish_projected(emitter_t* emit, struct tensor* product, int mask, int past, int scores)
 {
     struct operands operands = {0};
@@ -219,7 +219,7 @@ static int check_projected(emitter_t* emit)
     return TENGINE_OK;
 }
 
-// input, weights, bias, mask_index, past, attention_bias, past_sequence_length.
+// Inputs: input, weights, bias, mask_index, past, attention_bias, past_sequence_length.
 static int lower_attention(struct graph* graph, struct node* node)
 {
     struct tensor* bias = get_ir_node_input(node, 2);
@@ -232,8 +232,8 @@ static int lower_attention(struct graph* graph, struct node* node)
     return finish_projected(&emit, product, 3, 4, 5);
 }
 
-// input, weight, bias, input_scale, weight_scale, mask_index, input_zero_point, weight_zero_point,
-// past.
+// Inputs: input, weight, bias, input_scale, weight_scale, mask_index, input_zero_point,
+// weight_zero_point, past.
 static int lower_qattention(struct graph* graph, struct node* node)
 {
     emitter_t emit = start_emitting(graph, node);

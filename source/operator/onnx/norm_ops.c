@@ -96,8 +96,8 @@ static int infer_batch_norm(struct node* node)
     return set_node_output_like(node, 0, input, -1);
 }
 
-// Up to opset 13 training was the mode of nodes with more than one output. Files of that time list
-// outputs that nothing reads: those are disconnected. True when one remains.
+// Up to opset 13, nodes with more than one output were in training mode. Files of that time list
+// outputs that are not read: those are disconnected. True if one remains.
 static bool keep_read_outputs(const struct graph* graph, struct node* node)
 {
     bool remains = false;
@@ -119,8 +119,9 @@ static struct tensor* append_reshape(struct graph* graph, const struct node* nod
     return reshape ? get_ir_node_output(reshape, 0) : NULL;
 }
 
-// With spatial = 0 every position of a channel has its own statistics: the same as channels
-// without extent. Input and lists are flattened to those, the output gets the input's shape back.
+// With spatial = 0 every position of a channel has its own statistics, as if it were a channel of
+// one position. Input and lists are flattened to such channels, and the output is reshaped to the
+// input's shape.
 static int flatten_batch_norm(struct graph* graph, struct node* node)
 {
     static const int64_t flat_input[] = {0, -1};
@@ -184,7 +185,7 @@ static int infer_lp_norm(struct node* node)
     return set_node_output_like(node, 0, input, -1);
 }
 
-// Input `index` is absent or broadcasts to the shape of input 0 without changing it.
+// Checks that input `index` is absent or broadcasts to the shape of input 0 without changing it.
 static int check_broadcast(const struct node* node, int index)
 {
     const struct tensor* input = get_ir_node_input(node, 0);
@@ -200,8 +201,8 @@ static int check_broadcast(const struct node* node, int index)
                      small->name);
 }
 
-// The common part of those that normalise along the last axes: everything but the other outputs.
-// The first has the type of the scale.
+// Infers the common part of the operators that normalise along the last axes: everything except the
+// other outputs. The first output has the type of the scale.
 static int infer_layer(struct node* node, int* out_axis, int* out_stash_type)
 {
     const struct layer_norm_param* param = node->op.param_mem;
@@ -245,7 +246,7 @@ static int infer_rms_norm(struct node* node)
     return set_row_statistic(node, 1, axis, stash_type);
 }
 
-// RMSNormalization under its older name, with a second output that few models read.
+// Lowers RMSNormalization under its older name, with a second output that few models read.
 static int lower_simplified(struct graph* graph, struct node* node)
 {
     (void)graph;
@@ -299,7 +300,7 @@ static const ir_method_t* const rows[] = {
            .max_output = 1, OP_FIELDS(layer_norm_fields),
            .param_size = sizeof(struct layer_norm_param), .infer_shape = infer_rms_norm,
            .types = "1"),
-    // ONNX Runtime has it in ONNX's domain; files carry both.
+    // ONNX Runtime defines it in ONNX's domain too; files have either.
     OP_ROW(SimplifiedLayerNormalization, SIMPLIFIED, .infer_shape = infer_rms_norm,
            .types = "1 @stash_type"),
     MICROSOFT_ROW(SimplifiedLayerNormalization, SIMPLIFIED, .until = 1, .traits = OP_LEGACY),

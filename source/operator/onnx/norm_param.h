@@ -9,7 +9,7 @@ struct batch_norm_param
     float epsilon;
     float momentum;
     int training_mode;
-    int is_test;  // opset 6; old forms are gone after lowering, see lower_batch_norm
+    int is_test;  // opset 6; old forms are removed by lowering, see lower_batch_norm
     int spatial;  // up to opset 8; 0: statistics for every position
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators for which the order of elements along an axis counts: TopK, CumSum and CumProd.
+// Operators that depend on the order of elements along an axis: TopK, CumSum and CumProd.
 #include "operator/infer.h"
 #include "operator/onnx/order_param.h"
 #include "operator/row.h"
@@ -30,7 +30,7 @@ static int infer_cumulation(struct node* node)
 {
     const struct tensor* axis = get_ir_node_input(node, 1);
     if (axis->elem_num != 1) {
-        return fail_node(node, TENGINE_EINVAL, "axis has %lld elements, it must be a scalar",
+        return fail_node(node, TENGINE_EINVAL, "axis has %lld elements, expected a scalar",
                          (long long)axis->elem_num);
     }
     return set_node_output_like(node, 0, get_ir_node_input(node, 0), -1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of ONNX's domains beside its own (row.h): ML_ROW(Scaler, ...), TRAINING_ROW(Adam, ...).
+// Rows of ONNX's other domains (row.h has its main one): ML_ROW(Scaler, ...), TRAINING_ROW(Adam,
+// ...).
 #pragma once
 
 #include "operator/row.h"

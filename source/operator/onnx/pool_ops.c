@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools over windows and over whole channels, of floats and of quantised tensors, and MaxUnpool.
+// Pools over windows and over all positions, of floats and of quantised tensors, and MaxUnpool.
 // Window arithmetic is in window.c; kernels are in device/cpu/reference/window/pool.cc and
 // qlinear_pool.cc; pools over regions are in roi_ops.c.
 #include "operator/infer.h"
@@ -49,7 +49,7 @@ static const op_field_t global_lp_pool_fields[] = {
     OP_FIELD(struct global_pool_param, INT, p, .number = 2, .minimum = 1),
 };
 
-// The fields of ONNX Runtime, and the dilations of ONNX.
+// The fields of ONNX Runtime, with the dilations of ONNX.
 static const op_field_t qlinear_average_pool_fields[] = {
     WINDOW_AUTO_PAD_FIELD,
     WINDOW_CEIL_FIELD(.required = 0),
@@ -119,7 +119,7 @@ static int infer_global_pool(struct node* node)
     return set_global_output(node, get_ir_node_input(node, 0)->data_type);
 }
 
-// x, x_scale, x_zero_point, y_scale, y_zero_point.
+// Inputs: x, x_scale, x_zero_point, y_scale, y_zero_point.
 static int check_quantized_pool(const struct node* node)
 {
     TENGINE_RETURN_IF_ERROR(require_quantized(node, 0));
@@ -176,7 +176,7 @@ static int lower_qlinear_global_pool(struct graph* graph, struct node* node)
     const struct tensor* input = get_ir_node_input(node, 0);
     if (!param->channels_last) return TENGINE_OK;
     param->channels_last = 0;
-    // Where the model does not say the rank, that of pictures: another is refused by Transpose.
+    // If the model does not give the rank, four is assumed; Transpose refuses another.
     return move_channels(graph, node, input && input->shape_set ? input->dim_num : 4);
 }
 

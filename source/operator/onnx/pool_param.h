@@ -22,7 +22,7 @@ struct global_pool_param
     int channels_last;  // QLinearGlobalAveragePool, as above
 };
 
-// The window of a pool; and that of MaxUnpool as a transposed one, without regard to the input
+// Compute the window of a pool, and that of MaxUnpool as a transposed one, which ignores the input
 // output_shape. The shape of input 0 is known.
 TENGINE_MUST_USE int resolve_pool_window(const struct node* node, struct window* out_window);
 TENGINE_MUST_USE int resolve_unpool_window(const struct node* node, struct window* out_window);

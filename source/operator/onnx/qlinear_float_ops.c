@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer operators of the domain com.microsoft that have no kernels of their own: they are
-// lowered to DequantizeLinear, the float operator of ONNX and QuantizeLinear. The node itself
-// becomes the float operator, so it keeps its name. Neighbour: qlinear_ops.c, of which QLinearAdd
-// and QLinearMul with a negative scale go this way.
+// Integer operators of the domain com.microsoft without kernels of their own: they are lowered to
+// DequantizeLinear, the float operator of ONNX and QuantizeLinear. The node itself becomes the
+// float operator, so that it keeps its name. Neighbour: qlinear_ops.c; its QLinearAdd and
+// QLinearMul are lowered like this if a scale is negative.
 #include "graph/graph.h"
 #include "operator/infer.h"
 #include "operator/onnx/activation_param.h"
@@ -30,17 +30,18 @@ static int append_dequantize(struct graph* graph, const struct node* node, int i
     return TENGINE_OK;
 }
 
-// A zero point 0 for a result without one. It has the type of the node's tensor `value`, which a
-// zero point after it or the model itself must tell.
+// Appends a zero point of 0 for a result without one. It has the type of the node's tensor `value`,
+// which the zero point after it or the model itself gives.
 static int append_zero_point(struct graph* graph, const struct node* node, int value,
                              struct tensor** out_tensor)
 {
     const struct tensor* known = get_ir_node_input(node, value + 2);
     if (!known) known = get_ir_node_input(node, value);
     if (known->data_type != TENGINE_DT_INT8 && known->data_type != TENGINE_DT_UINT8)
-        return fail_node(node, TENGINE_ENOTSUP,
-                         "'%s' may be int8 or uint8: neither a zero point nor the model defines it",
-                         known->name);
+        return fail_node(
+            node, TENGINE_ENOTSUP,
+            "'%s' may be int8 or uint8: neither a zero point nor the model defines its type",
+            known->name);
     *out_tensor = create_ir_tensor(graph, NULL, known->data_type);
     if (!*out_tensor) return tengine_error_code();
     (*out_tensor)->tensor_type = TENSOR_TYPE_CONST;
@@ -58,8 +59,8 @@ static int append_quantize(struct graph* graph, struct node* node, int index, in
     struct tensor* scale = get_ir_node_input(node, index);
     struct tensor* zero_point = get_ir_node_input(node, index + 1);
     if (!result || !scale)
-        return fail_node(node, TENGINE_EGRAPH,
-                         "its result or the scale of its result, input %d, is missing", index);
+        return fail_node(node, TENGINE_EGRAPH, "the result or its scale, input %d, is missing",
+                         index);
     if (!zero_point) TENGINE_RETURN_IF_ERROR(append_zero_point(graph, node, value, &zero_point));
     struct tensor* real = create_ir_tensor(graph, NULL, TENGINE_DT_UNKNOWN);
     struct node* made = create_op_node(graph, NULL, "QuantizeLinear", node->name);
@@ -79,7 +80,8 @@ static int replace_inputs(struct node* node, struct tensor* const inputs[], int 
     return TENGINE_OK;
 }
 
-// x, x_scale, x_zero_point, y_scale, y_zero_point; attributes of both operators have one name.
+// Inputs: x, x_scale, x_zero_point, y_scale, y_zero_point; attributes of both operators have the
+// same names.
 static int lower_unary(struct graph* graph, struct node* node, const char* op)
 {
     struct tensor* x = NULL;
@@ -99,7 +101,7 @@ static int lower_leaky_relu(struct graph* graph, struct node* node)
     return lower_unary(graph, node, "LeakyRelu");
 }
 
-// The axes are an attribute here and an input there.
+// The axes are an attribute of the integer operator and an input of the float one.
 static int lower_reduce_mean(struct graph* graph, struct node* node)
 {
     const struct reduce_param* param = node->op.param_mem;
@@ -112,7 +114,7 @@ static int lower_reduce_mean(struct graph* graph, struct node* node)
     return axes ? set_ir_node_input_tensor(node, 1, axes) : TENGINE_OK;
 }
 
-// y_scale, y_zero_point, then tensor, scale and zero point of each part.
+// Inputs: y_scale, y_zero_point, then tensor, scale and zero point of each part.
 static int lower_concat(struct graph* graph, struct node* node)
 {
     const int number = (node->input_num - 2) / 3;
@@ -120,7 +122,7 @@ static int lower_concat(struct graph* graph, struct node* node)
         return fail_node(node, TENGINE_EGRAPH, "%d inputs, expected 2 and 3 for each part",
                          node->input_num);
     TENGINE_RETURN_IF_ERROR(append_quantize(graph, node, 0, 2));
-    // Part i lies after input i, so unread data is not overwritten.
+    // Part i is after input i, so that no unread input is overwritten.
     for (int i = 0; i < number; ++i) {
         struct tensor* part = NULL;
         TENGINE_RETURN_IF_ERROR(append_dequantize(graph, node, 2 + 3 * i, &part));
@@ -130,7 +132,8 @@ static int lower_concat(struct graph* graph, struct node* node)
     return change_node_method(node, "Concat");
 }
 
-// condition, then tensor, scale and zero point of x and of y, then scale and zero point of z.
+// Inputs: condition, then tensor, scale and zero point of x and of y, then scale and zero point of
+// z.
 static int lower_where(struct graph* graph, struct node* node)
 {
     struct tensor* inputs[] = {get_ir_node_input(node, 0), NULL, NULL};
@@ -141,7 +144,8 @@ static int lower_where(struct graph* graph, struct node* node)
     return change_node_method(node, "Where");
 }
 
-// a, its scale and zero point, b, its scale and zero point, scale and zero point of the result.
+// Inputs: a, its scale and zero point, b, its scale and zero point, scale and zero point of the
+// result.
 int lower_binary_to_floats(struct graph* graph, struct node* node, const char* op)
 {
     struct tensor* inputs[2] = {NULL};

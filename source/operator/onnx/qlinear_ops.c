@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer operators of the domain com.microsoft (ONNX Runtime's contributed operators) and our own.
-// Neighbours: QLinearConv in conv_ops.c, QLinearMatMul in gemm_ops.c, the integer pools in
-// pool_ops.c; those that are rewritten as float operators in qlinear_float_ops.c.
-// Kernels: device/cpu/reference/qlinear_*.cc and lookup.cc.
+// Integer operators of the domain com.microsoft (ONNX Runtime's contributed operators) and of
+// tengine. Neighbours: QLinearConv in conv_ops.c, QLinearMatMul in gemm_ops.c, the integer pools in
+// pool_ops.c; those that are lowered to float operators in qlinear_float_ops.c. Kernels:
+// device/cpu/reference/qlinear_*.cc and lookup.cc.
 #include "operator/infer.h"
 #include "operator/onnx/gemm_param.h"
 #include "operator/onnx/macs.h"
@@ -13,8 +13,8 @@
 #include "operator/row.h"
 #include "operator/type_set.h"
 
-// a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point. Zero points are
-// optional, so a row can demand the first two inputs only.
+// Inputs: a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point. Zero points
+// are optional, so that a row can require only the first two inputs.
 static int infer_binary(struct node* node)
 {
     const struct tensor* a = get_ir_node_input(node, 0);
@@ -68,8 +68,8 @@ static int resolve_qgemm(const struct node* node, struct gemm_shape* out_shape)
     return resolve_gemm_shape(node, 3, 6, param->transA, param->transB, out_shape);
 }
 
-// a, a_scale, a_zero_point, b, b_scale, b_zero_point, C, y_scale, y_zero_point. The scale of C,
-// int32, is alpha * a_scale * b_scale.
+// Inputs: a, a_scale, a_zero_point, b, b_scale, b_zero_point, C, y_scale, y_zero_point. The scale
+// of C, int32, is alpha * a_scale * b_scale.
 static int infer_qgemm(struct node* node)
 {
     const struct qgemm_param* param = node->op.param_mem;
@@ -103,15 +103,14 @@ static const op_field_t softmax_fields[] = {
     OP_FIELD(struct qlinear_softmax_param, INT, opset, .required = 1),
 };
 
-// x, x_scale, x_zero_point, y_scale, y_zero_point.
+// Inputs: x, x_scale, x_zero_point, y_scale, y_zero_point.
 static int infer_softmax(struct node* node)
 {
     const struct qlinear_softmax_param* param = node->op.param_mem;
     const struct tensor* x = get_ir_node_input(node, 0);
     int axis;
     if (param->opset < 13)
-        return fail_node(node, TENGINE_ENOTSUP,
-                         "it behaves as Softmax of opset %d, expected 13 or newer", param->opset);
+        return fail_node(node, TENGINE_ENOTSUP, "opset is %d, expected 13 or newer", param->opset);
     TENGINE_RETURN_IF_ERROR(require_quantized(node, 0));
     TENGINE_RETURN_IF_ERROR(check_quantization(node, 1, 1));
     TENGINE_RETURN_IF_ERROR(check_result_quantization(node, 3));
@@ -119,7 +118,7 @@ static int infer_softmax(struct node* node)
     return set_node_output_like(node, 0, x, result_type(node, 4));
 }
 
-// x, x_scale, x_zero_point, scale, y_scale, y_zero_point, bias.
+// Inputs: x, x_scale, x_zero_point, scale, y_scale, y_zero_point, bias.
 static int infer_layer_norm(struct node* node)
 {
     const struct layer_norm_param* param = node->op.param_mem;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of QGemm and QLinearSoftmax, and the formulas of that and our own operators
-// (qlinear_ops.c).
+// Parameters of QGemm and QLinearSoftmax, and the formulas of QLinearSoftmax and tengine's own
+// operators (qlinear_ops.c).
 #pragma once
 
 #include "operator/operator.h"
@@ -22,7 +22,7 @@ struct qgemm_param
 struct qlinear_softmax_param
 {
     int axis;
-    int opset;  // that of the Softmax that is meant
+    int opset;  // the opset of the corresponding Softmax
 };
 
 // tengine.QLinearLayerNormalization: LayerNormalization (norm_param.h) of int8 or uint8. For a row
@@ -35,8 +35,8 @@ struct qlinear_softmax_param
 #define QLINEAR_LAYER_NORM_LONGEST (1 << 16)
 
 // tengine.Lookup(x, table): y = table[x], where x, int8 or uint8, counts as unsigned: -1 is entry
-// 255. The table is int8 or uint8 too and gives y its type. It stands for any function of
-// one quantised tensor.
+// 255. The table is int8 or uint8 and gives y its type. It represents any function of one quantised
+// tensor.
 #define LOOKUP_TABLE_SIZE 256
 
 TENGINE_EXTERN_C_END

@@ -29,7 +29,7 @@ static const op_field_t dequantize_fields[] = {
     OP_FIELD(struct quant_param, INT, output_dtype, .number = 0, .since = 23),
 };
 
-// One scale for each block: the input's shape, divided along the axis.
+// Checks for one scale per block: the input's shape, divided along the axis.
 static int check_blocks(const struct node* node, int axis)
 {
     const struct quant_param* param = node->op.param_mem;
@@ -43,13 +43,13 @@ static int check_blocks(const struct node* node, int axis)
     }
     if (fits) return TENGINE_OK;
     return fail_node(node, TENGINE_EINVAL,
-                     "scale has rank %d and %lld values, it must have the input's shape with "
+                     "scale has rank %d and %lld values, expected the input's shape with "
                      "blocks of %d along axis %d",
                      scale->dim_num, (long long)scale->elem_num, param->block_size, axis);
 }
 
 // The scale is one value, a list with one for each slice of the axis, or one for each block; the
-// zero point likewise.
+// zero point has the same shape.
 static int check_scale(const struct node* node)
 {
     const struct quant_param* param = node->op.param_mem;
@@ -68,7 +68,7 @@ static int check_scale(const struct node* node)
                      scale->dim_num, (long long)scale->elem_num, input->dims[axis]);
 }
 
-// The type an attribute names, one of `types`; `otherwise` when it names none.
+// Returns the type that an attribute names, one of `types`; `otherwise` if it names none.
 static int find_named_type(const struct node* node, const char* name, int onnx_type, uint32_t types,
                            int otherwise, int* out_type)
 {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of com.microsoft with quantised weights and a float result: MatMulNBits, whose weights
-// have a scale for each block of 16 to 256, MatMulBnb4, whose weights are numbers of a table,
-// DynamicQuantizeMatMul and MatMulIntegerToFloat; and
-// tengine.RowQuantizeMatMul, which is DynamicQuantizeMatMul with a scale for each row of A.
-// Neighbours: MatMulInteger in gemm_ops.c, QGemm in qlinear_ops.c.
+// Products of com.microsoft with quantised weights and a float result: MatMulNBits, with a scale
+// for each block of 16 to 256 weights, MatMulBnb4, with weights from a table, DynamicQuantizeMatMul
+// and MatMulIntegerToFloat; and tengine.RowQuantizeMatMul, which is DynamicQuantizeMatMul with a
+// scale for each row of A. Neighbours: MatMulInteger in gemm_ops.c, QGemm in qlinear_ops.c.
 // Kernels: device/cpu/reference/matmul/matmul_nbits.cc, matmul_bnb4.cc and qlinear_gemm.cc.
 #include "operator/infer.h"
 #include "operator/onnx/gemm_param.h"
@@ -49,20 +48,19 @@ static int check_nbits_param(const struct node* node)
 {
     const struct matmul_nbits_param* param = node->op.param_mem;
     if (param->bits != 2 && param->bits != 4 && param->bits != 8)
-        return fail_node(node, TENGINE_ENOTSUP, "its weights have %d bits, expected 2, 4 or 8",
-                         param->bits);
+        return fail_node(node, TENGINE_ENOTSUP, "bits is %d, expected 2, 4 or 8", param->bits);
     if ((param->block_size & (param->block_size - 1)) != 0)
         return fail_node(node, TENGINE_EINVAL, "block_size is %d, expected a power of two",
                          param->block_size);
     if (param->weight_prepacked != 0)
         return fail_node(node, TENGINE_ENOTSUP,
-                         "weight_prepacked is %d: only 0, the layout of the operator's "
-                         "description, is supported",
+                         "weight_prepacked is %d, expected 0, the layout of the operator's "
+                         "description",
                          param->weight_prepacked);
     return TENGINE_OK;
 }
 
-// The shape of an input may be a list where the description has a matrix.
+// Checks the number of values. An input may be a list where the description has a matrix.
 static int check_number(const struct node* node, int index, int64_t expected)
 {
     const struct tensor* tensor = get_ir_node_input(node, index);
@@ -133,7 +131,7 @@ static const op_field_t bnb4_fields[] = {
     OP_FIELD(struct matmul_bnb4_param, INT, training_mode, .number = 0),
 };
 
-// A, B, absmax.
+// Inputs: A, B, absmax.
 static int infer_bnb4(struct node* node)
 {
     const struct matmul_bnb4_param* param = node->op.param_mem;
@@ -158,15 +156,15 @@ static int infer_bnb4(struct node* node)
     return set_node_output(node, 0, a->data_type, dims, a->dim_num);
 }
 
-// Each element of the result takes a row of A.
+// Each element of the result multiplies a row of A.
 static int64_t count_product_macs(const struct node* node)
 {
     const struct tensor* a = get_ir_node_input(node, 0);
     return multiply_macs(get_ir_node_output(node, 0)->elem_num, a->dims[a->dim_num - 1]);
 }
 
-// Scale or zero point `index` of B: one value, one for each column, or one for each column of each
-// matrix.
+// Checks scale or zero point `index` of B: one value, one for each column, or one for each column
+// of each matrix.
 static int check_columns(const struct node* node, int index, const struct matmul_shape* shape)
 {
     const struct tensor* tensor = get_ir_node_input(node, index);
@@ -179,8 +177,8 @@ static int check_columns(const struct node* node, int index, const struct matmul
                      tensor->name, (long long)tensor->elem_num, shape->n);
 }
 
-// The inputs of both products with 8 bits: B at input 1, its scale and zero point at those given.
-// The bias is a list with a value for each column.
+// Checks the inputs of both 8-bit products: B at input 1, its scale and zero point at the given
+// ones. The bias is a list with a value for each column.
 static int infer_bytes(struct node* node, int scale, int zero_point, int bias)
 {
     TENGINE_RETURN_IF_ERROR(require_type(node, 1, TYPES_BYTE));
@@ -197,14 +195,14 @@ static int infer_bytes(struct node* node, int scale, int zero_point, int bias)
     return set_node_output(node, 0, TENGINE_DT_FP32, shape.output_dims, shape.output_rank);
 }
 
-// A, B, b_scale, b_zero_point, bias.
+// Inputs: A, B, b_scale, b_zero_point, bias.
 static int infer_dynamic_quantize_matmul(struct node* node)
 {
     TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPE_BIT(FP32)));
     return infer_bytes(node, 2, 3, 4);
 }
 
-// The same, with B a matrix.
+// Inputs as for DynamicQuantizeMatMul, with a matrix B.
 static int infer_row_quantize_matmul(struct node* node)
 {
     const int rank = get_ir_node_input(node, 1)->dim_num;
@@ -212,7 +210,7 @@ static int infer_row_quantize_matmul(struct node* node)
     return infer_dynamic_quantize_matmul(node);
 }
 
-// A, B, a_scale, b_scale, a_zero_point, b_zero_point, bias.
+// Inputs: A, B, a_scale, b_scale, a_zero_point, b_zero_point, bias.
 static int infer_matmul_integer_to_float(struct node* node)
 {
     TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPES_BYTE));

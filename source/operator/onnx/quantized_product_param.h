@@ -18,7 +18,7 @@ struct matmul_nbits_param
     int weight_prepacked;
 };
 
-// Parameters of MatMulBnb4. B is N x K; where it is not transposed, A has N columns, the result K.
+// Parameters of MatMulBnb4. B is N x K; if it is not transposed, A has N columns, the result K.
 struct matmul_bnb4_param
 {
     int K;
@@ -26,22 +26,22 @@ struct matmul_bnb4_param
     int block_size;
     int quant_type;  // 0: FP4, 1: NF4
     int transB;
-    int training_mode;  // changes nothing here
+    int training_mode;  // ignored
 };
 
 // Weights are n rows of k elements of 2, 4 or 8 bits, in blocks of block_size along a row, low bits
-// first. A row's last block is padded. Element q of a block stands for (q - zero_point) * scale.
+// first. A row's last block is padded. Element q of a block means (q - zero_point) * scale.
 struct nbits_shape
 {
     int n, k;
     int bits;
     int block_size;
-    int blocks;           // in a row
-    int block_bytes;      // packed elements
-    int zero_point_step;  // bytes of a row's zero points, where they are packed as elements are
+    int blocks;           // blocks of a row
+    int block_bytes;      // bytes of a block's packed elements
+    int zero_point_step;  // bytes of a row's zero points, if they are packed like the elements
 };
 
-// The node has been inferred.
+// Reads the sizes of a node that has been inferred.
 void resolve_nbits_shape(const struct node* node, struct nbits_shape* out_shape);
 
 TENGINE_EXTERN_C_END

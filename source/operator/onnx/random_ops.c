@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random tensors: RandomNormal, RandomUniform and their Like forms, Bernoulli, Multinomial.
-// Parameters are in random_param.h. Numbers follow the distribution; which ones they are is ours.
+// Parameters are in random_param.h. Numbers follow the distribution; the generator is tengine's
+// own.
 #include <math.h>
 
 #include "operator/infer.h"
@@ -8,7 +9,7 @@
 #include "operator/onnx_type.h"
 #include "operator/row.h"
 
-// The output's type: dtype, or that of input 0 when it is not given.
+// Finds the output's type: dtype, or that of input 0 if dtype is not given.
 static int find_output_type(const struct node* node, int* out_type)
 {
     const struct random_param* param = node->op.param_mem;
@@ -69,8 +70,9 @@ static int infer_multinomial(struct node* node)
         return fail_node(node, TENGINE_EDTYPE, "the output is %s, expected int32 or int64",
                          get_data_type_name(type));
     if (input->dim_num != 2 || input->dims[1] < 1)
-        return fail_node(node, TENGINE_EINVAL,
-                         "the input must have shape [batches, classes] with at least one class");
+        return fail_node(
+            node, TENGINE_EINVAL,
+            "the shape of the input is not [batches, classes] with at least one class");
     const int64_t dims[] = {input->dims[0], param->sample_size};
     return set_node_output(node, 0, type, dims, 2);
 }

@@ -4,7 +4,8 @@
 
 #include "operator/operator.h"
 
-// All of them. `seed` is NaN when it is not given: every run then starts from the clock.
+// Parameters of all of them. `seed` is NaN if it is not given: every run then starts from the
+// clock.
 struct random_param
 {
     int dtype;  // ONNX's number of the output's type; 0: as input 0

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recurrent layers: LSTM, GRU, RNN. Kernels: device/cpu/kernel/matmul/recurrent_pixels.cc,
-// device/cpu/reference/matmul/recurrent.cc. tengine.RowQuantizeLSTM is an LSTM whose W and R are
-// int8 with a scale for each row, inputs 8 and 9, and which quantises the tensors that they are
-// multiplied with to uint8, as DynamicQuantizeLinear does, but each row (one step of one sequence)
-// by itself.
+// device/cpu/reference/matmul/recurrent.cc. tengine.RowQuantizeLSTM is an LSTM with int8 W and R
+// and a scale for each of their rows, inputs 8 and 9. It quantises the tensors that they are
+// multiplied by to uint8, as DynamicQuantizeLinear does, but each row (one step of one sequence)
+// separately.
 #include <string.h>
 #include <strings.h>
 
@@ -29,7 +29,7 @@ static const op_field_t lstm_fields[] = {
     RECURRENT_FIELDS,
     OP_FIELD(struct recurrent_param, INT, input_forget, .minimum = 0, .maximum = 1),
 };
-// Here layout does not begin with opset 14.
+// This operator's layout exists in all opsets.
 static const op_field_t byte_lstm_fields[] = {
     RECURRENT_BASE_FIELDS,
     OP_FIELD(struct recurrent_param, INT, layout, .minimum = 0, .maximum = 1),
@@ -62,7 +62,7 @@ struct activation_kind
     const char* name;
     uint8_t has_alpha;
     uint8_t has_beta;
-    float alpha;  // defaults, those of the operators of the same names
+    float alpha;  // defaults, those of the operators with the same names
     float beta;
 };
 
@@ -100,7 +100,7 @@ static int find_activation(const struct node* node, const char* name,
     return fail_node(node, TENGINE_EINVAL, "unknown activation '%s'", name);
 }
 
-// Alphas and betas are taken from their lists by those functions, in order, that have them.
+// Alphas and betas are assigned from their lists to the functions that have them, in order.
 static int resolve_functions(const struct node* node, const struct cell_kind* cell,
                              struct recurrent_shape* shape)
 {
@@ -161,7 +161,7 @@ int check_recurrent_lengths(const struct node* node, const struct recurrent_shap
     return TENGINE_OK;
 }
 
-// Input `index` is absent or has exactly these dimensions.
+// Checks that input `index` is absent or has exactly these dimensions.
 static int check_input(const struct node* node, int index, const char* what, int dim_num,
                        const int64_t dims[])
 {
@@ -198,7 +198,7 @@ static int check_inputs(const struct node* node, const struct recurrent_shape* s
     return check_input(node, 7, "P", 2, (int64_t[]){directions, 3 * hidden});
 }
 
-// Whether W and R are int8, whose scales are inputs 8 and 9.
+// Whether W and R are int8 with scales at inputs 8 and 9.
 static bool has_bytes(const struct node* node)
 {
     return node->op.method->domain && strcmp(node->op.method->domain, "tengine") == 0;

@@ -46,22 +46,22 @@ enum
     RECURRENT_MAX_FUNCTIONS = 3
 };
 
-// The problem in numbers.
+// The sizes of a node.
 struct recurrent_shape
 {
     int sequence, batch, input, hidden;
     int directions;     // 1 or 2
-    int first_reverse;  // direction 0 runs backwards
+    int first_reverse;  // whether direction 0 runs backwards
     int gates;          // LSTM 4 (i o f c), GRU 3 (z r h), RNN 1
     struct recurrent_function functions[2][RECURRENT_MAX_FUNCTIONS];  // per direction: f, g, h
 };
 
-// The sizes of a node whose inputs have shapes. Fails on everything that the specification forbids,
-// except shapes of optional inputs.
+// Finds the sizes of a node whose inputs have shapes. Fails on everything that the specification
+// forbids, except shapes of optional inputs.
 TENGINE_MUST_USE int resolve_recurrent_shape(const struct node* node,
                                              struct recurrent_shape* out_shape);
 
-// The values of sequence_lens in a run; NULL: it is absent. ERANGE: beyond the sequence.
+// Checks the values of sequence_lens in a run; NULL: it is absent. ERANGE: beyond the sequence.
 TENGINE_MUST_USE int check_recurrent_lengths(const struct node* node,
                                              const struct recurrent_shape* shape,
                                              const struct tensor* lengths);

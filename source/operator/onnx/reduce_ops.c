@@ -38,7 +38,7 @@ static int infer_arg(struct node* node)
     int axis;
     TENGINE_RETURN_IF_ERROR(normalize_axis(node, param->axis, input->dim_num, &axis));
     if (input->dims[axis] == 0) {
-        return fail_node(node, TENGINE_EINVAL, "axis %d has no elements to choose from", axis);
+        return fail_node(node, TENGINE_EINVAL, "axis %d has no elements", axis);
     }
     int64_t dims[MAX_SHAPE_DIM_NUM];
     int dim_num = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resize, and Upsample, which is lowered to it. Parameters are in resize_param.h. GridSample, which
-// samples too, is in grid_ops.c.
+// also samples, is in grid_ops.c.
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -22,7 +22,7 @@ enum
 
 // ---- Resize ----
 
-// The axes that roi, scales and sizes speak of.
+// Reads the axes that roi, scales and sizes refer to.
 static int read_resize_axes(const struct node* node, int out_axes[MAX_SHAPE_DIM_NUM], int* out_num)
 {
     const struct resize_param* param = node->op.param_mem;
@@ -73,9 +73,9 @@ static int apply_scales(const struct node* node, const int axes[], int axis_num,
         struct resize_axis* axis = &out_axes[axes[i]];
         const int dim = input->dims[axes[i]];
         if (!(scales[i] > 0) || !isfinite(scales[i]))
-            return fail_node(node, TENGINE_ERANGE, "scales[%d] is %g, it must be positive", i,
-                             (double)scales[i]);
-        // In float: 0.7f * 10 is meant to be 7, and exactly it is a little less.
+            return fail_node(node, TENGINE_ERANGE, "scales[%d] is %g, expected a positive number",
+                             i, (double)scales[i]);
+        // Computed in float: 0.7f * 10 is meant to be 7; its exact value is slightly less.
         const float size =
             floorf((float)dim * (float)(axis->roi_end - axis->roi_begin) * scales[i]);
         if (!(size >= 0 && size < (float)INT_MAX))
@@ -88,8 +88,8 @@ static int apply_scales(const struct node* node, const int axes[], int axis_num,
     return TENGINE_OK;
 }
 
-// The place in `axes` of that whose scale all have when the aspect ratio is kept; -1: no axis has
-// elements. Scales are compared as products of integers, which are exact.
+// Returns the index in `axes` of the axis whose scale all axes take if the aspect ratio is kept;
+// -1: no axis has elements. Scales are compared as products of integers, which are exact.
 static int find_common_axis(const struct tensor* input, const int axes[], int axis_num,
                             const int64_t sizes[], bool smallest)
 {
@@ -104,7 +104,7 @@ static int find_common_axis(const struct tensor* input, const int axes[], int ax
     return common;
 }
 
-// `number` / `divisor`, a half upwards.
+// Returns `number` / `divisor`, with halves rounded up.
 static int64_t divide_rounded(int64_t number, int64_t divisor)
 {
     return number / divisor + (number % divisor * 2 >= divisor);
@@ -169,7 +169,7 @@ int resolve_resize(const struct node* node, struct resize_axis out_axes[MAX_SHAP
     TENGINE_RETURN_IF_ERROR(status);
     const struct resize_param* param = node->op.param_mem;
     for (int i = 0; i < input->dim_num; ++i)
-        // A filter longer than the axis would take memory without bound.
+        // A filter longer than the axis would take unbounded memory.
         if (param->antialias && out_axes[i].size > 0 && out_axes[i].scale * input->dims[i] < 0.5)
             return fail_node(node, TENGINE_ERANGE,
                              "axis %d of %d elements antialiased with scale %g", i, input->dims[i],
@@ -228,7 +228,7 @@ static int lower_to_resize(struct node* node, struct tensor* scales)
     return set_ir_node_input_tensor(node, SCALES_INPUT, scales);
 }
 
-// Both have inputs X and scales.
+// Lowers operators with the inputs X and scales.
 static int lower_scales_input(struct graph* graph, struct node* node)
 {
     (void)graph;

@@ -14,7 +14,7 @@ struct resize_param
     char* nearest_mode;
     char* keep_aspect_ratio_policy;  // "stretch", "not_larger", "not_smaller"; for sizes
     float cubic_coeff_a;
-    float extrapolation_value;  // for places outside the input in tf_crop_and_resize
+    float extrapolation_value;  // for positions outside the input in tf_crop_and_resize
     int exclude_outside;
     int antialias;
     struct op_ints axes;  // absent: all
@@ -24,17 +24,17 @@ struct resize_param
 struct resize_axis
 {
     double scale;      // output length / input length
-    double length;     // the output's, before it is rounded down to `size`
-    int64_t size;      // the output's
-    double roi_begin;  // part of the input that is seen, 0 to 1; tf_crop_and_resize only
+    double length;     // of the output, before it is rounded down to `size`
+    int64_t size;      // of the output
+    double roi_begin;  // part of the input that is used, 0 to 1; tf_crop_and_resize only
     double roi_end;
-    int identity;  // 1: the axis is copied as it is
+    int identity;  // 1: the axis is copied unchanged
 };
 
-// One entry for every axis of input 0. OP_SHAPE_LATER while an input has no data.
+// Computes an entry for every axis of input 0. OP_SHAPE_LATER while an input has no data.
 int resolve_resize(const struct node* node, struct resize_axis out_axes[MAX_SHAPE_DIM_NUM]);
 
-// Upsample of opset 7 (scales is an attribute) and 9 (an input); lowered to Resize.
+// Parameters of Upsample of opset 7 (scales is an attribute) and 9 (an input); lowered to Resize.
 struct upsample_param
 {
     char* mode;

@@ -19,12 +19,12 @@ static const op_field_t roi_align_fields[] = {
              .choices = "half_pixel|output_half_pixel", .since = 16),
     OP_FIELD(struct roi_align_param, INT, output_height, .number = 1, .minimum = 1),
     OP_FIELD(struct roi_align_param, INT, output_width, .number = 1, .minimum = 1),
-    // Its square is the samples of a bin.
+    // A bin has as many samples as the square of this.
     OP_FIELD(struct roi_align_param, INT, sampling_ratio, .minimum = 0, .maximum = 1024),
     OP_FIELD(struct roi_align_param, FLOAT, spatial_scale, .number = 1),
 };
 
-// Input is N x C x H x W, regions are rows of `columns` numbers.
+// The input is N x C x H x W, regions are rows of `columns` numbers.
 static int infer_regions(struct node* node, int columns, int64_t height, int64_t width)
 {
     const struct tensor* input = get_ir_node_input(node, 0);
@@ -63,7 +63,7 @@ static int infer_roi_align(struct node* node)
     return TENGINE_OK;
 }
 
-// Before opset 16 coordinates were not shifted by half a pixel, and there was no choice.
+// Before opset 16 coordinates were not shifted by half a pixel, and there was no attribute for it.
 static int lower_roi_align(struct graph* graph, struct node* node)
 {
     (void)graph;

@@ -16,6 +16,6 @@ struct roi_align_param
     char* coordinate_transformation_mode;
     int output_height;
     int output_width;
-    int sampling_ratio;  // samples per bin and axis; 0: as many as the bin has pixels
+    int sampling_ratio;  // samples per bin and axis; 0: one for each pixel of the bin
     float spatial_scale;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// RotaryEmbedding, with which language models tell an attention where tokens are (Su et al.,
-// "RoFormer", 2021): pairs of a head's elements are rotated by angles that depend on the position.
-// ONNX Runtime's own form, older than ONNX's, has its inputs in another order, and finds out the
-// size of a head. Kernels: device/cpu/reference/attention/rotary.cc.
+// RotaryEmbedding, which tells an attention the positions of tokens (Su et al., "RoFormer", 2021):
+// pairs of a head's elements are rotated by angles that depend on the position. ONNX Runtime's
+// form, older than ONNX's, has its inputs in another order, and derives the size of a head.
+// Kernels: device/cpu/reference/attention/rotary.cc.
 #include "operator/infer.h"
 #include "operator/onnx/rotary_param.h"
 #include "operator/row.h"
@@ -29,15 +29,15 @@ static bool is_microsoft(const struct node* node)
     return *get_ir_node_domain(node) != '\0';
 }
 
-// Twice the width of the cosines; 0 if a token has fewer elements.
+// Returns twice the width of the cosines; 0 if a token has fewer elements.
 static int find_head_size(const struct tensor* cosines, int hidden)
 {
     const int width = cosines->dim_num > 0 ? cosines->dims[cosines->dim_num - 1] : 0;
     return width <= hidden / 2 ? 2 * width : 0;
 }
 
-// The last dimension of input 0 of rank 3 is divided into heads. ONNX has their number; ONNX
-// Runtime may leave it to the cosines, which have half a head.
+// Divides the last dimension of input 0 of rank 3 into heads. ONNX has their number as an
+// attribute; in ONNX Runtime it may follow from the cosines, which have half a head.
 static int divide_heads(const struct node* node, struct rotary_form* form)
 {
     const struct rotary_param* param = node->op.param_mem;
@@ -158,7 +158,7 @@ static int infer_rotary(struct node* node)
     return set_node_output_like(node, 0, input, -1);
 }
 
-// Refuses forms that ONNX Runtime's CPU has never computed.
+// Refuses forms that ONNX Runtime's CPU provider has never computed.
 static int infer_microsoft_rotary(struct node* node)
 {
     const struct rotary_param* param = node->op.param_mem;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators whose output's shape depends on values: Compress, NonZero, Unique, NonMaxSuppression,
-// OneHot. Parameters are in select_param.h.
+// Operators with an output shape that depends on values: Compress, NonZero, Unique,
+// NonMaxSuppression, OneHot. Parameters are in select_param.h.
 #include <math.h>
 
 #include "base/half.h"
@@ -75,7 +75,7 @@ static int require_single_number(const struct node* node, int index, int data_ty
 {
     const struct tensor* tensor = get_ir_node_input(node, index);
     if (!tensor || (tensor->data_type == data_type && tensor->elem_num == 1)) return TENGINE_OK;
-    return fail_node(node, TENGINE_EINVAL, "input %d has %lld elements of %s, it must be one %s",
+    return fail_node(node, TENGINE_EINVAL, "input %d has %lld elements of %s, expected one %s",
                      index, (long long)tensor->elem_num, get_data_type_name(tensor->data_type),
                      get_data_type_name(data_type));
 }
@@ -107,7 +107,7 @@ static const op_field_t non_max_suppression_fields[] = {
 
 // ---- OneHot ----
 
-// A scalar of any number type; NaN when it is not one.
+// Reads a scalar of any number type; NaN if it is not one.
 static double read_number(const struct tensor* tensor)
 {
     const void* data = tensor->data;
@@ -151,7 +151,7 @@ static int infer_one_hot(struct node* node)
     TENGINE_RETURN_IF_ERROR(normalize_axis(node, param->axis, indices->dim_num + 1, &axis));
     TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPES_NUMBER));
     if (depth->elem_num != 1)
-        return fail_node(node, TENGINE_EINVAL, "depth has %lld elements, it must be a scalar",
+        return fail_node(node, TENGINE_EINVAL, "depth has %lld elements, expected a scalar",
                          (long long)depth->elem_num);
     if (values->dim_num != 1 || values->dims[0] != 2)
         return fail_node(node, TENGINE_EINVAL, "values must be a list of two, [off, on]");

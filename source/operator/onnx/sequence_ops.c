@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sequences and optional values (graph/sequence.h). Their bytes, and the shapes of elements taken
-// out of them, are known at run time only; types are known before.
+// out of them, are known only at run time; types are known before.
 #include "graph/sequence.h"
 #include "operator/infer.h"
 #include "operator/onnx/sequence_param.h"
 #include "operator/row.h"
 
-// Called at run time only: the kernel finds the shapes.
+// Called only at run time: the kernel finds the shapes.
 static int infer_later(struct node* node)
 {
     (void)node;
@@ -17,7 +17,7 @@ static const op_field_t empty_fields[] = {
     OP_FIELD(struct sequence_empty_param, INT, dtype, .number = 1),
 };
 
-// The file's type, which is another kind of attribute there.
+// The type as written in the file, which has a special attribute kind for it.
 static const op_field_t optional_fields[] = {
     OP_FIELD(struct optional_param, INT, type, .minimum = 0, .maximum = TENGINE_DT_UNKNOWN - 1),
 };

@@ -11,7 +11,7 @@ struct sequence_empty_param
 
 struct optional_param
 {
-    int type;  // TENGINE_DT_* of the value that is not there, TENGINE_DT_OPTIONAL included; 0: none
+    int type;  // TENGINE_DT_* of the absent value, TENGINE_DT_OPTIONAL included; 0: none
 };
 
 struct concat_from_sequence_param

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that give the same elements another shape (Reshape, Flatten, Squeeze, Unsqueeze,
-// Identity, Dropout, Expand) or tell the shape (Shape, Size). Parameters are in shape_param.h.
+// Identity, Dropout, Expand) or return the shape (Shape, Size). Parameters are in shape_param.h.
 #include "operator/infer.h"
 #include "operator/onnx/shape_param.h"
 #include "operator/row.h"
@@ -8,7 +8,7 @@
 
 // ---- Reshape ----
 
-// Puts the input's dimensions in place of zeros and finds the dimension given as -1. Fails when the
+// Replaces zeros by the input's dimensions and computes the dimension given as -1. Fails if the
 // result does not have as many elements as the input.
 static int resolve_reshape(const struct node* node, int64_t dims[], int rank)
 {
@@ -64,7 +64,7 @@ static int infer_flatten(struct node* node)
 {
     const struct flatten_param* param = node->op.param_mem;
     const struct tensor* input = get_ir_node_input(node, 0);
-    int axis = input->dim_num;  // the one axis that normalize_axis() does not take
+    int axis = input->dim_num;  // the only axis that normalize_axis() refuses
     if (param->axis != input->dim_num)
         TENGINE_RETURN_IF_ERROR(normalize_axis(node, param->axis, input->dim_num, &axis));
     const int64_t dims[] = {multiply_dims(input, 0, axis),
@@ -76,7 +76,7 @@ static const op_field_t flatten_fields[] = {
     OP_FIELD(struct flatten_param, INT, axis, .number = 1),
 };
 
-// The axes of input 1 as a set of bits, for a tensor of `rank` dimensions.
+// Reads the axes of input 1 as a bit set, for a tensor of `rank` dimensions.
 static int read_axes(const struct node* node, int rank, const int64_t axes[], int axis_num,
                      unsigned* out_set)
 {
@@ -107,7 +107,7 @@ static int infer_squeeze(struct node* node)
     for (int i = 0; i < data->dim_num; ++i) {
         const bool named = squeezed >> i & 1u;
         if (named && data->dims[i] != 1)
-            return fail_node(node, TENGINE_EINVAL, "axis %d has %d elements, it must have 1", i,
+            return fail_node(node, TENGINE_EINVAL, "axis %d has %d elements, expected 1", i,
                              data->dims[i]);
         if (!named && !(all && data->dims[i] == 1)) dims[rank++] = data->dims[i];
     }
@@ -141,7 +141,7 @@ static const op_field_t squeeze_fields[] = {
 
 // ---- Dropout ----
 
-// In training_mode (input 2) it drops a share `ratio` of the elements
+// In training mode (input 2 is true) a share `ratio` of the elements is dropped
 // (device/cpu/reference/signal/random.cc).
 static int infer_dropout(struct node* node)
 {
@@ -149,7 +149,7 @@ static int infer_dropout(struct node* node)
     const struct tensor* training = get_ir_node_input(node, 2);
     TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPES_NUMBER | TYPE_BIT(BOOL) | TYPES_FLOAT8));
     if (training && training->data_type != TENGINE_DT_BOOL)
-        return fail_node(node, TENGINE_EDTYPE, "training_mode is %s, it must be bool",
+        return fail_node(node, TENGINE_EDTYPE, "training_mode is %s, expected bool",
                          get_data_type_name(training->data_type));
     TENGINE_RETURN_IF_ERROR(set_node_output_like(node, 0, data, -1));
     return set_node_output_like(node, 1, data, TENGINE_DT_BOOL);

@@ -52,8 +52,8 @@ struct constant_param
     struct op_strings value_strings;
 };
 
-// The tensor a Constant node stands for. `data` points into the node's parameters or to
-// *out_scalar, which the caller provides.
+// Reads the tensor of a Constant node. `data` points into the node's parameters or to *out_scalar,
+// which the caller provides.
 int read_constant(const struct node* node, struct op_tensor* out_value, int64_t* out_scalar);
 
 struct constant_of_shape_param
@@ -63,7 +63,7 @@ struct constant_of_shape_param
 
 struct range_param
 {
-    int stash_type;  // ONNX's number of the type that floats of 16 bits are counted and added in
+    int stash_type;  // ONNX's number of the type in which floats of 16 bits are counted and added
 };
 
 struct eye_like_param

@@ -9,8 +9,8 @@
 #include "operator/row.h"
 #include "operator/type_set.h"
 
-// The value of an integer input of one element, `otherwise` when the input is absent. 0,
-// OP_SHAPE_LATER or an error; so also when it is below `minimum` or no int.
+// Reads an integer input of one element, `otherwise` if the input is absent. Returns 0,
+// OP_SHAPE_LATER or an error, also for a value below `minimum` or beyond an int.
 static int read_size_input(const struct node* node, int index, const char* name, int64_t minimum,
                            int64_t otherwise, int64_t* out_value)
 {
@@ -18,7 +18,7 @@ static int read_size_input(const struct node* node, int index, const char* name,
     const struct tensor* tensor = get_ir_node_input(node, index);
     if (!tensor) return TENGINE_OK;
     if (tensor->elem_num != 1)
-        return fail_node(node, TENGINE_EINVAL, "%s has %lld elements, it must be a scalar", name,
+        return fail_node(node, TENGINE_EINVAL, "%s has %lld elements, expected a scalar", name,
                          (long long)tensor->elem_num);
     int num;
     const int status = read_int_input(node, index, out_value, 1, &num);
@@ -29,8 +29,8 @@ static int read_size_input(const struct node* node, int index, const char* name,
     return TENGINE_OK;
 }
 
-// The last dimension of a signal is 1 for real and 2 for complex samples. `needed`: one of these,
-// for onesided; 0: either.
+// Checks the last dimension of a signal: 1 for real and 2 for complex samples. `needed`: one of
+// these, for onesided; 0: either.
 static int check_samples(const struct node* node, const struct tensor* signal, int needed)
 {
     TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPES_FLOAT));
@@ -78,7 +78,7 @@ int read_dft_size(const struct node* node, struct dft_size* out_size)
     if (input->dim_num < 2)
         return fail_node(node, TENGINE_EINVAL, "the input has %d dimensions, expected at least 2",
                          input->dim_num);
-    // One side of a spectrum is that of a real signal, which the inverse gives.
+    // One side of a spectrum belongs to a real signal, which the inverse returns.
     const bool to_real = param->onesided && param->inverse;
     const int needed = to_real ? 2 : 1;
     TENGINE_RETURN_IF_ERROR(check_samples(node, input, param->onesided ? needed : 0));
@@ -125,7 +125,7 @@ enum
     STFT_LENGTH = 3
 };
 
-// Samples of the window; -1: there is none.
+// Reads the length of the window; -1: there is none.
 static int read_window_length(const struct node* node, int64_t* out_length)
 {
     const struct tensor* window = get_ir_node_input(node, STFT_WINDOW);
@@ -134,7 +134,7 @@ static int read_window_length(const struct node* node, int64_t* out_length)
     TENGINE_RETURN_IF_ERROR(
         require_type(node, STFT_WINDOW, UINT32_C(1) << get_ir_node_input(node, 0)->data_type));
     if (window->dim_num != 1)
-        return fail_node(node, TENGINE_EINVAL, "the window has %d dimensions, it must have 1",
+        return fail_node(node, TENGINE_EINVAL, "the window has %d dimensions, expected 1",
                          window->dim_num);
     *out_length = window->dims[0];
     return TENGINE_OK;
@@ -227,9 +227,8 @@ static int infer_mel_weight_matrix(struct node* node)
         const uint32_t types = i < 3 ? TYPE_BIT(INT32) | TYPE_BIT(INT64) : TYPES_FLOAT;
         TENGINE_RETURN_IF_ERROR(require_type(node, i, types));
         if (input->elem_num != 1)
-            return fail_node(node, TENGINE_EINVAL,
-                             "input %d has %lld elements, it must be a scalar", i,
-                             (long long)input->elem_num);
+            return fail_node(node, TENGINE_EINVAL, "input %d has %lld elements, expected a scalar",
+                             i, (long long)input->elem_num);
     }
     int64_t mel_bins;
     int64_t dft_length;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sum of two tensors, normalised along its last axis, which language models compute between
-// their layers: SkipLayerNormalization and SkipSimplifiedLayerNormalization of ONNX Runtime. The
-// sum itself is the fourth output. The mean that the simplified one subtracts, and has as its
-// second output, is 0. Kernels: device/cpu/reference/norm/skip_norm.cc.
+// SkipLayerNormalization and SkipSimplifiedLayerNormalization of ONNX Runtime, used between layers
+// of language models: the sum of two tensors, normalised along its last axis. The sum itself is the
+// fourth output. The mean that the simplified one subtracts, and has as its second output, is 0.
+// Kernels: device/cpu/reference/norm/skip_norm.cc.
 #include <stdbool.h>
 
 #include "operator/infer.h"
@@ -14,7 +14,7 @@ static const op_field_t skip_norm_fields[] = {
     OP_FIELD(struct skip_norm_param, FLOAT, epsilon, .number = 1e-12f),
 };
 
-// Whether `skip` has the last dimensions of `input`, and 1 in place of those before them.
+// Whether `skip` has the last dimensions of `input`, and 1 for those before them.
 static bool repeats(const struct tensor* skip, const struct tensor* input)
 {
     if (skip->dim_num > input->dim_num) return false;
@@ -39,7 +39,7 @@ static int check_skip(const struct node* node)
                      (long long)input->elem_num);
 }
 
-// gamma, beta and bias have a value for each element of a row.
+// Checks that gamma, beta or bias has a value for each element of a row.
 static int check_list(const struct node* node, int index)
 {
     const struct tensor* list = get_ir_node_input(node, index);

@@ -7,7 +7,7 @@ struct skip_norm_param
     float epsilon;
 };
 
-// Their inputs and outputs. The simplified one has no beta: its bias is in beta's place.
+// Inputs and outputs of both. The simplified one has no beta: its bias is at beta's place.
 enum skip_norm_input
 {
     SKIP_NORM_INPUT,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that take or add elements at regular places: Slice, Pad,
-// CenterCropPad, Tile, ReverseSequence, Trilu.
-// Parameters are in slice_param.h.
+// Operators that take or add elements at regular intervals: Slice, Pad, CenterCropPad, Tile,
+// ReverseSequence, Trilu. Parameters are in slice_param.h.
 #include <limits.h>
 #include <string.h>
 
@@ -15,7 +14,7 @@ static int64_t clamp(int64_t value, int64_t minimum, int64_t maximum)
     return value < minimum ? minimum : value;
 }
 
-// The axes of optional input `index`, one of `count`; all axes from 0 on when it is absent.
+// Reads the axes of optional input `index`, one of `count`; all axes from 0 on if it is absent.
 static int read_optional_axes(const struct node* node, int index, int count,
                               int out_axes[MAX_SHAPE_DIM_NUM])
 {
@@ -43,7 +42,7 @@ static int read_optional_axes(const struct node* node, int index, int count,
 
 static struct slice_range make_range(int64_t start, int64_t end, int64_t step, int64_t dim)
 {
-    // Dimensions fit an int, so a longer step takes the same elements.
+    // Dimensions fit an int, so that a longer step takes the same elements.
     step = clamp(step, -INT_MAX, INT_MAX);
     if (start < 0) start += dim;
     if (end < 0) end += dim;
@@ -167,7 +166,7 @@ static int infer_pad(struct node* node)
     const struct tensor* value = get_ir_node_input(node, 2);
     if (value && (value->elem_num != 1 || value->data_type != data->data_type))
         return fail_node(node, TENGINE_EINVAL,
-                         "constant_value has %lld elements of %s, it must be "
+                         "constant_value has %lld elements of %s, expected "
                          "one %s",
                          (long long)value->elem_num, get_data_type_name(value->data_type),
                          get_data_type_name(data->data_type));
@@ -178,7 +177,7 @@ static int infer_pad(struct node* node)
     const bool constant = strcmp(param->mode, "constant") == 0;
     int64_t dims[MAX_SHAPE_DIM_NUM];
     for (int i = 0; i < data->dim_num; ++i) {
-        // The rest when negative pads have cut.
+        // The elements that are left by negative pads.
         const int64_t kept =
             data->dims[i] + (before[i] < 0 ? before[i] : 0) + (after[i] < 0 ? after[i] : 0);
         if (kept < 0)
@@ -282,7 +281,7 @@ static int infer_trilu(struct node* node)
         return fail_node(node, TENGINE_EINVAL, "the input has %d dimensions, expected at least 2",
                          input->dim_num);
     if (k && (k->elem_num != 1 || k->data_type != TENGINE_DT_INT64))
-        return fail_node(node, TENGINE_EINVAL, "k has %lld elements of %s, it must be one int64",
+        return fail_node(node, TENGINE_EINVAL, "k has %lld elements of %s, expected one int64",
                          (long long)k->elem_num, get_data_type_name(k->data_type));
     return set_node_output_like(node, 0, input, -1);
 }

@@ -22,12 +22,12 @@ struct slice_range
     int64_t length;
 };
 
-// One range for every axis of input 0. OP_SHAPE_LATER while an input has no data.
+// Computes a range for every axis of input 0. OP_SHAPE_LATER while an input has no data.
 int resolve_slice(const struct node* node, struct slice_range out_ranges[MAX_SHAPE_DIM_NUM]);
 
 struct center_crop_pad_param
 {
-    struct op_ints axes;  // absent: the first, as many as the shape has
+    struct op_ints axes;  // absent: the first ones, as many as the shape has
 };
 
 struct pad_param
@@ -37,8 +37,8 @@ struct pad_param
     float value;
 };
 
-// Elements added before and after every axis of input 0; negative: removed. OP_SHAPE_LATER while
-// an input has no data.
+// Computes the elements added before and after every axis of input 0; negative: removed.
+// OP_SHAPE_LATER while an input has no data.
 int resolve_pads(const struct node* node, int64_t out_before[MAX_SHAPE_DIM_NUM],
                  int64_t out_after[MAX_SHAPE_DIM_NUM]);
 

@@ -16,8 +16,8 @@ static int infer_softmax(struct node* node)
     return set_node_output_like(node, 0, input, -1);
 }
 
-// Puts Flatten before the node and a Reshape to the old shape after it. Both vanish again when it
-// turns out that the input has two dimensions.
+// Puts a Flatten before the node and a Reshape to the old shape after it. Simplification removes
+// both if the input has two dimensions.
 static int surround_with_flatten(struct graph* graph, struct node* node, int axis)
 {
     struct tensor* input = get_ir_node_input(node, 0);
@@ -37,15 +37,15 @@ static int surround_with_flatten(struct graph* graph, struct node* node, int axi
     return set_ir_node_output_tensor(reshape, 0, output);
 }
 
-// Before opset 13 the input was taken as a matrix: dimensions below `axis` by those from it on. At
-// the last axis that is the same.
+// Before opset 13 the input counted as a matrix: dimensions before `axis` by those from it on. At
+// the last axis the results are equal.
 static int lower_softmax(struct graph* graph, struct node* node)
 {
     const int axis = ((const struct softmax_param*)node->op.param_mem)->axis;
     const struct tensor* input = get_ir_node_input(node, 0);
     const struct tensor* output = get_ir_node_output(node, 0);
     if (!input || !output) {
-        return fail_node(node, TENGINE_EGRAPH, "input or output is not connected");
+        return fail_node(node, TENGINE_EGRAPH, "the input or the output is not connected");
     }
     const bool is_last = axis == -1 || (input->shape_set && axis == input->dim_num - 1);
     if (!is_last) TENGINE_RETURN_IF_ERROR(surround_with_flatten(graph, node, axis));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators with state that language models carry from token to token, other than by Attention:
-// TensorScatter writes new rows into a cache; CausalConvWithState convolves along the tokens, whose
-// last it keeps; LinearAttention keeps a matrix for each head (S. Yang et al., "Gated Delta
+// Operators with state that language models carry from token to token, in addition to Attention:
+// TensorScatter writes new rows into a cache; CausalConvWithState convolves along the tokens, and
+// keeps the last ones; LinearAttention keeps a matrix for each head (S. Yang et al., "Gated Delta
 // Networks", 2024). Parameters are in state_param.h; kernels are
 // device/cpu/reference/movement/state.cc.
 #include <string.h>
@@ -20,7 +20,7 @@ static int fail_shape(const struct node* node, int index, const char* expected)
                      index, tensor->name, tensor->dim_num, (long long)tensor->elem_num, expected);
 }
 
-// Input `index` is absent or has these dimensions.
+// Checks that input `index` is absent or has these dimensions.
 static bool has_dims(const struct node* node, int index, const int64_t dims[], int dim_num)
 {
     const struct tensor* tensor = get_ir_node_input(node, index);
@@ -48,7 +48,8 @@ static int infer_tensor_scatter(struct node* node)
     TENGINE_RETURN_IF_ERROR(require_type(node, 2, TYPE_BIT(INT64)));
     TENGINE_RETURN_IF_ERROR(normalize_axis(node, param->axis, cache->dim_num, &axis));
     if (axis == 0)
-        return fail_node(node, TENGINE_EINVAL, "axis is %d, the first of rank %d, the batches",
+        return fail_node(node, TENGINE_EINVAL,
+                         "axis is %d of rank %d, the axis of batches: expected a later one",
                          param->axis, cache->dim_num);
     bool fits = update->dim_num == cache->dim_num && update->dims[axis] <= cache->dims[axis];
     for (int i = 0; fits && i < cache->dim_num; ++i)
@@ -146,7 +147,8 @@ static int read_heads(const struct node* node, struct linear_attention_form* for
     return TENGINE_OK;
 }
 
-// An input that the update rule has or has not; its values for each token are `few` or `many`.
+// Reads an input that the update rule requires or excludes; it has `few` or `many` values for each
+// token.
 static int read_gate(const struct node* node, int index, bool is_needed, int64_t few, int64_t many,
                      int64_t* out_num)
 {

@@ -34,9 +34,9 @@ struct linear_attention_param
 {
     int q_num_heads;
     int kv_num_heads;
-    float scale;        // that of results; 0: 1 / sqrt(elements of a key)
+    float scale;        // factor of results; 0: 1 / sqrt(elements of a key)
     char* update_rule;  // linear, gated, delta, gated_delta
-    int chunk_size;     // how to compute it fast; results are the same
+    int chunk_size;     // a hint for speed; results do not depend on it
 };
 
 enum linear_attention_input
@@ -54,12 +54,12 @@ struct linear_attention_form
 {
     int64_t batch, tokens, heads, key_heads;
     int64_t depth, width;         // elements of a query and a key, and of a value
-    bool has_decay, has_beta;     // by the update rule
-    int64_t decay_num, beta_num;  // a token's: for each head, each element of keys; or one in all
+    bool has_decay, has_beta;     // depend on the update rule
+    int64_t decay_num, beta_num;  // values for a token: for each head, each element of keys; or one
 };
 
-// The meaning of a node with inputs of known shapes. EINVAL, with the values, for shapes and
-// parameters that do not go together.
+// Reads the meaning of a node with inputs of known shapes. EINVAL, with the values: shapes and
+// parameters contradict each other.
 int read_linear_attention(const struct node* node, struct linear_attention_form* out_form);
 
 TENGINE_EXTERN_C_END

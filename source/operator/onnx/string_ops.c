@@ -20,7 +20,7 @@ static int infer_concat(struct node* node)
     return set_node_output(node, 0, TENGINE_DT_STRING, dims, dim_num);
 }
 
-// The kernel alone knows how many parts the longest string has.
+// Only the kernel knows the largest number of parts that a string has.
 static int infer_split(struct node* node)
 {
     const struct string_split_param* param = node->op.param_mem;

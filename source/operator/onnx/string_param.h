@@ -7,7 +7,7 @@
 struct string_split_param
 {
     char* delimiter;  // NULL or "": runs of white space
-    int maxsplit;     // SPLIT_ALL: wherever there is one
+    int maxsplit;     // SPLIT_ALL: at every delimiter
 };
 
 #define SPLIT_ALL (-1)
@@ -20,7 +20,7 @@ struct string_normalizer_param
     struct op_strings stopwords;
 };
 
-// Two lists of one length: from strings to numbers and back.
+// Two lists of equal length: from strings to numbers and back.
 struct category_mapper_param
 {
     struct op_ints cats_int64s;

@@ -8,7 +8,7 @@
 #include "operator/row.h"
 #include "operator/type_set.h"
 
-// Lengths of n-grams asked for are lengths that the pool has.
+// Checks that the pool has n-grams of the requested lengths.
 static int check_gram_lengths(const struct node* node, const struct tfidf_param* param)
 {
     if (param->min_gram_length <= param->max_gram_length &&
@@ -19,13 +19,13 @@ static int check_gram_lengths(const struct node* node, const struct tfidf_param*
                      param->min_gram_length, param->max_gram_length, param->ngram_counts.num);
 }
 
-// The pool is divided into whole n-grams, and there is an output index for each.
+// Checks that the pool divides into whole n-grams with an output index each.
 static int check_pool(const struct node* node, const struct tfidf_param* param)
 {
     int64_t begin = 0;
     int64_t total = 0;
     if (param->ngram_counts.num > 0 && param->ngram_counts.values[0] != 0)
-        return fail_node(node, TENGINE_EINVAL, "ngram_counts begins with %lld, it must be 0",
+        return fail_node(node, TENGINE_EINVAL, "ngram_counts begins with %lld, expected 0",
                          (long long)param->ngram_counts.values[0]);
     for (int length = 1; length <= param->ngram_counts.num; ++length) {
         const int64_t end = get_ngram_end(param, length);
@@ -51,7 +51,7 @@ static int check_weights(const struct node* node, const struct tfidf_param* para
                      param->weights.num, param->ngram_indexes.num);
 }
 
-// max(ngram_indexes) + 1
+// Returns max(ngram_indexes) + 1.
 static int find_width(const struct node* node, const struct op_ints* indexes, int64_t* out_width)
 {
     *out_width = 0;
@@ -70,12 +70,13 @@ static int infer_tfidf(struct node* node)
     const struct tfidf_param* param = node->op.param_mem;
     const struct tensor* input = get_ir_node_input(node, 0);
     if (param->pool_strings.num > 0 && param->pool_int64s.num > 0)
-        return fail_node(node, TENGINE_EINVAL, "it has both pool_strings and pool_int64s");
+        return fail_node(node, TENGINE_EINVAL,
+                         "both pool_strings and pool_int64s are set, expected one");
     TENGINE_RETURN_IF_ERROR(require_type(
         node, 0,
         param->pool_strings.num > 0 ? TYPE_BIT(STRING) : TYPE_BIT(INT32) | TYPE_BIT(INT64)));
     if (input->dim_num != 1 && input->dim_num != 2)
-        return fail_node(node, TENGINE_EINVAL, "the input has %d dimensions, it must have 1 or 2",
+        return fail_node(node, TENGINE_EINVAL, "the input has %d dimensions, expected 1 or 2",
                          input->dim_num);
     TENGINE_RETURN_IF_ERROR(check_gram_lengths(node, param));
     TENGINE_RETURN_IF_ERROR(check_pool(node, param));

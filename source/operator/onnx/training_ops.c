@@ -9,7 +9,7 @@
 
 enum
 {
-    FIRST_TENSOR = 2  // input
+    FIRST_TENSOR = 2  // index of an input
 };
 
 static int require_scalar(const struct node* node, int index, const char* name)
@@ -28,14 +28,14 @@ static bool has_shape_of(const struct tensor* a, const struct tensor* b)
     return same;
 }
 
-// `kinds` of tensors: X, G and the states.
+// Infers a step with `kinds` kinds of tensors: X, G and the states.
 static int infer_step(struct node* node, int kinds)
 {
     const int number = (node->input_num - FIRST_TENSOR) / kinds;
     if (number * kinds != node->input_num - FIRST_TENSOR || node->output_num > number * (kinds - 1))
         return fail_node(node, TENGINE_EINVAL,
-                         "it has %d inputs and %d outputs, expected 2 + %d n and %d n",
-                         node->input_num, node->output_num, kinds, kinds - 1);
+                         "%d inputs and %d outputs, expected 2 + %d n and %d n", node->input_num,
+                         node->output_num, kinds, kinds - 1);
     TENGINE_RETURN_IF_ERROR(require_type(node, 0, TYPE_BIT(FP32) | TYPE_BIT(FP64)));
     TENGINE_RETURN_IF_ERROR(require_type(node, 1, TYPE_BIT(INT64)));
     TENGINE_RETURN_IF_ERROR(require_scalar(node, 0, "the learning rate"));

@@ -4,7 +4,7 @@
 
 #include "operator/operator.h"
 
-// All of them; each operator uses some.
+// Parameters of all of them; each operator uses some.
 struct training_param
 {
     float norm_coefficient;

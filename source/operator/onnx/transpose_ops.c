@@ -21,7 +21,7 @@ static int infer_transpose(struct node* node)
         const int64_t from = param->perm.num ? param->perm.values[i] : rank - 1 - i;
         if (from < 0 || from >= rank || (seen >> from & 1u))
             return fail_node(node, TENGINE_EINVAL,
-                             "perm[%d] is %lld; perm must be a permutation of 0..%d", i,
+                             "perm[%d] is %lld, expected a permutation of 0..%d", i,
                              (long long)from, rank - 1);
         seen |= 1u << from;
         dims[i] = data->dims[from];
@@ -39,7 +39,7 @@ static int require_images(const struct node* node)
 {
     const struct tensor* input = get_ir_node_input(node, 0);
     if (input->dim_num == 4) return TENGINE_OK;
-    return fail_node(node, TENGINE_EINVAL, "the input has %d dimensions, it must have 4 (NCHW)",
+    return fail_node(node, TENGINE_EINVAL, "the input has %d dimensions, expected 4 (NCHW)",
                      input->dim_num);
 }
 
@@ -90,7 +90,7 @@ static const ir_method_t* const rows[] = {
            .max_output = 1, OP_FIELDS(block_fields), .param_size = sizeof(struct block_param),
            .traits = OP_TAKES_STRINGS | OP_TAKES_COMPLEX, .infer_shape = infer_depth_to_space),
     OP_ROW(SpaceToDepth, .version = 1, .min_input = 1, .max_input = 1, .min_output = 1,
-           .max_output = 1, .fields = block_fields, .field_num = 1,  // no mode
+           .max_output = 1, .fields = block_fields, .field_num = 1,  // without a mode
            .param_size = sizeof(struct block_param), .traits = OP_TAKES_STRINGS | OP_TAKES_COMPLEX,
            .infer_shape = infer_space_to_depth),
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise operators with one input and without tunable shape: functions, roundings, logic.
-// Activations that carry parameters are in activation_ops.c.
+// Element-wise operators with one input and without parameters: functions, roundings, logic.
+// Activations with parameters are in activation_ops.c.
 #include "operator/infer.h"
 #include "operator/onnx/unary_param.h"
 #include "operator/row.h"

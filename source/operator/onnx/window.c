@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Explicit padding and output sizes, after the formulas of the ONNX specification of Conv,
-// ConvTranspose and the pools. See window.h.
+// Padding and output sizes, by the formulas of the ONNX specification for Conv, ConvTranspose and
+// the pools. See window.h.
 #include "operator/onnx/window.h"
 
 #include <inttypes.h>
@@ -8,8 +8,8 @@
 
 #include "operator/infer.h"
 
-// A list is absent or has `num` values within [minimum, INT32_MAX]. A field's row cannot state the
-// number, which depends on the input's rank.
+// Checks that a list is absent or has `num` values within [minimum, INT32_MAX]. A field's row
+// cannot state `num`, which depends on the input's rank.
 static int check_list(const struct node* node, const char* name, const struct op_ints* list,
                       int num, int64_t minimum)
 {
@@ -29,7 +29,7 @@ static int64_t value_or(const struct op_ints* list, int index, int64_t otherwise
     return list->num == 0 ? otherwise : list->values[index];
 }
 
-// Sizes, kernel, strides, dilations and (explicit) pads of all axes; not the output.
+// Reads sizes, kernel, strides, dilations and (explicit) pads of all axes; not the output.
 static int read_axes(const struct node* node, const struct window_param* param,
                      const struct tensor* input, const int kernel[], struct window* window)
 {
@@ -73,13 +73,14 @@ static bool is_same_padded(const struct window_param* param)
     return has_auto_pad(param, "SAME_UPPER") || has_auto_pad(param, "SAME_LOWER");
 }
 
-// All factors are below 2^31, so int64 holds the products here and below.
+// All factors are below 2^31, so that int64 holds the products here and below.
 static int64_t kernel_extent(const struct window_axis* axis)
 {
     return ((int64_t)axis->kernel - 1) * axis->dilation + 1;
 }
 
-// Halves the total; the odd one goes to the end when `upper`. False when it does not fit.
+// Splits the total padding in two; if it is odd, the larger part is at the end if `upper`. False if
+// it does not fit.
 static bool set_pads(struct window_axis* axis, int64_t total, bool upper)
 {
     if (total < 0) total = 0;
@@ -89,7 +90,7 @@ static bool set_pads(struct window_axis* axis, int64_t total, bool upper)
     return true;
 }
 
-// The number of windows of a padded axis; < 1 when none fits.
+// Returns the number of windows of a padded axis; < 1 if none fits.
 static int64_t count_windows(const struct window_axis* axis, bool ceil_mode)
 {
     const int64_t stride = axis->stride;
@@ -97,7 +98,7 @@ static int64_t count_windows(const struct window_axis* axis, bool ceil_mode)
     const int64_t slack = padded - kernel_extent(axis) + (ceil_mode ? stride - 1 : 0);
     if (slack < 0) return 0;
     int64_t count = slack / stride + 1;
-    // A window that would start in the end's padding or beyond sees no input: it is left out.
+    // A window that would start in the end's padding or beyond covers no input, and is left out.
     if (ceil_mode && (count - 1) * stride >= (int64_t)axis->input + axis->pad_begin) --count;
     return count;
 }
@@ -116,7 +117,7 @@ static int resolve_axis(const struct node* node, const struct window_param* para
         if (valid) axis->pad_begin = axis->pad_end = 0;
         output = count_windows(axis, param->ceil_mode && !valid);
     }
-    // An empty input gives an empty output where padding does not fill it.
+    // An empty input gives an empty output unless padding fills it.
     if (!fits || output > INT32_MAX || (output < 1 && axis->input > 0))
         return fail_node(node, TENGINE_EINVAL,
                          "axis %d: no window of extent %" PRId64
@@ -139,7 +140,7 @@ static int resolve_transposed_axis(const struct node* node, const struct window_
                                    int64_t output_padding, int64_t wanted, int index,
                                    struct window_axis* axis)
 {
-    // The length that the windows cover when nothing is cut off.
+    // The length that the windows cover without cropping.
     int64_t full;
     if (__builtin_mul_overflow((int64_t)axis->input - 1, axis->stride, &full) ||
         __builtin_add_overflow(full, kernel_extent(axis) + output_padding, &full))

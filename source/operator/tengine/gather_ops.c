@@ -244,7 +244,7 @@ static int find_dense_shape(const struct node* node, int64_t out_dims[2], int* o
     for (int i = 0; i < *out_num; ++i)
         if (out_dims[i] < 1)
             return fail_node(node, TENGINE_ERANGE,
-                             "output_shape_size%d is %lld, it must be positive", i,
+                             "output_shape_size%d is %lld, expected a positive number", i,
                              (long long)out_dims[i]);
     return TENGINE_OK;
 }

@@ -341,7 +341,7 @@ static int lower_reorg(struct graph* graph, struct node* node)
 static int check_pad(const struct node* node, const char* name, int size)
 {
     if (size >= 0) return TENGINE_OK;
-    return fail_node(node, TENGINE_ERANGE, "%s is %d, it must not be negative", name, size);
+    return fail_node(node, TENGINE_ERANGE, "%s is %d, expected 0 or more", name, size);
 }
 
 static struct tensor* emit_zero_padding(emitter_t* emit, struct tensor* input,
@@ -406,12 +406,11 @@ static int lower_batch_to_space(struct graph* graph, struct node* node)
     if (param->crop_top < 0 || param->crop_bottom < 0 || param->crop_left < 0 ||
         param->crop_right < 0 || (int64_t)param->crop_top + param->crop_bottom >= height ||
         (int64_t)param->crop_left + param->crop_right >= width)
-        return fail_node(
-            node, TENGINE_ERANGE,
-            "crops %d and %d of %lld rows, %d and %d of %lld columns; they must not be "
-            "negative and must leave something",
-            param->crop_top, param->crop_bottom, (long long)height, param->crop_left,
-            param->crop_right, (long long)width);
+        return fail_node(node, TENGINE_ERANGE,
+                         "crops %d and %d of %lld rows, %d and %d of %lld columns, expected 0 or "
+                         "more that leave an element",
+                         param->crop_top, param->crop_bottom, (long long)height, param->crop_left,
+                         param->crop_right, (long long)width);
     static const int64_t order[] = {2, 3, 4, 0, 5, 1};
     const int64_t blocks[] = {y, x, dims[0] / (x * y), dims[1], dims[2], dims[3]};
     const int64_t whole[] = {dims[0] / (x * y), dims[1], height, width};

@@ -92,7 +92,8 @@ static int finish_resized(emitter_t* emit, const struct resize_kind* kind, const
 static int check_scale(const struct node* node, const char* name, float scale)
 {
     if (scale > 0 && isfinite(scale)) return TENGINE_OK;
-    return fail_node(node, TENGINE_ERANGE, "%s is %g, it must be positive", name, (double)scale);
+    return fail_node(node, TENGINE_ERANGE, "%s is %g, expected a positive number", name,
+                     (double)scale);
 }
 
 static int lower_upsample(struct graph* graph, struct node* node)

@@ -161,7 +161,7 @@ static int lower_range_slice(emitter_t* emit, struct tensor* input, int axis)
     const struct tm_slice_param* param = emit->origin->op.param_mem;
     const int step = param->isonnx && !param->ismxnet ? param->step : 1;
     if (step < 1)
-        return fail_emitting(emit, TENGINE_ERANGE, "step is %d, it must be positive", step);
+        return fail_emitting(emit, TENGINE_ERANGE, "step is %d, expected a positive number", step);
     const struct axis_cut cut = {.axis = axis,
                                  .begin = param->begin,
                                  .end = param->end == 0 ? INT_MAX : param->end,
@@ -443,7 +443,8 @@ static int lower_crop(struct graph* graph, struct node* node)
             "flag is %d and num_args %d, expected flag 0, or flag 1 with 1 or 2 arguments",
             param->flag, param->num_args);
     if ((param->flag == 0 || param->num_args == 2) && (!reference || reference->dim_num != 4))
-        return fail_node(node, TENGINE_EINVAL, "its reference (input 1) must have 4 dimensions");
+        return fail_node(node, TENGINE_EINVAL,
+                         "the reference, input 1, is missing or not of rank 4");
     struct axis_cut cuts[4];
     int num = 0;
     TENGINE_RETURN_IF_ERROR(param->flag == 0 ? find_caffe_crop(node, cuts, &num)
@@ -469,7 +470,7 @@ static int read_pads(const struct node* node, int64_t before[4], int64_t after[4
         after[i] = pads[i][1] == -1 ? 0 : pads[i][1];
         if (before[i] < 0 || after[i] < 0)
             return fail_node(node, TENGINE_ERANGE,
-                             "padding %lld and %lld on axis %d; they must not be negative",
+                             "padding %lld and %lld on axis %d, expected 0 or more",
                              (long long)before[i], (long long)after[i], i);
         if (i >= rank && (before[i] || after[i]))
             return fail_node(node, TENGINE_EINVAL,

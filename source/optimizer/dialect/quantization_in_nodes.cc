@@ -25,7 +25,7 @@ int check_parameters(const struct tensor& tensor)
     for (int i = 0; i < tensor.quant_param_num; ++i)
         if (!std::isfinite(scales_of(tensor)[i]) || scales_of(tensor)[i] <= 0)
             return tengine_error_set(TENGINE_EINVAL,
-                                     "tensor '%s' has the scale %g; it must be positive",
+                                     "tensor '%s' has the scale %g, expected a positive number",
                                      tensor.name, static_cast<double>(scales_of(tensor)[i]));
     return TENGINE_OK;
 }

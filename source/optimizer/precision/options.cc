@@ -202,12 +202,12 @@ int check_calibration(const graph& graph)
         if (tensor.data_type != TENGINE_DT_FP32 || tensor.quant_param_num != 1) continue;
         if (!std::isfinite(tensor.scale) || tensor.scale <= 0)
             return tengine_error_set(TENGINE_EINVAL,
-                                     "tensor '%s' has the scale %g; it must be positive",
+                                     "tensor '%s' has the scale %g, expected a positive number",
                                      tensor.name, static_cast<double>(tensor.scale));
         if (tensor.zero_point < lowest || tensor.zero_point > lowest + 255)
             return tengine_error_set(TENGINE_ERANGE,
-                                     "tensor '%s' has the zero point %d; for a run in %s it must "
-                                     "be in %d to %d",
+                                     "tensor '%s' has the zero point %d; for a run in %s it is "
+                                     "expected in %d to %d",
                                      tensor.name, tensor.zero_point, is_signed ? "int8" : "uint8",
                                      lowest, lowest + 255);
     }

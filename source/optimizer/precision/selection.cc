@@ -193,8 +193,8 @@ bool Ranges::has(const tensor& value)
     if (answer.is_known && status_ == TENGINE_OK &&
         !(std::isfinite(range.low) && std::isfinite(range.high) && range.low <= range.high))
         status_ = tengine_error_set(TENGINE_EINVAL,
-                                    "the range of tensor '%s' is %g to %g; both ends must be "
-                                    "finite, the first not above the second",
+                                    "the range of tensor '%s' is %g to %g, expected "
+                                    "finite numbers in ascending order",
                                     value.name, range.low, range.high);
     return answer.is_known;
 }

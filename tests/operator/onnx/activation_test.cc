@@ -57,7 +57,7 @@ TEST(Activation, GeluApproximation)
     expect_near(numbers_of(graph.evaluate()), {-0.15880801f, 0, 0.84119199f});
 }
 
-// Operators of ONNX Runtime; by value, since another node computes them.
+// Operators of ONNX Runtime; compared by value, since another node computes them.
 TEST(Activation, GeluWithABiasAndApproximations)
 {
     const auto apply_with_bias = [](const char* op) {
@@ -77,7 +77,7 @@ TEST(Activation, GeluWithABiasAndApproximations)
     expect_near(apply("com.microsoft.QuickGelu", {-1, 1}, "alpha", 2), {-0.11920292f, 0.88079708f});
 }
 
-// Inputs are counted before the operator becomes others, which take fewer.
+// Inputs are counted before the operator is lowered to others, which have fewer.
 TEST(Activation, GeluWithABiasTooManyIsRefused)
 {
     ConstantGraph graph;

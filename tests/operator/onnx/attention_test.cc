@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention: windows, masks that end early, rows that see nothing, types, refusals. Numbers are
-// compared by the suite.
+// Attention: windows, short masks, fully masked rows, types, refusals. The suite compares numbers.
 #include <cmath>
 #include <limits>
 
@@ -35,7 +34,7 @@ TEST(Attention, SeesAWindow)
     make_mean(4).number("is_causal", 1).number("left_window_size", 0).expect({1, 2, 4, 8}, 0);
 }
 
-// The last token is at the last key that is not padding; a token before the first key sees none.
+// The last token is at the last key without padding; a token before the first key sees none.
 TEST(Attention, LengthsMoveTheTokens)
 {
     make_mean(2).absent().absent().absent().values<int64_t>({1}, {3}).expect({7 / 3.f, 7 / 3.f},
@@ -68,7 +67,7 @@ TEST(Attention, AMaskMayEndBeforeTheKeys)
     make_mean(1).bools({4}, {0, 0, 0, 0}).expect({0}, 0);
 }
 
-// Neither keys nor values of padding count.
+// Keys and values of the padding are ignored.
 TEST(Attention, PaddingMayBeAnything)
 {
     NodeCase made("Attention");
@@ -77,7 +76,7 @@ TEST(Attention, PaddingMayBeAnything)
     made.values<int64_t>({1}, {1}).expect({3}, 0);
 }
 
-// An infinite score has no exponential.
+// The exponential of an infinite score is undefined.
 TEST(Attention, AnInfiniteScoreIsNotANumber)
 {
     NodeCase made("Attention");

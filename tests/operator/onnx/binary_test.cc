@@ -41,7 +41,7 @@ int count(const std::vector<int>& dims)
     return product;
 }
 
-// Index of the element of `dims` that belongs to `position` in an output of shape `to`.
+// Returns the index of the element of `dims` for `position` in an output of shape `to`.
 int source_of(const std::vector<int>& dims, const std::vector<int>& to, int position)
 {
     int index = 0;

@@ -98,8 +98,8 @@ TEST(Cast, IntegersKeepTheirLowBits)
 
 TEST(Cast, DoubleIsRoundedToHalfOnce)
 {
-    // Just above the middle between 1 and the next fp16 value: as a float it is the middle itself,
-    // and that would round to 1.
+    // Just above the middle between 1 and the next fp16 value: as a float it is exactly the middle,
+    // which would round to 1.
     const double above = 1.0 + 0x1p-11 + 0x1p-40;
     const auto halves = cast<Half, double>({above, -above, 65520.0, 1e300, 1.0 + 0x1p-11});
     EXPECT_EQ(static_cast<float>(halves[0]), 1.0f + 0x1p-10f);

@@ -20,7 +20,7 @@ constexpr int kType = std::is_same_v<T, Single>   ? TENGINE_DT_COMPLEX64
                       : std::is_same_v<T, Double> ? TENGINE_DT_COMPLEX128
                                                   : TENGINE_DT_INT64;
 
-// The number that stands for an integer; 0 for 0.
+// Returns the complex number for an integer; 0 for 0.
 template <class T>
 T element(int64_t number)
 {

@@ -29,7 +29,7 @@ class ConstantGraph
     {
         builder_.constant(name, std::move(dims), values, cpu::data_type_of<T>());
     }
-    // Any bytes, as a file may hold them.
+    // Adds any bytes, as in files.
     void bools(const std::string& name, std::vector<int> dims, const std::vector<uint8_t>& values)
     {
         builder_.constant(name, std::move(dims), values, TENGINE_DT_BOOL);
@@ -42,9 +42,9 @@ class ConstantGraph
         return builder_.add(op, std::move(inputs), std::move(outputs), opset);
     }
 
-    // The evaluated tensor; null, with a test failure, when the passes fail.
+    // Returns the evaluated tensor; null, with a test failure, if the passes fail.
     const tensor* evaluate(const std::string& name = "y");
-    // The passes fail with `code` and a message that contains `part`.
+    // Expects the passes to fail with `code` and a message that contains `part`.
     void expect_failure(int code, const std::string& part);
 
     IrBuilder& builder() { return builder_; }
@@ -58,7 +58,7 @@ class ConstantGraph
 
 std::vector<int> dims_of(const tensor* value);
 
-// The elements, which must be of type T.
+// Returns the elements, which must be of type T.
 template <class T>
 std::vector<T> values_of(const tensor* value)
 {
@@ -70,10 +70,10 @@ std::vector<T> values_of(const tensor* value)
 
 std::vector<std::string> texts_of(const tensor* value);
 
-// The elements of any float type, or the bytes of a bool tensor, as numbers.
+// Returns the elements of any float type, or the bytes of a bool tensor, as numbers.
 std::vector<float> numbers_of(const tensor* value);
 
-// The names of all operators with this trait, which must be of ONNX's own domain.
+// Returns the names of all operators with this trait, which must be of ONNX's own domain.
 std::set<std::string> list_operators(uint32_t trait);
 
 }  // namespace tengine::test

@@ -39,7 +39,7 @@ int64_t product(const std::vector<int>& dims)
     return result;
 }
 
-// A convolution over two spatial axes (the first of size 1 stands for none).
+// A convolution over two spatial axes; a first axis of size 1 means only one.
 struct Case
 {
     int batch, channels, height, width;
@@ -58,8 +58,8 @@ int extent(int kernel, int64_t dilation)
     return (kernel - 1) * static_cast<int>(dilation) + 1;
 }
 
-// Calls body(n, m, c, ky, kx, oy, ox, iy, ix) for all elements that meet, in the sense of Conv:
-// input coordinate = output coordinate * stride + k * dilation - pad.
+// Calls body(n, m, c, ky, kx, oy, ox, iy, ix) for all matching elements of a Conv: input coordinate
+// = output coordinate * stride + k * dilation - pad.
 template <class Body>
 void for_each_product(const Case& c, int rows, int columns, int input_rows, int input_columns,
                       const Body& body)
@@ -151,8 +151,8 @@ TYPED_TEST(FloatConv, ForwardIsItsDefinition)
     }
 }
 
-// The roles of input and output exchanged: every input value is spread over the outputs that a
-// forward convolution of the same window would have read.
+// Input and output exchange their roles: every input value is added to the outputs that a forward
+// convolution with the same window would have read.
 TYPED_TEST(FloatConv, TransposedIsItsDefinition)
 {
     for (size_t number = 0; number < kCases.size(); ++number) {
@@ -222,8 +222,8 @@ TEST(Conv, QuantizedPerChannel)
     node* node = graph.add("QLinearConv", {"x", "x_scale", "x_zero", "w", "w_scale", "w_zero",
                                            "y_scale", "y_zero", "bias"});
     set(node, "pads", {0, 0, 0, 1});
-    // Sums: x - 1 = -6 -1 6, padding 0; w = {1 2}, {2 -5} with their zero points taken off.
-    // Channel 0: -8+4, 11+4, 6+4, times 2; channel 1: -7+100, -32+100, 12+100, times 0.25.
+    // Sums: x - 1 = -6 -1 6, padding 0; w = {1 2}, {2 -5} less their zero points. Channel 0: -8+4,
+    // 11+4, 6+4, times 2; channel 1: -7+100, -32+100, 12+100, times 0.25.
     EXPECT_EQ(values_of<uint8_t>(graph.evaluate()), (std::vector<uint8_t>{2, 40, 30, 33, 27, 38}));
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DecoderMaskedMultiHeadAttention of ONNX Runtime: against its definition, written here, and where
-// it has beams or gives its scores against numbers of ONNX Runtime 1.30 for the same inputs
-// (node_case.h).
+// DecoderMaskedMultiHeadAttention of ONNX Runtime: against its definition, written here, and for
+// beams and scores against results of ONNX Runtime 1.30 for the same inputs (node_case.h).
 #include <cmath>
 
 #include "node_case.h"
@@ -41,7 +40,7 @@ Floats attend(const Floats& query, const Floats& keys, const Floats& values, con
     return result;
 }
 
-// The cache has a row for each head and token: room for `room` tokens, two of which are there.
+// The cache has a row for each head and token: room for `room` tokens, two of which are used.
 void decode(bool is_shared, bool has_mask)
 {
     SCOPED_TRACE(testing::Message() << is_shared << has_mask);
@@ -105,8 +104,8 @@ TEST(DecoderMaskedMultiHeadAttention, SeesTheKeysOfAnEncoder)
                 kTolerance);
 }
 
-// Two sequences of two beams, one head: the keys of a token of the past lie in the beam that
-// cache_indirection names. Its entries for tokens to come are not read.
+// Two sequences of two beams, one head: cache_indirection names the beam that has the keys of a
+// token of the past. Its entries for later tokens are not read.
 NodeCase make_beams()
 {
     NodeCase made("com.microsoft.DecoderMaskedMultiHeadAttention");
@@ -143,7 +142,7 @@ TEST(DecoderMaskedMultiHeadAttention, FindsThePastOfABeam)
                 0, "values");
 }
 
-// A mask has a row for each beam, a bias for each sequence: its first two.
+// A mask has a row for each beam, a bias one for each sequence: its first two.
 TEST(DecoderMaskedMultiHeadAttention, MasksAndShowsTheScoresOfBeams)
 {
     NodeCase made = make_beams();

@@ -9,7 +9,7 @@ using cpu::Half;
 using Dims = std::vector<int>;
 using Floats = std::vector<float>;
 
-// One axis: taps of a signal 1, 2, 4, 8 that are moved by half an element.
+// One axis: taps of a signal 1, 2, 4, 8 with offsets of half an element.
 TEST(DeformConv, ReadsBetweenElements)
 {
     NodeCase made("DeformConv");

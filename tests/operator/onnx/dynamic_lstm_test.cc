@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // DynamicQuantizeLSTM against results of ONNX Runtime 1.30 (npm's onnxruntime-node) for the same
-// inputs, which a generator makes again. Every row of X holds 1 and -1, its largest magnitudes, and
-// there is one sequence: then a range for each row is the range of all. Weights have 7 bits, whose
-// products no processor saturates.
+// inputs, which a generator reproduces. Every row of X contains 1 and -1, its largest magnitudes,
+// and there is one sequence: then the range of each row is the range of all. Weights have 7 bits,
+// whose products saturate on no processor.
 #include "operator/param.h"
 #include "quantized_graph.h"
 
@@ -93,7 +93,7 @@ void expect_near(const std::vector<float>& values, const std::vector<float>& exp
         EXPECT_NEAR(values[i], expected[i], error) << i;
 }
 
-// Each side rounds floats below 1 some ten times in a step.
+// Each side rounds floats below 1 about ten times in a step.
 TEST(DynamicQuantizeLSTM, OfOneScale)
 {
     const Case tested = {
@@ -123,8 +123,8 @@ TEST(DynamicQuantizeLSTM, OfAScaleForEachRowInBothDirections)
 }
 
 // The library computes in float. ONNX Runtime rounds X to steps of 2 / 255 and states below 0.3 to
-// some of 0.6 / 255: with weights below 0.15 and 0.32 sums of six and four products are off by
-// 0.005 at most. A cell takes all of that, and half as much again from the step before.
+// steps of 0.6 / 255: with weights below 0.15 and 0.32 the error of sums of six and four products
+// is at most 0.005. A cell includes all of it, and half as much again from the step before.
 TEST(DynamicQuantizeLSTM, OfWeightsWithAZeroPoint)
 {
     const Case tested = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Einsum: equations beyond those of the ONNX suite, types, and equations that make no sense.
+// Einsum: equations beyond those of the ONNX suite, types, and invalid equations.
 #include <cstring>
 
 #include "constant_graph.h"
@@ -107,8 +107,8 @@ TEST(Einsum, RefusesWhatMakesNoSense)
     refuse("i->i...i...", {{2}}, "two ellipses");
 }
 
-// An empty tensor may have no memory: nothing is read, nor is the place of an element computed,
-// which clang's undefined behaviour sanitizer sees.
+// An empty tensor may have no memory: nothing is read, and no address of an element is computed,
+// which clang's undefined behaviour sanitizer would detect.
 TEST(Einsum, SumsOfNothing)
 {
     const auto evaluate = [](const char* equation, const std::vector<Dims>& shapes) {

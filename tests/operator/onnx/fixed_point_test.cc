@@ -7,7 +7,7 @@
 namespace tengine::test {
 namespace {
 
-// sum * factor / 2^shift by division of magnitudes, halves to even.
+// Returns sum * factor / 2^shift by division of magnitudes, halves to even.
 int64_t divide(int64_t sum, ir_multiplier_t multiplier)
 {
     const int64_t product = sum * multiplier.factor;

@@ -82,7 +82,7 @@ TEST(FusedGemm, RefusesActivations)
         .expect_failure(TENGINE_ENOTSUP, "activation Cos is not supported");
 }
 
-// ONNX Runtime has this for graphics processors alone.
+// ONNX Runtime supports this on GPUs only.
 TEST(BiasAdd, AddsBoth)
 {
     NodeCase made = make("BiasAdd");
@@ -133,8 +133,8 @@ TEST(EmbedLayerNormalization, RefusesWhatDoesNotFit)
     less.expect_failure(TENGINE_EINVAL, "input 5 is missing");
 }
 
-// With one group for each channel a plane is normalised by itself: x is -1 and 1, or 0. Swish of 1
-// is 0.731059. ONNX Runtime has this for graphics processors alone.
+// With one group for each channel a plane is normalised alone: x is -1 and 1, or 0. Swish of 1 is
+// 0.731059. ONNX Runtime supports this on GPUs only.
 TEST(GroupNorm, HasItsChannelsLast)
 {
     NodeCase made = make("GroupNorm");
@@ -213,7 +213,7 @@ TEST(MicrosoftQuantizeLinear, HasScalesAlongAnAxis)
     dequantize.values<uint8_t>({}, {10}).expect({-5, 15, 35, 55}, 0);
 }
 
-// ONNX Runtime describes both of these, and computes neither on a CPU.
+// ONNX Runtime specifies both, and supports neither on a CPU.
 TEST(MulInteger, SubtractsZeroPoints)
 {
     NodeCase made = make("MulInteger");
@@ -248,7 +248,7 @@ NodeCase make_gather(int bits, const std::vector<int64_t>& indices)
     return made;
 }
 
-// In ONNX Runtime, too, blocks have 16 elements of 18, then 2.
+// As in ONNX Runtime, blocks have 16 elements of 18, then 2.
 TEST(GatherBlockQuantized, RowsOfBlocks)
 {
     make_gather(4, {-1})

@@ -15,7 +15,7 @@ TEST(SwiGLU, GatesBySwish)
     made.expect({5.892083f, -0.476812f}, 2e-6f);
 }
 
-// The halves are 1, 2 and 1, 0, whose Gelu is 0.841345 and 0.
+// The parts are 1, 2 and 1, 0, whose Gelu is 0.841345 and 0.
 TEST(BiasSplitGelu, GatesByGelu)
 {
     NodeCase made("com.microsoft.BiasSplitGelu");

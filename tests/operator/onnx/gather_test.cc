@@ -91,7 +91,7 @@ TEST(GatherND, BatchesMatch)
     wrong.expect_failure(TENGINE_EINVAL, "batch dimension 0");
 }
 
-// ScatterElements of 3 and 5 both to the middle of 1 2 4.
+// Scatters 3 and 5 both to the middle of 1 2 4.
 template <class T>
 std::vector<T> scatter(const char* reduction)
 {

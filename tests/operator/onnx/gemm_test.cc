@@ -108,7 +108,7 @@ TYPED_TEST(Product, GemmTransposesAndAdds)
     }
 }
 
-// A type's NaN, or where it has none, a number whose product with 0 in double loses bits.
+// Returns a type's NaN, or if it has none, a number whose product with 0 in double loses bits.
 template <class T>
 T make_unread()
 {
@@ -134,7 +134,7 @@ TYPED_TEST(Product, GemmWithBetaZeroDoesNotReadC)
     }
 }
 
-// Where no factor is involved, integers keep their bits.
+// Without factors, integers keep their bits.
 TEST(Gemm, IntegersKeepAllBitsWithBetaZero)
 {
     ConstantGraph graph;
@@ -146,7 +146,7 @@ TEST(Gemm, IntegersKeepAllBitsWithBetaZero)
               (std::vector<int64_t>{INT64_C(9007199254740991)}));
 }
 
-// As numpy and ONNX Runtime have it: the product is computed.
+// As in numpy and ONNX Runtime, the product is computed.
 TYPED_TEST(FloatProduct, GemmWithAlphaZeroReadsAAndB)
 {
     for (const int n : {1, 40}) {
@@ -228,7 +228,7 @@ TEST(Gemm, MultiplyAccumulates)
 
 TYPED_TEST(FloatProduct, InverseTimesTheMatrixIsOne)
 {
-    // A pivot of 0 comes first; then one matrix of a stack of two.
+    // A pivot of 0 is first; then one matrix of a stack of two.
     const std::vector<float> values = {0, 2, 1, 1, 0, 0.5f, 3, 1, -1, 2, 0, 0, 0, 4, 0, 0, 0, 8};
     std::vector<TypeParam> matrices;
     for (const float value : values)

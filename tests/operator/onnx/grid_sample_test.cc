@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GridSample against PyTorch's definition written out: a tap beyond the border is resolved for
-// itself in mode cubic, and for the whole point otherwise.
+// GridSample against PyTorch's definition written out: a tap outside the image is resolved alone in
+// mode cubic, and for the whole point otherwise.
 #include <cmath>
 #include <cstring>
 
@@ -20,7 +20,7 @@ struct Sampling
     bool is_aligned;
 };
 
-// Between mirrors at the centres of the outer pixels, or at their outer sides.
+// Reflects at the centres of the outer pixels, or at their outer sides.
 double reflect(double x, int size, bool is_aligned)
 {
     const double low = is_aligned ? 0 : -0.5, range = is_aligned ? size - 1 : size;
@@ -51,7 +51,7 @@ double weigh(double distance)
     return d < 2 ? a * d * d * d - 5 * a * d * d + 8 * a * d - 4 * a : 0;
 }
 
-// How much each pixel of an axis counts for a value of the grid.
+// Returns the weight of each pixel of an axis for a value of the grid.
 std::vector<double> weigh_pixels(double value, int size, const Sampling& how)
 {
     std::vector<double> weights(static_cast<size_t>(size), 0);
@@ -67,7 +67,7 @@ std::vector<double> weigh_pixels(double value, int size, const Sampling& how)
     return weights;
 }
 
-// One image of these sizes, read at points some of which lie beyond every side.
+// An image of these sizes, read at points some of which are beyond every side.
 struct GridCase
 {
     Dims sizes;
@@ -81,7 +81,7 @@ struct GridCase
             count *= static_cast<size_t>(dim);
         for (size_t i = 0; i < count; ++i)
             image.push_back(static_cast<double>(i * 7 % 11) - 4);
-        // Sixteenths, which every type holds.
+        // Sixteenths, which every type represents.
         for (size_t i = 0; i < static_cast<size_t>(point_num) * dims.size(); ++i)
             grid.push_back((static_cast<int>(i * 13 % 53) - 26) / 16.0);
     }
@@ -112,7 +112,7 @@ std::vector<T> convert(const std::vector<double>& values)
     return converted;
 }
 
-// The modes of the opset that has planes alone have names of their own.
+// The modes of the opset for two dimensions have other names.
 const char* name_in(const std::string& mode, int opset)
 {
     if (opset == 20) return mode.c_str();

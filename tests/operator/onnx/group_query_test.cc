@@ -20,7 +20,7 @@ using Dims = std::vector<int>;
 class Attention
 {
   public:
-    // Replaces the input it has.
+    // Replaces the present input.
     template <class T = float>
     Attention& input(int index, const Dims& dims, std::vector<T> values = {})
     {
@@ -105,7 +105,7 @@ class GroupQueryOf : public testing::Test
 using Types = testing::Types<float, Half, BFloat16, double>;
 TYPED_TEST_SUITE(GroupQueryOf, Types);
 
-// All keys are the same, so that a result is the mean of the values so far.
+// All keys are equal, so that a result is the mean of the values so far.
 TYPED_TEST(GroupQueryOf, IsTheMeanOfValuesWithEqualKeys)
 {
     const auto fill = [](Attention& attention) {
@@ -119,7 +119,7 @@ TYPED_TEST(GroupQueryOf, IsTheMeanOfValuesWithEqualKeys)
     fill(results);
     EXPECT_EQ(numbers_of(results.evaluate("y")), (std::vector<float>{3, 4, 3, 4, 7, 6, 7, 6}));
     fill(values);
-    // The rows behind the new one are 0 in a copy.
+    // The rows after the new one are 0 in a copy.
     EXPECT_EQ(numbers_of(values.evaluate("present_value")),
               (std::vector<float>{0, 3, 3, 6, 6, 3, 0, 0, 6, 6, 3, 3, 12, 9, 0, 0}));
 }
@@ -161,7 +161,7 @@ TEST(GroupQuery, GivesScores)
     }
 }
 
-// Turned by a quarter, (1, 0) is (0, 1) and (0, 1) is (-1, 0).
+// Rotated by a quarter, (1, 0) is (0, 1) and (0, 1) is (-1, 0).
 TEST(GroupQuery, TurnsKeysByTheirPositions)
 {
     const auto keys_of = [](std::optional<std::vector<int64_t>> positions, int last, int past) {
@@ -203,10 +203,10 @@ TEST(GroupQuery, RefusesOtherShapes)
         expect_refusal(TENGINE_EINVAL, part, change);
     };
     refuse("query 'i0' has shape [1x8], expected three", [](Attention& a) { a.input(0, {1, 8}); });
-    refuse("6 columns of the query are not those of 4 heads", [](Attention& a) {
+    refuse("6 columns of the query do not divide into 4 heads", [](Attention& a) {
         a.input(0, {1, 1, 6});
     });
-    refuse("6 columns of the query are not those of 8 heads", [](Attention& a) {
+    refuse("6 columns of the query do not divide into 8 heads", [](Attention& a) {
         a.input(0, {1, 1, 6}).leave(1).leave(2);
     });
     refuse("4 heads of the query do not divide into 3 of the keys",
@@ -284,7 +284,7 @@ TEST(GroupQuery, SaysWhatIsNotSupported)
     refuse("output 2, present_value, is missing", [](Attention& a) { a.outputs({"y", "k"}); });
 }
 
-// Lengths that would lead out of the cache, or of the angles.
+// Lengths beyond the cache, or beyond the angles.
 TEST(GroupQuery, ChecksLengthsThatComeAsData)
 {
     const auto refuse = [](const std::string& part, const Change& change) {

@@ -28,7 +28,7 @@ TEST(Concat, RejectsWhatDoesNotFit)
     shapes.input<float>("a", {2, 1}, {1, 2});
     shapes.input<float>("b", {1, 2}, {1, 2});
     set_node_int(shapes.add("Concat", {"a", "b"}), "axis", 0);
-    shapes.expect_failure(TENGINE_EINVAL, "dimension 1 of input 1 is 2, that of input 0 is 1");
+    shapes.expect_failure(TENGINE_EINVAL, "dimension 1 of input 1 is 2, expected 1 as in input 0");
 
     ConstantGraph types;
     types.input<float>("a", {1}, {1});

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loss functions: targets come from users, so they are checked; the values are the ONNX suite's
-// business.
+// Loss functions: users provide targets, so that they are checked; the ONNX suite checks values.
 #include <cmath>
 
 #include "constant_graph.h"

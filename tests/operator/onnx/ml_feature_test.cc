@@ -51,7 +51,7 @@ Floats normalize(const char* norm)
     return values_of<float>(graph.evaluate());
 }
 
-// MAX divides by the greatest value, not by the greatest magnitude; 0 divides nothing.
+// MAX divides by the largest value, not by the largest magnitude; a division by 0 is skipped.
 TEST(MlNormalizer, Norms)
 {
     EXPECT_EQ(normalize("MAX"), (Floats{-2, 1, 0, 0}));
@@ -115,7 +115,7 @@ TEST(MlFeatureVectorizer, JoinsColumns)
     set_ints(graph.add("ai.onnx.ml.FeatureVectorizer", {"a", "b"}), "inputdimensions", {1, 2});
     EXPECT_EQ(values_of<float>(graph.evaluate()), (Floats{1, 3, 4, 2, 5, 6}));
 
-    // Further axes behind the rows are features, as in ONNX Runtime.
+    // Further axes after the rows are features, as in ONNX Runtime.
     ConstantGraph deep;
     deep.input<float>("a", {2, 2, 1}, {1, 2, 3, 4});
     deep.input<float>("b", {2, 1}, {5, 6});

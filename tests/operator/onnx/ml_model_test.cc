@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees, linear models and support vectors of ai.onnx.ml: scores and labels as ONNX Runtime has
-// them, and trees that contradict themselves.
+// Trees, linear models and support vectors of ai.onnx.ml: scores and labels equal to ONNX
+// Runtime's, and inconsistent trees.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -32,7 +32,7 @@ void set_text(node* made, const char* name, const char* value)
     ASSERT_EQ(set_node_text(made, name, value, std::strlen(value)), 0);
 }
 
-// Two stumps: tree 0 asks x[0] <= 1, tree 1 asks x[1] < 2. Leaves are 1 (yes) and 2 (no).
+// Two stumps: tree 0 tests x[0] <= 1, tree 1 tests x[1] < 2. Leaves are 1 (yes) and 2 (no).
 struct Stumps
 {
     Ints trees = {0, 0, 0, 1, 1, 1};
@@ -76,7 +76,7 @@ Floats regress(const Stumps& stumps, const char* aggregate, const Ints& missing 
     return values_of<float>(graph.evaluate());
 }
 
-// The base value comes after the aggregate.
+// The base value is added after the aggregation.
 TEST(MlTreeRegressor, Aggregates)
 {
     EXPECT_EQ(regress({}, "SUM"), (Floats{121, 112, 111, 122}));
@@ -104,7 +104,7 @@ TEST(MlTreeRegressor, TreesThatContradictThemselvesAreRefused)
     circle.modes[1] = "BRANCH_LEQ";
     circle.yes[1] = 0;
     circle.no[1] = 2;
-    expect_refusal(circle, TENGINE_EINVAL, "circle");
+    expect_refusal(circle, TENGINE_EINVAL, "the nodes form a cycle");
     Stumps itself;
     itself.yes[0] = 0;
     expect_refusal(itself, TENGINE_EINVAL, "node 0 of the lists leads back to node 0");
@@ -177,9 +177,9 @@ TEST(MlTreeClassifier, OneClassOfTwo)
     EXPECT_FLOAT_EQ(logistic.scores[3], 1 / (1 + std::exp(-1.0f)));
 }
 
-// The score of the second of two classes decides alone, where each has one of its own. ONNX Runtime
-// 1.30 has other labels here, 1 and 0 whatever classlabels_int64s says, and other scores for the
-// first row, in which only the first class has one.
+// If each of two classes has a score, that of the second decides alone. ONNX Runtime 1.30 has other
+// labels here, 1 and 0 regardless of classlabels_int64s, and other scores for the first row, in
+// which only the first class has one.
 TEST(MlTreeClassifier, TwoClasses)
 {
     Stumps both;

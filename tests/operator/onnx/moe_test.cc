@@ -193,7 +193,7 @@ TEST(MixtureOfExperts, RefusesWhatDoesNotFit)
         .expect_failure(TENGINE_EINVAL, "swiglu needs fc3_experts_weights");
     Network(twice)
         .make({kTokens, kHidden})
-        .expect_failure(TENGINE_EINVAL, "fc3_experts_weights is there beside swiglu_fusion 1");
+        .expect_failure(TENGINE_EINVAL, "fc3_experts_weights exists, but swiglu_fusion is 1");
     Network(many)
         .make({kTokens, kHidden})
         .expect_failure(TENGINE_EINVAL, "k is 5, there are 4 experts");

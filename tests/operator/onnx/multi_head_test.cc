@@ -50,7 +50,7 @@ TEST(MultiHeadAttention, AMaskedRowIsASoftmax)
     made.values<int32_t>({1, 2}, {0, 0}).expect({-0.5951864f, -0.132329f}, 1e-3f);
 }
 
-// The scores are those before the softmax, with the bias and the mask.
+// The scores are those before the softmax, including the bias and the mask.
 TEST(MultiHeadAttention, GivesItsScores)
 {
     NodeCase made = make("MultiHeadAttention", 2);
@@ -65,7 +65,7 @@ TEST(MultiHeadAttention, GivesItsScores)
                 2e-3f, "qk");
 }
 
-// A query of 0 sees all values alike. ONNX Runtime has packed inputs for graphics processors alone.
+// A query of 0 weighs all values equally. ONNX Runtime supports packed inputs on GPUs only.
 TEST(MultiHeadAttention, TakesPackedInputs)
 {
     NodeCase all = make("MultiHeadAttention", 2);
@@ -94,7 +94,7 @@ TEST(MultiHeadAttention, RefusesWhatIsMissing)
     NodeCase scores = make("MultiHeadAttention", 1);
     scores.pattern({1, 1, 2}, 1).pattern({1, 2, 2}, 2).pattern({1, 2, 2}, 3);
     scores.number("unidirectional", 1).outputs({"y", "", "", "qk"});
-    scores.expect_failure(TENGINE_ENOTSUP, "output 3, qk, beside unidirectional 1");
+    scores.expect_failure(TENGINE_ENOTSUP, "output 3, qk, with unidirectional 1");
 }
 
 TEST(MicrosoftAttention, HasOneCache)

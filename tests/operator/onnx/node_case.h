@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One node on constant inputs, whose values follow a formula that results of ONNX Runtime have been
-// recorded with.
+// One node on constant inputs, whose values follow the formula with which results of ONNX Runtime
+// were recorded.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,8 @@
 
 namespace tengine::test {
 
-// `number` values in eighths from -11 to 11, which every float type holds; `seed` makes others.
+// Returns `number` values in eighths from -11 to 11, which every float type represents; `seed`
+// changes them.
 inline std::vector<float> make_pattern(size_t number, int seed)
 {
     std::vector<float> values(number);
@@ -95,7 +96,7 @@ class NodeCase
         return *this;
     }
 
-    // The output `name`, as ConstantGraph evaluates it.
+    // Returns the output `name`, as ConstantGraph evaluates it.
     const tensor* evaluate(const std::string& name = "y")
     {
         add();
@@ -106,7 +107,7 @@ class NodeCase
         add();
         graph_->expect_failure(code, part);
     }
-    // Numbers within `tolerance` of those recorded.
+    // Expects numbers within `tolerance` of the recorded ones.
     void expect(const std::vector<float>& wanted, float tolerance, const std::string& name = "y")
     {
         const std::vector<float> numbers = numbers_of(evaluate(name));

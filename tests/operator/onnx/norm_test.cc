@@ -18,7 +18,7 @@ class FloatNorm : public testing::Test
 using Floats = testing::Types<float, Half, BFloat16, double>;
 TYPED_TEST_SUITE(FloatNorm, Floats);
 
-// Values that every type holds.
+// Values that every type represents.
 TYPED_TEST(FloatNorm, BatchOfTwoChannels)
 {
     ConstantGraph graph;
@@ -74,12 +74,12 @@ TYPED_TEST(FloatNorm, LocalResponse)
     set_node_float(node, "alpha", 2);
     set_node_float(node, "beta", 1);
     set_node_float(node, "bias", 0);
-    // An even size looks one channel further up than down: 1+4, 4+16, 16.
+    // An even size includes one more channel above than below: 1+4, 4+16, 16.
     EXPECT_EQ(numbers_of(graph.evaluate()),
               (std::vector<float>{float(TypeParam(0.2f)), float(TypeParam(0.1f)), 0.25f}));
 }
 
-// The differences from the mean are not rounded to its units, however large it is.
+// The differences from a large mean are not rounded to its units.
 TEST(InstanceNorm, FarFromZero)
 {
     constexpr int kNumber = 256;
@@ -193,7 +193,7 @@ TEST(BatchNorm, PositionsOfTheirOwnInOpset7)
     EXPECT_EQ(numbers_of(y), (std::vector<float>{0, 10, 201, 3, 40, 501}));
 }
 
-// Up to opset 13 the number of outputs says whether this is training.
+// Up to opset 13 the number of outputs tells whether this is training.
 TEST(BatchNorm, OldOutputsMeanTrainingWhenTheyAreRead)
 {
     const auto normalize = [](const char* result) {

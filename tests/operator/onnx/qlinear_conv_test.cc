@@ -27,7 +27,7 @@ const std::vector<ConvCase> kConvCases = {
 
 constexpr float kInputScale = 0.021f, kResultScale = 0.93f;
 
-// One output element in integers.
+// Computes one output element in integers.
 template <class X, class W>
 int64_t convolve(const ConvCase& c, const std::vector<X>& x, int x_zero, const std::vector<W>& w,
                  int w_zero, int filter, int row, int column)
@@ -109,7 +109,7 @@ TEST(QLinearConv, IsItsDefinition)
     }
 }
 
-// 70000 products of 255 * 255 do not fit int32; with such a scale their sum is still in the range.
+// 70000 products of 255 * 255 exceed int32; with such a scale their sum is still in the range.
 TEST(QLinearConv, SumsBeyondThirtyTwoBitsSaturate)
 {
     constexpr int kChannels = 70000;

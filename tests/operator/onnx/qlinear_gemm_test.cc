@@ -15,7 +15,8 @@ struct GemmCase
     float alpha;
 };
 
-// Element (row, column) of a matrix of `columns`, or of its transpose, which has `rows` columns.
+// Returns the index of element (row, column) of a matrix of `columns`, or of its transpose, which
+// has `rows` columns.
 size_t element(int row, int column, int rows, int columns, bool transposed)
 {
     return static_cast<size_t>(transposed ? column * rows + row : row * columns + column);
@@ -86,7 +87,7 @@ TEST(QGemm, IsItsDefinition)
     check_gemms<uint8_t, uint8_t>();
 }
 
-// More products than int32 is sure to hold: a sum of 40000 * 255 * 255 and its saturation.
+// More products than int32 certainly holds: a sum of 40000 * 255 * 255 and its saturation.
 TEST(QGemm, SumsBeyondThirtyTwoBits)
 {
     constexpr int kDepth = 40000;

@@ -18,15 +18,15 @@ TEST(QLinearSoftmax, OfTheNewMeaningOnly)
         set_node_int(node, "opset", opset);
         set_node_int(node, "axis", 2);
         if (opset < 13)
-            graph.expect_failure(TENGINE_ENOTSUP, "opset 12, expected 13 or newer");
+            graph.expect_failure(TENGINE_ENOTSUP, "opset is 12, expected 13 or newer");
         else
             EXPECT_EQ(values_of<uint8_t>(graph.evaluate()),
                       (std::vector<uint8_t>{128, 128, 0, 255}));
     }
 }
 
-// Along an axis in the middle. An exponential is off by half of 2^-23 of the largest, a sum by as
-// much for each of its 40 values: together less than 0.001 steps.
+// Along a middle axis. The error of an exponential is half of 2^-23 of the largest, that of a sum
+// as much for each of its 40 values: together less than 0.001 steps.
 TEST(QLinearSoftmax, IsTheNearestByte)
 {
     constexpr int kRow = 40, kInner = 3, kRows = 2 * kInner;

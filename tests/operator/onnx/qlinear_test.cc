@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// QLinearAdd, QLinearMul and Lookup: every pair of bytes against exact arithmetic, and refusals of
-// shape inference.
+// QLinearAdd, QLinearMul and Lookup: every pair of 8-bit values against exact arithmetic, and
+// refusals of shape inference.
 #include "operator/onnx/qlinear_param.h"
 #include "quantized_graph.h"
 
@@ -13,7 +13,7 @@ constexpr const char* kMul = "com.microsoft.QLinearMul";
 const std::vector<std::string> kBinaryInputs = {"a",       "a_scale", "a_zero",  "b",
                                                 "b_scale", "b_zero",  "y_scale", "y_zero"};
 
-// Every pair of bytes, so that no case is left out.
+// Every pair of 8-bit values, so that the test is exhaustive.
 template <class T>
 std::vector<T> all_bytes()
 {
@@ -75,14 +75,14 @@ TEST_P(QLinearBinary, EveryPairOfBytesOfEveryTypes)
     check_ends<uint8_t, uint8_t, uint8_t>(GetParam());
 }
 
-// Scales as calibration gives them: no quotient lies near enough to a tie to differ.
+// Scales from calibration: no quotient is near enough to a tie to differ.
 TEST_P(QLinearBinary, OrdinaryScales)
 {
     check_pairs<int8_t, uint8_t, int8_t>(GetParam(), 0.0471f, -3, 0.0133f, 128, 0.0519f, 11);
     check_pairs<uint8_t, uint8_t, uint8_t>(GetParam(), 0.9f, 101, 1e-4f, 0, 0.35f, 128);
 }
 
-// The definition of ONNX Runtime: (q - z) * scale, whatever its sign.
+// The definition of ONNX Runtime: (q - z) * scale, for either sign of the scale.
 TEST_P(QLinearBinary, ScalesMayBeNegative)
 {
     check_pairs<uint8_t, uint8_t, uint8_t>(GetParam(), -0.5f, 100, 0.25f, 120, 1, 128);
@@ -164,7 +164,7 @@ INSTANTIATE_TEST_SUITE_P(Operators, QLinearBinary, testing::Values(kAdd, kMul),
 
 TEST(QLinearAdd, OneRoundingForTheSum)
 {
-    // 0.4 + 0.4 steps: rounded one by one the sum were 0.
+    // 0.4 + 0.4 steps: rounded separately, the sum would be 0.
     ConstantGraph graph;
     add_tensor<int8_t>(&graph, "a", {1}, {2}, 0.2f, 0);
     add_tensor<int8_t>(&graph, "b", {1}, {1}, 0.4f, 0);

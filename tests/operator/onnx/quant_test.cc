@@ -109,7 +109,7 @@ TEST(DequantizeLinear, WideIntegersAndHalves)
     EXPECT_EQ(values_of<Half>(graph.evaluate())[0], -1.5f);
 }
 
-// Three rows of five in blocks of two along one axis; the last block is short.
+// Three rows of five in blocks of two along one axis; the last block is shorter.
 struct BlockCase
 {
     ConstantGraph graph;

@@ -19,7 +19,7 @@ int saturate(long double value)
                                                     std::numeric_limits<T>::max()));
 }
 
-// The integer of an operator's result in real steps.
+// Returns the integer of an operator's result in real steps.
 template <class T>
 T quantize(long double steps, int zero_point)
 {

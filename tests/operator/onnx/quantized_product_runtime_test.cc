@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // MatMulNBits, DynamicQuantizeMatMul and MatMulIntegerToFloat against results of ONNX Runtime 1.30
-// (npm's onnxruntime-node, on x86 with VNNI) for the same inputs, which a generator makes again.
+// (npm's onnxruntime-node, on x86 with VNNI) for the same inputs, which a generator reproduces.
 #include <cstdint>
 
 #include "operator/param.h"

@@ -16,7 +16,7 @@ constexpr const char* kNbits = "com.microsoft.MatMulNBits";
 constexpr const char* kDynamic = "com.microsoft.DynamicQuantizeMatMul";
 constexpr const char* kIntegerToFloat = "com.microsoft.MatMulIntegerToFloat";
 
-// Multiples of a quarter between -2 and 2, which every float type holds.
+// Returns multiples of a quarter between -2 and 2, which every float type represents.
 template <class T>
 std::vector<T> random_quarters(size_t number, unsigned seed)
 {
@@ -49,7 +49,7 @@ struct NbitsCase
     int zero_point_step() const { return (blocks() * bits + 7) / 8; }
 };
 
-// Element `index` of a list of 2, 4 or 8 bits each.
+// Returns element `index` of a list of 2, 4 or 8 bits each.
 int element(const uint8_t* bytes, int index, int bits)
 {
     if (bits == 2) return bytes[index / 4] >> 2 * (index % 4) & 3;
@@ -141,8 +141,8 @@ void check_nbits(const NbitsCase& c)
                 sum += product;
                 magnitude += std::abs(product);
             }
-            // Sums of k products, each of which rounds once more for its weight, in fp32; then to
-            // T.
+            // Sums of k products, each of which is rounded once more for its weight, in fp32; then
+            // to T.
             const double bound =
                 (c.k + 3) * double{FLT_EPSILON} * magnitude + kEpsilon<T> * std::abs(sum);
             ASSERT_NEAR(static_cast<double>(values[static_cast<size_t>(m * c.n + n)]), sum, bound)
@@ -292,9 +292,9 @@ void refuse_value(const char* attribute, int value, int code, const char* part)
 
 TEST(MatMulNBits, RefusesAttributes)
 {
-    refuse_value("bits", 3, TENGINE_ENOTSUP, "its weights have 3 bits, expected 2, 4 or 8");
+    refuse_value("bits", 3, TENGINE_ENOTSUP, "bits is 3, expected 2, 4 or 8");
     refuse_value("block_size", 48, TENGINE_EINVAL, "block_size is 48, expected a power of two");
-    refuse_value("weight_prepacked", 1, TENGINE_ENOTSUP, "weight_prepacked is 1: only 0");
+    refuse_value("weight_prepacked", 1, TENGINE_ENOTSUP, "weight_prepacked is 1, expected 0");
     refuse_value("K", 65, TENGINE_EINVAL, "A has rank 2 and 64 columns, expected 65");
     refuse_value("N", 6, TENGINE_EINVAL, "input 1 'b' has 160 values, expected 192");
     refuse_value("block_size", 64, TENGINE_EINVAL, "'scales' has 10 values, expected 5");
@@ -345,8 +345,8 @@ TEST(MatMulNBits, MultiplyAccumulates)
     EXPECT_EQ(get_ir_node_macs(made), 6 * 64 * 5);
 }
 
-// How many scales and zero points b has: one, one for each column, or one for each column of each
-// matrix.
+// The number of scales and zero points of b: one, one for each column, or one for each column of
+// each matrix.
 enum class Slices
 {
     kOne,
@@ -400,7 +400,7 @@ void add_bytes(ConstantGraph* graph, const BytesCase& c, const Bytes<B>& b)
     graph->input<float>("bias", {c.n()}, b.bias);
 }
 
-// The products of `a` less `a_zero`.
+// Returns the products of `a` less `a_zero`.
 template <class A, class B>
 void check_sums(const BytesCase& c, const std::vector<A>& a, int a_zero, double a_scale,
                 const Bytes<B>& b, const std::vector<float>& values)
@@ -461,7 +461,7 @@ TEST(MatMulIntegerToFloat, IsItsDefinition)
     }
 }
 
-// The bytes are those of DynamicQuantizeLinear over all of A, whose range holds 0.
+// A is quantised as DynamicQuantizeLinear does for all of A, whose range includes 0.
 template <class B>
 void check_dynamic(const BytesCase& c, float low, float high)
 {
@@ -499,7 +499,7 @@ TEST(DynamicQuantizeMatMul, IsItsDefinition)
         }
 }
 
-// Each row is a product by itself.
+// Each row is an independent product.
 TEST(RowQuantizeMatMul, IsThatOfEachRow)
 {
     const BytesCase c = {{1, 6}, {6, 4}, Slices::kColumns, true, true};

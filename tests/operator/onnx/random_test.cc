@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random operators: shapes, types, and that numbers follow their distribution. They are run through
-// the kernel here, as the passes never fold them.
+// Random operators: shapes, types, and that numbers follow their distribution. The kernel is run
+// here, as the passes never fold them.
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -164,7 +164,7 @@ TEST(Dropout, DropsItsShareAndScalesTheRest)
     const std::vector<float> mask = dropout.values("mask");
     for (size_t i = 0; i < values.size(); ++i)
         ASSERT_EQ(values[i], mask[i] * 4) << i;
-    // Five deviations of the mean of 10000 elements that are kept with probability 1/4.
+    // Five standard deviations of the mean of 10000 elements that are kept with probability 1/4.
     EXPECT_NEAR(Moments(mask).mean, 0.25, 5 * std::sqrt(0.25 * 0.75 / 10000));
 }
 

@@ -94,7 +94,7 @@ Result run(const Layer& layer)
     return result;
 }
 
-// Blocks of `size` elements: a x b x size becomes b x a x size.
+// Exchanges blocks of `size` elements: a x b x size becomes b x a x size.
 std::vector<float> exchange(const std::vector<float>& values, int a, int b, int size)
 {
     std::vector<float> result(values.size());
@@ -121,8 +121,8 @@ class Recurrent : public testing::TestWithParam<Kind>
 INSTANTIATE_TEST_SUITE_P(Kinds, Recurrent, testing::ValuesIn(kKinds),
                          [](const auto& kind) { return std::string(kind.param.op); });
 
-// The same, maybe from sums in another order: kernels see other shapes. Values are below 1, and
-// each step adds the roundings of a gate's sum.
+// Expects equal values, except for another order of sums: kernels see other shapes. Values are
+// below 1, and each step adds the roundings of a gate's sum.
 void expect_alike(const std::vector<float>& actual, const std::vector<float>& expected)
 {
     ASSERT_EQ(actual.size(), expected.size());
@@ -195,7 +195,8 @@ TEST_P(Recurrent, RefusesLengthsBeyondTheSequence)
     graph.expect_failure(TENGINE_ERANGE, "sequence_lens[0] is 2, expected 0 to 1");
 }
 
-// One cell, one step, from state h = 0.5 (and c = 0.25): inputs and recurrence weigh 1 per gate.
+// One cell, one step, from state h = 0.5 (and c = 0.25): the weights of inputs and recurrence are 1
+// per gate.
 struct Cell
 {
     ConstantGraph graph;
@@ -307,8 +308,7 @@ TYPED_TEST(FloatRecurrent, Types)
     EXPECT_EQ(numbers_of(graph.evaluate()), (std::vector<float>{3, 12}));
 }
 
-// One step of one sequence, whose input has 0 and 255 steps, so that bytes stand for just its
-// values.
+// One step of one sequence, whose input has the quantised values 0 and 255, so that it is exact.
 TEST(RowQuantizeLstm, IsAnLstmOfWhatBytesStandFor)
 {
     constexpr int kUnits = 2, kRows = 4 * kUnits;

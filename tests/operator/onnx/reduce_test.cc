@@ -177,7 +177,7 @@ using ReducedTypes =
     testing::Types<float, Half, BFloat16, double, int32_t, uint32_t, int64_t, uint64_t>;
 TYPED_TEST_SUITE(ReduceNothing, ReducedTypes);
 
-// Without axes, or with a list of none, every element is reduced by itself; x is from the
+// Without axes, or with an empty list, every element is reduced alone; x follows from the
 // definition of each operator for one number.
 TYPED_TEST(ReduceNothing, WhatIsTakenOfEachElementStays)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes and coordinates of Resize against ONNX's text, written out again here: the kernels and the
+// Sizes and coordinates of Resize against ONNX's text, implemented again here: the kernels and the
 // reference both take the sizes and scales from operator/onnx/resize_ops.c. The sizes are those of
-// fractions of integers, which nothing rounds. Linear interpolation of 0 1 2 … gives the coordinate
-// itself, as far as it lies inside.
+// exact fractions of integers. Linear interpolation of 0 1 2 … gives the coordinate itself inside
+// the input.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -56,7 +56,7 @@ Axis scale_axis(int64_t dim, Fraction scale, Fraction begin = {0}, Fraction end 
     return {scale, length, length.floor(), begin, end};
 }
 
-// "stretch": the sizes. not_larger, not_smaller: the least or the largest of sizes / dims is the
+// "stretch": the sizes. not_larger, not_smaller: the smallest or the largest of sizes / dims is the
 // scale of all axes, and round_int(scale * dim), halves up, the size of each.
 std::vector<Axis> size_axes(const Ints& dims, const Ints& sizes, const std::string& policy)
 {
@@ -76,7 +76,7 @@ std::vector<Axis> size_axes(const Ints& dims, const Ints& sizes, const std::stri
     return axes;
 }
 
-// x_original of x_resized.
+// Returns x_original of x_resized.
 double find_source(const std::string& mode, const Axis& axis, int64_t dim, int64_t i)
 {
     const double x = static_cast<double>(i), scale = axis.scale.value();
@@ -105,7 +105,7 @@ constexpr float kBeside = -100;  // extrapolation_value
 class ResizeGraph
 {
   public:
-    // Along each axis the values count from 0, those of the last axis in ones.
+    // Along each axis the values count from 0, along the last axis in ones.
     explicit ResizeGraph(const Ints& dims)
     {
         const int64_t last = dims.back();
@@ -139,7 +139,7 @@ class ResizeGraph
     node* resize_ = nullptr;
 };
 
-// The one axis of `output`, or the last of several.
+// Checks the one axis of `output`, or the last of several.
 void expect_coordinates(const tensor* output, const std::string& mode, const Axis& axis,
                         int64_t dim)
 {
@@ -299,14 +299,14 @@ TEST(ResizeDefinition, PoliciesRoundHalvesUp)
     }
 }
 
-// The integer part of the float next to `product`.
+// Returns the integer part of the float next to `product`.
 int64_t floor_of(double product)
 {
     return static_cast<int64_t>(static_cast<float>(product));
 }
 
-// The product is a float, as in ONNX's own shape inference: 0.7f * 10 is 7, though exactly it is a
-// little less. Products with eighths are exact.
+// The product is a float, as in ONNX's own shape inference: 0.7f * 10 is 7, although exactly it is
+// slightly less. Products with eighths are exact.
 TEST(ResizeDefinition, ScalesAreRoundedDown)
 {
     Resolved node(true, "stretch");

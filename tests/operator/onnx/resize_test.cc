@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize, Upsample and GridSample where the ONNX suite has no case: other ranks, integers, fp16,
+// Resize, Upsample and GridSample beyond the cases of the ONNX suite: other ranks, integers, fp16,
 // opset 18's attributes, old opsets, errors.
 #include <cstdint>
 #include <cstring>
@@ -103,7 +103,8 @@ TEST(Resize, ThreeDimensionsAndMoreInParallelAxes)
 
 TEST(Resize, AntialiasTakesTheWholeWindow)
 {
-    // Triangle of radius 2 around 1.5 in 0 4 8 12: weights 1 3 3 1 and, beyond the edge, nothing.
+    // A triangle of radius 2 around 1.5 in 0 4 8 12: weights 1 3 3 1; positions beyond the edge
+    // have none.
     ResizeCase resize(Floats{0, 4, 8, 12}, "linear", {0.5f});
     EXPECT_EQ(set_node_int(resize.resize, "antialias", 1), TENGINE_OK);
     EXPECT_EQ(set_node_int(resize.resize, "exclude_outside", 1), TENGINE_OK);
@@ -143,7 +144,7 @@ TEST(Resize, RejectsHostileInputs)
     ResizeCase(Floats{}, "linear", {}, {4}).graph.expect_failure(TENGINE_ERANGE, "0 elements");
 }
 
-// No integer is infinity or a NaN: an axis that vanishes has a scale of 0, whose filter is
+// Values that no integer represents: an axis that vanishes has a scale of 0, whose filter is
 // infinitely wide, and the slope of the cubic filter comes from the file.
 TEST(Resize, WhatNoIntegerCanHold)
 {
@@ -185,7 +186,7 @@ TEST(Upsample, AttributeAndInput)
     EXPECT_EQ(numbers_of(input.evaluate()), (Floats{1, 1.5f, 2, 2}));
 }
 
-// One row of three, read at these places of its width.
+// One row of three, read at these positions of its width.
 struct GridCase
 {
     ConstantGraph graph;

@@ -14,7 +14,7 @@ namespace {
 using cpu::BFloat16;
 using cpu::Half;
 
-// 4 x 4 counting from 0, twice.
+// Two images of 4 x 4, counting from 0.
 template <class T>
 std::vector<T> two_images()
 {
@@ -66,7 +66,7 @@ TYPED_TEST(Roi, AlignSamplesAPlane)
         EXPECT_EQ(set_node_int(node, "sampling_ratio", 2), 0);
         return numbers_of(graph.evaluate());
     };
-    // Middle of the region at (1, 1) with the shift of half a pixel, (1.5, 1.5) without.
+    // The centre of the region is (1, 1) with the shift of half a pixel, (1.5, 1.5) without.
     EXPECT_EQ(align("avg", 16), (std::vector<float>{16 + 5}));
     EXPECT_EQ(align("avg", 10), (std::vector<float>{16 + 7.5f}));
     // The last pixel of the last sample, at (1.5, 1.5), with its weight.
@@ -131,7 +131,7 @@ TEST(MaxRoiPool, HostileRegions)
     EXPECT_EQ(dims_of(graph.evaluate()), (std::vector<int>{3, 1, 1, 1}));
 }
 
-// 2 bins: only the first pixel of the first is at 0 times infinity.
+// There are 2 bins: only the first pixel of the first is at 0 times infinity.
 TEST(MaxRoiPool, InfiniteRegionsInSeveralBins)
 {
     const float infinity = std::numeric_limits<float>::infinity();
@@ -149,8 +149,8 @@ TEST(MaxRoiPool, InfiniteRegionsInSeveralBins)
     }
 }
 
-// How far the sampling of a region this large goes on is seen by the test's time limit. The first
-// lies on the image's constant only where it reaches it, the second does not reach it.
+// The test's time limit bounds the sampling of regions this large. The first region overlaps the
+// image, a constant, in part; the second does not overlap it.
 TEST(RoiAlign, RegionsFarLargerThanTheImage)
 {
     for (const char* mode : {"avg", "max"}) {
@@ -172,8 +172,8 @@ TEST(RoiAlign, RegionsFarLargerThanTheImage)
     }
 }
 
-// Constants of 1: the mean of a bin is the part of its samples that is not beyond the image, by a
-// pixel at least.
+// Constants of 1: the mean of a bin is the share of its samples that are not outside the image, by
+// at least a pixel.
 TEST(RoiAlign, SamplesBesideTheImageAreZero)
 {
     const auto align = [](const char* mode, std::vector<float> region, int ratio) {
@@ -191,7 +191,7 @@ TEST(RoiAlign, SamplesBesideTheImageAreZero)
     EXPECT_FLOAT_EQ(align("avg", around, 0), 6 * 6 / 256.0f);
     EXPECT_FLOAT_EQ(align("avg", around, 16), 6 * 6 / 256.0f);
     EXPECT_EQ(align("max", around, 0), 1);
-    // Backwards and in one place.
+    // An inverted region, and a point.
     EXPECT_FLOAT_EQ(align("avg", {10, 10, -6, -6}, 16), 6 * 6 / 256.0f);
     EXPECT_EQ(align("avg", {4.5f, 4.5f, 4.5f, 4.5f}, 3), 1);
     EXPECT_EQ(align("avg", {0.5f, 0.5f, 0.5f, 0.5f}, 3), 1);

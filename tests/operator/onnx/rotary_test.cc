@@ -13,7 +13,7 @@ using Positions = std::vector<int64_t>;
 
 constexpr const char* kMicrosoft = "com.microsoft.RotaryEmbedding";
 
-// Row p turns the first pair by p quarters, the second by p half turns.
+// Row p rotates the first pair by p quarters, the second by p half turns.
 template <class T>
 void add_table(ConstantGraph& graph, int rows = 4)
 {
@@ -45,7 +45,7 @@ TYPED_TEST(Rotary, HalvesAndNeighbours)
         graph.input<int64_t>("positions", {1, 2}, {1, 3});
         node* node = graph.add("RotaryEmbedding", {"x", "cos", "sin", "positions"});
         set_node_int(node, "interleaved", interleaved);
-        // The turns are one quarter, and a half; three quarters, and one and a half.
+        // The rotations are one quarter, and a half; three quarters, and one and a half.
         EXPECT_EQ(numbers_of(graph.evaluate()), interleaved
                                                     ? (Floats{-2, 1, -3, -4, 6, -5, -7, -8})
                                                     : (Floats{-3, -2, 1, -4, 7, -6, -5, -8}));
@@ -78,8 +78,8 @@ TEST(Rotary, ElementsBeyondThoseRotatedStay)
     EXPECT_EQ(numbers_of(graph.evaluate()), (Floats{-2, 1, 3, 4, 5, 6}));
 }
 
-// Without num_heads a head is twice as wide as the cosines. One position is that of the first token
-// of each sequence.
+// Without num_heads a head is twice as wide as the cosines. A single position is that of the first
+// token of each sequence.
 TEST(Rotary, OfONNXRuntimeHasItsInputsInAnotherOrder)
 {
     const auto rotate = [](const Positions& positions, std::vector<int> dims) {

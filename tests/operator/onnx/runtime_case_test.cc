@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes of com.microsoft against results of ONNX Runtime 1.30 (npm's onnxruntime-node) for the same
-// inputs, which a generator makes again. int8 and uint8 averages avoid scales whose quotient makes
+// inputs, which a generator reproduces. int8 and uint8 averages avoid scales whose quotient makes
 // ties, which ONNX Runtime decides by the rounding of its sums.
 #include <algorithm>
 #include <cmath>
@@ -477,7 +477,7 @@ TEST(RuntimeCase, NumbersAreThoseOfOnnxRuntime)
                              : y->data_type == kInt8 ? to_floats(values_of<int8_t>(y))
                                                      : numbers_of(y);
         ASSERT_EQ(given.size(), row.expected.size()) << row.op;
-        // Bytes are equal; eight digits are recorded of numbers around 1, and a float has seven.
+        // Integers are equal; eight digits are recorded of numbers around 1, and a float has seven.
         const float most = y->data_type == kFloat ? 2e-6f : 0;
         for (size_t i = 0; i < given.size(); ++i)
             EXPECT_NEAR(given[i], row.expected[i], most) << row.op << " " << i;

@@ -104,7 +104,7 @@ TEST(NonMaxSuppression, OverlapAndTies)
     EXPECT_EQ(SuppressionCase({kNan, -1}, 0.3f).values(), (Ints{0, 0, 1}));
 }
 
-// More boxes than are looked at together: 40 apart from each other, and the same again.
+// More boxes than are checked together: 40 apart from each other, and the same again.
 TEST(NonMaxSuppression, ManyBoxes)
 {
     constexpr int kCount = 40;

@@ -93,7 +93,7 @@ TEST(DftOperator, AxisWasAnAttribute)
     }
 }
 
-// The axis by default: 1 up to opset 19, the last dimension of the signal since then.
+// The default axis: 1 up to opset 19, the last dimension of the signal since then.
 TEST(DftOperator, DefaultAxis)
 {
     ConstantGraph old;
@@ -182,7 +182,7 @@ TEST(DftOperator, OneSidedNeedsARealSignalOrItsSpectrum)
     }
 }
 
-// The inverse DFT of half a spectrum along `axis`; length 0: none is given.
+// Returns the inverse DFT of half a spectrum along `axis`; length 0: none is given.
 template <class T>
 void add_real_inverse(ConstantGraph& graph, std::vector<int> dims, const Floats& values,
                       int64_t length, int64_t axis)
@@ -206,7 +206,7 @@ TYPED_TEST(Dft, InverseOfHalfASpectrumIsReal)
     expect_near(numbers_of(result), {1, 2, 2, 4, 3, 6, 4, 8});
 }
 
-// An odd length, a spectrum that is cut and one that is filled with zeros.
+// An odd length, a spectrum that is cropped and one that is padded with zeros.
 TEST(DftOperator, InverseOfHalfASpectrumHasALength)
 {
     const auto expect = [](std::vector<int> dims, const Floats& values, int64_t length,
@@ -253,7 +253,7 @@ TEST(Stft, WindowInHalfPrecision)
     expect_near(numbers_of(result), {2, 0, 0, 0, 3.5f, 0, 0.5f, 0});
 }
 
-// As PyTorch writes it: [batch, length] is [batch, length, 1].
+// As in PyTorch: [batch, length] is [batch, length, 1].
 TEST(Stft, RealSignalsMayHaveTwoDimensions)
 {
     for (const int onesided : {0, 1}) {

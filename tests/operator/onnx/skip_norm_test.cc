@@ -23,7 +23,7 @@ class SkipNorm : public testing::Test
 using FloatTypes = testing::Types<float, Half, BFloat16, double>;
 TYPED_TEST_SUITE(SkipNorm, FloatTypes);
 
-// Values that every type holds: the sums are 1, 3 and 10, 20.
+// Values that every type represents: the sums are 1, 3 and 10, 20.
 template <class T>
 void add_inputs(ConstantGraph& graph)
 {
@@ -87,7 +87,7 @@ TEST(SkipNorm, AddsTheDefaultEpsilon)
     graph.input<float>("skip", {1, 2}, {0, 0});
     graph.input<float>("gamma", {2}, {1, 1});
     graph.add(kSkip, {"x", "skip", "gamma"});
-    // The variance is 1e-12, as epsilon is.
+    // The variance is 1e-12, equal to epsilon.
     EXPECT_NEAR(numbers_of(graph.evaluate())[1], std::sqrt(0.5f), 1e-6f);
 }
 

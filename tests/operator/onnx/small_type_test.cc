@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements of 4 and 2 bits and floats of 4 and 8 bits: operators that cast, quantise and move them,
-// and that no other operator takes them. Tensors are given as their packed bytes.
+// and that no other operator accepts them. Tensors are given as their packed bytes.
 #include <cmath>
 #include <limits>
 #include <set>
@@ -72,7 +72,8 @@ TEST(SmallCast, IntegersBecomeWhatTheyAre)
 
 TEST(SmallCast, FloatsRoundOnce)
 {
-    // Just above the middle between 1 and 1.125: as a float the middle itself, which becomes 1.
+    // Just above the middle between 1 and 1.125: as a float it is exactly the middle, which becomes
+    // 1.
     EXPECT_EQ(cast_to<double>({1 + 0x1p-4 + 0x1p-40, 1 + 0x1p-4}, TENGINE_DT_FLOAT8E4M3FN),
               (Bytes{0x39, 0x38}));
     EXPECT_EQ(cast_to<float>({3.5f, -0.25f, 100.0f, std::nanf("")}, TENGINE_DT_FLOAT4E2M1, 0),
@@ -88,7 +89,7 @@ TEST(SmallCast, PowersOfTwoFollowTheRoundMode)
     EXPECT_EQ(cast_to(x, TENGINE_DT_FLOAT8E8M0, 1, "up"), (Bytes{127, 128, 128, 128}));
     EXPECT_EQ(cast_to(x, TENGINE_DT_FLOAT8E8M0, 1, "down"), (Bytes{127, 127, 127, 127}));
     EXPECT_EQ(cast_to(x, TENGINE_DT_FLOAT8E8M0, 1, "nearest"), (Bytes{127, 127, 128, 128}));
-    // A double does not hold 2^60 + 1.
+    // A double cannot represent 2^60 + 1.
     EXPECT_EQ(cast_to<int64_t>({(INT64_C(1) << 60) + 1, INT64_C(1) << 60}, TENGINE_DT_FLOAT8E8M0),
               (Bytes{127 + 61, 127 + 60}));
     EXPECT_EQ(cast_to<uint64_t>({UINT64_MAX, UINT64_C(1) << 63}, TENGINE_DT_FLOAT8E8M0, 1, "down"),
@@ -195,11 +196,11 @@ TEST(SmallMove, ConstantsOfAShape)
     EXPECT_EQ(fill(TENGINE_DT_INT4, 0x09, {1}, 5), (Bytes{0x99, 0x99, 0x09}));
     EXPECT_EQ(fill(TENGINE_DT_UINT2, 0x02, {}, 6), (Bytes{0xaa, 0x0a}));
     EXPECT_EQ(fill(TENGINE_DT_FLOAT8E5M2, 0x3c, {1}, 2), (Bytes{0x3c, 0x3c}));
-    fill(TENGINE_DT_INT4, 0x99, {2}, 5);  // two elements have a byte, too
+    fill(TENGINE_DT_INT4, 0x99, {2}, 5);  // two elements fill a byte, too
 }
 
-// Rows of 3 elements, so that the third byte has elements of two rows: batch 0 is written at row 1,
-// batch 1 at 0.
+// Rows of 3 elements, so that the third byte has elements of two rows: batch 0 is written to row 1,
+// batch 1 to 0.
 TEST(SmallMove, ScattersIntoACache)
 {
     ConstantGraph graph;
@@ -244,7 +245,7 @@ TEST(SmallMove, WhatIsNoNumber)
     graph.expect_failure(TENGINE_EDTYPE, "input 0 'x' is int4, expected one of: fp32");
 }
 
-// The operators whose types ONNX's schemas have extended by these, up to opset 28.
+// The operators that ONNX's schemas extend to these types, up to opset 28.
 TEST(SmallType, OperatorsTakeThemAsTheSchemasSay)
 {
     const std::set<std::string> expected = {"BitCast",
@@ -341,7 +342,7 @@ TEST(SmallDequantize, BlocksAndPowersOfTwo)
     EXPECT_EQ(values_of<float>(graph.evaluate()), (Floats{0, -2, 10, -20, 0x1p-6f}));
 }
 
-// The values of each type come back, with a scale for each two elements.
+// The values of each type are recovered, with a scale for each two elements.
 TEST(SmallDequantize, BlocksOfAllTypes)
 {
     for (const int type :

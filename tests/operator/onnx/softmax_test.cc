@@ -21,7 +21,7 @@ Floats make_values(int num)
     return values;
 }
 
-// In double and straight from the definition, on [outer, n, inner].
+// Computes in double, directly from the definition, on [outer, n, inner].
 Floats expected_softmax(const Floats& x, int outer, int n, int inner, bool logarithm)
 {
     Floats result(x.size());

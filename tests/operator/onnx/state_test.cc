@@ -40,7 +40,8 @@ TEST(TensorScatter, RefusesWhatDoesNotFit)
     make_scatter({0}).expect_failure(TENGINE_EINVAL,
                                      "input 2 'i2' has rank 1 and 1 values, expected an index for "
                                      "each batch");
-    make_scatter({}).number("axis", 0).expect_failure(TENGINE_EINVAL, "axis is 0, the first");
+    make_scatter({}).number("axis", 0).expect_failure(TENGINE_EINVAL,
+                                                      "axis is 0 of rank 3, the axis of batches");
     make_scatter({}).number("axis", 2).expect_failure(TENGINE_EINVAL,
                                                       "input 1 'i1' has rank 3 and 4 values");
 }
@@ -84,7 +85,7 @@ TEST(CausalConvWithState, RefusesWhatDoesNotFit)
         .expect_failure(TENGINE_EINVAL, "expected batch x channels x (taps - 1)");
 }
 
-// One head of one element each: the state can be followed by hand.
+// One head of one element each: the state can be computed by hand.
 NodeCase make_linear(const char* rule)
 {
     NodeCase made("LinearAttention");

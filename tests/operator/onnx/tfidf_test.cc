@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TfIdfVectorizer: modes, weights, lengths, empty inputs and pools that contradict themselves.
+// TfIdfVectorizer: modes, weights, lengths, empty inputs and inconsistent pools.
 #include "constant_graph.h"
 #include "operator/param.h"
 
@@ -77,7 +77,7 @@ TEST(TfIdfVectorizer, ModesAndWeights)
     EXPECT_EQ(vectorize(vectorizer, values), (Floats{1, 3, 3, 0}));
 }
 
-// Weights belong to the n-grams of the pool, wherever in the output these are counted.
+// Weights belong to the n-grams of the pool, regardless of their index in the output.
 TEST(TfIdfVectorizer, IndexesPlaceTheNgrams)
 {
     Vectorizer vectorizer;
@@ -184,7 +184,7 @@ TEST(TfIdfVectorizer, RefusesShapesAndTypes)
         ConstantGraph graph;
         graph.input<int32_t>("x", dims, {1});
         add_vectorizer(graph, {});
-        graph.expect_failure(TENGINE_EINVAL, "it must have 1 or 2");
+        graph.expect_failure(TENGINE_EINVAL, "expected 1 or 2");
     }
     ConstantGraph type;
     type.input<float>("x", {1}, {1});

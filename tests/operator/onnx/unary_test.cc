@@ -63,7 +63,7 @@ TEST(Unary, SpecialValues)
                            "HardSwish", "Sqrt", "Round"})
         EXPECT_TRUE(std::isnan(apply<float>(op, {kNan})[0])) << op;
     EXPECT_TRUE(std::signbit(apply<float>("Neg", {0.0f})[0]));
-    // Neither overflows where the result is representable.
+    // Neither overflows if the result is representable.
     EXPECT_EQ(apply<float>("Softplus", {100.0f, -1000.0f}), (std::vector<float>{100, 0}));
     EXPECT_EQ(apply<float>("Mish", {100.0f, 3e38f}), (std::vector<float>{100, 3e38f}));
 }

@@ -45,7 +45,7 @@ Array wide_input()
 struct Plain
 {
     const char* tengine;
-    const char* onnx;  // what is raised to it; null: nothing is
+    const char* onnx;  // the operator that is raised to it; null: none
     Function function;
 };
 

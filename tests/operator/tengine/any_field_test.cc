@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operator of Tengine's with any inputs, any types and any values in its fields, as a hostile
-// file may hold them: it is prepared and run, or refused with a message that names the node.
-// The sanitizers see to the rest. random_case.h says how to have more cases.
+// Every operator of Tengine's with any inputs, any types and any values in its fields, as in a
+// hostile file: it is prepared and run, or refused with a message that names the node. Sanitizers
+// check the rest. random_case.h documents how to run more cases.
 #include <cstring>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ void expect_sentence(const RandomCase& subject, const char* when)
 {
     EXPECT_NE(tengine_error_code(), 0) << when << ' ' << subject.describe();
     const char* sentence = tengine_error_message();
-    // A graph in which no node can be computed in integers is refused as a whole.
+    // A graph without a node that can be computed in integers is refused as a whole.
     const bool names_it = std::strstr(sentence, "'subject") || std::strstr(sentence, "'x") ||
                           std::strstr(sentence, "precision.float=allow");
     EXPECT_TRUE(names_it) << when << ' ' << subject.describe() << "\n  " << sentence;

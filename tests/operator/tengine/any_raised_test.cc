@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every ONNX operator that Tengine's are made of, with inputs and attributes chosen at random: the
-// graph goes into Tengine's dialect, and gives the results that it gave before. random_case.h says
-// how to have more cases.
+// Every ONNX operator that is raised to Tengine's, with random inputs and attributes: the graph is
+// converted to Tengine's dialect, and gives the same results. random_case.h documents how to run
+// more cases.
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@ namespace {
 
 using Dims = std::vector<int>;
 
-// One axis: where window `position` begins is position * stride - pad.
+// One axis: window `position` begins at position * stride - pad.
 struct Axis
 {
     int kernel, stride, pad, dilation, output;
@@ -92,7 +92,7 @@ TEST_P(Convolution, IsWhatTheLoopsGive)
     test.input(x).constant(weight).attr("output_channel", param.output_channels);
     if (param.biased) test.constant(bias);
     set_plane(test, param.plane, param.pad_h1, param.pad_w1);
-    // This attribute, which files have, is not read.
+    // Files have this attribute, which is not read.
     test.attr("group", param.group).attr("input_channel", 77);
     expect_close(test.run_one(),
                  convolve(x, weight, param.biased ? &bias : nullptr, param.plane, param.group));
@@ -197,7 +197,7 @@ TEST(ConvolutionOfOneAxis, GivesRankFour)
                  convolve(plane_x, plane_weight, nullptr, {{3, 1, 1, 1, 12}, {1, 1, 0, 1, 1}}, 1));
 }
 
-// A convolution that runs, for tests that break one thing.
+// Builds a valid convolution, for tests that break one thing.
 TengineCase& build_valid(TengineCase& test)
 {
     return test.input(make_array({1, 4, 7, 7}))
@@ -302,7 +302,7 @@ int deconv_output(int input, const Axis& axis, int pad_end, int output_pad)
            output_pad;
 }
 
-// Scatters every input element; the weight is for each group [in / group, out / group, kernel].
+// Scatters every input element; the weight has, for each group, [in / group, out / group, kernel].
 Array deconvolve(const Array& x, const Array& weight, const Array* bias, const DeconvCase& param)
 {
     const Plane& plane = param.plane;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // DetectionOutput, Region and DetectionPostProcess (source/operator/tengine/detection_ops.c):
-// examples worked by hand from the papers' formulas, and plain computations of them.
+// examples computed by hand from the papers' formulas, and plain implementations of them.
 #include "naive_detection.h"
 
 namespace tengine::test {
@@ -185,7 +185,7 @@ struct PostProcessCase : TengineCase
     }
 };
 
-// [1, numbers, boxes] of [1, boxes, numbers].
+// Returns [1, numbers, boxes] of [1, boxes, numbers].
 Array planar(const Array& rows)
 {
     Array made{{1, rows.dims[2], rows.dims[1]}, rows.values};
@@ -218,7 +218,7 @@ struct PostProcess
     double overlap, score;
 };
 
-// Suppression per class of at most twice as many boxes as may come out.
+// Suppresses per class, for at most twice as many boxes as there are results.
 std::vector<Detection> naive_postprocess(const Array& deltas, const Array& scores,
                                          const Array& anchors, int classes,
                                          const PostProcess& limits)
@@ -288,7 +288,8 @@ TEST(DetectionPostProcess, ManyBoxesInBothOrders)
     }
 }
 
-// The best four of a class may be two detections: the fifth is left out though the others overlap.
+// The best four boxes of a class may be two detections: the fifth is left out although the others
+// overlap.
 TEST(DetectionPostProcess, TwiceTheDetectionsAreLookedAt)
 {
     for (const int overlapping : {3, 4}) {

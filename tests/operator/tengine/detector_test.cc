@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole detectors of Tengine's operators as their converters wrote them: an SSD like the sample
-// file mssd.tmfile, and the nodes behind the proposals of Faster R-CNN, against plain pipelines.
+// file mssd.tmfile, and the nodes after the proposals of Faster R-CNN, against plain
+// implementations.
 #include <functional>
 
 #include "naive_detection.h"
@@ -77,7 +78,7 @@ class Detector
     std::vector<Array> fed_;
 };
 
-// A convolution without padding whose stride is its kernel's size.
+// A convolution without padding and with a stride of its kernel's size.
 struct Conv
 {
     Array weight, bias;
@@ -122,7 +123,7 @@ struct Conv
     }
 };
 
-// The numbers of all cells one after the other, as Permute and Flatten leave them.
+// The numbers of all cells one after the other, in the order of Permute and Flatten.
 std::vector<double> by_cells(const Array& x)
 {
     const int cells = x.dims[2] * x.dims[3];

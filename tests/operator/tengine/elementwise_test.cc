@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tengine's element-wise operators against their formulas and the rules by which operands of
-// different sizes meet there, and ONNX's raised to them. Comparison and logic: logic_test.cc.
+// Tengine's element-wise operators against their formulas and its rules for operands of different
+// sizes, and ONNX's raised to them. Comparison and logic: logic_test.cc.
 #include <cmath>
 #include <functional>
 #include <random>
@@ -208,7 +208,7 @@ const BinaryType kBinary[] = {
     {16, "Pow", [](double a, double b) { return std::pow(a, b); }},
 };
 
-// The element of the smaller operand that meets element i of the larger.
+// Returns the element of the smaller operand for element i of the larger.
 struct Meeting
 {
     const char* name;
@@ -342,7 +342,7 @@ TEST(TengineEltwise, WrongTypesAndOperands)
     apart.expect_failure(TENGINE_EINVAL, "broadcast");
 }
 
-// Raising the meetings: they are numpy's, so that only some are Tengine's.
+// Numpy's broadcasting is more general, so that only some shapes can be raised.
 TEST(TengineEltwise, Raised)
 {
     const auto raise = [](const char* op, const Dims& first, const Dims& second, const char* ops) {
@@ -410,7 +410,7 @@ TEST(TengineEltwise, TypesThatTengineHasNotAreNotRaised)
     }
 }
 
-// Whatever the shapes are, raising never changes the numbers.
+// Raising never changes the numbers, for any shapes.
 TEST(TengineEltwise, RaisingKeepsTheNumbers)
 {
     std::mt19937 random(5);

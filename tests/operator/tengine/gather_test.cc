@@ -7,7 +7,7 @@
 namespace tengine::test {
 namespace {
 
-// Elements of one axis by a list of places.
+// Returns the elements of one axis at a list of positions.
 Array picked(const Array& x, size_t axis, const std::vector<double>& indices)
 {
     std::vector<int> dims = x.dims;

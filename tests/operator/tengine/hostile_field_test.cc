@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields as a hostile file may hold them: preparing succeeds or fails with a message, and never
-// divides by zero, overflows or reads beyond a weight (the sanitizers see to that).
+// Fields with hostile values: preparing succeeds or fails with a message, and never divides by
+// zero, overflows or reads beyond a weight (sanitizers check that).
 #include <limits>
 
 #include "operator/operator.h"
@@ -14,7 +14,7 @@ struct Subject
     const char* op;
     std::vector<int> input;
     std::vector<std::vector<int>> constants;
-    std::vector<std::pair<const char*, int>> fields;  // that make it valid
+    std::vector<std::pair<const char*, int>> fields;  // fields that make it valid
 };
 
 const Subject kSubjects[] = {
@@ -60,7 +60,7 @@ class HostileField : public testing::TestWithParam<Subject>
     static std::string name() { return std::string("tengine.") + GetParam().op; }
 };
 
-// Both fields at once; the same one twice sets the second value.
+// Sets both fields; equal fields get the second value.
 void try_values(const op_field_t& first, int one, const op_field_t& second, int other)
 {
     TengineCase test(HostileField::name());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tengine's Comparison, Logical and Where, whose truth is a float, and the operators on ONNX's
+// Tengine's Comparison, Logical and Where, with truth as a float, and the operators on ONNX's
 // booleans that are raised to them.
 #include <functional>
 
@@ -133,7 +133,7 @@ GraphPointer raise(const IrBuilder& builder)
     return made;
 }
 
-// "tengine.Comparison Cast": the operators; the results of Tengine's are floats.
+// Returns "tengine.Comparison Cast": the operators; the results of Tengine's are floats.
 std::string list_ops(const graph& graph)
 {
     std::string ops;
@@ -147,7 +147,7 @@ std::string list_ops(const graph& graph)
     return ops;
 }
 
-// (x < 0) or (x > y and x == y), as a float; `last` reads the result too when it is given.
+// Builds (x < 0) or (x > y and x == y), as a float; `last` also reads the result, if given.
 std::string raise_chain(const char* last)
 {
     IrBuilder builder;
@@ -168,7 +168,7 @@ std::string raise_chain(const char* last)
     return list_ops(*raise(builder));
 }
 
-// The larger operand comes first in Tengine: 0 < x is x > 0.
+// The larger operand is first in Tengine: 0 < x is x > 0.
 TEST(TengineLogic, ComparisonsAreMirrored)
 {
     const std::pair<const char*, int> ops[] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays element by element, for the tests of operators that move elements: an expected result is a
-// function of the place.
+// function of the position.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ inline double at(const Array& array, const Place& place)
     return array.values.at(static_cast<size_t>(flat_place(array.dims, place)));
 }
 
-// An array whose element at `place` is value_of(place).
+// Makes an array whose element at `place` is value_of(place).
 template <class F>
 Array build(const std::vector<int>& dims, F value_of, int data_type = TENGINE_DT_FP32)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boxes and their suppression, written as plainly as can be, for the tests of detection operators.
+// Boxes and their suppression, as plain as possible, for the tests of detection operators.
 #pragma once
 
 #include <algorithm>
@@ -130,7 +130,7 @@ inline std::vector<Detection> naive_detection_output(const Array& deltas, const 
     return all;
 }
 
-// The rows DetectionOutput gives.
+// Returns the rows of DetectionOutput.
 inline Array detection_rows(const std::vector<Detection>& all)
 {
     Array made{{1, static_cast<int>(all.size()), 6, 1}, {}};

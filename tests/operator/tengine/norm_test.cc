@@ -19,7 +19,7 @@ int channel_of(const Dims& dims, size_t element)
                             static_cast<size_t>(dims[1]));
 }
 
-// body(value, channel) for every element.
+// Calls body(value, channel) for every element.
 template <class Body>
 Array map_channels(Array x, const Body& body)
 {
@@ -164,8 +164,8 @@ TEST(Scale, MultipliesTheAxesItNames)
     struct Case
     {
         int axis, num_axes;
-        Dims gamma;      // as the file has it
-        Dims broadcast;  // as the axes say
+        Dims gamma;      // the file's
+        Dims broadcast;  // by the axes
     };
     for (const Case& item : {Case{1, 1, {3}, {1, 3, 1, 1}}, Case{-3, 1, {1, 3, 1, 1}, {1, 3, 1, 1}},
                              Case{1, 2, {3, 4}, {1, 3, 4, 1}}, Case{2, -1, {20}, {1, 1, 4, 5}},
@@ -226,7 +226,7 @@ TEST(Bias, IsAddedPerChannel)
 
 // ---- InstanceNorm, LayerNorm ----
 
-// Rows of `length` elements with mean 0 and variance 1, then body(unit, row, place).
+// Makes rows of `length` elements with mean 0 and variance 1, then calls body(unit, row, place).
 template <class Body>
 Array normalize_rows(Array x, size_t length, double eps, const Body& body)
 {
@@ -362,7 +362,7 @@ TEST(Lrn, LooksAcrossChannelsOrWithinOne)
             TengineCase test("tengine.Lrn");
             test.input(x).attr("local_size", size).attr("norm_region", region);
             test.attr("alpha", 0.5).attr("beta", 0.6).attr("k", 1.5);
-            test.attr("bias", 7.0).attr("is_onnx", 1);  // without a meaning
+            test.attr("bias", 7.0).attr("is_onnx", 1);  // ignored
             expect_close(test.run_one(), respond(x, size, region == 1, 0.5, 0.6, 1.5));
             EXPECT_EQ(test.ops(), region == 0 ? "LRN" : "Mul AveragePool Mul Add Pow Div");
         }
@@ -507,7 +507,7 @@ TEST(Mvn, DividesByTheRootOfTheMeanSquare)
 {
     Array x = make_array({2, 7, 3, 5}, 1);
     for (double& value : x.values)
-        value = static_cast<float>(value + 1);  // so that a deviation would be another number
+        value = static_cast<float>(value + 1);  // so that a deviation would differ
     for (const int across : {0, 1})
         for (const int divides : {0, 1}) {
             TengineCase test("tengine.Mvn");

@@ -147,7 +147,7 @@ TEST(TengineShuffleChannel, RefusesOtherGroups)
 
 // ---- Blocks and channels ----
 
-// Channels outside, places in the block inside.
+// Channels are outer, positions in the block inner.
 Array depth_to_space(const Array& x, int block)
 {
     const std::vector<int>& dims = x.dims;
@@ -159,7 +159,7 @@ Array depth_to_space(const Array& x, int block)
         });
 }
 
-// Places in the block outside, channels inside.
+// Positions in the block are outer, channels inner.
 Array space_to_depth(const Array& x, int block)
 {
     const std::vector<int>& dims = x.dims;
@@ -230,7 +230,7 @@ TEST(TengineBlocks, AreRaised)
     }
 }
 
-// The loop of darknet's reorganisation, on flat memory.
+// The loop of darknet's reorg layer, on flat memory.
 Array reorganised(const Array& x, int stride)
 {
     const int c = x.dims[1], h = x.dims[2], w = x.dims[3];

@@ -11,11 +11,11 @@ namespace {
 using Dims = std::vector<int>;
 using Ints = std::vector<int64_t>;
 
-// One axis in plain numbers, written down by hand for each case.
+// One axis with its sizes, written by hand for each case.
 struct Axis
 {
     int kernel, stride, pad_field;
-    int before, output;  // what the rules come to
+    int before, output;  // the results of the rules
 };
 
 struct PoolCase
@@ -30,7 +30,8 @@ double at(const Array& x, int plane, int h, int w)
     return x.values[static_cast<size_t>((plane * x.dims[2] + h) * x.dims[3] + w)];
 }
 
-// The average divides by the elements met (flavour 0), else by the window cut at input + pad.
+// The average divides by the elements on the input (flavour 0), else by the window clipped at input
+// + pad.
 Array pool(const Array& x, const Axis& h, const Axis& w, bool average, bool counting)
 {
     const int in_h = x.dims[2], in_w = x.dims[3];
@@ -95,11 +96,11 @@ INSTANTIATE_TEST_SUITE_P(
                     PoolCase{7, 7, {2, 3, 1, 1, 3}, {3, 3, 1, 1, 3}, 1},
                     PoolCase{13, 7, {3, 1, 1, 1, 13}, {4, 3, 2, 2, 3}, 1}));
 INSTANTIATE_TEST_SUITE_P(Darknet, Pooling,
-                         // The field is the total; the smaller half lies before.
+                         // The field is the total; the smaller part is in front.
                          testing::Values(PoolCase{13, 13, {2, 1, 1, 0, 13}, {2, 1, 1, 0, 13}, 2},
                                          PoolCase{13, 7, {3, 2, 3, 1, 7}, {2, 2, 1, 0, 4}, 2},
                                          PoolCase{7, 7, {3, 1, 2, 1, 7}, {5, 1, 4, 2, 7}, 2},
-                                         // SAME with this flavour has nothing before.
+                                         // SAME with this flavour has no padding in front.
                                          PoolCase{7, 8, {3, 2, -1, 0, 4}, {3, 2, 0, 0, 3}, 2}));
 INSTANTIATE_TEST_SUITE_P(
     CountPadding, Pooling,
@@ -188,7 +189,7 @@ TEST(PoolingErrors, NameWhatIsWrong)
 
 // ---- raising ----
 
-// Every window, pad, mode and divisor over small inputs: raised ones give the same numbers.
+// Every window, pad, mode and divisor over small inputs: raised operators give the same numbers.
 TEST(PoolingRaised, KeepsTheNumbersOfAllSmallWindows)
 {
     int raised = 0, refused = 0;
@@ -212,7 +213,7 @@ TEST(PoolingRaised, KeepsTheNumbersOfAllSmallWindows)
                             expect_close(again[0], plain[0]);
                             (test.raised_ops() == op ? refused : raised)++;
                         }
-    // Most can be said, also with different pads on the two sides.
+    // Most can be expressed, also with different pads on the two sides.
     EXPECT_GT(raised, refused);
     EXPECT_GT(refused, 0);
 }

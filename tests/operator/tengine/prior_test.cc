@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The boxes that detectors start from (source/operator/tengine/detection_ops.c): those of PriorBox,
-// the anchors and proposals of Rpn.
+// The initial boxes of detectors (source/operator/tengine/detection_ops.c): those of PriorBox, the
+// anchors and proposals of Rpn.
 #include "naive_detection.h"
 #include "operator/tengine/detection_param.h"
 
@@ -55,7 +55,7 @@ TEST(PriorBox, StepsAndImageSizeAreComputedWhenAbsent)
 {
     PriorBoxCase made({1, 4, 4, 4}, {1, 3, 7, 7});
     made.sizes({100}).attr("image_h", 200).attr("image_w", 200).attr("clip", 1);
-    // The caches of files are not read.
+    // Cached values in files are not read.
     made.attr("num_priors", -5).attr("out_dim", 12345).attr("image_size", 77777);
     expect_close(made.run_one(), naive_prior_box(4, 4, 50, 0.5, 200, {100}, {100}, true));
 }
@@ -154,7 +154,7 @@ TEST(Rpn, RowsWithoutABoxRepeatTheLast)
     const Array scores = random_array({1, 6, 1, 2}, 3), deltas = make_array({1, 12, 1, 2}, 2, 0.1);
     const auto proposals = naive_proposals(naive_candidates(scores, deltas, 40, 40, 16), 60, 12);
     ASSERT_LT(proposals.size(), 6U);
-    // Six boxes are all that six anchors can give.
+    // Six anchors give at most six boxes.
     expect_close(RpnCase(scores, deltas, {40, 40, 1}).run_one(), box_rows(proposals, 6));
     RpnCase none(scores, deltas, {40, 40, 1});
     expect_close(none.attr("min_size", 10000).run_one(), {{1, 6, 4, 1}, std::vector<double>(24)});

@@ -68,7 +68,7 @@ void set_text(node* target, const std::string& name, const std::string& value)
     ASSERT_EQ(status, TENGINE_OK) << tengine_error_message();
 }
 
-// Sizes are drawn small; a few of them, so that shapes meet by chance.
+// Sizes are drawn from a few small ones, so that shapes often match.
 constexpr int kHidden = 2;
 
 void print_shape(std::ostream& out, const tensor* tensor)
@@ -88,7 +88,7 @@ double draw_number(Dice& dice, bool is_wild)
     return static_cast<double>(dice.between(-4000, 4000)) / 1000;
 }
 
-// Any number as an element of type T, whether it fits or not.
+// Converts any number to type T, even out of its range.
 template <class T>
 T convert(double value)
 {
@@ -108,8 +108,8 @@ bool is_small(const std::vector<int>& dims)
     return elements < 65536;
 }
 
-// The shape with its largest dimensions halved until an address reaches all of a tensor, zeros not
-// counted: tensors beyond that cannot be made. This matters on 32-bit machines.
+// Halves the largest dimensions until the tensor fits the address space, zeros not counted: larger
+// tensors cannot be made. This matters on 32-bit machines.
 std::vector<int> make_addressable(std::vector<int> dims)
 {
     const auto count_bytes = [&dims] {
@@ -153,7 +153,7 @@ RandomCase::RandomCase(const method& row, uint64_t seed, bool is_wild)
     add_outputs();
 }
 
-// The sample, with few things changed.
+// Starts from the sample, with few changes.
 void RandomCase::add_sample(const std::string& inputs, const std::string& fields)
 {
     is_faithful_ = true;
@@ -333,7 +333,7 @@ std::vector<int> RandomCase::shape_of_kind(char kind)
             break;
     }
     if (dice_.is_one_in(3)) return base_;
-    // One that broadcasts: some dimensions are 1, leading ones are left out.
+    // Makes a shape that broadcasts: some dimensions are 1, leading ones are left out.
     std::vector<int> dims = base_;
     for (int& dim : dims)
         if (dice_.is_one_in(3)) dim = 1;
@@ -356,7 +356,7 @@ int RandomCase::any_type(char kind)
     return TENGINE_DT_FP32;
 }
 
-// One scale, or some; numbers that make sense or not.
+// Sets one scale, or several; valid numbers or not.
 void RandomCase::quantize(tensor* target)
 {
     const bool is_integer = target->data_type == TENGINE_DT_INT8 ||
@@ -402,7 +402,7 @@ double RandomCase::any_float()
                               : static_cast<double>(dice_.between(-3000, 3000)) / 1000;
 }
 
-// One field in `rarely` gets a value.
+// Sets one field in `rarely`.
 void RandomCase::set_fields(int rarely)
 {
     const bool is_recurrent = !row_.tengine && row_.max_input >= 6 && row_.max_input <= 8;
@@ -413,7 +413,7 @@ void RandomCase::set_fields(int rarely)
         if (row_.fields[i].required || dice_.is_one_in(rarely)) set_field(row_.fields[i]);
 }
 
-// A value out of the field's range is refused, and the field then stays as it was.
+// A value out of the field's range is refused, and the field is then unchanged.
 void RandomCase::set_field(const op_field_t& field)
 {
     const int64_t number = is_wild_ && dice_.is_one_in(10)

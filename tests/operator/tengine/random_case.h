@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One node with inputs and attributes chosen at random, as a hostile file or a careless program may
-// hand them over. A case is made by its seed alone, so a failure can be reproduced.
+// One node with random inputs and attributes, as in a hostile file or from a careless program. A
+// case depends only on its seed, so that a failure can be reproduced.
 #pragma once
 
 #include <random>
@@ -35,7 +35,7 @@ class Dice
 class RandomCase
 {
   public:
-    // A node of the row. `is_wild`: attributes, data and types take extreme values; else they are
+    // Makes a node of the row. `is_wild`: attributes, data and types take extreme values; else
     // values that a model could have, though mostly not those that this node needs.
     RandomCase(const method& row, uint64_t seed, bool is_wild);
 
@@ -65,13 +65,13 @@ class RandomCase
     const bool is_wild_;
     Dice dice_;
     IrBuilder builder_;
-    bool is_faithful_ = false;  // to a sample
+    bool is_faithful_ = false;  // like a sample
     std::vector<int> base_;     // the shape of the first input
     node* node_ = nullptr;
 };
 
-// Numbers from -4 to 4 that depend on the seed only; `is_wild`: now and then NaN, infinite or far
-// away.
+// Fills with numbers from -4 to 4 that depend only on the seed; `is_wild`: sometimes NaN, infinite
+// or very large.
 void fill_tensor(tensor* target, uint64_t seed, bool is_wild);
 std::vector<double> read_tensor(const tensor* from);
 
@@ -91,9 +91,8 @@ class QuietLog
     const int level_ = get_log_sink_level();
 };
 
-// Cases of each operator: `usual`, or as many as the environment variable TENGINE_RANDOM_CASES
-// says; and the first of their seeds, from TENGINE_RANDOM_SEED. TENGINE_RANDOM_OP keeps to one
-// operator.
+// The cases of each operator: `usual`, or the environment variable TENGINE_RANDOM_CASES; and the
+// first of their seeds, from TENGINE_RANDOM_SEED. TENGINE_RANDOM_OP selects one operator.
 struct CaseRange
 {
     uint64_t first;
@@ -101,7 +100,7 @@ struct CaseRange
 };
 CaseRange get_case_range(int usual);
 bool is_operator_wanted(const std::string& name);
-// With TENGINE_RANDOM_LOG set, names the next case, for one that does not come back.
+// With TENGINE_RANDOM_LOG set, logs the next case, to find one that never returns.
 void log_case(const RandomCase& subject);
 
 }  // namespace tengine::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that are as their operators want them: the start of random_case.h's cases.
+// Valid nodes, from which random_case.h's cases start.
 #pragma once
 
 #include <string>
@@ -9,9 +9,8 @@
 
 namespace tengine::test {
 
-// A node that is as its operator wants it, so that only one thing need be wrong with a case. Inputs
-// after the first are constants; one of integers has an 'i' before its dimensions; after '=' are
-// the integers themselves; '-' is absent.
+// A valid node, of which a case can change one thing. Inputs after the first are constants; one of
+// integers has an 'i' before its dimensions; after '=' are the integers themselves; '-' is absent.
 struct Sample
 {
     const char* op;
@@ -19,13 +18,13 @@ struct Sample
     const char* fields;
 };
 
-// The samples of this row's operator; often none.
+// Returns the samples of this row's operator; often none.
 std::vector<const Sample*> find_samples(const method& row);
 
-// The kinds of an operator's inputs when they fit: x data; s data of the shape of input 0; c one
+// Returns the kinds of an operator's valid inputs: x data; s data of the shape of input 0; c one
 // value a channel; w weights [any, channels, kernel]; v the same for a transposed convolution; m a
-// matrix for the last axis; n its transposed; i a list of integers; k one integer; p positions; b
-// booleans; f a list of floats; others repeat the last one.
+// matrix for the last axis; n its transpose; i a list of integers; k one integer; p positions; b
+// booleans; f a list of floats; further inputs repeat the last one.
 std::string find_input_kinds(const std::string& op);
 
 }  // namespace tengine::test

@@ -20,7 +20,7 @@ struct Sizes
     int sequence, batch, input, hidden;
 };
 
-// Weights of one layer in ONNX's order, with as many gates as asked for.
+// The weights of one layer in ONNX's order, with a given number of gates.
 struct Layer
 {
     Sizes size;
@@ -39,7 +39,7 @@ struct Layer
         p = make_array({directions, 3 * sizes.hidden}, 7, 0.4);
     }
 
-    // Row `gate` of W x + Wb, of R h + Rb (bias of the product only with `bias`).
+    // Rows `gate` of W x + Wb, and of R h + Rb (with the product's bias only if `bias`).
     double input_part(int step, int n, int gate, int j, bool bias) const
     {
         const int row = gate * size.hidden + j;
@@ -162,7 +162,7 @@ TEST(Lstm, WithBias)
     EXPECT_NE(made.ops().find("LSTM"), std::string::npos);
 }
 
-// Six inputs: no lengths, and the states in their places.
+// Six inputs: no lengths, and the states at their indices.
 TEST(Lstm, WithInitialStates)
 {
     const Layer layer(kSizes, 4);

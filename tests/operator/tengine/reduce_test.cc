@@ -73,7 +73,7 @@ const Type kTypes[] = {
     {"ReduceLogSumExp", [](const Values& v) { return std::log(total(v, exponential)); }},
 };
 
-// Elements of `input` grouped by their place along the axes that stay.
+// Groups the elements of `input` by their position along the axes that stay.
 Array reduce(const Array& input, const std::vector<int>& axes, bool keep,
              const std::function<double(const Values&)>& function)
 {
@@ -352,7 +352,7 @@ TEST(TengineTopk, RaisedWhenNobodyReadsItsPositions)
     EXPECT_EQ(get_ir_node_output(topk, 1)->data_type, TENGINE_DT_INT32);
 }
 
-// Positions that only a Cast reads may be int32 as well.
+// Positions may also be int32 if only a Cast reads them.
 TEST(TengineArg, RaisedBeforeACast)
 {
     for (const char* op : {"ArgMax", "ArgMin"}) {

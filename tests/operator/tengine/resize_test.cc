@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tengine's operators that scale pictures, against interpolation written out for one place.
+// Tengine's operators that scale pictures, against interpolation written out for one position.
 #include <cmath>
 
 #include "naive.h"
@@ -7,7 +7,7 @@
 namespace tengine::test {
 namespace {
 
-// The original's rule for nearest: in float, to zero.
+// The original's rule for nearest: in float, towards zero.
 Array nearest(const Array& x, int height, int width, float scale_h, float scale_w)
 {
     return build({x.dims[0], x.dims[1], height, width}, [&](const Place& p) {
@@ -25,7 +25,7 @@ Array scaled_nearest(const Array& x, float scale_h, float scale_w)
                    static_cast<int>(static_cast<float>(x.dims[3]) * scale_w), scale_h, scale_w);
 }
 
-// A value between elements; beyond the border is the border.
+// Returns a value between elements; beyond the edge it is that of the edge.
 double sample(const Array& x, const Place& p, double row, double column)
 {
     const auto clamp = [](double place, int size) {

@@ -52,8 +52,8 @@ double pixel(const Array& image, int channel, int y, int x)
     return image.values[static_cast<size_t>((channel * image.dims[2] + y) * image.dims[3] + x)];
 }
 
-// The part of `first`..`last` that bin `index` of `bins` covers, both included, when no bin has an
-// edge that rounding could move.
+// Returns the part of `first`..`last` that bin `index` of `bins` covers, both included, if rounding
+// cannot move the bin's edges.
 std::vector<int> covered(int first, int last, int index, int bins, int limit)
 {
     const int size = std::max(last - first + 1, 1);
@@ -83,7 +83,7 @@ Array naive_roi_pooling(const Array& image, const Array& regions, const Pool& po
 TEST(RoiPooling, TakesTheMaximumOfEachBin)
 {
     const Array image = make_array({1, 3, 11, 13}, 4);
-    // Inside, the whole image, one pixel, beyond two edges, not in the image at all, upside down.
+    // Regions inside, the whole image, one pixel, beyond two edges, outside the image, inverted.
     const Array regions = region_list({16,  16,  96, 80, 0,   0,   207, 175, 48,  48, 48, 48,
                                        -64, -40, 60, 70, 400, 400, 500, 500, 100, 90, 20, 10});
     for (const Pool pool : {Pool{2, 2, 0.0625}, Pool{3, 5, 0.0625}, Pool{4, 1, 0.125}})
@@ -145,8 +145,8 @@ struct RoialignCase : TengineCase
     }
 };
 
-// A plane that is linear in x and y: bilinear samples are exact, so a bin's mean is the value at
-// the mean of the sample positions, the bin's centre.
+// A plane that is linear in x and y: bilinear samples are exact, so that a bin's mean is the value
+// at the mean of the sample positions, the bin's centre.
 Array ramp(int height, int width)
 {
     Array made{{1, 1, height, width}, {}};
@@ -179,7 +179,8 @@ TEST(Roialign, ARegionIsAtLeastOnePixelLarge)
     expect_close(result, {{1, 1, 1, 1}, {13 * 4.75}});
 }
 
-// Columns -3 .. 3 are cut to 0 .. 3, so three samples, but 6 / 3 apart: 1, 3 and 5.
+// Columns -3 .. 3 are clipped to 0 .. 3, so that there are three samples, but 6 / 3 apart: 1, 3 and
+// 5.
 TEST(Roialign, SamplesOfACutBinAreSpreadOverAllOfIt)
 {
     const Array result = RoialignCase(ramp(9, 9), region_list({-3, 0, 3, 6}), {1, 1, 1}).run_one();
@@ -191,7 +192,7 @@ TEST(Roialign, BinsBeyondThePlaneAreZeroAndCutOnesStayInside)
     const Array image{{1, 1, 2, 2}, {1, 1, 1, 1}};
     expect_close(RoialignCase(image, region_list({0, 0, 4, 4}), {2, 2, 1}).run_one(),
                  {{1, 1, 2, 2}, {1, 0, 0, 0}});
-    // Samples are spread over the uncut bin, so one lies at 2.5: beyond the last pixel.
+    // Samples are spread over the unclipped bin, so that one is at 2.5: beyond the last pixel.
     expect_close(RoialignCase(image, region_list({-4, -4, 1, 1}), {1, 1, 1}).run_one(),
                  {{1, 1, 1, 1}, {1}});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tengine's operators that give elements another shape, against shapes worked out by hand.
+// Tengine's operators that give elements another shape, against shapes computed by hand.
 #include <random>
 
 #include "naive.h"
@@ -10,7 +10,7 @@ namespace {
 using Dims = std::vector<int>;
 using Ints = std::vector<int64_t>;
 
-// The elements in their order, in these dimensions.
+// Expects the elements in their order, with these dimensions.
 void expect_reshaped(TengineCase& made, const Array& from, const Dims& dims)
 {
     expect_close(made.run_one(), reshaped(from, dims), 0);
@@ -413,7 +413,7 @@ TEST(TengineExpandAndTile, AreRaised)
     TengineCase("Tile").input(x).input(int_list({1, 4, 2})).expect_refusal("not constants");
 }
 
-// Shapes at random, there and back.
+// Random shapes, raised and lowered.
 TEST(TengineShapeOps, GiveTheSameAfterRaising)
 {
     std::mt19937 random(5);

@@ -326,7 +326,7 @@ TEST(TengineCrop, RefusesWhatLiesOutside)
     Crop(x, {{"flag", 1}, {"num_args", 3}}).expect_failure(TENGINE_ERANGE, "num_args 3");
     Crop(x, {}).expect_failure(TENGINE_EINVAL, "reference");
     Crop flat(x, {});
-    flat.input(make_array({5, 4})).expect_failure(TENGINE_EINVAL, "4 dimensions");
+    flat.input(make_array({5, 4})).expect_failure(TENGINE_EINVAL, "missing or not of rank 4");
 }
 
 // ---- Pad ----
@@ -334,7 +334,7 @@ TEST(TengineCrop, RefusesWhatLiesOutside)
 const char* const kBorders[] = {"pad_0_h", "pad_0_w", "pad_1_h", "pad_1_w",
                                 "pad_2_h", "pad_2_w", "pad_3_h", "pad_3_w"};
 
-// The origin of an element of the padded axis; −1: nowhere.
+// Returns the origin of an element of the padded axis; −1: none.
 int find_padded(int mode, int place, int size)
 {
     if (place >= 0 && place < size) return place;

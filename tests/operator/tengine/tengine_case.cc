@@ -97,7 +97,7 @@ bool lists_op(const char* list, const std::string& op)
     return ('|' + std::string(list) + '|').find('|' + op + '|') != std::string::npos;
 }
 
-// The rows that raise `op` are asked in turn. Tells whether one took it.
+// Asks the rows that raise `op` in order. Whether one accepted.
 int raise_node(graph* graph, node* node, std::string* out_refusal)
 {
     const std::string op = get_ir_node_op(node);
@@ -266,7 +266,7 @@ std::string TengineCase::ops() const
     return source->core->execution ? list_ops(source->core->execution) : "";
 }
 
-// The way of a writer: ONNX of the newest opset, shapes known, constants folded, node by node.
+// Raises as a writer does: ONNX of the newest opset, known shapes, folded constants, node by node.
 bool TengineCase::raise()
 {
     refusal_.clear();

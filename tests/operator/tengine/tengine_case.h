@@ -26,11 +26,11 @@ struct Array
     int data_type = TENGINE_DT_FP32;
 };
 
-// sin(seed + i) * scale: numbers without a pattern that a wrong index would keep.
+// Returns sin(seed + i) * scale: numbers without a pattern, so that a wrong index shows.
 Array make_array(std::vector<int> dims, int seed = 0, double scale = 1);
 int64_t count_elements(const std::vector<int>& dims);
 
-// Same shape, and every value within `tolerance` * (1 + |expected|).
+// Expects the same shape, and every value within `tolerance` * (1 + |expected|).
 void expect_close(const Array& result, const Array& expected, double tolerance = 1e-5);
 
 class TengineCase
@@ -39,7 +39,7 @@ class TengineCase
     // "tengine.Pooling", or an ONNX operator, "MaxPool", of opset `opset` (0: the newest).
     explicit TengineCase(const std::string& op, int opset = 0, int output_num = 1);
 
-    // The next input of the node: data given at run time, data in the model, or nothing.
+    // Adds the next input of the node: data set at run time, data in the model, or none.
     TengineCase& input(const Array& value);
     TengineCase& constant(const Array& value);
     TengineCase& absent();
@@ -50,31 +50,32 @@ class TengineCase
     TengineCase& attr(const std::string& name, const std::vector<int64_t>& values);
     TengineCase& attr(const std::string& name, const std::vector<float>& values);
 
-    // The layouts of a file, TENGINE_LAYOUT_*.
+    // Sets the layouts of a file, TENGINE_LAYOUT_*.
     TengineCase& model_layout(int layout);
     TengineCase& graph_layout(int layout);
 
-    // The outputs; none, with a test failure, when preparing or running fails.
+    // Returns the outputs; none, with a test failure, if preparing or running fails.
     std::vector<Array> run();
-    // Output 0; empty after a failure.
+    // Returns output 0; empty after a failure.
     Array run_one();
-    // prerun fails with `code` and a message that contains `part`.
+    // Expects prerun to fail with `code` and a message that contains `part`.
     void expect_failure(int code, const std::string& part);
-    // Whether there is an execution graph of it; nothing is allocated for a run.
+    // Whether an execution graph can be made; nothing is allocated for a run.
     bool is_lowered();
     node* get_node() const { return node_; }
-    // Operators of the execution graph after run(): "Conv Relu".
+    // Returns the operators of the execution graph after run(): "Conv Relu".
     std::string ops() const;
 
-    // Raises every node and runs the raised graph. raised_ops() then are the operators of the
+    // Raises every node and runs the raised graph. raised_ops() then returns the operators of the
     // raised graph, Tengine's with their domain: "tengine.Pooling Erf".
     std::vector<Array> run_raised();
     std::string raised_ops() const { return raised_ops_; }
-    // An attribute of the first node that was raised to.
+    // Returns an attribute of the first raised node.
     double raised_attr(const std::string& name) const;
-    // raise() leaves the node alone for a reason that contains `part`.
+    // Expects raise() not to change the node, for a reason that contains `part`.
     void expect_refusal(const std::string& part);
-    // The same numbers before and after raising, and no ONNX operator left. Gives output 0.
+    // Expects the same numbers before and after raising, and no ONNX operator left. Returns output
+    // 0.
     Array expect_raised(const std::string& ops, double tolerance = 1e-5);
 
   private:
