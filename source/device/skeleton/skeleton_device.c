@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device that takes no operator: copy this folder to start one of your own, docs/add-a-device.md
-// shows how. Comments say what to decide where. tengine/device.h has the contract, tengine/ir.h the
-// graph; nothing else of the library is needed.
+// A device that takes no operator: a copy of this folder is the start of your own,
+// docs/add-a-device.md shows how. Comments say which decision belongs where. tengine/device.h has
+// the contract, tengine/ir.h the graph; other parts of the library are not needed.
 #include <stdlib.h>
 
 #include "tengine/device.h"
 
 // ---- Operators of the device ----
 
-// One row per operator: its ONNX name and what runs a node of it. Devices whose library compiles
-// whole networks have a function here that adds the node to the library's own graph.
+// A row per operator: its ONNX name and the function that runs a node of it. Devices whose library
+// compiles whole networks have a function here that adds the node to the library's graph.
 struct skeleton_kernel
 {
     const char* op;
@@ -20,11 +20,11 @@ static const struct skeleton_kernel skeleton_kernels[] = {
     {NULL, NULL},
 };
 
-// Element types the kernels accept.
+// The element types that the kernels accept.
 static const int skeleton_precisions[] = {TENGINE_DT_FP32};
 
-// The operators by name. Blocked operators are for devices that list all but a few; one that is in
-// neither list is not taken.
+// Lists the operators by name. Blocked operators are for devices that list all but a few; an
+// operator in neither list is refused.
 static int skeleton_describe(struct device* device, struct vector* allowed_ops,
                              struct vector* blocked_ops, struct vector* precision)
 {
@@ -42,8 +42,9 @@ static int skeleton_describe(struct device* device, struct vector* allowed_ops,
     return TENGINE_OK;
 }
 
-// Judges one node whose operator is listed. Refuse here what the kernels cannot do: parameters,
-// ranks, shapes, inputs that are not constant. The reason is shown to the user by name and value.
+// Judges one node whose operator is listed. Refuse here whatever the kernels do not support:
+// parameters, ranks, shapes, inputs that are not constant. The user sees the reason with its name
+// and value.
 static int skeleton_inspect(struct device* device, const struct node* node,
                             ir_verdict_t* out_verdict)
 {
@@ -61,7 +62,7 @@ struct skeleton_step
     int (*run)(const struct node* node);
 };
 
-// A subgraph as pre_run makes it; its only owner is subgraph->device_graph.
+// The object that pre_run makes of a subgraph; its only owner is subgraph->device_graph.
 struct skeleton_graph
 {
     int step_num;
@@ -95,8 +96,8 @@ static int is_output(const struct subgraph* subgraph, int tensor_index)
     return 0;
 }
 
-// Tensors that stay inside the subgraph are the device's business; here each gets host memory. A
-// device with memory of its own plans it in pre_run and leaves tensor->data alone.
+// Tensors inside the subgraph belong to the device; here each gets host memory. A device with
+// memory of its own plans it in pre_run and does not set tensor->data.
 static int allocate_inner_tensors(const struct subgraph* subgraph, const struct node* node)
 {
     for (int i = 0; i < node->output_num; ++i) {
@@ -108,10 +109,10 @@ static int allocate_inner_tensors(const struct subgraph* subgraph, const struct 
 }
 
 // Everything that takes time or memory belongs here: convert layouts, pack weights, compile,
-// allocate. An old device_graph is there when the shapes changed; keep of it what does not depend
-// on them. `options` is the struct the user gave with this device, or NULL. On failure leave
-// device_graph NULL or releasable; the part then comes again in two halves, and a single node that
-// fails goes to the default device with the message set here.
+// allocate. If only the shapes have changed, the old device_graph is set; keep the parts of it that
+// do not depend on them. `options` is the struct that the user gave with this device, or NULL. On
+// failure leave device_graph NULL or releasable; the part then comes again in two halves, and a
+// single node that fails goes to the default device with the message set here.
 static int skeleton_pre_run(struct device* device, struct subgraph* subgraph, void* options)
 {
     (void)options;
@@ -135,8 +136,8 @@ static int skeleton_pre_run(struct device* device, struct subgraph* subgraph, vo
 
 // Inputs are in tensor->data of the subgraph's input tensors and of constants; results go to
 // tensor->data of its output tensors, which is set. Allocate nothing here. After a failure the
-// default device runs the part, until the next prerun_graph; a call that does not come back within
-// the option run.watchdog_ms counts as one.
+// default device runs the part, until the next prerun_graph; a call that does not return within the
+// option run.watchdog_ms counts as a failure.
 static int skeleton_run(struct device* device, struct subgraph* subgraph)
 {
     (void)device;
@@ -146,7 +147,7 @@ static int skeleton_run(struct device* device, struct subgraph* subgraph)
     return TENGINE_OK;
 }
 
-// Release what belongs to a run (queues, events) and keep device_graph.
+// Release the objects of runs (queues, events) and keep device_graph.
 static int skeleton_post_run(struct device* device, struct subgraph* subgraph)
 {
     (void)device;
@@ -157,7 +158,7 @@ static int skeleton_post_run(struct device* device, struct subgraph* subgraph)
 // ---- The device ----
 
 // Open the hardware or its library. A failure here is reported with the device's name and stops
-// init_tengine; a device that may be absent succeeds and refuses every node in inspect instead.
+// init_tengine; a device that may be absent succeeds, and refuses every node in inspect instead.
 static int skeleton_init(struct device* device)
 {
     (void)device;
@@ -170,10 +171,11 @@ static int skeleton_release_device(struct device* device)
     return TENGINE_OK;
 }
 
-// Entries that are left out are optional: async_run and async_wait, save and load, features,
-// check_option, measure, count, cancel, memory and option; evaluation, allocate and release,
-// estimate; the optimizer and the scheduler. The core then does the default. Without estimate the
-// device keeps every part it takes, even one that costs more to move than it saves.
+// The entries that are missing here are optional: async_run and async_wait, save and load,
+// features, check_option, measure, count, cancel, memory and option; evaluation, allocate and
+// release, estimate; the optimizer and the scheduler. The core then uses the default. Without
+// estimate the device keeps every part that it takes, even one whose transfers cost more than it
+// saves.
 static struct interface skeleton_interface = {
     .init = skeleton_init,
     .pre_run = skeleton_pre_run,

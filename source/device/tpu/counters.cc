@@ -24,7 +24,7 @@ class List
         add(name, unit, static_cast<double>(value));
     }
 
-    // Adds it also as a share of `total`.
+    // Also adds the counter as a share of `total`.
     void add_share(const char* name, int64_t cycles, int64_t total)
     {
         add(name, "cycles", cycles);

@@ -12,7 +12,8 @@
 namespace tengine::tpu {
 namespace {
 
-// Parts of a graph differ in their first nodes, whose names may have any characters.
+// Returns a file name for a part: its first node, whose name may have any characters, tells it from
+// others.
 std::string file_name(const subgraph& part)
 {
     std::string name = get_ir_graph_node(part.graph, part.node_list[0])->name;

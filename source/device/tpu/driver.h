@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device TPU: compiler, program and simulator have a folder each and meet only in the machine
-// (machine/) and its programs; this folder ties them to the contract of devices.
+// The device TPU: compiler, program and simulator have a folder each and share only the machine
+// (machine/) and its programs; this folder implements the contract of devices.
 //
-// A part of the graph on the machine: compiles it, keeps its program and its host memory, and moves
-// tensors in and out. tpu_device.cc offers it to the core.
+// A part of the graph on the machine: compiles it, keeps its program and its host memory, and
+// copies tensors in and out. tpu_device.cc offers it to the core.
 #pragma once
 
 #include <atomic>
@@ -28,19 +28,19 @@ struct Options
     Faults faults;
 };
 
-// TENGINE_ENOENT for a key there is not, TENGINE_EINVAL or what load_config() says for a value; the
-// message says what would be accepted.
+// TENGINE_ENOENT for an unknown key, TENGINE_EINVAL or the error of load_config() for a value; the
+// message gives the accepted ones.
 int set_option(const std::string& key, const std::string& value, Options* options);
-// An entry of the list of all of them; null after the last.
+// Returns an entry of the list of all options; null after the last.
 const ir_device_option_t* get_option(int index);
-// The options that the graph's context has for `device`, once in a preparation; edge and no faults
-// where it has nothing.
+// Reads the options that the graph's context has for `device`, once in a preparation; by default
+// edge and no faults.
 int read_options(const graph& graph, const device& device, Options* out_options);
 
 // A program that save_program() has made, in memory that outlives the driver.
 struct SavedProgram
 {
-    const uint8_t* data = nullptr;  // null: there is none
+    const uint8_t* data = nullptr;  // null: there is no program
     size_t size = 0;
 };
 
@@ -50,37 +50,38 @@ struct FreeHostMemory
 };
 using HostMemory = std::unique_ptr<uint8_t, FreeHostMemory>;
 
-// The host memory that a machine runs the program on: program.host_bytes bytes, which begin with
-// the constants. The others are zeroes that take up no memory before they are used: a program that
-// was kept may claim 64 GB. ENOMEM.
+// Allocates the host memory that a machine runs the program on: program.host_bytes bytes, which
+// begin with the constants. The others are zeros that take no physical memory before they are used:
+// a loaded program may claim 64 GB. ENOMEM.
 int make_host_memory(const Program& program, HostMemory* out_memory);
 
 class Driver
 {
   public:
-    // Compiles the part, unless `saved` is its program, and validates that.
+    // Compiles the part, or takes `saved`, its program, and validates it.
     static int create(const subgraph& part, const Options& options, const SavedProgram& saved,
                       std::unique_ptr<Driver>* out_driver);
 
-    // One run on the data of the part's tensors.
+    // Makes one run on the data of the part's tensors.
     int run(const subgraph& part);
-    // Ends the run in flight; called by another thread. No other run follows it.
+    // Ends the run in flight; called by another thread. No other run follows.
     void cancel() { cancelled_ = true; }
 
     const Config& config() const { return options_.config; }
-    // The counters of one run, which are the same for all: counted when they are first asked for.
+    // Returns the counters of a run, which are equal for all runs; they are computed at the first
+    // call.
     int count(const Counters** out_counters);
     const Program& program() const { return program_; }
-    // Bytes of the program, of host memory and of the machine's buffers.
+    // Returns the bytes of the program, of host memory and of the machine's buffers.
     ir_part_memory_t memory() const;
-    // Multiply-accumulates of the part's nodes, without the zeros that fill tiles.
+    // Returns the multiply-accumulates of the part's nodes, without the zeros that pad tiles.
     int64_t macs() const { return macs_; }
 
   private:
     explicit Driver(const Options& options) : options_(options) {}
 
     int load(const subgraph& part, const SavedProgram& saved);
-    // Where options ask for the file: writes it, flips the bit, and sees that a device can read it.
+    // If options request the file: writes it, flips the bit, and checks that a device can read it.
     int try_file(const subgraph& part);
 
     Options options_;
@@ -92,11 +93,12 @@ class Driver
     std::atomic<bool> cancelled_{false};
 };
 
-// Copies the dense bytes of a tensor to and from its place in host memory, `element` bytes each.
+// Copy the dense elements of a tensor to and from its place in host memory; `element` is their size
+// in bytes.
 void pack_tensor(const Binding& binding, int element, const uint8_t* tensor, uint8_t* host);
 void unpack_tensor(const Binding& binding, int element, const uint8_t* host, uint8_t* tensor);
 
-// The counters for the core's reports. `macs`: those of the part, for utilisation and throughput.
+// Lists the counters for the core's reports. `macs`: of the part, for utilisation and throughput.
 std::vector<ir_counter_t> list_counters(const Counters& counters, const Config& config,
                                         int64_t macs);
 

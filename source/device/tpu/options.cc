@@ -37,7 +37,7 @@ constexpr FaultName kFaults[] = {
     {"bit_flip", &Faults::bit_flip},
 };
 
-// "dma@12"; "" or "none": no fault.
+// Reads "dma@12"; "" or "none": no fault.
 int set_fault(const std::string& value, Options* options)
 {
     options->faults = {};

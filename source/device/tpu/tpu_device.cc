@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated TPU as a device: the struct device around the compiler (what it can do) and the
+// The simulated TPU as a device: the struct device around the compiler (supported nodes) and the
 // driver (a compiled part).
 #include <cstdio>
 #include <new>
@@ -27,7 +27,7 @@ Driver* driver_of(const subgraph* part)
     return static_cast<Driver*>(part->device_graph);
 }
 
-// The options that survey has kept, as they were when the preparation began.
+// Returns the options that survey has kept, with their values at the beginning of the preparation.
 const Options& options_of(const graph& graph, const device& device)
 {
     return *static_cast<const Options*>(get_ir_device_survey(&graph, &device));
@@ -64,7 +64,7 @@ int enter(device* device, subgraph* part, const SavedProgram& saved)
 int pre_run(device* device, subgraph* part, void*)
 {
     return guard("compile", [&]() -> int {
-        // The driver for other shapes holds the tiles until the new one does.
+        // The driver for other shapes holds the tiles until the new one has them.
         const std::unique_ptr<Driver> earlier(driver_of(part));
         part->device_graph = nullptr;
         return enter(device, part, {});
@@ -86,8 +86,8 @@ int load(device* device, subgraph* part, const void* data, size_t size)
     });
 }
 
-// The compiler compares times, so that all of the machine counts; another version may choose
-// otherwise.
+// The compiler compares times, so that the whole machine matters; another version may choose
+// differently.
 int compatibility(device* device, const subgraph* part, char* text)
 {
     return guard("describe itself", [&] {
@@ -180,7 +180,7 @@ int describe(device*, struct vector* allowed_ops, struct vector*, struct vector*
     });
 }
 
-// The options, with the machine's file, are read here and nowhere else.
+// Reads the options, with the machine's file, once for all other entries.
 int survey(device* device, const graph* graph)
 {
     return guard("read its options", [&]() -> int {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes that an instruction is said to access against those that it does access.
+// The bytes that an instruction is declared to access against those that it accesses.
 #include "device/tpu/machine/access.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kHostBytes = 4096;
 
-// Bytes of the buffer under the grid of `operand`, `extent` from each vector's beginning.
+// Marks the bytes of the buffer under the grid of `operand`, `extent` from each vector's beginning.
 void touch(const Instruction& in, const Operand& operand, uint64_t extent, std::set<uint64_t>* out)
 {
     for (unsigned o = 0; o < in.outer; ++o)
@@ -28,7 +28,7 @@ struct Touched
     std::set<uint64_t> read, written;
 };
 
-// The accesses to the buffer by isa.h, for instructions that only work there.
+// Returns the accesses to the buffer by isa.h, for instructions on the buffer only.
 Touched touched_by(const Instruction& in)
 {
     const uint64_t bytes = uint64_t{in.length} * (in.flags & (kFloat | kWide) ? 2 : 1);

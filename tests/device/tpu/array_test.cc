@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cycles of the array: rows worked out by hand, and every row of the SCALE-Sim tables, by formula
-// and, weight stationary, through programs.
+// Cycles of the array: rows computed by hand, and every row of the SCALE-Sim tables, by formula
+// and, for weight-stationary, through programs.
 #include "device/tpu/simulator/array.h"
 
 #include <fstream>
@@ -22,7 +22,7 @@ using Fields = std::vector<std::string>;
 
 const std::string kFolder = std::string(TENGINE_SOURCE_DIR) + "/tests/data/scalesim/";
 
-// The lines after the heading.
+// Returns the lines after the heading.
 std::vector<Fields> read_table(const std::string& name)
 {
     std::ifstream file(kFolder + name);
@@ -46,7 +46,7 @@ Dataflow dataflow_of(const std::string& name)
     return name == "ws" ? Dataflow::kWeightStationary : Dataflow::kInputStationary;
 }
 
-// A machine in which nothing but the array takes time, one thing after the other.
+// Returns a machine in which only the array takes time, one operation after the other.
 Config array_only(int size, int64_t vectors)
 {
     Config config = small_config(size, size);
@@ -109,7 +109,7 @@ TEST(Array, AllRowsOfTheAnalyticTable)
     EXPECT_EQ(programs, 258);
 }
 
-// The layers of a network in order, from the analytic table.
+// Returns the layers of a network in order, from the analytic table.
 std::vector<ArrayLayer> layers_of(const std::string& network)
 {
     std::vector<ArrayLayer> layers;

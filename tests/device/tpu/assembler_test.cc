@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text: the sample there and back, alternative spellings, and errors that name the line.
+// Text: the sample in both directions, alternative spellings, and errors that name the line.
 #include "device/tpu/program/assembler.h"
 
 #include <cmath>
@@ -161,7 +161,7 @@ TEST(Assembler, AShortTextTakesLittleMemory)
                 HasSubstr("line 5: too many zeros for so short a text: '1000'"));
 }
 
-// Letters taken away, doubled and exchanged: any string is taken or refused.
+// Letters are removed, doubled and exchanged: any string is accepted or refused.
 TEST(Assembler, DamagedTextDoesNoHarm)
 {
     const std::string text = sample_text();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The comparison with published figures, and that its stand-in programs are programs: valid, and
-// small ones compute the network they stand for.
+// The comparison with published figures, and its stand-in programs: they are valid, and small ones
+// compute the network that they represent.
 #include "device/tpu/published/comparison.h"
 
 #include <algorithm>
@@ -79,7 +79,7 @@ std::vector<uint8_t> run_filled(Program* program, const Config& config)
     return host;
 }
 
-// Bias 0 to 20, factor 1/16, as run_filled() has them.
+// Bias 0 to 20 and factor 1/16, as set by run_filled().
 int activate(int64_t sum, const Program& program, int channel)
 {
     const int64_t biased = sum + program.constants[static_cast<size_t>(channel * kParameterBytes)];
@@ -87,7 +87,7 @@ int activate(int64_t sum, const Program& program, int channel)
         std::min<int64_t>(127, std::max<int64_t>(-128, reference_round(biased * (1 << 30), 34))));
 }
 
-// Weights as the tiles hold them: of layer-wide block `n` and row block `k` of `row_blocks`.
+// The weights of the tiles: of column block `n` and row block `k` of `row_blocks`.
 class Tiles
 {
   public:

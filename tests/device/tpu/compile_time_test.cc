@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A large part compiles in time that grows with its size.
+// The time to compile a large part is proportional to its size.
 #include <algorithm>
 #include <ctime>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kType = TENGINE_DT_BF16;
 
-// A node with a result of its own; returns that.
+// Adds a node with one result; returns the result.
 int32_t add_node(graph* graph, const char* op, const std::vector<int32_t>& inputs)
 {
     node* made = create_ir_node(graph, nullptr, get_op_type_by_name(op), 0);
@@ -33,7 +33,7 @@ int32_t add_chain(graph* graph, int32_t x, int32_t one, int number)
     return x;
 }
 
-// Sums beside each other, which a Concat joins.
+// Adds independent sums, which a Concat joins.
 int32_t add_wide(graph* graph, int32_t x, int32_t one, int number)
 {
     std::vector<int32_t> sums;
@@ -53,15 +53,16 @@ double measure_prerun(Add add, int number)
         const int32_t last = add(builder.get(), x, one, number);
         ASSERT_EQ(set_ir_graph_output_tensor(builder.get(), &last, 1), TENGINE_OK);
     });
-    const std::clock_t start = std::clock();  // of the processor, whatever else the machine does
+    const std::clock_t start = std::clock();  // processor time, independent of other load
     EXPECT_EQ(run.prerun(), TENGINE_OK) << tengine_error_message();
     const std::clock_t end = std::clock();
     EXPECT_EQ(run.nodes_on("CPU"), 0) << run.refusals();
     return static_cast<double>(end - start);
 }
 
-// Eight times the layers: eight times the time, and twice that where caches no longer hold them;
-// quadratic would be 64. The best of several attempts counts, since machines are shared.
+// Eight times the layers may take eight times the time, and twice that if caches no longer hold
+// them; a quadratic algorithm would take 64. The best of several attempts counts, since machines
+// are shared.
 TEST(CompileTime, IsInProportionToThePart)
 {
     for (Add add : {add_chain, add_wide}) {

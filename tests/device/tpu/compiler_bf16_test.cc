@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bf16 on the TPU against the CPU, which sums in double and rounds once: within one rounding of the
-// result and the error of fp32 sums.
+// bf16 on the TPU against the CPU, which accumulates in double and rounds once: within one rounding
+// of the result and the error of fp32 sums.
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>

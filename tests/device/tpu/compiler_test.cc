@@ -152,7 +152,7 @@ TEST(TpuCompiler, Pools)
     expect_same([](QuantizedModel& model) {
         model.finish(model.global_average_pool(model.input({2, 37, 7, 7})));
     });
-    // More than the buffer holds of all channels.
+    // All channels together exceed the buffer.
     expect_same_bits(
         [](test::IrBuilder& builder) {
             QuantizedModel model(builder, 1, TENGINE_DT_INT8);
@@ -220,7 +220,7 @@ TEST(TpuCompiler, Movement)
             model.set_int(joined, "axis", axis);
             return joined;
         });
-    // More than one layer joins: in two steps, the last group shorter than the others.
+    // More levels than one: two steps, the last group shorter than the others.
     for (int axis : {0, 1, 2, 3})
         expect_moved([axis](QuantizedModel& model) {
             const std::string parts[] = {model.input({2, 3, 2, 3}), model.input({2, 3, 2, 3}),

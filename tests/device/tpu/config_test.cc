@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Presets, JSON files, and the refusals of these.
+// Presets, JSON files, and refused ones.
 #include "device/tpu/machine/config.h"
 
 #include <unistd.h>
@@ -95,7 +95,7 @@ TEST(Config, WhatIsNeitherPresetNorFile)
     unlink(pipe.c_str());
 }
 
-// Tests that depend on JSON being readable in this build.
+// Tests that need a build that can read JSON.
 class ConfigJson : public testing::Test
 {
   protected:

@@ -13,7 +13,7 @@
 namespace tengine::tpu {
 namespace {
 
-// The simulated time has nothing to do with the host's: parts stay where they are taken.
+// The simulated time is unrelated to the host's: parts stay on the device.
 const OptionValues kContextOptions = {{"split.prune", "0"}, {"split.report", "none"}};
 
 void set_context_option(ir_context_t* context, const std::string& key, const std::string& value)

@@ -23,8 +23,8 @@ using OptionValues = std::map<std::string, std::string>;
 class DeviceRun
 {
   public:
-    // `device`: "TPU" (then the CPU takes the rest) or "CPU". Options of the device by their keys
-    // ("config"), of the context likewise ("split.prune"). `build` makes the source graph.
+    // `device`: "TPU" (then the CPU takes the rest) or "CPU". Options of the device and of the
+    // context by their keys ("config", "split.prune"). `build` makes the source graph.
     DeviceRun(const std::string& device, const OptionValues& options, const Build& build,
               int precision = TENGINE_MODE_FP32);
     ~DeviceRun();
@@ -32,19 +32,19 @@ class DeviceRun
     DeviceRun& operator=(const DeviceRun&) = delete;
 
     int prerun();
-    // Gives an input of the graph its data, which is kept until the next call for this input.
+    // Sets the data of an input, which is kept until the next call for this input.
     void feed(const std::string& name, Bytes data);
-    // Random bytes for every input, the same for the same seed. Floats are from -1 to 1.
+    // Sets random bytes for every input, which depend only on the seed. Floats are from -1 to 1.
     void feed_all(unsigned seed);
     int run();
 
-    // All outputs, one after the other.
+    // Returns all outputs, one after the other.
     Bytes outputs();
     graph* source() { return builder_->get(); }
     const graph* execution() { return source()->core->execution; }
-    // Nodes that the device runs, of those that there are.
+    // Returns the number of nodes that the device runs.
     int nodes_on(const std::string& device) { return test::count_nodes_on(*execution(), device); }
-    // "name: reason" of every refusal, a line for each.
+    // Returns "name: reason" of every refusal, a line for each.
     std::string refusals() { return test::list_refusals(*execution()); }
 
   private:
@@ -54,7 +54,7 @@ class DeviceRun
     int precision_;
 };
 
-// Both devices compute the same bits, and the TPU runs every node.
+// Checks that both devices compute the same bits, and that the TPU runs every node.
 void expect_same_bits(const Build& build, const OptionValues& options = {}, unsigned seed = 1,
                       int precision = TENGINE_MODE_FP32);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults on demand: whatever happens on the device, the result is the CPU's, and the report names
-// the fault.
+// Injected faults: the result is the CPU's for any fault of the device, and the report names it.
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
@@ -46,7 +45,7 @@ Bytes right_result()
 class TpuFault : public testing::Test
 {
   protected:
-    // Two runs with the fault give the right result; returns why the CPU did them.
+    // Checks that two runs with the fault give the right result; returns the reported reason.
     std::string run_with(const std::string& fault, const OptionValues& more = {})
     {
         OptionValues options = more;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The encoding: every opcode and form there and back, bytes that are not an instruction, and the
-// one layout that files rely on.
+// The encoding: every opcode and form in both directions, bytes that are not an instruction, and
+// the layout that files rely on.
 #include "device/tpu/machine/isa.h"
 
 #include <cstring>
@@ -20,7 +20,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Every form: its opcode with the flags it must have.
+// Returns every form: its opcode with the flags that it requires.
 std::vector<const Form*> all_forms()
 {
     std::vector<const Form*> forms;

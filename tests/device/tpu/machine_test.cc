@@ -23,7 +23,7 @@ namespace {
 
 constexpr uint64_t kHostBytes = 4096;
 
-// The units of the machine on memories of their own, beside the reference.
+// The units of the machine on memories of their own, and the reference.
 class Pair
 {
   public:
@@ -53,7 +53,7 @@ class Pair
         reference.execute(in);
     }
 
-    // Compares all but the slack.
+    // Compares everything except the padding.
     void compare() const
     {
         ASSERT_EQ(memory_.buffer, reference.buffer);
@@ -72,7 +72,7 @@ class Pair
     VectorUnit vector_;
 };
 
-// Shifts of parameters are data: sums that would all saturate tell little, so most are made to fit.
+// Parameters' shifts are data: saturated sums show little, so that most shifts are made to fit.
 void tame_parameters(const Instruction& in, Random* random, Pair* pair)
 {
     for (uint32_t c = 0; c < in.length; ++c) {
@@ -143,7 +143,7 @@ void add_whole_transfer(Opcode opcode, uint64_t host_address, const Config& conf
     program->instructions.push_back(in);
 }
 
-// Integers only, since random bytes as bf16 soon give NaNs.
+// Integers only, since random bytes as bf16 soon become NaN.
 Program random_program(Random* random, const Config& config)
 {
     Program program;
@@ -213,7 +213,7 @@ TEST(Machine, ForgetsTheRunBefore)
     }
 }
 
-// One element through the vector unit, at addresses 0 (a), 16 (b) and 32 (d).
+// Runs one element through the vector unit, at addresses 0 (a), 16 (b) and 32 (d).
 int run_element(Instruction in, int a, int b)
 {
     MachineMemory memory;
@@ -305,7 +305,7 @@ TEST(Machine, Bf16SumsBeginWithZeroAndRoundEachStep)
     };
     EXPECT_EQ(run(one, one, 5, 100.0f, 0), 5.0f);
     EXPECT_EQ(run(one, one, 5, 100.0f, kAccumulate), 105.0f);
-    // 2^-24 each: added one by one to 1 they would vanish, summed before they do not.
+    // Each is 2^-24: added one by one to 1 they would vanish, summed first they do not.
     EXPECT_EQ(run(tiny, tiny, 2, 1.0f, kAccumulate), 1.0f + 0x1p-23f);
     EXPECT_EQ(run(tiny, tiny, 1, 1.0f, kAccumulate), 1.0f);
 }
@@ -336,7 +336,7 @@ TEST(Machine, ProductWithoutATileFails)
     EXPECT_EQ(multiply(0), TENGINE_EDEVICE) << "a tile of the run before";
 }
 
-// The kernels for this processor and the plain ones, over extents around their blocks.
+// Compares the kernels for this processor with the plain ones, for extents around their blocks.
 TEST(Machine, KernelsAgree)
 {
     Random random(7);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The container: there and back, its layout, and that no damaged file is taken or does harm, with
-// the hash of its undamaged self or with its own.
+// The container: both directions, its layout, and that no damaged file is accepted or does harm,
+// with the hash of the original or with its own.
 #include "device/tpu/program/program.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ constexpr size_t kHeaderBytes = 64;
 
 int load(const Bytes& file)
 {
-    // A block of just this size, so that a sanitizer sees reads beyond it.
+    // A block of exactly this size, so that a sanitizer detects reads beyond it.
     const Bytes exact(file);
     Program program;
     return load_program(exact.data(), exact.size(), &program);
@@ -153,7 +153,7 @@ TEST(Program, SizesThatWrapAroundAreRefused)
             EXPECT_EQ(load(altered), TENGINE_EFORMAT) << field << " " << size;
         }
     }
-    // Two sizes whose sum is right again, modulo 2^64.
+    // Two sizes whose sum is correct again modulo 2^64.
     Bytes altered = file;
     put(&altered, 32, all - 99, 8);
     put(&altered, 40, 512 + 192 + 100, 8);

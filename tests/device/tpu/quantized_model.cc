@@ -51,7 +51,7 @@ std::string QuantizedModel::zero(int data_type, int value)
     return name;
 }
 
-// All readers of an activation have the same.
+// All readers of an activation have the same zero point.
 std::string QuantizedModel::zero_of(const std::string& activation)
 {
     const std::string name = "zero_of_" + activation;

@@ -20,7 +20,7 @@ struct ConvOptions
     int weight_zero = 0;  // of uint8 weights also 128
 };
 
-// Names of tensors are made up as needed. Activations have scale 0.05 and a random zero point.
+// Tensors get generated names. Activations have scale 0.05 and a random zero point.
 class QuantizedModel
 {
   public:

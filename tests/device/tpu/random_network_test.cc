@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random networks on random machines: the TPU computes the CPU's bits whatever stays in the buffer,
-// is framed, shared between readers, or spilled.
+// Random networks on random machines: the TPU computes the CPU's bits for values that stay in the
+// buffer, are framed, shared between readers, or spilled.
 #include <unistd.h>
 
 #include <cstdio>
@@ -48,7 +48,7 @@ class RandomNetwork
   private:
     int pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
 
-    // A layer on `x`.
+    // Adds a layer on `x`.
     Known grow(const Known& x)
     {
         switch (pick(0, 7)) {
@@ -105,7 +105,7 @@ class RandomNetwork
         return {model_.average_pool(x.name, 3, stride, 1, pick(0, 1)), dims};
     }
 
-    // Joins it with another value of the same shape, or with a gate of its own.
+    // Combines it with another value of the same shape, or with a gate of its own.
     Known pair(const Known& x)
     {
         const char* op = pick(0, 1) ? "QLinearAdd" : "QLinearMul";
@@ -161,7 +161,7 @@ std::string random_machine(unsigned seed)
     return path;
 }
 
-// As expect_same_bits(), but a small machine may refuse nodes that do not fit.
+// Like expect_same_bits(), but a small machine may refuse nodes that do not fit.
 void expect_bits_of_cpu(const Build& build, const std::string& machine, unsigned seed)
 {
     DeviceRun on_tpu("TPU", {{"config", machine}}, build);

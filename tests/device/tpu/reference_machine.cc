@@ -22,7 +22,7 @@ uint32_t bits_of(float value)
     return bits;
 }
 
-// Rounded once: the double holds the exact product of two bf16, and of a sum enough bits.
+// Rounds once: the double has the exact product of two bf16, and enough bits of a sum.
 float product_of(float a, float b)
 {
     const double exact = static_cast<double>(a) * static_cast<double>(b);
@@ -35,7 +35,7 @@ float sum_of(float a, float b)
     return static_cast<float>(exact);
 }
 
-// One instruction; reads from `before`, writes to `after`.
+// Executes one instruction; reads from `before`, writes to `after`.
 class Step
 {
   public:
@@ -96,7 +96,7 @@ class Step
     }
     float clamp_real(float value) const
     {
-        // A zero that ties with a limit keeps its sign.
+        // A zero that equals a limit keeps its sign.
         if (value < in.low_real) return in.low_real;
         return in.high_real < value ? in.high_real : value;
     }

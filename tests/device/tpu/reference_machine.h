@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instruction set of the TPU once more, element by element and as slowly as it is obvious, for
-// comparison with the machine.
+// A second implementation of the TPU's instruction set, element by element and as plain as
+// possible, for comparison with the machine.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct ReferenceMachine
 // Rounds value * factor / 2^shift, halves to even, by division.
 int64_t reference_round(int64_t product, int shift);
 
-// The nearest bf16 of a finite value, the even one of two equally near ones.
+// Returns the nearest bf16 of a finite value, the even one of two equally near ones.
 uint16_t reference_bf16(float value);
 
 }  // namespace tengine::tpu

@@ -15,7 +15,7 @@ bool is_product(const Instruction& in)
     return in.opcode == Opcode::kMatrixMultiply;
 }
 
-// Chooses operands for an instruction whose opcode, flags and extents stand.
+// Chooses operands for an instruction with known opcode, flags and extents.
 class OperandChooser
 {
   public:
@@ -28,7 +28,7 @@ class OperandChooser
         bytes_ = static_cast<int>(in_.length) * element_;
     }
 
-    // Vectors apart from one another, row by row or column by column.
+    // Returns disjoint vectors, row by row or column by column.
     Operand written()
     {
         const bool inner_first = random_int(random_, 0, 1) == 1;
@@ -40,7 +40,7 @@ class OperandChooser
         return place(operand, bytes_);
     }
 
-    // Anything; `extent` bytes from each vector's beginning.
+    // Returns any operand; `extent` bytes from each vector's beginning.
     Operand read(int64_t extent)
     {
         Operand operand;
@@ -120,7 +120,7 @@ void choose_operands(Random* random, const Config& config, Instruction* in)
     OperandChooser operands(random, *in, static_cast<uint64_t>(config.unified_buffer_bytes));
     if (is_product(*in)) return choose_product(random, config, &operands, in);
     choose_arithmetic(random, in);
-    in->value = (*random)() & 0x3fff3fff;  // no NaN as bf16
+    in->value = (*random)() & 0x3fff3fff;  // not NaN as bf16
     if (in->flags & kTable || in->opcode == Opcode::kLookup) in->table = operands.address(256);
     in->d = operands.written();
     switch (in->opcode) {

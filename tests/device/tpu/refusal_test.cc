@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that the compiler does not take: the CPU computes them, and the report says why.
+// Nodes that the compiler refuses: the CPU computes them, and the report has the reason.
 #include <unistd.h>
 
 #include <fstream>
@@ -37,7 +37,7 @@ TEST(TpuRefusal, SumsThatMayOverflow)
         "expected less than 2^31", TENGINE_DT_UINT8);
 }
 
-// A machine of one product at a time has an instruction for each.
+// A machine with one product per instruction needs an instruction for each product.
 TEST(TpuRefusal, MoreProductsThanMemoryHolds)
 {
     const std::string path =

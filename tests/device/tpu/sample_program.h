@@ -16,11 +16,11 @@ Config sample_config();
 const std::string& sample_text();
 Program sample_program();
 
-// The file with the SHA-256 that its bytes should have, as an attacker would hand it in.
+// Replaces the file's SHA-256 by that of its bytes, as an attacker would.
 void sign_program(std::vector<uint8_t>* file);
 
-// The steps that any bytes must survive: load, print, check, and when they are valid and the
-// program ends, count the cycles and run. Returns whether they were a valid program.
+// Takes any bytes through all steps: load, print, check, and if they are valid and the program
+// ends, count the cycles and run. Returns whether they were a valid program.
 bool use_program(const std::vector<uint8_t>& file, const Config& config);
 
 }  // namespace tengine::tpu

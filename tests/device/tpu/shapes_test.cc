@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph whose input changes its shape again and again computes the bits of one that was made for
-// the shape, whatever is kept from earlier shapes.
+// A graph whose input changes its shape repeatedly computes the bits of a graph that was made for
+// the shape, regardless of data kept from earlier shapes.
 #include <gtest/gtest.h>
 #include <random>
 #include <string>

@@ -21,7 +21,7 @@ using testing::HasSubstr;
 std::string file_of_machine;
 int (*judge)(device*, const node*, ir_verdict_t*);
 
-// Two nodes in a row that the TPU takes.
+// Builds two consecutive nodes that the TPU takes.
 void build_movements(test::IrBuilder& builder)
 {
     builder.input("x", {4, 6}, TENGINE_DT_INT8);

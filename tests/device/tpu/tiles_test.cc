@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights are made into tiles once, for whatever shapes a graph is prepared, and the programs are
-// those that are compiled from scratch.
+// Weights are converted to tiles once, for all shapes that a graph is prepared for, and the
+// programs are those that are compiled from the beginning.
 #include <array>
 #include <cstring>
 #include <fstream>
@@ -59,8 +59,8 @@ class TpuTiles : public testing::TestWithParam<const char*>
 {
 };
 
-// All weights become 255 without the graph's knowledge, which takes two bytes like some of those
-// before. Only tiles that are made now would see it.
+// All weights become 255 without the graph's knowledge, which compares only two bytes. Only tiles
+// that are made afterwards would show it.
 TEST_P(TpuTiles, AreMadeOnce)
 {
     DeviceRun fresh("TPU", {}, network_of(kLarge));
@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(Kept, TpuTiles, testing::Values("0", "3"));
 
 using Change = std::function<void(ProductLayer*)>;
 
-// The hash of a convolution of 8 channels to 6, changed and then set up.
+// Returns the hash of a convolution of 8 channels to 6, changed and then set up.
 std::string describe(const Change& change)
 {
     static const int8_t weights[8 * 6 * 9] = {};

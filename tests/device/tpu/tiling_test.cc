@@ -19,7 +19,7 @@ void add_conv(test::IrBuilder& builder, const std::string& x, const std::string&
     builder.add("QLinearConv", {x, "s", "z", weights, "s", "z", "s", "z"}, {y});
 }
 
-// x, 64 x 64 pixels of 16 channels, and the constants that convolutions of it need.
+// Adds x, 64 x 64 pixels of 16 channels, and the constants of convolutions.
 void add_input(test::IrBuilder& builder)
 {
     builder.input("x", {1, 16, 64, 64}, TENGINE_DT_INT8);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cycles of small programs, each worked out by hand from the rules in docs/tpu-simulator.md.
+// Cycles of small programs, each computed by hand from the rules in docs/tpu-simulator.md.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -14,7 +14,7 @@ namespace tengine::tpu {
 namespace {
 
 // 4 x 4, a byte a cycle from weight memory (a tile: 16 cycles) and from the host (10 more to the
-// first byte), 4 lanes. Results are there 6 cycles after the last vector.
+// first byte), 4 lanes. Results are complete 6 cycles after the last vector.
 Config tiny_config()
 {
     Config config = small_config(4, 4);
@@ -117,7 +117,8 @@ TEST_F(Cycles, OneProduct)
     fetch();
     multiply(8, kNextTile);
     add(Opcode::kHalt);
-    // The tile arrives at 16, is in at 20; vectors enter until 28, the last result is there at 34.
+    // The tile arrives at 16, is in the array at 20; vectors enter until 28, the last result is
+    // complete at 34.
     expect_array(count(), 34, 8, 0, 0, 0, 0);
 }
 
@@ -127,7 +128,7 @@ TEST_F(Cycles, SecondTileIsLate)
         fetch();
         multiply(8, kNextTile);
     }
-    // The second arrives at 32, 4 cycles after the array is idle, and is in at 36.
+    // The second arrives at 32, 4 cycles after the array becomes idle, and is in the array at 36.
     expect_array(count(), 50, 16, 4, 4, 0, 0);
 }
 
@@ -160,7 +161,7 @@ TEST_F(Cycles, FifoHoldsWhatItHolds)
         fetch();
         multiply(8, kNextTile);
     }
-    // The second may be fetched when the first is in the array, at 20: it is there at 36.
+    // The second may be fetched after the first is in the array, at 20: it arrives at 36.
     expect_array(count(), 36 + 4 + 8 + 6, 16, 8, 4, 0, 0);
 }
 
@@ -185,10 +186,10 @@ TEST_F(Cycles, WideTilesTakeOnePlaceAndTwiceTheTime)
         fetch(kWideWeights);
         multiply(8, kNextTile | kWideWeights);
     }
-    // 32 cycles each; the second has room when the first is in at 36. It arrives at 68, is in at
-    // 72; a vector takes 2 cycles, so the array was idle from 52.
+    // 32 cycles each; the second has room after the first is in the array at 36. It arrives at 68,
+    // is in at 72; a vector takes 2 cycles, so the array was idle from 52.
     expect_array(count(), 72 + 16 + 6, 32, 16, 4, 0, 0);
-    config_.weight_fifo_tiles = 2;  // the second is there at 64, in at 68
+    config_.weight_fifo_tiles = 2;  // the second arrives at 64, is in at 68
     expect_array(count(), 68 + 16 + 6, 32, 12, 4, 0, 0);
 }
 
@@ -299,7 +300,7 @@ TEST_F(Cycles, LatencyBeginsWhenOperandsAreReady)
 {
     fill(24, 4, 100);    // until 24
     write(16, 0, 0);     // 11 to 27
-    write(4, 100, 100);  // requested at 24, when the one before it is still in flight
+    write(4, 100, 100);  // requested at 24, while the previous one is still in flight
     EXPECT_EQ(count().total, 24 + 10 + 4);
 }
 
@@ -308,7 +309,7 @@ TEST_F(Cycles, LaterTransfersTakeTheGaps)
     fetch();
     fill(100, 4, 0);     // until 101
     write(16, 0, 0);     // waits for it: 111 to 127
-    read(16, 100, 800);  // need not: 13 to 29
+    read(16, 100, 800);  // no need to wait: 13 to 29
     multiply(4, kNextTile, 800);
     const Counters counters = count();
     EXPECT_EQ(counters.total, 127);
@@ -395,7 +396,7 @@ TEST_F(Cycles, NodesShareTheTotal)
     add(Opcode::kTag).value = 1;
     activate(8, 0, 100);
     const Counters counters = count();
-    // One cycle later than OneProduct, for the tag.
+    // One cycle later than OneProduct, because of the tag.
     EXPECT_EQ(counters.node_cycles, (std::vector<int64_t>{35, 8, 0}));
     EXPECT_EQ(counters.total, 43);
     EXPECT_EQ(counters.instructions[static_cast<size_t>(Opcode::kTag)], 2);
@@ -431,8 +432,8 @@ TEST_F(Cycles, NothingTakesNoTimeButItsDispatch)
     expect_array(count(), 1, 0, 0, 0, 0, 0);
 }
 
-// Any valid program: the parts add up (count_cycles() checks it), and no unit is busy longer than
-// the whole takes.
+// For any valid program the parts add up (count_cycles() checks it), and no unit is busy longer
+// than the total.
 TEST(CyclesOfRandomPrograms, AddUp)
 {
     for (unsigned seed = 0; seed < 200; ++seed) {

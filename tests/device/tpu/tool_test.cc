@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program tengine-tpu from outside: its output, where it goes, and how the program ends.
+// The program tengine-tpu: its output, its exit status, and its errors.
 #include <cstdlib>
 #include <fstream>
 #include <gmock/gmock.h>
@@ -52,7 +52,7 @@ class Tool : public testing::Test
                 .c_str());
         return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(path("out")), read(path("err"))};
     }
-    // One line that names the error.
+    // Expects one line that names the error.
     void expect_failure(const std::string& arguments, int status, const std::string& words) const
     {
         const Finished finished = run(arguments);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Topology files of SCALE-Sim: the layers that are read, refusals with their line, and that the
-// simulator takes as long for them as SCALE-Sim says.
+// Topology files of SCALE-Sim: the layers that are read, refusals with their line, and the
+// simulator's time for them, which equals SCALE-Sim's.
 #include "device/tpu/published/topology.h"
 
 #include <gmock/gmock.h>
@@ -89,7 +89,7 @@ TEST(Topology, AlexNetAsScaleSimPrintsIt)
     }
 }
 
-// More vectors than one number of an instruction counts, and an array that is not square.
+// More vectors than one number of an instruction can count, and an array that is not square.
 TEST(Topology, LargeImages)
 {
     Config config;
@@ -137,7 +137,7 @@ TEST(Topology, WhatIsNoLayerIsRefusedWithItsLine)
     }
 }
 
-// SCALE-Sim drops the first line whatever it is: a layer there would be missing without a word.
+// SCALE-Sim drops the first line, whatever it is: a layer there would be silently missing.
 TEST(Topology, TheHeadingIsWanted)
 {
     std::vector<TopologyLayer> layers;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The validator: the sample program passes; changed in one place it fails with that place named.
+// The validator: the sample program passes; after one change it fails and names that place.
 #include <cmath>
 #include <functional>
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ std::string refusal(const Program& program, const Config& config = sample_config
     return tengine_error_message();
 }
 
-// The number-th instruction with this opcode, and with kFloat or not.
+// Returns the number-th instruction with this opcode, and with kFloat or not.
 Instruction* find(Program* program, Opcode opcode, bool is_float = false, int number = 0)
 {
     for (Instruction& instruction : program->instructions) {
@@ -183,7 +183,7 @@ TEST(Validate, TheProgramAroundTheInstructions)
     EXPECT_THAT(refusal(program), HasSubstr("host memory of 511 bytes"));
     program.host_bytes = ~uint64_t{0};
     EXPECT_THAT(refusal(program), HasSubstr("host memory of 18446744073709551615 bytes"));
-    // It becomes one block of memory: its size must not be cut to 32 bits.
+    // The memory becomes one block: its size must not be truncated to 32 bits.
     program.host_bytes = (uint64_t{1} << 32) + 2048;
     EXPECT_EQ(refusal(program) == "valid", sizeof(size_t) > 4) << refusal(program);
 }
@@ -228,7 +228,7 @@ TEST(Validate, TilesOfTheFifo)
     EXPECT_EQ(refusal(program_of("read_weights tiles=1\n" + take + "halt\n")), "valid");
     EXPECT_THAT(refusal(program_of("read_weights tiles=1\n" + take + take + "halt\n")),
                 HasSubstr("instruction 2 (matrix_multiply): next_tile, but no tile was fetched"));
-    // More than it holds may be on the way, when products take them.
+    // More tiles than it holds may be in transit, if products take them.
     EXPECT_EQ(refusal(program_of("read_weights tiles=4\nread_weights tiles=2\n" + take + take +
                                  "halt\n")),
               "valid");

@@ -6,7 +6,7 @@
 namespace tengine::tpu {
 namespace {
 
-// One pitch for the whole grid, or 0: then only the range around it is known.
+// Returns the common pitch of the grid, or 0: then only the range around the grid is known.
 uint64_t period_of(const Instruction& in, uint64_t pitch_outer, uint64_t pitch_inner)
 {
     if (in.inner == 1) return in.outer == 1 ? 0 : pitch_outer;
@@ -24,7 +24,7 @@ class AccessList
         out_[number_++] = {memory, is_write, begin, begin + length, 0, 0, 0};
     }
 
-    // The grid of vectors at `address`, each of `bytes`.
+    // Adds the grid of vectors at `address`, each of `bytes`.
     void add_grid(Memory memory, bool is_write, uint64_t address, const Operand& pitch,
                   uint64_t bytes)
     {
@@ -60,7 +60,7 @@ void list_activate(const Instruction& in, AccessList* list)
     if (in.flags & kTable) list->add(Memory::kBuffer, false, in.table, 256);
 }
 
-// The range that a pool reads: the one around all windows.
+// Adds the range that a pool reads: the one around all windows.
 void list_pool(const Instruction& in, AccessList* list)
 {
     const uint64_t reach = uint64_t{in.outer - 1u} * in.a.pitch_outer +
@@ -128,7 +128,7 @@ bool accesses_overlap(const Access& a, const Access& b)
 {
     if (a.memory != b.memory || a.begin >= b.end || b.begin >= a.end) return false;
     if (a.period == 0 || a.period != b.period) return true;
-    // Two arcs on a circle of `period` bytes meet unless each begins after the other's end.
+    // Two arcs on a circle of `period` bytes overlap unless each begins after the other's end.
     const uint64_t from_a = (b.residue + a.period - a.residue) % a.period;
     const uint64_t from_b = (a.residue + a.period - b.residue) % a.period;
     return from_a < a.length || from_b < b.length;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which parts of the memories an instruction reads and writes: the machine must know when an
-// instruction overwrites its own operands, the timing what waits for what. Operands: isa.h.
+// The parts of the memories that an instruction reads and writes: the machine checks whether an
+// instruction overwrites its own operands, the timing which instructions wait for others. Operands:
+// isa.h.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@ enum class Memory : uint8_t
 };
 constexpr int kMemoryNum = 3;
 
-// Bytes [begin, end) or rows of a memory. When `period` is not 0, only `length` of each `period`
-// bytes are touched, from those whose address modulo the period is `residue`.
+// Bytes [begin, end) or rows of a memory. If `period` is not 0, only `length` of each `period`
+// bytes are accessed, from those whose address modulo the period is `residue`.
 struct Access
 {
     Memory memory = Memory::kBuffer;
@@ -28,14 +29,14 @@ struct Access
 };
 constexpr int kMaxAccesses = 5;
 
-// The accesses of a valid instruction; returns how many.
+// Lists the accesses of a valid instruction; returns their number.
 int list_accesses(const Instruction& instruction, Access out[kMaxAccesses]);
 
-// Whether two accesses touch a common byte. Exact for dense ranges and for grids of one common
-// pitch, such as channel slices of one tensor; otherwise true when the ranges around them meet.
+// Whether two accesses share a byte. Exact for dense ranges and for grids of one common pitch, such
+// as channel slices of one tensor; otherwise true if the ranges around them overlap.
 bool accesses_overlap(const Access& a, const Access& b);
 
-// Bytes of an element of the vectors of `d`, and of `a` for vector instructions.
+// Returns the bytes of an element of the vectors of `d`, and of `a` for vector instructions.
 int element_bytes(const Instruction& instruction);
 
 }  // namespace tengine::tpu

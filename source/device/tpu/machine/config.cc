@@ -23,8 +23,8 @@ constexpr int64_t kMiB = 1024 * kKiB;
 constexpr size_t kMaxNameLength = 64;
 constexpr size_t kMaxFileBytes = 1024 * 1024;
 
-// The machine of the paper (§2 and table 2). Its host link is PCIe Gen3 x16, which reaches 12.5
-// GB/s.
+// The machine of the paper (section 2 and table 2). Its host link is PCIe Gen3 x16, which reaches
+// 12.5 GB/s.
 Config tpu_v1()
 {
     Config config;
@@ -42,7 +42,7 @@ Config tpu_v1()
     return config;
 }
 
-// An accelerator beside the processor of a small board, with one DRAM for everything.
+// A machine beside the processor of a small board, with one DRAM for everything.
 Config edge()
 {
     Config config;
@@ -61,8 +61,8 @@ Config edge()
     return config;
 }
 
-// The array and buffers of SCALE-Sim's configs/scale.cfg (3 x 64 KiB) with more bandwidth than the
-// array can use, which is its CALC mode.
+// The array and buffers of SCALE-Sim's configs/scale.cfg (3 x 64 KiB), with more bandwidth than the
+// array can use, as in its CALC mode.
 Config scale32()
 {
     Config config;
@@ -177,7 +177,7 @@ int check_config(const Config& config, const std::string& where)
     TENGINE_RETURN_IF_ERROR(check_name(config.name, where));
     for (const ConfigField& field : config_fields()) {
         const double value = number_of(config, field);
-        // Written so that a NaN is refused.
+        // The comparison is negated so that a NaN is refused.
         if (!(value >= field.low && value <= field.high))
             return tengine_error_set(TENGINE_ERANGE, "%s: '%s' is %.17g, expected %.17g to %.17g",
                                      where.c_str(), field.name, value, field.low, field.high);

@@ -12,7 +12,7 @@
 
 namespace tengine::tpu {
 
-// Where a member is and what it may be; `low` and `high` do not concern bool.
+// A member's place and range; `low` and `high` do not apply to bool.
 struct ConfigField
 {
     const char* name;
@@ -21,13 +21,13 @@ struct ConfigField
     double high;
 };
 
-// All but Config::name, in the order of the struct.
+// Returns all members except Config::name, in the order of the struct.
 const std::vector<ConfigField>& config_fields();
 
 const std::vector<Config>& all_presets();
-// Null when there is none of that name.
+// Returns null if there is no preset of that name.
 const Config* find_preset(const std::string& name);
-// "tpu-v1, edge, scale32"
+// Returns "tpu-v1, edge, scale32".
 std::string preset_names();
 
 }  // namespace tengine::tpu

@@ -33,7 +33,7 @@ std::string print_value(bool value)
     return value ? "true" : "false";
 }
 
-// The shortest that gives the same number again, whatever the locale.
+// Returns the shortest string from which reading gives the same number, in any locale.
 std::string print_value(double value)
 {
     char text[40];
@@ -44,7 +44,7 @@ std::string print_value(double value)
 
 using Json = nlohmann::json;
 
-// Whether a value may be the member, by the member's type.
+// Whether a value has the type of the member.
 bool has_type(const Json& value, int Config::*)
 {
     return value.is_number_integer();
@@ -71,7 +71,8 @@ const char* type_text(const ConfigField& field)
     return std::holds_alternative<double Config::*>(field.member) ? "a number" : "an integer";
 }
 
-// For errors. Arrays and objects are not written out: they may be nested too deeply for the stack.
+// Returns a value for messages. Arrays and objects are not printed: they may be nested too deeply
+// for the stack.
 std::string value_text(const Json& value)
 {
     if (value.is_structured()) return value.is_array() ? "an array" : "an object";
@@ -86,7 +87,8 @@ int set_field(const Json& value, const ConfigField& field, const std::string& wh
     if (!fits)
         return tengine_error_set(TENGINE_EINVAL, "%s: '%s' is %.80s, expected %s", where.c_str(),
                                  field.name, value_text(value).c_str(), type_text(field));
-    // As a double first: the range keeps the conversion to the member's type defined.
+    // The value is read as a double first: the range check keeps the conversion to the member's
+    // type defined.
     const double number = value.is_boolean() ? value.get<bool>() : value.get<double>();
     if (!(number >= field.low && number <= field.high))
         return tengine_error_set(TENGINE_ERANGE, "%s: '%s' is %.80s, expected %.17g to %.17g",
@@ -101,8 +103,8 @@ int set_field(const Json& value, const ConfigField& field, const std::string& wh
     return TENGINE_OK;
 }
 
-// The members of a string's JSON object; only the kind of a value with others inside is known. The
-// library's own tree takes memory where it is destroyed, and ends the process without.
+// The members of a JSON object in a string; values that contain others keep only their kind. The
+// library's own tree allocates in its destructor, and terminates the process if that fails.
 class Members : public nlohmann::json_sax<Json>
 {
   public:
@@ -136,10 +138,10 @@ class Members : public nlohmann::json_sax<Json>
     }
 
     bool is_object() const { return is_object_; }
-    const std::string& twice() const { return twice_; }  // "": no name comes again
+    const std::string& twice() const { return twice_; }  // "": all names are unique
     const std::map<std::string, Json>& list() const { return list_; }
 
-    // Null: there is none of this name.
+    // Returns null if there is no member of this name.
     const Json* find(const std::string& name) const
     {
         const auto found = list_.find(name);
@@ -208,7 +210,7 @@ int check_names(const Members& members, const std::string& where)
     return TENGINE_OK;
 }
 
-// A name that comes twice would silently hide the first value.
+// A duplicate name would silently hide the first value.
 int read_members(const std::string& text, const std::string& where, Members* out_members)
 {
     Json::sax_parse(text, out_members);

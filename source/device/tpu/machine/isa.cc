@@ -26,7 +26,7 @@ uint64_t get(const uint8_t* bytes, int number)
 
 }  // namespace
 
-// An invalid opcode, a fault made on purpose, has no members.
+// An injected invalid opcode has no members.
 void encode_instruction(const Instruction& instruction, uint8_t out[kInstructionBytes])
 {
     std::memset(out, 0, kInstructionBytes);

@@ -33,24 +33,24 @@ enum class Opcode : uint8_t
     // other, to the FIFO. A wide tile (kWideWeights) has 2-byte elements. Decoupled: waits only for
     // room.
     kReadWeights = 1,
-    // sums[d.address + o * inner + i][c] (+)= sum over k < length of a(o, i)[k] * tile[k][c], for
-    // c < columns. kNextTile: the FIFO's next tile becomes the array's first; it stays for
-    // following products without the flag. kAccumulate: adds, else replaces. Elements of a: int8 or
-    // uint8 (kSignedA), int16 with kWideA, bf16 with kFloat. Elements of the tile: int8, int16 with
+    // sums[d.address + o * inner + i][c] (+)= sum over k < length of a(o, i)[k] * tile[k][c], for c
+    // < columns. kNextTile: the FIFO's next tile moves into the array; it stays for following
+    // products without the flag. kAccumulate: adds, else replaces. Elements of a: int8 or uint8
+    // (kSignedA), int16 with kWideA, bf16 with kFloat. Elements of the tile: int8, int16 with
     // kWideWeights, bf16 with kFloat (then also kWideWeights, and not kWideA). Integer sums wrap
     // around at 2^32; bf16 products are exact in fp32 and added in fp32 from k = 0 up, beginning
     // with 0, then the result is added to the accumulator.
     kMatrixMultiply = 2,
     // d(o, i)[c] = requantised sums[a.address + o * inner + i][c], c < length. At b.address of the
-    // buffer lies a Parameter of each c. Integers: requantize_ir_sum(sum + bias, {factor, shift},
-    // zero_d, lowest, highest) of tengine/fixed_point.h, sum + bias wrapping; bytes are signed with
-    // kSignedD. kTable: that byte (as unsigned) then picks from 256 bytes at `table` of the buffer.
-    // kFloat: fp32 sum + bias (Parameter.bias holds fp32 bits), clamped to low_real..high_real,
-    // rounded to bf16 (ties to even).
+    // buffer is a Parameter for each c. Integers: requantize_ir_sum(sum + bias, {factor, shift},
+    // zero_d, lowest, highest) of tengine/fixed_point.h, sum + bias wrapping; results are int8 with
+    // kSignedD, else uint8. kTable: the result (as unsigned) is the index of one of 256 bytes at
+    // `table` of the buffer. kFloat: fp32 sum + bias (Parameter.bias has fp32 bits), clamped to
+    // low_real..high_real, rounded to bf16 (ties to even).
     kActivate = 3,
-    // d = a, bytes.
+    // d = a; length in bytes.
     kCopy = 4,
-    // d = `value`, low byte; with kWide both bytes for 2-byte elements.
+    // d = low byte of `value`; with kWide both bytes, for 2-byte elements.
     kFill = 5,
     // d[e] = byte at table + a[e].
     kLookup = 6,
@@ -60,24 +60,24 @@ enum class Opcode : uint8_t
     // d[e] = requantize_ir_sum((a[e] - zero_a) * (b[e] - zero_b), {factor_a, shift}, zero_d,
     // lowest, highest). kFloat: bf16 product in fp32, clamped.
     kMultiply = 8,
-    // d(o, i)[e] = maximum over the window: its vector (p, q) lies at p * window_pitch_outer + q *
+    // d(o, i)[e] = maximum over the window: its vector (p, q) is at p * window_pitch_outer + q *
     // window_pitch_inner after a(o, i). kFloat: bf16.
     kMaxPool = 9,
-    // As above, requantize_ir_sum(sum of (a - zero_a), {factor_a, shift}, zero_d, lowest, highest);
-    // the window has at most 2^23 elements.
-    // kFloat: bf16, fp32 sum in window order, times low_real.
+    // As kMaxPool, with requantize_ir_sum(sum of (a - zero_a), {factor_a, shift}, zero_d, lowest,
+    // highest); the window has at most 2^23 elements. kFloat: bf16, fp32 sum in window order, times
+    // low_real.
     kAveragePool = 10,
-    // Buffer grid d from host memory: vector (o, i) at host_address + o * a.pitch_outer + i *
-    // a.pitch_inner; length in bytes.
+    // Reads buffer grid d from host memory: vector (o, i) is at host_address + o * a.pitch_outer +
+    // i * a.pitch_inner; length in bytes.
     kReadHost = 11,
-    // Host memory from buffer grid a; vector (o, i) at host_address + o * d.pitch_outer + i *
-    // d.pitch_inner; length in bytes.
+    // Writes buffer grid a to host memory: vector (o, i) goes to host_address + o * d.pitch_outer +
+    // i * d.pitch_inner; length in bytes.
     kWriteHost = 12,
-    // Everything before it has finished before anything after it begins.
+    // All earlier instructions have finished before any later one begins.
     kSync = 13,
-    // Instructions that follow belong to node `value` of the program's list, for counters.
+    // The following instructions belong to node `value` of the program's list, for counters.
     kTag = 14,
-    // The end; the last instruction and nowhere else.
+    // The end: the last instruction, which occurs only there.
     kHalt = 15,
 };
 constexpr int kOpcodeNum = 16;
@@ -103,14 +103,14 @@ struct Operand
     uint32_t pitch_inner = 0;
 };
 
-// A decoded instruction; members an opcode does not use are zero and not encoded. Bytes such as
-// zero_a are signed or not as the operand's flag says.
+// A decoded instruction; members that an opcode does not use are zero and not encoded. 8-bit
+// members such as zero_a are signed if the operand's flag says so.
 struct Instruction
 {
     Opcode opcode = Opcode::kNop;
     uint16_t flags = 0;
-    uint16_t outer = 0, inner = 0;  // the grid; both at least 1 where used
-    uint32_t length = 0;            // at least 1 where used
+    uint16_t outer = 0, inner = 0;  // the grid; both at least 1 if used
+    uint32_t length = 0;            // at least 1 if used
     uint16_t columns = 0;
     uint16_t tiles = 0;
     Operand a, b, d;
@@ -135,13 +135,13 @@ struct Parameter
 };
 constexpr int kParameterBytes = 12;
 
-// The 64 bytes of an instruction: opcode, flags, then the opcode's members in a fixed order, little
-// endian; the rest is zero. decode: TENGINE_EFORMAT for an unknown opcode, a flag the opcode does
-// not have, or bytes set after its members.
+// Encode and decode the 64 bytes of an instruction: opcode, flags, then the opcode's members in a
+// fixed order, little-endian; the rest is zero. decode: TENGINE_EFORMAT for an unknown opcode, a
+// flag that the opcode does not have, or nonzero bytes after its members.
 void encode_instruction(const Instruction& instruction, uint8_t out[kInstructionBytes]);
 int decode_instruction(const uint8_t bytes[kInstructionBytes], Instruction* out_instruction);
 
-// "matrix_multiply"; null for a number that is not an opcode.
+// Returns "matrix_multiply" and so on; null for a number that is not an opcode.
 const char* opcode_name(Opcode opcode);
 
 }  // namespace tengine::tpu

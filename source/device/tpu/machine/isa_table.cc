@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of isa_table.h. Their order within an opcode is the order in a file, so a change here is
-// a new kIsaVersion.
+// The rows of isa_table.h. Their order within an opcode is the order in a file, so that a change
+// here requires a new kIsaVersion.
 #include "device/tpu/machine/isa_table.h"
 
 #include <array>
@@ -134,7 +134,7 @@ static_assert(fits(kReadWeightsFields) && fits(kMatrixMultiplyFields) && fits(kA
 constexpr int kProductFlags = kAccumulate | kNextTile | kWideWeights;
 constexpr int kPairFlags = kSignedA | kSignedB | kSignedD;
 
-// By opcode; a form with kFloat after the one without.
+// Ordered by opcode; a form with kFloat follows the one without.
 constexpr Form kForms[] = {
     make_form(Opcode::kNop, "nop"),
     make_form(Opcode::kReadWeights, "read_weights", kWideWeights, 0, kReadWeightsFields),
@@ -162,7 +162,7 @@ constexpr Form kForms[] = {
     make_form(Opcode::kHalt, "halt"),
 };
 
-// The form that agrees with `flags` where forms differ in kFloat; else the only one.
+// Returns the form that matches `flags` if forms differ in kFloat; else the only one.
 template <typename Predicate>
 constexpr const Form* find_if(uint16_t flags, Predicate is_meant)
 {
@@ -174,7 +174,7 @@ constexpr const Form* find_if(uint16_t flags, Predicate is_meant)
     return found;
 }
 
-// By opcode, without and with kFloat: programs have many thousands of instructions.
+// Indexed by opcode, without and with kFloat: programs have many thousands of instructions.
 using FormsOfOpcode = std::array<const Form*, 2>;
 constexpr std::array<FormsOfOpcode, kOpcodeNum> index_forms()
 {

@@ -10,7 +10,7 @@
 
 namespace tengine::tpu {
 
-// A member of Instruction: where it lies there, and the bytes it has, there as in a file.
+// A member of Instruction: its offset, and its size in bytes, which is also that in a file.
 struct Member
 {
     uint16_t offset;
@@ -22,13 +22,13 @@ enum class FieldKind : uint8_t
     kNumber,   // unsigned
     kAddress,  // unsigned, its first member shown in hexadecimal
     kSigned,   // two's complement
-    kByte,     // signed where the instruction has the field's flag
+    kByte,     // signed if the instruction has the field's flag
     kReal,     // fp32
 };
 
 constexpr int kMaxFieldMembers = 4;
 
-// Members that text writes as one, as in a=0x100/256/32.
+// Members that text writes together, as in a=0x100/256/32.
 struct Field
 {
     const char* name;
@@ -38,13 +38,13 @@ struct Field
     Member members[kMaxFieldMembers];
 };
 
-// An opcode, or an opcode with kFloat where bf16 needs other fields.
+// An opcode, or an opcode with kFloat if bf16 has other fields.
 struct Form
 {
     Opcode opcode;
     const char* name;
-    uint16_t flags;           // that it may have
-    uint16_t required_flags;  // that it must have
+    uint16_t flags;           // allowed ones
+    uint16_t required_flags;  // required ones
     const Field* fields;
     int field_num;
 };
@@ -58,16 +58,16 @@ struct FlagName
 constexpr int kFlagNum = 10;
 extern const FlagName kFlagNames[kFlagNum];
 
-// The form that an opcode has with these flags; null for a number that is not an opcode. Flags that
-// the form does not have are the caller's to check.
+// Returns the form that an opcode has with these flags; null for a number that is not an opcode.
+// The caller checks whether the form allows the flags.
 const Form* find_form(Opcode opcode, uint16_t flags);
-// By its name, that of the opcode: null when there is none.
+// Finds a form by the opcode's name; null if there is none.
 const Form* find_form(const char* name, uint16_t flags);
 
-// TENGINE_EFORMAT when flags are there that the form does not have, or are missing.
+// TENGINE_EFORMAT: flags that the form does not have, or missing ones.
 int check_flags(const Form& form, uint16_t flags);
 
-// A member's bits, zero-extended.
+// Returns a member's bits, zero-extended.
 uint64_t get_member(const Instruction& instruction, const Member& member);
 void set_member(Instruction* instruction, const Member& member, uint64_t bits);
 

@@ -33,7 +33,7 @@ struct Invocation
     int input_num = 0;
     std::unique_ptr<Machine> machine;
     HostMemory host;
-    std::vector<uint8_t*> buffers;  // those of bindings; inputs are only read
+    std::vector<uint8_t*> buffers;  // of the bindings; inputs are only read
     std::atomic<bool> cancelled{false};
     int64_t cycles = 0;
 };
@@ -54,7 +54,7 @@ void unload(void* module)
     delete static_cast<Module*>(module);
 }
 
-// The program's bindings are the boundary tensors of the part, inputs first.
+// Checks that the program's bindings are the boundary tensors of the part, inputs first.
 bool has_boundary_tensors(const Program& program, int input_num, int output_num)
 {
     const auto is_output = [](const Binding& binding) { return binding.is_output; };
@@ -93,7 +93,7 @@ void destroy_invocation(void* invocation)
     delete static_cast<Invocation*>(invocation);
 }
 
-// The index of a binding.
+// Returns the index of a binding.
 size_t output_of(const Invocation& invocation, int port)
 {
     return static_cast<size_t>(invocation.input_num) + static_cast<size_t>(port);

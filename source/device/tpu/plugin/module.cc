@@ -36,7 +36,7 @@ int read_module(const uint8_t* bytes, size_t size, Config* out_config, Program* 
                            text[kModuleHead - 1] == '\0';
     const std::string machine = is_module ? text + kMagicSize : "";
     if (std::find(std::begin(kMachines), std::end(kMachines), machine) == std::end(kMachines))
-        return tengine_error_set(TENGINE_EFORMAT, "%zu bytes are no module of the TPU", size);
+        return tengine_error_set(TENGINE_EFORMAT, "%zu bytes: not a module of the TPU", size);
     TENGINE_RETURN_IF_ERROR(load_config(machine, out_config));
     TENGINE_RETURN_IF_ERROR(borrow_program(bytes + kModuleHead, size - kModuleHead, out_program));
     return validate_program(*out_program, *out_config);
@@ -46,7 +46,8 @@ int check_library(const char* plugin)
 {
     const std::string library = get_tengine_version();
     if (library.rfind(TENGINE_VERSION_STRING, 0) != 0)
-        return tengine_error_set(TENGINE_EVERSION, "%s is of version %s, the library of %s", plugin,
+        return tengine_error_set(TENGINE_EVERSION,
+                                 "%s has version %s, expected the library's version %s", plugin,
                                  TENGINE_VERSION_STRING, library.c_str());
     Dl_info here, there;
     const bool found = dladdr(kMagic, &here) != 0 &&

@@ -28,8 +28,8 @@
 namespace tengine::tpu {
 namespace {
 
-// The limit of all .zeros, so that a short text does not take much memory: a share of the text's
-// length, and as much as any program of a small model has.
+// The limit of all .zeros, so that a short text does not allocate much memory: a share of the
+// text's length, plus as much as any program of a small model has.
 constexpr uint64_t kZerosPerCharacter = 16;
 constexpr uint64_t kMoreZeros = uint64_t{64} << 20;
 
@@ -84,7 +84,7 @@ class Assembler
     int line_ = 0;
     bool has_version_ = false;
     std::vector<Token> tokens_;
-    std::vector<uint8_t>* data_ = nullptr;  // where .bytes go
+    std::vector<uint8_t>* data_ = nullptr;  // the section that .bytes belong to
     Program program_;
     std::vector<uint8_t> weights_;
 };
@@ -238,7 +238,7 @@ int Assembler::read_instruction()
     return TENGINE_OK;
 }
 
-// A token after the instruction's name: name=value, or a flag, which was read before.
+// Reads a token after the instruction's name: name=value, or a flag, which was read before.
 int Assembler::read_field(const Form& form, std::string_view token, uint64_t* seen,
                           Instruction* instruction)
 {

@@ -18,7 +18,7 @@ struct TypeName
 constexpr int kTypeNameNum = 3;
 extern const TypeName kTypeNames[kTypeNameNum];
 
-// The instructions alone, without the directives before them.
+// Returns the instructions alone, without the directives before them.
 std::string disassemble_code(const Program& program);
 
 }  // namespace tengine::tpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of the assembler's lines and the numbers in them. Functions that read give false for
-// what is not of their form.
+// The words of the assembler's lines and the numbers in them. Functions that read return false if
+// the text has another form.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@ namespace tengine::tpu {
 struct Token
 {
     std::string_view text;
-    bool is_string = false;  // within quotes, which `text` does not have
+    bool is_string = false;  // was within quotes, which `text` does not include
 };
 
-// False when a string has no end. # begins a comment.
+// Splits a line. False if a string has no end. # begins a comment.
 bool split_line(std::string_view line, std::vector<Token>* out_tokens);
 
-// A string's text without its backslashes: \", \\, and \x with two hexadecimal digits.
+// Removes the backslashes of a string: \", \\, and \x with two hexadecimal digits.
 bool unescape(std::string_view text, std::string* out_text);
 
-// A number as text has it: maybe a minus, digits, decimal or after 0x hexadecimal.
+// A number as written: an optional minus, digits, decimal or after 0x hexadecimal.
 struct Number
 {
     bool is_negative = false;
@@ -30,12 +30,12 @@ struct Number
 };
 
 bool parse_number(std::string_view text, Number* out_number);
-// Whether it fits in `bytes`, as a signed or an unsigned number; then its bits.
+// Whether the number fits in `bytes`, signed or unsigned; if so, its bits.
 bool number_bits(const Number& number, int bytes, bool is_signed, uint64_t* out_bits);
 bool parse_unsigned(std::string_view text, uint64_t* out_value);
-// The bits of an fp32 number, which may also be given as 0x and its bits.
+// Parses an fp32 number, or its bits after 0x.
 bool parse_real(std::string_view text, uint64_t* out_bits);
-// The byte of the first two digits; -1 when they are not digits.
+// Returns the value of the first two digits; -1 if they are not digits.
 int hex_byte(std::string_view digits);
 
 }  // namespace tengine::tpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs as text; the way back is assembler.cc, whose comment describes the form.
+// Programs as text; assembler.cc does the reverse, and its comment describes the form.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -44,7 +44,7 @@ void append_string(const std::string& string, std::string* text)
     text->push_back('"');
 }
 
-// A NaN has many forms, so its bits are shown.
+// A NaN has many bit patterns, so its bits are shown.
 void append_real(uint32_t bits, std::string* text)
 {
     float value;
@@ -71,7 +71,7 @@ void append_member(const Instruction& instruction, const Field& field, int index
         text->append(std::to_string(bits));
 }
 
-// A field that is not shown is zero: single addresses, factors, bytes and reals of zero, and zeroes
+// A field that is not shown is zero: single addresses, factors, bytes and reals of zero, and zeros
 // at the end of a field, are left out. Counts and grids are always shown.
 void append_field(const Instruction& instruction, const Field& field, std::string* text)
 {

@@ -55,7 +55,7 @@ class Writer
     std::vector<uint8_t> bytes_;
 };
 
-// Reads that go too far give zeroes and are remembered.
+// Reads beyond the end give zeros and set a flag.
 class Reader
 {
   public:
@@ -68,7 +68,7 @@ class Reader
             number |= static_cast<uint64_t>(taken[i]) << (8 * i);
         return number;
     }
-    // Null when there are not so many.
+    // Returns null if fewer bytes are left.
     const uint8_t* get_bytes(uint64_t size)
     {
         if (size > size_ - position_) {
@@ -130,7 +130,7 @@ int read_bool(Reader* reader, const char* what, bool* out_value)
     const uint64_t value = reader->get(1);
     if (value > 1)
         return tengine_error_set(TENGINE_EFORMAT,
-                                 "TPU program: the %s of a binding is %d, not 0 or 1", what,
+                                 "TPU program: the %s of a binding is %d, expected 0 or 1", what,
                                  static_cast<int>(value));
     *out_value = value == 1;
     return TENGINE_OK;
@@ -149,7 +149,7 @@ int read_binding(Reader* reader, Binding* out_binding)
     return TENGINE_OK;
 }
 
-// A number that is larger than the section ends with its bytes.
+// A number that exceeds the section ends with its bytes.
 int read_names(Reader reader, Program* program)
 {
     const uint64_t binding_num = reader.get(4);
@@ -233,7 +233,7 @@ int check_digest(const uint8_t* data, size_t size)
     if (std::equal(std::begin(digest), std::end(digest), data + size - SHA256_BYTES))
         return TENGINE_OK;
     return tengine_error_set(TENGINE_EFORMAT,
-                             "TPU program: its SHA-256 does not match, it was altered");
+                             "TPU program: the SHA-256 does not match, the file was altered");
 }
 
 int read_program(const uint8_t* data, size_t size, bool borrowed, Program* out_program)

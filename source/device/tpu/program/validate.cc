@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a machine can run a program. A valid program makes the simulator touch nothing beyond its
-// memories; it checks nothing again. Instructions: validate_instruction.cc.
+// Checks that a machine can run a program. With a valid program the simulator stays within its
+// memories, and makes no checks of its own. Instructions: validate_instruction.cc.
 #include <algorithm>
 #include <cstdint>
 
@@ -13,7 +13,7 @@
 namespace tengine::tpu {
 namespace {
 
-// The limit of one allocation on machines of 32 bits.
+// The limit of one allocation on 32-bit machines.
 constexpr uint64_t kMaxHostBytes = std::min<uint64_t>(uint64_t{1} << 36, PTRDIFF_MAX);
 constexpr size_t kMaxRank = 8;
 
@@ -23,7 +23,7 @@ int check_sizes(const Program& program, const Config& config)
     if (program.fingerprint != expected)
         return tengine_error_set(TENGINE_EINVAL,
                                  "TPU program: it is for another configuration than '%s' "
-                                 "(fingerprint %016llx, not %016llx)",
+                                 "(fingerprint %016llx, expected %016llx)",
                                  config.name.c_str(),
                                  static_cast<unsigned long long>(program.fingerprint),
                                  static_cast<unsigned long long>(expected));
@@ -52,7 +52,7 @@ int check_binding(const Program& program, const Binding& binding)
         return tengine_error_set(
             TENGINE_EINVAL, "TPU program: binding '%.80s' has %zu dimensions%s", name,
             binding.dims.size(), binding.channels_last ? ", channels last" : "");
-    // The memory that may hold it; nothing beyond has room.
+    // The memory that may have the binding; nothing beyond it has room.
     const uint64_t first = binding.is_output ? 0 : program.constants.size();
     const bool begins = binding.address >= first && binding.address <= program.host_bytes;
     const uint64_t room = begins ? program.host_bytes - binding.address : 0;

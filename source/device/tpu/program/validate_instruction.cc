@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values that an instruction may have; see validate_instruction.h. Sums of addresses stay below
+// The accepted values of an instruction; see validate_instruction.h. Sums of addresses stay below
 // 2^52: counts have 16 bits, pitches 32.
 #include "device/tpu/program/validate_instruction.h"
 
@@ -15,18 +15,18 @@
 namespace tengine::tpu {
 namespace {
 
-constexpr uint64_t kMaxAverageElements = uint64_t{1} << 23;  // 9 bits each, so sums are int32
+constexpr uint64_t kMaxAverageElements = uint64_t{1} << 23;  // 9 bits each, so that sums fit int32
 constexpr int kMaxShift = 62;
 constexpr uint64_t kLookupBytes = 256;
 
-// From the first byte of the first vector to the last byte of the last.
+// Returns the bytes from the first of the first vector to the last of the last.
 uint64_t span_of(const Spacing& grid)
 {
     return (grid.outer - 1) * grid.pitch_outer + (grid.inner - 1) * grid.pitch_inner + grid.bytes;
 }
 
-// The steps of the smaller pitch lie within one of the larger. Exact except for grids that
-// interleave, which the compiler never makes.
+// Whether all steps of the smaller pitch are within one step of the larger. Exact except for grids
+// that interleave, which the compiler never makes.
 bool vectors_are_apart(const Spacing& grid)
 {
     if (grid.outer == 1) return grid.inner == 1 || grid.pitch_inner >= grid.bytes;
@@ -64,7 +64,7 @@ int InstructionValidator::check(size_t index)
     return check_operation();
 }
 
-// The values that members of one name may have, in every instruction that has them.
+// Checks the values of members by their names, in every instruction that has them.
 int InstructionValidator::check_fields(const Form& form)
 {
     const int lowest = has(kSignedD) ? static_cast<int8_t>(at_->lowest) : at_->lowest;
@@ -79,7 +79,7 @@ int InstructionValidator::check_fields(const Form& form)
             return fail("shift is %d, expected 0 to %d", at_->shift, kMaxShift);
         if (name == "highest" && lowest > highest)
             return fail("lowest %d is above highest %d", lowest, highest);
-        // Written so that a NaN is refused.
+        // The comparison is negated so that a NaN is refused.
         if (name == "high" && !(at_->low_real <= at_->high_real))
             return fail("low %g is above high %g, or one is not a number", at_->low_real,
                         at_->high_real);
@@ -157,7 +157,7 @@ int InstructionValidator::check_product()
     return take_tile();
 }
 
-// The tile of a product is there, and of the width that the product takes it for.
+// Takes the tile of a product, which must exist and have the width that the product assumes.
 int InstructionValidator::take_tile()
 {
     if (has(kNextTile)) {
@@ -192,7 +192,7 @@ int InstructionValidator::check_activate()
     return check_written(at_->d, vector_bytes());
 }
 
-// a to d, vector by vector.
+// Checks the operands a to d, vector by vector.
 int InstructionValidator::check_vectors()
 {
     TENGINE_RETURN_IF_ERROR(check_read("a", at_->a, vector_bytes()));
@@ -218,7 +218,7 @@ int InstructionValidator::check_read_host()
     return check_written(at_->d, vector_bytes());
 }
 
-// Constants are filled in once and are there in every run.
+// Constants are copied once and used in every run.
 int InstructionValidator::check_write_host()
 {
     TENGINE_RETURN_IF_ERROR(check_read("a", at_->a, vector_bytes()));

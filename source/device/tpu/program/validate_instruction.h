@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the validator that looks at instructions one after the other; validate.cc looks at
-// the program around them.
+// The part of the validator that checks instructions one after the other; validate.cc checks the
+// program around them.
 #pragma once
 
 #include <cstdint>
@@ -65,8 +65,8 @@ class InstructionValidator
     const Config& config_;
     size_t index_ = 0;
     const Instruction* at_ = nullptr;
-    // Weight tiles, by whether they are wide: fetched and not taken yet, first to last, and the one
-    // in the array.
+    // Weight tiles, by whether they are wide: fetched and not taken yet, in order, and the one in
+    // the array.
     std::vector<bool> fifo_;
     size_t fifo_first_ = 0;
     bool has_tile_ = false;

@@ -21,7 +21,7 @@ const char* const kScaleSim = "SCALE-Sim v3";
 const char* const kFormula = "SCALE-Sim's formula, WS";
 const char* const kPaper = "ISCA 2017";
 
-// The limit of a layer's folds. A program has two instructions for each.
+// The limit of a layer's folds. A program has two instructions for each fold.
 constexpr int64_t kMostFolds = 1 << 21;
 
 void add_row(Rows* rows, const std::string& name, double ours, double reference, double low,
@@ -36,7 +36,7 @@ void add_exact(Rows* rows, const std::string& name, double ours, double referenc
     add_row(rows, name, ours, reference, reference, reference, unit, source);
 }
 
-// SCALE-Sim: networks as its topology files have them
+// SCALE-Sim: networks as in its topology files
 
 const std::vector<RepeatedLayer>& alexnet()
 {
@@ -48,7 +48,7 @@ const std::vector<RepeatedLayer>& alexnet()
     return layers;
 }
 
-// mlperf/Resnet50.csv: without padding, so that maps shrink by two in each 3x3 convolution.
+// mlperf/Resnet50.csv: without padding, so that each 3x3 convolution reduces maps by two.
 const std::vector<RepeatedLayer>& resnet50()
 {
     static const std::vector<RepeatedLayer> layers = {
@@ -61,7 +61,7 @@ const std::vector<RepeatedLayer>& resnet50()
     return layers;
 }
 
-// SCALE-Sim prints the number of a layer's last cycle, counted from 0.
+// Returns the number of a layer's last cycle, counted from 0, as SCALE-Sim prints it.
 double printed_cycles(const std::vector<RepeatedLayer>& layers, Dataflow dataflow, int rows,
                       int columns)
 {
@@ -72,8 +72,8 @@ double printed_cycles(const std::vector<RepeatedLayer>& layers, Dataflow dataflo
     return static_cast<double>(total);
 }
 
-// The same through programs, on a machine whose memories never make it wait and which does nothing
-// at the same time. Each takes a cycle more, in which its first fetch is dispatched.
+// Counts the same cycles with programs, on a machine whose memories never stall it and which does
+// nothing else. Each program takes one more cycle, in which its first fetch is dispatched.
 int simulated_cycles(const std::vector<RepeatedLayer>& layers, Config config, double* out_cycles)
 {
     config.double_buffer = false;
@@ -137,7 +137,7 @@ double percent(int64_t part, const Counters& counters)
     return 100.0 * static_cast<double>(part) / static_cast<double>(counters.total);
 }
 
-// 10^12 operations a second, two for a product.
+// Returns 10^12 operations a second, two for a product.
 double tops(const Counters& counters, const Config& config)
 {
     return 2 * static_cast<double>(counters.macs) / microseconds(counters, config) / 1e6;
@@ -148,9 +148,9 @@ int count_products(int64_t vectors, int64_t size, const Config& config, Counters
     return count_cycles(build_product_program({vectors, size, size}, config), config, out_counters);
 }
 
-// A tile's load: the cost of each further tile when there is next to nothing to multiply. And the
-// share of the cycles between the products of MLP0: 1349 = 893 + 256 + 200 without beginning and
-// end.
+// Adds the cost of a tile's load: of each further tile if there is almost nothing to multiply. And
+// the share of the cycles between the products of MLP0: 1349 = 893 + 256 + 200 without beginning
+// and end.
 int add_tile_rows(const Config& config, Rows* rows)
 {
     Counters few, many, mlp;
@@ -168,7 +168,7 @@ int add_tile_rows(const Config& config, Rows* rows)
     return TENGINE_OK;
 }
 
-// A 600 x 600 matrix of LSTM1, whose batch is 96.
+// Adds a 600 x 600 matrix of LSTM1, whose batch is 96.
 int add_tiling_rows(Config config, int size, double fetch, double paper, Rows* rows)
 {
     config.rows = config.columns = size;
@@ -224,7 +224,8 @@ int add_cnn0_rows(const Config& config, Rows* rows)
     return TENGINE_OK;
 }
 
-// The least batch with which the array never waits for a tile, stall or shift, once it has begun.
+// Adds the smallest batch for which the array never waits for a tile, stall or shift, after the
+// start.
 int add_ridge_rows(const Config& config, Rows* rows)
 {
     int waiting = 1, ready = 2048;
@@ -352,7 +353,7 @@ int run_topology_validation(const std::vector<TopologyLayer>& layers, const Conf
 
 std::string print_validation(const std::vector<ValidationRow>& rows)
 {
-    // Cycles to the last one, other figures to what they are worth.
+    // Cycles are printed to the last digit, other figures to their precision.
     const auto number = [](double value) {
         char text[64];
         snprintf(text, sizeof text, value == std::floor(value) ? "%.0f" : "%.7g", value);

@@ -16,22 +16,22 @@ struct ValidationRow
 {
     std::string name;
     double ours = 0;
-    double reference = 0;      // the source's
+    double reference = 0;      // of the source
     double low = 0, high = 0;  // the accepted range
     std::string unit;
     std::string source;
     bool ok = false;  // low <= ours <= high
 };
 
-// Takes well below a second. Fails only as count_cycles() and load_config() do.
+// Runs the validation, in well below a second. Fails only as count_cycles() and load_config() do.
 int run_validation(std::vector<ValidationRow>* out_rows);
 
-// The layers of a topology and their sum through programs on the array of `config`, whose memories
-// never make it wait, against SCALE-Sim's formula. Fails as run_validation() does.
+// Compares the layers of a topology and their sum, as programs on the array of `config` with
+// memories that never stall it, with SCALE-Sim's formula. Fails as run_validation() does.
 int run_topology_validation(const std::vector<TopologyLayer>& layers, const Config& config,
                             std::vector<ValidationRow>* out_rows);
 
-// As a table, a line each, with the ratio ours / reference and whether the row is accepted.
+// Returns a table, a line each, with the ratio ours / reference and whether the row is accepted.
 std::string print_validation(const std::vector<ValidationRow>& rows);
 
 }  // namespace tengine::tpu

@@ -37,7 +37,7 @@ class Builder
         in.host_address = address;
     }
 
-    // One tile more in weight memory, and its fetch.
+    // Adds another tile to weight memory, and its fetch.
     void fetch_new_tile()
     {
         fetch_tile(weight_bytes_);
@@ -50,7 +50,8 @@ class Builder
         add(Opcode::kTag).value = node;
     }
 
-    // Parameters that leave sums as they are, in the constants; read to `address` of the buffer.
+    // Adds parameters that leave sums unchanged to the constants; reads them to `address` of the
+    // buffer.
     void add_parameters(int number, int64_t address)
     {
         const uint64_t begin = program_.constants.size();
@@ -67,7 +68,7 @@ class Builder
         in.d.address = narrow(address);
     }
 
-    // The tensor of `dims` after all that is in host memory so far.
+    // Binds a tensor of `dims` after everything that is in host memory so far.
     uint64_t bind(const char* name, bool is_output, const std::vector<int>& dims)
     {
         Binding binding;
@@ -140,7 +141,7 @@ class DenseBuilder
     }
 
   private:
-    // Values before layer l; two places take turns.
+    // Returns the place of the values before layer l; two places alternate.
     int64_t values(int l) const { return l % 2 * int64_t{network_.batch} * widest_; }
 
     void transfer(bool is_output, int width, int l)
@@ -225,9 +226,9 @@ class ConvolutionBuilder
     }
 
   private:
-    // Image i before layer l, with its padding; two places take turns.
+    // Returns the place of image i before layer l, with its padding; two places alternate.
     int64_t image(int l, int i) const { return (l % 2 * network_.batch + i) * image_; }
-    // The image without its padding.
+    // Returns the image without its padding.
     Operand inside(int l, int i) const
     {
         return {narrow(image(l, i) + (int64_t{width_} + 1) * padding_ * network_.channels),
@@ -327,7 +328,7 @@ Program build_product_program(const ArrayLayer& layer, const Config& config)
     Builder builder(config);
     const int64_t folds =
         count_array_cycles(Dataflow::kWeightStationary, config.rows, config.columns, layer).folds;
-    // An instruction counts vectors in two numbers of 16 bits.
+    // An instruction counts vectors with two numbers of 16 bits.
     int64_t outer = 1;
     while (layer.vectors % outer != 0 || layer.vectors / outer > UINT16_MAX)
         ++outer;

@@ -11,7 +11,8 @@
 namespace tengine::tpu {
 namespace {
 
-// Keep all products within 64 bits, and an output's pixels within an instruction's two numbers.
+// The limits keep all products within 64 bits, and an output's pixels within an instruction's two
+// numbers.
 constexpr int64_t kLargestImage = 65535;
 constexpr int64_t kLargestDepth = 1 << 24;
 constexpr int64_t kMostPixels = 1 << 24;
@@ -54,7 +55,7 @@ std::string trim(const std::string& text)
     return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
 }
 
-// The values before each comma.
+// Returns the values before each comma.
 std::vector<std::string> split(const std::string& line)
 {
     std::vector<std::string> values;

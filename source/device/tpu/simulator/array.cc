@@ -3,7 +3,7 @@
 
 namespace tengine::tpu {
 
-// The operand that stays in the array spans its rows and columns; the third extent streams through
+// The operand that stays in the array has its rows and columns; the third extent streams through
 // it, skewed by rows + columns - 2 cycles. Weights and inputs that stay are shifted in first, a row
 // a cycle.
 ArrayCycles count_array_cycles(Dataflow dataflow, int64_t rows, int64_t columns,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cycles of a systolic array by formula, for the three dataflows, as SCALE-Sim counts them (A.
 // Samajdar et al., A Systematic Methodology for Characterizing Scalability of DNN Accelerators
-// using SCALE-Sim, ISPASS 2020) where memory never makes the array wait. The machine here is weight
-// stationary; timing.cc counts its cycles with memories, and agrees when they are infinitely fast.
+// using SCALE-Sim, ISPASS 2020) if memory never stalls the array. The machine here is
+// weight-stationary; timing.cc counts its cycles with memories, and agrees if they are infinitely
+// fast.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +44,7 @@ struct ArrayCycles
     int64_t total() const { return folds * cycles_per_fold; }
 };
 
-// `rows` and `columns` of the array; all numbers at least 1.
+// Counts the cycles of an array of `rows` and `columns`; all numbers are at least 1.
 ArrayCycles count_array_cycles(Dataflow dataflow, int64_t rows, int64_t columns,
                                const ArrayLayer& layer);
 

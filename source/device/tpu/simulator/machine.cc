@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values: one instruction after the other, bit-exact as isa.h says. Products are in
+// The values of a run: one instruction after the other, bit-exact as isa.h says. Products are in
 // machine_matrix.cc, vectors in machine_vector.cc; transfers and faults here.
 #include <algorithm>
 #include <chrono>
@@ -26,7 +26,7 @@ bool is_transfer(Opcode opcode)
            opcode == Opcode::kReadWeights;
 }
 
-// `length` bytes from each vector of a grid to the other's.
+// Copies `length` bytes from each vector of a grid to the other grid's.
 void transfer(const Instruction& in, const uint8_t* from, const Operand& from_grid, uint8_t* to,
               const Operand& to_grid)
 {
@@ -36,7 +36,7 @@ void transfer(const Instruction& in, const uint8_t* from, const Operand& from_gr
                    in.length);
 }
 
-// The pitches of a grid in host memory; the 64-bit address is added by the caller.
+// Returns the pitches of a grid in host memory; the caller adds the 64-bit address.
 Operand host_grid(const Operand& pitches)
 {
     return {0, pitches.pitch_outer, pitches.pitch_inner};

@@ -9,7 +9,7 @@
 namespace tengine::tpu {
 namespace {
 
-// Vectors gathered for one call of a kernel: with 256 rows they still fit in L1.
+// Vectors that are gathered for one call of a kernel: with 256 rows they still fit in L1.
 constexpr int64_t kVectorBlock = 32;
 
 // Calls function(offset in the buffer) for vectors [begin, end) of a grid, counted row by row.
@@ -27,7 +27,7 @@ void for_vectors(const Instruction& in, int64_t begin, int64_t end, Function fun
     }
 }
 
-// `length` elements as 16-bit integers.
+// Converts `length` elements to 16-bit integers.
 void widen_vector(const uint8_t* from, int64_t length, uint16_t flags, int16_t* to)
 {
     if (flags & kWideA) {
@@ -73,7 +73,7 @@ void MatrixUnit::read_weights(const Instruction& in)
         fifo_.push_back({tile, is_wide});
 }
 
-// Pairs of rows side by side; an odd last row gets a partner of zeros.
+// Interleaves pairs of rows; an odd last row gets a partner of zeros.
 void MatrixUnit::load_integer_tile()
 {
     for (int64_t k = 0; k < rows_; ++k) {

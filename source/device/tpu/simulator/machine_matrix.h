@@ -18,13 +18,13 @@ class MatrixUnit
   public:
     explicit MatrixUnit(const Config& config);
 
-    // Forgets tiles of an earlier run; `weights` is this run's weight memory.
+    // Drops tiles of an earlier run; `weights` is this run's weight memory.
     void reset(const uint8_t* weights);
     void read_weights(const Instruction& instruction);
-    // TENGINE_EDEVICE without a tile, which cannot happen in a valid program.
+    // TENGINE_EDEVICE: no tile, which cannot happen in a valid program.
     int multiply(const Instruction& instruction, MachineMemory* memory);
 
-    // Bytes of the tile in the array and of what moves past it.
+    // Returns the bytes of the tile in the array and of the vectors that stream through it.
     size_t memory_bytes() const;
 
   private:
@@ -41,11 +41,11 @@ class MatrixUnit
 
     const int64_t rows_, columns_;
     const uint8_t* weights_ = nullptr;
-    // From next_ on; those before it have left. A list, whose memory stays from run to run.
+    // Tiles from next_ on are in the FIFO. A vector, since its memory is kept from run to run.
     std::vector<Tile> fifo_;
     size_t next_ = 0;
-    Tile tile_{nullptr, false};  // the array's
-    // The tile as the kernels want it; made when a product asks for it, once for each tile.
+    Tile tile_{nullptr, false};  // in the array
+    // The tile in the kernels' layout; made at the first product that uses it.
     bool has_integer_tile_ = false, has_float_tile_ = false;
     std::vector<int16_t> integer_tile_, integer_vectors_;
     std::vector<float> float_tile_, float_vectors_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memories on the machine, which its units share. Buffer and sums are cleared when a run
+// The memories of the machine, which its units share. Buffer and sums are cleared when a run
 // begins.
 #pragma once
 
@@ -17,11 +17,11 @@ namespace tengine::tpu {
 struct MachineMemory
 {
     std::vector<uint8_t> buffer;
-    std::vector<int32_t> sums;  // rows of `columns`, and some slack for the kernels
+    std::vector<int32_t> sums;  // rows of `columns`, and padding for the kernels
     int64_t columns = 0;
 };
 
-// Offset of vector (o, i) of an operand.
+// Returns the offset of vector (o, i) of an operand.
 inline uint64_t vector_offset(const Operand& operand, unsigned o, unsigned i)
 {
     return operand.address + uint64_t{o} * operand.pitch_outer + uint64_t{i} * operand.pitch_inner;
@@ -48,7 +48,7 @@ inline float load_bf16(const uint8_t* bytes)
     return bf16_to_fp32(load_16(bytes));
 }
 
-// A byte as the flag says.
+// Widens an 8-bit element, signed or not.
 inline int32_t widen_byte(uint8_t byte, bool is_signed)
 {
     return is_signed ? static_cast<int8_t>(byte) : byte;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of a tile and a block of vectors, see machine_product.h.
 //
-// Four vectors by two registers of columns are summed in registers. Integers go in pairs: one
-// multiply-add of 16-bit pairs gives, in each 32-bit lane, two products of one column; a pair of
-// `a` is broadcast. Vectors beyond the last are computed as copies of it and not stored. A register
-// that reaches beyond the last column reads what lies there (see kProductSlack) and stores its
-// first lanes only. Limits: per pair of rows six loads and eight multiply-adds; a 32 x 32 tile
-// stays in L1.
+// Four vectors by two registers of columns are accumulated in registers. Integers are processed in
+// pairs: one multiply-add of 16-bit pairs gives, in each 32-bit lane, two products of one column; a
+// pair of `a` is broadcast. Vectors beyond the last are computed as copies of it and not stored. A
+// register that reaches beyond the last column reads the following bytes (see kProductSlack) and
+// stores its first lanes only. Limits: per pair of rows six loads and eight multiply-adds; a 32 x
+// 32 tile stays in L1.
 #include "device/tpu/simulator/machine_product.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ using Lanes32 = hn::ScalableTag<int32_t>;
 using Lanes16 = hn::Repartition<int16_t, Lanes32>;
 using LanesFloat = hn::RebindToFloat<Lanes32>;
 
-// Vector v of a block, or the last one.
+// Returns vector v of a block, or the last one.
 template <class T>
 HWY_INLINE const T* vector_at(const T* a, int64_t v, int64_t vectors, int64_t length)
 {
@@ -56,7 +56,7 @@ HWY_INLINE hn::Vec<Lanes16> broadcast_pair(const int16_t* pair)
     return hn::BitCast(Lanes16(), hn::Set(Lanes32(), both));
 }
 
-// The first `number` lanes, all when there are fewer.
+// Stores the first `number` lanes, or all if there are fewer.
 HWY_INLINE void store_lanes(hn::Vec<Lanes32> sum, int64_t number, int32_t* out)
 {
     const Lanes32 d;
@@ -89,7 +89,7 @@ HWY_INLINE void multiply_integer_block(const IntegerProduct& p, int64_t v, int64
     hn::Vec<Lanes32> s00 = hn::Zero(d32), s01 = s00, s10 = s00, s11 = s00, s20 = s00, s21 = s00,
                      s30 = s00, s31 = s00;
     hn::Vec<Lanes32> t00 = s00, t01 = s00, t10 = s00, t11 = s00, t20 = s00, t21 = s00, t30 = s00,
-                     t31 = s00;  // split off where instruction sets do not add pairs at once
+                     t31 = s00;  // separate sums if the instruction set does not add pairs in place
     const int16_t* row = p.tile + 2 * c;
     for (int64_t k = 0; k < length; k += 2, row += 2 * p.tile_columns) {
         const auto w0 = hn::LoadU(d, row), w1 = hn::LoadU(d, row + 2 * lanes);
@@ -202,7 +202,7 @@ void multiply_integers(const IntegerProduct& product)
 void multiply_floats(const FloatProduct& product)
 {
 #ifdef __arm__
-    // The vectors of 32-bit Arm take subnormal numbers for zero.
+    // The vectors of 32-bit Arm flush subnormal numbers to zero.
     multiply_floats_plain(product);
 #else
     HWY_DYNAMIC_DISPATCH(multiply_float_vectors)(product);

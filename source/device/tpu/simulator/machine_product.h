@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of a tile and a block of vectors, the inner loops of the machine. Operands are widened
-// and dense; machine_matrix.cc makes them so. Two implementations with the same bits: Highway and
-// plain C++.
+// Products of a tile and a block of vectors, the inner loops of the machine. machine_matrix.cc
+// makes the operands wide and dense. Two implementations with identical results: Highway and plain
+// C++.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace tengine::tpu {
 
-// Kernels read whole vector registers: this many bytes after tiles and sums must be readable.
+// Kernels read full vector registers: this many bytes after tiles and sums must be readable.
 constexpr size_t kProductSlack = 512;
 
 // sums[v * stride + c] (+)= sum over p of a[v][2p] * tile[p][c][0] + a[v][2p + 1] * tile[p][c][1],
@@ -38,11 +38,11 @@ struct FloatProduct
     bool accumulate;
 };
 
-// The best implementation for this processor.
+// Call the best implementation for this processor.
 void multiply_integers(const IntegerProduct& product);
 void multiply_floats(const FloatProduct& product);
 
-// Plain C++, for processors and builds without the other, and for tests.
+// Plain C++, for processors and builds without Highway, and for tests.
 void multiply_integers_plain(const IntegerProduct& product);
 void multiply_floats_plain(const FloatProduct& product);
 

@@ -9,7 +9,7 @@
 namespace tengine::tpu {
 namespace {
 
-// Whether what the instruction writes meets what it reads.
+// Whether the instruction writes to memory that it reads.
 bool overwrites_operands(const Instruction& in)
 {
     Access accesses[kMaxAccesses];
@@ -22,7 +22,7 @@ bool overwrites_operands(const Instruction& in)
     return false;
 }
 
-// The members that requantise, widened.
+// The members for requantisation, widened.
 struct Requantisation
 {
     explicit Requantisation(const Instruction& in)
@@ -48,7 +48,7 @@ float clamp_real(float value, const Instruction& in)
     return value > in.high_real ? in.high_real : value;
 }
 
-// `operate` on each pair of bf16 elements, clamped.
+// Applies `operate` to each pair of bf16 elements, and clamps.
 template <class Operate>
 void combine_floats(const Instruction& in, const uint8_t* a, const uint8_t* b, uint8_t* d,
                     Operate operate)
@@ -59,7 +59,7 @@ void combine_floats(const Instruction& in, const uint8_t* a, const uint8_t* b, u
     }
 }
 
-// Calls function(vector) for each of the window of the vector at `a`, in window order.
+// Calls function(vector) for each vector of the window at `a`, in window order.
 template <class Function>
 void for_window(const Instruction& in, const uint8_t* a, Function function)
 {
@@ -68,7 +68,8 @@ void for_window(const Instruction& in, const uint8_t* a, Function function)
             function(a + uint64_t{p} * in.window_pitch_outer + uint64_t{q} * in.window_pitch_inner);
 }
 
-// Elements of type T; the first vector of the window begins, a greater element replaces.
+// The maximum of elements of type T: begins with the first vector of the window, a larger element
+// replaces.
 template <class T>
 void find_maximum(const Instruction& in, const uint8_t* a, uint8_t* d)
 {
@@ -91,8 +92,8 @@ void find_float_maximum(const Instruction& in, const uint8_t* a, uint8_t* d)
 
 }  // namespace
 
-// compute(o, i, d) writes each vector of d; into a store of its own when that would change what
-// later vectors read.
+// Calls compute(o, i, d) for each vector of d, into a separate buffer if that would change later
+// reads.
 template <class Function>
 void VectorUnit::write_vectors(const Instruction& in, MachineMemory* memory, Function compute)
 {
@@ -140,7 +141,8 @@ void VectorUnit::run(const Instruction& in, MachineMemory* memory)
     }
 }
 
-// The parameters are read before anything is written. A shift is data, which no validator has seen.
+// The parameters are read before anything is written. A shift is data, which no validator has
+// checked.
 void VectorUnit::activate(const Instruction& in, MachineMemory* memory)
 {
     parameters_.resize(in.length);

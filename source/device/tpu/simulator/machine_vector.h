@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vector unit of the machine: activate and all that works on the buffer alone.
+// The vector unit of the machine: activate and all instructions on the buffer alone.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace tengine::tpu {
 class VectorUnit
 {
   public:
-    // kActivate, kCopy, kFill, kLookup, kAdd, kMultiply, kMaxPool, kAveragePool; nothing for
-    // others.
+    // Runs kActivate, kCopy, kFill, kLookup, kAdd, kMultiply, kMaxPool, kAveragePool; does nothing
+    // for others.
     void run(const Instruction& instruction, MachineMemory* memory);
 
   private:
@@ -32,8 +32,8 @@ class VectorUnit
     void average_pool(const Instruction& in, MachineMemory* memory);
 
     std::vector<uint8_t> staged_;        // results of an instruction that overwrites its operands
-    std::vector<Parameter> parameters_;  // the instruction's, decoded
-    std::vector<int32_t> sums_;          // those of a pool's vector
+    std::vector<Parameter> parameters_;  // of the instruction, decoded
+    std::vector<int32_t> sums_;          // of a pool's vector
     std::vector<float> float_sums_;
 };
 

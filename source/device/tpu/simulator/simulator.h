@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs programs: values (machine.cc, one instruction after the other, bit-exact) and cycles
-// (timing.cc, units that overlap). The two know nothing of each other.
+// (timing.cc, units that overlap). The two are independent.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace tengine::tpu {
 
-// The counters of one run. Cycles of the array add up: active + weight_stall + weight_shift +
+// The counters of one run. The cycles of the array add up: active + weight_stall + weight_shift +
 // non_matrix = total.
 struct Counters
 {
@@ -27,40 +27,41 @@ struct Counters
     int64_t raw_stall = 0;     // part of non_matrix: waiting for an earlier instruction's results
     int64_t input_stall = 0;   // part of non_matrix: waiting for a transfer from the host
     int64_t macs = 0;          // useful products
-    int64_t mac_slots = 0;     // rows * columns * active, in products the mode allows
+    int64_t mac_slots = 0;     // rows * columns * active, in products that the mode allows
     int64_t weight_bytes = 0, host_read_bytes = 0, host_write_bytes = 0;
     int64_t buffer_read_bytes = 0, buffer_write_bytes = 0;
     int64_t sum_read_bytes = 0, sum_write_bytes = 0;
     int64_t weight_busy = 0, vector_busy = 0, dma_busy = 0;  // cycles of the other units
     std::array<int64_t, kOpcodeNum> instructions{};
     double energy_pj = 0;
-    // Cycles by tag, at least one; they add up to total. Those before the first tag belong to 0.
+    // Cycles by tag, at least one tag; they add up to total. Cycles before the first tag belong to
+    // 0.
     std::vector<int64_t> node_cycles;
 };
 
-// Cycles of one run; they do not depend on values. `program` must have been validated.
+// Counts the cycles of one run; they do not depend on values. `program` must have been validated.
 int count_cycles(const Program& program, const Config& config, Counters* out_counters);
 
-// Faults on demand, each at the instruction of this index (-1: never).
+// Injected faults, each at the instruction of this index (-1: never).
 struct Faults
 {
-    int64_t bad_opcode_at = -1;  // the instruction's opcode is invalid
+    int64_t bad_opcode_at = -1;  // its opcode is invalid
     int64_t dma_error_at = -1;   // the first transfer at or after it fails
-    int64_t hang_at = -1;        // never finishes (until `cancelled`)
+    int64_t hang_at = -1;        // it never finishes (until `cancelled`)
     int64_t bit_flip = -1;       // this bit of the program's file is flipped before it is loaded
 };
 
-// The values of a run: executes a validated program on host memory of program.host_bytes bytes,
-// which the caller has filled with constants and inputs. Buffers keep nothing from run to run.
+// Computes the values of a run: executes a validated program on host memory of program.host_bytes
+// bytes, which the caller has filled with constants and inputs. Buffers keep nothing between runs.
 class Machine
 {
   public:
     static int create(const Config& config, std::unique_ptr<Machine>* out_machine);
     virtual ~Machine() = default;
-    // TENGINE_EDEVICE for a fault, and when `cancelled`, which is asked now and then, says so.
+    // TENGINE_EDEVICE: a fault, or `cancelled`, which is called periodically, has returned true.
     virtual int run(const Program& program, uint8_t* host, const Faults& faults,
                     const std::function<bool()>& cancelled) = 0;
-    // Bytes its buffers take in the process.
+    // Returns the bytes of its buffers in the process.
     virtual size_t memory_bytes() const = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cycles of a program: a scoreboard of units that each work in program order and overlap where
-// operands allow. The rules, with what they leave out, are in docs/tpu-simulator.md; the bytes and
+// Cycles of a program: a scoreboard of units, each of which works in program order; they overlap if
+// operands allow it. docs/tpu-simulator.md has the rules and their simplifications; the bytes and
 // products of each instruction are in timing_account.cc.
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,7 @@
 namespace tengine::tpu {
 namespace {
 
-// The first whole cycle at or after a time; tolerates the rounding of fractions.
+// Returns the first whole cycle at or after a time; tolerates the rounding of fractions.
 int64_t whole_cycle(double time)
 {
     return float_to_index(std::ceil(time - 1e-5), 0, INT64_MAX);
@@ -29,7 +29,7 @@ double bytes_per_cycle(double gbps, const Config& config)
     return gbps * 1000 / config.clock_mhz;
 }
 
-// Cycles that [begin, end) and [other_begin, other_end) share.
+// Returns the cycles that [begin, end) and [other_begin, other_end) share.
 int64_t shared_cycles(int64_t begin, int64_t end, int64_t other_begin, int64_t other_end)
 {
     return std::max<int64_t>(0, std::min(end, other_end) - std::max(begin, other_begin));
@@ -39,9 +39,9 @@ int64_t shared_cycles(int64_t begin, int64_t end, int64_t other_begin, int64_t o
 struct ProductStart
 {
     int64_t dispatched = 0;
-    int64_t arrived = 0;  // the tile, when it takes one
+    int64_t arrived = 0;  // of the tile, if the product takes one
     int64_t shift_begin = 0, shift_end = 0;
-    Readiness ready;  // operands
+    Readiness ready;  // of the operands
     int64_t start = 0;
 };
 
@@ -60,7 +60,7 @@ class Scoreboard
     void run(const Program& program);
 
   private:
-    // A tile on its way, by a kReadWeights that was dispatched then.
+    // A tile in transit, from a kReadWeights that was dispatched at that time.
     struct Fetch
     {
         int64_t dispatched;
@@ -85,27 +85,27 @@ class Scoreboard
     Account account_;
     HazardTable hazards_;
 
-    int64_t dispatched_ = 0;  // the instruction at hand
-    int64_t frontier_ = 0;    // the end of all so far
+    int64_t dispatched_ = 0;  // time of the current instruction
+    int64_t frontier_ = 0;    // end of all instructions so far
 
-    std::deque<Fetch> waiting_;      // no room in the FIFO yet
-    std::deque<int64_t> arrivals_;   // those of the tiles in the FIFO
-    size_t fetched_ = 0;             // tiles, those that have left the FIFO among them
-    std::vector<int64_t> departed_;  // when each tile had left the FIFO
+    std::deque<Fetch> waiting_;      // fetches without room in the FIFO yet
+    std::deque<int64_t> arrivals_;   // of the tiles in the FIFO
+    size_t fetched_ = 0;             // tiles, including those that have left the FIFO
+    std::vector<int64_t> departed_;  // the time at which each tile had left the FIFO
     double weight_free_ = 0;
 
     bool has_multiplied_ = false;
-    int64_t tile_active_ = 0;    // since when the array has used its tile
+    int64_t tile_active_ = 0;    // since then the array has used its tile
     int64_t array_free_ = 0;     // the last vector so far has entered
-    int64_t array_drained_ = 0;  // its results are there
+    int64_t array_drained_ = 0;  // the results of the last vector are complete
 
     int64_t vector_free_ = 0;
     double read_free_ = 0, write_free_ = 0;
     double host_bytes_ = 0;
 };
 
-// Whether it is known since when the FIFO has had a free place after the tiles fetched so far: a
-// place is free when its tile has been shifted into the array.
+// Whether the time is known since when the FIFO has had a free place after the tiles fetched so
+// far: a place is free after its tile has been shifted into the array.
 bool Scoreboard::find_room(int64_t* out_since) const
 {
     const auto depth = static_cast<size_t>(config_.weight_fifo_tiles);
@@ -116,7 +116,7 @@ bool Scoreboard::find_room(int64_t* out_since) const
     return true;
 }
 
-// Tiles are fetched one after the other, as far ahead as the FIFO has room.
+// Fetches tiles one after the other, as long as the FIFO has room.
 void Scoreboard::fetch_where_room()
 {
     Port& port = config_.shared_memory ? host_port_ : weight_port_;
@@ -140,8 +140,8 @@ void Scoreboard::read_weights(const Instruction& in)
     fetch_where_room();
 }
 
-// The tile goes from the FIFO into the array, `rows` cycles. With a shadow tile this may begin as
-// soon as the tile before it is the active one; without, when the array has drained.
+// Shifts the tile from the FIFO into the array, in `rows` cycles. With a shadow tile this may begin
+// as soon as the previous tile is the active one; without, after the array has drained.
 void Scoreboard::shift_tile(ProductStart* product)
 {
     product->arrived = product->dispatched;
@@ -166,9 +166,9 @@ ProductStart Scoreboard::start_product(const Instruction& in, const Access* acce
     return product;
 }
 
-// The idle cycles of the array from its last vector to this product's first: weight stall before
-// its tile has arrived, weight shift while that is shifted in; the rest is neither, and a part of
-// it waits for operands. Before the first product all is the rest.
+// Counts the idle cycles of the array from its last vector to this product's first: weight stall
+// until its tile arrives, weight shift while that is shifted in; the rest is neither, and part of
+// it waits for operands. Before the first product everything is the rest.
 void Scoreboard::count_idle(const ProductStart& product)
 {
     const int64_t begin = array_free_, end = product.start;
@@ -226,7 +226,7 @@ void Scoreboard::run_vector(const Instruction& in)
 }
 
 // A transfer is requested as soon as its operands allow; its first byte follows `dma_latency`
-// later, when the engine has moved the transfer before it.
+// later, after the engine has finished the previous transfer.
 void Scoreboard::run_transfer(const Instruction& in, Unit unit, double* engine_free)
 {
     Access accesses[kMaxAccesses];

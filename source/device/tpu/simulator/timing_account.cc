@@ -30,7 +30,7 @@ double mac_energy(const Instruction& in)
     return wide_a || wide_weights ? kEnergyMac8x16 : kEnergyMac8;
 }
 
-// Vectors of the buffer that an element of d comes from.
+// Returns the number of buffer vectors that an element of d is computed from.
 int64_t operand_number(const Instruction& in)
 {
     switch (in.opcode) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes, products and energy of an instruction, for the counters; none of it depends on time.
-// timing.cc says when it runs.
+// The bytes, products and energy of an instruction, for the counters; they do not depend on time.
+// timing.cc computes when it runs.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace tengine::tpu {
 
-// Vectors of the instruction's grid.
+// Returns the number of vectors of the instruction's grid.
 int64_t vector_number(const Instruction& instruction);
-// Cycles the array takes for a vector: 1 for 8-bit products, 2 for 8 x 16 bits, 4 for 16 x 16 and
-// bf16.
+// Returns the cycles of the array for a vector: 1 for 8-bit products, 2 for 8 x 16 bits, 4 for 16 x
+// 16 and bf16.
 int64_t cycles_per_vector(const Instruction& product);
-// Cycles of the vector unit.
+// Returns the cycles of the vector unit.
 int64_t vector_cycles(const Instruction& instruction, const Config& config);
-// Bytes of a weight tile of this kReadWeights.
+// Returns the bytes of a weight tile of this kReadWeights.
 int64_t tile_bytes(const Instruction& instruction, const Config& config);
 
 class Account

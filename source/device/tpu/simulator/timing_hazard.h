@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instructions that one must wait for: earlier ones on other units that touch the same memory.
+// The instructions that an instruction must wait for: earlier ones on other units that use the same
+// memory.
 #pragma once
 
 #include <array>
@@ -19,22 +20,23 @@ enum class Unit : uint8_t
 };
 constexpr int kUnitNum = 4;
 
-// When operands are ready, by what made them: a unit that computes or a transfer.
+// The times at which operands are ready, by their source: a unit that computes or a transfer.
 struct Readiness
 {
     int64_t computed = 0;
     int64_t transferred = 0;
 };
 
-// The accesses so far. A unit works in order, so only the last access of each unit that overlaps
-// counts, and the search back ends at the first that is over before the instruction could start
+// The accesses so far. A unit works in order, so that only its last overlapping access counts, and
+// the search backwards ends at the first access that ends before the instruction could start
 // anyway.
 class HazardTable
 {
   public:
-    // `earliest`: when the instruction could start otherwise; nothing that ends before is sought.
+    // `earliest`: the time at which the instruction could start otherwise; accesses that end
+    // earlier are not searched.
     Readiness find(Unit unit, const Access* accesses, int number, int64_t earliest) const;
-    // The unit's reads end at `read_end`, its writes at `write_end`.
+    // Adds accesses of a unit; reads end at `read_end`, writes at `write_end`.
     void add(Unit unit, const Access* accesses, int number, int64_t read_end, int64_t write_end);
 
   private:
@@ -47,7 +49,7 @@ class HazardTable
 
     static int64_t last_overlap(const Records& records, const Access& access, int64_t earliest);
 
-    // By unit, memory, read or write.
+    // Indexed by unit, memory, read or write.
     std::array<std::array<std::array<Records, 2>, kMemoryNum>, kUnitNum> records_;
 };
 

@@ -20,7 +20,7 @@ Port::Port(double bytes_per_cycle) : bytes_per_cycle_(bytes_per_cycle)
 double Port::reserve(double from, double bytes)
 {
     double needed = bytes / bytes_per_cycle_;
-    // The gap that `from` lies in, or the one after.
+    // Finds the gap at `from`, or the next one.
     auto gap = free_.upper_bound(from);
     if (gap != free_.begin() && std::prev(gap)->second > from) --gap;
     for (;;) {

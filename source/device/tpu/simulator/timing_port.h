@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// A memory port in time: transfers take the time that no earlier instruction's transfer takes.
+// A memory port over time: transfers take the times that no earlier transfer has taken.
 #pragma once
 
 #include <map>
 
 namespace tengine::tpu {
 
-// Times are cycles. They are fractions, kept as double: a transfer of 1349.27 cycles that follows
-// another begins where that ended, so that nothing is rounded up on the way.
+// Times are fractions of cycles, as double: a transfer of 1349.27 cycles is followed by another at
+// that time, so that intermediate times are not rounded up.
 class Port
 {
   public:
     explicit Port(double bytes_per_cycle);
 
-    // Takes the first free time from `from` on, in pieces when others have some of it already,
-    // until `bytes` have passed. Sets when the last one has.
+    // Takes the first free time from `from` on, in pieces if some of it is taken, until `bytes`
+    // have passed. Returns the end of the last piece.
     double reserve(double from, double bytes);
 
   private:
     double bytes_per_cycle_;
-    std::map<double, double> free_;  // begin -> end of the gaps; the last has no end
+    std::map<double, double> free_;  // begin -> end of the gaps; the last is open
 };
 
 }  // namespace tengine::tpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands of tengine-tpu. main.cc, which alone includes CLI11, calls the one that was named;
+// The commands of tengine-tpu. main.cc, the only file that includes CLI11, calls the requested one;
 // errors are thrown and end the program there.
 #pragma once
 

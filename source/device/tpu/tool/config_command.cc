@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tengine-tpu config: a configuration as JSON, and what follows from it.
+// tengine-tpu config: a configuration as JSON, and figures derived from it.
 #include <cstdio>
 #include <string>
 
@@ -10,7 +10,7 @@
 namespace tengine::tpu {
 namespace {
 
-// On standard error, so that standard output is a configuration file.
+// Prints to standard error, so that standard output is a configuration file.
 void print_derived(const Config& config)
 {
     const double macs = 1.0 * config.rows * config.columns;

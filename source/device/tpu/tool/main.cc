@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program tengine-tpu: look at configurations and programs of the simulated TPU, and compare
-// the simulator with published figures. Commands: command.h. This file alone of the program
-// includes CLI11, which takes long to compile.
+// The program tengine-tpu: shows configurations and programs of the simulated TPU, and compares the
+// simulator with published figures. Commands: command.h. Only this file includes CLI11, which takes
+// long to compile.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
@@ -98,7 +98,7 @@ int run(int argc, char** argv)
     } catch (const CLI::ParseError& error) {
         return print_error(std::string(error.what()) + " (see --help)", kMisused);
     }
-    // fflush() tells of the end only, ferror() of all before.
+    // fflush() reports errors of the end only, ferror() all earlier ones.
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
         throw Failure("standard output cannot be written");
     return 0;

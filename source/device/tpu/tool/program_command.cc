@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tengine-tpu disasm, asm and validate: programs as text and back, whether a machine can run one,
-// and whether the simulator agrees with what is known of such machines.
+// tengine-tpu disasm, asm and validate: programs as text and back, whether a machine can run a
+// program, and whether the simulator agrees with published figures of such machines.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -17,7 +17,7 @@
 namespace tengine::tpu {
 namespace {
 
-// The one that was named, or else the preset that the program is for.
+// Returns the named configuration, or else the preset that the program is for.
 Config choose_config(const Program& program, const std::string& name)
 {
     Config config;
