@@ -13,7 +13,7 @@ import torch
 import torchvision
 from torch import nn
 
-# Networks of torchvision, with the size of their pictures.
+# Networks of torchvision, with the size of their images.
 PICTURES = {
     "resnet50": 224, "resnet18": 224, "mobilenet_v2": 224, "mobilenet_v3_large": 224,
     "efficientnet_b0": 224, "squeezenet1_1": 224, "shufflenet_v2_x1_0": 224, "densenet121": 224,
@@ -91,7 +91,7 @@ OTHERS = {
     "lstm": (Recurrent, (64, 1, 512)),
 }
 
-# Exported only when it is named: the same with a free number of tokens, for alternating shapes.
+# Exported only on request: bert with a free number of tokens, for alternating shapes.
 FREE_TOKENS = "bert_tokens"
 
 

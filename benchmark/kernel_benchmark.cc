@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Micro-benchmarks: one node at sizes of real networks (tools/cases/network.cc) through the public
-// API, with one thread and with two, and beside it the libraries of peers.h with one. Multiply-adds
-// are also counted in GFLOP/s and in per cent of what the cores can do (peak.h). Use
-// --benchmark_filter=Conv to choose.
+// API, with one thread and with two, and for comparison the libraries of peers.h with one.
+// Multiply-adds are also counted in GFLOP/s and in per cent of the cores' peak (peak.h).
+// --benchmark_filter=Conv selects cases.
 #include <benchmark/benchmark.h>
 #include <cstdio>
 #include <cstdlib>
@@ -16,7 +16,7 @@
 namespace tengine {
 namespace {
 
-// Nothing here fails unless the program or the library is wrong.
+// A failure means that the program or the library is wrong.
 void require(bool condition, const std::string& what)
 {
     if (condition) return;
@@ -24,7 +24,7 @@ void require(bool condition, const std::string& what)
     std::exit(1);
 }
 
-// Tensor and node of the same name.
+// Adds a tensor and a node of the same name.
 tensor_t add_input(graph_t graph, const std::string& name, const std::vector<int>& shape,
                    bool is_constant, int data_type)
 {
@@ -56,7 +56,7 @@ context_t create_profiling_context()
     return context;
 }
 
-// A pooling over single elements, whose output equals its input.
+// Adds a pooling over single elements, whose output equals its input.
 node_t add_identity(graph_t graph, const char* name)
 {
     node_t node = create_graph_node(graph, name, "MaxPool");
@@ -68,8 +68,8 @@ node_t add_identity(graph_t graph, const char* name)
     return node;
 }
 
-// A prepared graph of one node, and the buffers its inputs use. A convolution is between two
-// poolings, in which its input and result go from and to the layout of the graph.
+// A prepared graph of one node, and the buffers of its inputs. A convolution is between two
+// poolings, which convert its input and result from and to the layout of the graph.
 class Network
 {
   public:
@@ -104,7 +104,7 @@ class Network
     Network(const Network&) = delete;
     Network& operator=(const Network&) = delete;
 
-    // The seconds that the node took.
+    // Returns the seconds that the node took.
     double run()
     {
         require(run_graph(graph_, 1) == 0, "run");
@@ -118,7 +118,7 @@ class Network
         return seconds;
     }
 
-    // Multiply-adds of a run.
+    // Returns the multiply-adds of a run.
     int64_t macs() const
     {
         tengine_graph_stats stats;
@@ -175,7 +175,7 @@ double peak_gflops()
 }
 #endif
 
-// `run` gives the seconds that it took.
+// `run` returns the seconds that it took.
 template <class Run>
 void measure(benchmark::State& state, int64_t macs, const Run& run)
 {

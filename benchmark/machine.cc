@@ -25,8 +25,8 @@ bool pin_to(int core)
     return sched_setaffinity(0, sizeof set, &set) == 0;
 }
 
-// A word is passed to and fro. The median of some series is printed: cores that are taken away make
-// single ones long.
+// A word is passed back and forth. The median of several series is printed: a single one is long if
+// a core is taken away meanwhile.
 constexpr int kSeries = 31, kPasses = 2000;
 
 double measure_latency(int first, int second)

@@ -23,15 +23,15 @@ KERNELS = {
     "conv_depthwise.cc": "depthwise convolution, planes",
     "vector_product_impl.cc": "matrix by vector",
 }
-# Cycles that a multiply-add of a vector takes in the units that can do one. They are from Arm's
+# The cycles that a multiply-add of a vector takes in the units that support it. They are from Arm's
 # optimisation guides, since LLVM's model of the Cortex-A55 issues two where the processor issues
 # one.
 PROCESSORS = {"cortex-a55": 1.0, "cortex-a72": 1.0, "neoverse-n1": 0.5}
-FEWEST = 4  # multiply-adds of a loop worth a row
+FEWEST = 4  # multiply-adds of a loop that gets a row
 MULTIPLY_ADD = r"\t(fml[as]|sdot|smmla|bfmmla|fmlal2?)\s+v"
 
-# The instruction, its number of int8, fp16 or bf16 products, and for each processor that is looked
-# at the cycles that it takes in the units that can do one.
+# The instruction, its number of int8, fp16 or bf16 products, and for each modelled processor the
+# cycles that it takes in the units that support it.
 BYTE_KERNELS = {
     "tile_s8_dotprod_impl.cc": ("sdot", 16, {"cortex-a55": 1.0, "neoverse-n1": 0.5,
                                                "neoverse-n2": 0.5}),

@@ -62,7 +62,8 @@ const char* get_instruction_set()
     return HWY_DYNAMIC_DISPATCH(target_name)();
 }
 
-// The best of some hundred measurements, each shorter than a time slice: others were interrupted.
+// Takes the best of some hundred measurements, each shorter than a time slice: others were
+// interrupted.
 double measure_peak_gflops()
 {
     double best = 0;
@@ -71,7 +72,7 @@ double measure_peak_gflops()
         const double start = now_ns();
         const double operations = HWY_DYNAMIC_DISPATCH(multiply_add)(20'000, &sum);
         best = std::max(best, operations / (now_ns() - start));
-        if (sum == 0) return 0;  // never; the sums are in use
+        if (sum == 0) return 0;  // never true; it uses the accumulators
     }
     return best;
 }

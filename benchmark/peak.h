@@ -12,11 +12,11 @@ inline double now_ns()
     return std::chrono::duration<double, std::nano>(now).count();
 }
 
-// The widest vectors that the processor has, by Highway's name ("AVX3").
+// Returns Highway's name of the widest vectors that the processor has ("AVX3").
 const char* get_instruction_set();
 
-// The peak of one core in 10^9 operations a second: fused multiply-adds of fp32, counted as two,
-// that wait for nothing. Takes some 100 ms.
+// Measures the peak of one core in 10^9 operations a second: independent fused multiply-adds of
+// fp32, counted as two. Takes some 100 ms.
 double measure_peak_gflops();
 
 }  // namespace machine

@@ -35,7 +35,7 @@ int find_int(const tools::Case& node_case, const std::string& name, int otherwis
     return otherwise;
 }
 
-// Matrix products of a stack: c = a b, b transposed for a Gemm that says so.
+// Matrix products of a stack: c = a b, b transposed if Gemm's transB is set.
 struct ProductSizes
 {
     int64_t batch, m, n, k;
@@ -50,7 +50,7 @@ bool find_product(const tools::Case& node_case, ProductSizes* out_sizes)
     const bool is_transposed = find_int(node_case, "transB", 0) != 0;
     const int64_t stack = std::accumulate(a.begin(), a.end() - 2, int64_t{1}, std::multiplies<>());
     const int64_t k = a.back(), rows = a[a.size() - 2];
-    const bool is_one = b.size() == 2;  // for all matrices of a
+    const bool is_one = b.size() == 2;  // one for all matrices of a
     *out_sizes = {is_one ? 1 : stack, is_one ? stack * rows : rows, is_transposed ? b[0] : b.back(),
                   k, is_transposed};
     return true;
@@ -60,7 +60,7 @@ bool find_product(const tools::Case& node_case, ProductSizes* out_sizes)
 
 using Memory = dnnl::memory;
 
-// A primitive with its memory, as oneDNN prefers it.
+// A primitive with its memory, in the layout that oneDNN prefers.
 struct Primitive
 {
     dnnl::engine engine{dnnl::engine::kind::cpu, 0};
@@ -97,7 +97,7 @@ void prepare_convolution(const tools::Case& node_case, Primitive* out_primitive)
     for (size_t i = 0; i < 2; ++i) {
         const int64_t reach = (weight[i + 2] - 1) * dilations[i] + 1;
         output.push_back((input[i + 2] + pads[i] + pads[i + 2] - reach) / strides[i] + 1);
-        --dilations[i];  // oneDNN counts the elements in between
+        --dilations[i];  // oneDNN counts the elements between taps
     }
     const int64_t group = find_int(node_case, "group", 1), channels = weight[0];
     if (group > 1) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The peers of kernel_benchmark: the same operation by libraries that the build has found, oneDNN
-// (a convolution or a product with one thread, in the layouts that it asks for) and OpenBLAS (a
+// The peers of kernel_benchmark: the same operation in libraries that the build has found, oneDNN
+// (a convolution or a product with one thread, in the layouts that it prefers) and OpenBLAS (a
 // product).
 #pragma once
 
@@ -15,14 +15,14 @@ namespace tengine {
 struct Peer
 {
     std::string library;
-    // Returns the function that runs it with one thread, which owns all that it needs.
+    // Returns a function that runs it with one thread and owns everything that it needs.
     std::function<std::function<void()>()> prepare;
 };
 
-// To be called before anything else: the libraries are not to start threads.
+// Called before any use: the libraries are not to start threads.
 void keep_peers_single_threaded();
 
-// Empty for an operator that they do not have.
+// Returns an empty list for an operator that they lack.
 std::vector<Peer> find_peers(const tools::Case& node_case);
 
 }  // namespace tengine

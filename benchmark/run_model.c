@@ -22,7 +22,7 @@
 
 static int fail(const char* what)
 {
-    fprintf(stderr, "run_model: %s\n", what);  // the library has logged why
+    fprintf(stderr, "run_model: %s\n", what);  // the library has logged the reason
     return 1;
 }
 
@@ -69,13 +69,13 @@ static int read_data(tensor_t input, FILE* file)
 {
     const int size = get_tensor_buffer_size(input);
     if (size <= 0) return size;
-    // The buffer is the graph's until the program ends.
+    // The graph uses the buffer until the program ends.
     void* data = malloc((size_t)size);
     if (!data || fread(data, 1, (size_t)size, file) != (size_t)size) return -1;
     return set_tensor_buffer(input, data, size);
 }
 
-// A line of the list of inputs; 0 at its end.
+// Reads a line of the list of inputs; 0 at its end.
 static int set_input(graph_t graph, const char* folder, FILE* list)
 {
     char file_name[64], name[1024];

@@ -2,7 +2,7 @@
 # Plug-ins from outside the tree; part of the CMake package Tengine. docs/add-a-device.md is the guide.
 
 # tengine_skip_part(<reason>): a dependency of the plug-in is missing. In the tree of Tengine the
-# part is left out; by itself the folder has nothing else to build.
+# part is left out; a build of the folder alone stops.
 function(tengine_skip_part reason)
     message(FATAL_ERROR "The plug-in cannot be built: ${reason}")
 endfunction()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# The commit that is built.
+# The commit of the sources.
 
-# tengine_write_commit_header(<file>): TENGINE_COMMIT, the commit's first twelve digits, or "" where
+# tengine_write_commit_header(<file>): TENGINE_COMMIT, the commit's first twelve digits, or "" if
 # the tree is not a git checkout of its own. Configure runs again after each commit; the header, and
-# so each source that includes it, changes only with it.
+# so each source that includes it, changes only with the commit.
 function(tengine_write_commit_header file)
     set(commit "")
     if(EXISTS ${PROJECT_SOURCE_DIR}/.git)

@@ -11,7 +11,7 @@ function(tengine_find_package name package)
     cmake_parse_arguments(PARSE_ARGV 2 arg "" "FOR;HINT;LINK_NAME;DEFAULT" "")
     set(found FALSE)
     set(reason "")
-    if(NOT DEFINED arg_DEFAULT)  # OFF is one
+    if(NOT DEFINED arg_DEFAULT)  # OFF counts as defined
         set(arg_DEFAULT AUTO)
     endif()
     tengine_switch(TENGINE_WITH_${name} ${arg_DEFAULT} "${package}, for ${arg_FOR}")
@@ -36,7 +36,7 @@ function(tengine_find_directory name file)
     set(found FALSE)
     tengine_switch(TENGINE_WITH_${name} AUTO "${file}, for ${arg_FOR}")
     if(NOT TENGINE_WITH_${name} STREQUAL "OFF")
-        # Data, the same for every processor: a cross build takes the host's.
+        # The file is data, the same for every processor: a cross build takes the host's.
         find_path(TENGINE_${name}_DIR ${file} PATHS ${arg_IN} CMAKE_FIND_ROOT_PATH_BOTH)
         mark_as_advanced(TENGINE_${name}_DIR)
         if(TENGINE_${name}_DIR)
@@ -72,7 +72,7 @@ function(tengine_find_ort_headers)
     tengine_note(dependencies TENGINE_ORT_HEADERS "version ${version} in ${folder}")
 endfunction()
 
-# <reason>: why it is not taken though it was found; empty when it was not.
+# <reason>: why a package is not used although it was found; empty if it was not found.
 function(tengine_conclude_search name found version what purpose hint reason)
     set(variable TENGINE_WITH_${name})
     if(found)

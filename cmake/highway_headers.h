@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Highway's headers, precompiled for kernels. In a build for several instruction sets they are not:
-// there they choose the one that a file is compiled for.
+// Highway's headers, precompiled for kernels. A build for several instruction sets does not
+// precompile them: there the headers choose the set that a file is compiled for.
 #pragma once
 
 #ifdef TENGINE_HAVE_HIGHWAY

@@ -7,7 +7,7 @@ function(tengine_install_library)
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tengine ${PROJECT_BINARY_DIR}/generated/tengine
             DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h PATTERN *.hpp)
     install(TARGETS tengine EXPORT TengineTargets)
-    # The libraries it needs may be copied beside it, on a board without the packages.
+    # The libraries that it needs may be copied into its folder, on a board without the packages.
     tengine_find_libraries_at(tengine "$ORIGIN")
     install(EXPORT TengineTargets NAMESPACE Tengine:: DESTINATION ${package_dir})
     configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/TengineConfig.cmake.in
@@ -18,7 +18,7 @@ function(tengine_install_library)
             ${PROJECT_BINARY_DIR}/TengineConfigVersion.cmake
             ${PROJECT_SOURCE_DIR}/cmake/TengineCompiler.cmake
             ${PROJECT_SOURCE_DIR}/cmake/TenginePlugin.cmake DESTINATION ${package_dir})
-    # The start of docs/add-a-device.md.
+    # The folder that docs/add-a-device.md starts from.
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/source/device/skeleton
             DESTINATION ${CMAKE_INSTALL_DATADIR}/tengine)
     install(FILES ${PROJECT_SOURCE_DIR}/examples/data/digits.onnx
@@ -32,14 +32,14 @@ function(tengine_install_library)
             FILES_MATCHING PATTERN *.md PATTERN *.svg)
 endfunction()
 
-# tengine_find_libraries_at(<target> <folder>…): where a target that is installed looks for libraries, there
-# and in the build. Where these differ, CMake ends the list of the build with an empty folder, which
-# stands for the current one, whosever that is.
+# tengine_find_libraries_at(<target> <folder>…): sets the folders in which an installed target looks
+# for libraries, there and in the build. If these differ, CMake ends the build's list with an empty
+# folder, which means the current one, of any owner.
 function(tengine_find_libraries_at target)
     set_target_properties(${target} PROPERTIES INSTALL_RPATH "${ARGN}" BUILD_WITH_INSTALL_RPATH ON)
 endfunction()
 
-# A static library alone cannot be linked, so there the private libraries are part of Libs.
+# A static library alone cannot be linked, so that Libs includes its private libraries.
 function(tengine_write_pkg_config)
     get_property(libraries GLOBAL PROPERTY TENGINE_LIBRARIES)
     get_property(directories GLOBAL PROPERTY TENGINE_LINK_DIRECTORIES)
@@ -56,7 +56,7 @@ function(tengine_write_pkg_config)
         list(APPEND flags ${flag})
     endforeach()
     list(JOIN flags " " flags)
-    # Relative, so that the installation may be moved.
+    # The path is relative, so that the installation may be moved.
     file(RELATIVE_PATH PKG_CONFIG_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
          ${CMAKE_INSTALL_PREFIX})
     string(REGEX REPLACE "/$" "" PKG_CONFIG_PREFIX ${PKG_CONFIG_PREFIX})

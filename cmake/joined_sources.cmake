@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# Most of the time to compile a C++ source goes to templates of GoogleTest and of the C++ library, the
-# same ones in each file. Joined, ten sources are compiled at a time, which takes 40 % of the time; an
-# edit of one then compiles ten.
+# Most of the time to compile a C++ source goes to templates of GoogleTest and of the C++ library,
+# which are the same in each file. Joined, ten sources are compiled at a time, which takes 40 % of
+# the time; an edit of one then compiles ten.
 set(TENGINE_JOINED_SOURCES "" CACHE STRING
     "C++ sources that are compiled ten at a time, for builds from nothing: library;tests")
 
-# tengine_join_sources(library|tests <target>): sources with the same settings are joined. A
-# file's unnamed namespace lies in a named one of its own, so that files may use the same
-# names. A program's tests are its *_test.cc. Files with the property TENGINE_ALONE are compiled alone.
+# tengine_join_sources(library|tests <target>): joins sources with the same settings. A file's
+# unnamed namespace is within a named one of its own, so that files may use the same names. A
+# program's tests are its *_test.cc. Files with the property TENGINE_ALONE are compiled alone.
 function(tengine_join_sources kind target)
     if(NOT kind IN_LIST TENGINE_JOINED_SOURCES)
         return()
@@ -61,7 +61,7 @@ function(tengine_join_sources kind target)
             endforeach()
             list(APPEND alone ${file})
         endforeach()
-        # A file includes its neighbours, which are not the unit's.
+        # A file includes headers of its own folder, which is not the unit's.
         list(TRANSFORM sources_${group} REPLACE "/[^/]*$" "" OUTPUT_VARIABLE folders)
         list(REMOVE_DUPLICATES folders)
         target_include_directories(${target} BEFORE PRIVATE ${folders})

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # TENGINE_MINIMAL: a static library for boards with little memory. It has the CPU device and reads
-# tmfiles; everything else is left out unless it is asked for. Only what a program calls is linked,
-# and beside the C library nothing is needed. docs/size.md has the figures.
+# tmfiles; everything else is left out unless it is requested. Only the functions that a program
+# calls are linked, and apart from the C library nothing is needed. docs/size.md has the figures.
 option(TENGINE_MINIMAL "Build a small static library: the CPU device, reading tmfiles" OFF)
 
 # The parts and dependencies that AUTO still builds; tengine_switch() reads the list.
 set(TENGINE_MINIMAL_PARTS TENGINE_ENABLE_CPU TENGINE_ENABLE_TMFILE TENGINE_WITH_HIGHWAY)
-# From the second time on it is there, as AUTO.
+# From the second run on it is set, to AUTO.
 if(TENGINE_ENABLE_ONNX AND NOT TENGINE_ENABLE_ONNX MATCHES "^[Aa][Uu][Tt][Oo]$")
     list(APPEND TENGINE_MINIMAL_PARTS TENGINE_WITH_PROTOBUF TENGINE_WITH_ONNX_PROTO)
 endif()
@@ -29,7 +29,7 @@ if(TENGINE_MINIMAL)
     set(TENGINE_DEFAULT_BUILD_TYPE MinSizeRel)
 endif()
 
-# libstdc++ can do with less than it does by itself: source/base/terminate.c.
+# libstdc++ can do with less memory than its default: source/base/terminate.c.
 set(TENGINE_SHRINKS_RUNTIME OFF)
 if(TENGINE_MINIMAL AND "stdc++" IN_LIST CMAKE_CXX_IMPLICIT_LINK_LIBRARIES)
     set(TENGINE_SHRINKS_RUNTIME ON)
@@ -43,8 +43,8 @@ function(tengine_shrink_build)
     # No exception passes through C.
     set(options "$<$<COMPILE_LANGUAGE:C>:-fno-unwind-tables;-fno-asynchronous-unwind-tables>")
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-        # All of these make code longer in spite of -Os. GCC keeps frame pointers on 64-bit Arm only;
-        # exceptions pass without.
+        # All of these make code longer in spite of -Os. GCC keeps frame pointers on 64-bit Arm
+        # only; exceptions do not need them.
         list(APPEND options -fno-gcse -fno-move-loop-invariants -fomit-frame-pointer)
     endif()
     set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY COMPILE_OPTIONS ${options})
@@ -58,14 +58,14 @@ function(tengine_shrink_objects target)
     endif()
 endfunction()
 
-# The options that programs are linked with. A C program's linker does not know of the C++ runtime:
-# it is named as an archive.
+# Sets the options that programs are linked with. The linker of a C program does not know the C++
+# runtime: it is named as an archive.
 function(tengine_shrink_programs target)
     if(TENGINE_MINIMAL)
         target_link_options(${target} INTERFACE LINKER:--gc-sections -static-libgcc
                             -static-libstdc++)
         if(TENGINE_SHRINKS_RUNTIME)
-            # The library's terminate.c must be taken instead of libstdc++'s.
+            # The library's terminate.c must replace that of libstdc++.
             target_link_options(${target} INTERFACE
                 LINKER:--undefined=_ZN9__gnu_cxx27__verbose_terminate_handlerEv)
         endif()

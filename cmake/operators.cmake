@@ -8,8 +8,8 @@ set(TENGINE_OPERATORS "" CACHE STRING
 set(TENGINE_OPERATORS_FROM "" CACHE STRING
     "Models, or text files with an operator a line, separated by ;, whose operators are built")
 
-# tengine_select_operators(): sets TENGINE_OPERATOR_TABLES, the tables that have an operator that is
-# wanted, and generates registry/selection.h, left_out.c and left_out_names.c.
+# tengine_select_operators(): sets TENGINE_OPERATOR_TABLES, the tables with a selected operator, and
+# generates registry/selection.h, left_out.c and left_out_names.c.
 function(tengine_select_operators)
     tengine_find_operators()
     tengine_read_selection(selected)
@@ -24,9 +24,10 @@ function(tengine_select_operators)
     endif()
     set(left_out "")
     if(selected)
-        # The operators that stand for a graph's inputs and constants.
+        # The operators that represent a graph's inputs and constants.
         list(APPEND selected tengine.InputOp tengine.Const)
-        # A result of a branch that is not a node's, once the If is decided, needs a node.
+        # After an If is decided, a result of its branch that no node of the branch computes needs a
+        # node.
         if("If" IN_LIST selected)
             list(APPEND selected Identity)
         endif()
@@ -50,7 +51,7 @@ function(tengine_select_operators)
     tengine_note(programs TENGINE_OPERATORS "${number} of ${all}")
 endfunction()
 
-# Sets `known`, the full names, and for each table_of_<name> and, when tmfiles have a number for it,
+# Sets `known`, the full names, and for each table_of_<name> and, if tmfiles have a number for it,
 # number_of_<name>.
 macro(tengine_find_operators)
     set(known "")
@@ -75,8 +76,8 @@ macro(tengine_find_operators)
     list(SORT known)
 endmacro()
 
-# One beginning of a row: kind, operator, its name if that is not an identifier, and if it is one of
-# Tengine's its number in the API and in files.
+# Reads the beginning of a row: kind, operator, its name if that is not an identifier, and for one
+# of Tengine's its number in the API and in files.
 macro(tengine_read_row row)
     set(domain none)
     if("${row}" MATCHES "^OP_ROW")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# One function a package: tengine_wrap_<name>(<target> <out found> <out version>) looks for it and
-# fills the interface target. dependencies.cmake calls them by name. One that does not take the
-# package found sets `reason` in its caller.
+# A function for each package: tengine_wrap_<name>(<target> <out found> <out version>) searches for
+# it and fills the interface target. dependencies.cmake calls them by name. A function that rejects
+# the package found sets `reason` in its caller.
 include(CheckCXXSourceCompiles)
 
 function(tengine_wrap_openblas target out_found out_version)
@@ -25,8 +25,8 @@ function(tengine_wrap_onednn target out_found out_version)
     endif()
 endfunction()
 
-# Whether the options are those of a 32-bit Arm without what vector kernels take: Highway would
-# compile scalar ones. Asked each time, since options change.
+# Whether the options are those of a 32-bit Arm without the instructions of vector kernels: Highway
+# would compile scalar ones. Checked each time, since options change.
 function(tengine_lacks_neon out_lacks_neon)
     set(CMAKE_REQUIRED_QUIET ON)
     unset(TENGINE_LACKS_NEON CACHE)
@@ -52,21 +52,23 @@ function(tengine_wrap_highway target out_found out_version)
         set(reason "the compiler's options have no NEON, for ${arg_FOR}: add ${options}"
             PARENT_SCOPE)
     endif()
-    # Kernels are written for x86 up to AVX3 and ask the processor themselves for what it has beyond.
-    # Better targets have lower bits. One of them is AVX3_DL, where TruncateTo() of Highway 1.0.3 makes
-    # wrong bytes of words; the compiler's options for a recent processor choose it. Kernels use no
-    # instructions for AES: a processor named without them, as x86-64-v3 is, has the others all the same.
+    # Kernels are written for x86 up to AVX3 and detect further features of the processor
+    # themselves. Better targets have lower bits. One of them is AVX3_DL, for which TruncateTo() of
+    # Highway 1.0.3 converts words to wrong bytes; the compiler's options for a recent processor
+    # choose it. Kernels use no AES instructions: a processor name without them, such as x86-64-v3,
+    # still has all the others.
     if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|i.86)$")
         target_compile_definitions(${target} INTERFACE
             "HWY_DISABLED_TARGETS=(HWY_AVX3-1)" HWY_DISABLE_PCLMUL_AES)
     endif()
     if((TENGINE_MINIMAL OR TENGINE_NATIVE_OPTION) AND hwy_FOUND)
-        # Its library chooses the instruction set at run time. Without it kernels are compiled for
-        # the one that the compiler's options name.
+        # Highway's library chooses the instruction set at run time. Without it kernels are compiled
+        # for the one that the compiler's options name.
         target_compile_definitions(${target} INTERFACE HWY_COMPILE_ONLY_STATIC)
         target_include_directories(${target} SYSTEM INTERFACE
             $<TARGET_PROPERTY:hwy::hwy,INTERFACE_INCLUDE_DIRECTORIES>)
-        # Its checks end in its library; clang's address sanitizer and debug builds switch them on.
+        # Highway's checks end in its library; clang's address sanitizer and debug builds enable
+        # them.
         if(TENGINE_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
             target_link_libraries(${target} INTERFACE hwy::hwy)
         else()
@@ -102,10 +104,10 @@ function(tengine_wrap_json target out_found out_version)
     target_link_libraries(${target} INTERFACE nlohmann_json::nlohmann_json)
 endfunction()
 
-# stb states no version of its own; its headers are meant to be copied, Debian also compiles them.
+# stb has no version of its own; its headers are meant to be copied, Debian also compiles them.
 function(tengine_wrap_stb target out_found out_version)
-    # Not by stb_image.h: Debian's libarm-compute-dev brings an old copy of that header alone, in a
-    # folder that is found first.
+    # The search is not for stb_image.h: Debian's libarm-compute-dev brings an old copy of that
+    # header alone, in a folder that is found first.
     find_path(TENGINE_STB_INCLUDE_DIR stb_image_write.h PATH_SUFFIXES stb)
     find_library(TENGINE_STB_LIBRARY stb)
     mark_as_advanced(TENGINE_STB_INCLUDE_DIR TENGINE_STB_LIBRARY)

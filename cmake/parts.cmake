@@ -17,8 +17,8 @@ macro(tengine_add_device name)
     tengine_set_part_variables(${name} DEVICE ${ARGN})
 endmacro()
 
-# tengine_add_plugin(<name> [VERSION …] SOURCES … …): the same for a folder that can also be built by
-# itself, as a plug-in (TenginePlugin.cmake, which is installed, has the other half).
+# tengine_add_plugin(<name> [VERSION …] SOURCES … …): the same for a folder that can also be built
+# alone, as a plug-in (TenginePlugin.cmake, which is installed, has the other half).
 macro(tengine_add_plugin name)
     cmake_parse_arguments(plugin "" "VERSION" "" ${ARGN})
     tengine_set_part_variables(${name} DEVICE ${plugin_UNPARSED_ARGUMENTS})
@@ -34,15 +34,15 @@ function(tengine_skip_part reason)
 endfunction()
 
 # tengine_add_part_program(<program> SOURCES … [LINK_LIBRARIES …]): a command line program of the
-# part itself, which sees the inside of the part and the library, as tests do. It is installed. The
-# part asks TENGINE_BUILD_TOOLS before.
+# part, which sees internals of the part and the library, as tests do. It is installed. The part
+# checks TENGINE_BUILD_TOOLS before.
 function(tengine_add_part_program program)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK_LIBRARIES")
     string(MAKE_C_IDENTIFIER ${program}_program target)
     add_executable(${target} ${arg_SOURCES})
     tengine_set_language_options(${target})
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${program})
-    # tengine_internal is made when all parts are known.
+    # tengine_internal is made after all parts are known.
     target_link_libraries(${target} PRIVATE tengine_internal ${arg_LINK_LIBRARIES})
     set_property(GLOBAL PROPERTY TENGINE_NEEDS_INTERNAL ON)
     tengine_let_tests_start(${target})
@@ -50,9 +50,8 @@ function(tengine_add_part_program program)
     tengine_note(programs ${program} "on")
 endfunction()
 
-# tengine_add_part_plugin(<plugin> SOURCES …): a plug-in of the part's, which has the inside of the
-# part and the library in itself, and works with the library of this build only:
-# plugins/<plugin>.so.
+# tengine_add_part_plugin(<plugin> SOURCES …): a plug-in of the part, which contains the internals
+# of the part and the library, and works with the library of this build only: plugins/<plugin>.so.
 function(tengine_add_part_plugin plugin)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES")
     if(NOT BUILD_SHARED_LIBS OR NOT TENGINE_BUILD_TOOLS OR TENGINE_SANITIZE)
@@ -64,8 +63,8 @@ function(tengine_add_part_plugin plugin)
     set_target_properties(${plugin} PROPERTIES PREFIX "" SUFFIX .so
                           LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/plugins)
     tengine_find_libraries_at(${plugin} "$ORIGIN/..")
-    # Functions with TENGINE_API that the archive brings along are exported, so that those of the
-    # library, which is in the process before, are called in their place.
+    # Functions with TENGINE_API from the archive are exported, so that those of the library, which
+    # the process has loaded before, are called in their place.
     target_link_libraries(${plugin} PRIVATE tengine tengine_internal ${CMAKE_DL_LIBS})
     set_property(GLOBAL PROPERTY TENGINE_NEEDS_INTERNAL ON)
     install(TARGETS ${plugin} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tengine)
@@ -158,7 +157,7 @@ function(tengine_add_part kind directory out_id)
     set(${out_id} ${id} PARENT_SCOPE)
 endfunction()
 
-# Devices and serializers share the option names, so a name may be used once.
+# Devices and serializers share the option names, so that a name may be used once.
 function(tengine_claim_part_name id directory)
     get_property(owner GLOBAL PROPERTY TENGINE_PART_${id})
     if(owner)
@@ -167,7 +166,7 @@ function(tengine_claim_part_name id directory)
     set_property(GLOBAL PROPERTY TENGINE_PART_${id} ${directory})
 endfunction()
 
-# The part's variables, as its CMakeLists.txt left them, in the caller: SOURCE, HEADER_PATH, …
+# Sets the part's variables, as its CMakeLists.txt left them, in the caller: SOURCE, HEADER_PATH, …
 function(tengine_read_part_variables kind name directory)
     tengine_part_prefix(prefix ${name})
     string(TOUPPER ${kind} kind_upper)
@@ -199,7 +198,7 @@ function(tengine_build_part kind name directory)
     set(target tengine_${kind}_${id})
     add_library(${target} OBJECT ${SOURCE})
     tengine_join_library(${target})
-    # Parts from elsewhere see the public headers only.
+    # External parts see the public headers only.
     set(tree ${PROJECT_SOURCE_DIR}/source)
     cmake_path(IS_PREFIX tree ${directory} in_tree)
     if(in_tree)
@@ -213,8 +212,8 @@ function(tengine_build_part kind name directory)
         set(compat ${PROJECT_SOURCE_DIR}/include/tengine/compat)
         target_include_directories(${target} PRIVATE ${compat} ${compat}/inside)
     endif()
-    # Tables are filled by designated initialisers, in C++ as well, and members that were added to their
-    # end are left out. In the tree they are in the file that registers the part.
+    # Tables are filled by designated initialisers, also in C++, without members that were added to
+    # their end. In the tree they are in the file that registers the part.
     set(table_options -Wno-missing-field-initializers
                       $<$<COMPILE_LANGUAGE:CXX>:-Wno-c++20-extensions>)
     if(in_tree)

@@ -45,7 +45,7 @@ function(tengine_generate_table file)
         string(APPEND pointers "    &${variable},\n")
     endforeach()
     list(LENGTH arg_VARIABLES number)
-    # Declared first: in C++ a constant would otherwise be local to the file.
+    # Declared first: in C++ a constant would otherwise have internal linkage.
     set(body "${declarations}
 extern const ${arg_TYPE}* const ${arg_ARRAY}[];
 extern const int ${arg_COUNT};
@@ -59,9 +59,9 @@ const int ${arg_COUNT} = ${number};
     tengine_write_registry(${file} "#include \"${arg_HEADER}\"\n\n${body}")
 endfunction()
 
-# Every source/operator/onnx/<stem>_ops.c defines `const struct operator_table <stem>_ops`, and every
-# source/operator/tengine/<stem>_ops.c defines tengine_<stem>_ops. Those without an operator that is
-# selected are not listed.
+# Every source/operator/onnx/<stem>_ops.c defines `const struct operator_table <stem>_ops`, and
+# every source/operator/tengine/<stem>_ops.c defines tengine_<stem>_ops. Those without a selected
+# operator are not listed.
 function(tengine_generate_operator_tables)
     tengine_select_operators()
     tengine_generate_table(operators.c

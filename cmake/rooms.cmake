@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The library: each room below source/ is an object library, as is each part (parts.cmake). All of
-# them together become `tengine`, and once more, static and with everything visible,
+# them are linked to `tengine`, and, as a static library with everything visible, to
 # `tengine_internal` for the tests and the programs of parts.
 
 # tengine_add_rooms(<folder>…): every *.c and *.cc below source/<folder>; a room may be empty.
@@ -25,7 +25,7 @@ const char ir_default_device_name[] = \"${name}\";
                      ${generated}/left_out_names.c)
 endfunction()
 
-# Takes the sources of switched-off features from a list, or those that stand for them.
+# Drops the sources of disabled features from a list, or their replacements.
 macro(tengine_drop_sources sources)
     if(TENGINE_WITH_PRECISIONS STREQUAL "OFF")
         list(FILTER ${sources} EXCLUDE REGEX "/optimizer/precision/")
@@ -61,7 +61,8 @@ function(tengine_add_room room)
     tengine_join_sources(library tengine_${room})
 endfunction()
 
-# Every object library of the library has these: our compile settings and the public headers.
+# Every object library of the library has these: the project's compile settings and the public
+# headers.
 function(tengine_join_library target)
     tengine_set_language_options(${target})
     tengine_shrink_objects(${target})
@@ -91,7 +92,7 @@ function(tengine_link_library)
 endfunction()
 
 function(tengine_add_library)
-    # A C program that links the static library does not know of the C++ runtime.
+    # A C program that links the static library does not know the C++ runtime.
     tengine_name_runtime(runtime)
     set(loader ${CMAKE_DL_LIBS})
     if(TENGINE_MINIMAL)
@@ -118,7 +119,7 @@ function(tengine_add_library)
         add_library(tengine_internal STATIC)
         tengine_assemble(tengine_internal)
         target_include_directories(tengine_internal INTERFACE ${PROJECT_SOURCE_DIR}/source)
-        # Those who link the archive link the libraries that its parts need.
+        # Programs that link the archive link the libraries that its parts need.
         get_property(options GLOBAL PROPERTY TENGINE_LINK_OPTIONS)
         get_property(directories GLOBAL PROPERTY TENGINE_LINK_DIRECTORIES)
         target_link_options(tengine_internal INTERFACE ${options})
@@ -126,8 +127,9 @@ function(tengine_add_library)
     endif()
 endfunction()
 
-# tengine_add_common(<source>…): files below source/ that those on the public headers compile, too, as the
-# static library tengine_common. tests/rules lists the headers that they may include.
+# tengine_add_common(<source>…): files below source/ that programs on the public headers also
+# compile, as the static library tengine_common. tests/rules lists the headers that they may
+# include.
 function(tengine_add_common)
     list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/source/)
     add_library(tengine_common STATIC EXCLUDE_FROM_ALL ${ARGN})
@@ -136,7 +138,7 @@ function(tengine_add_common)
                                ${PROJECT_SOURCE_DIR}/include)
 endfunction()
 
-# Names that static libraries define, such as a BLAS, stay inside as well.
+# Names that static libraries define, such as a BLAS, are hidden as well.
 function(tengine_restrict_exports target)
     set(script ${PROJECT_SOURCE_DIR}/cmake/exports.map)
     target_link_options(${target} PRIVATE LINKER:--version-script=${script} LINKER:--exclude-libs,ALL)
@@ -168,8 +170,8 @@ function(tengine_assemble target)
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
 endfunction()
 
-# A dependency of dependencies.cmake is our target in the build tree and a plain name once
-# installed, or nothing when it has headers only.
+# A dependency of dependencies.cmake is a target of the project in the build tree and a plain name
+# once installed, or nothing if it has headers only.
 function(tengine_link_item out_item library)
     set(${out_item} ${library} PARENT_SCOPE)
     if(TARGET ${library})

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Three-valued switches: AUTO takes a feature if it is available, ON insists, OFF leaves it out.
+# Three-valued switches: AUTO takes a feature if it is available, ON requires it, OFF leaves it out.
 
 # tengine_switch(<variable> <default> <help>) declares the cache entry and checks its value.
 # Afterwards <variable> is AUTO, ON or OFF, whichever spelling of true or false was given. A minimal
-# build takes AUTO for OFF where it can do without.
+# build takes AUTO as OFF for everything that is not in its list.
 function(tengine_switch variable default help)
     set(${variable} ${default} CACHE STRING "${help} (AUTO, ON or OFF)")
     set_property(CACHE ${variable} PROPERTY STRINGS AUTO ON OFF)
@@ -30,7 +30,7 @@ function(tengine_note list name text)
 endfunction()
 
 # tengine_switched_off(<list> <variable> <value> <reason>) notes why something is left out, and
-# stops when the user insisted on it.
+# stops if the user required it.
 function(tengine_switched_off list variable value reason)
     if(value STREQUAL "ON")
         message(FATAL_ERROR "${variable} is ON, but ${reason}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests mirror source/: every folder below tests/ with *_test.cc files becomes one program and each
-# of its cases a ctest entry, or, where the start of a program takes longer than most cases, each
-# share of them.
+# of its cases a ctest entry, or each share of them, if starting the program takes longer than most
+# cases.
 include(GoogleTest)
 
 set(shares 0)
@@ -20,9 +20,9 @@ function(tengine_find_test_cost out_cost room)
     set(${out_cost} ${cost} PARENT_SCOPE)
 endfunction()
 
-# tengine_register_tests(<target> <room> <seconds> <labels> [EMULATED <pattern>…]): the cases of a
-# program as ctest entries <room>/…; each case may take so long. An emulator runs those that the
-# patterns choose, by default all. None of TENGINE_LEFT_OUT_CASES is run.
+# tengine_register_tests(<target> <room> <seconds> <labels> [EMULATED <pattern>…]): registers the
+# cases of a program as ctest entries <room>/…; each case may take so long. An emulator runs those
+# that the patterns choose, by default all. TENGINE_LEFT_OUT_CASES are not run.
 function(tengine_register_tests target room seconds labels)
     cmake_parse_arguments(PARSE_ARGV 4 arg "" "" "EMULATED")
     set(chosen "")
@@ -55,9 +55,9 @@ function(tengine_register_tests target room seconds labels)
     endforeach()
 endfunction()
 
-# tengine_add_quick_test(<name> COMMAND …): an entry quick/<name>, one of those that give an answer
-# soon (`ctest -C quick -L quick`): the tests of a program in two processes, without the slow ones.
-# Other entries run the same tests, too.
+# tengine_add_quick_test(<name> COMMAND …): an entry quick/<name>, for quick answers (`ctest -C
+# quick -L quick`): the tests of a program in two processes, without the slow ones. Other entries run
+# the same tests.
 function(tengine_add_quick_test name)
     add_test(NAME quick/${name} CONFIGURATIONS quick ${ARGN})
     set_tests_properties(quick/${name} PROPERTIES LABELS quick TIMEOUT 300)
@@ -105,8 +105,8 @@ function(tengine_add_tests room)
     tengine_register_tests(${target} ${room} 300 "${labels}")
 endfunction()
 
-# Where tests find the programs they start. In a cross build it holds scripts that call the emulator,
-# see tengine_let_tests_start().
+# The folder in which tests find the programs that they start. In a cross build it has scripts that
+# call the emulator, see tengine_let_tests_start().
 function(tengine_program_directory out_directory)
     set(${out_directory} ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} PARENT_SCOPE)
     if(CMAKE_CROSSCOMPILING_EMULATOR)
@@ -135,10 +135,10 @@ function(tengine_let_tests_start)
 endfunction()
 
 # For tests that build the library again, or programs on it. <settings> becomes a file that, as
-# CMakeCache.txt of another build, makes it compile as this one does, so that a compiler cache knows
+# CMakeCache.txt of another build, makes it compile as this one does, so that a compiler cache has
 # most files already. <out_environment> is for the tests' scripts: compilers and binutils, EMULATOR,
-# which is put in front of programs to start, and in a cross build the toolchain file, which CMake
-# takes from there.
+# which precedes programs to start, and in a cross build the toolchain file, which CMake takes from
+# there.
 function(tengine_describe_build settings out_environment)
     set(entries "")
     foreach(name IN ITEMS BUILD_TYPE COMPILE_WARNING_AS_ERROR C_COMPILER CXX_COMPILER C_FLAGS
@@ -180,7 +180,7 @@ function(tengine_find_test_rooms out_rooms)
     set(${out_rooms} ${rooms} PARENT_SCOPE)
 endfunction()
 
-# FALSE when <room> is the folder of a part, or below it, and that part is left out.
+# FALSE if <room> is the folder of a part, or below it, and that part is left out.
 function(tengine_has_part out_built room)
     set(${out_built} TRUE PARENT_SCOPE)
     if(room MATCHES "^(device|serializer)/([^/]+)")

@@ -49,8 +49,8 @@ static void parse_size(const char* text, int* out_height, int* out_width)
     *out_width = (int)width;
 }
 
-// A decimal number such as -0.0125; *out_end is `text` when it is none. strtof would add 11 kB to a
-// static program.
+// Reads a decimal number such as -0.0125; *out_end is `text` if there is none. strtof would add 11
+// kB to a static program.
 static float parse_number(const char* text, const char** out_end)
 {
     const char* at = text + (*text == '-');
@@ -69,7 +69,7 @@ static float parse_number(const char* text, const char** out_end)
     return (float)((*text == '-' ? -value : value) / place);
 }
 
-// One number for all channels, or one for each.
+// Reads one number for all channels, or one for each.
 static void parse_channels(const char* text, float out_values[3], const char* what)
 {
     const char* number = text;

@@ -8,7 +8,7 @@ struct arguments
 {
     const char* model;
     const char* labels;  // NULL: classes are printed by number
-    int height;          // 0: the model's own; the same for width
+    int height;          // 0: the model's own; the same applies to width
     int width;
     struct image_values values;
     int top_k;

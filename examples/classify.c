@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classifies image files: prints the most probable classes of each, and the time it took. The
-// command line is in arguments.c, reading files in image.c and labels.c; a smaller program is
-// hello.c. The library has logged why a call of it failed.
+// Classifies image files: prints the most probable classes of each, and the time. The command line
+// is in arguments.c, reading files in image.c and labels.c; a smaller program is hello.c. The
+// library has logged the reason of each failure.
 #define _POSIX_C_SOURCE 200809L
 #include <float.h>
 #include <math.h>
@@ -23,7 +23,7 @@ struct classifier
     int channels;
     int height;
     int width;
-    float* pixels;         // [channels, height, width]; the graph reads its input here
+    float* pixels;         // [channels, height, width]; the graph's input buffer
     float* probabilities;  // one for each class
     int* ranking;          // class numbers, most probable first
     int class_count;
@@ -69,7 +69,7 @@ static int check_input(const char* model, int data_type, int dimensions, int cha
     return 0;
 }
 
-// Sets the batch to 1, and height and width to what the user, or else the model, asks for.
+// Sets the batch to 1, and height and width to the user's, or else to the model's.
 static int shape_input(tensor_t input, const struct arguments* arguments,
                        struct classifier* classifier)
 {
@@ -152,8 +152,8 @@ static int print_placement(graph_t graph)
     return 0;
 }
 
-// Models end in a softmax or leave it to the program. Values that are not a distribution are taken
-// for logits.
+// Converts values to probabilities. Models end in a softmax or leave it to the program: values that
+// are not a distribution are taken for logits.
 static void to_probabilities(float* values, int count)
 {
     float sum = 0.0f;
@@ -172,8 +172,8 @@ static void to_probabilities(float* values, int count)
         values[i] /= sum;
 }
 
-// Writes the indices of the `wanted` greatest values, greatest first, and returns how many there
-// are. Insertion sort, because the list is short.
+// Writes the indices of the `wanted` largest values, largest first, and returns their number.
+// Insertion sort, because the list is short.
 static int rank(const float* values, int count, int wanted, int* out_ranking)
 {
     int ranked = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel of the program's own in a network: y = Relu(x) becomes y = min(max(x, 0), ceiling), with
-// a ceiling that the program counts hits of. The same way a program runs operators that the library
-// does not know: their nodes are "Generic", and need a kernel with infer_shape.
+// A kernel of the program in a network: y = Relu(x) becomes y = min(max(x, 0), ceiling), and the
+// program counts how often the ceiling is hit. A program runs operators that the library does not
+// know in the same way: their nodes are "Generic", and need a kernel with infer_shape.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -39,7 +39,7 @@ static int run(struct custom_kernel_ops* ops, struct custom_kernel_tensor* input
     return 0;
 }
 
-// The output may lie where the input was: each element is read before it is written.
+// The output may be in the input's memory: each element is read before it is written.
 static int inplace_info(struct custom_kernel_ops* ops, int output_idx)
 {
     (void)ops;
@@ -51,13 +51,13 @@ static void release(struct custom_kernel_ops* ops)
     printf("kernel '%s' is released\n", ops->kernel_name);
 }
 
-// A call that fails has said why on standard error.
+// A failed call has logged the reason on standard error.
 static void check(int is_good)
 {
     if (!is_good) exit(EXIT_FAILURE);
 }
 
-// An input "x" of six numbers and a node "y".
+// Builds an input "x" of six numbers and a node "y".
 static graph_t build(void)
 {
     const char* names[] = {"x", "y"};

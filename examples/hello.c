@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The smallest program: load a model, set its input, run it, print its output. classify.c beside it
-// does the same for image files.
+// The smallest program: loads a model, sets its input, runs it, prints its output. classify.c does
+// the same for image files.
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "tengine/c_api.h"
 
-// A call that fails has said why on standard error.
+// A failed call has logged the reason on standard error.
 static void check(int is_good)
 {
     if (!is_good) exit(EXIT_FAILURE);

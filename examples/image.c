@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Image files as network input: stb_image decodes, the rest is here.
+// Image files as network input: stb_image decodes, this file does the rest.
 #include "image.h"
 
 #include <ctype.h>
@@ -28,9 +28,9 @@ enum
 {
     MOST_PIXELS = 1 << 28,
     MOST_BYTES = 1 << 28,
-    PLAIN_RATIO = 8,       // pixels a byte in BMP and PNM, which are not compressed
-    PACKED_RATIO = 16384,  // no fewer than in PNG and JPEG
-    REFILL_BYTES = 128     // what stb asks for when its own buffer is empty
+    PLAIN_RATIO = 8,       // pixels for each byte of BMP and PNM, which are not compressed
+    PACKED_RATIO = 16384,  // at least as many as in PNG and JPEG
+    REFILL_BYTES = 128     // the bytes that stb requests when its own buffer is empty
 };
 
 // A file in memory, as stb reads it.
@@ -39,17 +39,17 @@ struct source
     const unsigned char* bytes;
     size_t size;
     size_t at;
-    int is_short;  // more was wanted than there is
+    int is_short;  // stb has requested more than there is
 };
 
 enum
 {
-    LETTERBOX_GREY = 114  // as YOLO's own preprocessing
+    LETTERBOX_GREY = 114  // as in YOLO's preprocessing
 };
 
 static const char no_memory[] = "out of memory while resizing the picture";
 
-// The part of a picture that is as high and wide in proportion as the network's input.
+// Returns the middle of a picture with the proportions of the network's input.
 static struct picture_box find_middle(const struct picture* from, int height, int width)
 {
     const double wanted = (double)width / height;
@@ -69,7 +69,7 @@ static struct picture_box find_whole(const struct picture* from)
     return box;
 }
 
-// The size of a whole picture inside height x width, rounded as Python does.
+// Computes the size of a whole picture inside height x width, rounded as Python does.
 static void find_inside(const struct picture* from, int* height, int* width)
 {
     const double present = (double)from->width / from->height;
@@ -137,9 +137,9 @@ static const char* make_values(const struct picture* image, int height, int widt
     return status == 0 ? NULL : no_memory;
 }
 
-// stb takes a file that ends too early for a picture that goes on in black, or in whatever the
-// memory holds. A buffer that is refilled may get less than it has room for. After a header of PNM,
-// however, there is one read of all pixels.
+// stb decodes a truncated file as a picture that goes on in black, or in uninitialised memory. A
+// buffer that is refilled may get less than it has room for. After a header of PNM, however, all
+// pixels are one read.
 static int read_source(void* user, char* data, int size)
 {
     struct source* source = user;
@@ -182,7 +182,7 @@ int image_is_known(const void* bytes, size_t size)
     return 0;
 }
 
-// Whether the Huffman tables of a DHT segment at `at` have no more than 256 symbols each.
+// Whether the Huffman tables of a DHT segment at `at` have at most 256 symbols each.
 static int are_tables_good(const unsigned char* bytes, size_t size, size_t at, long length)
 {
     while (length > 0) {
@@ -197,9 +197,9 @@ static int are_tables_good(const unsigned char* bytes, size_t size, size_t at, l
     return 1;
 }
 
-// stb writes such tables beyond their end when a JPEG says they are longer, so they are looked at
-// before. Segments are a marker, 0xff and a byte, and a length; between them is coded data, in
-// which 0 or a restart marker follows each 0xff.
+// stb writes such tables beyond their end if a JPEG says that they are longer, so that they are
+// checked before. Segments are a marker, 0xff and a byte, and a length; between them is coded data,
+// in which 0 or a restart marker follows each 0xff.
 static int is_jpeg_safe(const unsigned char* bytes, size_t size)
 {
     for (size_t at = 2; size - at >= 4;) {
@@ -219,7 +219,7 @@ static int is_jpeg_safe(const unsigned char* bytes, size_t size)
     return 1;
 }
 
-// stb lets a number in the header of a PGM or PPM overflow, so its length is looked at before.
+// stb lets a number in the header of a PGM or PPM overflow, so that its length is checked before.
 static int is_pnm_safe(const unsigned char* bytes, size_t size)
 {
     size_t at = 2;
@@ -247,7 +247,7 @@ const char* image_size(const void* bytes, size_t size, int* out_height, int* out
 {
     struct source source = {bytes, size, 0, 0};
     int channels;
-    // stb also takes others, such as a JPEG after further bytes 0xff.
+    // stb also accepts others, such as a JPEG after further bytes 0xff.
     if (!image_is_known(bytes, size))
         return "unknown picture format: expected PNG, JPEG, BMP, PGM or PPM";
     if (source.bytes[0] == 0xff && !is_jpeg_safe(bytes, size)) return "a damaged JPEG file";
@@ -255,7 +255,7 @@ const char* image_size(const void* bytes, size_t size, int* out_height, int* out
         return "a PGM or PPM file with a number of more than 9 digits";
     if (!stbi_info_from_callbacks(&source_callbacks, &source, out_width, out_height, &channels))
         return describe_failure(&source);
-    // A BMP whose rows go downwards has a negative height.
+    // A BMP with rows from top to bottom has a negative height.
     if (*out_height < 0 && *out_height >= -MOST_PIXELS) *out_height = -*out_height;
     if (*out_height < 1 || *out_width < 1) return "the picture has no pixels";
     if (*out_height > MOST_PIXELS / *out_width) return "the picture has more than 2^28 pixels";

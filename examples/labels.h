@@ -4,12 +4,12 @@
 
 struct labels
 {
-    char* text;    // the file, its lines ended by NUL
+    char* text;    // the file's bytes, with NUL at the end of each line
     char** lines;  // into text; line i names class i
     int count;
 };
 
-// Reads the file. Returns 0, or -1 when it cannot be read or when out of memory; labels_free is
-// legal either way, and on labels that are all zero.
+// Reads the file. Returns 0, or -1 if it cannot be read or when out of memory; labels_free is legal
+// in both cases, and for labels that are all zero.
 int labels_read(const char* path, struct labels* out_labels);
 void labels_free(struct labels* labels);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two passes over bytes with weights in whole numbers, as Pillow's Resample.c has them, so that
-// every rounding is the same.
+// Two passes over bytes with integer weights, as in Pillow's Resample.c, so that every rounding is
+// identical.
 #include "resize.h"
 
 #include <math.h>
@@ -9,10 +9,10 @@
 
 enum
 {
-    WEIGHT_BITS = 22  // behind the point
+    WEIGHT_BITS = 22  // of the fraction
 };
 
-// For each new pixel of an axis, which old ones it is made of, and how much of each.
+// The old pixels that each new pixel of an axis is made of, and their weights.
 struct weights
 {
     int most;      // old pixels of one new pixel
@@ -40,7 +40,7 @@ static int allocate_weights(int resized, int most, struct weights* out)
     return -1;
 }
 
-// The triangle's height at each old pixel's centre, in shares of their sum.
+// Computes the triangle's height at each old pixel's centre, relative to their sum.
 static void weigh(double center, double width, int original, int* out_first, int* out_number,
                   int* out_weights)
 {
@@ -76,8 +76,8 @@ static unsigned char to_byte(int sum)
     return (unsigned char)(value < 0 ? 0 : value > 255 ? 255 : value);
 }
 
-// Resizes along one axis, where `step` bytes lead from a pixel to the next, at `lines` places that
-// are `line_step` bytes apart, in runs of `run` bytes.
+// Resizes along one axis: pixels are `step` bytes apart, there are `lines` lines that are
+// `line_step` bytes apart, in runs of `run` bytes.
 struct pass
 {
     size_t step;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures of another size, with the bytes that Pillow (PIL) makes of them with
-// Image.Resampling.BILINEAR: shrinking averages all pixels under a triangle as wide as two new
-// ones, growing interpolates.
+// Pictures of another size, with the same bytes as Pillow (PIL) with Image.Resampling.BILINEAR:
+// shrinking averages all pixels under a triangle as wide as two new ones, growing interpolates.
 #pragma once
 
 // Rows from the top, pixels from the left, `channels` bytes each.
@@ -13,7 +12,7 @@ struct picture
     int width;
 };
 
-// A part of a picture, in pixels, whose ends need not be whole. They are floats as in Pillow.
+// A part of a picture, in pixels and fractions of them. Its ends are floats, as in Pillow.
 struct picture_box
 {
     float left;
@@ -22,7 +21,7 @@ struct picture_box
     float bottom;
 };
 
-// The pixels in `box`, as image.resize((width, height), BILINEAR, box) of Pillow. `out_bytes` has
-// height x width x channels. Returns 0, or -1 when out of memory.
+// Resizes the pixels in `box`, as image.resize((width, height), BILINEAR, box) of Pillow does.
+// `out_bytes` has height x width x channels. Returns 0, or -1 when out of memory.
 int picture_resize(const struct picture* from, const struct picture_box* box, int height, int width,
                    unsigned char* out_bytes);

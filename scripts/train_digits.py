@@ -24,8 +24,8 @@ SIDE = 8  # pixels; every pixel is an integer 0..FULL_INK
 FULL_INK = 16
 DATA_CREDIT = ("Optical Recognition of Handwritten Digits, E. Alpaydin and C. Kaynak, 1998, "
                "UCI Machine Learning Repository, doi:10.24432/C50P49, CC BY 4.0")
-# The images come form by form: the same 130 or so digits (0..9 three times, then mixed) start over
-# fourteen times. The last three forms start here, so no form is on both sides of the split.
+# The images come form by form: the same 130 or so digits (0..9 three times, then mixed) repeat
+# fourteen times. The last three forms start here, so that no form is on both sides of the split.
 HELD_OUT_START = 1415
 
 SEED = 0
@@ -110,7 +110,7 @@ def distort(images, generator):
 
 
 def train(images, labels):
-    torch.set_num_threads(1)  # sums in one order, whatever the machine
+    torch.set_num_threads(1)  # sums have one order on every machine
     torch.use_deterministic_algorithms(True)
     torch.manual_seed(SEED)
     generator = torch.Generator().manual_seed(SEED)
@@ -139,7 +139,7 @@ def export(net, path):
         input_names=["image"], output_names=["probabilities"],
         dynamic_axes={"image": {0: "N"}, "probabilities": {0: "N"}},
         # Keeps batch normalisation as nodes of its own (still in eval mode), so that the model
-        # shows what a framework's graph passes do with it.
+        # shows the effect of a framework's graph passes on it.
         training=torch.onnx.TrainingMode.PRESERVE, do_constant_folding=False)
 
     model = onnx.load(str(path))
@@ -147,7 +147,7 @@ def export(net, path):
     model.doc_string = f"Handwritten digits, 8x8 grey. Trained on: {DATA_CREDIT}."
     for node in model.graph.node:
         for item in [item for item in node.attribute if item.name == "momentum"]:
-            node.attribute.remove(item)  # means something in training only
+            node.attribute.remove(item)  # has a meaning in training only
     onnx.checker.check_model(model, full_check=True)
     onnx.save(model, str(path))
     size = path.stat().st_size
@@ -259,7 +259,8 @@ def main():
     export(net, path)
 
     with torch.no_grad():
-        # Two ways to the same numbers: the file, evaluated node by node, and the trained network.
+        # Two computations of the same numbers: the file, evaluated node by node, and the trained
+        # network.
         probabilities = run_file(path, images)
         torch.testing.assert_close(probabilities, net(images).softmax(1), rtol=1e-4, atol=1e-6)
     correct = int((probabilities.argmax(1) == labels).sum())

@@ -3,7 +3,8 @@
 set(CMAKE_SYSTEM_PROCESSOR armv7l)
 set(TENGINE_TRIPLET arm-linux-gnueabihf)
 set(TENGINE_EMULATOR qemu-arm)
-# Debian's compiler stops at VFPv3-D16, which has no NEON: vector kernels would silently be scalar.
+# Debian's compiler defaults to VFPv3-D16, which has no NEON: vector kernels would silently be
+# scalar.
 set(flags "-mfpu=neon-vfpv4 -mfp16-format=ieee")
 set(CMAKE_C_FLAGS_INIT ${flags})
 set(CMAKE_CXX_FLAGS_INIT ${flags})

@@ -6,11 +6,11 @@ set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_C_COMPILER ${TENGINE_TRIPLET}-gcc)
 set(CMAKE_CXX_COMPILER ${TENGINE_TRIPLET}-g++)
 
-# Empty: the compiler's own directories, which suffices for a library without optional parts.
+# Empty: the compiler's own directories, which are sufficient for a library without optional parts.
 set(TENGINE_SYSROOT "$ENV{TENGINE_SYSROOT}" CACHE PATH "Root directory of the target's libraries")
 # The checks of the compiler are projects of their own, which read this file again.
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES TENGINE_SYSROOT)
-# The emulator takes the dynamic linker and the libraries from where the compiler has them.
+# The emulator takes the dynamic linker and the libraries from the compiler's directories.
 set(emulated_root /usr/${TENGINE_TRIPLET})
 if(TENGINE_SYSROOT)
     if(NOT IS_DIRECTORY ${TENGINE_SYSROOT}/usr/include)

@@ -12,7 +12,7 @@ set(processor "")
 
 # The compiler without the last word of its name: with /opt/sdk/bin/aarch64-vendor-linux- the
 # programs /opt/sdk/bin/aarch64-vendor-linux-gcc and -g++ are used. Without a directory they are
-# looked for on PATH.
+# searched on PATH.
 set(compiler_prefix "")
 
 # The root directory of the board's system, as far as compilers need it: usr/include, usr/lib, lib.
@@ -54,8 +54,8 @@ if(sysroot)
     endif()
     set(CMAKE_SYSROOT ${sysroot})
 else()
-    # Without any root directory CMake would take this machine's packages, and with "/" as well,
-    # which some compilers say.
+    # Without any root directory CMake would use this machine's packages, and with "/" as well,
+    # which some compilers print.
     execute_process(COMMAND ${CMAKE_C_COMPILER} -print-sysroot OUTPUT_VARIABLE compiler_root
                     OUTPUT_STRIP_TRAILING_WHITESPACE)
     if(compiler_root MATCHES "^/?$")

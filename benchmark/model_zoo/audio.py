@@ -175,7 +175,7 @@ class Wav2Vec2(nn.Module):
             x = conv(x)
             x = functional.gelu(x if i else self.group_norm(x))
         x = self.projection(self.norm(x.transpose(1, 2)))
-        places = self.places(x.transpose(1, 2))[:, :, :-1]  # of an even kernel, one too many
+        places = self.places(x.transpose(1, 2))[:, :, :-1]  # the kernel is even: one too many
         x = self.first_norm(x + functional.gelu(places).transpose(1, 2))
         for layer in self.layers:
             x = layer(x)[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# One model made of two: an If whose branches are their graphs, as exporters write decoders with and
+# One model made of two: an If with their graphs as branches, as exporters write decoders with and
 # without a cache, and voice activity detectors for two sample rates. Needs python3-onnx.
 import onnx
 from onnx import TensorProto, helper

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Writes the models of the zoo, or those that are named: structures as public exporters give them, with
-# seeded random weights (nothing is downloaded). docs/model_zoo.md says what it needs.
+# Writes the models of the zoo, or the named ones: structures of public exporters, with seeded
+# random weights (nothing is downloaded). docs/model_zoo.md lists the requirements.
 import argparse
 import pathlib
 

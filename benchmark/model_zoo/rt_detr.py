@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The model zoo's RT-DETR (Y. Zhao et al., 2024) with pictures of one size, as it is exported: a hybrid
-# encoder, the choice of queries by TopK, and decoder layers with deformable attention by GridSample.
+# The model zoo's RT-DETR (Y. Zhao et al., 2024) for images of one size, as it is exported: a hybrid
+# encoder, the choice of queries by TopK, and decoder layers with deformable attention by
+# GridSample.
 import torch
 from torch import nn
 from torch.nn import functional

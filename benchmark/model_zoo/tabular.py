@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The model zoo's models of tables: DeepFM, and models that scikit-learn fits, as skl2onnx writes
+# The model zoo's models of tables: DeepFM, and models fitted by scikit-learn, as skl2onnx writes
 # them. The latter need python3-sklearn and python3-onnx.
 import numpy
 import onnx

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The model zoo's speech synthesis: VITS as Piper exports it. Its output is as long as the durations
-# that it predicts, so every shape after them depends on data.
+# that it predicts, so that every later shape depends on data.
 import math
 
 import torch

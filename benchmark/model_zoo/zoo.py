@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The common part of the model zoo's families: a file of a theme has a function build_NAME(path) for
-# each model, which writes path and, beside it, the description of its inputs. docs/model_zoo.md has
-# the format.
+# The common part of the model zoo's families: a file for each theme has a function build_NAME(path)
+# for each model, which writes path and the description of its inputs. docs/model_zoo.md has the
+# format.
 import importlib
 import inspect
 import json
@@ -60,7 +60,7 @@ def settle(network, inputs, last=()):
 def export(module, path, inputs, outputs, axes, opset=17):
     """Traces the module with inputs, tensors by their names; axes names the free dimensions."""
     with warnings.catch_warnings(), torch.no_grad():
-        warnings.simplefilter("ignore")  # of the tracer: what it makes constants is meant to be
+        warnings.simplefilter("ignore")  # the tracer makes these values constants, as intended
         torch.onnx.export(module.eval(), tuple(inputs.values()), str(path), opset_version=opset,
                           input_names=list(inputs), output_names=list(outputs), dynamic_axes=axes)
 

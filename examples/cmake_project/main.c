@@ -25,7 +25,7 @@ static const char* format_of(const char* path)
     return ending && strcmp(ending, ".onnx") == 0 ? "onnx" : "tengine";
 }
 
-// Dimensions that the model leaves open, as it does with the batch, become 1.
+// Sets free dimensions of the model, such as the batch, to 1.
 static int close_shape(tensor_t input)
 {
     int shape[MAX_SHAPE_DIM_NUM];
@@ -41,7 +41,7 @@ static int check_types(const char* model, tensor_t input, tensor_t output)
 {
     if (get_tensor_data_type(input) != TENGINE_DT_FP32 ||
         get_tensor_data_type(output) != TENGINE_DT_FP32)
-        return fail(model, "its input and output must be 32-bit floats");
+        return fail(model, "input or output is not of 32-bit floats");
     return 0;
 }
 
@@ -74,7 +74,7 @@ static void print_classes(const float* values, int count)
     }
 }
 
-// The graph keeps reading `*out_values`, which the caller frees when the graph is destroyed.
+// The graph reads `*out_values` in place; the caller frees it after destroying the graph.
 static int run(graph_t graph, const char* model, const char* values_path, float** out_values)
 {
     tensor_t input = get_graph_input_tensor(graph, 0, 0);
@@ -85,7 +85,7 @@ static int run(graph_t graph, const char* model, const char* values_path, float*
     const int bytes = get_tensor_buffer_size(input);
     if (bytes < 0) return -1;
     *out_values = malloc((size_t)bytes);
-    if (!*out_values) return fail(model, "out of memory for its input");
+    if (!*out_values) return fail(model, "out of memory for the input");
     if (read_values(values_path, *out_values, (size_t)bytes) < 0) return -1;
     if (set_tensor_buffer(input, *out_values, bytes) < 0 || prerun_graph(graph) < 0 ||
         run_graph(graph, 1) < 0)

@@ -25,10 +25,10 @@ enum
     ACME_CODE_NUMBER
 };
 
-// An operand that is a constant: its first float's index, and this bit.
+// An operand that is a constant: the index of its first float, with this bit.
 #define ACME_CONSTANT 0x80000000u
 
-// The failures that a module asks for, for tests and for those who want to see them.
+// The failures that a module requests, for tests and demonstrations.
 enum
 {
     ACME_FAULT_NONE,

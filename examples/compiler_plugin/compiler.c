@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ACME's compiler: takes Mul, Sub and Add of floats, and the nodes that make an RMS normalisation,
-// which become one instruction of the chip A2; A1 lacks it.
+// ACME's compiler: takes Mul, Sub and Add of floats, and the nodes of an RMS normalisation, which
+// become one instruction of the chip A2; A1 lacks it.
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +56,7 @@ static int is_constant(const struct tensor* tensor)
     return tensor && tensor->tensor_type == TENSOR_TYPE_CONST;
 }
 
-// Whether the operand is like the output, or a constant that is one number or one row.
+// Whether the operand has the output's type and shape, or is a constant of one number or one row.
 static int is_operand(const struct tensor* operand, const struct tensor* output)
 {
     if (!operand || operand->data_type != TENGINE_DT_FP32) return 0;
@@ -78,7 +78,7 @@ static int is_computable(const struct node* node)
 
 // ---- RMS normalisation: x / sqrt(mean(x * x) + epsilon) ----
 
-// The nodes of one, from the Mul to the Div.
+// The nodes of an RMS normalisation, from the Mul to the Div.
 enum
 {
     RMS_SQUARE,
@@ -102,7 +102,8 @@ static int is_output(const struct graph* graph, const struct tensor* tensor)
     return 0;
 }
 
-// A step inside, of one result that the next step reads, and neither another one nor the user.
+// Whether a node is an inner step: its one result is read by the next step only, and not by the
+// user.
 static int is_step(const struct node* node, const char* op)
 {
     if (!is_op(node, op)) return 0;
@@ -118,7 +119,7 @@ static int is_mean_of_rows(const struct node* node)
            (*axes->i64 == -1 || *axes->i64 == rank - 1);
 }
 
-// Whether `divide` ends one; its nodes.
+// Whether `divide` ends a normalisation; if so, its nodes.
 static int match_rms(const struct node* divide, const struct node* out_nodes[RMS_NODE_NUMBER])
 {
     if (!is_op(divide, "Div")) return 0;
@@ -212,7 +213,7 @@ static int no_memory(void)
     return tengine_error_set(TENGINE_ENOMEM, "out of memory for byte code");
 }
 
-// A constant as one row.
+// Adds a constant as one row.
 static int add_row(result_t* result, const struct tensor* constant, uint32_t columns,
                    uint32_t* out_operand)
 {
@@ -229,12 +230,12 @@ static int add_row(result_t* result, const struct tensor* constant, uint32_t col
     return 0;
 }
 
-// Registers by tensor: of inputs and outputs in their order, then of others as they come.
+// The registers of tensors: first inputs and outputs in order, then others in the order of use.
 typedef struct registers
 {
     const struct subgraph* part;
     acme_entry_t* entry;
-    uint32_t* of_tensor;  // by index, from 1; 0: none yet
+    uint32_t* of_tensor;  // indexed by tensor, from 1; 0: none yet
 } registers_t;
 
 static uint32_t find_register(registers_t* registers, const struct tensor* tensor)
@@ -278,7 +279,7 @@ static int add_instruction(result_t* result, registers_t* registers, const struc
     return 0;
 }
 
-// The nodes that the instruction of an RMS normalisation computes on the way.
+// Whether the instruction of an RMS normalisation computes the node as an inner step.
 static int is_inside_rms(const struct node* node)
 {
     const struct node* rms[RMS_NODE_NUMBER];
@@ -290,7 +291,8 @@ static int is_inside_rms(const struct node* node)
     return 0;
 }
 
-// A normalisation may have lost its last node to another part: then the others compute nothing.
+// A normalisation may have lost its last node to another part: then the other nodes compute
+// nothing.
 static int check_outputs(const result_t* result, const registers_t* registers)
 {
     const struct subgraph* part = registers->part;

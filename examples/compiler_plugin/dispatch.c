@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ACME's dispatch: checks a module and interprets it. All that a board needs.
+// ACME's dispatch: checks a module and interprets it. A board needs nothing else.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ typedef struct invocation
     float** registers;  // inputs, outputs, then those in `memory`
     size_t* sizes;      // floats
     float* memory;
-    double instructions;  // those of the last run
+    double instructions;  // of the last run
 } invocation_t;
 
 // ---- modules ----
@@ -35,7 +35,7 @@ static int is_operand(const module_t* module, const acme_entry_t* entry, uint32_
     return constant + columns <= module->head->constant_num;
 }
 
-// Bytes may come from anywhere: everything that invoke() relies on is checked once.
+// The bytes may come from any source: everything that invoke() relies on is checked once.
 static int check_entry(const module_t* module, const acme_entry_t* entry)
 {
     if ((uint64_t)entry->first + entry->number > module->head->instruction_num ||
@@ -190,7 +190,7 @@ static void run_row(const acme_instruction_t* step, const float* a, const float*
     }
 }
 
-// A row of an operand; NULL when a buffer is too small for it.
+// Returns a row of an operand; NULL if a buffer is too small for it.
 static float* find_row(const invocation_t* invocation, uint32_t operand, uint32_t row,
                        uint32_t columns)
 {

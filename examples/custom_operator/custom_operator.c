@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that brings the operator itself: no plug-in. Runs the model that make_offset_atan made.
+// A program that contains the operator: no plug-in. Runs the model that make_offset_atan made.
 #include <stdio.h>
 
 #include "offset_atan.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A device that hosts custom operators, and an operator for it: y = atan(x + offset) by a table, as
-// a small processor would have one, as a plug-in: tengine run --plugin hosting_device.so ...
+// on a small processor. A plug-in: tengine run --plugin hosting_device.so ...
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -53,9 +53,9 @@ static int register_operator(void)
 // A part as pre_run has made it.
 struct plan
 {
-    uint64_t scratch_size;  // the most that a node needs
+    uint64_t scratch_size;  // the largest of its nodes
     void* allocated;
-    char* scratch;  // in it, aligned
+    char* scratch;  // aligned, within scratch
 };
 
 static int init_device(struct device* device)

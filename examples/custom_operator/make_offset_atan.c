@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes a model with the operator: y = Relu(com.example.OffsetAtan(x)), x of shape 1x8, offset 0.5.
-// A node whose operator the library does not have is a "Generic" with the operator's name.
+// A node with an unknown operator is a "Generic" with the operator's name.
 #include <stdio.h>
 #include <string.h>
 

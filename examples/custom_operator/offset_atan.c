@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-// The data that init keeps of a node: its attribute.
+// The data that init keeps for a node: its attribute.
 struct offset_atan
 {
     float offset;
@@ -58,6 +58,6 @@ int register_offset_atan(void)
     tengine_op_set_prepare(op, prepare);
     tengine_op_set_invoke(op, invoke);
     const int status = tengine_op_register(NULL, op);
-    tengine_op_destroy(op);  // the library keeps what is registered
+    tengine_op_destroy(op);  // the library has its own copy
     return status;
 }

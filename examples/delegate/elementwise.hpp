@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A delegate that computes runs of Relu, Add, Sub and Mul on floats of one shape, as a vendor's
-// library for such a unit might (docs/delegates.md).
+// A delegate that computes runs of Relu, Add, Sub and Mul on floats of one shape, like a vendor's
+// library for such a unit (docs/delegates.md).
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class RunKernel : public kernel::Kernel
             steps_.push_back({(*from)->type(), (*from)->inputs(), (*from)->outputs()[0]});
     }
 
-    // Tensors inside the run have no memory but the delegate's.
+    // Tensors inside the run have only the delegate's memory.
     int Prepare() override
     {
         memory_.clear();
@@ -96,7 +96,8 @@ class Delegate : public tengine::delegate::Delegate
 
     Status Init() override { return tengine::delegate::kSuccess; }
 
-    // Every run of operators that it has, the last one and those of a single operator too.
+    // Takes every run of operators that it supports, including the last one and those of a single
+    // operator.
     Status Build(DelegateModel* model) override
     {
         KernelIter from = model->BeginKernelIterator();

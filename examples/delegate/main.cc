@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a model with one input on the delegate of elementwise.hpp: delegate_example MODEL.onnx INPUT
-// OUTPUT. The files have the elements of the input, whose free dimensions are 1, and of the first
-// output, as they lie in memory. Prints how many nodes were the delegate's.
+// OUTPUT. The files have the elements of the input, whose free dimensions become 1, and of the
+// first output, in memory order. Prints the number of the delegate's nodes.
 #include <cstdio>
 #include <cstring>
 #include <fstream>

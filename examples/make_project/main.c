@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a picture of a digit from standard input, eight lines of eight characters in which # is
-// ink, and prints which digit it is most likely. The model is in the program itself: see model.S.
+// ink, and prints the most probable digit. The model is part of the program: see model.S.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -48,7 +48,7 @@ static int run(graph_t graph, float* pixels)
     float probability[kDigits];
     tensor_t input = get_graph_input_tensor(graph, 0, 0);
     tensor_t output = get_graph_output_tensor(graph, 0, 0);
-    // Whatever MODEL is: a buffer that does not fit the shape, or an output of another size, fails.
+    // For any MODEL: a buffer that does not match the shape, or an output of another size, fails.
     // The library logs each failure.
     if (!input || !output || set_tensor_shape(input, shape, 4) < 0 ||
         set_tensor_buffer(input, pixels, kPixels * (int)sizeof *pixels) < 0 ||
@@ -64,7 +64,7 @@ int main(void)
     float pixels[kPixels];
     if (read_picture(pixels) < 0) return EXIT_FAILURE;
     if (init_tengine() < 0) return EXIT_FAILURE;
-    // "view": the bytes stay ours and are used where they lie.
+    // "view": the program owns the bytes, and the graph uses them in place.
     graph_t graph = create_graph(NULL, "tengine:view", model_begin, (int)(model_end - model_begin));
     const int status = graph ? run(graph, pixels) : -1;
     if (graph) destroy_graph(graph);

@@ -27,7 +27,7 @@ static const OrtApi* load_api(const char* library)
     return get_base ? get_base()->GetApi(ORT_API_VERSION) : NULL;
 }
 
-// The provider has an entry for each device, whose name is in the metadata.
+// The provider has an entry for each device; its name is in the metadata.
 static const OrtEpDevice* find_device(OrtEnv* env, const char* name)
 {
     const OrtEpDevice* const* devices;
@@ -72,7 +72,7 @@ int main(int argc, char** argv)
     check(ort->AddSessionConfigEntry(options, "session.record_ep_graph_assignment_info", "1"));
     check(ort->SessionOptionsAppendExecutionProvider_V2(options, env, &device, 1, NULL, NULL, 0));
     check(ort->CreateSession(env, argv[4], options, &session));
-    print_nodes(session);  // from here on Run() runs it, as any session
+    print_nodes(session);  // from now on Run() runs it, as in any session
     ort->ReleaseSession(session);
     ort->ReleaseSessionOptions(options);
     ort->ReleaseEnv(env);
