@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each allocation from the model's file to the result and a file again fails in turn: the call in
-// progress reports that it is out of memory, nothing leaks, and a call that succeeds all the same
-// has the right result.
+// Each allocation from the model's file to the result and back to a file fails in turn: the call in
+// progress reports that it is out of memory, there is no leak, and a call that succeeds
+// nevertheless has the right result.
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace tengine {
 namespace {
 
-// A model and its use. Everything is made before, so that only the library allocates.
+// A model and its use. Everything is prepared before, so that only the library allocates.
 struct Use
 {
     const char* format;
@@ -29,7 +29,7 @@ struct Use
     const char* device = "CPU";
     const char* table = nullptr;  // of scales, for int8
     int precision = TENGINE_MODE_FP32;
-    bool quantizes = false;  // and what is saved is the quantised model
+    bool quantizes = false;  // and the quantised model is saved
 };
 
 class AllocationFailureTest : public ApiTest
@@ -60,7 +60,7 @@ class AllocationFailureTest : public ApiTest
     }
 
     // Takes a model from its file to the saved copy; false at the first call that fails. `clean_up`
-    // releases what it has made.
+    // releases its objects.
     bool work(const Use& use, void* output)
     {
         context_ = create_context("c", 1);
@@ -109,7 +109,7 @@ class AllocationFailureTest : public ApiTest
         context_ = nullptr;
     }
 
-    // Works once with allocation `number` failing, 0: none. False when that made a call fail.
+    // Works once with allocation `number` failing, 0: none. False if a call failed.
     bool try_work(const Use& use, long number, bool lasting, std::vector<char>* output)
     {
         take_logged_failures();
@@ -130,13 +130,13 @@ class AllocationFailureTest : public ApiTest
         return worked;
     }
 
-    // At most `most` of the allocations, evenly spread, fail: each alone, or with all after it. An
-    // emulator gets an eighth of them.
+    // Lets at most `most` of the allocations, evenly spread, fail: each alone, or with all later
+    // ones. An emulator tests an eighth of them.
     void expect_clean_failures(const Use& use, bool lasting, long most)
     {
         input_.assign(4096, 0.5f);
         std::vector<char> expected(use.output_bytes), output(use.output_bytes);
-        // Some objects are made once for the process and are there after the first use.
+        // Some objects are created once for the process, in the first use.
         ASSERT_TRUE(work(use, expected.data())) << get_tengine_error();
         clean_up();
         const long begin = count_allocations();

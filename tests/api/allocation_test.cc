@@ -21,7 +21,7 @@ class AllocationTest : public ApiTest
 
 TEST_F(AllocationTest, AllocationsAreCounted)
 {
-    // Volatile, because compilers leave out an allocation that is only freed.
+    // Volatile, because compilers remove an allocation that is only freed.
     void* volatile kept = nullptr;
     const long before = count_allocations();
     kept = std::malloc(100);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public headers declare functions that are defined, and none that api_symbols.c does not take.
+// The public headers declare functions that are defined, and api_symbols.c lists them all.
 #include <fstream>
 #include <gtest/gtest.h>
 #include <regex>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every function of the public headers by name: a C99 program that takes all their addresses links
-// only if all are defined. api_symbol_test.cc holds the list against the headers.
+// only if all are defined. api_symbol_test.cc compares the list with the headers.
 #include "api_symbols.h"
 
 #include "tengine/custom_op.h"

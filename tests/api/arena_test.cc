@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library in an arena of the program's: it takes nothing from the heap, gives everything back,
-// and where the arena is too small it says so and goes on.
+// and if the arena is too small, reports it and stays usable.
 #include <unistd.h>
 
 #include <cstdio>
@@ -38,7 +38,7 @@ Use arena_use()
     return use;
 }
 
-// The elements of x that are not 0, twice: shape and memory are known at the run only.
+// Selects the elements of x that are not 0, twice: shape and memory are known only in the run.
 graph_t create_dynamic_network()
 {
     const graph_t graph = create_graph(nullptr, nullptr, nullptr);
@@ -56,7 +56,7 @@ graph_t create_dynamic_network()
     return has_axis && set_borders(graph, {"x"}, {"y"}) ? graph : nullptr;
 }
 
-// The same in a branch of an If, through a sequence.
+// Does the same in a branch of an If, through a sequence.
 graph_t create_network_with_bodies()
 {
     using namespace onnx;
@@ -109,8 +109,8 @@ class ArenaTest : public testing::Test
         return tengine_arena_set(memory_.get(), size) == 0;
     }
 
-    // One use of the library from the file to the result and another shape; false when something
-    // fails. `loaded` is told the graph and lets a test look at it before it is destroyed.
+    // Uses the library once from the file to the result and another shape; false if a call fails.
+    // `loaded` gets the graph and lets a test inspect it before it is destroyed.
     bool use_model(int threads)
     {
         graph_ = create_graph(nullptr, "tengine", path_.c_str());
@@ -174,8 +174,8 @@ TEST_F(ArenaTest, NothingIsTakenFromTheHeap)
 {
     if (!can_count_allocations()) GTEST_SKIP() << "a sanitizer has its own allocator";
     ASSERT_TRUE(save(create_small_network));
-    // The C library keeps the stack of a thread that ended, with the table that it takes from the
-    // heap for each new one. With this, threads that the library starts take nothing.
+    // The C library keeps the stack of an ended thread, with the table that it takes from the heap
+    // for each new one. After this, threads that the library starts allocate nothing.
     std::thread([] {}).join();
     for (int threads : {1, 2}) {
         ASSERT_TRUE(set_arena(kAmple));
@@ -204,7 +204,7 @@ TEST_F(ArenaTest, FailuresTakeNothingFromTheHeap)
     if (!can_count_allocations()) GTEST_SKIP() << "a sanitizer has its own allocator";
     ASSERT_TRUE(set_arena(kAmple));
     ASSERT_EQ(init_tengine(), 0) << get_tengine_error();
-    set_log_output(nullptr);  // the log itself, not what the tests keep of it
+    set_log_output(nullptr);  // the log itself, not the lines that the tests keep
     const size_t used = arena_use().now;
     const long before = count_allocations();
     const graph_t missing = create_graph(nullptr, "tengine", "/nonexistent/model.tmfile");
@@ -233,8 +233,8 @@ class ArenaSizeTest : public ArenaTest
         ArenaTest::TearDown();
     }
 
-    // Tries sizes from `first` on until the whole use works; each that does not must fail cleanly.
-    // Returns the one that works, 0 if none does. Where that is slow, steps are larger.
+    // Tries sizes from `first` on until the whole use works; smaller ones must fail cleanly.
+    // Returns the size that works, 0 if none does. On slow machines, steps are larger.
     size_t find_least(size_t first, size_t last, size_t step, int threads)
     {
         if (test::kEmulated) step *= 8;
@@ -267,7 +267,7 @@ class ArenaSizeTest : public ArenaTest
         EXPECT_TRUE(graph_ || arena_use().now == used) << "a failed load leaves something";
         drop_graph();
         EXPECT_EQ(arena_use().now, used) << "a failed graph leaves something";
-        // Still usable for what fits: an empty graph is a few hundred bytes.
+        // The arena is still usable for requests that fit: an empty graph is a few hundred bytes.
         const graph_t empty = create_graph(nullptr, nullptr, nullptr);
         EXPECT_TRUE(!empty || destroy_graph(empty) == 0);
         EXPECT_EQ(arena_use().now, used);
@@ -289,7 +289,7 @@ TEST_F(ArenaSizeTest, EverySizeWorksOrFailsCleanly)
     ASSERT_TRUE(save(create_small_network));
     const size_t least = find_least(256, kAmple, 64, 1);
     ASSERT_GT(least, 0u);
-    // The peak tells about how much it takes.
+    // The peak is a close estimate of the size.
     EXPECT_LE(arena_use().peak, least);
     EXPECT_GT(arena_use().peak, least * 3 / 4);
 }

@@ -52,7 +52,7 @@ class Decoder
     Decoder(const Decoder&) = delete;
     Decoder& operator=(const Decoder&) = delete;
 
-    // Reads so many tokens, which `seed` makes up.
+    // Reads this many tokens, whose values follow from `seed`.
     Floats read(int tokens, unsigned seed)
     {
         fill(tokens, seed);
@@ -75,7 +75,7 @@ class Decoder
         total_ += tokens, last_ = total_ - 1;
     }
 
-    // The calls of a program for each step.
+    // Makes the calls of a program for each step.
     void prepare(int tokens)
     {
         for (const auto& [name, columns, data] : {std::tuple{"query", kHeads * kDepth, &query_},
@@ -120,7 +120,7 @@ class Decoder
 
 using AttentionCacheTest = ApiTest;
 
-// The rows of each head so far.
+// Returns the rows of each head so far.
 Floats used_rows(const Floats& cache, int rows)
 {
     Floats used;
@@ -149,7 +149,7 @@ TEST_F(AttentionCacheTest, GivesTheBytesOfCopies)
     }
 }
 
-// The library copies where results are kept apart from those that the program sees.
+// The library copies if results are stored apart from those that the program sees.
 TEST_F(AttentionCacheTest, GivesTheSameUnderOtherSchedulers)
 {
     const context_t context = create_context("pipeline", 0);
@@ -165,7 +165,7 @@ TEST_F(AttentionCacheTest, GivesTheSameUnderOtherSchedulers)
     destroy_context(context);
 }
 
-// A prompt and single tokens in turns: their shapes are known, so that a token takes its run.
+// A prompt and single tokens alternate: their shapes are known, so that a token takes only its run.
 TEST_F(AttentionCacheTest, KnownShapesAllocateNothing)
 {
     if (!can_count_allocations()) GTEST_SKIP() << "a sanitizer has its own allocator";
@@ -184,7 +184,7 @@ TEST_F(AttentionCacheTest, KnownShapesAllocateNothing)
 
 constexpr int kPast = 6;
 
-// Gives a decoder a past of so many rows, the first of another one's cache.
+// Gives a decoder a past of this many rows, the first ones of another decoder's cache.
 class ShortPast
 {
   public:
@@ -217,7 +217,7 @@ int present_rows(const Decoder& decoder)
     return dims[2];
 }
 
-// A past of as many rows as there are tokens grows by those of the query, where the total has its
+// A past with as many rows as there are tokens grows by the query's tokens, if the total has its
 // value before the preparation.
 TEST_F(AttentionCacheTest, GrowsToTheTotalThatItIsPreparedWith)
 {
@@ -238,7 +238,7 @@ TEST_F(AttentionCacheTest, GrowsToTheTotalThatItIsPreparedWith)
                 << head << ", " << i;
 }
 
-// Totals that come after the preparation, with the same shapes of inputs: one that needs another
+// Totals that are set after the preparation, with the same shapes of inputs: one that needs another
 // row, one that does not, and again one that does.
 void expect_growth_with_each_run(const context_t context)
 {
@@ -294,7 +294,7 @@ TEST_F(AttentionCacheTest, IsPreparedAgainForAnotherTotal)
     }
 }
 
-// The present in a buffer of the program's has the shape of the past, whatever the total is.
+// The present in a buffer of the program's has the shape of the past, for any total.
 TEST_F(AttentionCacheTest, SaysThatTheCacheIsFull)
 {
     Decoder decoder(true);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes that exporters write for an attention: they become one step where nothing else reads
-// the tensors between them, and give the numbers that they give with every result as an output.
-// Nodes that others compute take no time.
+// The nodes that exporters write for an attention become one step if the tensors between them have
+// no other readers, with the same results as when every tensor is an output. Nodes that other steps
+// compute take no time.
 #include <cmath>
 #include <gtest/gtest.h>
 #include <string>
@@ -60,7 +60,7 @@ class AttentionFusionTest : public ApiTest
         return add_node(graph_, names_.back().c_str(), op, inputs);
     }
 
-    // Sets an attribute of the node that was made last.
+    // Sets an attribute of the node that was added last.
     void set(const char* attribute, const Dims& values)
     {
         EXPECT_EQ(
@@ -102,7 +102,7 @@ class AttentionFusionTest : public ApiTest
         return y;
     }
 
-    // [batch, rows, heads * depth] for each head.
+    // Splits [batch, rows, heads * depth] into heads.
     tensor_t split(tensor_t x, int batch, int rows, int heads, const Dims& order)
     {
         return transpose(reshape(x, {batch, rows, heads, -1}), order);
@@ -139,7 +139,7 @@ class AttentionFusionTest : public ApiTest
         return false;
     }
 
-    // The last node's result, with and without the others as outputs.
+    // Compares the last node's result with and without the others as outputs.
     void compare(bool should_fuse)
     {
         const std::string name = names_.back();
@@ -256,7 +256,7 @@ TEST_F(AttentionFusionTest, TwoThatFollowEachOther)
     compare(true);
 }
 
-// One tensor for all three, which other nodes read, too.
+// One tensor is query, key and value, and other nodes read it too.
 TEST_F(AttentionFusionTest, QueriesThatAreKeysAndValues)
 {
     const tensor_t x = node("Relu", {input({kHeads, kRows, kDepth})});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GroupQueryAttention whose total_sequence_length comes with each run: as an input of the model,
-// from a node, in bodies of If and Loop. The present grows where the total needs another row.
+// GroupQueryAttention whose total_sequence_length is set in each run: as an input of the model,
+// from a node, in bodies of If and Loop. The present grows if the total needs another row.
 #include <algorithm>
 #include <random>
 
@@ -65,7 +65,7 @@ std::string make_renamed()
                   attention(inputs_with("same"), {"y", "keys", "values"})});
 }
 
-// A branch of an If, which has the same in both; the total is captured or computed there.
+// Both branches of an If are equal; the total is captured or computed there.
 std::string make_branch(const Names& nodes, const std::string& total)
 {
     Names all = nodes;
@@ -96,7 +96,7 @@ std::string make_nested()
         {value("d", kFloat, {1, 1, -1}), value("e", kFloat, kCache), value("f", kFloat, kCache)}));
 }
 
-// A loop of one round, into which the total is carried.
+// A loop of one round that carries the total.
 std::string make_loop()
 {
     const std::string body =
@@ -113,7 +113,7 @@ std::string make_loop()
 
 // ---- runs ----
 
-// One model whose runs may each have another total. The shapes of its inputs stay.
+// A model whose runs may each have another total. The shapes of its inputs stay.
 class Model
 {
   public:
@@ -181,7 +181,7 @@ class Model
     bool is_prepared_ = false;
 };
 
-// The present lies in buffers of the program, which have no room for another row.
+// The present is in buffers of the program, which have no room for another row.
 void expect_lent_cache(const std::string& contents)
 {
     Model model(contents, nullptr, TENGINE_MODE_FP32, 1);
@@ -209,8 +209,8 @@ void expect_lent_cache(const std::string& contents)
 class AttentionTotalTest : public ApiTest
 {
   protected:
-    // Grows, shrinks, repeats: the numbers of a model prepared for this total alone, up to the
-    // order of sums in another kernel.
+    // Grows, shrinks, repeats: the results are those of a model prepared for this total alone, up
+    // to the order of summation in another kernel.
     static void expect_growth(const std::string& contents)
     {
         for (const auto& [precision, tolerance] : {std::pair{TENGINE_MODE_FP32, 1e-6f},

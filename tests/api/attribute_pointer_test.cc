@@ -62,7 +62,7 @@ TEST_F(AttributePointerTest, IntegersAreCopiedAndCounted)
     const int* read = nullptr;
     ASSERT_EQ(get_node_attr_pointer(reshape, "re_shape", &read), 0) << get_tengine_error();
     EXPECT_EQ(std::vector<int>(read, read + 3), (std::vector<int>{2, -1, 3}));
-    // The latest pointer given out replaces the one before.
+    // The latest pointer replaces the one before.
     ASSERT_EQ(get_node_attr_pointer(reshape, "re_shape", &read), 0);
     EXPECT_EQ(read[2], 3);
 }
@@ -192,7 +192,7 @@ TEST_F(AttributePointerTest, WrongUseIsAnError)
     EXPECT_TRUE(failed_with(TENGINE_EHANDLE));
 }
 
-// The attributes that tables name as counts exist.
+// The counting attributes that tables name exist.
 TEST_F(AttributePointerTest, EveryCountIsAnIntegerOfItsOperator)
 {
     int counted = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A residual block in int8 and uint8: the convolution does the QLinearAdd and the Lookup after it,
-// unless something else reads the tensors between them; the results are those of the references.
+// A residual block in int8 and uint8: the convolution computes the following QLinearAdd and Lookup,
+// unless the tensors between them have other readers; the results are those of the references.
 #include <random>
 
 #include "fixture.h"

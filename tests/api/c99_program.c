@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-// The other spelling of "tengine/c_api.h" that programs of Tengine Lite have.
+// The other spelling of "tengine/c_api.h", which programs of Tengine Lite use.
 #include "api/c_api.h"
 
 #define REQUIRE(condition) \
@@ -43,7 +43,7 @@ static const char* build(graph_t graph, float* weights, int weight_size)
     return NULL;
 }
 
-// The first filter picks the middle, the second sums up all.
+// The first filter picks the centre, the second sums up all.
 static const char* run(graph_t graph)
 {
     float data[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};

@@ -6,7 +6,8 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// Goes through a graph's whole life. NULL, or the first expression that was not as expected.
+// Runs through a graph's whole life. Returns NULL, or the first expression that was not as
+// expected.
 const char* run_c99_program(void);
 
 TENGINE_EXTERN_C_END

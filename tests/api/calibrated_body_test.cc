@@ -38,7 +38,7 @@ class CalibratedBodyTest : public ApiTest
         ApiTest::TearDown();
     }
 
-    // y = c where `positive` is true, c·w else, c = x·w, in tables with scales of 1/128.
+    // Loads y = c if `positive` is true, c·w else, c = x·w, in tables with scales of 1/128.
     graph_t load_if() const
     {
         const std::string as_it_is =
@@ -84,7 +84,8 @@ class CalibratedBodyTest : public ApiTest
 
 TEST_F(CalibratedBodyTest, ATableOfAModelWithBodiesIsTaken)
 {
-    // Only the outer graph, as `tengine quantize` writes it, then also a tensor of a body.
+    // A table of the outer graph alone, as `tengine quantize` writes it, then also of a tensor of a
+    // body.
     for (const char* rows :
          {"0.0078125 0 x\n0.0078125 0 c\n", "0.0078125 0 more\n0.0078125 0 x\n0.0078125 0 c\n"}) {
         write_table(rows);
@@ -113,7 +114,7 @@ TEST_F(CalibratedBodyTest, ANameThatNoGraphHasIsRefused)
     EXPECT_EQ(destroy_graph(graph), 0);
 }
 
-// Each graph of the model is asked for the nodes; the warning is about all of them.
+// The nodes are searched in each graph of the model; the warning is about all of them.
 TEST_F(CalibratedBodyTest, NodesThatStayInFloatMayBeAnywhere)
 {
     write_table("0.0078125 0 more\n0.0078125 0 x\n0.0078125 0 c\n");

@@ -46,8 +46,8 @@ std::string node(const std::string& op, const std::vector<std::string>& inputs,
     return made.text();
 }
 
-// In each of three rounds a list loses its first element, which goes to its end, and is kept; then
-// either that list or a constant.
+// In each of three rounds the first element of a list moves to its end, and the list is kept; then
+// either that list or a constant is taken.
 std::string make_model()
 {
     Message parts;
@@ -114,7 +114,7 @@ class ComplexTest : public ApiTest
         ASSERT_NE(graph, nullptr) << get_tengine_error();
         tensor_t x = tengine_graph_get_input(graph, 0);
         EXPECT_EQ(get_tensor_data_type(x), TENGINE_DT_COMPLEX128);
-        // Begins in the middle of an element, as an array of doubles may.
+        // The buffer begins in the middle of an element, as an array of doubles may.
         alignas(16) double memory[5] = {0, 1, 2, 3, 4};
         EXPECT_EQ(set_tensor_buffer(x, memory + 1, 32), 0) << get_tengine_error();
         uint8_t condition = 1;

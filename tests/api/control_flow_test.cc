@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // If, Loop and Scan in models from files: the bodies that run and their inputs, shapes that depend
-// on it, placement of their nodes, saving, and refusals.
+// on this, placement of their nodes, saving, and refusals.
 #include <unistd.h>
 
 #include <cstring>
@@ -20,7 +20,7 @@ using namespace onnx;
 
 // ---- models ----
 
-// y = -x where `positive` is false, x and x side by side where it is true.
+// y = -x if `positive` is false, two copies of x if it is true.
 std::string make_if(const Names& constants = {})
 {
     const std::string twice =
@@ -55,7 +55,7 @@ std::string make_loop()
                  {constant<float>("limit", kFloat, {}, {100})});
 }
 
-// A loop without a condition: a and b change places in each round.
+// A loop without a condition: a and b are exchanged in each round.
 std::string make_swap(int64_t rounds)
 {
     const std::string body = graph(
@@ -131,7 +131,7 @@ class ControlFlowTest : public ApiTest
         return names;
     }
 
-    // Loading or preparing fails with a message that has `part`.
+    // Expects loading or preparing to fail with a message that contains `part`.
     void expect_refusal(const std::string& contents, const std::string& part)
     {
         const graph_t graph = load(contents);
@@ -200,7 +200,7 @@ TEST_F(ControlFlowTest, ValuesChangePlaces)
     }
 }
 
-// The values of round i are x[0..i]: a shape of its own in each.
+// The value of round i is x[0..i]: its shape differs in each round.
 TEST_F(ControlFlowTest, CarriedValueGrows)
 {
     const std::string body =
@@ -219,7 +219,7 @@ TEST_F(ControlFlowTest, CarriedValueGrows)
     }
 }
 
-// Elements of 4 bits, whose rows do not begin at a byte: x as such between two casts.
+// Elements of 4 bits, with rows that do not begin at a byte: x is such a tensor between two casts.
 std::string make_packed(const std::string& middle, const std::vector<int>& result)
 {
     const auto cast = [](const char* from, const char* to, int type) {
@@ -367,7 +367,7 @@ TEST_F(ControlFlowTest, RoundsAllocateNothing)
     EXPECT_EQ(count(6), count(2));
 }
 
-// The places where x is not 0, negated in each round.
+// The positions where x is not 0, negated in each round.
 std::string make_loop_of_places()
 {
     const std::string body =
@@ -463,8 +463,8 @@ TEST_F(ControlFlowTest, WrongBodiesAreRefused)
                    "graph 'If_0/else_branch' has no outputs");
 }
 
-// A number of rounds and a condition have the types that kernels read, and carried values are
-// there.
+// The number of rounds and the condition have the types that kernels read, and carried values
+// exist.
 TEST_F(ControlFlowTest, WrongInputsOfLoopsAreRefused)
 {
     const std::string body =

@@ -23,7 +23,7 @@ TEST_F(CustomKernelTest, ReshapesWhatIsPrepared)
     EXPECT_EQ(kernel.outputs[0].element_num, 6);
     ASSERT_EQ(run_graph(graph, 1), 0);
     EXPECT_EQ(read_floats(y), (std::vector<float>{1, 3, 5, 7, 9, 11}));
-    // A failing reshape leaves a kernel that is undone.
+    // A failing reshape leaves an unprepared kernel.
     kernel.results["reshape"] = -1;
     const int back[] = {4};
     ASSERT_EQ(set_tensor_shape(x, back, 1), 0);
@@ -31,7 +31,7 @@ TEST_F(CustomKernelTest, ReshapesWhatIsPrepared)
     EXPECT_NE(last_error().find("Relu 'y': reshape of"), std::string::npos);
     EXPECT_EQ(kernel.calls.back(), "postrun");
     EXPECT_EQ(kernel.count("postrun"), 1);
-    // After postrun_graph there is nothing to reshape.
+    // After postrun_graph no kernel is left to reshape.
     ASSERT_TRUE(prepare_and_run());
     EXPECT_EQ(kernel.count("prerun"), 2);
     ASSERT_EQ(postrun_graph(graph), 0);
@@ -48,7 +48,7 @@ TEST_F(CustomKernelTest, TheOperatorTellsShapesWhenTheKernelDoesNot)
     const tensor_t image = add_input(net, "image", {1, 1, 5, 6});
     const tensor_t w = add_constant(net, "w", {2, 1, 3, 3}, weight.data());
     const tensor_t conv = add_node(net, "conv", "Conv", {image, w});
-    // Tengine's own operators are asked in ONNX's terms.
+    // Tengine's own operators are described in ONNX's terms.
     const tensor_t act = add_node(net, "act", "ReLU6", {conv});
     Recorder conv_kernel, act_kernel;
     ASSERT_TRUE(set_borders(net, {"image"}, {"act"}));
@@ -66,7 +66,7 @@ TEST_F(CustomKernelTest, TheOperatorTellsShapesWhenTheKernelDoesNot)
     ASSERT_EQ(tengine_graph_get_execution_node(net, 1, &placed), 0);
     EXPECT_STREQ(placed.op, "ReLU6");
     EXPECT_STREQ(placed.domain, "tengine");
-    // A shape the operator does not take is still an error.
+    // A shape that the operator does not accept is still an error.
     const int wrong[] = {1, 3, 5, 6};
     ASSERT_EQ(set_tensor_shape(image, wrong, 4), 0);
     EXPECT_EQ(prerun_graph(net), -1);
@@ -184,7 +184,7 @@ TEST_F(CustomKernelTest, QuantisedTensorsComeAsTheyAre)
     EXPECT_EQ(result[3], 7 + 48);
 }
 
-// Other precisions leave the node as it is.
+// Other precisions do not change the node.
 TEST_F(CustomKernelTest, PrecisionDoesNotTouchIt)
 {
     ASSERT_EQ(set_custom_kernel(node, "CPU", &kernel.ops), 0);

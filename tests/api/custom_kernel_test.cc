@@ -47,7 +47,7 @@ TEST_F(CustomKernelTest, TensorsTellTheTruth)
     EXPECT_EQ(kernel.outputs[0].layout_type, TENGINE_LAYOUT_NCHW);
 }
 
-// Two 4-bit elements share a byte, where the kernel would look for one.
+// Two 4-bit elements share a byte, where the kernel would expect one.
 TEST_F(CustomKernelTest, GetsNoElementsThatShareBytes)
 {
     for (const bool tells_shapes : {false, true}) {
@@ -182,7 +182,7 @@ TEST_F(CustomKernelTest, ARefusedNodeGoesToTheBuiltInOperator)
     EXPECT_NE(logged.find("Relu 'y': bind of custom kernel 'double' returned -1"),
               std::string::npos)
         << logged;
-    kernel.results["bind"] = 0;  // it is asked again
+    kernel.results["bind"] = 0;  // the kernel is asked again
     ASSERT_TRUE(prepare_and_run());
     EXPECT_EQ(read_floats(y), kDoubled);
 }
@@ -276,7 +276,7 @@ TEST_F(CustomKernelTest, AFailingPrerunUndoesTheOthers)
     second.results.clear();
     ASSERT_TRUE(prepare_and_run()) << get_tengine_error();
     EXPECT_EQ(read_floats(z), (std::vector<float>{-1, 3, 7, 11}));
-    // A node that is cut away is not prepared any more.
+    // A node that is cut away is no longer prepared.
     ASSERT_EQ(set_borders(graph, {"x"}, {"y"}), true);
     ASSERT_TRUE(prepare_and_run());
     EXPECT_EQ(second.calls.back(), "postrun");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Custom operators whose invoke begins work that another thread ends.
+// Custom operators whose invoke starts work that another thread completes.
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -62,7 +62,7 @@ void compute_and_complete(tengine_op_context_t* context, tengine_op_completion_t
     EXPECT_EQ(tengine_op_complete(completion, 0, nullptr), 0) << get_tengine_error();
 }
 
-// Counts, and lets others wait until it has counted far enough.
+// Counts, and lets others wait for a number.
 class Counter
 {
   public:
@@ -157,8 +157,8 @@ TEST_F(CustomOpAsyncTest, ItMayEndBeforeItHasReturned)
     EXPECT_EQ(result(graph), (std::vector<float>{0, 2, 3, 4}));
 }
 
-// The first run's kernel ends only when the second run has been in the part before it, which the
-// same device runs. Then the same the other way round: the last one is alone.
+// The first run's kernel ends only after the second run has been in the part before it, on the same
+// device. Then the reverse: the last run is alone.
 TEST_F(CustomOpAsyncTest, OtherWorkGoesOnInAPipeline)
 {
     constexpr int kRuns = 8;
@@ -241,7 +241,7 @@ TEST_F(CustomOpAsyncTest, FailuresInAPipelineEndTheirRunOnly)
     EXPECT_EQ(run_graph(graph, 1), 0) << get_tengine_error();
 }
 
-// An ended completion stays ended, whatever has become of run, graph and node.
+// An ended completion stays ended, regardless of run, graph and node.
 TEST_F(CustomOpAsyncTest, ACompletionEndsOnce)
 {
     register_async();
@@ -257,8 +257,8 @@ TEST_F(CustomOpAsyncTest, ACompletionEndsOnce)
                                     " is over, or never began");
     };
     ASSERT_EQ(op.completions.size(), 2u);
-    expect_over(op.completions[0]);  // has ended
-    expect_over(op.completions[1]);  // has failed to begin
+    expect_over(op.completions[0]);  // the operation has ended
+    expect_over(op.completions[1]);  // the operation has failed to begin
     expect_over(op.completions[1] + 1);
     expect_over(0);
     op.end = [&](tengine_op_context_t* context, tengine_op_completion_t completion) {

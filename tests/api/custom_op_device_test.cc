@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Custom operators that are registered for a device, which hosts them.
+// Custom operators that are registered for a device that hosts them.
 #include "op_model.h"
 #include "tengine/device.h"
 #include "tengine/inspect.h"
@@ -151,7 +151,7 @@ TEST_F(CustomOpDeviceTest, EachDeviceHasItsOwn)
     ASSERT_TRUE(prepare_and_run(graph, x_)) << get_tengine_error();
     EXPECT_EQ(result(graph), by_npu_);
     EXPECT_EQ(device_of_shift(graph), "NPU");
-    // The CPU's operator tells types and sizes, wherever the node runs.
+    // The CPU's operator infers types and sizes, on any device.
     EXPECT_EQ(shift_op.calls, (std::vector<std::string>{"init", "prepare"}));
     EXPECT_EQ(npu_op.calls, (std::vector<std::string>{"init", "prepare", "invoke"}));
     EXPECT_EQ(destroy_graph(graph), 0);
@@ -163,7 +163,7 @@ TEST_F(CustomOpDeviceTest, EachDeviceHasItsOwn)
     EXPECT_EQ(result(graph), by_cpu_);
     EXPECT_EQ(destroy_graph(graph), 0);
 
-    graph = load();  // without the device
+    graph = load();  // the device is not in the context
     ASSERT_TRUE(prepare_and_run(graph, x_)) << get_tengine_error();
     EXPECT_EQ(result(graph), by_cpu_);
     EXPECT_EQ(device_of_shift(graph), "CPU");
@@ -227,7 +227,7 @@ TEST_F(CustomOpDeviceTest, TheCpuTakesOverWhenTheDeviceFails)
     EXPECT_EQ(destroy_graph(graph), 0);
 }
 
-// Types and sizes are settled when a device prepares.
+// Types and sizes are fixed when a device prepares.
 TEST_F(CustomOpDeviceTest, ADeviceMustComeToTheSameSizes)
 {
     const HostDevice npu("tengine", "Custom");
@@ -257,8 +257,8 @@ TEST_F(CustomOpDeviceTest, ADeviceNeedNotHostThem)
     EXPECT_EQ(destroy_graph(graph), 0);
 }
 
-// Operators of a node are initialised all or not at all: it would keep the results of the first
-// try.
+// Operators of a node are initialised together or not at all: otherwise one would keep the results
+// of the first attempt.
 TEST_F(CustomOpDeviceTest, AFailedInitOfOneEndsTheOthers)
 {
     const HostDevice npu("tengine", "Custom");
@@ -278,7 +278,7 @@ TEST_F(CustomOpDeviceTest, AFailedInitOfOneEndsTheOthers)
     EXPECT_EQ(destroy_graph(graph), 0);
 }
 
-// Graphs that know nothing of the device keep the library's operator.
+// Graphs without the device keep the library's operator.
 TEST_F(CustomOpDeviceTest, TheLibrarysOperatorsNeedOneForTheCpu)
 {
     const HostDevice npu("tengine", "Custom");

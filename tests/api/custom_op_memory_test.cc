@@ -25,7 +25,7 @@ TEST_F(CustomOpTest, ANewShapeIsPreparedAgain)
     EXPECT_EQ(shift_op.count("prepare"), 4);
 }
 
-// Several runs are in flight, each with tensors of its own.
+// Several runs are in flight, each with its own tensors.
 TEST_F(CustomOpTest, RunsMayOverlap)
 {
     const context_t context = create_context("pipeline", 0);
@@ -67,7 +67,7 @@ TEST_F(CustomOpTest, OutputsLikeAnInputNeedNoPrepare)
     EXPECT_EQ(result(graph), (std::vector<float>{1, 2, 3, 4}));
 }
 
-// The positive elements: how many there are is known in invoke only.
+// Keeps the positive elements, whose number is known only in invoke.
 int keep_positive(void*, tengine_op_context_t* context)
 {
     const tengine_op_tensor_t* x = tengine_op_input(context, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Custom operators in graphs that stay prepared for shapes that come again.
+// Custom operators in graphs that stay prepared for recurring shapes.
 #include <algorithm>
 #include <utility>
 
@@ -23,7 +23,8 @@ class CustomOpShapesTest : public CustomOpTest
     Calls take_calls() { return std::exchange(shift_op.calls, {}); }
 };
 
-// y = x + number of elements, which prepare keeps in the state, by way of temporaries of as many.
+// y = x + number of elements, which prepare keeps in the state, by way of temporaries of the same
+// length.
 int note_elements(void*, tengine_op_context_t* context)
 {
     const tengine_op_tensor_t* x = tengine_op_input(context, 0);
@@ -40,7 +41,7 @@ int shift_by_way_of_temporary(void*, tengine_op_context_t* context)
     return shift(context);
 }
 
-// A kept preparation leaves prepare to its first run: prerun_graph itself calls nothing.
+// A kept preparation leaves prepare to its first run: prerun_graph itself makes no call.
 TEST_F(CustomOpShapesTest, AKnownShapeIsNotCompiledAgain)
 {
     shift_op.prepare = note_elements;
@@ -67,7 +68,7 @@ TEST_F(CustomOpShapesTest, AKnownShapeIsNotCompiledAgain)
     }
 }
 
-// A failure of the other shape's prepare leaves nothing that this one runs with.
+// After a failure of the other shape's prepare, this shape uses none of its state.
 TEST_F(CustomOpShapesTest, AFailedPreparationIsNotUsed)
 {
     shift_op.prepare = note_elements;

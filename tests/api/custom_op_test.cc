@@ -40,12 +40,12 @@ TEST_F(CustomOpTest, OperatorsThatAreNotRegisteredAreNamed)
         last_error(),
         "operator 'com.example.Shift' of node 'shift' is unknown: register a custom operator with "
         "tengine_op_register, or set a kernel with set_custom_kernel");
-    // It is looked up again in each preparation until there is one.
+    // It is looked up in each preparation until it exists.
     ASSERT_TRUE(register_shift_op(&shift_op));
     EXPECT_TRUE(prepare_and_run(graph, {1, 2, 3, 4})) << get_tengine_error();
 }
 
-// Such operators become nodes of a file's own domain only when somebody has them.
+// Such operators become nodes of a file's own domain only after registration.
 TEST_F(CustomOpTest, UnknownOperatorsOfKnownDomainsLoadWhenRegistered)
 {
     for (const char* domain : {"", "ai.onnx", "com.microsoft"}) {
@@ -79,7 +79,7 @@ TEST_F(CustomOpTest, TheRangeOfVersionsDecides)
     EXPECT_EQ(newer.count("invoke"), 1);
 }
 
-// Negative numbers tell Relu and Shift apart.
+// Negative numbers distinguish Relu and Shift.
 TEST_F(CustomOpTest, BuiltInOperatorsAreOverriddenByVersion)
 {
     const OpModel relu = {"", "Tanh", 13, {4}, false};
@@ -95,7 +95,7 @@ TEST_F(CustomOpTest, BuiltInOperatorsAreOverriddenByVersion)
     EXPECT_TRUE(shift_op.calls.empty());
 }
 
-// An override also counts for a graph that is prepared for these shapes already.
+// An override also applies to a graph that is prepared for these shapes already.
 TEST_F(CustomOpTest, AnOverrideCountsFromTheNextPreparation)
 {
     const graph_t graph = load({"", "Tanh", 13, {4}, false});
@@ -117,7 +117,7 @@ TEST_F(CustomOpTest, AContextComesBeforeTheProcess)
     EXPECT_TRUE(shift_op.calls.empty());
     EXPECT_TRUE(prepare_and_run(load(), {1, 2, 3, 4}));
     EXPECT_EQ(shift_op.count("invoke"), 1);
-    // The context goes with its last graph, and the operator with it.
+    // The context ends with its last graph, and the operator with it.
     destroy_context(context);
     EXPECT_EQ(own.releases, 0);
     release_tengine();
@@ -385,7 +385,7 @@ TEST_F(CustomOpTest, ChecksSayWhatDoesNotHold)
     }
 }
 
-// Operator, version of the domain, and attributes, also those that are 0.
+// Saved are the operator, the version of the domain, and attributes, including those that are 0.
 TEST_F(CustomOpTest, ModelsAreSavedWithTheirOperators)
 {
     shift_op.prepare = [](void*, tengine_op_context_t* context) {
@@ -417,7 +417,7 @@ TEST_F(CustomOpTest, ModelsAreSavedWithTheirOperators)
 
 TEST_F(CustomOpTest, CustomKernelsOfNodesComeFirst)
 {
-    static custom_kernel_ops ops;  // the graph has it until TearDown()
+    static custom_kernel_ops ops;  // the graph uses it until TearDown()
     ops = {};
     ops.kernel_name = "mine";
     ops.infer_shape = [](custom_kernel_ops*, const int* inputs[], int, int* outputs[], int, int) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes whose shapes depend on data: a run whose sizes are those of the run before plans nothing.
+// Nodes with shapes that depend on data: a run with the sizes of the run before plans nothing.
 #include <cmath>
 
 #include "fixture.h"
@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kRows = 16;
 
-// The rows of x whose mask is not 0, in y: `layers` times a product with constant weights and a
-// Softmax. Without a mask: all rows, of shapes that are known.
+// y is the rows of x whose mask is not 0, after `layers` times a product with constant weights and
+// a Softmax. Without a mask: all rows, with known shapes.
 class DynamicRunTest : public ApiTest
 {
   protected:
@@ -61,7 +61,7 @@ class DynamicRunTest : public ApiTest
         return graph;
     }
 
-    // Every `step`-th row, `number` of them, from `first`.
+    // Lists every `step`-th row, `number` of them, from `first`.
     static std::vector<int> list_rows(int first, int step, int number)
     {
         std::vector<int> rows;
@@ -70,7 +70,7 @@ class DynamicRunTest : public ApiTest
         return rows;
     }
 
-    // Runs with these rows and gives the number of allocations.
+    // Runs with these rows and returns the number of allocations.
     static long run(graph_t graph, const std::vector<int>& rows)
     {
         std::vector<float> mask(kRows, 0);
@@ -105,7 +105,8 @@ TEST_F(DynamicRunTest, SizesMayComeAgainAndChange)
         const tensor_t result = tengine_graph_get_output(some, 0);
         const std::vector<float> values = rows.empty() ? std::vector<float>() : read_floats(result);
         ASSERT_EQ(get_tensor_buffer_size(result), static_cast<int>(rows.size()) * columns_ * 4);
-        // Other kernels may add in another order: 8 products of up to 4, and the exponent of sums.
+        // Other kernels may add in another order: 8 products up to 4, and the exponent of their
+        // sums.
         const auto columns = static_cast<size_t>(columns_);
         for (size_t i = 0; i < values.size(); ++i)
             EXPECT_NEAR(values[i],
@@ -116,8 +117,8 @@ TEST_F(DynamicRunTest, SizesMayComeAgainAndChange)
     EXPECT_EQ(destroy_graph(some), 0);
 }
 
-// Nothing is allocated for the nodes in the middle, however many there are, and so nothing is
-// packed again; when the sizes change, something is allocated for each.
+// No allocation is made for the nodes in the middle, however many there are, and so nothing is
+// packed again; after a change of sizes, each makes some.
 TEST_F(DynamicRunTest, TheSameSizesAreNotPlannedAgain)
 {
     if (!can_count_allocations()) GTEST_SKIP() << "a sanitizer has its own allocator";
@@ -137,7 +138,7 @@ TEST_F(DynamicRunTest, TheSameSizesAreNotPlannedAgain)
     EXPECT_GE(other[1], other[0] + 7);
 }
 
-// Other sizes, the same weights: a run has less memory at a time than one of the packs takes.
+// Other sizes use the same packed weights: a run has less memory at a time than one pack takes.
 TEST_F(DynamicRunTest, OtherSizesFindPackedWeights)
 {
     if (!can_count_allocations()) GTEST_SKIP() << "a sanitizer has its own allocator";

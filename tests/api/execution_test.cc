@@ -54,7 +54,7 @@ TEST_F(ExecutionTest, OutputsGoIntoTheUsersBuffer)
     ASSERT_EQ(run_graph(graph_, 1), 0) << get_tengine_error();
     EXPECT_EQ(Floats(result, result + 4), (Floats{1, 0, 2, 0}));
     EXPECT_EQ(get_tensor_buffer(y_), result);
-    // Taken back, memory has to be planned for it.
+    // Without the program's buffer, its memory has to be planned.
     ASSERT_EQ(set_tensor_buffer(y_, nullptr, 0), 0);
     EXPECT_EQ(run_graph(graph_, 1), -1);
     EXPECT_TRUE(failed_with(TENGINE_ESTATE));
@@ -176,7 +176,7 @@ TEST_F(ExecutionTest, ChangesNeedPrerun)
     ASSERT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
     ASSERT_EQ(run_graph(graph_, 1), 0) << get_tengine_error();
     EXPECT_EQ(read_floats(out), (Floats{-0.5f, 1, -1, 2}));
-    // A change that is refused changes nothing.
+    // A refused change has no effect.
     EXPECT_EQ(set_node_attr_float(leaky, "beta", &half), -1);
     EXPECT_EQ(run_graph(graph_, 1), 0) << get_tengine_error();
 }
@@ -203,7 +203,7 @@ TEST_F(ExecutionTest, PrerunNamesWhatIsWrong)
     ASSERT_EQ(set_node_input_tensor(add, 1, out), 0);
     EXPECT_EQ(prerun_graph(graph_), -1);
     EXPECT_TRUE(failed_with(TENGINE_EGRAPH));
-    // Put right, it works.
+    // With the input corrected, it works.
     ASSERT_EQ(set_node_input_tensor(add, 1, x_), 0);
     EXPECT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
 }
@@ -276,7 +276,7 @@ TEST_F(ExecutionTest, InputsAndConstantsMayBeOutputs)
     EXPECT_EQ(read_floats(x_), (Floats{-1, 2, -3, 4}));
 }
 
-// A result that no run has to compute is a result all the same.
+// A result that needs no run is still a result.
 TEST_F(ExecutionTest, FoldedOutputsHaveData)
 {
     const float values[] = {5, -6};
@@ -290,7 +290,7 @@ TEST_F(ExecutionTest, FoldedOutputsHaveData)
     EXPECT_EQ(read_floats(folded), (Floats{-5, 6}));
     EXPECT_EQ(read_floats(same), (Floats{0, 2, 0, 4}));
     EXPECT_EQ(read_floats(y_), (Floats{0, 2, 0, 4}));
-    // Each into a buffer of the user's.
+    // Each output has a buffer of the user's.
     float buffers[3][4] = {};
     ASSERT_EQ(set_tensor_buffer(folded, buffers[0], 8), 0) << get_tengine_error();
     ASSERT_EQ(set_tensor_buffer(same, buffers[1], 16), 0) << get_tengine_error();
@@ -446,8 +446,8 @@ TEST_F(ExecutionTest, AnotherThreadMayCancelThePreparation)
     destroy_context(context);
 }
 
-// A convolution of 3 channels to 8, which may leave them last, of a picture with one pixel that is
-// not 0: channels 1, 4 and 7 are 1 there.
+// A convolution of 3 channels to 8, which may be computed in NHWC, of an image with one nonzero
+// pixel: channels 1, 4 and 7 are 1 there.
 tensor_t add_dotted_channels(graph_t graph)
 {
     Floats weights(8 * 3);
@@ -465,7 +465,7 @@ bool write_dot(graph_t graph)
     return write_floats(get_graph_tensor(graph, "x"), pixels);
 }
 
-// A node that finds its own shape in the run sees the channels at axis 1.
+// A node whose own shape depends on data sees the channels at axis 1.
 TEST_F(ExecutionTest, ShapesThatDependOnDataOfAConvolution)
 {
     const graph_t graph = create_graph(nullptr, nullptr, nullptr);
@@ -481,8 +481,8 @@ TEST_F(ExecutionTest, ShapesThatDependOnDataOfAConvolution)
     destroy_graph(graph);
 }
 
-// So does a node that gets its shape from the data of another node, in the first run as in later
-// ones: all rows of 5 pixels times [5, n], where n is how many numbers of the mask are not 0.
+// So does a node whose shape depends on the data of another node, in the first run and in later
+// ones: all rows of 5 pixels times [5, n], where n is the number of nonzero values of the mask.
 TEST_F(ExecutionTest, ShapesThatDependOnDataBesideAConvolution)
 {
     const graph_t graph = create_graph(nullptr, nullptr, nullptr);

@@ -15,7 +15,7 @@ namespace {
 // clang-format off
 #define CALL(expression, failure) \
     FailingCall{#expression, []([[maybe_unused]] void* h) { return (expression) == (failure); }}
-// Functions without a result need only survive.
+// Functions without a result only have to return.
 #define VOID_CALL(expression) \
     FailingCall{#expression, [](void* h) { expression; return true; }}
 // clang-format on

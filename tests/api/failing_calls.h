@@ -11,7 +11,7 @@ namespace tengine {
 struct FailingCall
 {
     const char* name;             // the call in full
-    bool (*fails)(void* handle);  // makes it; true if the function says that it has failed
+    bool (*fails)(void* handle);  // makes the call; whether the function reports a failure
 };
 
 // Functions that take a handle, with good arguments otherwise: they fail for a bad handle.

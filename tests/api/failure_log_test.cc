@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A failure is logged: each is one line of the log, whatever function fails and how deep down it
-// happens.
+// Each failure is one line of the log, for every function and at any depth of calls.
 #include <gmock/gmock.h>
 #include <set>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs in 16 bits compute nodes in fp32 for which the CPU has fast kernels in fp32 alone, unless
-// the plain kernels are to compute.
+// Runs in 16 bits compute nodes in fp32 if the CPU has fast kernels in fp32 only, unless the plain
+// kernels are requested.
 #include <cstring>
 #include <gtest/gtest.h>
 #include <vector>
@@ -13,7 +13,7 @@ namespace {
 
 using FastInFloatTest = ApiTest;
 
-// A ConvTranspose of numbers that neither bf16 nor fp16 has.
+// Runs a ConvTranspose of numbers that neither bf16 nor fp16 represents.
 std::vector<float> run(const char* kernels, int precision)
 {
     const context_t context = create_context("kernels", 1);

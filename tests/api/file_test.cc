@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// file.h: the public door to base/replace_file.h, whose tests are tests/base/replace_file_test.cc.
+// file.h: the public form of base/replace_file.h, whose tests are tests/base/replace_file_test.cc.
 #include "tengine/file.h"
 
 #include <unistd.h>

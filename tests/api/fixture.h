@@ -31,17 +31,18 @@ class ReluTest : public ApiTest
     tensor_t y_ = nullptr;
 };
 
-// The failure that was recorded last is `code`, its message is not empty, and one line of the log
-// since the test began, or since this was called last, has said it, at level ERR. Clears both.
+// Checks that the last recorded failure is `code`, that its message is not empty, and that exactly
+// one line of the log, at level ERR, since the test began or since the last call of this function,
+// contains it. Clears both.
 testing::AssertionResult failed_with(int code);
 
-// The same for a NULL that is an answer and no failure: nothing was logged.
+// The same for a NULL that is an answer and not a failure: no line was logged.
 testing::AssertionResult answered_with(int code);
 
-// The lines of level ERR, which are then forgotten. A test that sets a sink of its own has none.
+// Returns the lines of level ERR and clears them. A test with a sink of its own gets none.
 std::vector<std::string> take_logged_failures();
 
-// Tensor and node of the same name. NULL when something failed.
+// Adds a tensor and a node of the same name. NULL on failure.
 tensor_t add_input(graph_t graph, const char* name, const std::vector<int>& dims,
                    int data_type = TENGINE_DT_FP32);
 tensor_t add_constant(graph_t graph, const char* name, const std::vector<int>& dims,
@@ -52,9 +53,8 @@ bool set_borders(graph_t graph, std::vector<const char*> inputs, std::vector<con
 
 // y = Relu(x), x of shape [4].
 graph_t create_relu_graph(context_t context = nullptr);
-// y of shape [n, 5], the same in every column, from x of shape [n, 3, 13, 17], n = 1: a
-// convolution, an activation, a matrix product and a softmax. Some names do not fit into a string
-// object.
+// y of shape [n, 5], equal in every column, from x of shape [n, 3, 13, 17], n = 1: a convolution,
+// an activation, a matrix product and a softmax. Some names do not fit into a string object.
 graph_t create_small_network();
 
 // The elements of a float tensor.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of 3x3 in float, in changing shapes: weights are packed once for all of them,
-// whichever way of computing a shape gets, results are those of fresh graphs, and memory does not
-// grow.
+// Convolutions of 3x3 in float, in changing shapes: weights are packed once for all shapes, with
+// any kernel, results are those of fresh graphs, and memory does not grow.
 #include <random>
 
 #include "fixture.h"
@@ -69,7 +68,7 @@ TEST_F(FloatShapesTest, ResultsAreThoseOfFreshGraphs)
     EXPECT_EQ(destroy_graph(graph), 0);
 }
 
-// Winograd's filtering, which large shapes get, packs 36 numbers for nine.
+// Winograd's filtering, the kernel for large shapes, packs 36 numbers for nine.
 TEST_F(FloatShapesTest, TransformedWeightsAreShared)
 {
     constexpr int64_t kTransformed = 36 * kChannels * kChannels * int64_t{sizeof(float)};
@@ -91,7 +90,7 @@ TEST_F(FloatShapesTest, TenThousandRandomShapesTakeNoMemory)
     if (!can_count_allocations()) GTEST_SKIP() << "a sanitizer has its own allocator";
     std::mt19937 random(4);
     const graph_t graph = create();
-    // The same shapes come at the end of each thousand, so that the same preparations are kept.
+    // The same shapes are last in each thousand, so that the same preparations are kept.
     const auto change = [&] {
         for (int i = 0; i < 996; ++i)
             prepare(graph, 5 + static_cast<int>(random() % 30),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The child of fork() has no threads: calls that would wait for them fail and say so, everything
-// else goes on. A child that hangs is ended by its alarm.
+// The child of fork() has no threads: calls that would wait for them fail with a message,
+// everything else works. An alarm ends a child that hangs.
 #include <unistd.h>
 
 #include <cstdio>
@@ -58,7 +58,7 @@ class ForkTest : public ApiTest
                run_graph(graph_, 1) == 0 && read_floats(y_) == values_;
     }
 
-    // Does `work` in a child process; true if that came to its end and succeeded.
+    // Does `work` in a child process; whether it ended and succeeded.
     static bool succeeds_in_child(const std::function<bool()>& work)
     {
         const pid_t child = fork();
@@ -78,7 +78,7 @@ class ForkTest : public ApiTest
                std::strstr(get_tengine_error(), "fork") != nullptr;
     }
 
-    // The child is told that the graph cannot be run, and can prepare it again, or be done with it.
+    // In the child the graph cannot be run, and can be prepared again, or destroyed.
     void expect_graph_to_be_lost()
     {
         EXPECT_TRUE(succeeds_in_child([this] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs that are run twice: with their last result as the output, where nodes are fused, and with
-// every result as an output, where none is.
+// Graphs that are run twice: with their last result as the output, so that nodes are fused, and
+// with every result as an output, so that none is.
 #pragma once
 
 #include <cmath>
@@ -106,7 +106,7 @@ class FusionTest : public ApiTest
                                            constant({channels}), positive});
     }
 
-    // A convolution with padding; depthwise where `groups` says so.
+    // Adds a convolution with padding, depthwise according to `groups`.
     tensor_t conv(tensor_t x, int inputs, int outputs, int groups = 1, int kernel = 3)
     {
         const tensor_t weights = constant({outputs, inputs / groups, kernel, kernel});
@@ -119,8 +119,8 @@ class FusionTest : public ApiTest
         return y;
     }
 
-    // A transposed convolution with strides of 2, and `before` as padding at the beginning of both
-    // axes.
+    // Adds a transposed convolution with strides of 2, and `before` as padding at the beginning of
+    // both axes.
     tensor_t transposed_conv(tensor_t x, tensor_t weights, int before)
     {
         const tensor_t y = node("ConvTranspose", {x, weights});
@@ -149,7 +149,7 @@ class FusionTest : public ApiTest
         return result;
     }
 
-    // The last node's result, fused and not.
+    // Compares the last node's result, fused and not.
     void compare() { compare_last(names_.back().c_str()); }
 
     void compare_last(const std::string& name)
@@ -165,7 +165,7 @@ class FusionTest : public ApiTest
             ASSERT_NEAR(fused[i], plain[i], tolerance_ * std::fabs(plain[i]) + absolute_) << i;
     }
 
-    // In 16 bits: fused nodes round less often, so that results differ, but by no more than so many
+    // In 16 bits: fused nodes round less often, so that results differ, by at most this many
     // roundings of numbers near 1.
     void compare_halves(double roundings)
     {

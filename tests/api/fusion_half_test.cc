@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps of several nodes in 16 bits: they round less often than the nodes do one by one.
+// Steps of several nodes in 16 bits: they round less often than single nodes do.
 #include "fusion_fixture.h"
 
 namespace tengine {
@@ -42,7 +42,7 @@ TEST_F(FusionTest, DepthwiseConvolutionsOfHalvesWithASumAndAnActivation)
     }
 }
 
-// Each of 20 products of numbers below 1 is rounded once more where nothing is fused.
+// Each of 20 products of numbers below 1 is rounded once more if nothing is fused.
 TEST_F(FusionTest, FactorsOfChannelsOfHalves)
 {
     const tensor_t x = conv(input("x", {1, 20, 9, 11}), 20, 20, 20);

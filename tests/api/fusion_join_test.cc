@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inputs of a Concat of channels are written where the Concat would copy them to.
+// The inputs of a Concat of channels are written directly into its result.
 #include "fusion_fixture.h"
 #include "tengine/inspect.h"
 
@@ -38,7 +38,8 @@ class JoinTest : public FusionTest
         return y;
     }
 
-    // Memory between the steps, in channels of 20 x 20 pixels, when the last node is the output.
+    // Returns the memory between the steps, in channels of 20 x 20 pixels, if the last node is the
+    // output.
     double channels_in_memory()
     {
         tengine_graph_memory memory = {};
@@ -91,7 +92,7 @@ TEST_F(JoinTest, ADenseBlockLiesInItsLastConcat)
     compare();
 }
 
-// Pointwise convolutions, which need no scratch: a copy would need the joined tensors twice.
+// Pointwise convolutions need no scratch: a copy would need the joined tensors twice.
 TEST_F(JoinTest, WhatIsJoinedIsInMemoryOnce)
 {
     const tensor_t x = conv(input("x", {1, 8, 20, 20}), 8, 8, 1, 1);
@@ -112,7 +113,7 @@ TEST_F(JoinTest, ADenseBlockIsInMemoryOnce)
                                    : concat({parts[0], parts[1], parts[2], parts[3]});
     }
     conv(last, 88, 2, 1, 1);
-    EXPECT_LT(channels_in_memory(), 88 + 72 + 2);  // the block, a normalised one
+    EXPECT_LT(channels_in_memory(), 88 + 72 + 2);  // the block's, which are normalised
 }
 
 TEST_F(JoinTest, AConcatOfConcats)
@@ -129,7 +130,7 @@ TEST_F(JoinTest, WhatHasToBeCopied)
 {
     const tensor_t x = conv(input("x", {1, 3, 12, 12}), 3, 8);
     const tensor_t a = conv(x, 8, 5), b = conv(x, 8, 6);
-    // The same tensor twice; one that an operator reads that takes no NHWC apart; a sum's result;
+    // The same tensor twice; one that is also read by an operator without NHWC; a sum's result;
     // another axis; an output of the graph.
     const tensor_t twice = concat({a, a});
     const tensor_t softened = node("Softmax", {b});

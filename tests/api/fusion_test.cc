@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that a step computes on the way, and NHWC tensors between steps: a graph gives the same
-// numbers, bit for bit, as with every result as an output, where nothing is fused. Neighbours:
-// fusion_half_test.cc has those of 16 bits, fusion_join_test.cc Concat.
+// Nodes that a step computes together with others, and NHWC tensors between steps: a graph gives
+// the same numbers, bit for bit, as with every result as an output, when nothing is fused.
+// Neighbours: fusion_half_test.cc has those of 16 bits, fusion_join_test.cc Concat.
 #include <iterator>
 
 #include "fusion_fixture.h"
@@ -40,7 +40,7 @@ TEST_F(FusionTest, SumsBeforeAndAfter)
     const tensor_t first = node("Relu", {conv(x, 20, 20)});
     const tensor_t second = conv(first, 20, 20);
     const tensor_t third = node("Relu", {node("Add", {second, first})});
-    // The shorter branch comes second, the input of the part is an addend.
+    // The shorter branch is second; the part's input is an addend.
     const tensor_t left = conv(third, 20, 20), right = conv(third, 20, 20, 20);
     const tensor_t sum = node("Add", {left, right});
     node("Relu", {node("Add", {x, conv(sum, 20, 20)})});
@@ -58,7 +58,7 @@ TEST_F(FusionTest, TransposedConvolutions)
     compare();
 }
 
-// Padding decides which taps are in which phase, so that the packed weights differ.
+// Padding decides the phase of each tap, so that the packed weights differ.
 TEST_F(FusionTest, TransposedConvolutionsOfTheSameWeights)
 {
     const tensor_t x = input("x", {1, 5, 7, 4}), weights = constant({5, 20, 3, 3});
@@ -69,7 +69,7 @@ TEST_F(FusionTest, TransposedConvolutionsOfTheSameWeights)
     EXPECT_EQ(run({names_[1].c_str(), names_[0].c_str()}), run({names_[2].c_str()}));
 }
 
-// Lines of ten pixels are computed as two sevens, the second of which begins in the first.
+// Lines of ten pixels are computed as two sevens, the second of which overlaps the first.
 TEST_F(FusionTest, PixelsThatAreComputedTwiceHaveTheSumOnce)
 {
     const tensor_t x = input("x", {1, 70, 6, 10});
@@ -100,13 +100,13 @@ TEST_F(FusionTest, GatesAndSqueezeExcitation)
         node("HardSigmoid", {node("Conv", {pooled, constant({8, 8, 1, 1}), constant({8})})});
     const tensor_t scaled = node("Mul", {gate, b});
     const tensor_t shifted = node("Add", {scaled, constant({8, 1, 1})});
-    node("Mul", {shifted, constant({1, 8, 6, 6})});  // a constant that has pixels
-    // Sigmoid * x is rounded as one function fused and as two apart.
+    node("Mul", {shifted, constant({1, 8, 6, 6})});  // a constant that differs between pixels
+    // Sigmoid * x is rounded once as a fused function and twice as two nodes.
     tolerance_ = 8 * 0x1p-23;
     compare();
 }
 
-// Weights take over the factors of their input channels: x (s w) in place of (x s) w. Sums of 17
+// Weights include the factors of their input channels: x (s w) in place of (x s) w. Sums of 17
 // products below 1 in magnitude, each of which is rounded once more.
 constexpr double kScaledError = 2 * (17 + 2) * 17 * 0x1p-24;
 
@@ -126,7 +126,7 @@ TEST_F(FusionTest, FactorsOfChannelsBeforeAPointwiseConvolution)
     }
 }
 
-// Few pixels, several images, a window, a product that is read twice, factors of another kind.
+// Few pixels, several images, a window, a product with two readers, factors of another kind.
 TEST_F(FusionTest, FactorsThatStayWhereTheyAre)
 {
     const tensor_t x = conv(input("x", {1, 6, 3, 3}), 6, 6);
@@ -151,7 +151,7 @@ TEST_F(FusionTest, TransposesBetweenLayouts)
 {
     const tensor_t x = input("x", {2, 5, 4, 6});
     const tensor_t last = transpose(x, {0, 3, 1, 2});
-    const tensor_t pooled = node("MaxPool", {last});  // it takes channels last
+    const tensor_t pooled = node("MaxPool", {last});  // it is computed in NHWC
     const int one[] = {1, 1};
     ASSERT_EQ(set_node_attr_generic(get_graph_node(graph_, names_.back().c_str()), "kernel_shape",
                                     "int[]", one, sizeof one),
@@ -187,11 +187,11 @@ TEST_F(FusionTest, BranchesThatAreJoinedAndSplit)
     const tensor_t joined = node("Concat", {a, b, x});
     const int axis = 1;
     ASSERT_EQ(set_node_attr_int(get_graph_node(graph_, names_.back().c_str()), "axis", &axis), 0);
-    node("Softmax", {conv(joined, 18, 4)});  // it has no kernel for channels last
+    node("Softmax", {conv(joined, 18, 4)});  // it has no kernel for NHWC
     compare();
 }
 
-// Functions of elements, then a mean of 63 positive numbers, which planes sum in another order.
+// Functions of elements, then a mean of 63 positive numbers, which NCHW sums in another order.
 TEST_F(FusionTest, FunctionsAndReductionsWithChannelsLast)
 {
     const tensor_t x = input("x", {2, 3, 9, 7});
@@ -209,7 +209,7 @@ TEST_F(FusionTest, FunctionsAndReductionsWithChannelsLast)
 TEST_F(FusionTest, BatchNormalizationWithTheActivationAfterIt)
 {
     const tensor_t x = input("x", {2, 19, 6, 5});
-    // NCHW and NHWC; no convolution takes them over.
+    // NCHW and NHWC; no convolution includes them.
     const tensor_t planes = node("Relu", {batch_norm(x, 19)});
     const tensor_t sum = node("Add", {conv(planes, 19, 19), conv(x, 19, 19)});
     const tensor_t last = node("Sigmoid", {batch_norm(sum, 19)});
@@ -217,8 +217,7 @@ TEST_F(FusionTest, BatchNormalizationWithTheActivationAfterIt)
     compare();
 }
 
-// The sums of a row of n differ between both by n roundings of values near 1, beside a result near
-// 8.
+// The sums of a row of n differ between both by n roundings of values near 1, with a result near 8.
 TEST_F(FusionTest, LayerNormalizationInNineNodes)
 {
     for (const int n : {37, 64}) {
@@ -232,7 +231,7 @@ TEST_F(FusionTest, LayerNormalizationInNineNodes)
     }
 }
 
-// Functions whose operands are the other way round.
+// Functions with exchanged operands.
 TEST_F(FusionTest, WhatOnlyLooksLikeAFunctionIsNone)
 {
     const tensor_t x = input("x", {4, 12});
@@ -257,7 +256,7 @@ TEST_F(FusionTest, LinearLayers)
     const tensor_t gelu = node("Mul", {gate, scalar(0.5f)});
     const tensor_t back = node("Add", {constant({12}), node("MatMul", {gelu, constant({24, 12})})});
     node("Add", {x, back});
-    // GELU's division is a multiplication where it is fused; sums of 24 products of it follow.
+    // A fused GELU multiplies in place of dividing; sums of 24 products of it follow.
     absolute_ = 24 * 4 * 8 * 0x1p-23;
     compare();
 }

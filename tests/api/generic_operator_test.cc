@@ -50,7 +50,7 @@ TEST_F(GenericOperatorTest, AnUnknownOperatorNeedsAKernel)
     tengine_execution_node placed;
     ASSERT_EQ(tengine_graph_get_execution_node(net, 0, &placed), 0);
     EXPECT_STREQ(placed.op, "com.example.Mix");
-    // No other device could take it.
+    // No other device supports it.
     kernel.results["bind"] = -1;
     EXPECT_EQ(prerun_graph(net), -1);
     EXPECT_NE(last_error().find("com.example.Mix 'mix': bind"), std::string::npos);
@@ -114,7 +114,7 @@ TEST_F(GenericOperatorTest, AddedAttributesBelongToTheNode)
     ASSERT_EQ(set_node_attr_generic(mix, "steps", "int[]", steps, sizeof steps), 0);
     ASSERT_EQ(set_node_attr_generic(mix, "table", "float[]", table, sizeof table), 0);
     ASSERT_EQ(set_node_attr_generic(mix, "words", "string[]", words, sizeof words), 0);
-    // Values stay when more are added, and when the graph is prepared.
+    // Values stay after more are added, and after the graph is prepared.
     ASSERT_EQ(add_node_attr(mix, "late", "int", 4), 0);
     kernel.ops.infer_shape = infer_like_input;
     ASSERT_EQ(set_custom_kernel(mix, "CPU", &kernel.ops), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory of a graph as get_graph_memory reports it: each kind of memory, by device, before and
-// after prerun, and the sum against the count of the C allocator.
+// after prerun, and the sum compared with the count of the C allocator.
 #include <unistd.h>
 
 #include <cstring>
@@ -140,7 +140,7 @@ TEST_F(GraphMemoryTest, NotWhileItRuns)
     EXPECT_EQ(result, -1);
 }
 
-// A program made for another version of the library.
+// A program that was compiled for another version of the library.
 TEST_F(GraphMemoryTest, StructsOfOtherSizes)
 {
     struct
@@ -240,7 +240,7 @@ TEST_F(ModelMemoryTest, AFileIsMapped)
     ASSERT_EQ(tengine_context_set_option(context_, "model.map", "1"), 0);
     ASSERT_EQ(save_graph(graph_, "tengine", path_.c_str()), 0) << get_tengine_error();
     expect_memory(create_graph(context_, "tengine", path_.c_str()), kWeightBytes, 0, 0);
-    // An ONNX file aligns nothing, so only bytes are sure to stay in it.
+    // An ONNX file has no alignment, so that only bytes certainly stay in it.
     const graph_t bytes = create_graph(context_, nullptr, nullptr);
     const tensor_t x = add_input(bytes, "x", {kColumns}, TENGINE_DT_UINT8);
     const std::vector<uint8_t> weight(kRows * kColumns, 7);
@@ -416,13 +416,13 @@ class MemorySumTest : public ApiTest
         ApiTest::SetUp();
     }
 
-    // Prepares and runs it, and compares.
+    // Prepares and runs the graph, and compares.
     void expect_sum(graph_t (*create)());
 };
 
 void MemorySumTest::expect_sum(graph_t (*create)())
 {
-    // The objects that are made once for the process.
+    // Creates the objects that exist once for the process.
     const graph_t first = create();
     ASSERT_EQ(prerun_graph(first), 0) << get_tengine_error();
     ASSERT_EQ(run_graph(first, 1), 0) << get_tengine_error();
@@ -468,7 +468,7 @@ TEST_F(MemorySumTest, OfFloatConvolutions)
     expect_sum(create_convolutions);
 }
 
-// Their weights are packed.
+// The weights of the convolution are packed.
 graph_t create_quantised_convolution()
 {
     const graph_t graph = create_graph(nullptr, nullptr, nullptr);

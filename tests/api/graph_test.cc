@@ -172,14 +172,14 @@ class AffinityTest : public ApiTest
         graph_ = create_relu_graph(context_);
         ASSERT_NE(graph_, nullptr);
     }
-    // The devices outlive this, so they must find the library as it is.
+    // The devices outlive the fixture's TearDown(), so the library is not released here.
     void TearDown() override
     {
         destroy_graph(graph_);
         destroy_context(context_);
     }
 
-    // The device that gets the Relu when its affinity is this.
+    // Returns the device that gets the Relu with this affinity.
     std::string placed(const char* nodes, const char* devices)
     {
         if (tengine_graph_set_affinity(graph_, nodes, devices) < 0 || prerun_graph(graph_) < 0)

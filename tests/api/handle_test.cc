@@ -94,7 +94,7 @@ TEST_F(HandleTest, ConnectingNeedsTensorsOfTheSameGraph)
         EXPECT_EQ(set_node_output_tensor(node_, 0, handle, TENSOR_TYPE_VAR), -1);
         EXPECT_TRUE(failed_with(TENGINE_EHANDLE));
     }
-    // This comes last: a new graph may get the addresses of the stale handles.
+    // This is last: a new graph may get the addresses of the stale handles.
     const graph_t other = create_relu_graph(context_);
     const tensor_t foreign = get_graph_tensor(other, "x");
     EXPECT_EQ(set_node_input_tensor(node_, 0, foreign), -1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts that the CPU device keeps: constants as kernels have packed them, and which kernels these
-// are. A loaded part computes the same bits; one that does not fit, or was altered by somebody who
-// made its hash right, is compiled again.
+// Parts that the CPU device keeps: constants as kernels have packed them, and the names of these
+// kernels. A loaded part computes the same bits; one that does not match, or was altered with a
+// corrected hash, is compiled again.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -41,8 +41,8 @@ size_t count(const std::vector<int>& dims)
     return number;
 }
 
-// A model of one node behind an input, and the kernel that its constants are packed for where there
-// are vectors.
+// A model of one node behind an input, and the kernel that its constants are packed for in a build
+// with vectors.
 struct Case
 {
     const char* name;
@@ -153,12 +153,12 @@ class KeptCpuPartTest : public ApiTest
     struct Outcome
     {
         int origin = -1;
-        int64_t compiled_bytes = 0;  // that the device holds
+        int64_t compiled_bytes = 0;  // of the device
         std::vector<float> y;
         std::string kernel, reason;  // of the first node that has one
     };
 
-    // The model prepared and run, with a folder for compiled parts.
+    // Prepares and runs the model, with a folder for compiled parts.
     Outcome use(const Case& wanted, int threads = 1,
                 const std::vector<std::pair<const char*, const char*>>& more = {})
     {
@@ -220,7 +220,7 @@ class KeptCpuPartTest : public ApiTest
         return packed;
     }
 
-    // The file with other bytes behind its head, and the hash that they have.
+    // Replaces the bytes behind the file's head, and updates the hash.
     void replace_bytes(std::string file)
     {
         uint8_t digest[SHA256_BYTES];
@@ -286,7 +286,7 @@ TEST_F(KeptCpuPartTest, OptionsOfTheDeviceCount)
     EXPECT_EQ(use(find_case("winograd")).origin, TENGINE_PART_FROM_CACHE);
 }
 
-// A file's bytes of the device, with the head of another part's file.
+// Combines a file's bytes of the device with the head of another part's file.
 void move_bytes(const std::string& from, const std::filesystem::path& to)
 {
     constexpr size_t kHead = 4096;
@@ -331,7 +331,7 @@ TEST_F(KeptCpuPartTest, AKernelThatWasTimedIsKept)
     }
 }
 
-// Whatever the clock says here: the kernel that the file names computes.
+// The kernel that the file names computes, regardless of timing.
 TEST_F(KeptCpuPartTest, WhatWasSavedIsTakenWithoutTiming)
 {
     if (get_vector_target_num() == 0) GTEST_SKIP() << "kernels pack nothing without Highway";
@@ -376,7 +376,7 @@ TEST_F(KeptCpuPartTest, AKernelThatIsNoChoiceIsCompiledAgain)
     destroy_context(context);
 }
 
-// Vectors of another length pack otherwise: a part that was kept for one is not taken for the
+// Vectors of another length have other packs: a part that was kept for one is not used for the
 // other.
 TEST_F(KeptCpuPartTest, OtherInstructionsMayBeOtherParts)
 {
@@ -397,7 +397,7 @@ TEST_F(KeptCpuPartTest, OtherInstructionsMayBeOtherParts)
 #endif
 }
 
-// The kernels, and how much they have packed, are determined again and compared. The offsets of
+// The kernels, and the sizes of their packs, are determined again and compared. The offsets of
 // packed bytes within the file are trusted: other offsets give other numbers.
 TEST_F(KeptCpuPartTest, HostileBytesAreCompiledAgainOrRun)
 {

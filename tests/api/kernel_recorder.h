@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fixture of the tests of custom kernels: a kernel that notes its calls, and a graph to put it
-// on.
+// The fixture of the tests of custom kernels: a kernel that records its calls, and a graph for it.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +12,7 @@
 namespace tengine {
 
 // The program's larger struct: a kernel y = 2x + 1 of any number of inputs (they are added) that
-// notes its calls and fails where it is told to.
+// records its calls and fails on demand.
 struct Recorder
 {
     custom_kernel_ops ops = {};
@@ -25,12 +24,12 @@ struct Recorder
     int dynamic = -1;
     int in_place = -1;
     int releases = 0;
-    int prepared = 0;  // preruns that succeeded and have had no postrun
+    int prepared = 0;  // successful preruns without a postrun
 
     Recorder();
     int note(const std::string& name, const custom_kernel_tensor* const* in, int in_num,
              const custom_kernel_tensor* const* out, int out_num);
-    // The value that a function returns.
+    // Returns the value of a function.
     int result_of(const std::string& name);
     int count(const std::string& name) const
     {
@@ -38,11 +37,11 @@ struct Recorder
     }
 };
 
-// The recorder whose struct a function was given.
+// Returns the recorder whose struct a function was given.
 Recorder& self(custom_kernel_ops* ops);
 
-// Functions for `ops`: every output like input 0, output 1 with twice its last dimension; notes
-// "reshape"; gives Recorder::in_place for output 0, else -1.
+// Functions for `ops`: every output has the shape of input 0, output 1 with twice its last
+// dimension; a reshape is recorded; Recorder::in_place is returned for output 0, else -1.
 int infer_like_input(custom_kernel_ops* ops, const int* inputs[], int input_num, int* outputs[],
                      int output_num, int layout);
 int reshape_kernel(custom_kernel_ops* ops, custom_kernel_tensor* in[], int in_num,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks in fewer bits than the model's: a graph holds a large weight as the kernel has packed
-// it, and no converted constant beside it, where the CPU is the only device. Another device beside
-// it has them converted at once; results are the same bits.
+// Networks in fewer bits than the model's: a graph stores a large weight only as the kernel has
+// packed it, without a converted constant, if the CPU is the only device. With another device it is
+// converted at once; results are bit-identical.
 #include "fixture.h"
 #include "scheduler/temporary_folder.h"
 #include "support/test_device.h"
@@ -17,8 +17,9 @@ struct Case
 {
     const char* name;
     int precision;
-    int converted_bytes;    // of an element
-    int most_packed_bytes;  // bytes are packed as 16 bits where the processor multiplies these
+    int converted_bytes;  // of an element
+    // 8-bit elements are packed as 16 bits if the processor multiplies these
+    int most_packed_bytes;
 };
 
 const Case cases[] = {
@@ -82,7 +83,7 @@ class LateConstantTest : public ApiTest, public testing::WithParamInterface<Case
         return read_floats(get_graph_tensor(graph, "y"));
     }
 
-    // The results with the same constants where they are converted at once.
+    // Returns the results with constants that are converted at once.
     std::vector<float> expect(int rows) const
     {
         const graph_t graph = create_products(beside_);
@@ -129,7 +130,7 @@ TEST_P(LateConstantTest, IsHeldAsItIsPackedAlone)
     EXPECT_EQ(destroy_graph(graph), 0);
 }
 
-// With a kept preparation, and with constants taken over from one that ended.
+// With a kept preparation, and with constants that were taken over from an ended one.
 TEST_P(LateConstantTest, ServesOtherShapes)
 {
     for (const char* kept : {"0", "3"}) {

@@ -75,7 +75,7 @@ TEST(Library, ReleaseMakesHandlesStale)
 
 int scheduler_releases;
 
-// A scheduler that was not unregistered goes, once, and may come again.
+// A scheduler that was not unregistered is removed once, and may be registered again.
 TEST(Library, RegisteredSchedulersGoWithRelease)
 {
     scheduler scheduler = {};

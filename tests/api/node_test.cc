@@ -143,7 +143,7 @@ TEST_F(NodeTest, OutputsHaveOneProducerAndAType)
     EXPECT_EQ(set_node_output_tensor(y, 0, fresh, TENSOR_TYPE_VAR), 0);
     EXPECT_EQ(set_node_output_tensor(y, 0, fresh, TENSOR_TYPE_VAR), 0);
     EXPECT_EQ(get_node_output_tensor(y, 0), fresh);
-    // The tensor that was replaced is free again.
+    // The tensor that was replaced can be connected again.
     const node_t other = create("Neg");
     EXPECT_EQ(set_node_output_tensor(other, 0, get_graph_tensor(graph_, "y"), TENSOR_TYPE_VAR), 0);
 }

@@ -21,14 +21,14 @@ class Message
     std::string text_;
 };
 
-// ValueInfoProto of a tensor of ONNX's type `data_type`, float without one. Its dimensions: a name
-// for a free one, "" for one without; without any it is [4].
+// Returns the ValueInfoProto of a tensor of ONNX's type `data_type`, by default float. Its
+// dimensions: a name for a free one, "" for one without a name; without any it is [4].
 std::string make_value_info(const std::string& name, const std::vector<std::string>& names = {},
                             int data_type = 1);
 // NodeProto.
 std::string make_node(const std::string& op, const std::vector<std::string>& inputs,
                       const std::string& output, const std::string& name);
-// Opset 13, of these.
+// Returns a model of opset 13 with these.
 std::string make_model(const std::vector<std::string>& nodes,
                        const std::vector<std::string>& inputs, const std::string& output);
 

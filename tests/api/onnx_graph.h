@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs of ONNX, with bodies, written by onnx_bytes.h as far as tests need them.
+// Graphs of ONNX, with bodies, written with onnx_bytes.h as far as tests need them.
 #pragma once
 
 #include <cstdint>

@@ -21,7 +21,7 @@ std::string make_value(const char* name, const std::vector<int>& dims)
     return info.text();
 }
 
-// Floats are fields of four bytes, which have the wire type 5.
+// Floats are fields of four bytes, with the wire type 5.
 std::string make_float(int field, float value)
 {
     std::string text(1, static_cast<char>(field << 3 | 5));

@@ -13,7 +13,7 @@ namespace tengine {
 
 // Opset 13, and `version` of the domain: y = <domain>.<op>(x), with the attributes offset = 0.5,
 // level = 7, zero = 0, mode = "soft", steps = [4, 9], weights = [1.5, 2.5], words = ["one", "two"]
-// unless it is one of the library's; z = Relu(y). x and z are float, x of `dims`.
+// unless the operator is the library's; z = Relu(y). x and z are float, x of `dims`.
 struct OpModel
 {
     std::string domain = "com.example";
@@ -25,17 +25,17 @@ struct OpModel
 std::string make_op_model(const OpModel& model);
 graph_t load_op_model(const OpModel& model, context_t context = nullptr);
 
-// The operator com.example.Shift, versions 1 to 5: y = x + offset. Notes its calls and fails where
-// it is told to.
+// The operator com.example.Shift, versions 1 to 5: y = x + offset. Records its calls and fails on
+// demand.
 struct ShiftOp
 {
     std::vector<std::string> calls;
     std::string failing;                     // the callback that fails,
-    int code = 0;                            // what it returns,
-    std::string sentence;                    // and what it reports, if anything
-    int states = 0;                          // live ones
+    int code = 0;                            // its result,
+    std::string sentence;                    // and its message, if any
+    int states = 0;                          // live states
     int releases = 0;                        // of the user data
-    tengine_op_prepare_t prepare = nullptr;  // (optional) in place of its own
+    tengine_op_prepare_t prepare = nullptr;  // (optional) replaces the default
     tengine_op_invoke_t invoke = nullptr;
 
     int count(const std::string& call) const;
@@ -44,13 +44,13 @@ struct ShiftOp
 
 tengine_op_t* create_shift_op(ShiftOp* shift, const char* domain = "com.example",
                               const char* name = "Shift", int min_version = 1, int max_version = 5);
-// Makes it, registers it and gives the handle back.
+// Creates the operator, registers it and destroys the handle.
 testing::AssertionResult register_shift_op(ShiftOp* shift, context_t context = nullptr,
                                            const char* domain = "com.example",
                                            const char* name = "Shift", int min_version = 1,
                                            int max_version = 5);
 
-// y = x + offset, of whatever shape.
+// Computes y = x + offset, for any shape.
 int shift(tengine_op_context_t* context);
 
 class CustomOpTest : public ApiTest
@@ -82,7 +82,7 @@ class CustomOpTest : public ApiTest
         return sentence;
     }
 
-    // Another one that outlives the graphs which release_tengine destroys.
+    // Adds an operator that outlives the graphs which release_tengine destroys.
     ShiftOp& add_op() { return more_ops_.emplace_back(); }
 
     ShiftOp shift_op;

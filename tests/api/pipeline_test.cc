@@ -59,7 +59,7 @@ TEST_F(PipelineTest, ARunIsLeftUnderWayAndEndsInWait)
     float mine[4] = {}, next[4] = {3, -3, 4, -4};
     ASSERT_EQ(set_tensor_buffer(in_, next, sizeof next), 0) << get_tengine_error();
     ASSERT_EQ(run_graph(piped_, 0), 0) << get_tengine_error();
-    next[0] = 100;  // has been copied
+    next[0] = 100;  // the input has been copied
     EXPECT_EQ(events.seen, (std::vector<int>{GRAPH_EXEC_START, GRAPH_EXEC_START}));
     ASSERT_EQ(set_tensor_buffer(out_, mine, sizeof mine), 0) << get_tengine_error();
     ASSERT_EQ(wait_graph(piped_, 0), 1) << get_tengine_error();
@@ -134,7 +134,7 @@ class PipelineWalk
         y_ = get_graph_tensor(graph_, "y");
         EXPECT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
     }
-    // Destroys the graph with runs in flight, as often as not.
+    // Destroys the graph, in half of the cases with runs in flight.
     ~PipelineWalk()
     {
         EXPECT_EQ(destroy_graph(graph_), 0);
@@ -168,7 +168,7 @@ class PipelineWalk
         EXPECT_EQ(status == GRAPH_STAT_RUNNING, !expected_.empty());
     }
 
-    // A call that must fail while runs are in flight; a reshape is taken back then.
+    // Checks a call that must fail while runs are in flight; a reshape is undone then.
     void idle_only(int result, bool reshape)
     {
         if (!expected_.empty()) {

@@ -117,7 +117,7 @@ TEST_F(PlacementTest, AGraphThatCannotBePlacedIsLeftUnprepared)
     destroy_graph(graph);
 }
 
-// Another device would otherwise get the node, as if it had been refused.
+// Otherwise another device would get the node, as if it had been refused.
 TEST_F(PlacementTest, AShortageOfMemoryIsNoRefusal)
 {
     test::TestDevice device("A", {"Relu"});
@@ -200,7 +200,7 @@ TEST_F(PlacementTest, CountersOfTheLastRun)
     destroy_context(context);
 }
 
-// The placement of parts may be changing while a run is in flight.
+// The placement of parts may change while a run is in flight.
 TEST_F(PlacementTest, NotWhileItRuns)
 {
     test::TestDevice device("A", {"Relu"});
@@ -238,7 +238,7 @@ TEST_F(PlacementTest, NotWhileItRuns)
     destroy_context(context);
 }
 
-// Code, attribute, value and message of a refusal, and where a failed run leaves its trace.
+// Code, attribute, value and message of a refusal, and the trace of a failed run.
 TEST_F(PlacementTest, ReasonsOfADevice)
 {
     test::TestDevice device("A", {"Relu"});

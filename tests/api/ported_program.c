@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See ported_program.h. Both spellings of the header, and the headers of devices, as programs have
-// them.
+// See ported_program.h. Uses both spellings of the header, and the headers of devices, as ported
+// programs do.
 #include "ported_program.h"
 
 #include <math.h>
@@ -97,7 +97,7 @@ static int create_const_node(graph_t graph, const char* node_name, const int* di
     return set_tensor_buffer(tensor, data, size);
 }
 
-// The tensor of the same name comes into being with the node, before its inputs are connected.
+// The tensor of the same name is created with the node, before its inputs are connected.
 static node_t create_op_node(graph_t graph, const char* node_name, const char* op_name)
 {
     node_t node = create_graph_node(graph, node_name, op_name);
@@ -181,7 +181,7 @@ static const char* check_network(graph_t graph)
     return NULL;
 }
 
-// The life of a graph around the functions that build it and use it.
+// The life of a graph around the functions that build and use it.
 typedef const char* (*step_t)(graph_t graph);
 
 static const char* run_steps(step_t build, step_t use)
@@ -371,7 +371,7 @@ static const char* cut_end(graph_t graph)
     return NULL;
 }
 
-// "relu" is fed by the program; "data" is not read.
+// The program sets "relu"; "data" is not read.
 static const char* cut_beginning(graph_t graph)
 {
     static float activations[16];
@@ -394,7 +394,7 @@ static const char* cut_beginning(graph_t graph)
     return NULL;
 }
 
-// The graph is whole again in the end: "relu" computes.
+// In the end the graph is complete again: "relu" computes.
 static const char* cut_both_ways(graph_t graph)
 {
     const char* whole[] = {"data"};

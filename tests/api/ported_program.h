@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs in the style of those written for Tengine Lite, in C99, to be called as tests. Each
-// gives NULL, or the first expression that was not as expected; they bring the library up and down
+// Programs in the style of those written for Tengine Lite, in C99, called as tests. Each returns
+// NULL, or the first expression that was not as expected; they initialise and release the library
 // themselves.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// A tmfile, or its bytes, with one image of ones: the largest output and where it is.
+// Runs a tmfile, or its bytes, with an image of ones: the largest output and its index.
 const char* run_file_program(const char* path, float* out_value, int* out_index);
 const char* run_memory_program(void* bytes, int size, float* out_value, int* out_index);
 
@@ -18,13 +18,13 @@ const char* run_hand_built_program(void);
 // A uint8 network: the program converts input and output with the tensors' scales.
 const char* run_quantised_program(void);
 
-// An accelerator that is not there, with and without options; the CPU does it.
+// Requests an accelerator that does not exist, with and without options; the CPU runs it.
 const char* run_accelerator_program(void);
 
-// dump_graph through a log hook; the number of lines and their greatest length.
+// Calls dump_graph with a log hook; the number of lines and their greatest length.
 const char* run_dump_program(int* out_lines, int* out_length);
 
-// The same graph from the middle, and up to the middle.
+// Runs the same graph from the middle, and up to the middle.
 const char* run_cut_program(void);
 
 TENGINE_EXTERN_C_END

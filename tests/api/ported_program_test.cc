@@ -40,7 +40,7 @@ bool has_format(const char* name)
         EXPECT_EQ(failed, nullptr) << (failed ? failed : "") << ": " << get_tengine_error(); \
     } while (false)
 
-// The shipped network as a tmfile for images of the size that the programs have.
+// Saves the shipped network as a tmfile for images of the programs' size.
 std::string save_digits()
 {
     const std::string path =
@@ -62,7 +62,7 @@ void expect_same_from_file_and_memory(const std::string& path)
     float value = 0, memory_value = 1;
     int index = -1, memory_index = -2;
     EXPECT_RUNS(run_file_program(path.c_str(), &value, &index));
-    // From malloc, as the original wanted it; the docs of create_graph say who frees it.
+    // From malloc, as the original required; the docs of create_graph say who frees it.
     void* block = std::malloc(bytes.size());
     std::memcpy(block, bytes.data(), bytes.size());
     EXPECT_RUNS(
@@ -81,7 +81,7 @@ TEST(PortedProgram, FileAndMemoryModels)
     std::filesystem::remove(path);
 }
 
-// The result is that of the same network's ONNX file, which models_test holds against others.
+// The result equals that of the same network's ONNX file, which models_test compares with others.
 TEST(PortedProgram, FileAndMemoryModelsOfTengineLite)
 {
     if (!has_format("tengine")) GTEST_SKIP() << "a serializer is not compiled in";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A quantised tensor before a clamp, whose value a run may have in float: it stays quantised in the
+// A quantised tensor before a clamp, whose value may be float in a run: it stays quantised in the
 // model, for later runs and for files.
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ class QuantisedClampTest : public ApiTest
         return tensor;
     }
 
-    // z = ReLU(ReLU(y)), y = x * 1, in bytes with one scale.
+    // z = ReLU(ReLU(y)), y = x * 1, in uint8 with one scale.
     static graph_t create()
     {
         const graph_t graph = create_graph(nullptr, nullptr, nullptr);

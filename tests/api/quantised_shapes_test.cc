@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A quantised network in changing shapes: weights are packed once for all of them, and results are
-// those of a graph that was never prepared for anything else.
+// A quantised network in changing shapes: weights are packed once for all shapes, and results are
+// those of a graph that was prepared for one shape only.
 #include <random>
 
 #include "fixture.h"
@@ -93,7 +93,7 @@ TEST_F(QuantisedShapesTest, APackIsCountedOnce)
     run(graph, 6);
     ASSERT_EQ(tengine_graph_get_device_memory(graph, 0, &two, sizeof two), 0);
     EXPECT_GT(two.compiled_bytes, one.compiled_bytes);
-    if (one.compiled_bytes > 1152) {  // those of the kernel that packs
+    if (one.compiled_bytes > 1152) {  // only of a kernel that packs
         EXPECT_LT(two.compiled_bytes, 2 * one.compiled_bytes - 1000);
     }
     EXPECT_EQ(destroy_graph(graph), 0);

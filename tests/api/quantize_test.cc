@@ -154,7 +154,7 @@ TEST_F(QuantizeTest, TheGraphHasPairsAndOutlivesTheModel)
     const node_t conv = get_graph_node(quantized, "c");
     EXPECT_STREQ(get_tensor_name(get_node_input_tensor(conv, 0)), "x_dequantized");
     EXPECT_STREQ(get_tensor_name(get_node_input_tensor(conv, 2)), "b_dequantized");
-    // Steps of 0.01 for x and of 0.02 for y; 1.5 and the weight are exact.
+    // Quantisation steps are 0.01 for x and 0.02 for y; 1.5 and the weight are exact.
     const std::vector<float> y = run(quantized);
     const std::vector<float> expected = {0, 1.5f, 3, 4};
     ASSERT_EQ(y.size(), expected.size());
@@ -199,14 +199,14 @@ TEST_F(QuantizeTest, ALayerThatIsRefusedOrHasNoRangeStaysInFloatWithItsFollowers
     }
 }
 
-// The same values in uint8, which are 128 higher.
+// In uint8 the same values are 128 higher.
 TEST_F(QuantizeTest, ActivationsMayBeUnsigned)
 {
     tengine_quantization how = calibration_.how();
     how.unsigned_activations = 1;
     graph_t made = tengine_graph_quantize(graph_, &how);
     ASSERT_NE(made, nullptr) << get_tengine_error();
-    EXPECT_EQ(calibration_.tensors["x"].zero_point, 100);  // of -1 to 1.55
+    EXPECT_EQ(calibration_.tensors["x"].zero_point, 100);  // range -1 to 1.55
     EXPECT_EQ(calibration_.tensors["r"].zero_point, 0);
     EXPECT_EQ(get_tensor_data_type(get_graph_tensor(made, "x_quantized")), TENGINE_DT_UINT8);
     EXPECT_EQ(get_tensor_data_type(get_graph_tensor(made, "w_quantized")), TENGINE_DT_INT8);
@@ -259,7 +259,7 @@ TEST_F(QuantizeTest, WhatIsWrongIsTold)
     }
 }
 
-// `tengine quantize --device`, whose tests have a device that refuses, asks in the same way.
+// `tengine quantize --device` makes the same calls; its tests have a device that refuses.
 TEST_F(QuantizeTest, TheDefaultDeviceAloneChoosesTheFirst)
 {
     tengine_quantization how[] = {calibration_.how(), calibration_.how()};
@@ -289,8 +289,8 @@ TEST_F(QuantizeTest, AConstantThatIsNotFiniteIsAnError)
                    "constant 'w' has values that are not finite");
 }
 
-// y = x w + b; the range is that of each run. With weights and inputs that are whole steps there is
-// nothing to round away.
+// y = x w + b; the range is that of each run. With weights and inputs that are multiples of the
+// step nothing is rounded.
 TEST_F(QuantizeTest, DynamicOnesNeedNoRanges)
 {
     EXPECT_EQ(destroy_graph(graph_), 0);
@@ -344,8 +344,8 @@ TEST_F(QuantizeTest, DynamicOnesTakeNothingElse)
     expect_failure(how, TENGINE_EINVAL, "dynamic is set, and so is per_channel");
 }
 
-// y = Conv(x) with weights 100 and 1: with one scale the second has one step of 127, with a scale
-// of its own all of them.
+// y = Conv(x) with weights 100 and 1: with one scale the second has one of 127 steps, with its own
+// scale all of them.
 TEST_F(QuantizeTest, AChannelHasItsScaleUnlessTheWeightHasOne)
 {
     EXPECT_EQ(destroy_graph(graph_), 0);
@@ -375,7 +375,7 @@ TEST_F(QuantizeTest, AChannelHasItsScaleUnlessTheWeightHasOne)
     expect_failure(how, TENGINE_EINVAL, "per_channel is 2: expected 0, 1 or TENGINE_PER_TENSOR");
 }
 
-// y = ReLU(Convolution(x)) of Tengine, written as a tmfile of int8 tensors.
+// y = ReLU(Convolution(x)) of Tengine, saved as a tmfile of int8 tensors.
 TEST_F(QuantizeTest, OperatorsOfTengineBecomeATmfileOfBytes)
 {
     EXPECT_EQ(destroy_graph(graph_), 0);

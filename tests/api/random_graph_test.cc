@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs of random operators, wires, types, shapes and attributes: most make no sense, and each has
-// to end with a result or with a message. Most telling with the address sanitizer.
+// Graphs of random operators, connections, types, shapes and attributes: most are invalid, and each
+// has to end with a result or with a message. Most useful with the address sanitizer.
 #include <algorithm>
 #include <cstring>
 #include <random>
@@ -41,7 +41,7 @@ class RandomGraph
     }
     ~RandomGraph() { EXPECT_EQ(destroy_graph(graph_), 0); }
 
-    // Prepares and runs; true if that succeeded, otherwise there is a message.
+    // Prepares and runs; whether that succeeded. Otherwise there is a message.
     bool run()
     {
         clr_tengine_errno();
@@ -136,7 +136,7 @@ class RandomGraph
     int pick(size_t number) { return pick(static_cast<int>(number)); }
 
     std::mt19937 random_;
-    const bool same_;  // all tensors alike, so that more graphs make sense
+    const bool same_;  // whether all tensors are alike, so that more graphs are valid
     graph_t graph_ = nullptr;
     std::vector<tensor_t> tensors_;
     std::vector<std::string> names_;  // of nodes, without constants

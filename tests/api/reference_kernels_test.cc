@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The option CPU.kernels: `reference` has every node computed by the plain kernel of its operator.
+// The option CPU.kernels: `reference` makes the plain kernel of its operator compute every node.
 #include <cmath>
 #include <gtest/gtest.h>
 #include <string>
@@ -20,7 +20,7 @@ struct Result
 class ReferenceKernelsTest : public ApiTest
 {
   protected:
-    // A convolution, and the activation that fast kernels compute with it.
+    // Runs a convolution, and the activation that fast kernels fuse with it.
     static Result run(const char* kernels)
     {
         Result result;

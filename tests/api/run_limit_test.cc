@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounds that would go on for too long: ended by the option run.watchdog_ms, and by the program.
+// Rounds that would not end: ended by the option run.watchdog_ms, and by the program.
 #include <atomic>
 #include <chrono>
 #include <limits>
@@ -59,7 +59,7 @@ std::string body_attribute(const std::string& body)
     return Message().bytes(1, "body").bytes(6, body).number(20, 5).text();
 }
 
-// Names of a body end with `depth`: there may be one in another.
+// Names of a body end with `depth`: bodies may be nested.
 std::string loop_body(int depth)
 {
     const std::string at = std::to_string(depth), in = "v" + at, out = "w" + at;
@@ -125,7 +125,7 @@ class RunLimitTest : public ApiTest
     graph_t graph_ = nullptr;
 };
 
-// Asks until there is something to end.
+// Tries to cancel until there is a run to end.
 class Canceller
 {
   public:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that runs out in a run of a prepared graph, or in its preparation for another shape: each
-// allocation fails in turn. The call says so, nothing leaks, and the next one, with memory, has the
-// right result. Graphs whose shapes depend on data, with bodies and sequences.
+// Memory is exhausted in a run of a prepared graph, or in its preparation for another shape: each
+// allocation fails in turn. The call reports it, there is no leak, and the next call, with memory,
+// has the right result. Graphs with shapes that depend on data, with bodies and sequences.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -68,7 +68,7 @@ struct Case
     std::string (*make)();
     int threads;
     const char* scheduler;
-    long step = 1;  // each of so many allocations fails
+    long step = 1;  // every `step`-th allocation fails
 };
 
 class RunShortageTest : public ApiTest, public testing::WithParamInterface<Case>
@@ -155,7 +155,7 @@ class RunShortageTest : public ApiTest, public testing::WithParamInterface<Case>
     const Values* x_ = nullptr;
 };
 
-// Other sizes in each run, so that each plans again.
+// Each run has other sizes, so that each plans again.
 TEST_P(RunShortageTest, TheNextRunIsRight)
 {
     const Values of_few = expect_of(few_), of_many = expect_of(many_);

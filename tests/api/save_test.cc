@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // save_graph: from one format to the other and back. The contents of the files are tested with the
-// serializers, the conversion of operators with these.
+// serializers, the conversion of operators here.
 #include <unistd.h>
 
 #include <filesystem>
@@ -37,7 +37,8 @@ class SaveTest : public ApiTest
 
     std::string path(const std::string& name) const { return folder_ + "/" + name; }
 
-    // The graph after a journey through a file of `format`; the original is destroyed.
+    // Returns the graph after saving to and loading from a file of `format`; the original is
+    // destroyed.
     graph_t journey(graph_t graph, const char* format)
     {
         const std::string file = path(format);
@@ -198,8 +199,7 @@ TEST_F(SaveTest, OfAGraphThatIsCutShortOnnxGetsWhatLiesBetween)
     EXPECT_EQ(destroy_graph(graph), 0);
 }
 
-// The name does not matter. A program may save to that file all the same: the graph keeps the old
-// file.
+// Any name works. A program may save to the file that it has loaded: the graph keeps the old file.
 TEST_F(SaveTest, AGraphKnowsTheFileThatItWasLoadedFrom)
 {
     const graph_t made = create_convolution();
@@ -244,7 +244,7 @@ TEST_F(SaveTest, FailuresAreToldAndLeaveNothing)
     EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 
-// A file that is there stays when it cannot be written again.
+// An existing file stays if it cannot be written again.
 TEST_F(SaveTest, AnOldFileSurvivesAFailure)
 {
     const std::string file = path("old.onnx");

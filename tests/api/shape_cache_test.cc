@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that change the shapes of inputs again and again: results are those of a graph that was
-// never prepared for anything else, and memory does not grow.
+// Programs that change the shapes of inputs repeatedly: results are those of a graph that was
+// prepared for one shape only, and memory does not grow.
 #include <random>
 
 #include "fixture.h"
@@ -74,7 +74,7 @@ TEST_F(ShapeCacheTest, ThreadsMayChangeTheirNumber)
     EXPECT_EQ(destroy_graph(graph), 0);
 }
 
-// A program may write to the buffer of a constant whenever nothing runs, without a call.
+// A program may write to the buffer of a constant while nothing runs, without a call.
 TEST_F(ShapeCacheTest, WeightsThatTheProgramWritesCount)
 {
     const graph_t graph = create_small_network();
@@ -114,7 +114,7 @@ TEST_F(ShapeCacheTest, WhatIsKeptIsCounted)
     ASSERT_EQ(get_graph_memory(graph, &one, sizeof one), 0);
     prepare(graph, 5);
     ASSERT_EQ(get_graph_memory(graph, &two, sizeof two), 0);
-    // An arena and steps for each; packed constants, if there are any, serve both.
+    // Each has an arena and steps; packed constants, if there are any, are shared.
     EXPECT_GT(two.device_bytes, one.device_bytes);
     EXPECT_GE(two.border_bytes, 2 * one.border_bytes);
     tengine_device_memory device = {};
@@ -134,7 +134,7 @@ TEST_F(ShapeCacheTest, TenThousandChangesTakeNoMemory)
     const graph_t graph = create_relu_graph();
     const tensor_t x = get_graph_tensor(graph, "x");
     const auto change = [&](int i) {
-        // Three shapes that come again and, now and then, one that does not fit in beside them.
+        // Three recurring shapes and, sometimes, one that the cache has no room for.
         const int size = i % 8 == 7 ? 100 + i / 8 % 5 : 10 + i % 3;
         ASSERT_EQ(set_tensor_shape(x, &size, 1), 0);
         ASSERT_EQ(prerun_graph(graph), 0) << get_tengine_error();

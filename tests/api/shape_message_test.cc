@@ -53,7 +53,7 @@ TEST_F(ShapeMessageTest, DataOfAnotherSize)
                     "batch x width, given 2x3");
 }
 
-// Two inputs whose lengths meet only in a run.
+// Two inputs whose lengths are compared only in a run.
 TEST_F(ShapeMessageTest, AFailureOfARun)
 {
     const std::string bytes =

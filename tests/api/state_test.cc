@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random walks over the functions of a graph's life against a model of its states: each call must
-// succeed or fail with TENGINE_ESTATE exactly as c_api.h says. Also: preparing again and again
-// does not grow.
+// succeed or fail with TENGINE_ESTATE exactly as c_api.h says. Also: repeated preparation does not
+// grow memory.
 
 #include <random>
 #include <vector>
@@ -142,7 +142,7 @@ TEST_F(StateTest, ReshapeAndPrerunDoNotGrow)
         round(i % 2 ? 1000 : 10);
     const LiveMemory after = measure_live_memory();
     EXPECT_EQ(after.blocks, before.blocks);
-    EXPECT_LE(after.bytes, before.bytes + 4096);  // a block may be a little larger than asked for
+    EXPECT_LE(after.bytes, before.bytes + 4096);  // a block may be a little larger than requested
     EXPECT_EQ(destroy_graph(graph), 0);
 }
 

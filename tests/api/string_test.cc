@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// string.h: strings as inputs, constants and results, and how long they last.
+// string.h: strings as inputs, constants and results, and their lifetime.
 #include "tengine/string.h"
 
 #include "fixture.h"
@@ -42,7 +42,7 @@ class StringTest : public ApiTest
         ApiTest::TearDown();
     }
 
-    // y = op(x, w), where w is only there if it has strings.
+    // y = op(x, w), where w exists only if it has strings.
     void make(const std::string& op, int output_type, const std::vector<std::string>& w = {},
               const std::string& type = vector_type(kString))
     {
@@ -91,7 +91,7 @@ TEST_F(StringTest, GoInAndComeOut)
     EXPECT_EQ(get_tensor_data_type(x_), TENGINE_DT_STRING);
     char text[] = "own";
     feed({text, "", "h\xc3\xa4user", "own"});
-    text[0] = 'X';  // it was copied
+    text[0] = 'X';  // the string was copied
     run();
     const char* expected[] = {"own", "", "h\xc3\xa4user", "own"};
     for (int i = 0; i < 4; ++i)
@@ -190,7 +190,7 @@ TEST_F(StringTest, TheirPointersAreNotTheProgramsToSet)
     EXPECT_TRUE(failed_with(TENGINE_EDTYPE));
     EXPECT_EQ(get_tensor_buffer(x_), nullptr);
     EXPECT_TRUE(failed_with(TENGINE_EDTYPE));
-    // Numbers do not become pointers.
+    // Numbers are not interpreted as pointers.
     ASSERT_EQ(set_tensor_data_type(x_, TENGINE_DT_INT64), 0);
     ASSERT_EQ(set_tensor_data(x_, bytes, 8), 0) << get_tengine_error();
     ASSERT_EQ(set_tensor_data_type(x_, TENGINE_DT_STRING), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs on several threads at once, with contexts of their own or a shared one. Most telling with
-// the thread sanitizer.
+// Graphs on several threads, with contexts of their own or a shared one. Most useful with the
+// thread sanitizer.
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -82,7 +82,7 @@ TEST_F(ThreadTest, GraphsRunAtOnce)
     }
 }
 
-// The last graph of a context that its program has let go of frees it, whichever that is.
+// The last graph of a context that its program has destroyed frees it, whichever graph that is.
 TEST_F(ThreadTest, GraphsOfADestroyedContextEndTogether)
 {
     for (int round = 0; round < 20; ++round) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // create_graph with tmfiles: from a path, from memory that is taken over, from memory that is not,
-// and the ownership afterwards. The model is saved by the library itself.
+// and the ownership afterwards. The library itself saves the model.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -17,10 +17,10 @@
 namespace tengine {
 namespace {
 
-// Long enough to be used where they lie.
+// Long enough to be used in place.
 const std::vector<float> kWeights(20, 2.5f);
 
-// y = Relu(x), which goes as an extension record, and a constant.
+// y = Relu(x), which is saved as an extension record, and a constant.
 std::string make_tmfile()
 {
     const graph_t graph = create_relu_graph();
@@ -58,7 +58,7 @@ class TmfileSourceTest : public ApiTest
     }
     void TearDown() override
     {
-        // Tengine Lite logs an error when all is well.
+        // Tengine Lite logged an error for valid files.
         EXPECT_EQ(take_logged_failures(), std::vector<std::string>());
         ApiTest::TearDown();
     }
@@ -79,7 +79,7 @@ TEST_F(TmfileSourceTest, PathIsMapped)
     std::ofstream(path, std::ios::binary) << bytes_;
     const graph_t graph = create_graph(nullptr, "tengine", path.c_str());
     ASSERT_NE(graph, nullptr) << get_tengine_error();
-    // As benchmark programs do; the file stays as it is.
+    // Sets values as benchmark programs do; the file does not change.
     const tensor_t w = get_graph_tensor(graph, "w");
     static_cast<float*>(get_tensor_buffer(w))[0] = 9;
     std::ifstream stream(path, std::ios::binary);
@@ -94,7 +94,7 @@ TEST_F(TmfileSourceTest, PathIsMapped)
     EXPECT_TRUE(failed_with(TENGINE_EINVAL));
 }
 
-// A leak or a second free is for the address sanitizer to see.
+// The address sanitizer detects a leak or a double free.
 TEST_F(TmfileSourceTest, MemoryIsTakenOver)
 {
     for (const char* format : {"tengine:m", "anything:m", ":m", "tengine:mem"}) {

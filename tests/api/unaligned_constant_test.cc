@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Large constants of an ONNX file stay where they are, at any address. Their readers must get the
-// values that they get from a copy of the file (model.map=0).
+// Large constants of an ONNX file are used in place, at any address. Their readers must get the
+// same values as from a copy of the file (model.map=0).
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct Case
     std::function<void(graph_t graph, tensor_t x)> build;
 };
 
-// Small, and none like its neighbours.
+// Small values, none equal to its neighbours.
 tensor_t add_weights(graph_t graph, const char* name, const std::vector<int>& dims)
 {
     size_t number = 1;
@@ -87,7 +87,7 @@ void build_folded(graph_t graph, tensor_t x)
     add_node(graph, "y", "ai.onnx.MatMul", {x, turned});
 }
 
-// Both as weights and as a table.
+// The constant is used both as weights and as a table.
 void build_tied(graph_t graph, tensor_t x)
 {
     const tensor_t table = add_weights(graph, "w", {64, 300});
@@ -98,7 +98,7 @@ void build_tied(graph_t graph, tensor_t x)
     set_int(graph, "y", "axis", 0);
 }
 
-// Its shapes depend on data, so that kernels are chosen in the run.
+// The shapes depend on data, so that kernels are chosen in the run.
 void build_dynamic(graph_t graph, tensor_t x)
 {
     const tensor_t places = add_node(graph, "places", "NonZero", {x}, TENGINE_DT_INT64);
@@ -179,7 +179,7 @@ class UnalignedConstantTest : public ApiTest, public testing::WithParamInterface
         return std::string(std::istreambuf_iterator<char>(file), {});
     }
 
-    // The file, all of it moved by `shift` + 2 bytes.
+    // Writes the file with everything moved by `shift` + 2 bytes.
     std::string write(size_t shift) const
     {
         std::string path = folder_ + "/" + std::to_string(shift) + ".onnx";
@@ -218,7 +218,7 @@ class UnalignedConstantTest : public ApiTest, public testing::WithParamInterface
         return memory.mapped_bytes;
     }
 
-    // The results from a copy of the file.
+    // Returns the results from a copy of the file.
     static std::vector<float> expect(const std::string& path)
     {
         const context_t context = create_context("copied", 0);
@@ -231,7 +231,7 @@ class UnalignedConstantTest : public ApiTest, public testing::WithParamInterface
         return results;
     }
 
-    // check(graph, expected results) for a file of each alignment.
+    // Calls check(graph, expected results) for a file of each alignment.
     template <class Check>
     void for_each_shift(const Check& check)
     {
@@ -309,7 +309,7 @@ TEST_P(UnalignedConstantTest, IsSavedInBothFormats)
     });
 }
 
-// They are converted where they are.
+// The constants are converted in place.
 TEST_P(UnalignedConstantTest, ComputesInEveryPrecision)
 {
     for_each_shift([](graph_t graph, const std::vector<float>& expected) {
@@ -326,7 +326,7 @@ TEST_P(UnalignedConstantTest, ComputesInEveryPrecision)
     });
 }
 
-// Equal to a run beside a device that takes nothing, for which all constants are converted at once.
+// Equal to a run with a device that takes no node, for which all constants are converted at once.
 TEST_P(UnalignedConstantTest, IsConvertedToTheSameBits)
 {
     const test::TestDevice idle("IDLE", {"Sin"});
@@ -343,7 +343,7 @@ TEST_P(UnalignedConstantTest, IsConvertedToTheSameBits)
     destroy_context(context);
 }
 
-// The other device is not known to take constants at any address, so that it gets copies.
+// The other device may not support constants at any address, so that it gets copies.
 TEST_P(UnalignedConstantTest, ComputesBesideAnotherDevice)
 {
     const context_t context = create_context("two devices", 0);

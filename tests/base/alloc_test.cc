@@ -9,8 +9,8 @@
 
 #include "tengine/export.h"
 
-// Sanitizers end the program when an allocation cannot be met; here that must be an answer. Their
-// run time looks these functions up, so the executable must export them.
+// Sanitizers end the program when an allocation fails; here they must return NULL. Their run time
+// looks these functions up, so that the executable must export them.
 extern "C" TENGINE_API const char* __asan_default_options();
 extern "C" TENGINE_API const char* __tsan_default_options();
 
@@ -51,7 +51,7 @@ TEST(Alloc, SmallBlocksAreZero)
     for (size_t size : {1, 7, 300}) {
         char* used = static_cast<char*>(alloc_small_memory(size));
         memset(used, 0xff, size);
-        free_memory(used);  // the next one is likely to lie there
+        free_memory(used);  // the next block probably gets this address
         char* memory = static_cast<char*>(alloc_small_memory(size));
         ASSERT_NE(nullptr, memory);
         EXPECT_EQ(0u, reinterpret_cast<uintptr_t>(memory) % alignof(max_align_t));

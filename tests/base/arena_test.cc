@@ -101,7 +101,7 @@ TEST_F(Arena, WhatIsTakenCountsInWholeGrains)
     EXPECT_EQ(arena_.peak, 2u);
 }
 
-// Whatever the order in which neighbours are given back, they become one block again.
+// In any order of frees, neighbours become one block again.
 TEST_F(Arena, NeighboursJoin)
 {
     std::vector<int> order = {0, 1, 2, 3, 4};
@@ -117,7 +117,7 @@ TEST_F(Arena, NeighboursJoin)
     } while (std::next_permutation(order.begin(), order.end()));
 }
 
-// The list of a class is searched when nothing larger is left: 33 grains are in the class of 32.
+// The list of a class is searched if no larger block is left: 33 grains are in the class of 32.
 TEST_F(Arena, ABlockThatFitsExactlyIsFound)
 {
     start(33 * ARENA_GRAIN + 2 * ARENA_GRAIN);
@@ -136,15 +136,15 @@ struct Piece
 class RandomArena : public Arena, public testing::WithParamInterface<unsigned>
 {
   protected:
-    // Sizes of all orders of magnitude, small ones most often.
+    // Picks sizes of all orders of magnitude, small ones most often.
     size_t pick_size()
     {
         const int bits = static_cast<int>(random_() % 15);
         return random_() % (size_t{1} << bits);
     }
 
-    // Takes a block if there is one and fills it; the block lies inside, is aligned and overlaps
-    // nothing.
+    // Takes a block if there is one and fills it; the block is inside the arena, aligned and
+    // overlaps no other.
     void take_piece()
     {
         const size_t size = pick_size();
@@ -212,8 +212,8 @@ TEST_P(RandomArena, AgreesWithTheModel)
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomArena, testing::Range(0u, 8u));
 
-// Blocks of 1 to 128 grains that come and go at random never fail while a fifth of the arena is
-// free, whatever holes they leave.
+// Random blocks of 1 to 128 grains never fail while a fifth of the arena is free, however
+// fragmented it is.
 TEST_F(Arena, RandomUseWastesLittle)
 {
     constexpr size_t kLive = 1 << 20;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/bandwidth.h: a figure that can be believed, the same for all threads.
+// base/bandwidth.h: a plausible figure, the same for all threads.
 #include "base/bandwidth.h"
 
 #include <cstdlib>
@@ -25,7 +25,7 @@ TEST(Bandwidth, IsMeasuredOnceForAllThreads)
         EXPECT_EQ(answer, get_copy_bandwidth());
 }
 
-// Bytes that a call takes from an arena of this size.
+// Returns the bytes that a call takes from an arena of this size.
 size_t count_bytes_taken(size_t arena_size)
 {
     std::vector<char> memory(arena_size);

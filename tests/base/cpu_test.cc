@@ -122,7 +122,7 @@ TEST(Cpu, FeatureBitsAreDistinct)
 }
 
 #if defined(__x86_64__)
-// The kernel's own list, which it writes with '_' where we have '.' or nothing.
+// The kernel's own list, which has '_' in place of '.' or no character.
 TEST(Cpu, FeaturesAgreeWithTheKernel)
 {
     std::ifstream file("/proc/cpuinfo");
@@ -167,7 +167,7 @@ TEST(Cpu, CacheSizesAreSane)
     EXPECT_TRUE(cache.l3 == 0 || cache.l3 >= cache.l2 / 4);
 }
 
-// Kernels size their scratch by it before the runs, and cut their work by it in each.
+// Kernels size their scratch by it before the runs, and split their work by it in each.
 TEST(Cpu, CacheSizesStayTheSame)
 {
     const cpu_cache_size_t first = get_cpu_cache_size();

@@ -70,7 +70,7 @@ TEST(Error, EveryCodeHasItsOwnTextAndValue)
     EXPECT_STREQ("unknown error code", tengine_error_text(-12345));
 }
 
-// Terminals, to which messages go, take names of hostile models for commands.
+// Terminals, which print messages, would execute control sequences in names of hostile models.
 TEST(Error, NamesControlNoTerminal)
 {
     tengine_error_set(TENGINE_EINVAL, "Relu '%s': bad", "a\033[31m\r\x7f\xc2\x9b\xc3\xa4\xc2");

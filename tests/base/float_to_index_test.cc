@@ -13,7 +13,7 @@
 namespace tengine {
 namespace {
 
-// The integer part, or the nearest integer that there is.
+// Returns the integer part, or the nearest representable integer.
 int64_t truncate(double value)
 {
     const bool is_negative = std::signbit(value);

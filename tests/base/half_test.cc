@@ -28,7 +28,7 @@ struct Reference
         return sign * std::ldexp((1 << kFraction) + fraction, exponent - kBias - kFraction);
     }
 
-    // The code of any number but NaN.
+    // Returns the code of any number except NaN.
     static int encode(float value)
     {
         const int sign = std::signbit(value) ? 0x8000 : 0;
@@ -38,7 +38,7 @@ struct Reference
         int exponent = std::ilogb(magnitude);
         if (exponent < 1 - kBias) exponent = 1 - kBias;
         // The mantissa in units of the last place; it may carry into the next exponent, which the
-        // sum takes care of.
+        // addition handles.
         const int units =
             static_cast<int>(std::nearbyint(std::ldexp(magnitude, kFraction - exponent)));
         const int bits = ((exponent + kBias - 1) << kFraction) + units;
@@ -79,8 +79,8 @@ TEST(Half, AllFp16ValuesRoundTrip)
         const uint16_t half = static_cast<uint16_t>(bits);
         const int expected = is_nan(bits, Fp16::kInfinity) ? bits | 0x200 : bits;
         ASSERT_EQ(expected, plain_fp32_to_fp16(plain_fp16_to_fp32(half)));
-        // GCC takes two native conversions for none where it sees them together, and a NaN then
-        // stays signalling.
+        // GCC removes two native conversions that it sees together, and a NaN then stays
+        // signalling.
         volatile const float value = fp16_to_fp32(half);
         ASSERT_EQ(expected, fp32_to_fp16(value));
     }

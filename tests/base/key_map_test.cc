@@ -23,7 +23,7 @@ TEST(KeyMap, AnEmptyOneHasNothing)
     release_key_map(&map);
 }
 
-// Keys that differ in their highest bits alone share a bucket.
+// Keys that differ only in their highest bits share a bucket.
 TEST(KeyMap, ValuesOfAKeyComeTheLastOneFirst)
 {
     key_map_t map = {};

@@ -63,7 +63,7 @@ TEST_F(MappedFileTest, ACopyDoesNotFollowTheFile)
     ASSERT_EQ(read(bytes), TENGINE_OK) << tengine_error_message();
     fs::resize_file(path_, 0);
     EXPECT_EQ(std::string(file_.bytes, file_.size), bytes);
-    file_.bytes[0] = 'y';  // may be written
+    file_.bytes[0] = 'y';  // the copy is writable
 }
 
 TEST_F(MappedFileTest, WhatCannotBeReadIsSaid)
@@ -74,7 +74,7 @@ TEST_F(MappedFileTest, WhatCannotBeReadIsSaid)
     EXPECT_EQ(file_.bytes, nullptr);
 }
 
-// Files of this file system say that they have a page.
+// This file system reports that the files have a page.
 TEST_F(MappedFileTest, AFileThatEndsEarlyIsAnError)
 {
     const char* path = "/sys/kernel/mm/transparent_hugepage/enabled";
@@ -96,7 +96,7 @@ TEST_F(MappedFileTest, DroppedPagesOfACopyComeBack)
     drop_mapped_bytes(file_.bytes, file_.size);
     EXPECT_EQ(bytes(), text);
     EXPECT_EQ(check_mapped_file(&file_), TENGINE_OK);
-    file_.bytes[0] = 'y';  // may be written
+    file_.bytes[0] = 'y';  // the copy is writable
 }
 
 TEST_F(MappedFileTest, ALimitOfFilesDoesNotEndTheProcess)
@@ -122,7 +122,7 @@ TEST_F(MappedFileTest, PagesThatAreGoneAreZeroesAndAnError)
     EXPECT_EQ(file_.bytes[4095], 'x');
     EXPECT_EQ(file_.bytes[99999], '\0');
     EXPECT_EQ(file_.bytes[50000], '\0');
-    write(std::string(100000, 'x'));  // as before, but zeroes were read
+    write(std::string(100000, 'x'));  // the same size, but zeros were read
     EXPECT_EQ(check_mapped_file(&file_), TENGINE_EIO);
     EXPECT_NE(std::string(tengine_error_message()).find("was changed in place"), std::string::npos);
 }
@@ -145,7 +145,7 @@ TEST_F(MappedFileTest, ATimeOrALengthTellsAChange)
     EXPECT_EQ(check_mapped_file(&file_), TENGINE_OK);
 }
 
-// More files than one block of the list has, and again.
+// Maps more files than a block of the list has, and again.
 TEST_F(MappedFileTest, ManyFilesAreGuarded)
 {
     if (!tengine::test::faults_have_addresses())
@@ -185,15 +185,15 @@ TEST_F(MappedFileTest, AnotherHandlerGetsItsSignals)
     EXPECT_EQ(std::signal(SIGBUS, before), see) << "it is the program's again";
     write("xyz");
     ASSERT_EQ(map(), TENGINE_OK);
-    std::signal(SIGBUS, see);  // the program's is left alone
+    std::signal(SIGBUS, see);  // the program's own handler is kept
     unmap_file(&file_);
     EXPECT_EQ(std::signal(SIGBUS, before), see);
 }
 
-// Not a fault of a guarded file: the process ends as ever.
+// This is not a fault of a guarded file: the process ends as without the library.
 TEST_F(MappedFileTest, OtherSignalsEndTheProcess)
 {
-    const auto before = std::signal(SIGBUS, SIG_DFL);  // a sanitizer has its own
+    const auto before = std::signal(SIGBUS, SIG_DFL);  // a sanitizer has its own handler
     write("xyz");
     ASSERT_EQ(map(), TENGINE_OK);
     EXPECT_EXIT(std::raise(SIGBUS), testing::KilledBySignal(SIGBUS), "");

@@ -32,7 +32,7 @@ size_t round_up(size_t size, size_t alignment)
     return (size + alignment - 1) / alignment * alignment;
 }
 
-// The largest sum of sizes that live at one step: no plan needs less.
+// Returns the largest sum of sizes that live at one step: every plan needs at least this.
 size_t lower_bound(const Blocks& blocks, size_t alignment)
 {
     size_t most = 0;
@@ -117,8 +117,8 @@ TEST(MemoryPlan, UsesAreInclusive)
 
 TEST(MemoryPlan, PutsABlockIntoTheSmallestGapThatHoldsIt)
 {
-    // At steps 0..9 live 1000, 900, 800 and 700 in this order of offsets; 900 ends before step 5
-    // and 700 (replaced by 300 later on) leaves the smaller hole for the last block.
+    // At steps 0..9 the blocks 1000, 900, 800 and 700 live, in this order of offsets; 900 ends
+    // before step 5, and 700 (replaced by 300 later) leaves the smaller hole for the last block.
     Blocks blocks = {{1000, 0, 9, 0}, {900, 0, 4, 0}, {800, 0, 9, 0},
                      {700, 0, 4, 0},  {600, 0, 9, 0}, {500, 5, 9, 0}};
     EXPECT_EQ(4000u, plan(&blocks, 1));
@@ -176,7 +176,8 @@ TEST(MemoryPlan, BadArguments)
 
 // ---- more blocks than are placed by size ----
 
-// check_plan() by a sweep over the steps: the blocks that live at one are sorted by their offsets.
+// Checks a plan like check_plan(), by a sweep over the steps: the blocks that live at a step are
+// sorted by their offsets.
 void check_large_plan(Blocks blocks, size_t total)
 {
     std::sort(blocks.begin(), blocks.end(),
@@ -219,8 +220,9 @@ TEST(MemoryPlan, ALongChainNeedsTwoBuffers)
     check_large_plan(blocks, 256);
 }
 
-// Eight times the blocks: eight times the time, and twice that where caches no longer hold them;
-// quadratic would be 64. The best of several attempts counts, since machines are shared.
+// Eight times the blocks may take eight times the time, and twice that if caches no longer hold
+// them; a quadratic algorithm would take 64. The best of several attempts counts, since machines
+// are shared.
 constexpr double kMostGrowth = 32;
 
 double measure_growth(Blocks (*make)(int num))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/replace_file.h: the file itself, the files beside it, and paths that are no regular files.
+// base/replace_file.h: the file itself, other files in its folder, and paths that are not regular
+// files.
 #include "base/replace_file.h"
 
 #include <fcntl.h>
@@ -110,7 +111,7 @@ TEST_F(ReplaceFile, AProtectedFileStays)
     EXPECT_EQ(content_of(file), "old");
 }
 
-// It is opened without waiting for a reader, and stays.
+// The pipe is opened without waiting for a reader, and is kept.
 TEST_F(ReplaceFile, WhatIsNoRegularFileIsRefused)
 {
     const std::string pipe = path("pipe");
@@ -140,7 +141,7 @@ TEST_F(ReplaceFile, LinksLeadToTheFile)
     EXPECT_EQ(content_of(file), "new");
     EXPECT_TRUE(fs::is_symlink(path("far")));
     EXPECT_TRUE(fs::is_symlink(path("folder/near")));
-    // One that leads to no file yet.
+    // The link's target does not exist yet.
     fs::create_symlink("folder/late", path("early"));
     EXPECT_EQ(replace(path("early"), "new"), TENGINE_OK) << tengine_error_message();
     EXPECT_EQ(content_of(path("folder/late")), "new");
@@ -175,7 +176,7 @@ TEST_F(ReplaceFile, APlantedLinkIsRefused)
     EXPECT_EQ(put_file(path("none").c_str(), "file", "new", 3), TENGINE_EIO);
 }
 
-// A user who made the file first does not get to write to ours.
+// A user who created the file first cannot write to the new one.
 TEST_F(ReplaceFile, PermissionsOfAnotherUsersFileAreNotTakenOver)
 {
     const std::string file = make("file", "old");
@@ -199,8 +200,8 @@ TEST_F(ReplaceFile, APlantedLinkIsNotFollowed)
     EXPECT_EQ(content_of(file), "new");
 }
 
-// The file of a killed writer goes; one that a writer at work has locked, one with another name, a
-// folder and a link stay.
+// The file of a killed writer is removed; a file that an active writer has locked, one with another
+// name, a folder and a link stay.
 TEST_F(ReplaceFile, WhatAKilledWriterLeftIsRemoved)
 {
     const std::string left = make("tengine-0123456789abcdef.unfinished", "half");
@@ -268,7 +269,7 @@ TEST_F(ReplaceFile, APathThatLeadsNowhere)
     expect_refused(make("file", "old") + "/file", "Not a directory");
     expect_refused(path(std::string(300, 'x')), "File name too long");
     EXPECT_EQ(replace(path(std::string(5000, 'x')), "new"), TENGINE_EIO);
-    // The names beside it need not be longer than the file system takes.
+    // Temporary names need not be longer than the file system allows.
     EXPECT_EQ(replace(path(std::string(255, 'x')), "new"), TENGINE_OK) << tengine_error_message();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/small_file.h: files that are read whole, and those that are refused without waiting.
+// base/small_file.h: files that are read completely, and those that are refused without waiting.
 #include "base/small_file.h"
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/small_float.h against values by ldexp() and a search of the nearest, which share nothing
+// base/small_float.h against values by ldexp() and a search for the nearest, which share no code
 // with it, and base/packed_bits.h.
 #include "base/small_float.h"
 
@@ -16,14 +16,14 @@
 namespace tengine {
 namespace {
 
-// The five formats with a sign as their specifications have them.
+// The five formats with a sign, by their specifications.
 struct Expected
 {
     int data_type;
     int exponent_bits, mantissa_bits, bias;
     int finite;            // magnitudes 0 to finite - 1 are numbers
-    double greatest;       // the last of them
-    int over;              // magnitude that is too large a number without saturation; -1: NaN
+    double greatest;       // the last of these numbers
+    int over;              // magnitude of a number that is too large, without saturation; -1: NaN
     bool has_minus_zero;   // else its code is NaN
     bool is_nan_possible;  // else NaN is -0
 };
@@ -61,7 +61,7 @@ class SmallFloat : public testing::TestWithParam<Expected>
         return std::isnan(small_float_to_double(format, static_cast<uint8_t>(code)));
     }
 
-    // The code of a number that rounds to one of the format's.
+    // Returns the code of a number, by search.
     int slow_code(double value) const
     {
         int nearest = 0;
@@ -104,8 +104,8 @@ TEST_P(SmallFloat, EveryCodeIsItsNumberAndComesBack)
     }
 }
 
-// Every value and every midpoint, with the doubles next to them: where rounding may change. The
-// nearest doubles show that nothing is rounded to float first.
+// Tests every value and every midpoint, with the doubles next to them: where rounding may change.
+// The neighbouring doubles show that values are not rounded to float first.
 TEST_P(SmallFloat, RoundsRightAtEveryBoundary)
 {
     for (int i = 0; i + 1 < expected.finite; ++i) {
@@ -125,8 +125,8 @@ TEST_P(SmallFloat, RoundsRightAtEveryBoundary)
 TEST_P(SmallFloat, SaturatesOrNot)
 {
     const double step = expected.greatest - value_of(expected, expected.finite - 2);
-    // As far above the greatest as a number that rounds to the next, and still the greatest: with
-    // an even code the middle is.
+    // As far above the largest as a number that would round to the next; it still rounds to the
+    // largest: with an even code, so does the midpoint.
     const double limit = expected.greatest + step / 2;
     const bool is_even = expected.finite % 2 == 1;
     EXPECT_EQ(double_to_small_float(format, is_even ? limit : std::nextafter(limit, 0), false),

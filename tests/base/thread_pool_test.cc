@@ -112,7 +112,7 @@ TEST(ThreadPool, NullPoolAndOneWorkerRunInline)
     }
 }
 
-// Bodies that wait for each other: passes only if all workers really run at the same time.
+// Bodies wait for each other: the test passes only if all workers run at the same time.
 TEST(ThreadPool, AllWorkersTakePart)
 {
     const int thread_num = 4;
@@ -246,7 +246,7 @@ TEST(ThreadPool, LargestPool)
 #endif
 
 #ifndef TENGINE_TEST_SANITIZED
-// qemu's user mode takes limits of memory and drops them, as its own memory is among it.
+// qemu's user mode ignores memory limits, as its own memory would be part of them.
 bool memory_can_be_limited()
 {
     rlimit before;
@@ -260,7 +260,7 @@ bool memory_can_be_limited()
     return after.rlim_cur == limit.rlim_cur;
 }
 
-// Leaves room for a few stacks, asks for hundreds: the threads already started must end again.
+// Leaves room for a few stacks and requests hundreds: the threads already started must end again.
 void create_with_little_memory()
 {
     rlimit limit = {size_t{256} << 20, size_t{256} << 20};
@@ -279,7 +279,7 @@ TEST(ThreadPoolDeathTest, NotEnoughMemoryForTheThreads)
 }
 #endif
 
-// The mask each started thread has, gathered by holding all of them in a body at once.
+// Returns the mask of each started thread, gathered by holding all of them in a body at once.
 std::vector<uint64_t> worker_masks(thread_pool_t* pool)
 {
     const int size = get_thread_pool_size(pool);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/utf8.h: every code point as RFC 3629 encodes it, and what is none.
+// base/utf8.h: every code point as RFC 3629 encodes it, and invalid sequences.
 #include "base/utf8.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr unsigned kMost = 0x10FFFF;
 
-// In so many bytes, needed or not.
+// Encodes in `length` bytes, even if fewer suffice.
 std::string encode(unsigned code, size_t length)
 {
     if (length == 1) return std::string(1, static_cast<char>(code));

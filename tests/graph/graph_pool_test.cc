@@ -37,8 +37,8 @@ GraphPool share(const OwnedGraph& graph)
     return pool;
 }
 
-// The thread sanitizer starts a thread of its own with a program's first, so there is a first
-// before threads are counted; joined threads may be listed for a moment more.
+// The thread sanitizer starts a thread of its own with a program's first, so that one is started
+// before threads are counted; joined threads may be listed for a moment longer.
 class GraphPoolThreads : public testing::Test
 {
   protected:
@@ -51,7 +51,7 @@ class GraphPoolThreads : public testing::Test
         before = count();
     }
 
-    // `added` more threads than before the test, within a second.
+    // Whether there are `added` more threads than before the test, within a second.
     testing::AssertionResult are_more_by(long added) const
     {
         for (int i = 0; i < 1000 && count() != before + added; ++i)
@@ -93,7 +93,7 @@ TEST_F(GraphPoolThreads, AreThoseOfTheExecutionGraph)
     EXPECT_NE(share(first), nullptr) << "made again";
 }
 
-// The case of a device's call that comes back after the graph was destroyed.
+// A device's call may return after the graph was destroyed.
 TEST_F(GraphPoolThreads, LiveAsLongAsAPartOfAGraphThatIsGone)
 {
     OwnedGraph whole = make_graph(3), part = make_graph(3, whole.get());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names are found whatever happened to the lists, and a twice as large list takes twice the time.
+// Names are found after any change of the lists, and a list of twice the length takes twice the
+// time.
 #include "graph/name_index.h"
 
 #include <chrono>
@@ -139,8 +140,8 @@ TEST_F(NameIndex, IsRightAfterAnyChange)
     EXPECT_GT(graph_->tensor_num, 100);
 }
 
-// Seconds in which a graph of that many tensors and nodes is built and each is looked up; the least
-// of three.
+// Returns the seconds in which a graph of that many tensors and nodes is built and each is looked
+// up; the least of three measurements.
 double time_names(int number)
 {
     double least = 1e9;
@@ -161,8 +162,8 @@ double time_names(int number)
     return least;
 }
 
-// 4 times as many take 4 times as long; if each look-up read the list it would be 16 times. Both
-// are more than the processor's caches hold.
+// 4 times as many names take 4 times as long; if each look-up read the list it would be 16 times.
+// Both lists exceed the processor's caches.
 TEST_F(NameIndex, TakesNoLongerInALongList)
 {
     EXPECT_LT(time_names(100000), 10 * time_names(25000));

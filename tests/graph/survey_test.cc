@@ -38,7 +38,7 @@ TEST_F(SurveyTest, AnotherOneReplacesIt)
 TEST_F(SurveyTest, APartThatOutlivesTheGraphKeepsIt)
 {
     graph* part = create_ir_graph(nullptr);
-    ASSERT_EQ(share_ir_survey(part, whole_, &device_), 0);  // there is none yet
+    ASSERT_EQ(share_ir_survey(part, whole_, &device_), 0);  // the device has none yet
     EXPECT_EQ(get_ir_device_survey(part, &device_), nullptr);
     ASSERT_EQ(keep(whole_, &first_), 0);
     ASSERT_EQ(share_ir_survey(part, whole_, &device_), 0);

@@ -47,7 +47,7 @@ TEST_F(TensorTest, ScalarsEmptyAndSymbolicShapesDiffer)
     EXPECT_EQ(set_ir_tensor_shape(tensor, nullptr, 0), TENGINE_OK);
     EXPECT_TRUE(is_ir_tensor_shape_known(tensor));
     EXPECT_EQ(get_ir_tensor_bytes(tensor), 4u);
-    // Without the 0 it may be as large as an address reaches.
+    // Without the 0 it may be as large as the address space.
     const int empty[] = {3, 0, sizeof(size_t) > 4 ? INT_MAX : INT_MAX / 16};
     EXPECT_EQ(set_ir_tensor_shape(tensor, empty, 3), TENGINE_OK);
     EXPECT_TRUE(is_ir_tensor_shape_known(tensor));
@@ -69,10 +69,10 @@ TEST_F(TensorTest, RejectsShapesThatCannotBe)
     EXPECT_EQ(set_ir_tensor_shape(tensor, negative, 1), TENGINE_ERANGE);
     const int huge[] = {INT_MAX, INT_MAX, INT_MAX, INT_MAX, INT_MAX};
     EXPECT_EQ(set_ir_tensor_shape(tensor, huge, 5), TENGINE_ERANGE);
-    // Zero in one place does not excuse an overflowing product of the others.
+    // A zero dimension does not excuse an overflowing product of the others.
     const int huge_empty[] = {0, INT_MAX, INT_MAX, INT_MAX};
     EXPECT_EQ(set_ir_tensor_shape(tensor, huge_empty, 4), TENGINE_ERANGE);
-    EXPECT_EQ(tensor->dim_num, MAX_SHAPE_DIM_NUM);  // the last good shape is still there
+    EXPECT_EQ(tensor->dim_num, MAX_SHAPE_DIM_NUM);  // the last valid shape is kept
 }
 
 TEST_F(TensorTest, OwnsOrBorrowsData)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often a device is asked to describe itself by programs that read its lists.
+// How often programs that read a device's lists make it describe itself.
 #include "module/description.h"
 
 #include <gtest/gtest.h>
@@ -66,7 +66,7 @@ TEST_F(DescriptionTest, DevicesAreAskedEachForItself)
     EXPECT_EQ(other.describes, 1);
 }
 
-// A compiler that is unregistered leaves its dispatch with other operators.
+// After a compiler is unregistered its dispatch has other operators.
 TEST_F(DescriptionTest, TheCountIsThatOfThePresentAnswer)
 {
     TestDevice device("LISTED", {"Relu", "Neg"});
@@ -88,7 +88,7 @@ TEST_F(DescriptionTest, AnAnswerGoesWithItsDevice)
     EXPECT_STREQ(tengine_device_get_operator("LISTED", 0), "Abs");
 }
 
-// Their operators have other ids when the library starts again.
+// Operators have other ids after the library is initialised again.
 TEST_F(DescriptionTest, AnswersGoWithTheLibrary)
 {
     TestDevice device("LISTED", {"Relu"});

@@ -87,7 +87,7 @@ int accept_part(struct device* /*device*/, struct subgraph* /*part*/)
     return 0;
 }
 
-// A device whose tables end where Tengine's did; the memory behind them is not the tables'.
+// A device whose tables end where Tengine Lite's did; the memory after them does not belong to it.
 class ShortDevice
 {
   public:

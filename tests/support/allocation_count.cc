@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counting allocator: replaces malloc and its kin by functions that count and hand over to
-// glibc.
+// The counting allocator: replaces malloc and its kin by functions that count and call glibc's.
 #include "allocation_count.h"
 
 #include <malloc.h>
@@ -20,7 +19,7 @@ std::atomic<long> live_blocks{0};
 std::atomic<long> live_bytes{0};
 std::atomic<long> peak_bytes{0};
 
-// Whether the call is to be made.
+// Counts a call; whether it may proceed.
 bool begin_allocation()
 {
     const long number = ++allocations;
@@ -97,7 +96,7 @@ void* realloc(void* memory, size_t size)
     if (!begin_allocation()) return nullptr;
     const long old_bytes = memory ? static_cast<long>(malloc_usable_size(memory)) : 0;
     void* moved = __libc_realloc(memory, size);
-    if (!moved && size > 0) return nullptr;  // the old block is still there
+    if (!moved && size > 0) return nullptr;  // the old block still exists
     if (memory) {
         --live_blocks;
         live_bytes -= old_bytes;

@@ -5,14 +5,14 @@
 // False under a sanitizer, which brings an allocator of its own.
 bool can_count_allocations();
 
-// Calls of malloc and its kin so far, by any thread.
+// Returns the calls of malloc and its kin so far, by any thread.
 long count_allocations();
 
-// The call of malloc or its kin whose number from now on this is, by any thread, fails as it does
-// without memory, and with `lasting` all after it; 0: none does.
+// Lets the call with this number from now on, by any thread, fail as if memory were exhausted, and
+// with `lasting` all later ones; 0: none.
 void fail_allocation(long number, bool lasting = false);
 
-// Blocks that are allocated and not freed, and the bytes the allocator set aside for them.
+// The blocks that are allocated and not freed, and the bytes that the allocator reserved for them.
 struct LiveMemory
 {
     long blocks;
@@ -20,6 +20,6 @@ struct LiveMemory
 };
 LiveMemory measure_live_memory();
 
-// The most live bytes at one time since reset_peak_memory(); for programs with one thread.
+// Returns the most live bytes at one time since reset_peak_memory(); for programs with one thread.
 void reset_peak_memory();
 long measure_peak_memory();

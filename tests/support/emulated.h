@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether an emulator runs the tests. It is about twenty times as slow as the processor: tests that
-// try every position try some there, and say how many.
+// try every position try only some of them there, and print the number.
 #pragma once
 
 namespace tengine::test {

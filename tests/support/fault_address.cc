@@ -20,7 +20,7 @@ void see(int, siginfo_t* info, void*)
     siglongjmp(after_fault, 1);
 }
 
-// The address that the handler sees when the first byte is read.
+// Returns the address that the handler sees when the first byte is read.
 void* address_of_fault(const volatile char* bytes)
 {
     struct sigaction action = {}, before = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a handler of SIGBUS learns which address has no page. qemu-arm adds its own offset to the
-// address, so that nothing can be put there.
+// Whether a handler of SIGBUS gets the address without a page. qemu-arm adds its own offset to the
+// address, so that no page can be mapped there.
 #pragma once
 
 namespace tengine::test {

@@ -58,7 +58,7 @@ node* IrBuilder::add(const std::string& op, std::vector<std::string> inputs,
     node* made =
         create_ir_node(graph_, outputs.front().c_str(), get_op_type_by_name(op.c_str()), opset);
     EXPECT_NE(made, nullptr) << tengine_error_message();
-    // As files have it: those of Tengine declare every tensor's type.
+    // As in files: those of Tengine declare every tensor's type.
     const int type = made->op.method->tengine ? TENGINE_DT_FP32 : TENGINE_DT_UNKNOWN;
     const auto at = [&](const std::string& name) -> tensor* {
         if (name.empty()) return nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds small graphs for tests by tensor name: a source graph as a file would give it.
+// Builds small graphs for tests by tensor name: source graphs like those from files.
 #pragma once
 
 #include <cstring>
@@ -20,7 +20,7 @@ class IrBuilder
     IrBuilder(const IrBuilder&) = delete;
     IrBuilder& operator=(const IrBuilder&) = delete;
 
-    // An InputOp node and its tensor.
+    // Adds an InputOp node and its tensor.
     tensor* input(const std::string& name, std::vector<int> dims, int data_type = 0);
 
     template <class T>
@@ -40,9 +40,9 @@ class IrBuilder
         return constant(name, {static_cast<int>(values.size())}, values, TENGINE_DT_INT64);
     }
 
-    // A node of an ONNX operator, or one like "com.microsoft.QGemm", named like its first output;
-    // tensors it names are made when they do not exist. An empty name is an absent input or output.
-    // `opset` 0: the newest.
+    // Adds a node of an ONNX operator, or one like "com.microsoft.QGemm", named like its first
+    // output; creates the tensors that it names and that do not exist. An empty name is an absent
+    // input or output. `opset` 0: the newest.
     node* add(const std::string& op, std::vector<std::string> inputs,
               std::vector<std::string> outputs, int opset = 0);
 
@@ -57,11 +57,11 @@ class IrBuilder
     graph* graph_;
 };
 
-// Node or tensor of a graph by name, null when there is none.
+// Find a node or tensor of a graph by name; null if there is none.
 node* find_node(const graph* graph, const std::string& name);
 tensor* find_tensor(const graph* graph, const std::string& name);
 
-// The execution graph of `source` with default options; null (error set) on failure.
+// Makes the execution graph of `source` with default options; null (error set) on failure.
 graph* make_execution_graph(graph* source);
 
 }  // namespace tengine::test

@@ -8,10 +8,10 @@ struct graph;
 
 namespace tengine::test {
 
-// Nodes of an execution graph that the device `name` runs.
+// Returns the number of nodes of an execution graph that the device `name` runs.
 int count_nodes_on(const struct graph& execution, const std::string& name);
 
-// "node: reason" of every refusal, a line for each.
+// Returns "node: reason" of every refusal, a line for each.
 std::string list_refusals(const struct graph& execution);
 
 }  // namespace tengine::test

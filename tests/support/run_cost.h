@@ -8,8 +8,8 @@ struct graph;
 
 namespace tengine::test {
 
-// Bytes of all tensors of the execution graph and a share of its multiplications, without
-// allocating a run. -1 when it cannot be prepared; then an error is set.
+// Returns the bytes of all tensors of the execution graph plus a share of its multiplications,
+// without allocating a run. -1 if it cannot be prepared; then an error is set.
 int64_t measure_run(graph* source);
 
 }  // namespace tengine::test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device for tests: takes the operators it is told to, runs them with the default device's
-// kernels, counts calls, and misbehaves on demand. It is registered while it lives. Its abilities
-// are in support/devices/scripted_device.h; here it has the comforts of C++.
+// A device for tests: takes the given operators, runs them with the default device's kernels,
+// counts calls, and misbehaves on demand. It is registered during its lifetime.
+// support/devices/scripted_device.h has its abilities; this class is its C++ interface.
 #pragma once
 
 #include <atomic>
@@ -17,16 +17,16 @@ class TestDevice
 {
   public:
     explicit TestDevice(std::string name, std::vector<std::string> operators = {});
-    // Ends the hangs and waits until all calls into the device have come back.
+    // Ends the hangs and waits until all calls into the device have returned.
     ~TestDevice();
     TestDevice(const TestDevice&) = delete;
     TestDevice& operator=(const TestDevice&) = delete;
 
     device* get() { return &scripted_.device; }
 
-    // Asked by inspect() when set: a reason to refuse, or "".
+    // Called by inspect() if set: returns a reason to refuse, or "".
     std::function<std::string(const node&)> refusal;
-    // Called by the entries when set, on the thread of the call; see script_hooks_t.
+    // Called by the entries if set, on the thread of the call; see script_hooks_t.
     std::function<int(const node&)> on_inspect;
     std::function<int(const node&)> group;  // of the verdict
     std::function<int(const graph&)> on_survey;
@@ -42,9 +42,9 @@ class TestDevice
     void use_async() { enable_scripted_async(&scripted_); }
     void use_cancel() { enable_scripted_cancel(&scripted_); }
     void use_optimizer();
-    // Called as optimizer.split_graph and counted as optimizer.optimize_graph when set.
+    // Called as optimizer.split_graph and counted as optimizer.optimize_graph if set.
     int (*split)(graph*) = nullptr;
-    static int optimizations;  // of all test devices: the entry does not say whose it is
+    static int optimizations;  // of all test devices: the entry does not get its device
 
     void release_hangs() { release_scripted_hangs(&scripted_); }
 
@@ -54,7 +54,7 @@ class TestDevice
     ir_optimizer_t optimizer_ = {};
 
   public:
-    // Changes count from the next call on; not while calls are in flight.
+    // Changes take effect with the next call; not allowed while calls are in flight.
     script_t& script = scripted_.script;
     int& fail_pre_run = script.fail_pre_run;
     int& fail_run = script.fail_all_runs;

@@ -50,7 +50,7 @@ static const script_key_t script_keys[] = {
 
 #define SCRIPT_KEY_NUM (sizeof script_keys / sizeof script_keys[0])
 
-// Any number will do, NaN too: the device is there to give wrong answers.
+// Any number is accepted, NaN too: the device exists to give wrong answers.
 static bool parse_value(const script_key_t* key, const char* text, script_t* script)
 {
     void* const member = (char*)script + key->offset;
@@ -133,7 +133,8 @@ int push_script_list(const char* list, struct vector* ops)
     return TENGINE_OK;
 }
 
-// The attribute as a string: "2", "[2,2]", "SAME_UPPER"; "" when the node has none of this name.
+// Prints the attribute as a string: "2", "[2,2]", "SAME_UPPER"; "" if the node has none of this
+// name.
 static void print_attribute(const struct node* node, const char* name, char* text, size_t size)
 {
     int number = 0;

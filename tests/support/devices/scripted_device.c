@@ -11,7 +11,7 @@ static scripted_device_t* self(struct device* device)
     return (scripted_device_t*)device;
 }
 
-// The script as it is in this graph.
+// Returns the script for this graph.
 static script_t script_of(struct device* device, const struct graph* graph)
 {
     script_t script = self(device)->script;
@@ -108,8 +108,8 @@ static int evaluation(struct device* device, struct subgraph* part, struct vecto
 
 // ---- from a part to its results ----
 
-// A compiled part: the default device's work, and the options about runs, which are not to be read
-// when a part is run late.
+// A compiled part: the default device's data, and the options about runs, which must not be read
+// when a part runs late.
 typedef struct scripted_graph
 {
     void* inner;
@@ -148,7 +148,7 @@ static int release_graph(struct device* device, void* device_graph)
     return status;
 }
 
-// Calls an entry of the default device, which sees its own device_graph.
+// Calls an entry of the default device, with the default device's device_graph.
 static int call_host(int (*entry)(struct device*, struct subgraph*), struct subgraph* part)
 {
     scripted_graph_t* const compiled = part->device_graph;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A takes convolutional networks up to their classifier. It says that it needs a quarter of the
-// default device's time, so small parts do not pay, and can be driven asynchronously. Its options
-// are the members of script_t: `--option A.fail_run=3`.
+// Device A takes convolutional networks up to their classifier. Its estimate is a quarter of the
+// default device's time, so that small parts do not pay, and it has asynchronous entries. Its
+// options are the members of script_t: `--option A.fail_run=3`.
 #include "scripted_device.h"
 
 static scripted_device_t device_a = {

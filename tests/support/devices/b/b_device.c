@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// B takes the nodes of a convolutional network that A leaves. It estimates nothing, so it keeps all
-// it gets. Its options are the members of script_t: `--option B.refuse=axis:1`.
+// Device B takes the nodes of a convolutional network that A leaves. It has no estimate, so that it
+// keeps all its nodes. Its options are the members of script_t: `--option B.refuse=axis:1`.
 #include "scripted_device.h"
 
 static scripted_device_t device_b = {
