@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations of Highway that compute each lane by itself.
+// Operations of Highway that compute each lane independently.
 #include <gtest/gtest.h>
 
 // clang-format off
@@ -100,7 +100,7 @@ struct SignBits : SameType
     TENGINE_OPERATIONS(TENGINE_SIGN_BITS)
 };
 
-// Approximations on 32-bit Arm.
+// 32-bit Arm has approximations.
 #if !HWY_ARCH_ARM_V7
 #define TENGINE_QUOTIENTS(CHECK)                                    \
     CHECK("Div", hn::Div(a, hn::Add(hn::Abs(b), hn::Set(d, 0.5f))), \
@@ -124,7 +124,7 @@ float quarter(float value)
     return std::nearbyint(value * 0.25f) * 0.25f;
 }
 
-// All ones, where a < b, are a NaN.
+// All ones, the mask of a < b, are a NaN.
 #define TENGINE_FLOATS(CHECK)                                                                    \
     CHECK("Round", hn::Round(a), std::nearbyint(a[i]))                                           \
     CHECK("Floor", hn::Floor(a), std::floor(a[i]))                                               \
@@ -162,7 +162,7 @@ HWY_INLINE V blend_first(D d, size_t count, V a, V b)
     return hn::LoadU(d, to);
 }
 
-// One more lane than the width has is none.
+// A count beyond the width selects no lane.
 #define TENGINE_FIRST_LANES(CHECK)                                                              \
     CHECK("MaskedLoad and FirstN", hn::MaskedLoad(hn::FirstN(d, n), d, a_lanes),                \
           i < n ? a[i] : T{0})                                                                  \

@@ -28,7 +28,7 @@ namespace tengine::vector_operations::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The properties of a group of operations, which a group that differs redefines.
+// The properties of a group of operations; a group that differs redefines them.
 struct SameType
 {
     template <class D>
@@ -36,11 +36,11 @@ struct SameType
     template <class T>
     static constexpr size_t kLeastLanes = 1;
     template <class D>
-    static constexpr bool kFits = true;  // the results, into a register
+    static constexpr bool kFits = true;  // whether the results fit a register
     static constexpr Parameters kParameters = &no_parameter;
 };
 
-// As many lanes of another type.
+// A vector of as many lanes of another type.
 template <class Result>
 struct OtherType : SameType
 {
@@ -50,7 +50,7 @@ struct OtherType : SameType
     static constexpr bool kFits = hn::MaxLanes(D()) * sizeof(Result) <= HWY_MAX_BYTES;
 };
 
-// As many bytes of another type.
+// A vector of as many bytes of another type.
 template <class Result>
 struct SameBytes : SameType
 {
@@ -71,7 +71,7 @@ void compare_width(D d)
              &Group::template define<T, Result>});
 }
 
-// Vectors of one lane, two, four, and so on up to all that the registers hold.
+// Vectors of one lane, two, four, and so on up to a full register.
 template <class Group, class T, size_t kLanes = 1>
 void for_each_width()
 {

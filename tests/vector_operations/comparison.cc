@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kRounds = 20;
 
-// kMostLanes numbers of a type, as often as there are operations.
+// kMostLanes numbers of a type for each operation.
 class Numbers
 {
   public:
@@ -76,7 +76,7 @@ class Run
     }
 
   private:
-    // The first lane that differs tells enough.
+    // Reports the first lane that differs.
     void compare_lanes(size_t operation)
     {
         for (size_t i = 0; i < comparison_.result_lanes && !has_failed_[operation]; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The comparison of vector operations with their definitions, for any type and number of lanes:
-// compiled once, where templates would be for each operation, type, width and instruction set.
+// compiled once; templates would be compiled for each operation, type, width and instruction set.
 #pragma once
 
 #include <cstddef>
@@ -29,10 +29,10 @@ inline constexpr NumberType kNumberType = {
     },
     [](const void* number) { return static_cast<double>(*static_cast<const T*>(number)); }};
 
-// The numbers n that operations are computed with one after the other, by the lanes of a vector and
-// the bytes of a lane.
+// The numbers n for which operations are computed, by the lanes of a vector and the bytes of a
+// lane.
 using Parameters = std::vector<size_t> (*)(size_t lanes, size_t bytes);
-std::vector<size_t> no_parameter(size_t lanes, size_t bytes);  // 0 alone
+std::vector<size_t> no_parameter(size_t lanes, size_t bytes);  // only 0
 
 // Operations on vectors of one type and number of lanes, with one instruction set.
 struct Comparison
@@ -44,14 +44,14 @@ struct Comparison
     const NumberType* result;
     size_t lanes, result_lanes;
     Parameters parameters;
-    // The results of all operations on the lanes of a, b and c: those of an operation begin
-    // kMostLanes numbers after those of the one before.
+    // Computes the results of all operations on the lanes of a, b and c: each operation's results
+    // begin kMostLanes numbers after those of the one before.
     void (*compute)(const void* a, const void* b, const void* c, size_t n, void* results);
     void (*define)(const void* a, const void* b, const void* c, size_t n, size_t lanes,
                    size_t result_lanes, void* results);
 };
 
-// Adds a failure of the test that runs for each operation with another result than defined.
+// Adds a failure of the running test for each operation whose result differs from its definition.
 void compare(const Comparison& comparison);
 
 }  // namespace tengine::vector_operations

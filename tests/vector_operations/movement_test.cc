@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations of Highway whose lanes depend on others: order, sums, and elements that lie
-// interleaved in memory.
+// Operations of Highway whose lanes depend on others: order, sums, and interleaved elements in
+// memory.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -54,8 +54,8 @@ std::vector<size_t> each_part(size_t, size_t)
     return {0, 1, 2, 3};
 }
 
-// The vector at `part` of the memory after a store of so many vectors, the fourth of which is
-// zeros.
+// Returns the vector at `part` of the memory after a store of `kCount` vectors, the fourth of which
+// is zeros.
 template <size_t kCount, class D, class V>
 HWY_INLINE V store_in_turns(D d, size_t part, V a, V b, V c)
 {
@@ -66,7 +66,7 @@ HWY_INLINE V store_in_turns(D d, size_t part, V a, V b, V c)
     return hn::LoadU(d, to + part * hn::Lanes(d));
 }
 
-// The number at a place where the lanes of so many vectors lie in turns.
+// Returns the number at a position of the interleaved lanes of `kCount` vectors.
 template <class T>
 T lane_in_turn(size_t count, size_t place, const T* a, const T* b, const T* c)
 {
@@ -88,8 +88,8 @@ struct InterleavedStores : SameType
     static constexpr Parameters kParameters = &each_part;
 };
 
-// The vector `part` of those whose lanes lie in turns in a, b, c and zeros, which follow each
-// other.
+// Returns vector `part` of those whose lanes are interleaved in a, b, c and zeros, which follow
+// each other.
 template <size_t kCount, class D, class V>
 HWY_INLINE V load_in_turns(D d, size_t part, V a, V b, V c)
 {
@@ -108,7 +108,7 @@ HWY_INLINE V load_in_turns(D d, size_t part, V a, V b, V c)
     }
 }
 
-// The number at a place of a, b, c and zeros.
+// Returns the number at a position of a, b, c and zeros.
 template <class T>
 T lane_in_row(size_t lanes, size_t place, const T* a, const T* b, const T* c)
 {
@@ -132,7 +132,7 @@ struct InterleavedLoads : SameType
 template <class T>
 constexpr size_t kBlock = 16 / sizeof(T);
 
-// Within each part of 16 bytes.
+// Applies within each part of 16 bytes.
 #define TENGINE_BLOCKS(CHECK)                                                           \
     CHECK("InterleaveLower", hn::InterleaveLower(d, a, b),                              \
           (i % 2 ? b : a)[i / kBlock<T> * kBlock<T> + i % kBlock<T> / 2])               \
@@ -231,7 +231,7 @@ int32_t multiply_pair(const int16_t* a, const int16_t* b, const int16_t* c)
     return static_cast<int32_t>(sum);
 }
 
-// Sums of the products of two neighbours each; the words may wrap around once, at -32768 alone.
+// Sums of the products of two neighbours each; words may wrap around once, only for -32768.
 #define TENGINE_PAIR_PRODUCTS(CHECK)                                                           \
     CHECK("ReorderWidenMulAccumulate and RearrangeToOddPlusEven", multiply_pairs(to, a, b, c), \
           multiply_pair(a + 2 * i, b + 2 * i, c + 2 * i))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers that vector operations are checked with, and what operations on them are.
+// The numbers that vector operations are checked with, and the definitions of operations on them.
 #pragma once
 
 #include <cmath>
@@ -15,8 +15,8 @@ namespace tengine::vector_operations {
 // The longest vectors of Highway, those of SVE, have 256 bytes.
 constexpr size_t kMostLanes = 256;
 
-// Half of the integers are near an end of their range or zero. Floats are of middle size, so that
-// no result is subnormal, which 32-bit Arm takes for 0; every fifth is halfway between two
+// Half of the integers are near an end of their range or zero. Floats are of moderate size, so that
+// no result is subnormal, which 32-bit Arm flushes to 0; every fifth is halfway between two
 // integers.
 template <class T>
 T draw(std::mt19937_64& engine)
@@ -78,7 +78,7 @@ T multiply(T a, T b)
         return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
 
-// The nearest number that To has.
+// Returns the nearest number that To represents.
 template <class To, class From>
 To saturate(From value)
 {

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run.sh <program> "<flags>": starts a program for a processor that has these flags of /proc/cpuinfo:
-# on this one where it has them, else under an emulator that has. Ends with 77 where neither is there.
+# run.sh <program> "<flags>": starts a program for a processor that has these flags of
+# /proc/cpuinfo: on this one if it has them, else under an emulator that has. Ends with 77 if there
+# is neither.
 set -u
 program=$1 flags=$2
 
@@ -11,7 +12,7 @@ for flag in $flags; do
 done
 [ -n "$missing" ] || exec "$program"
 
-# Up to version 8 it has AVX2, and nothing beyond.
+# Up to version 8 it has AVX2 and nothing newer.
 case $flags in
 *avx512*) ;;
 *)

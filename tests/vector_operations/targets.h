@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a check for every instruction set that it is compiled for and this processor has. To be
-// included after Highway.
+// Runs a check for every instruction set that it is compiled for and this processor has. Included
+// after Highway.
 #pragma once
 
 #ifndef HWY_COMPILE_ONLY_STATIC
@@ -13,7 +13,7 @@ namespace tengine::vector_operations {
 static_assert(HWY_STATIC_TARGET == TENGINE_EXPECTED_TARGET, "kernels are compiled for another");
 #endif
 
-// Calls body() with each of them chosen; where one alone is compiled, once.
+// Calls body() with each of them chosen; once if only one is compiled.
 template <class Body>
 void for_each_target(const Body& body)
 {

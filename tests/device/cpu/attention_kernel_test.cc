@@ -74,7 +74,7 @@ class AttentionNode
 
     std::vector<const Kernel*> kernels() const { return cpu::list_accepting_kernels(*node_); }
 
-    // All outputs, one after the other.
+    // Returns all outputs, one after the other.
     Floats run(const Kernel& kernel, int thread_num)
     {
         Floats all, values[3];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fused attention against double arithmetic, on every instruction set this machine has: shapes
-// around those of tiles, panels and blocks of keys, operands in any order, masks.
+// around the sizes of tiles, panels and blocks of keys, operands in any order, masks.
 #include "device/cpu/kernel/attention/attention.h"
 
 #include <cmath>
@@ -29,13 +29,13 @@ struct Data
     Floats query, key, value, mask;
 };
 
-// Rows of all heads side by side, as a linear layer leaves them.
+// Interleaved rows of all heads, as a linear layer writes them.
 HeadMatrices side_by_side(int64_t rows, int64_t heads, int64_t columns)
 {
     return {0, rows * heads * columns, columns, heads * columns, 1};
 }
 
-// A matrix for each head, with its columns in one piece.
+// A matrix for each head, with contiguous columns.
 HeadMatrices transposed(int64_t rows, int64_t heads, int64_t columns)
 {
     return {0, rows * heads * columns, rows * columns, 1, rows};
@@ -82,7 +82,7 @@ int64_t count_results(const Attention& a)
     return a.batch * a.heads * a.queries * a.width;
 }
 
-// Query, key, value, mask and result lie at these places.
+// Query, key, value, mask and result are at these addresses.
 void run_at(const Attention& attention, void* const (&places)[5], int data_type, int thread_num)
 {
     tensor tensors[5] = {};
@@ -128,8 +128,8 @@ double at(const Floats& values, const HeadMatrices& matrices, int64_t batch, int
                                       column * matrices.column_step)];
 }
 
-// Compares one query. The bound of an element follows from those of the scores, which are relative
-// errors of exponentials, and of a sum of so many products.
+// Compares one query. The bound of an element follows from the errors of the scores, which are
+// relative errors of exponentials, and of a sum of that many products.
 void compare_row(const Attention& a, const Data& data, const Floats& result, int64_t batch,
                  int64_t head, int64_t query)
 {
@@ -232,7 +232,7 @@ TEST_F(AttentionTest, KeysInSeveralBlocks)
             SCOPED_TRACE(testing::Message() << queries << " " << depth << " " << keys);
             const Attention attention = describe(1, 1, queries, keys, depth, depth);
             Data data = make_data(attention);
-            // The largest scores come late.
+            // The largest scores are last.
             for (size_t i = data.key.size() / 2; i < data.key.size(); ++i)
                 data.key[i] *= 3;
             compare(attention, data);
@@ -270,8 +270,7 @@ TEST_F(AttentionTest, Masks)
     }
 }
 
-// Masks like a decoder's; the first queries see nothing of the later blocks, others nothing of the
-// first.
+// Masks as in a decoder: the first queries see none of the later blocks, others none of the first.
 TEST_F(AttentionTest, KeysThatAreMaskedAreNotSeen)
 {
     for (const int64_t keys : {30, 2500}) {
@@ -330,7 +329,7 @@ void round_to(int data_type, Floats& values)
                                              : bf16_to_fp32(fp32_to_bf16(value));
 }
 
-// The results of the same numbers in fp32, rounded once.
+// Compares with the results of the same numbers in fp32, rounded once.
 void compare_halves(const Attention& attention, int data_type)
 {
     Data data = make_data(attention);

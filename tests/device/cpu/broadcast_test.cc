@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Broadcasting split over threads: the parts together visit every output once, with the right
-// inputs, wherever a part begins.
+// inputs, for any beginning of a part.
 #include "device/cpu/shared/broadcast.h"
 
 #include <atomic>
@@ -42,7 +42,7 @@ void visit(const void* argument, const BroadcastRun& run)
 
 TEST(Broadcast, OverThreads)
 {
-    // Large enough for many parts, with runs that do not divide them.
+    // Large enough for many parts, with runs that parts cut.
     const tensor output = make_shape({3, 5, 77, 101});
     const tensor first = make_shape({3, 5, 77, 101});
     const tensor second = make_shape({5, 1, 101});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes against the real numbers that they should be, for tests that judge kernels and the
-// reference alike.
+// int8 and uint8 against the exact real numbers, for tests that judge kernels and the reference
+// alike.
 #pragma once
 
 #include <algorithm>
@@ -32,14 +32,14 @@ inline int element(const tensor* values, int64_t index)
     return number_of(values->u8[index], values->data_type);
 }
 
-// Rounds half to even, saturates. NaN is the lowest, as the operators of this library have it.
+// Rounds half to even and saturates. NaN becomes the lowest value, as in this library's operators.
 inline double to_byte(double real, int zero_point, int type)
 {
     const double lowest = lowest_of(type), rounded = std::nearbyint(real) + zero_point;
     return rounded > lowest ? std::min(rounded, lowest + 255) : lowest;
 }
 
-// A result whose real number is known within `doubt`: nearer to no other byte.
+// Expects the nearest result to a real number that is known within `doubt`.
 inline void expect_nearest(uint8_t byte, int type, double real, int zero_point, double doubt)
 {
     const double lowest = lowest_of(type);
@@ -48,7 +48,7 @@ inline void expect_nearest(uint8_t byte, int type, double real, int zero_point, 
         << real << ", zero point " << zero_point;
 }
 
-// The error of a multiplication by a 31-bit multiplier is so large at most (tengine/fixed_point.h).
+// Returns the largest error of a multiplication by a 31-bit multiplier (tengine/fixed_point.h).
 inline double doubt_of(double real)
 {
     return (std::fabs(real) + 1) * 0x1p-28;

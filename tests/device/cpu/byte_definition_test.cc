@@ -56,7 +56,8 @@ void quantize_edges(float scale, int zero_point, int type)
     node.infer();
     node.judge("quantize.s8.tensor", [&](const Bytes& y) {
         for (size_t i = 0; i < x.size(); ++i) {
-            // A quotient of two floats is rounded to a float. One of doubles rounds to the same.
+            // A quotient of two floats is rounded to a float. A quotient of doubles rounds to the
+            // same float.
             const auto quotient = static_cast<float>(double{x[i]} / double{scale});
             ASSERT_EQ(number_of(y[i], type), to_byte(double{quotient}, zero_point, type)) << x[i];
         }
@@ -159,8 +160,8 @@ struct Scales
     float a, b, y;
 };
 
-// Every sum and product of two bytes a third of which, or more, are ties; of different sizes; of
-// factors that a common shift hardly holds.
+// All sums and products of two 8-bit values, at least a third of which are ties; of different
+// sizes; with factors that a common shift barely represents.
 const Scales kScales[] = {
     {1, 1, 2},      {0.5f, 0.25f, 1}, {1, 0.5f, 65536}, {0.02f, 0.031f, 0.04f}, {3, 0.004f, 1},
     {1e-20f, 1, 1}, {0, 1, 3},        {1, 1, 1e-3f},    {30000, 69000, 1e9f}};
@@ -186,7 +187,7 @@ class PairNode : public ByteNode
              {"a", "a_scale", "a_zero", "b", "b_scale", "b_zero", "y_scale", "y_zero"});
         infer();
     }
-    // The numbers of all 256 bytes: `a` has them in its rows, `b` in its columns.
+    // The centred values of all 256 codes: `a` has them in its rows, `b` in its columns.
     std::array<int, 256> centred(const char* name, const char* zero)
     {
         std::array<int, 256> numbers;
@@ -240,7 +241,7 @@ TEST(ByteDefinition, QLinearMul)
     });
 }
 
-// Scales that are powers of two: the factors are exact, and ties go to the even byte.
+// Scales that are powers of two: the factors are exact, and ties round to the even value.
 TEST(ByteDefinition, TiesGoToTheEvenByte)
 {
     for (const int type : kByteTypes) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// int8 and uint8 convolutions that add tensors and look results up before they store them, against
-// the references of the nodes one after the other, bit by bit, on every instruction set this
-// machine has, with one worker and several.
+// int8 and uint8 convolutions with a fused addition and look-up, against the references of the
+// nodes one after the other, bit by bit, on every instruction set this machine has, with one worker
+// and several.
 #include <cmath>
 #include <gtest/gtest.h>
 #include <string>
@@ -24,7 +24,7 @@ using Names = std::vector<std::string>;
 class Chain
 {
   public:
-    // The convolution has so many channels; its factor and those of the sum's inputs are these.
+    // Makes a convolution with these channels; its factor and those of the sum's inputs are these.
     Chain(int data_type, int inputs, int outputs, int kernel, int group, float scale, float a,
           float b)
     {
@@ -37,7 +37,7 @@ class Chain
         made_.builder().constant("w_zero", {},
                                  Bytes{data_type == TENGINE_DT_INT8 ? uint8_t{0} : uint8_t{128}},
                                  data_type);
-        // Few of the weights, so that sums are small.
+        // Few of the weights are nonzero, so that sums are small.
         tensor* w = made_.find("w");
         for (int64_t i = 0; i < w->elem_num; ++i)
             w->u8[i] = static_cast<uint8_t>(w->u8[i] % 5 - 2 + *made_.find("w_zero")->u8);
@@ -126,7 +126,7 @@ class Chain
     node *conv_ = nullptr, *sum_ = nullptr;
 };
 
-// Works with all vectors; with the int8 instructions of this machine and without.
+// Calls work with all vectors; with the int8 instructions of this machine and without.
 template <class Work>
 void with_all_vectors(const Work& work)
 {
@@ -147,7 +147,7 @@ struct Scales
     float conv, a, b;
 };
 
-// The last ones are powers of two, or nearly so: many sums and many totals lie in the middle
+// The last ones are powers of two, or nearly so: many sums and many totals are in the middle
 // between two integers.
 const Scales kScales[] = {
     {0.07f, 0.61f, 0.83f}, {0.05f, 2.3f, 1.9f}, {0.125f, 0.5f, 0.5f}, {0.125f, 0.25f, 1}};
@@ -190,7 +190,7 @@ tensor make_number(float* value)
     return made;
 }
 
-// The bound beyond which a fraction has too few bits, and scales that are computed.
+// The bound from which a fraction has too few bits, and computed scales.
 TEST(ByteFusion, LeavesSumsThatWouldOftenBeComputedTwice)
 {
     float values[] = {4, 4, 1};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fast kernels of int8 and uint8 matrix products against the reference, on every instruction
-// set this machine has, with int8 instructions and without, with one worker and several. Bytes are
-// the same; floats are within the bound of dynamic_matmul_pixels.cc.
+// set this machine has, with int8 instructions and without, with one worker and several. Integer
+// results are identical; floats are within the bound of dynamic_matmul_pixels.cc.
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -66,7 +66,7 @@ class ByteProduct
 
     void infer() { ASSERT_EQ(node_->op.infer_shape(node_), TENGINE_OK) << tengine_error_message(); }
 
-    // All fast kernels that take the node; at least one does, where there are vectors.
+    // Compares all fast kernels that accept the node; at least one does in a build with vectors.
     void compare(const char* fast)
     {
         infer();

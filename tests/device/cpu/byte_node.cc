@@ -32,7 +32,7 @@ std::vector<uint8_t> put_elements_second(const tensor& shape, const void* values
     return std::vector<uint8_t>(bytes, bytes + second.size() * sizeof(T));
 }
 
-// Elements of one or four bytes.
+// Converts elements of one or four bytes to NHWC.
 std::vector<uint8_t> put_last(const tensor& shape)
 {
     return shape.elem_size == 1 ? put_elements_last<uint8_t>(shape, shape.data)

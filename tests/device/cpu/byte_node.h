@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node of an operator on bytes, for tests that compare its fast kernels with its reference.
+// A node of an operator on int8 or uint8, for tests that compare its fast kernels with its
+// reference.
 #pragma once
 
 #include <cstdint>
@@ -32,16 +33,16 @@ class ByteNode
     void infer();
     struct node* node() { return node_; }
 
-    // The bytes of all outputs after a run. Those of an NHWC kernel are put in NCHW order.
+    // Returns the bytes of all outputs after a run. Those of an NHWC kernel are converted to NCHW.
     std::vector<uint8_t> run(const cpu::Kernel& kernel, int thread_num, bool is_in_place = false);
 
-    // All fast kernels that take the node give the bytes of the reference, with all vectors, with
-    // each of these numbers of workers, and in place where they may. `expected`: the kernel that
-    // comes first.
+    // Checks that all fast kernels that accept the node give the bytes of the reference, with all
+    // vectors, with each of these numbers of workers, and in place if allowed. `expected`: the
+    // kernel that is asked first.
     void compare(const char* expected, const std::vector<int>& thread_nums = {1, 2, 5});
 
-    // Calls body(the bytes of all outputs) for each kernel that takes the node, the reference
-    // among them, with all vectors and one worker and several; `expected` is one of the kernels.
+    // Calls body(the bytes of all outputs) for each kernel that accepts the node, including the
+    // reference, with all vectors and one worker and several; `expected` is one of the kernels.
     void judge(const char* expected,
                const std::function<void(const std::vector<uint8_t>& outputs)>& body);
 

@@ -118,7 +118,7 @@ TEST(ByteRowDefinition, MaxPoolOfBytes)
         }
 }
 
-// The means divide by the number of the values that are there, or by that with the pads, too.
+// The means divide by the number of values on the input, or by the number including the padding.
 TEST(ByteRowDefinition, AveragePoolOfFloats)
 {
     for (const Pool& pool : kPools)
@@ -151,7 +151,7 @@ TEST(ByteRowDefinition, AveragePoolOfFloats)
         }
 }
 
-// Nearly as many bytes as 32 bits can sum.
+// Nearly as many elements as 32 bits can sum.
 TEST(ByteRowDefinition, MeansOfLargePlanes)
 {
     constexpr int kSide = 2901;
@@ -180,7 +180,7 @@ TEST(ByteRowDefinition, MeansOfLargePlanes)
 
 // ---- QLinearSoftmax, tengine.QLinearLayerNormalization ----
 
-// Exponentials are off by 2^-24 each.
+// Each exponential has an error of 2^-24.
 TEST(ByteRowDefinition, QLinearSoftmax)
 {
     for (const int n : {1, 7, 33, 300})
@@ -219,7 +219,7 @@ TEST(ByteRowDefinition, QLinearSoftmax)
                 }
 }
 
-// No integer holds its exponentials. The scale comes at run time, where nothing has checked it
+// No integer represents its exponentials. The scale is known only at run time, and was not checked
 // before.
 TEST(ByteRowDefinition, QLinearSoftmaxRefusesANegativeScale)
 {
@@ -241,7 +241,7 @@ TEST(ByteRowDefinition, QLinearSoftmaxRefusesANegativeScale)
     }
 }
 
-// The bias and the product are off by 2^-9 of a step each, floats by less.
+// The bias and the product each have an error of 2^-9 of a quantisation step, floats less.
 void normalize_rows(int n, int type, float x_scale, float y_scale)
 {
     SCOPED_TRACE(testing::PrintToString(std::vector<float>{x_scale, y_scale}));

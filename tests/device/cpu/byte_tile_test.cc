@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tiles of group_tile.h that this processor has instructions for, of every height and width,
-// against plain sums. Input and weights end where their memory does: the address sanitizer sees
-// reads beyond it.
+// against plain sums. Input and weights end at the end of their memory: the address sanitizer
+// detects reads beyond it.
 #include <gtest/gtest.h>
 #include <random>
 #include <string>
@@ -31,7 +31,7 @@ bool runs(const NamedFormat& named)
     return false;
 }
 
-// Rows of several K segments of so many bytes, one after the other, and their products.
+// Rows of several K segments of these lengths, one after the other, and their products.
 class Product
 {
   public:
@@ -100,7 +100,7 @@ class Product
     std::vector<int32_t> sums_, expected_;
 };
 
-// i8mm has a format for each sign, and flips nothing.
+// i8mm has a format for each signedness, and flips no bit.
 bool may_flip(const NamedFormat& named)
 {
     return std::string(named.word) != "i8mm";

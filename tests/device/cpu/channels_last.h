@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements in the two layouts of device/cpu/kernel_table.h, plainly.
+// Conversions between the two layouts of device/cpu/kernel_table.h, element by element.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace tengine::cpu {
 
-// The elements of a tensor of rank four from NCHW in NHWC.
+// Converts a tensor of rank four from NCHW to NHWC.
 template <class T>
 std::vector<T> put_channels_last(const tensor& shape, const T* values)
 {
@@ -22,7 +22,7 @@ std::vector<T> put_channels_last(const tensor& shape, const T* values)
     return result;
 }
 
-// The inverse.
+// Converts from NHWC to NCHW.
 template <class T>
 std::vector<T> put_channels_second(const tensor& shape, const T* values)
 {

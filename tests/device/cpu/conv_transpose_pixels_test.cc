@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions as phases: which taps meet the input at each position, and the same bits for every
-// number of threads. How near their results are to the reference's: kernel_test.cc.
+// Convolutions as phases: the taps that meet the input at each position, and identical bits for
+// every number of threads. kernel_test.cc compares results with the reference's.
 #include <cstring>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,8 @@
 namespace tengine::cpu {
 namespace {
 
-// The input positions that output position `position` is made of, in rising order, by definition.
+// Returns the input positions that contribute to output position `position`, ascending, by
+// definition.
 std::vector<int64_t> find_sources(const window_axis& axis, int64_t position)
 {
     std::vector<int64_t> sources;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps whose shapes depend on data: they are prepared in runs, their weights packed in the first.
+// Steps with shapes that depend on data: they are prepared in runs, their weights packed in the
+// first.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <vector>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr int kColumns = 20;
 
-// The places of numbers that are not 0, times the weights: a row for each.
+// Multiplies the positions of nonzero numbers by the weights: a row for each.
 std::vector<float> multiply_places(const std::vector<float>& x, const std::vector<float>& weights)
 {
     std::vector<float> products;
@@ -27,7 +28,7 @@ std::vector<float> multiply_places(const std::vector<float>& x, const std::vecto
 }
 
 // Weights that change after the first run show whether they are packed again: with as many rows as
-// before, with others, and with the first number again.
+// before, with another number, and with the first number again.
 TEST(DynamicStep, PacksItsWeightsOnce)
 {
     if (cpu::get_vector_target_num() == 0) GTEST_SKIP() << "the build packs nothing";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of a node as the CPU device estimates it, and as it reports it. How near the two are is
-// a matter of the machine; only properties that hold on all machines are tested.
+// The cost of a node as the CPU device estimates it, and as it reports it. The difference between
+// the two depends on the machine; only properties that hold on all machines are tested.
 #include "device/cpu/estimate.h"
 
 #include <cmath>
@@ -29,7 +29,7 @@ class EstimateTest : public testing::Test
         source_.get()->core->run_options.num_thread = 1;
     }
 
-    // The estimate, in ms, for a node whose inputs are all fed.
+    // Returns the estimate, in ms, for a node whose inputs all have data.
     double estimate(const std::string& op, const std::vector<std::vector<int>>& shapes,
                     int group = 1)
     {
@@ -69,7 +69,7 @@ TEST_F(EstimateTest, MoreWorkTakesLonger)
 TEST_F(EstimateTest, ThreadsShareArithmetic)
 {
     const double one = estimate("MatMul", {{512, 512}, {512, 512}});
-    source_.get()->core->run_options.num_thread = 1000;  // more than there are cores does not help
+    source_.get()->core->run_options.num_thread = 1000;  // more threads than cores do not help
     const double many = estimate("MatMul", {{512, 512}, {512, 512}});
     EXPECT_LE(many, one);
     EXPECT_GT(many, one / 1000);
@@ -108,7 +108,7 @@ TEST_F(EstimateTest, EveryTypeHasARateOfItsOwn)
     EXPECT_GT(measure_step(kernels_).per_second, 0);
 }
 
-// Hundreds of operations for each byte that is moved: the time is that of the arithmetic.
+// Hundreds of operations for each byte that is moved: the arithmetic decides the time.
 TEST_F(EstimateTest, ProductsAreJudgedByTheRateOfTheirType)
 {
     constexpr double kMacs = 256.0 * 256 * 9 * 28 * 28;

@@ -19,7 +19,7 @@ struct ExactFunction
 {
     const char* op;
     double (*value)(double x);
-    // Units in the last place: of the result, of max(result, x) where it is a difference.
+    // Units in the last place: of the result, or of max(result, x) if it is a difference.
     double units;
     bool is_of_argument = false;
     std::vector<float> exponent = {};
@@ -35,7 +35,7 @@ double elu(double x)
     return x < 0 ? std::expm1(x) : x;
 }
 
-// ONNX's defaults.
+// Uses ONNX's defaults.
 double selu(double x)
 {
     return double{1.05070102214813232421875f} *
@@ -81,7 +81,7 @@ std::vector<float> list_values()
         std::memcpy(&value, &narrow, sizeof value);
         values.push_back(value);
     }
-    // Around 1, where logarithms vanish, and where exponentials end.
+    // Values around 1, where logarithms vanish, and where exponentials end.
     for (int i = -20000; i < 20000; ++i) {
         values.push_back(1 + static_cast<float>(i) * 0x1p-22f);
         values.push_back(static_cast<float>(i) * 0.01f);
@@ -133,7 +133,7 @@ TEST_P(FunctionTest, IsWithinItsUnits)
         const std::vector<float> results = runner.run(*kernels.front(), 1);
         for (size_t i = 0; i < values.size() && !HasFatalFailure(); ++i) {
 #if defined(__arm__) && defined(__ARM_NEON)
-            if (std::fabs(values[i]) < Limits::min()) continue;  // taken for 0
+            if (std::fabs(values[i]) < Limits::min()) continue;  // treated as 0
 #endif
             expect_close(results[i], values[i]);
         }

@@ -22,10 +22,10 @@ struct Case
 {
     const char* name;
     int batch, tokens, heads, key_heads, depth;
-    int past;                       // rows there is room for; 0: none
+    int past;                       // rows that there is room for; 0: none
     std::vector<int32_t> last_key;  // of each batch
     bool is_packed = false;
-    int rotary = 0;  // elements that are turned
+    int rotary = 0;  // elements that are rotated
     int bias_heads = 0;
     bool has_sink = false;
     std::vector<std::pair<const char*, float>> attributes = {};
@@ -33,10 +33,10 @@ struct Case
     bool is_prompt() const { return total() == tokens; }
 };
 
-// Queries and keys are within 0.5, 0.5 sqrt(2) once they are turned, values within 1. A score is
-// the sum of `depth` products of 0.5 at most, times the scale; the errors of two of them, and of a
-// cap, are that of their exponentials' quotient. Each exponential and product of the second sum is
-// rounded.
+// Queries and keys are within 0.5, or 0.5 sqrt(2) after rotation, values within 1. A score is the
+// sum of `depth` products of at most 0.5, times the scale; the errors of two of them, and of a cap,
+// are the error of their exponentials' quotient. Each exponential and each product of the second
+// sum is rounded.
 float tolerance_of(const Case& c)
 {
     const float depth = static_cast<float>(c.depth);
@@ -77,7 +77,7 @@ class AttentionNode
 
     std::vector<const Kernel*> kernels() const { return cpu::list_accepting_kernels(*node_); }
 
-    // Results, keys and values of the present, one after the other.
+    // Returns results, keys and values of the present, one after the other.
     Floats run(const Kernel& kernel, int thread_num)
     {
         Floats values[3];
@@ -86,7 +86,7 @@ class AttentionNode
         return run(kernel, thread_num, values);
     }
 
-    // The same in a copy of the past's memory.
+    // Does the same in a copy of the past's memory.
     Floats run_in_place(const Kernel& kernel, int thread_num)
     {
         tensor* past[] = {builder_.find("past_key"), builder_.find("past_value")};
@@ -154,8 +154,8 @@ void expect_near(const Floats& actual, const Floats& expected, float tolerance)
         ASSERT_NEAR(actual[i], expected[i], tolerance) << "element " << i;
 }
 
-// Rows of results in place that are neither past nor new do not count: they stay as they are there,
-// and are 0 in a copy.
+// Rows of results in place that are neither past nor new are ignored: they are unchanged in place,
+// and 0 in a copy.
 void expect_same_cache(AttentionNode& node, const Case& c, const Floats& in_place,
                        const Floats& copied)
 {
@@ -228,8 +228,7 @@ TEST(GroupQueryKernel, ReadsPrompts)
     compare({"few after others", 1, 3, 14, 2, 32, 600, {520}, false, 32});
 }
 
-// Many tokens are more than a block of them, and the options of the other scores hold for theirs,
-// too.
+// Many tokens fill more than one block, and the options of the other scores apply to theirs, too.
 TEST(GroupQueryKernel, HasScoresOfAllKinds)
 {
     const auto everything = [](Case& c) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fast kernels of fp16 and bf16: they give what the same kernel gives of the same numbers in fp32,
-// rounded once, bit by bit; on every instruction set this machine has, with one worker and several.
-// The fp32 results are checked in kernel_test.cc and reduce_test.cc.
+// Fast kernels of fp16 and bf16: they compute what the same kernel computes from the same numbers
+// in fp32, rounded once, bit by bit; on every instruction set this machine has, with one worker and
+// several. The fp32 results are checked in kernel_test.cc and reduce_test.cc.
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -58,7 +58,8 @@ void for_each_target(const Body& body)
 class HalfKernelTest : public testing::TestWithParam<Case>
 {
   protected:
-    // Numbers of the type. Integers, and inputs whose values the case states, keep theirs.
+    // Fills inputs with numbers rounded to the type. Integers, and inputs whose values the case
+    // states, keep theirs.
     static void fill(int data_type, KernelRunner* runner)
     {
         for (size_t input = 0; input < runner->input_num(); ++input) {
@@ -102,7 +103,7 @@ class HalfKernelTest : public testing::TestWithParam<Case>
         }
     }
 
-    // Within a rounding of the plain kernel's results, or of its terms where they cancel.
+    // Expects results within a rounding of the plain kernel's, or of its terms if they cancel.
     static void compare_with_reference(int data_type)
     {
         KernelRunner runner(GetParam(), data_type);
@@ -177,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(Kernel, HalfKernelTest,
 
 // ---- conversions ----
 
-// All values of 16 bits, and floats of all magnitudes, some of them after the last whole vector.
+// All values of 16 bits, and floats of all magnitudes, some of them after the last full vector.
 TEST(FloatRowsTest, AreThoseOfTheBase)
 {
     if (get_vector_target_num() == 0 || !kHasHalves) GTEST_SKIP() << "no kernels for fp16 and bf16";

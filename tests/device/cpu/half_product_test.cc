@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fast kernels of Conv, MatMul and Gemm in fp16 and bf16 against the reference, with the
-// instructions of every processor and with all that this one has, with one worker and several.
+// The fast kernels of Conv, MatMul and Gemm in fp16 and bf16 against the reference, with the basic
+// instructions and with all that this processor has, with one worker and several.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -69,7 +69,7 @@ const std::vector<Case> kCases = {
      {},
      false,
      "conv.f16.nhwc"},
-    // More taps than K segments are kept of.
+    // More taps than the number of K segments that are kept.
     {"Conv",
      {{1, 3, 33, 32}, {5, 3, 16, 16}, {5}},
      {{"strides", {16, 16}}},
@@ -103,7 +103,7 @@ const std::vector<Case> kCases = {
      {{"group", 70}},
      false,
      "conv.fp.depthwise_nhwc"},
-    // Two vectors and a part of one, in windows that have kernels of their own.
+    // Two vectors and a part of one, in windows with special kernels.
     {"Conv",
      {{2, 77, 8, 21}, {77, 1, 3, 3}, {77}},
      {{"pads", {1, 1, 1, 1}}, {"strides", {2, 2}}},
@@ -176,7 +176,7 @@ class HalfNode
                     values->f16[i] = narrow(next());
     }
 
-    // The number of terms of each sum, except the bias, or more.
+    // Returns an upper bound of the number of terms of each sum, without the bias.
     double terms() const { return static_cast<double>(terms_); }
 
     uint16_t narrow(float value) const
@@ -187,7 +187,7 @@ class HalfNode
     {
         return data_type_ == TENGINE_DT_FP16 ? fp16_to_fp32(value) : bf16_to_fp32(value);
     }
-    // Distance of a number to the next, relative to it.
+    // Returns the distance of a number to the next, relative to it.
     double unit() const { return data_type_ == TENGINE_DT_FP16 ? 0x1p-10 : 0x1p-7; }
 
     std::vector<const Kernel*> kernels() const { return cpu::list_accepting_kernels(*node_); }
@@ -222,14 +222,14 @@ class HalfNode
     int64_t terms_ = 1;
 };
 
-// The features that the kernels use: none, and all that this processor has.
+// Lists the feature sets that the kernels use: none, and all that this processor has.
 std::vector<uint64_t> list_features()
 {
     return {0, cpu::find_runnable_features()};
 }
 
-// The sums are off by at most 2 (terms + 2) * eps of fp32 * sum |x| |w|: some instructions round a
-// sum to odd. Each result, also the reference's, was rounded to 16 bits.
+// The error of the sums is at most 2 (terms + 2) * eps of fp32 * sum |x| |w|: some instructions
+// round a sum to odd. Each result, also the reference's, was rounded to 16 bits.
 void compare(const Case& c, int data_type)
 {
     HalfNode node(c, data_type);
@@ -249,7 +249,7 @@ void compare(const Case& c, int data_type)
             return !std::strcmp(one->name, name);
         });
         ASSERT_TRUE(found != kernels.end()) << name;
-        // Only Winograd's may stand before it: whether that pays depends on the shapes.
+        // Only Winograd's kernel may precede it: whether it pays depends on the shapes.
         ASSERT_TRUE(found == kernels.begin() || std::strstr(kernels.front()->name, "winograd"));
         const Kernel& kernel = **found;
         std::vector<uint16_t> first;
@@ -280,7 +280,7 @@ TEST(HalfProduct, IsWithinTheErrorOfTheSum)
         }
 }
 
-// Products and partial sums may be beyond fp16 when the result is not; subnormal values count.
+// Products and partial sums may exceed fp16 although the result does not; subnormal values count.
 TEST(HalfProduct, SumsHaveTheRangeOfFp32)
 {
     HalfNode node({"Conv", {{1, 64, 5, 5}, {8, 64, 1, 1}}, {}, {}, false, ""}, TENGINE_DT_FP16);
@@ -288,7 +288,7 @@ TEST(HalfProduct, SumsHaveTheRangeOfFp32)
     const int64_t x_num = 64 * 5 * 5;
     node.fill([&] {
         const int64_t i = position++;
-        if (i < x_num) return i < x_num / 2 ? 6e4f : 0x1p-24f;  // the least of all
+        if (i < x_num) return i < x_num / 2 ? 6e4f : 0x1p-24f;  // the smallest of all
         const int64_t channel = (i - x_num) % 64;
         if (channel < 32) return channel % 2 ? 6e4f : -6e4f;
         return 6e4f;
@@ -302,8 +302,8 @@ TEST(HalfProduct, SumsHaveTheRangeOfFp32)
     }
 }
 
-// Infinities and NaN stay so, and only where they are read; an odd number of terms does not bring
-// one in twice.
+// Infinities and NaN are kept, and only used where they are read; an odd number of terms does not
+// include one twice.
 TEST(HalfProduct, KeepsWhatIsNotFinite)
 {
     for (const int data_type : {TENGINE_DT_FP16, TENGINE_DT_BF16})
@@ -328,7 +328,7 @@ TEST(HalfProduct, KeepsWhatIsNotFinite)
             }
 }
 
-// Weights that a graph computes are left to the reference.
+// The reference computes products with weights that a graph computes.
 TEST(HalfProduct, OfConvolutionsHasConstantWeights)
 {
     HalfNode node(kCases[0], TENGINE_DT_BF16);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order in which implementations are asked, against the kernels that there are.
+// The order in which implementations are asked, against the existing kernels.
 #include "device/cpu/implementations.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace tengine::cpu {
 namespace {
 
-// The sources below a folder, whether or not this build compiles them.
+// Reads the sources below a folder, whether or not this build compiles them.
 std::string read_sources(const std::string& folder)
 {
     std::ostringstream text;

@@ -14,7 +14,7 @@
 namespace tengine::cpu {
 namespace {
 
-// A ctest entry for an emulated processor names them, as a pattern of the shell.
+// A ctest entry for an emulated processor names the sets, as a shell pattern.
 TEST(InstructionSet, IsTheExpectedOne)
 {
     const char* expected = std::getenv("TENGINE_EXPECTED_INSTRUCTION_SET");
@@ -42,8 +42,8 @@ TEST(InstructionSet, NamesWhatTheProcessorSaysToHave)
     }
 }
 
-// A ctest entry for an emulated processor says for which special instructions kernels must have
-// been compared: those that run, even where the processor does not say that it has them.
+// A ctest entry for an emulated processor names the special instructions for which kernels must
+// have been compared: those that run, even if the processor does not report them.
 TEST(InstructionSet, RunsWhatIsExpected)
 {
     const char* expected = std::getenv("TENGINE_EXPECTED_COMPARED");
@@ -54,7 +54,8 @@ TEST(InstructionSet, RunsWhatIsExpected)
     EXPECT_EQ(compared, expected);
 }
 
-// A build with Highway for a processor family that always has vectors never falls back to none.
+// A build with Highway for a processor family with mandatory vectors never falls back to scalar
+// code.
 TEST(InstructionSet, HasVectors)
 {
     if (get_vector_target_num() == 0) GTEST_SKIP() << "this build has no vectors";

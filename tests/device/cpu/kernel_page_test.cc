@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/kernels.md: the kernels of the CPU in the order in which they are asked, made from the list
-// of implementations and the comments of the sources. With the environment variable
+// docs/kernels.md: the kernels of the CPU in the order in which they are asked, generated from the
+// list of implementations and the comments of the sources. With the environment variable
 // TENGINE_WRITE_TABLE=1 it is written.
 #include <filesystem>
 #include <fstream>
@@ -25,8 +25,8 @@ const char* const kKernels = TENGINE_SOURCE_DIR "/source/device/cpu/kernel";
 struct Source
 {
     std::string path;   // below kernel/
-    std::string about;  // the statement that its comment begins with
-    std::string limit;  // that after "Limits: "
+    std::string about;  // the first clause of its comment
+    std::string limit;  // the clause after "Limits: "
 };
 
 std::string read_file(const fs::path& file)
@@ -37,7 +37,7 @@ std::string read_file(const fs::path& file)
     return text.str();
 }
 
-// The comment at the top without its first line, the licence; paragraphs are lines.
+// Returns the comment at the top without its first line, the licence; paragraphs are lines.
 std::string read_comment(const std::string& source)
 {
     std::istringstream stream(source);
@@ -48,7 +48,7 @@ std::string read_comment(const std::string& source)
     return comment;
 }
 
-// Up to the end of a statement, or a colon, outside of parentheses.
+// Returns the text up to the end of a statement, or a colon, outside parentheses.
 std::string first_clause(const std::string& text)
 {
     int depth = 0;

@@ -120,7 +120,7 @@ void KernelRunner::add_input(const tools::Operand& operand)
     inputs_.push_back(input);
 }
 
-// Memory of output 0 is that of a run.
+// Allocates the outputs but output 0, whose memory each run brings.
 void KernelRunner::add_outputs()
 {
     for (size_t i = 0; i < of_.outputs.size(); ++i) {

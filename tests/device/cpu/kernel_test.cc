@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every fast kernel against the reference kernel of its operator, on every instruction set this
-// machine has, with one worker and several. How far they may differ follows from the arithmetic.
+// machine has, with one worker and several. The allowed difference follows from the arithmetic.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -30,7 +30,8 @@ bool is_fast(const Kernel& kernel)
     return std::strcmp(kernel.name, "reference") != 0;
 }
 
-// How far an element may be from the reference, in double, with the reference's own rounding.
+// The allowed distance of an element from the reference, in double, including the reference's own
+// rounding.
 using Tolerance = std::function<double(size_t index, float expected)>;
 
 std::vector<float> random_values(size_t count, std::mt19937& generator, float low, float high)
@@ -42,7 +43,7 @@ std::vector<float> random_values(size_t count, std::mt19937& generator, float lo
     return values;
 }
 
-// Calls body with each instruction set in turn; once where kernels have no choice.
+// Calls body with each instruction set in turn; once if kernels are compiled for one set only.
 template <class Body>
 void for_each_target(const Body& body)
 {
@@ -95,8 +96,8 @@ class KernelTest : public testing::TestWithParam<Case>
 
 using ProductTest = KernelTest;
 
-// Layers of networks that take an emulator a minute each, most of it for the reference. Unlike
-// smaller ones they have blocks of a cache's size, which do not depend on the processor.
+// Layers of networks that take an emulator a minute each, mostly for the reference. Unlike smaller
+// ones they have blocks of a cache's size, which do not depend on the processor.
 bool takes_long(const Case& node_case, const KernelRunner& runner)
 {
     constexpr size_t kMostMacs = size_t{1} << 25;
@@ -105,9 +106,9 @@ bool takes_long(const Case& node_case, const KernelRunner& runner)
     return runner.input_size(0) / channels * runner.input_size(1) > kMostMacs;
 }
 
-// A sum of n products in any order, with or without fused multiply-add, is off by at most
-// n * eps * sum |a| |b|. The reference tells both factors: fed with the inputs' magnitudes it gives
-// the sum, fed with ones the number of terms. Two more roundings are the store and alpha and beta.
+// The error of a sum of n products in any order, with or without fused multiply-add, is at most n *
+// eps * sum |a| |b|. The reference computes both factors: with the inputs' magnitudes it gives the
+// sum, with ones the number of terms. Two more roundings are the store, and alpha and beta.
 TEST_P(ProductTest, IsWithinTheErrorOfTheSum)
 {
     KernelRunner runner(GetParam());
@@ -137,8 +138,8 @@ TEST_P(ProductTest, IsWithinTheErrorOfTheSum)
 
 using ElementwiseTest = KernelTest;
 
-// Units in the last place that kernel and reference may differ by; 0: not at all. See the accuracy
-// that kernel/vector/elementwise.cc states; the reference has an error of its own.
+// Returns the units in the last place by which kernel and reference may differ; 0: not at all. See
+// the accuracy that kernel/vector/elementwise.cc states; the reference has an error of its own.
 int unit_tolerance(const std::string& op)
 {
     static const std::map<std::string, int> units = {
@@ -149,8 +150,8 @@ int unit_tolerance(const std::string& op)
     return found == units.end() ? 0 : found->second;
 }
 
-// The error of a result because arithmetic takes subnormal numbers for 0, as NEON of 32 bits does;
-// all others are exact.
+// Returns the error of a result if arithmetic flushes subnormal numbers to 0, as NEON of 32 bits
+// does; all others are exact.
 double flushed_magnitude([[maybe_unused]] float expected)
 {
 #if defined(__arm__) && defined(__ARM_NEON)
@@ -164,7 +165,7 @@ Tolerance units_of(const std::string& op)
 {
     const int units = unit_tolerance(op);
     if (units == 0) return [](size_t, float expected) { return flushed_magnitude(expected); };
-    // Where a sum cancels, a unit is one of its terms, which are of magnitude 1. Subnormal results
+    // If a sum cancels, the unit is that of its terms, which have magnitude 1. Subnormal results
     // may be 0.
     const double floor =
         op.compare(0, 4, "Hard") == 0 || op == "Gelu" || op == "Swish" ? kEpsilon : 0;
@@ -224,11 +225,11 @@ INSTANTIATE_TEST_SUITE_P(Kernel, ElementwiseRangeTest,
 
 using NormTest = KernelTest;
 
-// The mean of the squares is, by kernel/norm/normalize-inl.h, within (n / (4 lanes) + lanes + 4)
-// eps, and with at most 16 lanes within (n / 4 + 20) eps of itself; the root halves that, and the
-// root, two quotients and two products are rounded, in the reference too. Where a mean is
-// subtracted, it is as far off as the largest sum, below 3, is large, and so are the differences;
-// divided by a deviation above 1/2 that is at most 12 of these steps.
+// The error of the mean of the squares is, by kernel/norm/normalize-inl.h, within (n / (4 lanes) +
+// lanes + 4) eps, and with at most 16 lanes within (n / 4 + 20) eps of it; the root halves that,
+// and the root, two quotients and two products are rounded, in the reference too. If a mean is
+// subtracted, its error is relative to the largest sum, which is below 3, and so are the errors of
+// the differences; divided by a deviation above 1/2 that is at most 12 of these steps.
 TEST_P(NormTest, IsWithinTheErrorOfTheSum)
 {
     KernelRunner runner(GetParam());
@@ -247,7 +248,7 @@ TEST_P(NormTest, IsWithinTheErrorOfTheSum)
 using RotaryTest = KernelTest;
 
 // Both products of numbers up to 1, and their sum, up to 2, are rounded: at most 2 eps in the
-// reference and 2 eps in the kernel. The rest is copied.
+// reference and 2 eps in the kernel. Other elements are copied.
 TEST_P(RotaryTest, IsWithinTheErrorOfTwoProducts)
 {
     const Case& node_case = GetParam();
@@ -335,7 +336,7 @@ INSTANTIATE_TEST_SUITE_P(Kernel, ElementwiseTest, testing::ValuesIn(cases_of(kEl
                          test_name);
 INSTANTIATE_TEST_SUITE_P(Kernel, OtherKernelTest, testing::ValuesIn(cases_of(kOthers)), test_name);
 
-// There are fast kernels for the cases that they are made for.
+// The fast kernels are chosen for the cases that they are made for.
 TEST(KernelChoice, TakesTheFastKernel)
 {
     const auto usual = [](const Case& node_case) { return KernelRunner(node_case).usual(); };
@@ -355,10 +356,10 @@ TEST(KernelChoice, TakesTheFastKernel)
               fast("conv.f32.nhwc", "conv.f32.im2col"));
     EXPECT_EQ(usual(conv_case("Conv", {1, 16, 26, 26}, {16, 16, 3, 3})),
               fast("conv.f32.winograd4x4", "conv.f32.im2col"));
-    // Few tiles.
+    // This has few tiles.
     EXPECT_EQ(usual(conv_case("Conv", {1, 16, 9, 9}, {16, 16, 3, 3})),
               fast("conv.f32.nhwc", "conv.f32.im2col"));
-    // Most of the window lies beyond the input; tiles of one pixel would take longer.
+    // Most of the window is in the padding; tiles of one pixel would take longer.
     EXPECT_EQ(usual(conv_case("Conv", {1, 16, 9, 9}, {16, 16, 3, 3}, {{}, {5, 5, 5, 5}, {5, 5}})),
               fast("conv.f32.nhwc_clipped", "conv.f32.im2col"));
     EXPECT_EQ(usual(conv_case("Conv", {1, 16, 3, 3}, {16, 16, 3, 3}, {{}, {1, 1, 1, 1}})),

@@ -36,7 +36,7 @@ class NormNode : public ByteNode
     }
 };
 
-// Rows about the lengths of vectors, and one of more than a block of sums.
+// Rows around the lengths of vectors, and one longer than a block of sums.
 TEST(ByteLayerNorm, HasTheBytesOfTheReference)
 {
     for (const int n : {1, 2, 7, 16, 17, 65, 768, 20000})
@@ -49,7 +49,8 @@ TEST(ByteLayerNorm, HasTheBytesOfTheReference)
                 }
 }
 
-// Rows of one value, whose deviation is 0, also without an epsilon; results beyond all bytes.
+// Rows of equal values, with a deviation of 0, also without an epsilon; results beyond the 8-bit
+// range.
 TEST(ByteLayerNorm, TakesExtremes)
 {
     for (const float epsilon : {0.0f, 1e-5f})
@@ -62,7 +63,7 @@ TEST(ByteLayerNorm, TakesExtremes)
             }
 }
 
-// The bias and the product are off by 2^-9 of a step each, floats by less.
+// The bias and the product each have an error of 2^-9 of a quantisation step, floats less.
 TEST(ByteLayerNorm, IsTheNearestByte)
 {
     constexpr int kRow = 100;

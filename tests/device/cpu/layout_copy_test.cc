@@ -15,7 +15,7 @@ namespace {
 using cpu::KernelContext;
 using cpu::Layout;
 
-// Output 0 for these elements.
+// Returns output 0 for these elements.
 template <class T>
 std::vector<T> copy(Layout layout, const tensor& shape, std::vector<T> from)
 {
@@ -33,7 +33,7 @@ std::vector<T> copy(Layout layout, const tensor& shape, std::vector<T> from)
     return to;
 }
 
-// Elements that differ from all others nearby.
+// Makes elements that differ from all neighbours.
 template <class T>
 void expect_copies(int data_type)
 {

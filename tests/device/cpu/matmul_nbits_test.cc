@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fast kernels of MatMulNBits against exact sums, on every instruction set this machine has,
-// and the same bits with one worker and several.
+// with identical bits for one worker and several.
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
@@ -26,7 +26,7 @@ struct Case
     bool has_zero_points = false, has_bias = false;
 };
 
-// Few rows and many, columns and rows that fill no panel, tile, block or K segment.
+// Few rows and many, columns and rows that do not fill a panel, tile, block or K segment.
 const std::vector<Case> kCases = {
     {1, 16, 1, 4, 16},
     {1, 96, 16, 4, 32, true},
@@ -61,12 +61,12 @@ size_t number(int64_t count)
 struct Expected
 {
     double sum;
-    double magnitude;  // of its products
-    double uncentred;  // of those with elements and zero points apart
-    double step;       // what bytes in place of A change at most
+    double magnitude;  // sum of the magnitudes of its products
+    double uncentred;  // the same without subtracting zero points first
+    double step;       // the largest effect of quantising A to 8 bits
 };
 
-// Bit by bit, the lowest first.
+// Reads the element bit by bit, the lowest first.
 int element_of(const uint8_t* bytes, int64_t index, int bits)
 {
     int value = 0;
@@ -184,7 +184,7 @@ class NbitsNode
     node* node_;
 };
 
-// The bound at the head of kernel/matmul/matmul_nbits.cc, and the rounding of the bias.
+// Returns the bound stated in kernel/matmul/matmul_nbits.cc, plus the rounding of the bias.
 double bound_of(const Case& c, const char* kernel, const Expected& expected)
 {
     const int blocks = (c.k + c.block_size - 1) / c.block_size;
@@ -237,7 +237,7 @@ TEST(FastMatMulNBits, AsExactAsBytesAre)
     compare_all(4);
 }
 
-// The largest elements, with bytes of both signs: sums of 16 bits are as large as they can be.
+// The largest elements, with 8-bit values of both signs: sums of 16 bits are as large as possible.
 TEST(FastMatMulNBits, TakesTheLargestSums)
 {
     for (const int bits : {4, 8})
@@ -255,7 +255,7 @@ TEST(FastMatMulNBits, TakesTheLargestSums)
         }
 }
 
-// Infinite and undefined values stay so, and blocks of zeros are zeros.
+// Infinities and NaN are kept, and blocks of zeros are zeros.
 TEST(FastMatMulNBits, ValuesThatAreNotFinite)
 {
     for (const int level : {0, 4})
@@ -289,7 +289,7 @@ TEST(FastMatMulNBits, LeavesTheRestToTheReference)
     EXPECT_EQ(count("zeros"), 1u);
 }
 
-// Bytes only where they are permitted, and where the processor has products of them.
+// 8-bit products are used only if permitted, and if the processor has instructions for them.
 TEST(FastMatMulNBits, IsTheBestThatIsPermitted)
 {
     const std::string floats =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products against sums in double, within the error that matrix_product.h states, on every
-// instruction set this machine has, with one worker and several. Operands and results lie within
+// instruction set this machine has, with one worker and several. Operands and results are within
 // larger memory, of which nothing else may be read or written.
 #include "device/cpu/kernel/product/matrix_product.h"
 
@@ -32,8 +32,9 @@ void PrintTo(const Sizes& sizes, std::ostream* stream)
     *stream << sizes.m << "x" << sizes.n << "x" << sizes.k;
 }
 
-// rows x columns values of magnitude up to 1 in rows of `stride`, NaN between them. Pages before
-// and after are not checked: elements beyond the matrix are NaN too, and show in the result.
+// rows x columns values of magnitude up to 1 in rows of `stride`, with NaN between them. Pages
+// before and after are not checked: elements outside the matrix are NaN too, and show in the
+// result.
 struct Matrix
 {
     Matrix(int64_t rows, int64_t columns, int64_t gap, std::mt19937& generator)
@@ -71,7 +72,7 @@ struct Operand
     bool transposed;
 };
 
-// A product, its exact result and how far each element may be from it.
+// A product, its exact result and the allowed error of each element.
 class Case
 {
   public:
@@ -194,7 +195,7 @@ TEST_P(MatrixProduct, WithFactorsAndAStart)
     check(Case(GetParam(), true, false, -0.75f, 2.25f));
 }
 
-// Vectors without gaps have ways of their own.
+// Vectors without gaps have special code.
 TEST_P(MatrixProduct, WithoutGaps)
 {
     check(Case(GetParam(), false, false, 1.5f, 0.25f, 0));
@@ -208,16 +209,16 @@ std::vector<Sizes> list_sizes()
         for (const int64_t n : {1, 7, 17, 51})
             for (const int64_t k : {0, 1, 13, 67})
                 list.push_back({m, n, k});
-    // Around the tiles: rows of 4 and 8, columns of three vectors of 1 to 16 elements.
+    // Sizes around the tiles: rows of 4 and 8, columns of three vectors of 1 to 16 elements.
     for (const int64_t m : {3, 4, 5, 8, 9, 16, 17})
         for (const int64_t n : {3, 11, 12, 13, 23, 24, 25, 47, 48, 49, 97})
             list.push_back({m, n, 5});
-    // Around the blocks of rows of b, and of columns where the cache is small.
+    // Sizes around the blocks of rows of b, and of columns if the cache is small.
     for (const int64_t k : {255, 256, 257, 511, 513})
         list.push_back({9, 50, k});
     for (const int64_t n : {191, 192, 193, 383, 385, 1153})
         list.push_back({10, n, 3});
-    // Nothing to do; strips of rows, of columns, and of vectors, of which a worker takes about
+    // Empty products; strips of rows, of columns, and of vectors, of which a worker takes about
     // 500000 products.
     list.insert(list.end(), {{0, 5, 4}, {5, 0, 4}, {151, 60, 83}, {60, 151, 83}, {9, 577, 259}});
     list.insert(list.end(), {{1, 1201, 517}, {1201, 1, 517}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees whose rows are taken in blocks, against those that are taken row by row: bit by bit.
+// Trees whose rows are computed in blocks, against trees that are computed row by row: bit by bit.
 #include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kFeatures = 5;
 
-// The attributes of random trees. Thresholds and features are few different numbers, so that they
+// The attributes of random trees. Thresholds and features have few different values, so that they
 // are often equal.
 class Forest
 {
@@ -57,7 +57,7 @@ class Forest
     }
 
   private:
-    // The number of a new node, which has others below it.
+    // Returns the number of a new node, which has others below it.
     int64_t grow(int deepest)
     {
         const char* const modes[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT"};
@@ -108,7 +108,7 @@ void add_rows(ByteNode& node, int rows)
     node.floats("x", {rows, kFeatures}, values);
 }
 
-// Blocks and ways that are full and that are not, and a forest without any.
+// Full and partial blocks and paths, and a forest without trees.
 constexpr int kRows[] = {1, 7, 8, 75, 130};
 
 void set_text(ByteNode& node, const char* name, const std::string& value)

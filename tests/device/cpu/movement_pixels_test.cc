@@ -57,7 +57,7 @@ void resize(const char* expected, const std::string& mode, const std::vector<int
     node.compare(expected, {1, 3});
 }
 
-// Channels about the lengths of vectors.
+// Channels around the lengths of vectors.
 TEST(MovementPixels, Resize)
 {
     for (const char* coordinates : {"half_pixel", "asymmetric", "align_corners"})

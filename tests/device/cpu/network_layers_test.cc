@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layers of ten networks and the kernels that compute them: another choice is a change that
-// users see. network_layers.txt has a line a layer: the network that has it first, the operator,
-// the shapes of its inputs, its attributes; then the kernel for fp32, fp16, bf16 and int8, where
-// the operator has such a type. Those after a slash are chosen on processors with instructions for
-// products of bf16 (AVX512-BF16, BFMMLA) and of bytes (VNNI, the dot product). With
+// users see. network_layers.txt has a line for each layer: the first network with it, the operator,
+// the shapes of its inputs, its attributes; then the kernel for fp32, fp16, bf16 and int8, if the
+// operator has such a type. Those after a slash are chosen on processors with instructions for
+// products of bf16 (AVX512-BF16, BFMMLA) and of int8 (VNNI, the dot product). With
 // TENGINE_WRITE_TABLE=1 the kernels of this build are written to the file.
 #include <algorithm>
 #include <cstring>
@@ -96,7 +96,7 @@ void write_layers(const std::vector<Layer>& layers)
     }
 }
 
-// As on a processor with nothing but vectors, and with instructions of its own for `kernel`.
+// As on a processor with nothing except vectors, and with special instructions for `kernel`.
 template <class Choose>
 std::string choose(const char* kernel, const Choose& choose_with)
 {
@@ -112,7 +112,7 @@ std::string choose(const char* kernel, const Choose& choose_with)
     return chosen;
 }
 
-// Behind a convolution, whose results have their channels last.
+// After a convolution, whose results are NHWC.
 std::string pick(const node& node, uint64_t features)
 {
     const ForcedFeatures forced(features);
@@ -129,7 +129,7 @@ std::string choose_float(const Case& layer, int data_type)
     return choose(kernel, [&](uint64_t features) { return pick(runner.get(), features); });
 }
 
-// The layer's operator of bytes, with a scale for each tensor; no node where there is none.
+// Makes the layer's integer operator, with a scale for each tensor; no node if there is none.
 void make_byte_node(const Case& layer, test::ByteNode* node)
 {
     const auto add = [&](const char* name, const std::vector<int>& shape) {
@@ -203,7 +203,7 @@ TEST(NetworkLayers, HaveTheirKernels)
     if (test::is_table_written()) write_layers(layers);
 }
 
-// <operator>.<type>.<algorithm>, as docs/add-a-kernel.md describes them.
+// Names are <operator>.<type>.<algorithm>, as docs/add-a-kernel.md describes them.
 TEST(KernelName, HasOperatorTypeAndAlgorithm)
 {
     const std::regex grammar(

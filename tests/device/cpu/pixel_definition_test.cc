@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that look up places in their input, against their definitions, written out here in
-// doubles: the fast kernels and the reference are judged alike, by a third.
+// Operators that read computed positions of their input, against their definitions, written out
+// here in doubles: the fast kernels and the reference are judged alike, by a third implementation.
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -41,8 +41,8 @@ struct Axis
     {
     }
 
-    // The place of position i of the output, as ONNX has it. An axis of scale 1 is copied, as ONNX
-    // Runtime does, whatever the mode.
+    // Returns the source of position i of the output, as ONNX defines it. An axis of scale 1 is
+    // copied, as in ONNX Runtime, in any mode.
     double find_source(const std::string& mode, int i) const
     {
         if (scale == 1) return i;
@@ -70,7 +70,8 @@ double round_source(const std::string& mode, double source)
     return std::ceil(source - 0.5);
 }
 
-// The nearest elements of a position that is known within 10^-4: floats decide between them.
+// Returns the nearest elements of a position that is known within 10^-4: float arithmetic decides
+// between them.
 std::vector<int> find_nearest(const Axis& axis, const std::string& coordinates,
                               const std::string& nearest, int i, bool is_exact)
 {
@@ -88,7 +89,7 @@ constexpr const char* kNearest[] = {"round_prefer_floor", "round_prefer_ceil", "
 struct Scales
 {
     float lines, columns;
-    bool is_exact;  // positions are floats
+    bool is_exact;  // whether positions are exact as floats
 };
 
 // Powers of two make many ties.
@@ -158,8 +159,8 @@ void expect_nearest_element(int size, const std::vector<float>& scales,
     });
 }
 
-// Position 3 lies at 1/2 - 2^-25, to which a float cannot add a half; the last one at an odd number
-// beyond 2^23, from which it cannot take one.
+// Position 3 is 1/2 - 2^-25, to which a float cannot add a half; the last one is an odd number
+// beyond 2^23, from which it cannot subtract one.
 TEST(PixelDefinition, HalvesAreAddedExactly)
 {
     expect_nearest_element(2, {1, 1, 1, std::nextafter(6.0f, 7.0f)}, {}, "asymmetric",
@@ -169,7 +170,7 @@ TEST(PixelDefinition, HalvesAreAddedExactly)
                            (kLong - 1) % 256);
 }
 
-// A weight is off by half of 2^-11 at most, a result by 1/8 before it is rounded.
+// The error of a weight is at most half of 2^-11, that of a result 1/8 before it is rounded.
 void resize_linear(const Scales& scales, const char* coordinates, int channels, int type)
 {
     SCOPED_TRACE(testing::Message() << coordinates << scales.lines << scales.columns);
@@ -228,8 +229,8 @@ struct Region
     float left, top, right, bottom;
 };
 
-// Samples exactly one pixel outside of the image and on its border, and just beyond; a point, one
-// turned over, one of no numbers, and far away ones.
+// Samples exactly one pixel outside the image and on its edge, and just beyond; a point, an
+// inverted region, one of NaN, and distant ones.
 const Region kRegions[] = {{1, 2, 9, 7},
                            {-2, -2, 2, 2},
                            {-1, -1, -1, -1},
@@ -322,13 +323,13 @@ TEST(PixelDefinition, RoiAlign)
 
 constexpr int kGridHeight = 5, kGridWidth = 7, kGridChannels = 3;
 
-// The place of a value of the grid, and the element there along an axis: -1 is 0.
+// Returns the position of a value of the grid along an axis: -1 is 0.
 double find_place(double value, int size, bool aligned)
 {
     return aligned ? (value + 1) / 2 * (size - 1) : ((value + 1) * size - 1) / 2;
 }
 
-// Walks from mirror to mirror.
+// Reflects until the position is inside.
 double reflect(double place, int size, bool aligned)
 {
     const double low = aligned ? 0 : -0.5, high = aligned ? size - 1 : size - 0.5;
@@ -367,7 +368,8 @@ double sample_grid(const float* plane, double x, double y, const std::string& pa
 void sample_points(const char* padding, bool aligned)
 {
     SCOPED_TRACE(testing::Message() << padding << aligned);
-    // On the edges, on the middles of pixels, beyond the border by less and by more than an image.
+    // Values on the edges, on the centres of pixels, beyond the edge by less and by more than an
+    // image.
     const float values[] = {-1,    1,    0,    -0.8f, 0.6f,  1.2f,         -1.2f,
                             -3.7f, 5.1f, 0.2f, 1e-7f, 1.01f, -1 - 1.0f / 7};
     constexpr int kNumber = static_cast<int>(std::size(values));

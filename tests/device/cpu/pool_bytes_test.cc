@@ -16,7 +16,7 @@ struct Case
     std::vector<int64_t> kernel, strides, dilations, pads;
 };
 
-// Channels about the lengths of vectors; windows at and beyond the borders, dilated, of a power of
+// Channels around the lengths of vectors; windows at and beyond the edges, dilated, of a power of
 // two values, and of more than 16 bits can sum.
 const std::vector<Case> kCases = {
     {{1, 64, 9, 7}, {3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}},
@@ -53,7 +53,7 @@ class MeanNode : public ByteNode
         make(std::string("com.microsoft.") + op, {"x", "x_scale", "x_zero", "y_scale", "y_zero"});
     }
 
-    // The largest sums: all bytes are as far from the zero point as can be.
+    // Makes the largest sums: all elements are as far from the zero point as possible.
     void fill_with_extremes(bool is_high)
     {
         const tensor* x = find("x");
@@ -76,7 +76,7 @@ TEST(BytePool, HasTheMaximaOfTheReference)
         }
 }
 
-// The factors divide by the number of values, and make ties, all results 0, and all the largest.
+// The factors divide by the number of values, make ties, make all results 0, and all the largest.
 TEST(BytePool, HasTheMeansOfTheReference)
 {
     for (size_t number = 0; number < kCases.size(); ++number)

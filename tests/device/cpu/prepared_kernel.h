@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel of the CPU device made ready for one node, without the rest of the library around it.
+// A kernel of the CPU device, prepared for one node, without the surrounding library.
 #pragma once
 
 #include <memory>
@@ -10,27 +10,28 @@
 
 namespace tengine::cpu {
 
-// All kernels that accept the node, in the order in which they are asked.
+// Returns all kernels that accept the node, in the order in which they are asked.
 std::vector<const Kernel*> list_accepting_kernels(const node& node);
-// The same when all instructions this processor has may be used.
+// Does the same with all instructions of this processor allowed.
 std::vector<const Kernel*> list_runnable_kernels(const node& node);
-// The name of the one that is used with these features of base/cpu.h.
+// Returns the name of the kernel that is used with these features of base/cpu.h.
 const char* choose_kernel(const node& node, uint64_t features);
 
 class PreparedKernel
 {
   public:
-    // It has workers of its own. Scratch is filled with set bits, which are NaN as floats.
+    // Prepares the kernel with its own workers. Scratch is filled with set bits, which are NaN as
+    // floats.
     PreparedKernel(const Kernel& kernel, node* node, int thread_num);
-    // Does the work of the fusion, too. `inputs` are those of the node, then those of the fusion;
-    // they outlive it.
+    // Also does the work of the fusion. `inputs` are those of the node, then those of the fusion;
+    // they outlive the object.
     PreparedKernel(const Kernel& kernel, node* node, int thread_num, const Fusion& fusion,
                    const std::vector<tensor*>& inputs);
     ~PreparedKernel();
     PreparedKernel(const PreparedKernel&) = delete;
     PreparedKernel& operator=(const PreparedKernel&) = delete;
 
-    // Inputs and outputs of the node have their memory.
+    // Runs the kernel; inputs and outputs of the node have memory.
     void run();
 
   private:

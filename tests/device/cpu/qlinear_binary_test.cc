@@ -14,8 +14,8 @@ struct Scales
     float a, b, y;
 };
 
-// Ties at every second sum, factors about 1 and in different ranges, one beyond int32's, terms that
-// cancel, results of 0 alone, factors that round to 2^31 and to 0.
+// Ties at every second sum, factors around 1 and in different ranges, one beyond int32's, terms
+// that cancel, only results of 0, factors that round to 2^31 and to 0.
 const std::vector<Scales> kScales = {
     {0.02f, 0.031f, 0.04f}, {0.5f, 0.25f, 1},        {1, 1, 2},          {1, 0.5f, 1},
     {0.25f, 0.125f, 64},    {3, 0.004f, 1},          {30000, 69000, 1},  {1e4f, 1e3f, 1e-2f},
@@ -31,8 +31,8 @@ struct Shapes
 const std::vector<Shapes> kShapes = {
     {{256, 256}, {256, 256}},          // of all pairs
     {{3, 7, 13, 17}, {3, 7, 13, 17}},  // large enough for several workers below
-    {{2, 5, 9, 33}, {2, 1, 1, 33}},    // a factor for each channel, channels last
-    {{2, 33, 7, 5}, {2, 33, 1, 1}},    // and planar
+    {{2, 5, 9, 33}, {2, 1, 1, 33}},    // a factor for each channel, NHWC
+    {{2, 33, 7, 5}, {2, 33, 1, 1}},    // and NCHW
     {{19}, {3, 41, 19}},               // a factor for each column, fewer than a vector has
     {{1}, {7, 65}},
     {{4, 1, 64}, {1, 130, 1}},
@@ -65,7 +65,7 @@ class BinaryNode : public ByteNode
         *find("y_scale")->f32 = scales.y;
     }
 
-    // a[i][j] = i, b[i][j] = j; or b[j] = j.
+    // Sets a[i][j] = i, b[i][j] = j; or b[j] = j.
     void fill_with_pairs()
     {
         for (int i = 0; i < 256 * 256; ++i)

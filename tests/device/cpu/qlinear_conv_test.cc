@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fast kernels of QLinearConv against the reference, bit by bit, on every instruction set this
-// machine has, with one worker and several; and the nodes that are left to the reference.
+// machine has, with one worker and several; and the nodes that only the reference computes.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -46,7 +46,8 @@ const std::vector<Case> kCases = {
     {{1, 24, 50}, {35, 24, 1}, 1, {1}, {1}, {0, 0}},
 };
 
-// Three spatial axes, K segments of one element, two output channels of an input channel, no image.
+// Three spatial axes, K segments of one element, two output channels for an input channel, no
+// image.
 const std::vector<Case> kCasesOfTheReference = {
     {{1, 2, 3, 5, 4}, {6, 2, 2, 3, 2}, 1, {1, 1, 1}, {1, 1, 1}, {1, 0, 1, 0, 1, 0}},
     {{3, 1, 300}, {5, 1, 4}, 1, {3}, {2}, {2, 7}},
@@ -105,10 +106,10 @@ class QuantizedNode
         EXPECT_EQ(node_->op.infer_shape(node_), TENGINE_OK) << tengine_error_message();
     }
 
-    // All kernels that take the node when all instructions this processor has may be used.
+    // Returns all kernels that accept the node with all instructions of this processor allowed.
     std::vector<const Kernel*> kernels() const { return cpu::list_runnable_kernels(*node_); }
 
-    // The one that is used with these features.
+    // Returns the name of the kernel that is used with these features.
     std::string choice(uint64_t features) const { return cpu::choose_kernel(*node_, features); }
 
     std::vector<uint8_t> run(const Kernel& kernel, int thread_num)
@@ -142,8 +143,8 @@ class QuantizedNode
     node* node_;
 };
 
-// All fast kernels that take the node, with all vectors, against the reference, which comes last;
-// as on a processor with these features.
+// Compares all fast kernels that accept the node, with all vectors, with the reference, which is
+// last; as on a processor with these features.
 void compare(QuantizedNode& node, uint64_t features, const std::vector<int>& thread_nums)
 {
     const std::vector<const Kernel*> kernels = node.kernels();
@@ -166,7 +167,7 @@ void compare(QuantizedNode& node, uint64_t features, const std::vector<int>& thr
     cpu::force_vector_target(-1);
 }
 
-// Compares with all int8 instructions that run here, with each of them alone, and without.
+// Compares with all int8 instructions that run here, with each of them alone, and with none.
 void compare_formats(QuantizedNode& node, const std::vector<int>& thread_nums = {1, 2, 5})
 {
     compare(node, cpu::find_runnable_features(), thread_nums);
@@ -178,7 +179,7 @@ void compare_formats(QuantizedNode& node, const std::vector<int>& thread_nums = 
 
 constexpr int kTypes[] = {TENGINE_DT_INT8, TENGINE_DT_UINT8};
 
-// All eight combinations of types; two with each case on an emulator, which is slow.
+// Tests all eight combinations of types; two with each case on an emulator, which is slow.
 TEST(FastQLinearConv, HasTheBitsOfTheReference)
 {
     for (size_t number = 0; number < kCases.size(); ++number)
@@ -201,8 +202,8 @@ TEST(FastQLinearConv, HasTheBitsOfTheReferenceWhenWeightsAreCentred)
         }
 }
 
-// Small weights and scales that are powers of two: every eighth result lies in the middle between
-// two integers; or nearly so.
+// Small weights and scales that are powers of two: every eighth result is in the middle between two
+// integers, or nearly so.
 TEST(FastQLinearConv, RoundsHalvesToEvenAndNothingElse)
 {
     for (const int type : {TENGINE_DT_INT8, TENGINE_DT_UINT8})
@@ -224,7 +225,7 @@ TEST(FastQLinearConv, RoundsHalvesToEvenAndNothingElse)
 }
 
 // The longest sum that fits an int32 with its bias, of the largest products: partial sums of
-// uncentred bytes may wrap.
+// uncentred elements may wrap.
 TEST(FastQLinearConv, TakesTheLargestSums)
 {
     constexpr int kDepth = (INT32_MAX - kLargestBias) / (255 * 255);
@@ -237,7 +238,7 @@ TEST(FastQLinearConv, TakesTheLargestSums)
             std::memset(values->data, is_highest ? lowest + 255 : lowest,
                         static_cast<size_t>(values->elem_num));
         };
-        *node.builder().find("y_scale")->f32 = 40000;  // the results are not all alike
+        *node.builder().find("y_scale")->f32 = 40000;  // so that results differ
         for (const bool x_high : {false, true})
             for (const bool w_high : {false, true}) {
                 fill("x", x_high);
@@ -249,8 +250,8 @@ TEST(FastQLinearConv, TakesTheLargestSums)
     }
 }
 
-// Bytes at either end of their range, the largest that Winograd's filtering takes and one channel
-// more: its sums wrap, and its dividends just fit.
+// Elements at either end of their range, the most channels that Winograd's filtering accepts and
+// one more: its sums wrap, and its dividends just fit.
 TEST(FastQLinearConv, FiltersAsLongAsQuotientsFit)
 {
     if (cpu::get_vector_target_num() == 0) GTEST_SKIP() << "this build has no fast kernels";
@@ -258,7 +259,7 @@ TEST(FastQLinearConv, FiltersAsLongAsQuotientsFit)
         const Case wide = {{1, channels, 11, 15}, {17, channels, 3, 3}, 1, {1, 1}, {1, 1},
                            {1, 1, 1, 1}};
         QuantizedNode node(wide, TENGINE_DT_UINT8, TENGINE_DT_UINT8, TENGINE_DT_UINT8);
-        *node.builder().find("y_scale")->f32 = 100;  // the results are not all alike
+        *node.builder().find("y_scale")->f32 = 100;  // so that results differ
         std::mt19937 random(5);
         for (const bool is_mixed : {true, false})
             for (const int ends : {0, 1, 2, 3}) {
@@ -297,7 +298,7 @@ TEST(FastQLinearConv, LeavesWhatItCannotPackToTheReference)
         expect_reference({c, TENGINE_DT_INT8, TENGINE_DT_INT8, TENGINE_DT_INT8});
 }
 
-// Whatever instructions it has.
+// With any instructions.
 TEST(FastQLinearConv, WantsItsChannelsLast)
 {
     const QuantizedNode planes(kCases[0], TENGINE_DT_INT8, TENGINE_DT_INT8, TENGINE_DT_INT8);

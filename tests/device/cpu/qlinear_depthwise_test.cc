@@ -47,8 +47,8 @@ struct Types
 enum class Scales
 {
     kOrdinary,     // one for each channel
-    kPowersOfTwo,  // many results lie in the middle between two integers
-    kNearlyThat,   // just below it, by less than a float of them can tell
+    kPowersOfTwo,  // many results are in the middle between two integers
+    kNearlyThat,   // just below it, by less than the resolution of their float
     kTiny,         // all results are the zero point
     kLarge,        // most results are at the ends of the range
 };
@@ -86,7 +86,7 @@ class DepthwiseNode
 
     std::vector<const Kernel*> kernels() const { return cpu::list_runnable_kernels(*node_); }
 
-    // The result of the reference, which is the last kernel, in NHWC.
+    // Returns the result of the reference, which is the last kernel, in NHWC.
     std::vector<uint8_t> expected()
     {
         tensor* y = find("y");
@@ -97,7 +97,7 @@ class DepthwiseNode
         return turn(*y, values.data());
     }
 
-    // The result of an NHWC kernel, which is given the input in NHWC.
+    // Returns the result of an NHWC kernel, whose input is NHWC.
     std::vector<uint8_t> run(const Kernel& kernel, int thread_num)
     {
         tensor *x = find("x"), *y = find("y");
@@ -155,7 +155,7 @@ class DepthwiseNode
                   TENGINE_OK);
     }
 
-    // N, C, H, W to N, H, W, C.
+    // Converts N, C, H, W to N, H, W, C.
     static std::vector<uint8_t> turn(const tensor& shape, const uint8_t* values)
     {
         const int64_t channels = shape.dims[1], plane = int64_t{shape.dims[2]} * shape.dims[3];
@@ -173,7 +173,7 @@ class DepthwiseNode
     node* node_;
 };
 
-// The kernel of this file, with all vectors, against the reference.
+// Compares this file's kernel, with all vectors, with the reference.
 void compare(DepthwiseNode& node, const std::vector<int>& thread_nums = {1})
 {
     const std::vector<const Kernel*> kernels = node.kernels();
@@ -202,7 +202,7 @@ bool has_room(const Window& window, const std::vector<int>& image)
     return true;
 }
 
-// Calls test(window, image, number) where an output has elements.
+// Calls test(window, image, number) if the output has elements.
 template <class Test>
 void for_each_shape(const Test& test)
 {
@@ -219,7 +219,7 @@ TEST(DepthwiseQLinearConv, HasTheBitsOfTheReference)
     for_each_shape([](const Window& window, const std::vector<int>& image, int number) {
         for (const int type : {kInt8, kUint8})
             for (const bool is_centred : {false, true}) {
-                // All numbers of channels in the course of the shapes.
+                // All numbers of channels occur in the course of the shapes.
                 const int channels = (number * 11 + type * 5 + is_centred) % 69 + 2;
                 DepthwiseNode node(window, {2, channels, image[0], image[1]},
                                    {type, number % 2 ? kInt8 : kUint8, type}, is_centred);
@@ -259,7 +259,7 @@ TEST(DepthwiseQLinearConv, StaysInTheRange)
         }
 }
 
-// The largest products there are, all of one sign.
+// The largest possible products, all of one sign.
 TEST(DepthwiseQLinearConv, TakesTheLargestSums)
 {
     for (const int type : {kInt8, kUint8}) {

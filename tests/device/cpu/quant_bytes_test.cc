@@ -14,7 +14,7 @@ namespace {
 constexpr int kTypes[] = {TENGINE_DT_INT8, TENGINE_DT_UINT8};
 constexpr int kLengths[] = {1, 7, 13, 17, 64, 131, 40000};
 
-// Ties, values about them and far beyond bytes, and those that are not numbers.
+// Ties, values around them and far beyond the 8-bit range, and NaN.
 std::vector<float> make_values(size_t number, std::mt19937& random)
 {
     using Limits = std::numeric_limits<float>;

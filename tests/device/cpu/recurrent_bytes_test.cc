@@ -40,7 +40,7 @@ class ByteLstm
              -0.5f, 1);
         fill_bytes("w", {directions, rows, c.input});
         fill_bytes("r", {directions, rows, c.hidden});
-        // Sums of a gate have magnitudes of about 1.
+        // Sums of a gate have magnitudes around 1.
         fill("ws", {directions, rows}, 0.5f / 127 / static_cast<float>(c.input),
              1.0f / 127 / static_cast<float>(c.input));
         fill("rs", {directions, rows}, 0.5f / 127 / static_cast<float>(c.hidden),
@@ -66,7 +66,7 @@ class ByteLstm
 
     std::vector<const Kernel*> kernels() const { return cpu::list_runnable_kernels(*node_); }
 
-    // All outputs, one after the other.
+    // Returns all outputs, one after the other.
     std::vector<float> run(const Kernel& kernel, int thread_num)
     {
         const char* names[] = {"y", "last", "cell"};
@@ -141,8 +141,8 @@ void compare(const Case& c, float tolerance)
     cpu::force_vector_target(-1);
 }
 
-// Both make the same bytes of the input and of the initial state. A gate has three sums of
-// magnitudes of about 1, and the functions are within 5 ulp.
+// Both quantise the input and the initial state to the same values. A gate has three sums with
+// magnitudes around 1, and the functions are within 5 ulp.
 TEST(RowQuantizeLstm, AStepIsThatOfTheReference)
 {
     const float tolerance = 24 * std::numeric_limits<float>::epsilon();
@@ -154,8 +154,8 @@ TEST(RowQuantizeLstm, AStepIsThatOfTheReference)
         compare(c, tolerance);
 }
 
-// The state of a later step may be another byte where it lies next to a tie: a step of 2 / 255
-// times a weight of 1 / hidden at most, and the few of them add up.
+// The state of a later step may be quantised to the neighbouring value near a tie: a step of 2 /
+// 255 times a weight of at most 1 / hidden, and the few of them add up.
 TEST(RowQuantizeLstm, StepsFollowEachOther)
 {
     for (const Case& c : std::vector<Case>{{5, 1, 9, 24},

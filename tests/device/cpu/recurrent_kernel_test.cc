@@ -47,7 +47,7 @@ struct Case
     }
 };
 
-// How far a result may be from the reference: the sums of a gate have magnitudes of about 1, and
+// Returns the allowed distance from the reference: the sums of a gate have magnitudes around 1, and
 // each step adds their roundings and those of its functions.
 float tolerance_of(const Case& c)
 {
@@ -91,7 +91,7 @@ class RecurrentNode
 
     std::vector<const Kernel*> kernels() const { return cpu::list_accepting_kernels(*node_); }
 
-    // All outputs that there are, one after the other.
+    // Returns all existing outputs, one after the other.
     std::vector<float> run(const Kernel& kernel, int thread_num)
     {
         std::vector<std::vector<float>> values(outputs_.size());
@@ -145,7 +145,7 @@ class RecurrentNode
     node* node_;
 };
 
-// All elements that are too far from the expected ones, reported once.
+// Reports all elements that are too far from the expected ones together.
 void expect_near(const std::vector<float>& actual, const std::vector<float>& expected,
                  float tolerance)
 {

@@ -20,7 +20,7 @@ struct Shape
 {
     std::vector<int> dims;
     std::vector<int64_t> axes;  // none: all
-    size_t kernel_num = 1;      // beside the reference
+    size_t kernel_num = 1;      // except the reference
     int keepdims = 1;
 
     int64_t count() const
@@ -58,7 +58,7 @@ std::vector<float> run_reference(const char* op, const Shape& shape,
     return runner.run(*runner.kernels().back(), 1);
 }
 
-// The error that a result may have, of `count` terms whose magnitudes have this sum.
+// Returns the allowed error of a result of `count` terms whose magnitudes have this sum.
 double find_tolerance(const std::string& op, double count, double sum, double result)
 {
     if (op == "ReduceMax" || op == "ReduceMin") return 0;
@@ -70,7 +70,8 @@ double find_tolerance(const std::string& op, double count, double sum, double re
 class ReduceTest : public testing::TestWithParam<Shape>
 {
   protected:
-    // All fast kernels with all operators, on every instruction set; the same bits on more threads.
+    // Compares all fast kernels of all operators, on every instruction set, with identical bits on
+    // more threads.
     static void compare(const std::vector<float>& values)
     {
         const std::vector<float> sums = run_reference("ReduceL1", GetParam(), values);
@@ -168,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Shape{{2, 67, 5, 7}, {3}, 1, 0}, Shape{{2, 67, 5, 7}, {3}, 2},
                     Shape{{2, 67, 5, 7}, {0, 2}, 2}, Shape{{2, 67, 5, 7}, {0, 1, 3}, 2, 0},
                     Shape{{2, 67, 5, 7}, {}, 2, 0}, Shape{{2, 3, 4, 5, 6}, {0, 2, 4}},
-                    // More axes than lines have are left to the reference.
+                    // More axes than lines support: the reference computes them.
                     Shape{{2, 2, 2, 2, 2, 2, 3}, {0, 2, 4, 6}, 0}),
     [](const auto& test) { return "Shape" + std::to_string(test.index); });
 

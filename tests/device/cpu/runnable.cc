@@ -13,7 +13,7 @@
 namespace tengine::cpu {
 namespace {
 
-// False when the code ends its process with SIGILL.
+// Returns false if the code ends its process with SIGILL.
 template <class Code>
 bool survives(const Code& code)
 {

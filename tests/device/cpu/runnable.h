@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instruction sets that have kernels of their own beside the vectors, for tests of these kernels.
+// Instruction sets with special kernels besides the vectors, for tests of these kernels.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@ namespace tengine::cpu {
 struct SpecialInstructions
 {
     const char* word;
-    const char* kernel;  // the name of it
-    uint64_t feature;    // of base/cpu.h; all of them are needed
+    const char* kernel;  // its name
+    uint64_t feature;    // of base/cpu.h; all are required
     bool is_compiled;
-    // This processor has them, which was found by running them. The operating system may know less,
-    // as Linux for 32-bit Arm does before version 6.2.
+    // Whether this processor has them, which was found by running them. The operating system may
+    // not report them, as Linux for 32-bit Arm before version 6.2.
     bool runs;
 };
 
 // In the order in which their kernels are asked.
 const std::vector<SpecialInstructions>& list_special_instructions();
 
-// The features of get_cpu_features(), and those that run.
+// Returns the features of get_cpu_features(), and those that run.
 uint64_t find_runnable_features();
 
-// While it lives, the processor says to have these features and no others.
+// Makes the processor report these features and no others during its lifetime.
 class ForcedFeatures
 {
   public:

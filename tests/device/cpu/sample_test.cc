@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GridSample and RoiAlign: how near fast kernels are to the reference.
+// GridSample and RoiAlign: the distance of fast kernels from the reference.
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -52,8 +52,8 @@ struct Sampled
         output->data = nullptr;
         return values;
     }
-    // Results are means of pixels with weights that are not negative, so that the mean of their
-    // magnitudes bounds the effect of `roundings`.
+    // Results are means of pixels with nonnegative weights, so that the mean of their magnitudes
+    // bounds the effect of `roundings`.
     void compare(const char* name, double roundings)
     {
         ASSERT_EQ(node->op.infer_shape(node), TENGINE_OK) << tengine_error_message();
@@ -84,7 +84,7 @@ struct Sampled
     }
 };
 
-// Roundings of the weight, the product and two sums, and that of the reference.
+// The roundings of the weight, the product and two sums, and that of the reference.
 constexpr double kGridRoundings = 5;
 
 void sample_grid(const char* padding, int aligned, bool has_infinity = false)
@@ -93,7 +93,7 @@ void sample_grid(const char* padding, int aligned, bool has_infinity = false)
     Sampled sampled;
     sampled.image({2, 5, 9, 7});
     if (has_infinity) sampled.builder.find("x")->f32[1] = kInfinity;
-    // More points than are taken at a time, some beyond the border, some in the middle of pixels.
+    // More points than are computed at a time, some outside the image, some at centres of pixels.
     std::vector<float> grid = random_values(size_t{2} * 13 * 11 * 2, -1.4f, 1.4f);
     std::fill_n(grid.begin(), 8, -1.0f);
     std::fill_n(grid.begin() + 8, 8, 1.0f);
@@ -111,7 +111,8 @@ TEST(SampleKernel, GridSample)
             sample_grid(padding, aligned);
 }
 
-// It counts only where it has a weight, so not for the points in the middle of the pixel beside it.
+// The infinity counts only where it has a weight, not for points at the centre of the neighbouring
+// pixel.
 TEST(SampleKernel, AnInfinityCounts)
 {
     sample_grid("zeros", 1, true);
@@ -122,7 +123,7 @@ void align_regions(int channels, int ratio, const char* mode)
     SCOPED_TRACE(testing::Message() << channels << " channels, ratio " << ratio << mode);
     Sampled sampled;
     sampled.image({2, channels, 9, 12});
-    // Inside, across the border, outside, a point, turned over.
+    // Regions inside, across the edge, outside, a point, inverted.
     sampled.builder.floats("regions", {6, 4}, {1, 2, 9, 7, -4, -3, 5, 6, 20, 20, 25, 22,
                                                3, 3, 3, 3, 9,  7,  1, 2, 0,  0,  40, 40});
     sampled.builder.ints("images", {0, 1, 1, 0, 1, 0});
@@ -132,13 +133,13 @@ void align_regions(int channels, int ratio, const char* mode)
     EXPECT_EQ(set_node_int(sampled.node, "sampling_ratio", ratio), TENGINE_OK);
     EXPECT_EQ(set_node_float(sampled.node, "spatial_scale", 0.75f), TENGINE_OK);
     sampled.set_text("coordinate_transformation_mode", mode);
-    // Roundings of the weight, and of each of a bin's pixels; without a ratio a bin of the largest
-    // region has 10 x 15 samples.
+    // The roundings of the weight, and of each of a bin's pixels; without a ratio a bin of the
+    // largest region has 10 x 15 samples.
     const int samples = ratio > 0 ? ratio * ratio : 150;
     sampled.compare("roi_align.f32.vector", 4 * samples + 3);
 }
 
-// Channels about the lengths of vectors; more samples of a bin than are taken at a time.
+// Channels around the lengths of vectors; more samples of a bin than are computed at a time.
 TEST(SampleKernel, RoiAlign)
 {
     for (const char* mode : {"half_pixel", "output_half_pixel"})

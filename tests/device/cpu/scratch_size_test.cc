@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scratch that a small model may ask for is more than there are addresses in 32 bits.
+// Scratch that a small model may request exceeds the address space of 32 bits.
 #include <cstring>
 #include <gtest/gtest.h>
 

@@ -28,7 +28,7 @@ class SoftmaxNode : public ByteNode
     }
 };
 
-// Rows about the lengths of vectors, and about that from which on results are a table.
+// Rows around the lengths of vectors, and around the length from which on results are a table.
 TEST(ByteSoftmax, HasTheBytesOfTheReference)
 {
     for (const int n : {1, 2, 7, 31, 32, 33, 63, 64, 130, 1000})
@@ -41,7 +41,7 @@ TEST(ByteSoftmax, HasTheBytesOfTheReference)
                 }
 }
 
-// Rows that are all the same, whose sums are the largest; results that are all 0, or beyond bytes.
+// Rows of equal elements, with the largest sums; results that are all 0, or beyond the 8-bit range.
 TEST(ByteSoftmax, TakesExtremes)
 {
     for (const int type : kTypes)

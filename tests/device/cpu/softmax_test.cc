@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax of long rows against its definition in double: many small exponentials beside a large
-// one, as of a recogniser of thousands of characters, are not lost.
+// Softmax of long rows against its definition in double: many small exponentials next to a large
+// one, as in a recogniser of thousands of characters, are not lost.
 #include <cmath>
 #include <gtest/gtest.h>
 #include <numeric>

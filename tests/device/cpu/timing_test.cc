@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that are timed: which are alternatives, and that the fastest is taken. The fastest is
-// planted here, for clocks of test machines are not to be trusted.
+// Timed kernels: the list of alternatives, and the choice of the fastest. The test sets the
+// fastest, since clocks of test machines are not reliable.
 #include "device/cpu/plan/timing.h"
 
 #include <atomic>
@@ -41,7 +41,7 @@ class TimingTest : public testing::Test
   protected:
     TimingTest() { EXPECT_EQ(kernels_.fill(), TENGINE_OK); }
 
-    // A step of a node whose inputs are constants, except the first.
+    // Makes a step of a node whose inputs are constants, except the first.
     Step make_step(const std::string& op, const std::vector<std::vector<int>>& shapes,
                    Layout layout = Layout::kPlanar)
     {
@@ -79,7 +79,7 @@ class TimingTest : public testing::Test
                          Layout::kChannelsLast);
     }
 
-    // The kernel, only slow.
+    // Returns a slow copy of the kernel.
     static Kernel make_slow(const Kernel& original)
     {
         slow_original = &original;
@@ -109,7 +109,7 @@ TEST_F(TimingTest, AlternativesComputeTheSameInTheSameLayout)
     if (get_vector_target_num() == 0) GTEST_SKIP() << "the build has no vectors";
     EXPECT_EQ(names_of(list_alternatives(kernels_, make_conv(24))),
               (Names{"conv.f32.winograd4x4", "conv.f32.winograd6x6", "conv.f32.nhwc"}));
-    // Four tiles: the kernel that is expected to be the fastest comes first.
+    // Four tiles: the kernel that is expected to be the fastest is first.
     EXPECT_EQ(names_of(list_alternatives(kernels_, make_conv(7))),
               (Names{"conv.f32.nhwc", "conv.f32.winograd6x6", "conv.f32.winograd4x4"}));
     EXPECT_TRUE(list_alternatives(kernels_, make_step("Relu", {{3}})).size() < 2);
@@ -123,7 +123,7 @@ TEST_F(TimingTest, AlternativesFuseWhatTheStepHasTakenOver)
     Step step = make_step("MatMul", {{5, 8}, {8, 9}});
     EXPECT_EQ(names_of(list_alternatives(kernels_, step)),
               (Names{"matmul.f32.packed", "matmul.f32.blocked"}));
-    step.inputs.push_back(step.inputs[1]);  // in the place of a bias
+    step.inputs.push_back(step.inputs[1]);  // at the index of a bias
     EXPECT_EQ(names_of(list_alternatives(kernels_, step)), (Names{"matmul.f32.packed"}));
     Step active = make_step("MatMul", {{5, 8}, {8, 9}});
     active.context.fusion.activation = Activation::kTanh;
@@ -190,7 +190,7 @@ TEST_F(TimingTest, EqualStepsAreTimedOnce)
         timed.take(kernels_, name, loaded);
         EXPECT_STREQ(loaded.kernel->name, name);
     }
-    // Nothing is timed after it.
+    // Later kernels are not timed.
     for (const char* name : {"conv.f32.nhwc", "conv.f32.winograd4x4"}) {
         TimedKernels other;
         Step loaded = make_conv(12);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps whose shapes depend on values: inputs of the same shapes with other values, again and
-// again, against graphs that have the values as constants.
+// Steps with shapes that depend on values: inputs of the same shapes with other values, repeatedly,
+// against graphs that have the values as constants.
 #include <gtest/gtest.h>
 #include <string>
 #include <vector>
@@ -28,7 +28,7 @@ Result read(const tensor* y)
 struct ValueCase
 {
     const char* op;
-    std::vector<std::string> inputs;           // by name; "ends" are those of x
+    std::vector<std::string> inputs;           // by name; "ends" are x's
     std::vector<std::vector<int64_t>> values;  // of p, one after the other
     const char* attribute = nullptr;
     int64_t attribute_value = 0;
@@ -53,7 +53,7 @@ class ValueGraph
         if (how.attribute) {
             EXPECT_EQ(set_node_int(made, how.attribute, how.attribute_value), TENGINE_OK);
         }
-        // A node after it: its own shapes follow.
+        // A following node, whose shapes follow.
         builder_.add("Relu", {"y"}, {"z"});
         builder_.outputs({"z"});
         EXPECT_EQ(allocate_ir_tensor(x_), TENGINE_OK);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far results of Winograd's filtering are from the exact ones, beside a direct sum. The bound
-// of F(4x4) stays above the errors with the points of conv_winograd.cc (2.4 to 6 times) and below
-// those with the points of Lavin and Gray, which are four times worse; so do the results of F(6x6).
+// The error of Winograd's filtering, compared with that of a direct sum. The bound of F(4x4) is
+// above the errors with the points of conv_winograd.cc (2.4 to 6 times) and below those with the
+// points of Lavin and Gray, which are four times larger; likewise for F(6x6).
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ std::vector<float> normal(size_t count, bool is_positive, std::mt19937& generato
     return values;
 }
 
-// The result of channel 0 at row y, column x, in double.
+// Returns the result of channel 0 at row y, column x, in double.
 double convolve(const std::vector<float>& input, const std::vector<float>& weight, int channels,
                 int side, int y, int x)
 {
@@ -44,7 +44,7 @@ double convolve(const std::vector<float>& input, const std::vector<float>& weigh
     return sum;
 }
 
-// The largest error of channel 0, in units of 4 * 2^-24 * sqrt(9 * channels) * rms(y).
+// Returns the largest error of channel 0, in units of 4 * 2^-24 * sqrt(9 * channels) * rms(y).
 double measure_error(const Kernel& kernel, int channels, int side, bool is_positive)
 {
     KernelRunner runner(tools::conv_case("Conv", {1, channels, side, side}, {16, channels, 3, 3},
@@ -92,7 +92,7 @@ TEST(Winograd, ErrorIsThatOfItsPoints)
     force_vector_target(-1);
 }
 
-// Sums of 16-bit numbers are those of fp32, and rounded once.
+// Sums of 16-bit numbers equal those of fp32, rounded once.
 TEST(Winograd, RoundsSumsOfSixteenBitsOnce)
 {
     if (get_vector_target_num() == 0) GTEST_SKIP() << "the build has no vectors";
