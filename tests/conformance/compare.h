@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a result is as expected, and if not, a message. For the conformance and the model tests.
+// Compares a result with the expected one and returns a message. For the conformance and the model
+// tests.
 #pragma once
 
 #include <string>
@@ -19,7 +20,7 @@ namespace tengine::conformance {
 //
 // Returns "" if all of that is so.
 std::string compare(const tools::Tensor& actual, const tools::Tensor& expected);
-// Element types and shapes alone.
+// Compares element types and shapes only.
 std::string compare_form(const tools::Tensor& actual, const tools::Tensor& expected);
 
 }  // namespace tengine::conformance

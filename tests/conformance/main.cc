@@ -91,7 +91,7 @@ int run_short_of_memory(const std::vector<std::string>& folders, const NotSuppor
     }
     RunSettings settings;
     settings.also = check_shortages;
-    set_log_level(LOG_EMERG);  // each failure is an error
+    set_log_level(LOG_EMERG);  // each failure logs an error
     return run_all(folders, settings, list);
 }
 

@@ -10,9 +10,9 @@
 namespace tengine::conformance {
 namespace {
 
-// Reasons that begin so are about expected values that are not those of the model.
+// Reasons that begin so: the expected values do not follow from the model.
 constexpr char kMistaken[] = "mistaken";
-// These are about expected values that are less exact than ours.
+// Reasons that begin so: the expected values are less exact than the library's.
 constexpr char kRounding[] = "rounding";
 
 bool begins_with(const std::string& text, const char* word)

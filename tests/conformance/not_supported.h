@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lists of tests that are known not to pass, with the reason of each: not_supported.txt for the
-// installed suite, not_supported_newer.txt for newer cases. They may only shrink: a test that is on
-// one and passes is a failure.
+// installed suite, not_supported_newer.txt for newer cases. They may only shrink: a listed test
+// that passes is a failure.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ namespace tengine::conformance {
 using NotSupportedList = std::map<std::string, std::string>;
 NotSupportedList read_not_supported(const std::vector<std::string>& paths);
 
-// The outcome of a test with the list taken into account. kNotSupported: it is listed, and the
+// Returns the outcome of a test with regard to the list. kNotSupported: it is listed, and the
 // library refused it as not supported (or, if the list calls it random or a matter of rounding,
 // gave values of its own).
 Outcome judge(const std::string& name, const Outcome& outcome, const NotSupportedList& list);

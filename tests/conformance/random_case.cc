@@ -29,7 +29,7 @@ double chance_of(int count, int runs, double probability)
                     count * std::log(probability) + (runs - count) * std::log1p(-probability));
 }
 
-// The smaller tail.
+// Returns the smaller tail of the distribution.
 double tail_of(int count, int runs, double probability)
 {
     double below = 0, above = 0;

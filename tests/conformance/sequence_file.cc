@@ -16,13 +16,13 @@ using tools::Failure;
 constexpr uint64_t kSequenceTensors = 3;
 constexpr uint64_t kOptionalTensor = 3, kOptionalSequence = 5;
 
-// Fields of a message one by one.
+// Reads the fields of a message one by one.
 class Reader
 {
   public:
     explicit Reader(const std::string& message) : message_(message) {}
 
-    // False at the end. `out_text` is empty for a field without text.
+    // Returns false at the end. `out_text` is empty for a field without text.
     bool next(uint64_t* out_field, std::string* out_text)
     {
         if (place_ >= message_.size()) return false;

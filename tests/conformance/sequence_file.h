@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SequenceProto and OptionalProto as files, which the suite has for inputs and outputs that are no
-// tensors. Only the fields that sequences of tensors and optional ones need.
+// SequenceProto and OptionalProto as files, which the suite has for inputs and outputs that are not
+// tensors. Only the fields for sequences of tensors and optional values.
 #pragma once
 
 #include <string>

@@ -57,7 +57,7 @@ void check_shortages(graph_t graph, const std::function<void()>& compare)
                    start_again();
                    run_again();
                });
-    start_again();  // its first run settles what depends on data
+    start_again();  // its first run prepares nodes with shapes that depend on data
     check_step(run, kMostOfRun, [&] {
         run_again();
         start_again();

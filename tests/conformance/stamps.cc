@@ -26,7 +26,7 @@ constexpr int kOldestStamp = 7;
 struct History
 {
     int newest = 0;
-    std::map<std::string, std::set<int>> changes;  // of meaning, by operator
+    std::map<std::string, std::set<int>> changes;  // opsets that change its meaning, by operator
 
     explicit History(const std::string& path)
     {
@@ -37,7 +37,7 @@ struct History
                 if (entry.at("change") != "types") changes[op].insert(entry.at("opset").get<int>());
     }
 
-    // Whether the operator means the same in both opsets.
+    // Whether the operator has the same meaning in both opsets.
     bool is_same(const std::string& op, int one, int other) const
     {
         const auto known = changes.find(op);
@@ -62,7 +62,7 @@ class TemporaryFolder
     const fs::path path;
 };
 
-// The import of ONNX's own domain; null when there is none.
+// Returns the import of ONNX's own domain; null if there is none.
 ::onnx::OperatorSetIdProto* find_import(::onnx::ModelProto& model)
 {
     for (auto& import : *model.mutable_opset_import())
@@ -81,7 +81,7 @@ void write_test(const ::onnx::ModelProto& model, const fs::path& origin, const f
         throw tools::Failure("cannot write '" + folder.string() + "'");
 }
 
-// One folder beside the others for each stamp but the test's own.
+// Writes a folder for each stamp except the test's own.
 void write_stamps(const History& history, const fs::path& test, const fs::path& root)
 {
     ::onnx::ModelProto model;

@@ -9,10 +9,10 @@
 
 namespace tengine::conformance {
 
-// Runs the tests in or below `folders` that are not listed, once for every opset from 7 on at which
-// their operators mean the same: none changed its form between it and the test's own. `history` is
-// a file as ../shared/data/onnx_history.json. Prints and returns as run_all(); throws
-// tools::Failure also when the file cannot be read.
+// Runs the tests in or below `folders` that are not listed, once for every opset from 7 on in which
+// their operators have the same meaning: none changed its form between it and the test's own.
+// `history` is a file like ../shared/data/onnx_history.json. Prints and returns as run_all(); also
+// throws tools::Failure if the file cannot be read.
 int run_stamps(const std::string& history, const std::vector<std::string>& folders,
                const NotSupportedList& list);
 

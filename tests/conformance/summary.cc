@@ -40,7 +40,8 @@ void collect_operators(const ::onnx::GraphProto& graph, std::set<std::string>* o
     }
 }
 
-// Writes, per test, the verdict's number, those of nodes and the reason, ended by a zero.
+// Writes, per test, the verdict's number, the numbers of nodes and the reason, terminated by a
+// zero.
 [[noreturn]] void run_child(const std::vector<fs::path>& tests, size_t first,
                             const RunSettings& settings, int channel)
 {
@@ -57,7 +58,7 @@ void collect_operators(const ::onnx::GraphProto& graph, std::set<std::string>* o
     _exit(0);
 }
 
-// Runs tests, in order, and is gone when one of them ends it.
+// A process that runs tests in order, and ends if one of them crashes.
 class Child
 {
   public:
@@ -118,7 +119,7 @@ void run_in_children(const std::vector<fs::path>& tests, const RunSettings& sett
     }
 }
 
-// Operators that pass nowhere or not everywhere come first; the last column says which is which.
+// Prints operators that never or not always pass first; the last column distinguishes them.
 void print_operators(const std::map<std::string, Count>& counts)
 {
     std::printf("\n%-36s passed  tests\n", "operator");

@@ -12,17 +12,18 @@
 
 namespace tengine::conformance {
 
-// The test folders that `folders` are or hold, in order; throws tools::Failure for one without any.
+// Returns the test folders in or below `folders`, in order; throws tools::Failure for one without
+// any.
 std::vector<std::filesystem::path> find_tests(const std::vector<std::string>& folders);
 
-// The operators of the nodes of a test's model, also in graphs of attributes: "Conv",
+// Returns the operators of the nodes of a test's model, also in graphs of attributes: "Conv",
 // "com.microsoft.QGemm".
 std::set<std::string> operators_of(const std::filesystem::path& folder);
 
 // Runs every test folder in or below `folders` and prints the outcomes. They run in a process that
-// is replaced when one of them ends it, so that a crash costs one line. With a device the last line
-// says how many nodes ran there. The library must not be initialised. Returns how many failed;
-// throws tools::Failure for a folder without tests.
+// is replaced if one of them crashes it, so that a crash costs one line. With a device the last
+// line has the number of nodes that ran there. The library must not be initialised. Returns the
+// number of failures; throws tools::Failure for a folder without tests.
 int run_all(const std::vector<std::string>& folders, const RunSettings& settings,
             const NotSupportedList& list);
 

@@ -66,7 +66,7 @@ void check(int status, const std::string& step)
     if (status < 0) fail_api(step);
 }
 
-// Files that name an input are for it, the others go by their number.
+// Files that name an input are for it, the others are in the order of inputs.
 tensor_t find_input(graph_t graph, const Tensor& value, size_t index)
 {
     const int number = tengine_graph_get_input_number(graph);
@@ -80,7 +80,7 @@ tensor_t find_input(graph_t graph, const Tensor& value, size_t index)
     return tengine_graph_get_input(graph, static_cast<int>(index));
 }
 
-// The suite is written with NumPy, which has no bf16, and stores its bits as uint16.
+// NumPy, with which the suite is written, has no bf16: the suite stores its bits as uint16.
 void restore_bf16(int model_type, Tensor* value)
 {
     if (model_type == TENGINE_DT_BF16 && value->data_type == TENGINE_DT_UINT16)
@@ -306,7 +306,7 @@ Context make_context(const RunSettings& settings)
     return context;
 }
 
-// The same graph from a file of its own.
+// Returns the graph after saving and loading.
 Graph convert(context_t context, graph_t graph, const RunSettings& settings)
 {
     const std::string& format = settings.through;

@@ -16,39 +16,38 @@ namespace tengine::conformance {
 enum class Verdict : char
 {
     kPassed,
-    kNotSupported,  // the library said that it cannot do this, and with which part of it
-    kFailed,        // a wrong result, or an error that is none of the above
-    kNotInOpset,    // the opset that the model was to be written for does not have it
+    kNotSupported,  // the library refused it, naming the unsupported part
+    kFailed,        // a wrong result, or another error
+    kNotInOpset,    // the opset that the model was to be written for lacks an operator
 };
 
 struct Outcome
 {
     Verdict verdict = Verdict::kPassed;
     std::string reason;  // one line; "" if passed
-    // Counts for the first data set, once it is prepared: nodes that run, and those on
+    // Counts for the first data set, after its preparation: nodes that run, and those on
     // RunSettings::device.
     int nodes = 0;
     int device_nodes = 0;
 };
 
-// How the models are run.
+// The way in which models are run.
 struct RunSettings
 {
-    // The format that each model is first written to with save_graph() and read from again; "":
-    // none.
+    // The format that each model is first saved to with save_graph() and loaded from; "": none.
     std::string through = {};
-    int opset = 0;  // of that file, if it is an ONNX one; 0: the usual one
-    // Asked for every node before the CPU is; "": none.
+    int opset = 0;  // of that file, if it is an ONNX one; 0: the default
+    // The device that is asked for every node before the CPU; "": none.
     std::string device = {};
     std::vector<std::string> options = {};  // KEY=VALUE, of the context with the device
-    // Called once the results are right, with a function that throws where they are not.
+    // Called after correct results, with a function that throws for wrong ones.
     std::function<void(graph_t, const std::function<void()>& compare)> also = {};
 };
 
 // The library must be initialised.
 Outcome run_test_folder(const std::string& folder, const RunSettings& settings);
 
-// The tensors of a data set: <stem>_0.pb, <stem>_1.pb ... as far as they go.
+// Reads the tensors of a data set: <stem>_0.pb, <stem>_1.pb ... up to the first missing one.
 std::vector<tools::Tensor> read_tensors(const std::filesystem::path& folder,
                                         const std::string& stem);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model may be a Loop without an end, which is the program's business. Fuzz targets let bodies
-// run a number of times, then a run fails.
+// A model may be an endless Loop, which is the program's responsibility. Fuzz targets limit the
+// number of body runs; after it a run fails.
 #pragma once
 
 struct graph;

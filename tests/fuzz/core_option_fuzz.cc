@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzz target: any string as options of a context, a line each: "<key>=<value>". A value that is
-// set is the one that is got.
+// Fuzz target: any string as options of a context, a line each: "<key>=<value>". An option that was
+// set has the value when it is read.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
         const std::string key = line.substr(0, end);
         const std::string value = end == std::string::npos ? "" : line.substr(end + 1);
         is_set = tengine_context_set_option(context, key.c_str(), value.c_str()) == 0;
-        // Text ends at its first NUL.
+        // A string ends at its first NUL.
         if (is_set &&
             tengine_context_get_option(context, key.c_str()) != std::string(value.c_str()))
             std::abort();

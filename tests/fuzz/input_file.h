@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An input of a fuzz target as a file, for code that reads files by their path. It is in memory
-// only.
+// An input of a fuzz target as a file in memory, for code that reads files by their path.
 #pragma once
 
 #include <unistd.h>

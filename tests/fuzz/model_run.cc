@@ -17,7 +17,7 @@
 #include "tengine/sequence.h"
 #include "tengine/string.h"
 
-// The address space cannot be bounded where addresses are sanitised, but single blocks can.
+// Sanitizers need a large address space, so that only single blocks can be limited.
 extern "C" const char* __asan_default_options()
 {
     return "allocator_may_return_null=1:max_allocation_size_mb=1024";
@@ -37,7 +37,7 @@ constexpr bool kIsSanitised = __has_feature(address_sanitizer) || __has_feature(
 constexpr bool kIsSanitised = false;
 #endif
 
-// A value other than a tensor has so many tensors at most, of so many bytes.
+// A value other than a tensor has at most this many tensors, of this many bytes.
 constexpr int kMostElements = 3;
 constexpr size_t kElementBytes = 256;
 constexpr const char* kTexts[] = {"", "a", "b", "ab c", "-7", "1e40", "\xc3\xa9"};
@@ -67,7 +67,7 @@ void fix_shape(tensor_t input, std::mt19937* engine)
     if (is_open && set_tensor_shape(input, dims, number) != 0) note_refusal();
 }
 
-// Numbers as networks see them, and now and then those that an outsider may send.
+// Draws numbers that networks use, and sometimes those that an attacker may send.
 template <class Number>
 void fill(std::mt19937* engine, std::vector<char>* bytes)
 {
@@ -98,7 +98,7 @@ void fill_input(int data_type, std::mt19937* engine, std::vector<char>* bytes)
     }
 }
 
-// A sequence or an optional value; the shapes of its elements are part of the model's shapes.
+// Sets a sequence or an optional value; the shapes of its elements are part of the model's shapes.
 void fix_value(tensor_t input, std::mt19937* engine)
 {
     const int container = get_tensor_data_type(input) / TENGINE_DT_SEQUENCE * TENGINE_DT_SEQUENCE;
@@ -158,7 +158,7 @@ bool feed_inputs(graph_t graph, std::mt19937* engine, Buffers* buffers)
     return true;
 }
 
-// Reads every byte, so that a sanitizer sees whether there are as many.
+// Reads every byte, so that a sanitizer detects whether all exist.
 void read_bytes(const void* memory, size_t size)
 {
     volatile unsigned char last = 0;

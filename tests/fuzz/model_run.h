@@ -10,24 +10,23 @@
 
 namespace tengine::test {
 
-// As measure_run() counts: a millisecond or two.
+// In the units of measure_run(): a millisecond or two.
 constexpr int64_t kLargestRun = 1 << 20;
 
-// LLVMFuzzerInitialize of a target: starts the library, has the system refuse memory beyond what
-// any small model needs, and has the target's first inputs written where libFuzzer and replay.cc
-// take them: into the first folder among the arguments, unless inputs are only chosen, for the
-// corpus.
+// The LLVMFuzzerInitialize of a target: initialises the library, limits memory to what small models
+// need, and writes the target's first inputs to the folder that libFuzzer and replay.cc read: the
+// first folder among the arguments, unless inputs are only selected for the corpus.
 int start_target(int argument_num, char** arguments,
                  void (*write_seeds)(const std::string& folder));
 
-// A seed for the other choices of a run, so that an input is the same run every time.
+// Returns a seed for the other choices of a run, so that an input is always the same run.
 uint32_t seed_of(const uint8_t* data, size_t size);
 
-// A context with one of the devices there are in front of the CPU, or with none.
+// Returns a context with one of the existing devices in front of the CPU, or with none.
 context_t make_context(uint32_t seed);
 
-// Gives free dimensions an extent, prepares the graph in one of the precisions, and runs it twice
-// on inputs of the seed's. Too large a graph is left alone. Every refusal has a reason, or the
+// Sets free dimensions, prepares the graph in one of the precisions, and runs it twice on inputs
+// that follow from the seed. Too large graphs are skipped. Every refusal has a message, or the
 // program ends as after a crash.
 void run_model(graph_t graph, uint32_t seed);
 

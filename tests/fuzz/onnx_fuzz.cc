@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzz target: any bytes as an ONNX model, through the public API; an accepted model is prepared
 // and run, on a device and in a precision that the bytes decide. It starts from a model of each
-// operator, and most changes are such that a model stays a model (onnx_mutation.h), so that more
-// than the parser is tested. See CMakeLists.txt here.
+// operator, and most changes keep a model valid (onnx_mutation.h), so that more than the parser is
+// tested. See CMakeLists.txt here.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -38,7 +38,7 @@ void add_constant(::onnx::GraphProto* graph, const char* name, int type, int ext
     }
 }
 
-// An attribute that an operator cannot do without, with a value that fits most.
+// Adds a required attribute, with a value that suits most operators.
 void add_attribute(const op_field_t& field, ::onnx::NodeProto* node)
 {
     ::onnx::AttributeProto* attribute = node->add_attribute();
@@ -99,7 +99,7 @@ bool has_domain(const ir_method_t& method)
     return model;
 }
 
-// Not in every precision, and not with every input.
+// A seed need not run in every precision, or with every input.
 void check_seed(const tengine::test::OnnxSeed& seed)
 {
     constexpr uint32_t kMostTries = 32;

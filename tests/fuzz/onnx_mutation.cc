@@ -66,7 +66,7 @@ class Mutation : private OnnxValues
     GraphProto& graph_;
 };
 
-// The name of a tensor that the graph has, or of none.
+// Returns the name of a tensor of the graph, or of none.
 std::string Mutation::some_value()
 {
     std::vector<std::string> names = {""};

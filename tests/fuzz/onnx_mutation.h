@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes an ONNX model as a program that writes such models could get them wrong: the result is
-// still a ModelProto, and often a model. For onnx_fuzz.cc; bytes are changed by the fuzzer itself.
+// Changes an ONNX model as a faulty program that writes such models could: the result is still a
+// ModelProto, and often a valid model. For onnx_fuzz.cc; the fuzzer itself changes bytes.
 #pragma once
 
 #include <onnx/onnx.pb.h>
@@ -8,9 +8,9 @@
 
 namespace tengine::test {
 
-// One change in one of the model's graphs or functions: an operator, an attribute, the tensors that
-// a node reads, the order and number of nodes, a constant, an input, an output, an opset; or one of
-// onnx_structure.h.
+// Makes one change in one of the model's graphs or functions: an operator, an attribute, the
+// tensors that a node reads, the order and number of nodes, a constant, an input, an output, an
+// opset; or one of onnx_structure.h.
 void mutate_model(std::mt19937* engine, ::onnx::ModelProto* model);
 
 }  // namespace tengine::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The models are in the language of serializer/onnx_text.h.
+// The models use the syntax of serializer/onnx_text.h.
 #include "fuzz/onnx_seeds.h"
 
 #include "serializer/onnx_text.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small ONNX models from which fuzz targets start: those for code that an operator alone does not
-// reach, such as functions, bodies, sequences, strings and packed weights.
+// Small ONNX models from which fuzz targets start, for code that a single operator does not reach,
+// such as functions, bodies, sequences, strings and packed weights.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct OnnxSeed
     std::string bytes;
 };
 
-// All can be run.
+// Returns models that can all be run.
 std::vector<OnnxSeed> make_onnx_seeds();
 
 }  // namespace tengine::test

@@ -62,7 +62,7 @@ class Structure : private OnnxValues
     GraphProto& graph_;
 };
 
-// A value of any graph of the model, which can be one of those around or none of them.
+// Returns a value of any graph of the model: of an enclosing one, or of an unrelated one.
 std::string Structure::some_name()
 {
     const GraphProto& graph = *some_graph();
@@ -213,7 +213,7 @@ void Structure::change_function()
 
 // ---- attributes and types ----
 
-// The lists of an operator that belong together get different lengths.
+// Gives the lists of an operator that must have equal lengths different ones.
 void Structure::change_list()
 {
     if (graph_.node_size() == 0) return;

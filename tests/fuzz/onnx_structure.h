@@ -9,10 +9,10 @@
 
 namespace tengine::test {
 
-// All graphs of the model: its own, and bodies of the nodes of graphs and functions.
+// Returns all graphs of the model: its own, and bodies of the nodes of graphs and functions.
 std::vector<::onnx::GraphProto*> list_graphs(::onnx::ModelProto* model);
 
-// One change in one of these graphs, or in the parts of the model beside them.
+// Makes one change in one of these graphs, or in the parts of the model beside them.
 void mutate_structure(std::mt19937* engine, ::onnx::ModelProto* model, ::onnx::GraphProto* graph);
 
 }  // namespace tengine::test

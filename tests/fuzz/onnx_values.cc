@@ -16,7 +16,7 @@ int64_t OnnxValues::some_integer()
 {
     constexpr int64_t kExtremes[] = {INT64_MIN, INT64_MAX, INT_MIN, INT_MAX, 0,  65536,
                                      1 << 30,   -2,        -1,      7,       16, 1000};
-    // Mostly values that make sense as an axis, an extent or a pad.
+    // Returns mostly values that are valid as an axis, an extent or a pad.
     if (draw(4) != 0) return draw(6) - 1;
     return kExtremes[draw(static_cast<int>(std::size(kExtremes)))];
 }
@@ -131,7 +131,7 @@ void OnnxValues::fill_constant(TensorProto* constant)
     }
 }
 
-// Now and then a byte or a string is missing, or one too many.
+// Sometimes a byte or a string is missing, or one too many.
 void OnnxValues::fill_typed(int type, int number, TensorProto* constant)
 {
     constexpr int kBits[] = {0,  32,  8,  8, 16, 16, 32, 64, 0, 8, 16, 64, 32, 64,

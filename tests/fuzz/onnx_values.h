@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws values that a hostile file may hold in attributes and constants, for the mutations of ONNX
-// models.
+// Draws values of attributes and constants, as a hostile file may have them, for the mutations of
+// ONNX models.
 #pragma once
 
 #include <onnx/onnx.pb.h>
@@ -26,7 +26,7 @@ class OnnxValues
     {
         return draw(static_cast<int>(list.size()));
     }
-    // An element of a message's list that is not empty.
+    // Returns an element of a message's list that is not empty.
     template <class List>
     auto* some_of(List* list)
     {
@@ -40,7 +40,7 @@ class OnnxValues
     std::string new_name() { return "made" + std::to_string(engine_() % 100000); }
     const ir_method_t* some_operator();
     void fill_attribute(const op_field_t& field, ::onnx::AttributeProto* attribute);
-    // Gives it few elements, so that extents and the like that they decide stay small.
+    // Gives the constant few elements, so that extents that depend on them stay small.
     void fill_constant(::onnx::TensorProto* constant);
 
   private:

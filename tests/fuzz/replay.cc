@@ -28,11 +28,11 @@
 #include "support/emulated.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
-// A target may have these besides.
+// A target may define these.
 extern "C" __attribute__((weak)) int LLVMFuzzerInitialize(int* number, char*** arguments);
 extern "C" __attribute__((weak)) size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size,
                                                                 size_t max_size, unsigned int seed);
-// libFuzzer's, for such a target.
+// Defined by libFuzzer for such a target.
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 namespace {
@@ -40,12 +40,12 @@ namespace {
 namespace fs = std::filesystem;
 using Bytes = std::vector<uint8_t>;
 
-// A file of a few hundred bytes has most of its words hit. An emulator is slow.
+// In a file of a few hundred bytes most words are hit. An emulator is slow.
 constexpr uint32_t kMutations = tengine::test::kEmulated ? 30 : 120;
 constexpr uint32_t kCuts = 16;
 constexpr size_t kGrowth = 8192;  // a mutator may start from a larger input
 
-// The standard says which numbers it gives; it does not of distributions.
+// The standard defines its numbers; it does not define those of distributions.
 std::mt19937 engine;
 
 uint32_t draw(size_t below)
@@ -60,7 +60,8 @@ void spoil_byte(uint8_t* byte)
     *byte = choice < 8 ? static_cast<uint8_t>(*byte ^ (1u << choice)) : kExtremes[choice - 8];
 }
 
-// Sizes, offsets and numbers: values that wrap, that are just too large, and that are off by one.
+// Changes sizes, offsets and numbers: values that wrap, that are just too large, and that are off
+// by one.
 void spoil_word(uint8_t* place, size_t size)
 {
     uint32_t word;
@@ -73,8 +74,8 @@ void spoil_word(uint8_t* place, size_t size)
     std::memcpy(place, &word, sizeof word);
 }
 
-// Memory that ends at an unreadable page, so that reads beyond the end of an input are seen without
-// a sanitizer, too.
+// Memory that ends at an unreadable page, so that reads beyond the end of an input are detected
+// without a sanitizer, too.
 class Room
 {
   public:
@@ -92,7 +93,7 @@ class Room
     Room(const Room&) = delete;
     Room& operator=(const Room&) = delete;
 
-    // Inputs in turn end at the end, begin at an aligned address, and begin at an odd one.
+    // Inputs alternately end at the end, begin at an aligned address, and begin at an odd one.
     void feed(const Bytes& bytes)
     {
         uint8_t* place = end_ - bytes.size();
@@ -152,7 +153,7 @@ std::vector<fs::path> list_files(const fs::path& folder)
     return files;
 }
 
-// Whether the target takes any of the files as they are: a corpus of another version of a format
+// Whether the target accepts any of the files unchanged: a corpus of another version of a format
 // tests little.
 bool replay(const fs::path& folder)
 {
@@ -281,7 +282,8 @@ int main(int argument_num, char** arguments)
             return 1;
     }
     if (folders.empty()) return 1;
-    // The target writes its first inputs, such as files of today's writer, into the first folder.
+    // The target writes its first inputs, such as files of the present writer, into the first
+    // folder.
     const fs::path seeds = fs::temp_directory_path() / ("replay_" + std::to_string(getpid()));
     fs::create_directory(seeds);
     std::string folder = seeds.string();

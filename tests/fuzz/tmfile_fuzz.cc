@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzz target: any bytes as a tmfile, through the public API. It starts from models that our writer
-// makes: every operator of Tengine's once, an extension record, and those of onnx_seeds.h where
-// ONNX models can be read. Accepted models are prepared and run if they are small.
+// Fuzz target: any bytes as a tmfile, through the public API. It starts from models that the
+// library writes: every operator of Tengine's once, an extension record, and those of onnx_seeds.h
+// if ONNX models can be read. Accepted models are prepared and run if they are small.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -63,7 +63,7 @@ void write_seed(const std::string& folder, const char* name, const tengine::Vect
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
-// The format has no place for some, such as an input that is a sequence.
+// The format cannot express some, such as an input that is a sequence.
 void write_onnx_seeds(const std::string& folder)
 {
     for (const tengine::test::OnnxSeed& seed : tengine::test::make_onnx_seeds()) {
@@ -88,8 +88,8 @@ void write_seeds(const std::string& folder)
     if (tengine::test::make_onnx_seeds) write_onnx_seeds(folder);
 }
 
-// A word of four bytes at an offset that is a multiple of four, as the writer places them: mostly
-// an offset, an index, a count or a size.
+// Changes a word of four bytes at an offset that is a multiple of four, as the writer places them:
+// mostly an offset, an index, a count or a size.
 using Word = uint32_t;
 
 Word spoil_word(std::mt19937* engine, const uint8_t* data, size_t words, size_t at)
@@ -100,9 +100,9 @@ Word spoil_word(std::mt19937* engine, const uint8_t* data, size_t words, size_t 
         return word;
     };
     switch ((*engine)() % 6) {
-        case 0:  // what another record refers to, or counts
+        case 0:  // the reference or count of another record
             return read((*engine)() % words);
-        case 1:  // a record near by, or the record itself
+        case 1:  // an adjacent record, or the record itself
             return static_cast<Word>((at - (*engine)() % 8) * sizeof(Word));
         case 2:
             return (*engine)() % 16;

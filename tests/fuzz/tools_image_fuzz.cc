@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzz target: any bytes as a picture, grey and in colour, made smaller and larger.
+// Fuzz target: any bytes as a picture, grey and in colour, reduced and enlarged.
 #include "fuzz/tool_input.h"
 
 extern "C" {

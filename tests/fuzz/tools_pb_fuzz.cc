@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzz target: any bytes as a TensorProto in a file. A tensor that is read is written to a file
-// that reads to the same.
+// Fuzz target: any bytes as a TensorProto in a file. A tensor that was read is written to a file
+// from which reading gives the same.
 #include <cstdlib>
 
 #include "fuzz/tool_input.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzz target: any string as a program of the simulated TPU. An assembled program is as hostile as
-// any program file, and its own text assembles to it again.
+// Fuzz target: any string as a program of the simulated TPU. An assembled program is as untrusted
+// as any program file, and its own text assembles to it again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzz target: any string as a configuration of the simulated TPU. A configuration that is read
-// prints to a string that reads to the same.
+// Fuzz target: any string as a configuration of the simulated TPU. A configuration that was read
+// prints to a string from which reading gives the same.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzz target: any bytes as a program of the simulated TPU: loaded, printed, checked, and when
-// valid counted and run. The mutator signs its programs, so that more than the hash is tested.
+// Fuzz target: any bytes as a program of the simulated TPU: loaded, printed, checked, and if valid
+// counted and run. The mutator signs its programs, so that more than the hash is tested.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
 {
     using namespace tengine::tpu;
     static const std::vector<uint8_t> sample = save_program(sample_program());
-    // Starts from the sample again now and then: few inputs that grow out of nothing are programs.
+    // Sometimes starts from the sample again: few inputs that grow from nothing are programs.
     if ((size == 0 || seed % 64 == 0) && sample.size() <= max_size) {
         std::copy(sample.begin(), sample.end(), data);
         size = sample.size();

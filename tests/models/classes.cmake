@@ -11,7 +11,7 @@ foreach(picture IN LISTS pictures)
                             ${picture}
                     OUTPUT_VARIABLE output ERROR_VARIABLE errors RESULT_VARIABLE status)
     string(REGEX REPLACE ".*/digit_([0-9])_.*" "\\1" digit ${picture})
-    # The line after the heading is the most probable class.
+    # The line after the heading has the most probable class.
     if(NOT status EQUAL 0 OR NOT output MATCHES "^[^\n]*\n[^\n]*% +${digit}\n")
         message(FATAL_ERROR "${picture}: status ${status}\n${output}${errors}")
     endif()

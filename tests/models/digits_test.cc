@@ -17,7 +17,7 @@ std::string data_file(const std::string& name)
     return std::string(TENGINE_EXAMPLES_DATA_DIR) + "/" + name;
 }
 
-// The number under `key` in digits.json.
+// Returns the number under `key` in digits.json.
 int stated(const std::string& key)
 {
     const std::string text = tools::read_file(data_file("digits.json"));
@@ -45,7 +45,7 @@ class Digits : public testing::Test
         return image;
     }
 
-    // Whether row `row` of `probabilities` is greatest at the label of image `index`.
+    // Whether row `row` of `probabilities` is largest at the label of image `index`.
     bool is_right(const Tensor& probabilities, int row, int index) const
     {
         const int classes = probabilities.shape[1];

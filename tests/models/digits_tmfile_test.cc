@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shipped network as a tmfile of our own writer, against its ONNX file and against itself.
+// The shipped network as a tmfile that the library wrote, against its ONNX file and against itself.
 #include <filesystem>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ class DigitsTmfile : public testing::TestWithParam<Source>
 };
 
 // Saving merges batch normalisation into the convolutions as the preparation does: the same
-// arithmetic, and not one bit differs.
+// arithmetic gives identical bits.
 TEST_P(DigitsTmfile, EqualsItsOnnxFile)
 {
     const SampleGraph tmfile(file_.path, GetParam());

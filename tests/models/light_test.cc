@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Six classic networks of the ONNX project whose weights are constants made by nodes, with the
-// output that belongs to the input 0/n, 1/n, 2/n ...
+// output for the input 0/n, 1/n, 2/n ...
 #include <algorithm>
 #include <gtest/gtest.h>
 

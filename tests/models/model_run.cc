@@ -59,7 +59,7 @@ std::string absent(const std::string& path)
 ModelRun::ModelRun(const std::string& path)
 {
     check(init_tengine() == 0);
-    // Networks of the light data make their weights of a few numbers.
+    // Networks of the light data compute their weights from a few numbers.
     const context_t context = create_context("models", 1);
     check(context && tengine_context_set_option(context, "memory.fold_mb", "2048") == 0);
     graph_ = create_graph(context, "onnx", path.c_str());

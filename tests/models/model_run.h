@@ -9,19 +9,19 @@
 
 namespace tengine::models {
 
-// The path of a file that is not part of the tree; it may be absent.
+// Returns the path of a file that is not part of the tree; it may be absent.
 std::string shared_data(const std::string& name);
 
-// False if the file is absent. Then the test should say so and skip: GTEST_SKIP() << absent(path).
-// That names the folder only, since scripts/test counts equal reasons.
+// False if the file is absent. Then the test should skip: GTEST_SKIP() << absent(path). That names
+// only the folder, since scripts/test counts equal reasons.
 bool exists(const std::string& path);
 std::string absent(const std::string& path);
 
 // Whether this processor is emulated and the network has 4 billion multiply-accumulates or more,
-// which then take a minute and more. Then the test should say so and skip.
+// which then take more than a minute. Then the test should skip.
 bool takes_too_long(const std::string& network);
 
-// The ONNX model `path` with one input and one output.
+// The graph of the ONNX model `path`, which has one input and one output.
 class ModelRun
 {
   public:
@@ -30,11 +30,11 @@ class ModelRun
     ModelRun(const ModelRun&) = delete;
     ModelRun& operator=(const ModelRun&) = delete;
 
-    // As the file has it; a dimension that is not known is -1.
+    // Returns the shape as the file has it; an unknown dimension is -1.
     std::vector<int> input_shape() const;
 
-    // The output for this input. Prepares the graph where the shape is not that of the last call.
-    // Throws tools::Failure with the library's message.
+    // Returns the output for this input. Prepares the graph if the shape is not that of the last
+    // call. Throws tools::Failure with the library's message.
     tools::Tensor run(tools::Tensor input);
 
   private:

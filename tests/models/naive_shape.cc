@@ -47,8 +47,8 @@ Shape convolution(node_t node)
             length(3, "pad_w0", "pad_w1", "dilation_w", "stride_w")};
 }
 
-// caffe_flavor 0 rounds down, 1 up, and then drops a window that begins beyond input and padding
-// before it.
+// caffe_flavor 0 rounds down, 1 up; the latter then drops a window that begins beyond input and
+// leading padding.
 int pooled(node_t node, int input, int kernel, int stride, int before, int after)
 {
     const int flavor = number(node, "caffe_flavor");
@@ -80,7 +80,7 @@ Shape concat(node_t node)
     return joined;
 }
 
-// The shape has as many dimensions as the data, which Tengine Lite fills up with ones.
+// The shape has as many dimensions as the data; Tengine Lite pads it with ones.
 Shape fully_connected(node_t node)
 {
     Shape shape(input_shape(node).size(), 1);
@@ -109,7 +109,7 @@ Shape flatten(node_t node)
     return flat;
 }
 
-// 0 copies a dimension, -1 is the rest.
+// 0 copies a dimension, -1 takes the rest.
 Shape reshape(node_t node)
 {
     const Shape data = input_shape(node);
@@ -124,7 +124,7 @@ Shape reshape(node_t node)
     return shape;
 }
 
-// Boxes and variances of each position: 1 for every min size, 1 for every max size, and per min
+// The boxes and variances of each position: 1 for every min size, 1 for every max size, and per min
 // size 1 (or 2, flipped) for every aspect ratio.
 Shape prior_box(node_t node)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A quantised convolution built by hand, in the scheme with uint8 activations, int8 weights with a
-// scale for each output channel and an int32 bias: written as a tmfile, loaded and run, against
-// integer arithmetic here. All scales are powers of two, so every step is exact.
+// A quantised convolution built by hand, with uint8 activations, int8 weights with a scale for each
+// output channel and an int32 bias: saved as a tmfile, loaded and run, against integer arithmetic
+// here. All scales are powers of two, so that every step is exact.
 #include <unistd.h>
 
 #include <algorithm>

@@ -26,7 +26,7 @@ void check(bool is_good)
     if (!is_good) throw Failure(get_tengine_error());
 }
 
-// The library is there as long as any graph is.
+// The library is initialised as long as a graph exists.
 int graph_num = 0;
 
 void enter_library()
@@ -45,7 +45,7 @@ bool ends_with(const std::string& text, const std::string& end)
            text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-// The block's owner after a failure is the caller.
+// After a failure the caller still owns the block.
 graph_t load_taken(const std::string& bytes)
 {
     char* block = static_cast<char*>(std::malloc(bytes.size()));
@@ -169,7 +169,7 @@ int SampleGraph::fill_weights(uint32_t seed, float gain) const
             continue;
         const Shape shape = shape_of(tensor);
         const int number = get_tensor_buffer_size(tensor) / static_cast<int>(sizeof(float));
-        const int length = number / shape.at(0);  // of the sums a weight takes part in
+        const int length = number / shape.at(0);  // of the sums that a weight is part of
         const float range =
             shape.size() > 1 ? gain * std::sqrt(6.0f / static_cast<float>(length)) : 0.1f;
         auto* values = static_cast<float*>(get_tensor_buffer(tensor));

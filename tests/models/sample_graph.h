@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph from a model file through the public C API, with all its tensors and nodes at hand, for
+// A graph from a model file through the public C API, with access to all its tensors and nodes, for
 // the tests of tmfiles.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace tengine::models {
 
 using Shape = std::vector<int>;
 
-// How the bytes get to create_graph().
+// The way in which create_graph() gets the bytes.
 enum class Source
 {
     kFile,    // the path
@@ -21,14 +21,14 @@ enum class Source
     kView     // bytes that stay here: "tengine:view"
 };
 
-// A word for it in the names of tests.
+// Returns a word for the names of tests.
 std::string source_name(Source source);
 
-// Throws tools::Failure with the library's message wherever the library fails.
+// Throws tools::Failure with the library's message when the library fails.
 class SampleGraph
 {
   public:
-    // The ending of the name tells the format.
+    // The file's suffix gives the format.
     explicit SampleGraph(const std::string& path, Source source = Source::kFile);
     // A tmfile's bytes.
     static SampleGraph of_bytes(std::string bytes);
@@ -42,12 +42,12 @@ class SampleGraph
     std::vector<tensor_t> tensors() const;
     std::vector<node_t> nodes() const;
 
-    // Writes every fp32 constant where get_tensor_buffer() says it is. With `gain` 1 values stay of
-    // the same size from a layer and its ReLU to the next. Gives how many were written.
+    // Fills every fp32 constant at its get_tensor_buffer(). With `gain` 1 values keep their
+    // magnitude from a layer and its ReLU to the next. Returns the number of constants.
     int fill_weights(uint32_t seed, float gain) const;
     void set_input_shape(const Shape& shape) const;
     void prepare() const;
-    // The graph is prepared and has one input; gives all outputs.
+    // Runs the prepared graph, which has one input; returns all outputs.
     std::vector<tools::Tensor> run(const tools::Tensor& input) const;
     std::vector<tools::Tensor> prepare_and_run(const tools::Tensor& input) const;
     void save(const std::string& path) const;
@@ -59,7 +59,7 @@ class SampleGraph
     graph_t graph_ = nullptr;
 };
 
-// The shipped network as a tmfile of the library's writer, for as long as the object lives.
+// The shipped network as a tmfile that the library writes, for the lifetime of the object.
 class DigitsFile
 {
   public:
@@ -73,8 +73,8 @@ class DigitsFile
 
 Shape shape_of(tensor_t tensor);
 
-// Numbers from 0 to 1 that are the same everywhere: 24 bits of a linear congruential generator, so
-// that each is exact as a float.
+// Numbers from 0 to 1 that are equal on all machines: 24 bits of a linear congruential generator,
+// so that each is exact as a float.
 class Numbers
 {
   public:

@@ -34,8 +34,8 @@ constexpr double kMnistExpected[3][10] = {
      -5.156092166900635, 0.5131987929344177, 2.4852254390716553, -6.685593605041504,
      5.3618693351745605, -2.4828855991363525}};
 
-// The longest sum of the network is of 1568 products; in fp32 any order of it is this near to the
-// exact one, relative to the magnitudes that take part (Higham, Accuracy and Stability, 3.1).
+// The longest sum of the network has 1568 products; in fp32 the error of any order of it is within
+// this bound, relative to the magnitudes of its terms (Higham, Accuracy and Stability, 3.1).
 constexpr double kMnistTolerance = 1568 * 0x1p-24 * 7;
 
 class MnistTmfile : public testing::TestWithParam<Source>
@@ -64,7 +64,7 @@ TEST_P(MnistTmfile, AgreesWithOnnxRuntime)
     }
 }
 
-// The same arithmetic in the same order: not one bit differs.
+// The same arithmetic in the same order gives identical bits.
 TEST_P(MnistTmfile, EqualsItsOnnxFile)
 {
     const SampleGraph sample(path_, GetParam());
@@ -87,7 +87,7 @@ struct Sample
     Shape input;
     Shape other_input;
     Shape output;
-    float gain;    // of random weights: residual networks sum up what their layers give
+    float gain;    // of random weights: residual networks add the results of their layers
     int computed;  // tensors that are neither inputs nor constants: tensors less buffers less 1
 };
 
@@ -109,7 +109,7 @@ class WeightlessTmfile : public testing::TestWithParam<Sample>
     std::string path_ = shared_data(std::string("tmfile/") + GetParam().name + "_benchmark.tmfile");
 };
 
-// Compares the shape of every computed tensor with naive_shape(); gives how many.
+// Compares the shape of every computed tensor with naive_shape(); returns their number.
 int compare_shapes(const SampleGraph& sample)
 {
     int compared = 0;
@@ -134,7 +134,7 @@ TEST_P(WeightlessTmfile, EveryTensorHasTheShapeThatFollowsFromTheFile)
             constants.push_back(shape_of(tensor));
     sample.prepare();
     EXPECT_EQ(compare_shapes(sample), GetParam().computed);
-    // The constants of the file are as they were.
+    // The constants of the file are unchanged.
     size_t place = 0;
     for (tensor_t tensor : sample.tensors()) {
         if (tengine_tensor_get_type(tensor) != TENSOR_TYPE_CONST) continue;
@@ -195,8 +195,8 @@ TEST_P(WeightlessTmfile, WithRandomWeightsEqualsItselfInBothFormats)
     }
 }
 
-// How many detections mssd gives depends on its data; it takes one image. Fully connected layers
-// tie the others, except two, to the size of their images.
+// The number of detections of mssd depends on its data; it takes one image. Fully connected layers
+// fix the image size of the others, except two.
 const Sample kSamples[] = {
     {"googlenet", {1, 3, 224, 224}, {2, 3, 224, 224}, {1, 1000, 1, 1}, 1, 85},
     {"inception_v3", {1, 3, 229, 229}, {2, 3, 229, 229}, {1, 1000, 1, 1}, 1, 122},

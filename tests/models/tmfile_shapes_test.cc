@@ -11,7 +11,7 @@
 namespace tengine::models {
 namespace {
 
-// A word of a tmfile.
+// Returns a word of a tmfile.
 uint32_t word(const std::string& bytes, size_t place)
 {
     uint32_t value = 0;
@@ -19,8 +19,8 @@ uint32_t word(const std::string& bytes, size_t place)
     return value;
 }
 
-// The same file without the shapes of tensors that are computed, so that they must be inferred.
-// Gives how many it took away. Places: ../shared/spec/tmfile.md §3.
+// Removes the shapes of computed tensors from the file, so that they must be inferred. Returns
+// their number. Offsets: ../shared/spec/tmfile.md §3.
 int forget_shapes(std::string* bytes)
 {
     const uint32_t root = word(*bytes, 8);
@@ -37,7 +37,7 @@ int forget_shapes(std::string* bytes)
     return taken;
 }
 
-// `computed`: how many of the file's tensors are neither inputs nor constants.
+// `computed`: the number of the file's tensors that are neither inputs nor constants.
 void expect_inferred_shapes(const std::string& path, int computed)
 {
     std::string bytes = tools::read_file(path);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Model files that another program writes to while a graph lives. Small ones are copies, which
-// follow nothing. In mapped ones the values that decide sizes and positions stay as they were when
-// the model was loaded; weights may become wrong numbers, and a change is an error. Memory faults
-// show under the address sanitizer.
+// Model files that another program writes to while a graph exists. Small ones are copies, which
+// never change. In mapped ones the values that decide sizes and positions keep their values from
+// loading; weights may become wrong numbers, and a change is an error. The address sanitizer
+// detects memory faults.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using Proto = onnx::TensorProto;
 
-// A model whose constants lie in "data.bin" beside it, each at a multiple of 64.
+// A model with its constants in "data.bin" in the same folder, each at a multiple of 64.
 class Model
 {
   public:
@@ -72,7 +72,7 @@ class Model
         return builder_.add_node(type, inputs, outputs);
     }
 
-    // The path of the model, which gives `y`.
+    // Writes the model, which computes `y`, and returns its path.
     fs::path write(const ScratchFolder& folder)
     {
         builder_.graph().clear_output();
@@ -86,7 +86,7 @@ class Model
     std::string data_;
 };
 
-// All bytes of a file, in place, so that its time does not tell.
+// Overwrites all bytes of a file in place, without a change of its time.
 void overwrite(const fs::path& path, char byte)
 {
     const auto time = fs::last_write_time(path);
@@ -111,7 +111,7 @@ bool feed(graph_t graph)
     return x && set_tensor_data(x, values.data(), bytes) == 0;
 }
 
-// `loaded` and `prepared` are called when the model is.
+// Calls `loaded` and `prepared` when the model is loaded, and prepared.
 Outcome run(const char* format, const fs::path& path, const std::function<void()>& loaded,
             const std::function<void()>& prepared, context_t context = nullptr)
 {
@@ -136,7 +136,7 @@ void nothing() {}
 class ChangedFileTest : public testing::Test
 {
   public:
-    // The same model as tmfile; `path` becomes its.
+    // Converts the model to a tmfile, whose path replaces `path`.
     static void convert(fs::path* path)
     {
         const graph_t graph = create_graph(nullptr, "onnx", path->c_str());
@@ -158,8 +158,8 @@ class ChangedFileTest : public testing::Test
         release_tengine();
     }
 
-    // Runs with the file overwritten after loading and after preparation, as either format.
-    // `as_before`: gives the results of the unchanged file.
+    // Runs with the file overwritten after loading and after preparation, in either format.
+    // `as_before`: expects the results of the unchanged file.
     void check(Model& model, bool as_before)
     {
         for (const context_t context : {context_t{nullptr}, mapped_})
@@ -259,7 +259,7 @@ TEST_F(ChangedFileTest, PositionsStayWhatTheyWere)
     check(compress, true);
 }
 
-// Their values may change: choices by them stay within bounds.
+// Their values may change: decisions that depend on them stay within bounds.
 TEST_F(ChangedFileTest, ChoicesByValue)
 {
     std::vector<float> regions;
@@ -280,8 +280,8 @@ TEST_F(ChangedFileTest, ChoicesByValue)
     check(add, false);
 }
 
-// Writes one pattern after the other to a file until it is destroyed, through a mapping, which
-// gives the file a new time once.
+// Writes one pattern after the other to a file for its lifetime, through a mapping, which gives the
+// file a new time once.
 class Writer
 {
   public:
@@ -342,7 +342,7 @@ TEST_F(ChangedFileTest, ValuesThatChangeWhileTheyAreLookedAt)
     }
 }
 
-// A model of either format with weights that a kernel reads where they lie.
+// Writes a model of either format with weights that a kernel reads in place.
 fs::path write_weights(const ScratchFolder& folder, const char* format, size_t bytes)
 {
     const auto number = static_cast<int64_t>(bytes / sizeof(float) / 16);
@@ -359,7 +359,7 @@ fs::path data_of(const fs::path& model)
     return model.extension() == ".tmfile" ? model : model.parent_path() / "data.bin";
 }
 
-// Ways in which programs put a file in the place of another without a rename.
+// The ways in which programs replace a file without a rename.
 struct Replacement
 {
     const char* name;
@@ -377,7 +377,7 @@ void cut(const fs::path&, const fs::path& to)
     fs::resize_file(to, 0);
 }
 
-// Blocks in place, then the length.
+// Writes blocks in place, then the length.
 void write_inside(const fs::path& from, const fs::path& to)
 {
     std::ifstream source(from, std::ios::binary);
@@ -388,8 +388,8 @@ void write_inside(const fs::path& from, const fs::path& to)
 constexpr Replacement kReplacements[] = {
     {"cp", copy_over}, {"truncation", cut}, {"rsync --inplace", write_inside}};
 
-// Files of 64 KiB are copied, those of 20 MiB mapped. The graph of a copy has its numbers still; of
-// a mapping it has an error, and the process lives.
+// Files of 64 KiB are copied, those of 20 MiB mapped. The graph of a copy still has its numbers; of
+// a mapping it has an error, and the process survives.
 TEST_F(ChangedFileTest, AReplacementInPlaceNeverEndsTheProcess)
 {
     if (!faults_have_addresses()) GTEST_SKIP() << "the emulator gives the address of a fault wrong";
@@ -424,7 +424,7 @@ TEST_F(ChangedFileTest, AReplacementInPlaceNeverEndsTheProcess)
     }
 }
 
-// The thread of a pool, which has the other half of the weights, may miss it as well.
+// The thread of a pool, which reads the other half of the weights, may hit a missing page as well.
 TEST_F(ChangedFileTest, AnyThreadMayMissAPage)
 {
     if (!faults_have_addresses()) GTEST_SKIP() << "the emulator gives the address of a fault wrong";
@@ -462,7 +462,7 @@ TEST_F(ChangedFileTest, ARenameOrRemovalIsNoChange)
               expected.y);
 }
 
-// Whole files are put in its place, so that the mapped one stays.
+// A complete file replaces it, so that the mapped one stays.
 TEST_F(ChangedFileTest, AGraphMayBeSavedToItsOwnFile)
 {
     for (const char* format : {"onnx", "tengine"}) {
@@ -488,7 +488,7 @@ TEST_F(ChangedFileTest, AGraphMayBeSavedToItsOwnFile)
     }
 }
 
-// The files of one model are copied up to the limit together.
+// The files of one model are copied up to a common limit.
 TEST_F(ChangedFileTest, ManySmallFilesAreNotAllCopied)
 {
     const ScratchFolder folder;
@@ -518,7 +518,7 @@ TEST_F(ChangedFileTest, ManySmallFilesAreNotAllCopied)
     destroy_graph(graph);
 }
 
-// The option for those who cannot keep others from their large files.
+// The option for programs that cannot keep others from writing to their large files.
 TEST_F(ChangedFileTest, AnOptionReadsFilesInsteadOfMappingThem)
 {
     for (const char* format : {"onnx", "tengine"}) {

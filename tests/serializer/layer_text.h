@@ -8,7 +8,7 @@
 
 namespace tengine::test {
 
-// Numbers of a linear congruential generator, which are the same everywhere.
+// Numbers of a linear congruential generator, which are equal on all machines.
 class Dice
 {
   public:
@@ -29,7 +29,7 @@ class Dice
     unsigned state_;
 };
 
-// A quantised tensor: its real values, its bytes, and how they are to be read.
+// A quantised tensor: its real values, its quantised values, and their scale.
 struct Value
 {
     std::string real, bytes, scale, zero;
@@ -52,7 +52,7 @@ class LayerText
 
     void line(const std::string& statement) { text_ += statement + "\n"; }
 
-    // A node with one output, whose name it returns.
+    // Adds a node with one output, whose name it returns.
     std::string node(const std::string& op, const std::string& inputs,
                      const std::string& attributes = "")
     {
@@ -126,7 +126,7 @@ class LayerText
         return dequantise(bytes, scale, point, is_signed);
     }
 
-    // Weights whose first dimension has the output channels.
+    // Adds weights whose first dimension is the output channels.
     Value weights(const std::string& dims, int channels, int number)
     {
         const bool is_signed = dice_.whole(0, 2) > 0;

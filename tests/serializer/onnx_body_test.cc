@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bodies whose results have shapes or types that files seldom have.
+// Bodies whose results have shapes or types that are rare in files.
 #include "graph/core.h"
 #include "graph/graph.h"
 #include "scheduler/scheduler.h"
@@ -35,8 +35,7 @@ class OnnxBodyTest : public SerializerTest
     std::unique_ptr<Loaded> loaded_;
 };
 
-// PyTorch writes results of branches whose type it does not know with a type that has nothing in
-// it.
+// PyTorch writes an empty type for results of branches whose type it does not know.
 TEST_F(OnnxBodyTest, AnEmptyTypeIsNone)
 {
     onnx::ModelProto model = parse_onnx_text(
@@ -61,8 +60,8 @@ TEST_F(OnnxBodyTest, AnEmptyTypeIsNone)
     EXPECT_EQ(postrun_ir_graph(loaded.graph), 0);
 }
 
-// A model for several forms of its input has branches that do not fit this one: an error of the run
-// that takes one.
+// A model for several forms of its input has branches that do not match this one: the run that
+// takes such a branch fails.
 TEST_F(OnnxBodyTest, ABranchThatDoesNotFitMayStayUntaken)
 {
     load(
@@ -96,7 +95,7 @@ TEST_F(OnnxBodyTest, OneBranchMustFit)
     EXPECT_EQ(prerun_ir_graph(loaded.graph, &options), TENGINE_EINVAL);
 }
 
-// w for each true element of c, v for any other.
+// Returns w for each true element of c, v for any other.
 std::string choosing_body(const char* attributes, const char* inputs)
 {
     return std::string("Scan ") + inputs + " -> y : num_scan_inputs=1 " + attributes +
@@ -160,7 +159,7 @@ TEST_F(OnnxBodyTest, TextsAreEmptyAfterTheEndOfASequence)
         EXPECT_STREQ(static_cast<const char* const*>(output().data)[i], expected[i]);
 }
 
-// Elements that share bytes do so in a sequence too.
+// Packed elements are packed in a sequence too.
 TEST_F(OnnxBodyTest, SequencesHavePackedElements)
 {
     load(
@@ -175,8 +174,7 @@ TEST_F(OnnxBodyTest, SequencesHavePackedElements)
               (std::vector<float>{1, 2, -3, 4, -5}));
 }
 
-// The bytes of a sequence tell where its elements are: an operator that moves bytes could make
-// others.
+// A sequence's bytes locate its elements: an operator that moves bytes could produce others.
 TEST_F(OnnxBodyTest, SequencesAreNotTakenForTensors)
 {
     const char* const ends[] = {

@@ -20,7 +20,7 @@ struct serializer* onnx_serializer()
     return find_serializer_via_name("onnx");
 }
 
-// The serializer's entries take a va_list, which only a variadic function can make.
+// The serializer's entries take a va_list, which only a variadic function can create.
 int load_file(struct graph* graph, const char* path, ...)
 {
     va_list arguments;

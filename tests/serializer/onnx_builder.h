@@ -16,7 +16,7 @@ namespace tengine::test {
 using Dims = std::vector<int64_t>;
 using Names = std::initializer_list<const char*>;
 
-// A model of IR version 7 and opset 13 to start from; the proto itself is open to every abuse.
+// A model of IR version 7 and opset 13 to start from; the proto is accessible for any change.
 class OnnxBuilder
 {
   public:
@@ -65,10 +65,10 @@ class Loaded
     std::vector<std::string> node_names() const;
 };
 
-// Loading fails with `code` and a message that contains all of `parts`.
+// Expects loading to fail with `code` and a message that contains all of `parts`.
 void expect_failure(const Loaded& loaded, int code, Names parts);
 
-// A folder of its own that disappears with the object.
+// A temporary folder that is removed with the object.
 class ScratchFolder
 {
   public:
@@ -80,7 +80,7 @@ class ScratchFolder
     std::filesystem::path path;
 };
 
-// Brings the registries up for the tests of a suite.
+// Initialises the registries for the tests of a suite.
 class SerializerTest : public testing::Test
 {
   protected:

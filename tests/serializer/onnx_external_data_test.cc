@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values in files beside the model, and paths that try to leave its folder.
+// Values in external files, and paths that try to leave the model's folder.
 #include <fstream>
 #include <memory>
 #include <sys/stat.h>
@@ -58,8 +58,8 @@ class OnnxExternalDataTest : public SerializerTest
     onnx::TensorProto* weight;
 };
 
-// A file of the model's folder can be a secret's second name. Where files are deduplicated all have
-// several names, so that this must be asked for.
+// A file of the model's folder can be a hard link to a secret file. With deduplication all files
+// have several links, so that the check is optional.
 TEST_F(OnnxExternalDataTest, HardLinksAreRefusedWhenAskedFor)
 {
     const std::unique_ptr<context, void (*)(context*)> strict(create_ir_context(nullptr),
@@ -90,7 +90,7 @@ TEST_F(OnnxExternalDataTest, ValuesComeFromTheFile)
     EXPECT_EQ(std::string(static_cast<char*>(placed.tensor("w")->data), 4), "defg");
 }
 
-// The file takes no room on the disk: all but its end is a hole.
+// The file uses no space on the disk: everything except its end is a hole.
 TEST_F(OnnxExternalDataTest, OffsetsMayBeBeyond32Bits)
 {
     constexpr uint64_t kOffset = uint64_t{5} << 30;
@@ -180,7 +180,7 @@ TEST_F(OnnxExternalDataTest, SizesAreChecked)
     expect_failure(Loaded(write_model()), TENGINE_EFORMAT, {"'-1'", "whole number"});
     refer("weights.bin", "0", "8");
     expect_failure(Loaded(write_model()), TENGINE_EFORMAT, {"8 bytes", "need 4"});
-    // Claims of more than the file holds fail before memory is taken for them.
+    // Claims of more than the file has fail before memory is allocated for them.
     weight->set_dims(0, 0x7fffffff);
     refer("weights.bin");
     expect_failure(Loaded(write_model()), TENGINE_EFORMAT,
@@ -270,7 +270,7 @@ class OnnxWrittenDataTest : public OnnxExternalDataTest
     int status = 0;
 };
 
-// The name is not the user's, so that a link may lead anywhere.
+// The user did not choose the name, so that a link may point anywhere.
 TEST_F(OnnxWrittenDataTest, FollowsNoLink)
 {
     fs::create_symlink(root.path / "secret.bin", root.path / "written.onnx.data");

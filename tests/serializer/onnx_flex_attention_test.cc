@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlexAttention: the nodes that stand for it, and refusals. Its values are those of ONNX's suite
-// (conformance/).
+// FlexAttention: the nodes that replace it, and refusals. ONNX's suite (conformance/) has its
+// values.
 #include "graph/core.h"
 #include "serializer/onnx_builder.h"
 

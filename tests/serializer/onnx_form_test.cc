@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The form that operators have in the opset a file is written for.
+// The form of operators in the opset for which a file is written.
 #include <cstring>
 
 #include "operator/registry.h"
@@ -52,7 +52,7 @@ const Moved kMoved[] = {
     {"ReduceMax", 17, "axes", {1}},    {"ReduceL2", 17, "axes", {1}},
 };
 
-// The node in a model of `opset`.
+// Returns the node in a model of `opset`.
 OnnxBuilder moved_model(const Moved& moved, int opset)
 {
     OnnxBuilder builder = model_of(opset, {3, 4, 1});
@@ -90,7 +90,7 @@ TEST_F(OnnxFormTest, AttributesThatBecameInputs)
             ASSERT_EQ(after.status, 0) << after.message;
             const NodeProto& node = after.node(moved.op);
             EXPECT_FALSE(find_attribute(node, moved.attribute));
-            ASSERT_GE(node.input_size(), 2);  // Pad's value became one as well
+            ASSERT_GE(node.input_size(), 2);  // Pad's value became an input as well
             EXPECT_EQ(after.values<int64_t>(node.input(1)), moved.values);
         }
 }
@@ -149,7 +149,7 @@ TEST_F(OnnxFormTest, ConstantNodesBecomeAttributes)
     EXPECT_EQ(written.model.graph().initializer_size(), 0);
     EXPECT_EQ(ints_of(written.node("Unsqueeze"), "axes"), (Dims{2}));  // of the result's three
 
-    // A constant that others read stays, and has no node where the opset has no such attribute.
+    // A constant with other readers stays, and has no node if the opset has no such attribute.
     builder.add_node("Cast", {"axes"}, {"z"});
     add_int(builder.graph().mutable_node(2), "to", TensorProto::FLOAT);
     builder.add_output("z");
@@ -157,7 +157,7 @@ TEST_F(OnnxFormTest, ConstantNodesBecomeAttributes)
     ASSERT_EQ(shared.status, 0) << shared.message;
     EXPECT_EQ(shared.model.graph().node_size(), 2);
     EXPECT_EQ(shared.values<int64_t>("axes"), (std::vector<int64_t>{-1}));
-    EXPECT_EQ(ints_of(shared.node("Unsqueeze"), "axes"), (Dims{-1}));  // which opset 11 has
+    EXPECT_EQ(ints_of(shared.node("Unsqueeze"), "axes"), (Dims{-1}));  // opset 11 allows it
 }
 
 TEST_F(OnnxFormTest, WhatIsComputedIsNoAttribute)
@@ -198,7 +198,7 @@ TEST_F(OnnxFormTest, SoftmaxAlongOneAxis)
     }
 }
 
-// Scale and bias are a group's in opset 18, a channel's in opset 21.
+// Scale and bias are per group in opset 18, per channel in opset 21.
 TEST_F(OnnxFormTest, GroupNormalizationOfChannels)
 {
     OnnxBuilder builder = model_of(18, {1, 4, 2});
@@ -388,7 +388,7 @@ TEST_F(OnnxFormTest, WhatMeansNothingIsRefused)
     OnnxBuilder split = model_of(13, {4});
     split.add_node("Split", {"x"}, {}, "split");
     split.add_node("Relu", {"x"}, {"y"});
-    EXPECT_EQ(Written(split, 21).status, 0);  // no part is read
+    EXPECT_EQ(Written(split, 21).status, 0);  // no part has a reader
     split.model.mutable_opset_import(0)->set_version(18);
     EXPECT_EQ(Written(split, 13).status, TENGINE_ENOTSUP);
 
@@ -410,7 +410,7 @@ TEST_F(OnnxFormTest, WhatMeansNothingIsRefused)
                    "Gemm 'gemm': an absent bias came with opset 11, the file is for opset 9");
 }
 
-// `op` of opset 13 on inputs of `type` cannot be written for the opset before `first`.
+// Expects that `op` of opset 13 on inputs of `type` cannot be written for the opset before `first`.
 void expect_first(const char* op, int type, const char* name, int first)
 {
     OnnxBuilder builder = model_of(NEWEST_KNOWN_OPSET, {2, 3}, type);

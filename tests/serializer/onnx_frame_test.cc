@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of an ONNX model beside its graph, in the file of a copy that the library has changed.
+// The parts of an ONNX model other than its graph, in the file of a copy that the library has
+// changed.
 #include <fstream>
 
 #include "graph/graph.h"

@@ -14,13 +14,13 @@ using onnx::AttributeProto;
 using onnx::FunctionProto;
 using onnx::NodeProto;
 
-// Fields that the generated classes may not have, as bytes of the wire.
+// Encodes fields that the generated classes may lack.
 std::string text_field(int number, const std::string& text)
 {
     return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(text.size())} + text;
 }
 
-// SerializeAsString() then writes the message with the field.
+// Makes SerializeAsString() write the message with the field.
 template <class Message>
 void append_field(Message* message, int number, const std::string& payload)
 {
@@ -149,7 +149,7 @@ TEST_F(OnnxFunctionTest, AttributesComeFromTheCallOrItsDefaultsOrStayAway)
     add_elu(function);
     const Loaded silent(builder);
     ASSERT_EQ(silent.status, 0) << silent.message;
-    EXPECT_EQ(alpha_of(silent), 1.0f);  // Elu's own default
+    EXPECT_EQ(alpha_of(silent), 1.0f);  // Elu's default
 
     AttributeProto slope;
     slope.set_name("slope");
@@ -237,7 +237,7 @@ TEST_F(OnnxFunctionTest, AFileHoldsNodesOfTwoOpsetsWhereTheyMeanTheSame)
     ASSERT_EQ(older.status, 0) << older.message;
     EXPECT_EQ(older.node("relu")->op.version, 12);
 
-    // The same operator with axes that are an input, as opsets from 13 on have it.
+    // The same operator with axes as an input, as in opsets from 13 on.
     builder.add_initializer("axes", {1})->set_data_type(onnx::TensorProto::INT64);
     builder.graph().mutable_initializer(0)->set_raw_data(std::string(8, '\0'));
     builder.add_node("Unsqueeze", {"x", "axes"}, {"w"}, "newer");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that are not a model: whatever they are, loading ends with a status and a message. The
-// address sanitizer preset makes this file worth its time.
+// Bytes that are not a model: loading ends with a status and a message. This file is most useful
+// with the address sanitizer preset.
 #include <random>
 
 #include "serializer/onnx_builder.h"
@@ -75,13 +75,13 @@ TEST_F(OnnxHostileTest, FilesThatCannotBeRead)
 
 TEST_F(OnnxHostileTest, LengthsThatReachBeyondTheEnd)
 {
-    // Field 7 with a length of 2^64 - 1, of 2^31, of one byte too many, and a length cut short.
+    // Field 7 with a length of 2^64 - 1, of 2^31, of one byte too many, and a truncated length.
     for (const std::string& bytes :
          {std::string("\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11),
           std::string("\x3a\x80\x80\x80\x80\x08", 6), std::string("\x3a\x02\x08", 3),
           std::string("\x3a\x80", 2)})
         expect_failure(Loaded(bytes), TENGINE_EFORMAT, {"byte 0", "reaches beyond"});
-    // The same inside the graph, where protobuf finds it.
+    // The same inside the graph, where protobuf detects it.
     expect_failure(Loaded(std::string("\x08\x07\x3a\x03\x0a\x01\x0a", 7)), TENGINE_EFORMAT,
                    {"between bytes 4 and 7"});
     // An endless number, a group, field number 0.
@@ -134,7 +134,7 @@ TEST_F(OnnxHostileTest, UnknownFieldsAreIgnored)
     EXPECT_EQ(Loaded(small_model().encode() + std::string("\xfa\x3e\x01z", 4)).status, 0);
 }
 
-// A library reports; it does not write to the terminal, and neither may protobuf.
+// A library reports errors; it does not write to the terminal, and neither may protobuf.
 TEST_F(OnnxHostileTest, NothingIsPrinted)
 {
     testing::internal::CaptureStdout();
@@ -157,7 +157,7 @@ TEST_F(OnnxHostileTest, EveryTruncation)
     for (size_t length = 1; length < bytes.size(); ++length) {
         const std::string part = bytes.substr(0, length);
         const Loaded loaded(part);
-        // Cut after a whole top-level field the rest is well formed, but never complete.
+        // Truncated after a complete top-level field the rest is well formed, but never complete.
         EXPECT_LT(loaded.status, 0) << "cut at " << length;
         EXPECT_FALSE(loaded.message.empty());
     }

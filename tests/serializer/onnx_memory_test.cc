@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory loading a model takes at its peak: nothing for weights that stay in the mapped
-// file, at any address; for others once, not once more in protobuf and once more as pages of the
-// file.
+// The peak memory of loading a model: none for weights that stay in the mapped file, at any
+// address; for others one copy, without another in protobuf or as pages of the file.
 #include <fstream>
 
 #include "graph/graph.h"
@@ -15,7 +14,7 @@ using OnnxMemoryTest = SerializerTest;
 constexpr size_t kWeightBytes = size_t{64} << 20;
 constexpr double kUnknown = -1e9;
 
-// The thread sanitizer keeps several bytes of its own for each byte of ours.
+// The thread sanitizer keeps several bytes for each byte of the program.
 #if defined(__SANITIZE_THREAD__)
 constexpr bool kCountsOurs = false;
 #else
@@ -32,7 +31,7 @@ size_t read_status(const std::string& name)
     return 0;
 }
 
-// Makes the present size the peak so far.
+// Resets the peak to the present size.
 bool reset_peak()
 {
     std::ofstream file("/proc/self/clear_refs");
@@ -58,7 +57,7 @@ std::string encode_large_model(bool aligned)
     }
 }
 
-// The memory that an action adds to the process at its peak, in multiples of the weights.
+// Returns the memory that an action adds to the process at its peak, in multiples of the weights.
 template <typename Action>
 double measure_added(const Action& action)
 {

@@ -24,7 +24,7 @@ using OnnxOpsetTest = SerializerTest;
 
 constexpr int kOldestStamp = 7;
 
-// ONNX's own, by name.
+// Returns the rows of ONNX's own operators, by name.
 std::map<std::string, std::vector<const method*>> onnx_rows()
 {
     std::map<std::string, std::vector<const method*>> rows;
@@ -38,7 +38,7 @@ std::map<std::string, std::vector<const method*>> onnx_rows()
     return rows;
 }
 
-// The graphs that the operator needs: each gives a value from around it.
+// Adds the graphs that the operator requires: each returns a value of the enclosing graph.
 void add_bodies(const std::string& op, onnx::NodeProto* node)
 {
     const method* row = find_op_method(get_op_type("", op.c_str()), 0);
@@ -62,8 +62,8 @@ OnnxBuilder stamped_model(const std::string& op, int opset)
     return builder;
 }
 
-// Loads the operator with a stamp: it has the row's meaning or, without a row, a message that
-// says in which opset it got another one.
+// Loads the operator with a stamp: it has the row's meaning or, without a row, a message that names
+// the opset of its next meaning.
 bool check_stamp(const std::string& op, int opset, const std::vector<const method*>& rows)
 {
     SCOPED_TRACE(op + " of opset " + std::to_string(opset));
@@ -105,7 +105,7 @@ TEST_F(OnnxOpsetTest, EveryOperatorWithEveryStamp)
     EXPECT_GT(loaded, 3000);
 }
 
-// The rows of an operator follow each other; where the last one ends its end has a reason.
+// The rows of an operator have no gaps; if the last one ends, its end has a reason.
 TEST_F(OnnxOpsetTest, RangesHaveNoGaps)
 {
     for (const auto& [op, rows] : onnx_rows()) {
@@ -123,7 +123,7 @@ TEST_F(OnnxOpsetTest, NoOperatorIsBlamedForAnOpsetNobodyKnows)
     EXPECT_EQ(loaded.message.find("Relu"), std::string::npos) << loaded.message;
 }
 
-// The opset of the file that the graph is written to.
+// Returns the opset of the file that the graph is written to.
 int64_t written_opset(const Loaded& loaded, int64_t ir_version = 10)
 {
     const ScratchFolder folder;
@@ -140,7 +140,7 @@ int64_t written_opset(const Loaded& loaded, int64_t ir_version = 10)
     return model.opset_import(0).version();
 }
 
-// Files are written for as many readers as can be.
+// Files are written for as many readers as possible.
 TEST_F(OnnxOpsetTest, StampOfAWrittenFile)
 {
     EXPECT_EQ(written_opset(Loaded(stamped_model("Relu", 13))), 21);
@@ -150,7 +150,7 @@ TEST_F(OnnxOpsetTest, StampOfAWrittenFile)
     EXPECT_EQ(written_opset(Loaded(newer)), 21);
     add_int(newer.graph().mutable_node(0), "output_dtype", 10);
     EXPECT_EQ(written_opset(Loaded(newer), 11), 23);
-    // Types that came with an opset and a version of the format.
+    // Types that an opset and a version of the format introduced.
     for (const auto& [type, opset, ir_version] : {std::array{22, 21, 10}, std::array{23, 23, 11},
                                                   std::array{24, 24, 12}, std::array{26, 25, 13}}) {
         OnnxBuilder typed = stamped_model("Identity", NEWEST_KNOWN_OPSET);
@@ -167,7 +167,7 @@ struct Change
 
 using History = std::map<std::string, std::vector<Change>>;
 
-// Returns why there is none, "" otherwise.
+// Returns the reason why there is none, "" otherwise.
 std::string read_history(History* out_history)
 {
 #ifdef TENGINE_HAVE_JSON
@@ -222,10 +222,10 @@ TEST_F(OnnxOpsetTest, StampsOfTheHistory)
     EXPECT_GT(loaded, 2500);
 }
 
-// The changes of form that opset 18 and later made to our operators are in the rows.
+// The rows have the changes of form that opset 18 and later made to supported operators.
 TEST_F(OnnxOpsetTest, ChangesOfFormAreInTheRows)
 {
-    // Changes that a row does not show: an input became possible, or a type of one.
+    // Changes that a row does not show: a new optional input, or a new type of one.
     const std::set<std::pair<std::string, int>> inputs_only = {
         {"Pad", 18}, {"DequantizeLinear", 19}, {"OptionalHasElement", 18}, {"Attention", 24}};
     History history;

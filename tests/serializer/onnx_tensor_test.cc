@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of initializers: every type, raw and typed, and sizes that do not fit.
+// Values of initializers: every type, raw and typed, and sizes that do not match.
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -88,7 +88,7 @@ const PackedCase kPackedTypes[] = {{21, TENGINE_DT_UINT4, 4},
                                    {25, TENGINE_DT_UINT2, 2},
                                    {26, TENGINE_DT_INT2, 2}};
 
-// 0, 1, 1, 0 in the typed field that holds this type.
+// Adds 0, 1, 1, 0 to the typed field for this type.
 void add_typed_values(TensorProto* tensor, const std::string& field)
 {
     for (const int value : {0, 1, 1, 0}) {
@@ -127,7 +127,7 @@ TEST_F(OnnxTensorTest, TypedValuesOfEveryType)
         ASSERT_EQ(loaded.status, 0) << type.onnx_type << ": " << loaded.message;
         EXPECT_EQ(loaded.tensor("w")->data_type, type.data_type);
         EXPECT_EQ(loaded.tensor("w")->elem_size, type.elem_size);
-        weight->add_int64_data(1);  // one more is one too many only in the type's own field
+        weight->add_int64_data(1);  // one more is too many only in the type's own field
         EXPECT_EQ(Loaded(builder).status, type.field == std::string("int64") ? TENGINE_EFORMAT : 0);
     }
 }
@@ -196,7 +196,7 @@ TEST_F(OnnxTensorTest, ScalarsAndEmptyTensors)
         EXPECT_EQ(scalar.tensor("w")->f32[0], 3.0f);
     }
     weight->clear_float_data();
-    // Without the 0 they may make 2^48 bytes; where size_t has 32 bits, 2^31.
+    // Without the 0 they may make 2^48 bytes; with a size_t of 32 bits, 2^31.
     for (const int dim : {4, 0, sizeof(size_t) > 4 ? 1 << 30 : 1 << 26})
         weight->add_dims(dim);
     const Loaded empty(builder);
@@ -262,7 +262,7 @@ TEST_F(OnnxTensorTest, ComplexNumbersAreTwoValues)
 TEST_F(OnnxTensorTest, TypesWithoutPlaceAreRefused)
 {
     weight->add_dims(1);
-    // Newer than the enumeration the messages are generated from.
+    // The type is newer than the enumeration from which the messages are generated.
     weight->set_data_type(27);
     expect_failure(Loaded(builder), TENGINE_EDTYPE,
                    {"initializer 'w'", "element type 27 (unknown)", "complex64 or complex128"});

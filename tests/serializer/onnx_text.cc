@@ -17,7 +17,7 @@ using ::onnx::TensorProto;
 
 constexpr const char* kDomains[] = {"ai.onnx.ml", "com.microsoft", "ai.onnx.preview", "local"};
 
-// The types by their numbers: not all have a name in an older ONNX.
+// Returns types by their numbers: an older ONNX lacks some of the names.
 int find_type(const std::string& name)
 {
     static const std::map<std::string, int> kTypes = {

@@ -16,8 +16,8 @@
 
 namespace tengine::test {
 
-// The model has IR version 8, opset 24 and the newest of the other domains. The string has no
-// mistakes.
+// Parses a string without mistakes. The model has IR version 8, opset 24 and the newest of the
+// other domains.
 ::onnx::ModelProto parse_onnx_text(const std::string& text);
 
 }  // namespace tengine::test

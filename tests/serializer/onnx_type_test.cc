@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules that tell types without shapes (operator/operator.h, `types`) against those that tell
+// The rules that infer types without shapes (operator/operator.h, `types`) against those that infer
 // both, on every node of the ONNX suite.
 #include <gtest/gtest.h>
 #include <set>
@@ -17,7 +17,7 @@ namespace {
 class OnnxTypes : public SerializerTest
 {
   protected:
-    // The nodes of the model in their order, as far as their shapes can be told without a run.
+    // Compares the nodes of the model in order, as far as their shapes are known without a run.
     void compare(const Loaded& loaded)
     {
         GraphPointer made;
@@ -60,7 +60,7 @@ TEST_F(OnnxTypes, RulesWithAndWithoutShapesAgree)
         for (const auto& folder : std::filesystem::directory_iterator(suite / category))
             compare(Loaded(folder.path() / "model.onnx"));
     // The shapes of these depend on data: when `conformance` prepares them, the types of their rule
-    // are compared with those that the suite declares. It has no case of Attention, BitCast,
+    // are compared with those that the suite declares. The suite has no case of Attention, BitCast,
     // LinearAttention, LpPool, Multinomial, RandomNormalLike and the norms without a mean.
     const std::set<std::string> left_out = {"Attention",
                                             "BitCast",

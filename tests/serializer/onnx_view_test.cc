@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants that lie in the mapped file: which do, how they are read, and the life of the file.
+// Constants in the mapped file: which ones, how they are read, and the lifetime of the file.
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -29,7 +29,7 @@ class OnnxViewTest : public SerializerTest
         create_ir_context(nullptr), destroy_ir_context};
 };
 
-// More elements than the lists have that are copied for the choices they may decide, in every type.
+// More elements than the lists that are copied because they may decide sizes, in every type.
 constexpr int kPayloadSize = 320;
 const std::string kPayload = [] {
     std::string text;
@@ -38,7 +38,7 @@ const std::string kPayload = [] {
     return text.substr(0, kPayloadSize);
 }();
 
-// The tensor's data is in a mapped file, and not its own.
+// Whether the tensor's data is in a mapped file.
 bool is_view(const Loaded& loaded, const char* name)
 {
     const struct tensor* tensor = loaded.tensor(name);
@@ -134,7 +134,8 @@ TEST_F(OnnxViewTest, WhatTheFileHasInAnotherFormIsCopied)
     EXPECT_EQ(values_of(loaded, "truth"), std::string("\x01\x01\x00\x01", 4));
 }
 
-// Kernels and shape inference use such values more than once, and check them only before the first.
+// Kernels and shape inference use such values more than once, and check them only before the first
+// use.
 TEST_F(OnnxViewTest, WhatMayDecideASizeOrAPositionIsCopied)
 {
     const ScratchFolder folder;

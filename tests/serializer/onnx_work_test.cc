@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of a few kilobytes that could ask for minutes and gigabytes before anything runs.
+// Files of a few kilobytes that could request minutes and gigabytes before anything runs.
 #include "graph/body.h"
 #include "graph/core.h"
 #include "scheduler/scheduler.h"
@@ -12,7 +12,7 @@ namespace {
 class OnnxWorkTest : public SerializerTest
 {
   protected:
-    // Runs `look` on the execution graph.
+    // Calls `look` with the execution graph.
     template <class Look>
     static void prepare(const std::string& text, const Look& look)
     {
@@ -26,7 +26,7 @@ class OnnxWorkTest : public SerializerTest
     }
 };
 
-// A Loop whose values move on by one: a round more is needed to see which change their shape.
+// A Loop whose values move on by one: each further round shows the change of another shape.
 std::string nest_loops(int depth, int values, const std::string& name)
 {
     std::string inputs, outputs, body;
@@ -63,7 +63,7 @@ TEST_F(OnnxWorkTest, ShapesOfNestedLoops)
             [](const graph& execution) { EXPECT_EQ(execution.node_num, 1); });
 }
 
-// There can be a body for every 100 bytes of a file.
+// A file may have a body for every 100 bytes.
 TEST_F(OnnxWorkTest, LargeConstantsOfBodiesAreLeftForTheRun)
 {
     const std::string branch =
@@ -76,7 +76,7 @@ TEST_F(OnnxWorkTest, LargeConstantsOfBodiesAreLeftForTheRun)
             });
 }
 
-// The last one would have 1 GiB.
+// The last string would have 1 GiB.
 TEST_F(OnnxWorkTest, LongStringsAreLeftForTheRun)
 {
     std::string text = "const s0 string 1 = a\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The opset that a file is written for, and the form of its graph.
+// The opset for which a file is written, and the form of its graph.
 #include <memory>
 
 #include "graph/body.h"
@@ -27,7 +27,7 @@ TEST_F(OnnxWriterTest, TheOpsetIsTheUsualOneUnlessAnOperatorCameLater)
         EXPECT_EQ(written.opset(), 21);
         EXPECT_EQ(written.model.ir_version(), 10);
     }
-    // One operator of an old form, one that came later.
+    // One operator has an old form, another was added later.
     OnnxBuilder builder = model_of(24, {2, 3});
     builder.add_node("Swish", {"x"}, {"s"});
     builder.add_node("Softmax", {"s"}, {"y"});
@@ -41,7 +41,7 @@ TEST_F(OnnxWriterTest, TheOpsetIsTheUsualOneUnlessAnOperatorCameLater)
               std::string::npos);
 }
 
-// The newer form of an old node may be unknown without shapes; the file then has the old one.
+// Without shapes the newer form of an old node may be unknown; the file then has the old one.
 TEST_F(OnnxWriterTest, AnOlderOpsetWhereTheUsualOneCannotBe)
 {
     OnnxBuilder builder = model_of(18, {1, 4, 2});
@@ -58,7 +58,7 @@ TEST_F(OnnxWriterTest, AnOlderOpsetWhereTheUsualOneCannotBe)
     EXPECT_EQ(Written(builder, 21).status, TENGINE_ENOTSUP);
 }
 
-// NaN stands for a float that is not given.
+// NaN means a float that is not given.
 TEST_F(OnnxWriterTest, WhatIsNotGivenIsNotWritten)
 {
     OnnxBuilder builder = model_of(13, {2, 3});
@@ -72,7 +72,7 @@ TEST_F(OnnxWriterTest, WhatIsNotGivenIsNotWritten)
     EXPECT_EQ(written.node("RandomNormal").attribute_size(), 1);
 }
 
-// The message is about the opset that was wanted, not the last one that was tried.
+// The message is about the requested opset, not the last one that was tried.
 TEST_F(OnnxWriterTest, ANodeThatNoNewerOpsetHas)
 {
     OnnxBuilder builder = model_of(8, {1, 2, 3});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model as it is in the file that the library writes for an opset, and helpers that make the
-// models for tests of such files.
+// A model in the file that the library writes for an opset, and helpers that make the models for
+// tests of such files.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace tengine::test {
 
-// A model after a journey through a file for `opset`; 0: none is asked for.
+// A model after saving to a file for `opset` and loading; 0: the default opset.
 class Written
 {
   public:
     Written(OnnxBuilder builder, int opset);
 
-    // The first of the operator.
+    // Returns the first node of the operator.
     const onnx::NodeProto& node(const std::string& op) const;
     // The values of an initialiser.
     template <class Type>
@@ -38,13 +38,13 @@ class Written
     std::string raw_data(const std::string& name) const;
 };
 
-// x, of `dims`, and y; the nodes are to be added.
+// Makes x, of `dims`, and y; the caller adds the nodes.
 OnnxBuilder model_of(int opset, const Dims& dims, int type = onnx::TensorProto::FLOAT);
-// An initialiser of int64.
+// Adds an initialiser of int64.
 void add_list(OnnxBuilder* builder, const std::string& name, const Dims& values);
-// null: the node does not have it.
+// Returns null if the node does not have it.
 const onnx::AttributeProto* find_attribute(const onnx::NodeProto& node, const std::string& name);
-Dims ints_of(const onnx::NodeProto& node, const std::string& name);    // {}: the same
-int64_t int_of(const onnx::NodeProto& node, const std::string& name);  // -1: the same
+Dims ints_of(const onnx::NodeProto& node, const std::string& name);    // {}: it does not have it
+int64_t int_of(const onnx::NodeProto& node, const std::string& name);  // -1: it does not have it
 
 }  // namespace tengine::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tmfiles that our writer makes of graphs in the tree, for tests that also read the samples.
+// Tmfiles that the library writes from graphs in the tree, for tests that also read the samples.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace tengine::test {
 // compiled: "quantised" with the parts that two devices have compiled.
 std::vector<std::string> own_tmfile_names();
 
-// The bytes of one of these; "" for another name. The modules must be initialised.
+// Returns the bytes of one of these; "" for another name. The modules must be initialised.
 std::string make_own_tmfile(const std::string& name);
 
 }  // namespace tengine::test

@@ -165,7 +165,7 @@ class Maker : private LayerText
 
     // ---- operators on the bytes ----
 
-    // Dequantises `bytes`, which come from those of `of`.
+    // Dequantises `bytes`, whose scale is that of `of`.
     void finish_bytes(const std::string& bytes, const Value& of)
     {
         const bool keeps = dice_.one_in(2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random quantised networks as ONNX models: layers between QuantizeLinear and DequantizeLinear, and
-// further patterns of real files: integer operators on the bytes, several readers with other
-// scales, outputs in the middle, bodies.
+// further patterns of real files: integer operators, several readers with other scales,
+// intermediate outputs, bodies.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ struct QuantisedNetwork
     std::string encode() const;
 };
 
-// The same network for a seed everywhere. Inputs: "image", of fp32 or quantised, and "words", fp32.
+// Makes the network of a seed, which is equal on all machines. Inputs: "image", of fp32 or
+// quantised, and "words", fp32.
 QuantisedNetwork make_quantised_network(unsigned seed);
 
 }  // namespace tengine::test

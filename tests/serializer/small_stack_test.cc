@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nested graphs and functions of a model lie on the heap, not on the stack of the loading thread.
+// Nested graphs and functions of a model are on the heap, not on the stack of the loading thread.
 #include <pthread.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace tengine::test {
 namespace {
 
-// Bytes of the thread's stack that the work has written to.
+// Returns the bytes of the thread's stack that the work has written.
 size_t measure_stack(const std::function<void()>& work)
 {
     constexpr uint8_t kUnused = 0xa5;

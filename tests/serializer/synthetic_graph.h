@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs of Tengine's operators as a tmfile would give them, for the tests of this folder: inputs
-// and constants are nodes.
+// Graphs of Tengine's operators, as loaded from a tmfile, for the tests of this folder: inputs and
+// constants are nodes.
 #pragma once
 
 #include <initializer_list>
@@ -30,10 +30,10 @@ class SyntheticGraph
     struct graph* graph;
 };
 
-// Tengine's operators that a file may hold, except those of inputs and constants.
+// Returns Tengine's operators that a file may have, except those of inputs and constants.
 std::vector<const ir_method_t*> list_written_operators();
 
-// Gives every field that stands in files a value that its row allows; a status.
+// Sets every field that files have to a value that its row allows; a status.
 int set_random_fields(struct node* node, std::mt19937& random);
 
 }  // namespace tengine::test

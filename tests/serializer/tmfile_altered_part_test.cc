@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tmfile with the constants that the CPU has packed for a real model, in which one bit is
-// altered: the part is compiled again, and nothing else changes.
+// A tmfile with the constants that the CPU has packed for a real model, with one altered bit: the
+// part is compiled again, and nothing else changes.
 #include <cstring>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ class TmfileAlteredPartTest : public TmfileTest
         EXPECT_EQ(set_ir_context_option(context_.get(), key, value), 0) << tengine_error_message();
     }
 
-    // Prepared and dropped: where the only part is from.
+    // Prepares and drops the graph: returns the origin of its only part.
     int prepare(const LoadedTmfile& loaded)
     {
         const ir_run_options_t options = {1, 0, 0, 0, 0, 0};
@@ -55,8 +55,8 @@ class TmfileAlteredPartTest : public TmfileTest
 };
 
 // One bit in each 31 bytes of the part, another one each time; 31 is a prime number, so that the
-// place in blocks and words of the hash changes as well. With a sanitizer, which looks at the same
-// code each time, in each 1,550 bytes.
+// position in blocks and words of the hash varies as well. With a sanitizer, for which all
+// iterations are alike, in each 1,550 bytes.
 TEST_F(TmfileAlteredPartTest, AlteredBitsAreNoticed)
 {
     set("model.keep_parts", "1");

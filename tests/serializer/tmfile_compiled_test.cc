@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts that devices have compiled, in the model's tmfile. A graph loads whatever is wrong with
-// them.
+// Parts that devices have compiled, in the model's tmfile. A graph is loaded even if they are
+// damaged.
 #include <cstddef>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ class TmfileCompiledTest : public TmfileTest
         return lists_.parts + 4 + index * static_cast<uint32_t>(sizeof(CompiledPartRecord));
     }
 
-    // The bytes with a record changed, and the digest as it has to be.
+    // Returns the bytes with a changed record, and the digest for them.
     template <class Record>
     std::string with(uint32_t offset, const Record& changed) const
     {
@@ -95,7 +95,7 @@ TEST_F(TmfileCompiledTest, AreThereWhenItIsLoaded)
     EXPECT_EQ(warnings, 0);
 }
 
-// A part that is added again in the place of the first, and an equal one elsewhere.
+// A part is added again in place of the first, and an equal one elsewhere.
 TEST_F(TmfileCompiledTest, TheLastBytesOfAFingerprintCountForAllItsParts)
 {
     const LoadedTmfile loaded(bytes_);
@@ -169,7 +169,7 @@ TEST_F(TmfileCompiledTest, TheNodesOfPartsAreKnown)
     destroy_ir_graph(execution);
 }
 
-// Wherever a bit of their list is altered, one line says so, and there are none.
+// An altered bit of their list logs one line, and no part is loaded.
 TEST_F(TmfileCompiledTest, AnAlteredBitIsNoticed)
 {
     const auto record = static_cast<uint32_t>(root_ - sizeof lists_);
@@ -191,7 +191,7 @@ TEST_F(TmfileCompiledTest, AnAlteredBitIsNoticed)
     }
 }
 
-// Bytes of parts for several shapes often are equal.
+// Parts for several shapes often have equal bytes.
 TEST_F(TmfileCompiledTest, EqualBytesAreWrittenOnce)
 {
     const auto write_again = [](const char* other_bytes, uint8_t other_hash) {
@@ -223,7 +223,7 @@ TEST_F(TmfileCompiledTest, EqualBytesAreWrittenOnce)
     EXPECT_EQ(write_again(nullptr, 1).first, 2u) << "the hash is another";
 }
 
-// A byte that belongs to two parts is read by both, and each checks the hash of its own range.
+// A byte of two parts is read by both, and each checks the hash of its own range.
 TEST_F(TmfileCompiledTest, PartsMayOverlap)
 {
     auto part = record<CompiledPartRecord>(part_at(1));
@@ -238,7 +238,7 @@ TEST_F(TmfileCompiledTest, PartsMayOverlap)
               "DSP; compiler of DSP; a device has saved");
 }
 
-// The hash is made right as well. Parts that were read before the fault stay.
+// The hash is corrected as well. Parts that were read before the fault stay.
 TEST_F(TmfileCompiledTest, HostileRecords)
 {
     const auto expect_warning = [](const std::string& bytes, int parts) {
@@ -261,7 +261,7 @@ TEST_F(TmfileCompiledTest, HostileRecords)
     expect_warning(with(part_at(1), part), 1);
     expect_warning(with(lists_.parts, uint32_t{1}), 0);
     expect_warning(with(lists_.constants + 4, uint32_t{4000}), 0);
-    // The first list of nodes begins after the place of that of keys: its count, then the nodes.
+    // The first list of nodes follows the offset of the list of keys: its count, then the nodes.
     ASSERT_EQ(record<uint32_t>(lists_.begin + 4), 2u);
     expect_warning(with(lists_.begin + 8, uint32_t{4000}), 0);
     const auto keys = record<uint32_t>(lists_.begin);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that Tengine has no operator for: written under their ONNX name, read back as they were.
+// Nodes without an operator of Tengine's: saved under their ONNX name, loaded unchanged.
 #include <cstring>
 
 #include "graph/graph.h"

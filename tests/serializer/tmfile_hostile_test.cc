@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that are not a tmfile, or one that was made to harm: loading ends with a status and a
-// message, reads nothing outside the bytes, and takes a small multiple of the file's size in
-// memory. The address sanitizer makes this file worth its time.
+// Bytes that are not a tmfile, or a malicious one: loading ends with a status and a message, reads
+// nothing outside the bytes, and allocates a small multiple of the file's size. This file is most
+// useful with the address sanitizer.
 #include <algorithm>
 #include <cstring>
 #include <random>
@@ -24,7 +24,7 @@ class TmfileHostileTest : public TmfileTest
   protected:
     void SetUp() override
     {
-        set_log_sink([](const char*) {});  // of constants without values
+        set_log_sink([](const char*) {});  // about constants without values
     }
     void TearDown() override
     {
@@ -52,7 +52,7 @@ class TmfileHostileTest : public TmfileTest
             }
         }
         if (!can_count_allocations()) return;
-        // The copy that is loaded is not the loader's.
+        // The loaded copy is not the loader's.
         const long taken = measure_peak_memory() - before - static_cast<long>(bytes.size());
         EXPECT_LE(taken, 16 * static_cast<long>(bytes.size()) + kBaseBytes);
         worst = std::max(
@@ -84,8 +84,8 @@ class TmfileDamageTest : public TmfileHostileTest, public testing::WithParamInte
 
 TEST_P(TmfileDamageTest, EveryByteOfTheFirst4096Flipped)
 {
-    // An emulator is slow: every 61st byte, which is now this and now that byte of a word. So is a
-    // sanitizer: every third byte, of large networks every 11th, with other patterns every 24th.
+    // An emulator is slow: it tests every 61st byte, which varies within words. So is a sanitizer:
+    // every third byte, of large networks every 11th, with other patterns every 24th.
     const size_t sanitized_step = bytes.size() > 16384 ? 11 : 3;
     const size_t step = kEmulated ? 61 : can_count_allocations() ? 1 : sanitized_step;
     const size_t other_step = can_count_allocations() ? 1 : 24;
@@ -99,7 +99,7 @@ TEST_P(TmfileDamageTest, EveryByteOfTheFirst4096Flipped)
         }
 }
 
-// Records refer to one another from the end of the file on: the containers are there.
+// Records refer to each other from the end of the file on: the containers are there.
 TEST_P(TmfileDamageTest, BytesAtTheEndFlipped)
 {
     const size_t begin = bytes.size() - std::min<size_t>(bytes.size(), 512);
@@ -112,7 +112,7 @@ TEST_P(TmfileDamageTest, BytesAtTheEndFlipped)
 
 TEST_P(TmfileDamageTest, EveryTruncationInSteps)
 {
-    // The root lies at the end, so nothing cut can be whole.
+    // The root is at the end, so that no truncated file is complete.
     const size_t step = std::max<size_t>(1, bytes.size() / 2000);
     for (size_t length = 0; length < bytes.size(); length += length < 64 ? 1 : step)
         try_load(bytes.substr(0, length));
@@ -239,7 +239,7 @@ TEST_F(TmfileHostileTest, TensorsThatContradictThemselves)
     expect_failure(LoadedTmfile(model), TENGINE_EGRAPH, {"does not have the type of constants"});
 }
 
-// Elements that share bytes are not permuted: the file has fewer bytes than elements.
+// Packed elements are not permuted: the file has fewer bytes than elements.
 TEST_F(TmfileHostileTest, ImagesOfFewBitsInNhwc)
 {
     RawModel model = single_model(21, {});
@@ -268,7 +268,7 @@ TEST_F(TmfileHostileTest, GraphsThatAreNone)
     expect_failure(LoadedTmfile(single_model(5, {})), TENGINE_EFORMAT, {"no parameters", "56"});
 }
 
-// 20,000 nodes and tensors that are one record each, with one name of 1,000 letters.
+// 20,000 nodes and tensors share one record each, with one name of 1,000 letters.
 TEST_F(TmfileHostileTest, RecordsUsedAgainAndAgainAreBounded)
 {
     RawModel model;
@@ -294,7 +294,7 @@ TEST_F(TmfileHostileTest, RecordsUsedAgainAndAgainAreBounded)
     EXPECT_EQ(accepted, 0);
 }
 
-// Every node's parameters are one list of 100,000 numbers.
+// All nodes' parameters share one list of 100,000 numbers.
 TEST_F(TmfileHostileTest, OneListForAllNodesIsBounded)
 {
     RawModel model = single_model(23, {0, 0, 0, 0});
@@ -302,7 +302,7 @@ TEST_F(TmfileHostileTest, OneListForAllNodesIsBounded)
     for (int i = 0; i < 300; ++i)
         model.add_node("n" + std::to_string(i), 23, {0}, {0, 0, 0, 0});
     std::string bytes = model.encode();
-    // The place of the first node's list: its record starts with the offset's two words of zero.
+    // The offset of the first node's list: its record starts with the two zero words of the offset.
     const size_t count = bytes.find(std::string("\xa0\x86\x01\0\x01\0\0\0", 8));
     ASSERT_NE(count, std::string::npos);
     const auto place = static_cast<uint32_t>(count);
@@ -319,7 +319,7 @@ TEST_F(TmfileHostileTest, OneListForAllNodesIsBounded)
     expect_failure(LoadedTmfile(bytes), TENGINE_ELIMIT, {"many times"});
 }
 
-// The budget also grows where ten times the file's size is beyond a size_t.
+// The budget also grows if ten times the file's size exceeds a size_t.
 TEST(TmfileBudget, GrowsWithTheFile)
 {
     tmfile::Budget budget(size_t{512} << 20);

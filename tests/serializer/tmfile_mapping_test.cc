@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes that devices load from a compiled tmfile lie in the mapped file, and processes share
+// The bytes that devices load from a compiled tmfile are in the mapped file, and processes share
 // them.
 #include <unistd.h>
 
@@ -27,12 +27,12 @@ namespace {
 
 constexpr size_t kPages = 16, kPageBytes = 4096;
 
-// State around the entries of a TestDevice, which are not given the test that they are called for.
+// The state for entries of a TestDevice, which do not get their test as an argument.
 struct Calls
 {
     const char* loaded = nullptr;
     size_t size = 0;
-    unsigned sum = 0;  // of one byte a page, so that all of them are there
+    unsigned sum = 0;  // of one byte a page, so that all pages are present
     int (*pre_run)(device*, subgraph*, void*) = nullptr;
 } calls;
 
@@ -65,7 +65,7 @@ bool read_range(const std::string& line, uintptr_t address)
            begin <= address && address < end;
 }
 
-// Empty where the kernel has no entry.
+// Returns an empty entry if the kernel has none.
 Mapping find_mapping(const void* address)
 {
     Mapping found;
@@ -145,7 +145,7 @@ class TmfileMappingTest : public TmfileTest
         return folder_.path() + "/" + name;
     }
 
-    // Another process, which is killed where it stays.
+    // Another process, which is killed at any point.
     class OtherProcess
     {
       public:
@@ -199,14 +199,14 @@ TEST_F(TmfileMappingTest, ProcessesShareWhatDevicesLoad)
     end(loaded);
     if (mapping.kilobytes.empty()) GTEST_SKIP() << "/proc/self/smaps says nothing here";
     EXPECT_EQ(mapping.file, std::filesystem::canonical(path("compiled")));
-    // Whether the kernel calls pages of the file dirty depends on the file system.
+    // Whether the kernel counts pages of the file as dirty depends on the file system.
     const size_t shared = mapping.kilobytes["Shared_Clean:"] + mapping.kilobytes["Shared_Dirty:"];
     EXPECT_GE(shared * 1024, calls.size);
     ASSERT_EQ(mapping.kilobytes.count("Anonymous:"), 1u);
     EXPECT_EQ(mapping.kilobytes["Anonymous:"], 0u) << "pages of this process alone";
 }
 
-// A part that may be given up must not use memory that ends with the model.
+// A part that may be abandoned must not use memory that ends with the model.
 TEST_F(TmfileMappingTest, WatchedPartsHaveACopy)
 {
     const LoadedTmfile loaded{path("compiled"), context_.get()};

@@ -133,7 +133,7 @@ std::string hex(const void* data, size_t size)
     return text.str();
 }
 
-// Short values in full, of long ones FNV-1a.
+// Describes short values in full, long ones by FNV-1a.
 std::string describe_values(const void* data, size_t size)
 {
     if (!data) return "none";

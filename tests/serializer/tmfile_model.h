@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tmfiles for the tests of this folder: a writer of records that knows nothing of ours, with
-// garbage in all the fields that real files have garbage in, and the outcome of loading one.
+// Tmfiles for the tests of this folder: a writer of records that shares no code with the library's,
+// with garbage in all the fields in which real files have garbage, and the outcome of loading one.
 #pragma once
 
 #include <cstdint>
@@ -82,10 +82,10 @@ RawModel single_model(uint32_t op, const Words& param);
 class LoadedTmfile
 {
   public:
-    // Loads a copy of exactly its size, so that AddressSanitizer sees every byte too far.
+    // Loads a copy of exactly the size, so that AddressSanitizer detects every byte beyond it.
     explicit LoadedTmfile(const std::string& bytes);
     explicit LoadedTmfile(const RawModel& model) : LoadedTmfile(model.encode()) {}
-    // NULL: no context, whose options are their defaults.
+    // NULL: no context, so that options have their defaults.
     explicit LoadedTmfile(const std::filesystem::path& file, struct context* context = nullptr);
     ~LoadedTmfile();
     LoadedTmfile(const LoadedTmfile&) = delete;
@@ -106,19 +106,20 @@ class LoadedTmfile
 
 void expect_failure(const LoadedTmfile& loaded, int code, std::initializer_list<const char*> parts);
 
-// Everything in a source graph, a line for each item: two graphs with equal strings are equal.
+// Describes everything in a source graph, a line for each item: graphs with equal strings are
+// equal.
 std::string describe_graph(const struct graph* graph);
 
-// The bytes our writer makes of the graph; "" after a failure.
+// Returns the bytes that the library writes for the graph; "" after a failure.
 std::string write_graph(const struct graph* graph);
 
-// A file of ../shared/data/tmfile; an empty path when it is absent.
+// Returns a file of ../shared/data/tmfile; an empty path if it is absent.
 std::filesystem::path find_sample(const std::string& name);
-// Their names.
+// Returns their names.
 const std::vector<std::string>& sample_names();
 std::string read_bytes(const std::filesystem::path& file);
 
-// Brings the registries up for the tests of a suite.
+// Initialises the registries for the tests of a suite.
 class TmfileTest : public testing::Test
 {
   protected:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models in NHWC: the NCHW result is computed here from the element's coordinates, and writing
-// gives the file's order back.
+// restores the file's order.
 #include <cstring>
 #include <functional>
 
@@ -60,7 +60,8 @@ TEST_F(TmfileNhwcTest, ShapesAndConstants)
     expect_round_trip(loaded);
 }
 
-// Weights of a depthwise convolution: dims say [out, h, w, 1], the values lie as [h, w, out].
+// Weights of a depthwise convolution: dims are [out, h, w, 1], the order of the values is [h, w,
+// out].
 TEST_F(TmfileNhwcTest, DepthwiseWeights)
 {
     RawModel model = nhwc_model(21, {});
@@ -114,7 +115,7 @@ TEST_F(TmfileNhwcTest, Reduction)
 
 TEST_F(TmfileNhwcTest, PadAndStridedSlice)
 {
-    // The file has n, h, w, c in the fields that are called n, c, h, w.
+    // The file has n, h, w, c in the fields named n, c, h, w.
     const LoadedTmfile pad(nhwc_model(40, {1, 2, 3, 4, 5, 6, 7, 8, 0, word(0.5f)}));
     ASSERT_EQ(pad.status, 0) << pad.message;
     const char* const names[] = {"pad_0_h", "pad_0_w", "pad_1_h", "pad_1_w",

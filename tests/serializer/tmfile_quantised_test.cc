@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantised ONNX models as tmfiles: their results and types are those of the ONNX graph itself,
-// which does not go through the translation.
+// Quantised ONNX models as tmfiles: their results and types equal those of the ONNX graph itself,
+// which is not translated.
 #include <unistd.h>
 
 #include <algorithm>
@@ -95,7 +95,7 @@ Outputs run(graph_t graph, int precision, const Feed& feed = fill, const Take& t
     return outputs;
 }
 
-// The difference, in a line; "" if there is none.
+// Returns the difference, in a line; "" if there is none.
 std::string compare(const Outputs& expected, const Outputs& outputs)
 {
     if (!expected.failure.empty()) return "the ONNX model fails: " + expected.failure;
@@ -158,7 +158,7 @@ class TmfileQuantisedTest : public testing::Test
         return outputs;
     }
 
-    // The ONNX model that a tmfile of this one becomes.
+    // Runs the ONNX model that a tmfile of this one becomes.
     Outputs run_back(const std::string& onnx)
     {
         const std::string back = path_ + ".onnx";
@@ -174,7 +174,7 @@ class TmfileQuantisedTest : public testing::Test
         return outputs;
     }
 
-    // How many parts the device has in the file then.
+    // Compiles, and returns the number of the device's parts in the file.
     int compile(context_t context)
     {
         graph_t graph = create_graph(context, "tengine", path_.c_str());
@@ -399,7 +399,7 @@ TEST_P(RandomTmfileTest, ComputesWhatTheOnnxModelDoes)
         EXPECT_EQ(compare(expected, run_tmfile(onnx, TENGINE_MODE_INT8)), "")
             << "seed " << seed << ", opset " << network.opset << "\n"
             << network.text;
-        // A run that asks for no precision has that of the file, if there is one.
+        // A run without a precision has that of the file, if there is one.
         const Outputs as_it_is = run_tmfile(onnx, TENGINE_MODE_FP32);
         const bool is_in_integers = compare(expected, as_it_is) == "";
         EXPECT_EQ(compare(is_in_integers ? expected : run_onnx(onnx, TENGINE_MODE_FP32), as_it_is),
@@ -418,7 +418,7 @@ TEST_P(RandomTmfileTest, GoesBackToAnOnnxModelThatComputesTheSame)
     }
 }
 
-// The real values of a quantised tensor.
+// Returns the real values of a quantised tensor.
 Output values_of(tensor_t tensor)
 {
     Output output = read(tensor);
@@ -437,7 +437,7 @@ Output values_of(tensor_t tensor)
     return {TENGINE_DT_FP32, output.shape, values};
 }
 
-// Quantises the float input of the same name.
+// Quantises the float input of the same name into the tensor.
 void fill_bytes(tensor_t input)
 {
     float scale = 0;
@@ -455,7 +455,7 @@ void fill_bytes(tensor_t input)
     set_tensor_data(input, bytes.data(), static_cast<int>(bytes.size()));
 }
 
-// The integers of inputs and outputs stand for the floats of the ONNX model.
+// The integers of inputs and outputs represent the floats of the ONNX model.
 TEST_P(RandomTmfileTest, HasIntegersAtItsBordersWhereAskedFor)
 {
     const context_t context = create_context("integers", 1);
@@ -469,7 +469,7 @@ TEST_P(RandomTmfileTest, HasIntegersAtItsBordersWhereAskedFor)
         graph_t graph = create_graph(nullptr, "tengine", path_.c_str());
         ASSERT_NE(graph, nullptr) << get_tengine_error();
         const Outputs expected = run_onnx(onnx, TENGINE_MODE_INT8);
-        // Some were int8 or uint8 before.
+        // Some inputs were int8 or uint8 before.
         const Feed feed = [&](tensor_t input) {
             const std::string name = get_tensor_name(input);
             const bool was_float = network.text.find("in " + name + " float") != std::string::npos;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading tmfiles: the annotated example of the format's description, records as old files have
-// them, names, quantisation, values, several subgraphs, and the sample files.
+// Loading of tmfiles: the annotated example of the format's description, old records, names,
+// quantisation, values, several subgraphs, and the sample files.
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -107,7 +107,7 @@ TEST_F(TmfileReaderTest, ShortRecordsKeepDefaults)
 
     RawModel model = single_model(23, {0, 0, 0});
     model.nodes[1].vectors[2] = {1, 0xffffffff};
-    model.nodes[1].version = 2;  // the original took the operator's version for is_onnx
+    model.nodes[1].version = 2;  // the original wrote the operator's version into is_onnx
     const LoadedTmfile reshape(model);
     ASSERT_EQ(reshape.status, 0) << reshape.message;
     EXPECT_EQ(get_ir_node_int(reshape.node("y"), "is_onnx", 7), 0);
@@ -125,7 +125,7 @@ TEST_F(TmfileReaderTest, ShortRecordsKeepDefaults)
 
 TEST_F(TmfileReaderTest, RecordBehindItsOperatorIsWhole)
 {
-    // The operator record in front: the distance says nothing, the size of today counts.
+    // The operator record precedes: the distance has no meaning, the present size counts.
     std::string bytes = decode(kExample);
     std::string moved(4, '\0');
     std::memcpy(moved.data(), bytes.data() + 360, 4);
@@ -262,7 +262,7 @@ TEST_F(TmfileReaderTest, ValuesAreUsedWhereTheyLie)
     EXPECT_EQ(values_of(copied.tensor("w")), values);
 }
 
-// Lists like the scales of an Interp; other types are in OnnxViewTest.
+// Lists like the scales of an Interp; OnnxViewTest has other types.
 TEST_F(TmfileReaderTest, ShortListsAreCopied)
 {
     RawModel model = single_model(21, {});
@@ -293,7 +293,7 @@ TEST_F(TmfileReaderTest, MissingValuesAreZeroAndWarnedOfOnce)
     struct tensor* v = loaded.tensor("v");
     EXPECT_EQ(v->f32[v->elem_num - 1], 0);
     EXPECT_EQ(values_of(loaded.tensor("w")), (std::vector<float>{0, 0, 0}));
-    v->f32[v->elem_num - 1] = 5;  // as programs that fill them do
+    v->f32[v->elem_num - 1] = 5;  // as in programs that fill them
     EXPECT_EQ(values_of(loaded.tensor("w")), (std::vector<float>{0, 0, 0}));
 }
 
@@ -358,7 +358,7 @@ struct Sample
     int nodes;
     int tensors;
     int constants;
-    std::map<int, int> operators;  // number in files: how many
+    std::map<int, int> operators;  // operator number in files: count
 };
 
 std::ostream& operator<<(std::ostream& stream, const Sample& sample)
@@ -381,7 +381,7 @@ void expect_counts(const LoadedTmfile& loaded, const Sample& sample)
     EXPECT_EQ(operators, sample.operators);
 }
 
-// Batch normalisation has become part of the convolutions.
+// Batch normalisation is merged into the convolutions.
 TEST_F(TmfileReaderTest, DigitsHaveTenginesOperators)
 {
     expect_counts(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // docs/tmfile-operators.md: for each operator number of tmfiles whether it is loaded, run and
-// written, and the test that shows it. The page is made here, from the operators' rows and from the
-// sources of the tests, and must be up to date. With the environment variable
-// TENGINE_WRITE_TABLE=1 it is written.
+// written, and the test of it. The page is generated here, from the operators' rows and from the
+// sources of the tests, and must be up to date. With the environment variable TENGINE_WRITE_TABLE=1
+// it is written.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -30,11 +30,11 @@ const char* const kPage = TENGINE_SOURCE_DIR "/docs/tmfile-operators.md";
 struct NamedTest
 {
     std::string name;    // "Suite.Test"
-    std::string before;  // tables and functions since the test above
+    std::string before;  // tables and functions since the previous test
     std::string body;
 };
 
-// Adds a line to the tests of a suite, which it gives parameters to.
+// Adds a line to the tests of a suite that has parameters.
 void add_parameters(const std::string& suite, const std::string& line,
                     std::vector<NamedTest>* tests)
 {
@@ -81,7 +81,7 @@ bool computes(const NamedTest& test)
            (has(test.body, "run") || has(test.body, "expect_"));
 }
 
-// The tests that compute, in the order of the search.
+// Returns the tests that compute, in the order of the search.
 std::vector<NamedTest> all_tests()
 {
     std::vector<NamedTest> all;
@@ -100,8 +100,8 @@ std::vector<NamedTest> all_tests()
     return all;
 }
 
-// A test that computes with the operator: one of a suite of its name, or else one that names it
-// with its domain, or that the table before it is for.
+// Returns a test that computes with the operator: one of a suite of its name, or else one that
+// names it with its domain, or that follows a table for it.
 std::string find_run_test(const std::vector<NamedTest>& tests, const std::string& op)
 {
     const std::string full = "\"tengine." + op + "\"", plain = "\"" + op + "\"";

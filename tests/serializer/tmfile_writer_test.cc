@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Round trips: a graph, its tmfile, and the graph that is loaded from that are equal, field by
-// field; and the layout of the file.
+// A graph, its tmfile, and the graph loaded from it are equal, field by field; and the layout of
+// the file.
 #include <unistd.h>
 
 #include <cstring>
@@ -48,12 +48,12 @@ TEST_F(TmfileWriterTest, SampleFiles)
         const LoadedTmfile loaded(find_sample(name));
         ASSERT_EQ(loaded.status, 0) << loaded.message;
         expect_round_trip(loaded.graph);
-        // Weights that are not there stay so.
+        // Missing weights stay missing.
         EXPECT_LT(write_graph(loaded.graph).size(), 2 * read_bytes(find_sample(name)).size());
     }
 }
 
-// A file of ours is the same when it is loaded and written again.
+// A file of the library is identical when it is loaded and saved again.
 TEST_F(TmfileWriterTest, OwnFiles)
 {
     for (const std::string& name : own_tmfile_names()) {
@@ -88,7 +88,7 @@ TEST_F(TmfileWriterTest, EveryOperatorWithAnyParameters)
     EXPECT_GT(operators.size(), 90u);
 }
 
-// No two fields of a row lie on one another, and none beyond its record.
+// The fields of a row do not overlap, and none is beyond its record.
 TEST_F(TmfileWriterTest, FieldsOfEveryRecordHaveTheirPlace)
 {
     for (int i = 0; i < get_op_method_count(); ++i) {
@@ -148,7 +148,7 @@ TEST_F(TmfileWriterTest, ConstantsAreAlignedInTheFile)
     ASSERT_EQ(set_ir_node_input_tensor(node, 0, get_ir_node_output(input, 0)), 0);
     made.set_borders(input, node);
     const std::string bytes = write_graph(made.graph);
-    // Header, root, list of subgraphs, subgraph: the places of the format's description.
+    // Header, root, list of subgraphs, subgraph: the offsets of the format's description.
     EXPECT_EQ(word_at(bytes, 0), 2u);
     EXPECT_EQ(word_at(bytes, 4), 0u);
     const uint32_t root = word_at(bytes, 8);
@@ -204,7 +204,7 @@ std::vector<OperatorInFile> read_operators(const std::string& bytes)
     return operators;
 }
 
-// An ONNX model of Conv, the clamp (inputs c, zero, six) and Neg, as our writer writes it; the
+// An ONNX model of Conv, the clamp (inputs c, zero, six) and Neg, as the library saves it; the
 // numbers are those of the format's description.
 struct ClampInFile
 {
@@ -267,7 +267,7 @@ TEST_F(TmfileWriterTest, FileIsWhatTheBytesAre)
                                        ("tmfile_writer_" + std::to_string(getpid()) + ".tmfile");
     ASSERT_EQ(save_tmfile(made.graph, path.c_str()), 0) << tengine_error_message();
     EXPECT_EQ(read_bytes(path), write_graph(made.graph));
-    // Saved over the file it was loaded from, which stays mapped.
+    // Saved over the file that it was loaded from, which stays mapped.
     {
         const LoadedTmfile loaded(path);
         ASSERT_EQ(loaded.status, 0) << loaded.message;
