@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules on the pages: none is missing in the index, no link is dead, and the map of the rooms is
-// that of the include rules. Their code blocks are run by integration/docs.
+// Rules on the pages: each is in the index, no link is dead, and the map of the rooms is that of
+// the include rules. integration/docs runs their code blocks.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 using Strings = std::set<std::string>;
 
-// The lines of a page without its code blocks.
+// Returns the lines of a page without its code blocks.
 std::vector<std::string> prose_of(const std::string& page)
 {
     std::vector<std::string> prose;
@@ -32,7 +32,7 @@ std::vector<std::string> prose_of(const std::string& page)
     return prose;
 }
 
-// All that `pattern` captures in a string.
+// Returns everything that `pattern` captures in a string.
 std::vector<std::string> captures(const std::string& text, const std::regex& pattern)
 {
     std::vector<std::string> found;
@@ -46,7 +46,7 @@ std::vector<std::string> links_of(const std::string& text)
     return captures(text, std::regex("\\]\\(([^)\\s]+)\\)"));
 }
 
-// The anchor that GitHub gives a heading.
+// Returns the anchor that GitHub gives a heading.
 std::string anchor_of(const std::string& heading)
 {
     std::string anchor;
@@ -59,7 +59,7 @@ std::string anchor_of(const std::string& heading)
     return anchor;
 }
 
-// The anchors of its headings, and those it sets itself.
+// Returns the anchors of its headings, and those that it sets itself.
 Strings anchors_of(const std::string& page)
 {
     const std::vector<std::string> set =
@@ -71,7 +71,7 @@ Strings anchors_of(const std::string& page)
     return anchors;
 }
 
-// The error in a link of a page; "" when there is none.
+// Returns the error in a link of a page; "" if there is none.
 std::string judge_link(const std::string& page, const std::string& link)
 {
     if (std::regex_search(link, std::regex("^https?:"))) return "";
@@ -121,7 +121,7 @@ TEST(DocsRules, TheIndexHasEveryPage)
     }
 }
 
-// The code in the cells of the table's row, first and last cell.
+// Returns the code in the cells of the table's row, first and last cell.
 std::pair<std::string, std::vector<std::string>> split_row(const std::string& line)
 {
     const std::regex code("`([^`]*)`");

@@ -16,7 +16,7 @@ c_functions="$c_functions|newlocale|regcomp|dlopen|pthread_create"
 cxx_names='_Zn[wa].*|_Zd[la].*|.*SaI.*|.*St6locale.*|.*St8ios_base.*|.*St8function.*'
 cxx_names="$cxx_names|.*get_temporary_buffer.*|.*3hwy.*Alloc.*"
 
-# Who may: the heap itself, without an arena; plug-ins; threads.
+# The exceptions: the heap itself, without an arena; plug-ins; threads.
 allowed='source/base/alloc.c free
 source/base/alloc.c malloc
 source/base/alloc.c posix_memalign

@@ -9,8 +9,8 @@
 
 namespace tengine::rules {
 
-// serializer.h is the contract of serializers, not one of them. The headers of base that programs
-// and providers may include are those of the target tengine_common.
+// serializer.h is the contract of serializers and not one of them. The headers of base that
+// programs and providers may include are those of the target tengine_common.
 const std::vector<Room>& rooms()
 {
     static const std::vector<Room> table = {
@@ -46,8 +46,8 @@ const Room* room_of(const std::string& path)
     return nullptr;
 }
 
-// The folder below source/ that a file lives in, as an include path: "graph/", "device/cpu/". Each
-// device and each serializer has its own; they do not see one another.
+// Returns the folder below source/ of a file, as an include path: "graph/", "device/cpu/". Each
+// device and each serializer has its own; they do not see each other.
 std::string own_folder(const std::string& path)
 {
     const std::string source = "source/";

@@ -10,7 +10,7 @@ namespace tengine::rules {
 struct Room
 {
     const char* folder;  // of the including file
-    // Folders and headers of source/ it may use, besides its own folder and include/tengine.
+    // Folders and headers of source/ that it may use, besides its own folder and include/tengine.
     std::vector<const char*> below;
 };
 
@@ -18,11 +18,11 @@ struct Room
 // folders below it.
 const std::vector<Room>& rooms();
 
-// The paths in the #include lines of a string, comments aside.
+// Returns the paths in the #include lines of a string, without comments.
 std::vector<std::string> includes_of(const std::string& text);
 
-// Empty when a file at `path` (relative to the root) may include `include`; otherwise the reason.
-// `is_sibling`: a file of that name lies beside it.
+// Returns "" if a file at `path` (relative to the root) may include `include`; otherwise the
+// reason. `is_sibling`: a file of that name is in the same folder.
 std::string judge_include(const std::string& path, const std::string& include, bool is_sibling);
 
 }  // namespace tengine::rules

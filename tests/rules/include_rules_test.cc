@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The include rules hold in the whole tree, and the judge itself can tell right from wrong.
+// The include rules hold in the whole tree, and judge_include() itself is right.
 #include "rules/include_rules.h"
 
 #include <cstring>
@@ -35,7 +35,7 @@ TEST(IncludeRules, HoldInTheTree)
     EXPECT_GT(judged, 50);
 }
 
-// The program or device that a file belongs to, as its folder.
+// Returns the program or device that a file belongs to, as its folder.
 std::string program_of(const std::string& path)
 {
     const bool is_source = path.compare(0, 7, "source/") == 0;
@@ -45,7 +45,7 @@ std::string program_of(const std::string& path)
     return path.substr(0, slash);
 }
 
-// They take longer to compile than all the rest of the files that include them.
+// These headers take longer to compile than all other code of the files that include them.
 TEST(IncludeRules, EachProgramHasHeavyHeadersBehindOneFile)
 {
     std::map<std::pair<std::string, std::string>, std::set<std::string>> users;

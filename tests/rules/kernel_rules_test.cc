@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fast kernels of the CPU device and the reference that judges them share no arithmetic: a
-// fault in it would be in both. Neither includes the other's headers, whichever way, the headers of
-// the device that both include have no floating-point numbers but those that are listed here, and
-// the functions that both take from the rooms below have a test of their definition.
+// fault in it would be in both. Neither includes the other's headers, in either direction; the
+// headers of the device that both include have no floating-point numbers except those listed here;
+// and the functions that both use from the rooms below have a test of their definition.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
@@ -71,7 +71,7 @@ TEST(KernelRules, KernelsAndTheReferenceDoNotIncludeEachOther)
     expect_none(reach_from(kShared), kReference, kShared);
 }
 
-// A stranger finds a kernel by its family.
+// Families let a newcomer find a kernel.
 TEST(KernelRules, FoldersHaveAtMostThirtyFiles)
 {
     std::map<std::string, int> counts;
@@ -82,8 +82,8 @@ TEST(KernelRules, FoldersHaveAtMostThirtyFiles)
         EXPECT_LE(count, 30) << folder;
 }
 
-// Header of the integers that kernels and devices requantise with: the reference has the
-// definition in words of its own.
+// The header of the integers with which kernels and devices requantise: the reference implements
+// the definition itself.
 TEST(KernelRules, TheReferenceRequantisesByItself)
 {
     for (const SourceFile& file : code_below("source/device/cpu/reference"))
@@ -91,7 +91,7 @@ TEST(KernelRules, TheReferenceRequantisesByItself)
             EXPECT_NE(include, "tengine/fixed_point.h") << file.path;
 }
 
-// The lines of code with floating-point numbers that a header of both sides may have, and why.
+// The lines of code with floating-point numbers that a header of both sides may have, with reasons.
 struct Exception
 {
     const char* path;
@@ -99,12 +99,12 @@ struct Exception
 };
 
 const Exception kExceptions[] = {
-    // Attributes, as the node has them: each side works out the meaning of 0.
+    // Attributes as the node has them: each side interprets 0 itself.
     {"source/device/cpu/shared/attention_problem.h", "float scale, softcap;"},
     {"source/device/cpu/shared/group_query.h", "float scale, softcap;"},
     // Attributes of an activation.
     {"source/device/cpu/kernel_context.h", "float parameters[2] = {};"},
-    // An index that may come as a float, which is compared and not computed with.
+    // An index that may be a float, which is compared and not computed with.
     {"source/device/cpu/shared/roi_image.h",
      "inline int check_roi_image(const KernelContext& context, int64_t region, double image)"},
     // The list of types.
@@ -181,15 +181,15 @@ TEST(KernelRules, WhatBothSidesIncludeHasNoArithmeticOfFloats)
     EXPECT_EQ(listed, std::size(kExceptions)) << "some exceptions are no longer there";
 }
 
-// Headers of the rooms below that both sides take numbers from, and the test that holds each to its
-// definition, which is written out there again.
+// Headers of the rooms below from which both sides take numbers, and the test that compares each
+// with its definition, which is written out there again.
 const std::map<std::string, std::string> kHeldToDefinitions = {
     {"base/float_to_index.h", "tests/base/float_to_index_test.cc"},
     {"base/half.h", "tests/base/half_test.cc"},
     {"operator/onnx/resize_param.h", "tests/operator/onnx/resize_definition_test.cc"},
 };
 
-// In `operator/` attributes are floats, as in files; numbers worked out from them are doubles.
+// In `operator/` attributes are floats, as in files; numbers computed from them are doubles.
 bool computes_floats(const std::string& header)
 {
     static const std::regex in_base("\\b(float|double)\\b"), in_operator("\\bdouble\\b");

@@ -17,7 +17,7 @@ while IFS= read -r file; do
     paths=$("$readelf" -d "$file" 2>/dev/null |
         sed -n 's/.*(RU*N*PATH).*\[\(.*\)\]$/\1/p')
     [ -n "$paths" ] || continue
-    # An end mark, so that an empty element at the end is one.
+    # An end mark, so that an empty last element is counted.
     rest=$paths:
     while [ -n "$rest" ]; do
         path=${rest%%:*}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A type has one definition in a program. The linker takes functions of two types of one name, such
-// as destructors, for the same, and says nothing: which one runs depends on optimisation.
+// A type has one definition in a program. The linker merges functions of two types of one name,
+// such as destructors, without a message: optimisation decides which one runs.
 #include <gtest/gtest.h>
 #include <map>
 #include <regex>
@@ -14,7 +14,7 @@ namespace {
 
 using Files = std::map<std::string, std::string>;  // by type, with its namespaces
 
-// Adds a file's definitions outside of functions, other types and namespaces without name.
+// Adds a file's definitions outside functions, other types and unnamed namespaces.
 void find_types(const SourceFile& file, Files* files)
 {
     static const std::regex kNamespace(R"(namespace ?([\w:]*) ?\{.*)");

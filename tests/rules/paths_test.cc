@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that a comment names with its folder exists: moves are followed.
+// A file that a comment names with its folder exists: comments follow moves.
 #include <algorithm>
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -12,12 +12,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folders that comments leave out of a path, beside the file's own and the one above it.
+// The folders that comments leave out of a path, besides the file's own and the one above it.
 const std::vector<std::string> kRoots = {
     "", "source", "source/device", "source/device/cpu", "include", "include/tengine", "tests",
 };
 
-// Made by the build, and headers of other libraries.
+// Files that the build makes, and headers of other libraries.
 const std::regex kForeign("registry/.*|<.*|.*tensorflow/.*");
 
 std::vector<std::string> find_paths(const std::string& text)

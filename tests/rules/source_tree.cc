@@ -64,7 +64,7 @@ std::vector<SourceFile> read_tree()
     return files;
 }
 
-// Index of the quote that closes the literal opened at `open`, or of the end.
+// Returns the index of the quote that closes the literal opened at `open`, or of the end.
 size_t literal_end(const std::string& text, size_t open)
 {
     size_t i = open + 1;
@@ -93,7 +93,7 @@ struct Piece
     size_t end;
 };
 
-// The comment, the literal or the character of code at `i`.
+// Returns the comment, the literal or the character of code at `i`.
 Piece find_piece(const std::string& text, size_t i)
 {
     if (text.compare(i, 2, "//") == 0)
@@ -107,7 +107,7 @@ Piece find_piece(const std::string& text, size_t i)
     return {Kind::kCode, i + 1};
 }
 
-// The same in a script.
+// Does the same for a script.
 Piece find_script_piece(const std::string& text, size_t i)
 {
     if (text[i] == '#' && (i == 0 || std::isspace(static_cast<unsigned char>(text[i - 1]))))

@@ -16,25 +16,26 @@ struct SourceFile
     std::string extension() const;  // with the dot; "" if there is none
 };
 
-// Every C and C++ file, CMake file and script below the project's root, sorted by path.
+// Returns every C and C++ file, CMake file and script below the project's root, sorted by path.
 const std::vector<SourceFile>& source_tree();
 
-// The files whose extension is one of .c .cc .cpp .h .hpp and whose path starts with `folder`.
+// Returns the files whose extension is one of .c .cc .cpp .h .hpp and whose path starts with
+// `folder`.
 std::vector<SourceFile> code_below(const std::string& folder);
 
-// README.md, CONTRIBUTING.md … and docs/*.md, relative to the root.
+// Returns README.md, CONTRIBUTING.md … and docs/*.md, relative to the root.
 std::set<std::string> pages();
 
-// The lines of a file that is given by its path below the project's root.
+// Returns the lines of a file by its path below the project's root.
 std::vector<std::string> read_lines(const std::string& path);
 
-// The names of the folders directly below `folder`, sorted.
+// Returns the names of the folders directly below `folder`, sorted.
 std::vector<std::string> folders_below(const std::string& folder);
 
-// The text with comments blanked out; line ends and string literals stay.
+// Returns the text with comments blanked out; line ends and string literals stay.
 std::string strip_comments(const std::string& text);
-// The comments of a file and its string literals of several words; anything else is '\0', except
-// for line ends.
+// Returns the comments of a file and its string literals of several words; everything else is '\0',
+// except for line ends.
 std::string comments_and_messages(const SourceFile& file);
 std::string join_lines(const std::vector<std::string>& lines);
 

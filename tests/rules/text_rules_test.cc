@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules on the text of files: licence line, length, and that devices are named at home only.
+// Rules on the text of files: licence line, length, and devices are named only in their own
+// folders.
 #include <algorithm>
 #include <cctype>
 #include <gtest/gtest.h>
@@ -38,8 +39,8 @@ TEST(TextRules, FilesAreNotTooLong)
     }
 }
 
-// The lines of each function's body, by the line it begins at: as clang-format leaves it, the
-// braces of a function stand on lines of their own, below one another.
+// Returns the lines of each function's body, by the line at which it begins: in clang-format's
+// style, the braces of a function are alone on their lines, in one column.
 std::map<size_t, size_t> body_lengths(const std::vector<std::string>& lines)
 {
     const std::regex head("\\)( const| noexcept| override)*$");
@@ -100,7 +101,7 @@ std::string upper_case(std::string text)
     return text;
 }
 
-// The ways to name a device in code: its registration, its folder, its name as a string.
+// Matches the ways to name a device in code: its registration, its folder, its name as a string.
 std::regex naming_device(const std::string& name)
 {
     return std::regex("register_" + name + "_device|\"device/" + name + "/|\"" + upper_case(name) +
@@ -133,7 +134,7 @@ TEST(TextRules, NamingADeviceIsRecognised)
         EXPECT_FALSE(std::regex_search(code, naming)) << code;
 }
 
-// The operators of the tables, as their rows name them.
+// Returns the operators of the tables, by the names in their rows.
 std::set<std::string> list_operators()
 {
     const std::regex row("\\b(?:OP|MICROSOFT|TENGINE|OWN)_ROW\\((\\w+),");
@@ -147,7 +148,7 @@ std::set<std::string> list_operators()
     return operators;
 }
 
-// The operators that code names as strings, with or without their domain.
+// Returns the operators that code names as strings, with or without their domain.
 std::set<std::string> find_operators(const std::string& code, const std::set<std::string>& known)
 {
     const std::regex name("\"(?:[a-z.]+\\.)?([A-Z]\\w+)\"");
@@ -157,7 +158,7 @@ std::set<std::string> find_operators(const std::string& code, const std::set<std
     return found;
 }
 
-// These rooms know operators by the properties that their rows state.
+// These rooms distinguish operators by the properties that their rows state.
 TEST(TextRules, CoreRoomsNameNoOperator)
 {
     const std::set<std::string> known = list_operators();
@@ -179,8 +180,8 @@ TEST(TextRules, NamingAnOperatorIsRecognised)
     EXPECT_EQ(find_operators(code, known), (std::set<std::string>{"Conv", "MoE"}));
 }
 
-// The other of two ways to say one thing (CONTRIBUTING.md, "One hand"). The copy of a device that
-// was written for Tengine is as it was.
+// The rejected one of two ways to write one thing (CONTRIBUTING.md, "One hand"). The copy of a
+// device that was written for Tengine is unchanged.
 const std::regex kOtherHand(
     "==\\s+(NULL|nullptr)\\b|; \\w+\\+\\+\\)|"
     "[^}] ir_(tensor|node|graph|subgraph|interface|allocator)_t\\b");
@@ -211,7 +212,7 @@ TEST(TextRules, TheOtherHandIsRecognised)
         EXPECT_FALSE(std::regex_search(code, kOtherHand)) << code;
 }
 
-// The files where it becomes no status: a report and a prediction, which can do without.
+// Files in which a failure does not become a status: a report and a prediction, which are optional.
 const std::set<std::string> kOwnCatches = {
     "source/base/guard.hpp", "source/optimizer/split/cost.cc", "source/optimizer/split/report.cc"};
 

@@ -55,7 +55,8 @@ bool is_letter(char letter)
 
 const std::string kEnds(".?!;:|\0", 7);
 
-// The words of a text. The end of a statement, and a gap of '\0', is a word "." that no phrase has.
+// Splits a text into words. The end of a statement, and a gap of '\0', is a word "." that no phrase
+// has.
 std::vector<Word> split_words(const std::string& text)
 {
     std::vector<Word> words;
@@ -139,7 +140,7 @@ std::string join_words(const Phrase& phrase, const std::string& between)
     return text;
 }
 
-// One line for each refused phrase: "7: 'under way': in flight".
+// Returns one line for each refused phrase: "7: 'under way': in flight".
 std::vector<std::string> judge(const Glossary& glossary, const std::string& text)
 {
     std::vector<std::string> faults;

@@ -13,7 +13,7 @@ namespace tengine::program {
 
 constexpr const char* kAccelerator = "TPU";
 
-// Whether this build has it; where not, tests skip.
+// Whether this build has it; if not, tests skip.
 bool has_accelerator();
 
 struct ModelResult
@@ -21,17 +21,17 @@ struct ModelResult
     tools::Tensor output;  // the model's first
     nlohmann::json report;
 
-    // The device's share of the multiply-accumulates, from 0 to 1.
+    // Returns the device's share of the multiply-accumulates, from 0 to 1.
     double mac_share(const std::string& device) const;
 };
 
-// `more`: input, devices, precision, options. Files go to `folder`. The run must succeed, say
-// nothing of float, and no part may be redone.
+// Runs the model. `more`: input, devices, precision, options. Files are in `folder`. The run must
+// succeed, without a message about float, and no part may be compiled again.
 ModelResult run_model(const std::string& model, const std::string& folder,
                       const std::vector<std::string>& more);
 
-// Both ways, which must give the same bytes, all multiply-accumulates on the accelerator the one
-// time; returns that run.
+// Runs in both ways, which must give the same bytes, with all multiply-accumulates on the
+// accelerator in one of them; returns that run.
 ModelResult run_both_ways(const std::string& model, const std::string& folder,
                           std::vector<std::string> more);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine bench`: how long, how often, on which cores, and where the time goes.
+// `tengine bench`: times, counts, cores, and the profile.
 #include <sched.h>
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
-// The first result of a measurement that must succeed.
+// Returns the first result of a measurement that must succeed.
 json bench(std::vector<std::string> more)
 {
     more.insert(more.begin(), {"bench", data_file("digits.onnx"), "--json", "-"});
@@ -197,7 +197,7 @@ TEST(BenchProfile, BytesAreThoseReadAndWritten)
     EXPECT_EQ(bytes, 4 * (40 + 400 + 10 + 10));
 }
 
-// y = x * x, since the largest number is not 0, or else the sum; or of another operator, of x
+// Writes y = x * x if the largest number is not 0, or else the sum; or another operator, on x
 // alone.
 std::string write_choice(const std::string& unary = "")
 {
@@ -259,7 +259,7 @@ std::string write_roots()
     return maker.write(scratch_folder());
 }
 
-// The two roots take 20 ms, the two nodes on the CPU next to nothing.
+// The two roots take 20 ms, the two nodes on the CPU almost no time.
 TEST(BenchProfile, ThePartOfADeviceThatDoesNotMeasureHasARow)
 {
     const Finished finished = bench_slow(write_roots(), {"--json", "-"});
@@ -341,7 +341,7 @@ TEST(BenchProfile, NamesTheKernelsThatInspectNames)
                                        " +/classifier/Gemm\n"));
 }
 
-// The time of a run that is not the first.
+// The report has the time of the first run only.
 TEST(RunCommand, ReportSaysThatItsTimesAreCold)
 {
     const std::string model = data_file("digits.onnx");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// TENGINE_CACHE_DIR belongs to the user who starts `tengine`. Where the program has other rights
-// than that user, it does not count. Only root can make such programs, so others skip this.
+// TENGINE_CACHE_DIR belongs to the user who starts `tengine`. If the program has other rights than
+// that user, it is ignored. Only root can make programs of that kind; for other users this test is
+// skipped.
 #include <fcntl.h>
 #include <grp.h>
 #include <unistd.h>
@@ -40,7 +41,7 @@ class CacheEnvironment : public testing::Test
         ASSERT_EQ(chmod(cache_.c_str(), 0777), 0);
     }
 
-    // The exit status of `tengine inspect` as kUser starts it.
+    // Returns the exit status of `tengine inspect`, started by kUser.
     int start() const
     {
         const std::string model = data_file("digits.onnx");
@@ -69,7 +70,7 @@ class CacheEnvironment : public testing::Test
     const std::string program_ = folder_ + "/tengine", cache_ = folder_ + "/cache";
 };
 
-// The programs of the next two tests would do so were the variable not ignored.
+// The programs of the next two tests would also use the variable if it were not ignored.
 TEST_F(CacheEnvironment, CountsInAProgramWithoutRightsOfItsOwn)
 {
     if (run({"devices"}).output.find("plain C++") != std::string::npos)
@@ -90,7 +91,7 @@ TEST_F(CacheEnvironment, IsIgnoredInASetUserIdProgram)
     EXPECT_EQ(kept(), 0);
 }
 
-// The program's user IDs are all the same: only the kernel's AT_SECURE tells.
+// The program's user IDs are all equal: only the kernel's AT_SECURE reveals its rights.
 TEST_F(CacheEnvironment, IsIgnoredInAProgramWithCapabilities)
 {
     vfs_cap_data rights = {};

@@ -18,7 +18,7 @@ struct Value
     int64_t channels;
 };
 
-// A network layer by layer; each returns its result.
+// Builds a network layer by layer; each function returns its result.
 class Layers
 {
   public:
@@ -26,13 +26,13 @@ class Layers
 
     Value input() const { return {"x", 3}; }
 
-    // A convolution with padding that keeps the size at stride 1.
+    // Adds a convolution with padding that keeps the size at stride 1.
     Value conv(const Value& x, int64_t channels, int64_t kernel, int64_t stride = 1,
                int64_t group = 1)
     {
         const int64_t of_group = x.channels / group;
         const std::string name = next("conv");
-        // The variance of a Relu's input stays that of its output (He et al., ICCV 2015).
+        // The variance of a Relu's input equals that of its output (He et al., ICCV 2015).
         maker_.constant(name + "_weight", {channels, of_group, kernel, kernel},
                         random(channels * of_group * kernel * kernel, of_group * kernel * kernel));
         maker_.constant(name + "_bias", {channels}, random(channels, 600));
@@ -91,7 +91,7 @@ class Layers
         return {name, channels};
     }
 
-    // Uniform, with the variance 2 / fan_in.
+    // Returns uniform numbers, with the variance 2 / fan_in.
     std::vector<float> random(int64_t number, int64_t fan_in)
     {
         const float bound = std::sqrt(6.0f / static_cast<float>(fan_in));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine compile` from outside, and the other commands on the files it writes.
+// `tengine compile`, and other commands on the files that it writes.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -29,7 +29,7 @@ using testing::IsEmpty;
 
 const std::string kPlugins = TENGINE_PLUGIN_DIR;
 
-// The network is so small that, on a fast processor, the TPU would not be worthwhile.
+// The network is so small that the TPU would not pay on a fast processor.
 const std::vector<std::string> kOnTpu = {"--device", "TPU",      "--precision",
                                          "int8",     "--option", "split.prune=0"};
 
@@ -77,7 +77,7 @@ class Compile : public testing::Test
         return nlohmann::json::parse(finished.output);
     }
 
-    // The origin of the accelerator's part.
+    // Returns the origin of the accelerator's part.
     static std::string origin(const nlohmann::json& report)
     {
         for (const auto& part : report["parts"])
@@ -85,7 +85,7 @@ class Compile : public testing::Test
         return "no part";
     }
 
-    // A model in which no kernel of the CPU packs anything.
+    // Writes a model in which no kernel of the CPU packs anything.
     static void write_relu(const std::string& path)
     {
         ASSERT_EQ(init_tengine(), 0);
@@ -169,7 +169,7 @@ TEST_F(Compile, WhatItWritesIsLoaded)
     EXPECT_THAT(run(on_tpu({"inspect", path("net.tmfile")})).output, HasSubstr("model's file"));
 }
 
-// The file has the weights that the CPU's kernels have packed.
+// The file has the weights as the CPU's kernels have packed them.
 TEST(CompileForTheCpu, WhatItWritesIsLoaded)
 {
     if (run({"devices"}).output.find("plain C++") != std::string::npos)
@@ -208,7 +208,7 @@ TEST(CompileForTheCpu, NodesKeepTheirNames)
     EXPECT_EQ(list_names(file), names);
 }
 
-// Weights are packed in one way for all batches but those of one row.
+// Weights have one layout for all batches except a batch of one row.
 TEST(CompileForTheCpu, WhatShapesHaveInCommonIsInTheFileOnce)
 {
     if (run({"devices"}).output.find("plain C++") != std::string::npos)
@@ -276,7 +276,7 @@ TEST_F(Compile, OtherShapesAreAdded)
                 EndsWith("written: compiled parts: 2, new: 0\n"));
 }
 
-// Two devices that can save, with a part each.
+// Two devices that support saving, with a part each.
 TEST_F(Compile, SeveralDevices)
 {
     if (run({"devices"}).output.find("plain C++") != std::string::npos)
@@ -313,7 +313,7 @@ TEST_F(Compile, ProgressIsShownUnlessQuiet)
     EXPECT_THAT(quiet.output, HasSubstr("net.tmfile written: compiled parts: 1, new: 1\n"));
 }
 
-// Somewhere in the compiled bytes, which are most of the file.
+// Alters a byte of the compiled part, which is most of the file.
 TEST_F(Compile, AnAlteredFileIsCompiledAgain)
 {
     ASSERT_EQ(compile(quantised_, path("net.tmfile")).status, 0);
@@ -326,7 +326,7 @@ TEST_F(Compile, AnAlteredFileIsCompiledAgain)
     EXPECT_EQ(origin(inspect(path("net.tmfile"))), "compiled");
 }
 
-// On a board, which has the dispatch alone: the error names the missing compiler, and the log the
+// As on a board, which has only the dispatch: the error names the missing compiler, and the log the
 // fault of the file.
 TEST_F(Compile, AnAlteredFileFailsWhereFallbackIsForbidden)
 {
@@ -406,7 +406,7 @@ TEST_F(Compile, WhatTheCpuCompilesMayBeLeftOut)
     EXPECT_THAT(alone.errors, HasSubstr("nothing to keep: none of CPU took a part"));
 }
 
-// Floats are none of the TPU's types.
+// The TPU supports no floats.
 TEST_F(Compile, ATargetThatTakesNothingIsNamed)
 {
     const std::vector<std::string> words = {
@@ -450,7 +450,7 @@ TEST_F(Compile, TwoAtOnceIntoOneFile)
     EXPECT_EQ(origin(inspect(output)), "model");
 }
 
-// A folder that is locked is a living program's; other names are somebody else's.
+// A locked folder belongs to a living program; folders with other names are not the cache's.
 TEST_F(Compile, WhatAKilledOneLeftIsRemoved)
 {
     const std::string left = "tengine-0123456789abcdef.unfinished";
@@ -469,7 +469,7 @@ TEST_F(Compile, WhatAKilledOneLeftIsRemoved)
     EXPECT_THAT(files(), testing::UnorderedElementsAre("net.tmfile", other));
 }
 
-// The killed one gets as far as it has time; the next one then leaves nothing but its file.
+// Each killed program gets a different distance; the next one then leaves only its file.
 TEST_F(Compile, OneThatIsKilledIsTidiedUpAfter)
 {
     const pid_t killed = fork();
@@ -499,7 +499,7 @@ TEST_F(Compile, OtherFormatsHaveNoPlaceForIt)
     EXPECT_EQ(origin(inspect(path("copy.tmfile"))), "model");
 }
 
-// A model must be a tmfile before: parts compiled of an ONNX file's nodes would not be found in it.
+// The model must be a tmfile: parts compiled from an ONNX file's nodes would not be found in it.
 TEST_F(Compile, AnOnnxFileMustBecomeATmfileFirst)
 {
     ASSERT_EQ(init_tengine(), 0);

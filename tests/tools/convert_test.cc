@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine convert` from outside, and the other commands on the tmfiles it writes.
+// `tengine convert`, and other commands on the tmfiles that it writes.
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class Convert : public testing::Test
         return finished;
     }
 
-    // The bytes of output `name` for the input that `more` says.
+    // Returns the bytes of output `name` for the input in `more`.
     std::string result(const std::string& model, const std::string& name,
                        std::vector<std::string> more) const
     {
@@ -39,8 +39,8 @@ class Convert : public testing::Test
         return tools::read_file(path("results/" + name + ".npy"));
     }
 
-    // A convolution and a Relu, with Erfs between them, which Tengine does not have. The input's
-    // shape may be unknown.
+    // Writes a convolution and a Relu, with Erfs between them, which Tengine does not have. The
+    // input's shape may be unknown.
     std::string write_network(int erf_num, bool is_dynamic) const
     {
         ModelMaker maker({1, 2, 5, 5});
@@ -75,7 +75,7 @@ TEST_F(Convert, ThereAndBackGivesTheSameBytes)
         expect_success({"convert", digits, path("digits.tmfile"), "--shape", "image=1x1x8x8"});
     EXPECT_EQ(there.errors, "");
     EXPECT_EQ(there.output, "input  image  1x1x8x8\n" + path("digits.tmfile") + " written\n");
-    // Whole batches, not just the shape that the file was made with.
+    // The file accepts whole batches, not just its shape.
     const std::vector<std::string> images = {"--input", data_file("heldout_images.npy")};
     const std::string expected = result(digits, "probabilities", images);
     EXPECT_EQ(result(path("digits.tmfile"), "probabilities", images), expected);
@@ -188,7 +188,7 @@ TEST_F(Convert, BenchTakesATmfile)
 class ConvertMisuse : public Convert
 {
   protected:
-    // Fails with one line that contains `words`, and leaves no file in the folder of the output.
+    // Expects a failure with one line that contains `words`, and no file in the output's folder.
     void expect_error(const std::vector<std::string>& more, int status, const std::string& words)
     {
         std::vector<std::string> arguments = {"convert"};
@@ -237,7 +237,7 @@ TEST_F(ConvertMisuse, TheFileCannotBeWritten)
                  "No such file or directory");
     expect_error({digits_, out_ + "/none/a.onnx", "--shape", "1x1x8x8"}, 1,
                  "No such file or directory");
-    // A folder is in the way: found out when everything is written already.
+    // A folder has the output's name: detected after everything is written.
     const std::string folder = path("folder.tmfile");
     std::filesystem::create_directory(folder);
     expect_error({digits_, folder, "--shape", "1x1x8x8"}, 1, "folder.tmfile");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The picture of a placement: a report made by hand is shown, and Graphviz takes the picture.
+// The picture of a placement: a handmade report is drawn, and Graphviz accepts the picture.
 #include "dot.h"
 
 #include <cstdlib>
@@ -31,7 +31,7 @@ bool has_graphviz()
     return std::system("command -v dot >/dev/null") == 0;
 }
 
-// Graphviz's complaints, "" when it has none.
+// Returns Graphviz's messages, "" if there are none.
 std::string complaints(const std::string& text)
 {
     if (!has_graphviz()) return "";
@@ -72,7 +72,7 @@ class Dot : public testing::Test
         made.producer = producer;
         return made;
     }
-    // A node that reads the results of these nodes, -1: the input "x".
+    // Adds a node that reads the results of these nodes, -1: the input "x".
     int add(const std::string& op, const std::string& name, int part, std::vector<int> producers)
     {
         PlacedNode node;
@@ -134,7 +134,7 @@ TEST_F(Dot, BranchesAreBoxesOfTheirOwn)
     EXPECT_EQ(complaints(text), "");
 }
 
-// A result, or a value that two nodes read, ends a chain; a constant does not.
+// A result, or a value with two readers, ends a chain; a constant does not.
 TEST_F(Dot, WhatEndsAChain)
 {
     add_part("A");

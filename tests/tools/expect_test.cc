@@ -113,7 +113,7 @@ class Expect : public testing::Test
         return more;
     }
 
-    // Writes the output with its largest number, which is element 3, changed by so much.
+    // Writes the output with its largest number, which is element 3, changed by `difference`.
     std::string write_changed(double difference) const
     {
         Tensor changed = output_;

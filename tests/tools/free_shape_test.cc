@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models that leave dimensions of their inputs free: the commands that need extents for them.
+// Models with free dimensions of their inputs: the commands that need sizes for them.
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ constexpr char kMissing[] = "set it with --shape x=1x3x?x?, with a number for ea
 class FreeShape : public testing::Test
 {
   protected:
-    // A pooling by two and a Relu. The dimensions have these names, "" for one that is fixed.
+    // Writes a pooling by two and a Relu. The dimensions have these names, "" for a fixed one.
     std::string write_model(const std::vector<std::string>& names) const
     {
         ModelMaker maker({1, 3, 8, 8});
@@ -83,7 +83,7 @@ TEST_F(FreeShape, EveryCommandThatNeedsTheShapeSaysHowToGiveIt)
     EXPECT_EQ(run({"run", model, "--shape", "x=1x3x8x6"}).status, 0);
 }
 
-// A program may feed any size, also after a conversion.
+// A program may set any size, also after a conversion.
 TEST_F(FreeShape, AnOnnxFileKeepsIt)
 {
     const std::string model = write_model({"batch", "", "height", "width"});
@@ -122,7 +122,7 @@ TEST_F(FreeShape, AnOnnxFileThatNeedsItSaysHowToGiveIt)
     EXPECT_EQ(run({"convert", model, out, "--opset", "13", "--shape", "x=1x3x8x8"}).status, 0);
 }
 
-// Random numbers and pictures have the shape of --shape; arrays have one.
+// Random numbers and pictures have the shape of --shape; arrays have their own.
 TEST_F(FreeShape, SamplesSettleIt)
 {
     const std::string model = write_convolution();
@@ -146,7 +146,7 @@ TEST_F(FreeShape, SamplesSettleIt)
     tools::write_file(arrays, encode_npz({five}));
     EXPECT_THAT(run({"quantize", model, "-o", out, "--data", arrays}).output,
                 HasSubstr("samples     5\n"));
-    // One that does not fit decides nothing.
+    // A sample that does not match has no effect.
     tools::write_tensor(data + "/1.npy", tools::make_tensor(TENGINE_DT_FP32, {1, 5, 4, 4}));
     expect_refusal({"quantize", model, "-o", out, "--data", data}, kMissing);
 }
@@ -211,7 +211,7 @@ TEST_F(FreeShape, AFirstDimensionAloneIsOneAndThatIsSaid)
     EXPECT_EQ(finished.status, 0);
     EXPECT_EQ(finished.errors, "tengine: " + model + ": " + words);
     EXPECT_THAT(finished.output, HasSubstr("output  y  1x3x4x4"));
-    // The warning comes once, though the model is loaded twice.
+    // The warning is printed once, although the model is loaded twice.
     EXPECT_EQ(run({"bench", model, "--runs", "1", "--threads", "1,2"}).errors, finished.errors);
     EXPECT_EQ(run({"run", model, "--shape", "x=1x3x8x8"}).errors, "");
 }
@@ -224,7 +224,7 @@ TEST_F(FreeShape, AFileSettlesIt)
     const Finished finished = run({"run", model, "--input", file});
     EXPECT_EQ(finished.errors, "");
     EXPECT_THAT(finished.output, HasSubstr("output  y  2x3x3x2"));
-    // A picture is one of the batch and has its own size.
+    // A picture is a batch of one and has its own size.
     const Finished picture = run({"run", model, "--input", data_file("digit_3_003.png")});
     EXPECT_EQ(picture.errors, "");
     EXPECT_THAT(picture.output, HasSubstr("output  y  1x3x32x32"));
@@ -246,7 +246,7 @@ TEST_F(FreeShape, AnInputOfNoRank)
     EXPECT_EQ(run({"run", model, "--shape", "5"}).status, 0);
 }
 
-// A NonZero, whose result has as many columns as the data say.
+// Writes a NonZero, whose result has as many columns as there are nonzero values.
 std::string write_unknown_result(const std::string& folder)
 {
     ModelMaker maker({2, 3});
@@ -293,7 +293,7 @@ TEST_F(FreeShape, NoRateIsMadeOfBytesThatOnlyTheRunTells)
     EXPECT_EQ(node["gbps"], 0);
 }
 
-// As Tengine's converters leave it: the tensors of the file have no list of dimensions.
+// As Tengine's converters write it: the tensors of the file have no list of dimensions.
 TEST_F(FreeShape, ATmfileWithoutShapes)
 {
     ModelMaker maker({1, 3, 8, 8});

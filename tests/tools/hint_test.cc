@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine` is neither silent nor misleading: figures that belong together agree, and a command
-// that cannot work names the way out.
+// `tengine` is neither silent nor misleading: related figures agree, and a command that cannot work
+// names a remedy.
 #include <cstdlib>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -48,8 +48,8 @@ TEST(Hint, AnUnknownPassToDumpListsThoseThereAre)
     EXPECT_EQ(run(words).errors, "");
 }
 
-// The passes of a run in a run, those of a file in a conversion to its format, those of a quantised
-// model there.
+// The passes of a run are dumped in a run, those of a file in a conversion to its format, those of
+// a quantised model there.
 TEST(Hint, EveryListedPassCanBeDumped)
 {
     const std::string model = data_file("digits.onnx");
@@ -80,7 +80,7 @@ TEST(Hint, OneReasonForAllNodesIsToldOnce)
     EXPECT_EQ(text.find("first device in the list"), text.rfind("first device in the list"));
 }
 
-// x + x, whose fp16 numbers end at 65504.
+// Computes x + x; numbers of fp16 end at 65504.
 TEST(Hint, ResultsBeyondFp16SayWhatHasTheirRange)
 {
     ModelMaker maker({2});
@@ -102,7 +102,7 @@ TEST(Hint, ResultsBeyondFp16SayWhatHasTheirRange)
     EXPECT_EQ(run({"run", model, "--input", input, "--precision", "fp16"}).errors, "");
 }
 
-// A rate of samples, say, that a model compares with those that it knows.
+// Such as a sampling rate, which a model compares with those that it supports.
 TEST(Hint, AFailureAfterRandomWholeNumbersSaysThatTheyWere)
 {
     ModelMaker maker({2, 3});

@@ -36,7 +36,7 @@ class InputFile : public testing::Test
         return {reinterpret_cast<const char*>(image_.bytes.data()), image_.bytes.size()};
     }
 
-    // The standard output; the run must succeed.
+    // Returns the standard output; the run must succeed.
     static std::string output_of(const std::string& file, const std::string& streamed = "")
     {
         const Finished finished =
@@ -140,7 +140,7 @@ TEST_F(InputFile, ACutPictureIsRefused)
                     HasSubstr("the file ends before the picture does"));
 }
 
-// stb writes the lengths of codes into a list of 257, however many the file says there are.
+// stb writes the lengths of codes into a list of 257, however many the file states.
 TEST_F(InputFile, AJpegWithTooManyCodesIsRefused)
 {
     const std::string table =
@@ -162,7 +162,7 @@ TEST_F(InputFile, APictureWithoutPixelsIsRefused)
                 HasSubstr("the picture has more than 2^28 pixels"));
     EXPECT_THAT(failure_of(save("claim.pgm", "P5\n9999 9999\n255\n")),
                 HasSubstr("the picture has more pixels than its file can hold"));
-    // stb would read beyond such a picture's end where it converts colours.
+    // stb would read beyond the end of such a picture when it converts colours.
     EXPECT_THAT(failure_of(save("deep.ppm", "P6\n2 2\n65535\n" + std::string(24, '\1'))),
                 HasSubstr("PGM and PPM files are read with numbers up to 255"));
 }

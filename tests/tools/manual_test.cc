@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The version, and the man pages and the completion that the program writes of its own options.
+// The version, and the man pages and the completion that the program generates from its own
+// options.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +33,7 @@ class Manual : public testing::Test
     std::string folder_ = scratch_folder();
 };
 
-// The long options in the output of --help.
+// Returns the long options in the output of --help.
 std::vector<std::string> options_of(const std::string& help)
 {
     std::vector<std::string> options;
@@ -73,7 +74,7 @@ TEST_F(Manual, ThePagesKnowEachOther)
     EXPECT_THAT(run({"--help"}).output, Not(HasSubstr("manual")));
 }
 
-// When this fails, the page is to be written again: tengine manual DIR && cp DIR/cli.md docs/
+// If this fails, the page has to be generated again: tengine manual DIR && cp DIR/cli.md docs/
 TEST_F(Manual, ThePageInDocsIsUpToDate)
 {
     EXPECT_EQ(read("cli.md"), tools::read_file(TENGINE_SOURCE_DIR "/docs/cli.md"));

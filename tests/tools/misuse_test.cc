@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever is wrong, `tengine` says so in one line on standard error and ends with a status that is
-// not 0: 2 for the command line, 1 for everything else.
+// `tengine` reports every error in one line on standard error and ends with a status that is not 0:
+// 2 for the command line, 1 for everything else.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -37,7 +37,8 @@ std::string encode_npz(const std::vector<tools::Tensor>& tensors)
         const std::string name = tensor.name + ".npy";
         const std::string data = tools::encode_npy(tensor);
         const uint32_t size = static_cast<uint32_t>(data.size());
-        // Version, flags, method, time and date; checksum, sizes; lengths of the name and of more.
+        // Version, flags, method, time and date; checksum, sizes; lengths of the name and of extra
+        // fields.
         const std::string common = number(20, 2) + number(0, 8) + number(crc_of(data), 4) +
                                    number(size, 4) + number(size, 4) +
                                    number(static_cast<uint32_t>(name.size()), 2) + number(0, 2);

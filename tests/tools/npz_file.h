@@ -9,7 +9,7 @@
 
 namespace tengine::program {
 
-// A zip file that holds each tensor, not compressed, as <name>.npy.
+// Returns a zip file with each tensor, not compressed, as <name>.npy.
 std::string encode_npz(const std::vector<tools::Tensor>& tensors);
 
 }  // namespace tengine::program

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine inspect --operators`: the operators that a library for one model needs. That such a
-// library suffices is tested in tests/integration/minimal.
+// `tengine inspect --operators`: the operators that a library for one model needs.
+// tests/integration/minimal tests that such a library suffices.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sstream>
@@ -23,7 +23,7 @@ TEST(OperatorList, HasWhatTheModelAndItsPreparationHave)
 {
     const Finished finished = run({"inspect", "--operators", data_file("digits.onnx")});
     ASSERT_EQ(finished.status, 0) << finished.errors;
-    // Batch normalisations are merged into convolutions; they must be known all the same.
+    // Batch normalisations are merged into convolutions; nevertheless the library needs them.
     EXPECT_THAT(lines(finished.output),
                 testing::UnorderedElementsAre("Add", "BatchNormalization", "Conv", "Flatten",
                                               "Gemm", "GlobalAveragePool", "MaxPool", "Relu",

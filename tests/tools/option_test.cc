@@ -29,7 +29,7 @@ Finished run_with(std::vector<std::string> command, std::vector<std::string> mor
     return run(command);
 }
 
-// One line, which has all these words.
+// Expects one line that contains all these words.
 void expect_failure(const Finished& finished, int status, std::vector<std::string> words)
 {
     EXPECT_EQ(finished.status, status);
@@ -67,7 +67,8 @@ TEST(OptionArgument, WhatIsWrongIsSaid)
     }
 }
 
-// A device of this build, such as the skeleton, that takes no operator; "" when there is none.
+// Returns a device of this build, such as the skeleton, that takes no operator; "" if there is
+// none.
 std::string idle_device()
 {
     const json report = json::parse(run({"devices", "--json", "-"}).output);
@@ -76,7 +77,7 @@ std::string idle_device()
     return "";
 }
 
-// A device beside the CPU; "" when there is none.
+// Returns a device besides the CPU; "" if there is none.
 std::string second_device()
 {
     const json report = json::parse(run({"devices", "--json", "-"}).output);
@@ -156,7 +157,7 @@ TEST(AffinityArgument, WhatIsWrongIsSaid)
     }
 }
 
-// docs/options.md says that they are there.
+// docs/options.md refers to this list.
 TEST(DevicesCommand, ListsTheOptionsOfDevices)
 {
     const Finished finished = run({"devices"});

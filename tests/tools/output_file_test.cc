@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that `tengine` writes: an old one is replaced by a whole new one or stays, and one that
-// cannot be written is an error.
+// The files that `tengine` writes: an existing one is replaced by a complete new one or kept, and
+// one that cannot be written is an error.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -22,8 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-// Runs a command that writes `file`, which is there already under a second name too. Who writes
-// into the old file changes it under that name; who replaces it does not.
+// Runs a command that writes `file`, which exists under a second name too. Writing into the old
+// file changes it under that name; replacing it does not.
 void expect_replaced(const std::string& file, const std::vector<std::string>& arguments)
 {
     tools::write_file(file, "old");
@@ -66,7 +66,7 @@ TEST(OutputFile, TensorsReplaceIt)
         expect_replaced(file, {"run", model, "--output", folder});
 }
 
-// Users who may make names in a folder of results do not choose the file that is overwritten.
+// Users who can create names in a folder of results cannot redirect the written file.
 TEST(OutputFile, LinksUnderNamesOfTheProgramAreNotFollowed)
 {
     const std::string folder = scratch_folder(), victim = folder + "/victim";
@@ -109,7 +109,7 @@ TEST(OutputFile, NamesOfOutputsMayBeLongAndControlNoTerminal)
     EXPECT_EQ(run({"inspect", file}).output.find('\033'), std::string::npos);
 }
 
-// A model with its weight in a file beside it.
+// Writes a model with its weight in an external file.
 void write_model_with_data(const std::string& folder)
 {
     ModelMaker maker({1, 4});
@@ -131,7 +131,7 @@ void write_model_with_data(const std::string& folder)
     tools::write_file(folder + "/m.onnx", maker.model.SerializeAsString());
 }
 
-// The name does not matter: the same, another path to it, a link, a hard link.
+// Any name of the file is detected: the same, another path to it, a link, a hard link.
 TEST(OutputFile, NoCommandOverwritesWhatItReads)
 {
     const std::string folder = scratch_folder();
@@ -214,7 +214,7 @@ TEST(OutputFile, WhatIsNoRegularFileStays)
     EXPECT_TRUE(fs::is_fifo(pipe));
 }
 
-// The status and the complaint of the program with standard output on a disk that is full.
+// Returns the status and the message of the program with standard output on a full disk.
 Finished run_on_full_disk(const std::string& arguments)
 {
     const std::string errors = scratch_folder() + "/errors";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures as inputs of `tengine run`, small files that say they are large.
+// Pictures as inputs of `tengine run`, and small files that claim to be large.
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ std::string little_endian(uint32_t number)
     return bytes;
 }
 
-// The header of a .bmp file of 24 bits a pixel, without pixels.
+// Returns the header of a .bmp file of 24 bits a pixel, without pixels.
 std::string bmp_header(uint32_t height, uint32_t width)
 {
     const std::string no_more(24, '\0');
@@ -38,7 +38,7 @@ TEST(Picture, OneThatItsFileCannotHoldIsRefusedBeforeItIsDecoded)
     EXPECT_THAT(finished.errors, HasSubstr("more pixels than its file can hold"));
 }
 
-// 9 rows of 13 pixels, (37 i) mod 251 for each byte.
+// Writes 9 rows of 13 pixels, (37 i) mod 251 for each byte.
 std::string write_colours(const std::string& folder)
 {
     std::string bytes = "P6 13 9 255\n";
@@ -48,7 +48,7 @@ std::string write_colours(const std::string& folder)
     return folder + "/colours.ppm";
 }
 
-// The pixels that an input of this shape gets from it.
+// Returns the pixels that an input of this shape gets from it.
 std::vector<int> pixels_of(const std::vector<int64_t>& shape,
                            const std::vector<std::string>& more = {})
 {
@@ -70,7 +70,7 @@ std::vector<int> pixels_of(const std::vector<int64_t>& shape,
     return pixels;
 }
 
-// A sum in which places count.
+// Returns a sum that depends on positions.
 int64_t weighted_sum(const std::vector<int>& pixels)
 {
     int64_t sum = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shipped network in integers and in bf16 on the accelerator, as a user runs it: how many of
-// the held-out images it still reads, where the work is done, and that the CPU gives the same
+// The shipped network in integers and in bf16 on the accelerator, as a user runs it: the number of
+// held-out images that it still reads, the device of each node, and that the CPU gives the same
 // bytes.
 #include <cmath>
 #include <gmock/gmock.h>
@@ -31,7 +31,7 @@ class PrecisionDigits : public testing::Test
         return run_both_ways(model, folder_, more);
     }
 
-    // Percent of the held-out images that are read rightly.
+    // Returns the percentage of held-out images that are read correctly.
     static double accuracy(const ModelResult& result)
     {
         return 100.0 * count_right(result.output) / kHeldoutImages;
@@ -71,11 +71,11 @@ TEST_P(PrecisionDigitsInteger, AQuantisedModelKeepsTheAccuracy)
 
 INSTANTIATE_TEST_SUITE_P(Types, PrecisionDigitsInteger, testing::Values("int8", "uint8"));
 
-// Weights and results are rounded, seven layers and the sum in the block: sixteen times one after
-// the other, each time by at most 2^-8 of the value. The roundings are independent, so together
-// they come to sqrt(16) * 2^-8 of the logits, which span about 8: 1/8, as much in the logarithm of
-// a probability. The softmax is rounded once more. The accelerator has the bits of the CPU's plain
-// kernels; its fast ones sum in another order.
+// Weights and results are rounded, in seven layers and the sum in the block: sixteen consecutive
+// roundings, each by at most 2^-8 of the value. The roundings are independent, so that together
+// they amount to sqrt(16) * 2^-8 of the logits, which span about 8: 1/8, as much in the logarithm
+// of a probability. The softmax is rounded once more. The accelerator has the bits of the CPU's
+// plain kernels; its fast ones sum in another order.
 TEST_F(PrecisionDigits, Bf16StaysWithinItsRoundings)
 {
     const ModelResult exact = run_in_float();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole networks of a usual size, quantised by our own tool: one integer part on the accelerator,
-// with the CPU's bytes.
+// Whole networks of a usual size, quantised by `tengine quantize`: one integer part on the
+// accelerator, with the CPU's bytes.
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <ostream>
@@ -51,7 +51,7 @@ TEST_P(PrecisionNetwork, IsOnePartOnTheAcceleratorWithTheBytesOfTheCpu)
     std::filesystem::remove_all(folder);  // a hundred megabytes
 }
 
-// The usual images take minutes on an emulated processor.
+// The usual number of images takes minutes on an emulated processor.
 #ifdef TENGINE_EMULATED
 constexpr Network kResnet50 = {"resnet50", make_resnet50, 64, 335691776};
 #else

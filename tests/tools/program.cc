@@ -23,7 +23,7 @@ void redirect(const std::string& path, int flags, int descriptor)
     if (file < 0 || dup2(file, descriptor) < 0) _exit(127);
 }
 
-// An empty folder that no other test has.
+// Returns an empty folder that no other test has.
 std::string test_folder(const std::string& ending)
 {
     const testing::TestInfo* test = testing::UnitTest::GetInstance()->current_test_info();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The progress line and the statistics of many times, by themselves.
+// The progress line and the statistics of many times, tested alone.
 #include "progress.h"
 
 #include <cstdio>
@@ -20,7 +20,7 @@ class ProgressTest : public testing::Test
     {
         return {file_.get(), is_terminal, [this] { return now_; }};
     }
-    // The output since the last call.
+    // Returns the output since the last call.
     std::string written()
     {
         std::fflush(file_.get());

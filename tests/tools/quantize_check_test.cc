@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of `tengine quantize` before its work, and the accuracy that labels give.
+// The checks of `tengine quantize` before its work, and the accuracy by labels.
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ using testing::HasSubstr;
 class QuantizeCheck : public testing::Test
 {
   protected:
-    // One line, and nothing was written.
+    // Expects one line, and no written file.
     void expect_refusal(std::vector<std::string> words, const std::string& message)
     {
         words.insert(words.begin(), "quantize");
@@ -47,7 +47,7 @@ class QuantizeCheck : public testing::Test
     std::string out_ = folder_ + "/quantized.onnx";
 };
 
-// The model does not exist: nothing has been read when these are told.
+// The model does not exist: nothing has been read when these errors are reported.
 TEST_F(QuantizeCheck, EveryOutputIsCheckedBeforeTheWork)
 {
     for (const char* option : {"--output", "--table", "--json"}) {

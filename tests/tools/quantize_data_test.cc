@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The samples that `tengine quantize` takes, and its messages about scales and about further
-// attempts.
+// The samples of `tengine quantize`, and its messages about scales and about further attempts.
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +22,7 @@ using testing::Not;
 class QuantizeData : public testing::Test
 {
   protected:
-    // y = Conv(x), which takes 1x3x2x4.
+    // y = Conv(x), whose input is 1x3x2x4.
     QuantizeData()
     {
         ModelMaker maker({1, 3, 2, 4});
@@ -51,7 +50,7 @@ class QuantizeData : public testing::Test
         return run(arguments);
     }
 
-    // The file that is written with these samples.
+    // Returns the file that is written with these samples.
     std::string written(const std::vector<std::string>& more = {}) const
     {
         const Finished finished = quantize(more);
@@ -65,7 +64,7 @@ class QuantizeData : public testing::Test
     std::string model_;
 };
 
-// The chip has one scale for the weights of a convolution.
+// The chip supports one scale for the weights of a convolution.
 TEST_F(QuantizeData, WhatADeviceRefusesDecides)
 {
     tools::write_tensor(data_ + "/1.npy", make_sample(TENGINE_DT_FP32, {1, 3, 2, 4}, 0.25));
@@ -77,7 +76,7 @@ TEST_F(QuantizeData, WhatADeviceRefusesDecides)
               "48 MACs are taken so, 0 MACs per channel, uint8: ONE_SCALE refuses QLinearConv 'y': "
               "the weights have 2 scales, expected one");
     EXPECT_EQ(written(device), written({"--per-tensor"}));
-    // The request of the command line stays.
+    // The request of the command line is kept.
     std::vector<std::string> asked = device;
     asked.push_back("--per-channel");
     const json kept = json::parse(quantize(asked).output);
@@ -156,13 +155,13 @@ TEST_F(QuantizeData, AWeightHasAScaleForEachChannelUnlessAskedOtherwise)
     EXPECT_EQ(json::parse(quantize().output)["per_channel"], true);
     EXPECT_EQ(json::parse(quantize({"--per-tensor"}).output)["per_channel"], false);
     EXPECT_EQ(quantize({"--per-tensor", "--per-channel"}).status, 2);
-    // The CPU takes everything, so nothing decides against the default.
+    // The CPU supports everything, so that the default applies.
     const json report = json::parse(quantize({"--device", "CPU"}).output);
     EXPECT_EQ(report["per_channel"], true);
     EXPECT_TRUE(report["scales_reason"].is_null());
 }
 
-// One value in a thousand is far off, so that all others share few steps.
+// One value in a thousand is an outlier, so that all others share few steps.
 TEST_F(QuantizeData, ALargeDropSaysWhatToTry)
 {
     ModelMaker maker({1, 8});
@@ -213,7 +212,7 @@ TEST_F(QuantizeData, AHalfModelIsNamedAsSuch)
     }
 }
 
-// The work of voice detectors, say, which have another body for each rate of samples.
+// Such as voice detectors, which have another body for each sampling rate.
 TEST_F(QuantizeData, AModelWhoseWorkIsInBodiesNamesThem)
 {
     ModelMaker maker({1, 4});
@@ -250,7 +249,7 @@ TEST_F(QuantizeData, AModelWhoseWorkIsInBodiesNamesThem)
 }
 
 // As exporters write for opsets before 11: limits of a Clip are attributes, and become inputs of
-// the type of the clipped tensor, which nothing in a file with free dimensions declares.
+// the type of the clipped tensor, which a file with free dimensions does not declare.
 TEST_F(QuantizeData, AnOldModelWithFreeDimensionsIsWritten)
 {
     ModelMaker maker({1, 3, 2, 4}, 10);

@@ -35,7 +35,7 @@ class QuantizeDigits : public testing::Test
         return finished.status == 0 ? json::parse(finished.output) : json();
     }
 
-    // Percent of the held-out images that `model` reads rightly.
+    // Returns the percentage of held-out images that `model` reads correctly.
     double accuracy(const std::string& model) const
     {
         const Finished finished =
@@ -111,7 +111,7 @@ TEST_F(QuantizeDigits, TheTableNamesNodesAndTheFile)
     EXPECT_THAT(finished.output, HasSubstr("wrote       " + out_ + "\n"));
 }
 
-// Licences are in there, and names of dimensions.
+// The file has licences and names of dimensions.
 TEST_F(QuantizeDigits, TheFileSaysWhatTheModelSays)
 {
     ASSERT_EQ(run({"quantize", model_, "--random", "2", "-o", out_}).status, 0);
@@ -221,7 +221,7 @@ TEST_F(QuantizeMisuse, TheModelIsWrong)
                  "there is nothing to quantise: tensor 'y' has values that are not finite");
 }
 
-// QuantizeLinear came with opset 10, its axis with 13: the file is of a newer one than the model.
+// QuantizeLinear was added in opset 10, its axis in 13: the file has a newer one than the model.
 TEST_F(QuantizeMisuse, AModelOfAnOldOpsetIsNone)
 {
     for (const int64_t opset : {7, 9, 12}) {
@@ -244,7 +244,7 @@ TEST_F(QuantizeMisuse, AModelOfAnOldOpsetIsNone)
     }
 }
 
-// As in the buckets of T5's distances: log(0) before a choice that does not take it.
+// As in the buckets of T5's distances: log(0) before a selection that does not use it.
 TEST_F(QuantizeMisuse, WhatIsNotFiniteStaysInFloat)
 {
     ModelMaker maker({1, 4});

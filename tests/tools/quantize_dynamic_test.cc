@@ -82,7 +82,7 @@ TEST(QuantizeDynamic, RunsNearTheFloatModel)
     const std::string folder = scratch_folder(), path = folder + "/dynamic.onnx";
     ASSERT_EQ(quantize(make_products(), path).status, 0);
     ASSERT_EQ(run({"run", folder + "/model.onnx", "--output", folder}).status, 0);
-    // A softmax of products near 100: only the decision has to be the same.
+    // A softmax of products near 100: only the decision has to be equal.
     const Finished finished =
         run({"run", path, "--expect", folder + "/y.npy", "--tolerance", "0.1,0.05"});
     EXPECT_EQ(finished.status, 0) << finished.output << finished.errors;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of `tengine quantize` against formulas worked out by hand: histograms and ranges.
+// The arithmetic of `tengine quantize` against formulas computed by hand: histograms and ranges.
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ Histogram histogram_of(const std::vector<float>& values)
     return histogram;
 }
 
-// Close to a normal distribution (sum of twelve even ones), and one far outlier.
+// Approximates a normal distribution (the sum of twelve uniform ones), with one far outlier.
 std::vector<float> values_with_outlier(float outlier)
 {
     std::vector<float> values;
@@ -34,7 +34,7 @@ std::vector<float> values_with_outlier(float outlier)
     return values;
 }
 
-// The squares of the errors by clipping and rounding when 255 steps cover the range and zero.
+// Returns the squares of the errors by clipping and rounding if 255 steps cover the range and zero.
 double squared_error(const std::vector<float>& values, const Range& range)
 {
     const double low = std::min(range.low, 0.0);
@@ -89,7 +89,7 @@ TEST(QuantizeRange, MinMaxTakesAllAndPercentileCutsBothEnds)
     EXPECT_NEAR(most.high, 450, 1);
 }
 
-// Places within a bin are none of the values in it.
+// Interpolated positions within a bin are not values of it.
 TEST(QuantizeRange, APercentileOfEqualValuesIsThatValue)
 {
     const std::vector<float> values(1000, 1.0f);
@@ -107,8 +107,8 @@ TEST(QuantizeRange, EntropyCutsAnOutlierAndNotMore)
     EXPECT_LT(range.low, -3);
 }
 
-// A mask by a sigmoid: hardly anything at most places, nearly 1 at few. No method may clip the
-// values near 1.
+// A mask by a sigmoid: nearly 0 at most positions, nearly 1 at few. No method may clip the values
+// near 1.
 TEST(QuantizeRange, AMaskKeepsWhatItFound)
 {
     for (const float share : {0.01f, 0.07f, 0.3f}) {

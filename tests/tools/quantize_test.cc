@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The files of `tengine quantize`: pairs, scales and constants of small networks against values
-// worked out by hand.
+// computed by hand.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -37,8 +37,8 @@ struct Quantized
     std::string path;
 };
 
-// `sample` as the only one; it goes to the input "x". A weight has one scale unless `more` says
-// something of it.
+// Quantises with `sample` as the only sample, for the input "x". A weight has one scale unless
+// `more` changes that.
 Quantized quantize(const ModelMaker& maker, const tools::Tensor& sample,
                    std::vector<std::string> more = {})
 {
@@ -104,7 +104,7 @@ TEST(Quantize, ScalesOfAConvAreThoseOfTheFormulas)
                 ElementsAre(std::lround(1 / bias_scale), std::lround(-2 / bias_scale)));
 }
 
-// y = twice conv(x) if its largest element is above 1, else itself.
+// y = 2 conv(x) if its largest element is above 1, else conv(x).
 TEST(Quantize, BodiesStayInFloatInARunInIntegers)
 {
     ModelMaker maker({1, 2, 1, 2});
@@ -157,7 +157,7 @@ TEST(Quantize, AnOutputOfAnotherShapeIsWrong)
     EXPECT_GT(quantized.report["tensor_snr_db"]["sum"], 30.0);
 }
 
-// A Softmax at each of three places, the second of which has two scores less than a step apart.
+// A Softmax at each of three positions, the second of which has two scores less than a step apart.
 TEST(Quantize, EachRowOfProbabilitiesIsADecision)
 {
     ModelMaker maker({1, 3, 4});
@@ -171,7 +171,7 @@ TEST(Quantize, EachRowOfProbabilitiesIsADecision)
     EXPECT_TRUE(quantized.report["hint"].is_string());
 }
 
-// The same scales; zero points are 128 lower.
+// The scales are equal; zero points are 128 lower.
 TEST(Quantize, ActivationsCanBeInt8)
 {
     const ModelProto model = quantize(conv_relu(), conv_sample(), {"--activations", "int8"}).model;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes that `tengine quantize` takes together, without pairs between them, and those that it
-// leaves in float.
+// The nodes that `tengine quantize` combines, without pairs between them, and those that it leaves
+// in float.
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ Quantized quantize(const ModelMaker& maker, const std::vector<std::string>& more
     return {load_model(path), finished.output};
 }
 
-// Tensors that a QuantizeLinear reads.
+// Returns the number of tensors that a QuantizeLinear reads.
 int count_pairs(const ModelProto& model)
 {
     return count_nodes(model, "QuantizeLinear");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantised tmfiles of the shipped network, by `tengine quantize` and `tengine convert`, in the
-// three schemes that Tengine Lite has: their results for the held-out images, on the CPU and on the
+// three schemes of Tengine Lite: their results for the held-out images, on the CPU and on the
 // accelerator.
 #include <algorithm>
 #include <cmath>
@@ -21,7 +21,7 @@ using ::onnx::NodeProto;
 using ::onnx::TensorProto;
 using tools::Tensor;
 
-// Activations and weights in uint8 instead of int8, per output channel or not.
+// Activations and weights in uint8 in place of int8, per output channel or not.
 struct Scheme
 {
     const char* name;
@@ -42,7 +42,7 @@ TensorProto* find_initializer(ModelProto* model, const std::string& name)
     return nullptr;
 }
 
-// The same real numbers: int8 and its zero point, both 128 further up.
+// Keeps the real numbers: int8 and its zero point are both increased by 128.
 void make_unsigned(TensorProto* tensor)
 {
     ASSERT_EQ(tensor->data_type(), TensorProto::INT8);
@@ -60,7 +60,7 @@ void give_unsigned_zero_point(ModelProto* model, NodeProto* linear)
     *model->mutable_graph()->add_initializer() = zero_point;
 }
 
-// Puts a model that `tengine quantize` wrote, all in int8, into `scheme`.
+// Converts a model that `tengine quantize` wrote, all in int8, to `scheme`.
 void apply(const Scheme& scheme, ModelProto* model)
 {
     for (NodeProto& node : *model->mutable_graph()->mutable_node()) {
@@ -108,7 +108,7 @@ class QuantizedTmfile : public testing::TestWithParam<Scheme>
         return model.graph().node(0);
     }
 
-    // The images in integers as the tmfile takes them: as QuantizeLinear would give them.
+    // Returns the images in integers, as a QuantizeLinear would compute them for the tmfile.
     Tensor quantized_images() const
     {
         const bool is_unsigned = GetParam().has_unsigned_activations;
@@ -187,7 +187,7 @@ INSTANTIATE_TEST_SUITE_P(As, QuantizedTmfile,
                                          Scheme{"Uint8WithInt8PerChannel", true, false, true}),
                          scheme_name);
 
-// `tengine quantize` on a tmfile in float.
+// `tengine quantize` on a float tmfile.
 class QuantizeTmfile : public testing::Test
 {
   protected:

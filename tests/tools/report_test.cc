@@ -52,7 +52,7 @@ TEST(BenchCommand, WritesConsistentNumbers)
     }
 }
 
-// The form that `value` must have: a word for its type, or for an object a word for each key.
+// Checks the form of `value`: a word for its type, or for an object a word for each key.
 void expect_shape(const json& value, const json& shape, const std::string& where)
 {
     if (shape.is_object()) {
@@ -79,7 +79,7 @@ void expect_shape(const json& value, const json& shape, const std::string& where
     }
 }
 
-// Version 1 of the report, as docs/report.md has it; `measured` is "time" or "null".
+// Version 1 of the report, as documented in docs/report.md; `measured` is "time" or "null".
 json report_shape(const std::string& part_measured, const std::string& node_measured)
 {
     const json tensor = {{"name", "string"}, {"type", "string"}, {"shape", {"number"}}};
@@ -295,7 +295,7 @@ TEST(InspectCommand, PrintsThePlacement)
     EXPECT_EQ(finished.errors, "") << "only the default device: nothing to report";
 }
 
-// The test has every device of this build that takes no operator at all, such as the skeleton.
+// The test uses every device of this build that takes no operator, such as the skeleton.
 TEST(InspectCommand, TellsWhyADeviceRefused)
 {
     const json devices = json::parse(run({"devices", "--json", "-"}).output)["devices"];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that runs out in a command, for one allocation or for good: the command says so and ends,
-// with a status of its own, and no signal ends it.
+// Memory that runs out in a command, for one allocation or for good: the command reports it and
+// ends, with a status of its own, and no signal ends it.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -33,7 +33,7 @@ class Shortage : public testing::TestWithParam<Words>
         return finished;
     }
 
-    // The number of allocations of the program without a failure.
+    // Returns the number of allocations of the program without a failure.
     long count_allocations(const Words& words) const
     {
         const std::string file = folder_ + "/count";

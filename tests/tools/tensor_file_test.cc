@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors in .npy and .pb files: every type there and back, and files that are damaged.
+// Tensors in .npy and .pb files: every type, written and read, and damaged files.
 #include "tensor_file/tensor_file.h"
 
 #include <cmath>
@@ -32,7 +32,7 @@ constexpr int kSmallTypes[] = {TENGINE_DT_UINT4,          TENGINE_DT_INT4,
                                TENGINE_DT_FLOAT8E4M3FNUZ, TENGINE_DT_FLOAT8E5M2,
                                TENGINE_DT_FLOAT8E5M2FNUZ, TENGINE_DT_FLOAT8E8M0};
 
-// Every code, in one byte after the other.
+// Returns every code, one byte after the other.
 Tensor all_codes(int data_type)
 {
     const int number = 1 << tengine_data_type_get_bits(data_type);
@@ -52,7 +52,7 @@ std::string failure_of(Tensor (*decode)(const std::string&), const std::string& 
     return "";
 }
 
-// A file of version 1 with this header and `bytes` bytes of elements.
+// Returns a file of version 1 with this header and `bytes` bytes of elements.
 std::string make_npy(const std::string& header, size_t bytes)
 {
     std::string content("\x93NUMPY\x01\x00", 8);
@@ -61,7 +61,7 @@ std::string make_npy(const std::string& header, size_t bytes)
     return content + header + std::string(bytes, '\1');
 }
 
-// A TensorProto of two complex64 with so many values in float_data.
+// Writes a TensorProto of two complex64 with this many values in float_data.
 std::string write_complex_pb(int values)
 {
     std::string content("\x08\x02\x10\x0e", 4);  // dims, data_type
@@ -232,7 +232,7 @@ TEST(TensorFile, DamagedTensorProtoIsRefused)
         EXPECT_NE(failure_of(decode_tensor_proto, good.substr(0, size)), "") << size;
 }
 
-// The most memory this process has had at once.
+// Returns the peak memory of this process.
 long peak_kibibytes()
 {
     rusage usage = {};

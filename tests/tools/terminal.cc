@@ -28,7 +28,8 @@ int open_terminal(int columns)
     return master;
 }
 
-// The first terminal that a new session opens is its own: Ctrl-C there is a signal to it.
+// The first terminal that a new session opens is its controlling terminal: Ctrl-C there sends a
+// signal to the program.
 [[noreturn]] void become_program(const std::string& device, const std::vector<std::string>& words)
 {
     std::vector<char*> pointers = {const_cast<char*>("tengine")};
@@ -44,7 +45,7 @@ int open_terminal(int columns)
     _exit(127);
 }
 
-// Reads until the program has closed it.
+// Reads until the program has closed the terminal.
 std::string read_terminal(int master, const std::string& interrupt_at)
 {
     const char control_c = 3;

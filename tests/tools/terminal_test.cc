@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The output of `tengine` on a terminal: tables that fit, colours, progress, and the remains after
+// The output of `tengine` on a terminal: tables that fit, colours, progress, and the state after
 // Ctrl-C.
 #include "tools/terminal.h"
 
@@ -31,7 +31,7 @@ size_t longest_line(const std::string& text)
     return longest;
 }
 
-// A device that takes nothing gives a reason for every node.
+// Returns a device that takes no node, and so gives a reason for every node.
 std::string refusing_device()
 {
     const json devices = json::parse(run({"devices", "--json", "-"}).output)["devices"];
@@ -97,7 +97,7 @@ TEST(Terminal, BenchShowsHowFarItIs)
     EXPECT_THAT(run_on_terminal(quiet, {}).output, Not(HasSubstr(" left")));
 }
 
-// The final content of each line, after the last sequence that wipes it.
+// Returns the final content of each line, after the last sequence that clears it.
 std::vector<std::string> lines_shown(const std::string& text)
 {
     std::vector<std::string> shown;
@@ -109,7 +109,7 @@ std::vector<std::string> lines_shown(const std::string& text)
     return shown;
 }
 
-// The model declares its batch only, and the command says which value it takes.
+// The model declares only its batch, and the command prints the value that it uses.
 TEST(Terminal, ProgressIsWipedBeforeAMessage)
 {
     const std::string model = data_file("digits.onnx");
@@ -119,7 +119,7 @@ TEST(Terminal, ProgressIsWipedBeforeAMessage)
                 testing::Contains(testing::StartsWith("tengine: " + model + ": input 'image'")));
 }
 
-// Progress counts both passes over the samples: shares only grow, and the whole is two of each
+// Progress counts both passes over the samples: shares only grow, and the total is two of each
 // sample.
 TEST(Terminal, QuantizePromisesBothPassesAtOnce)
 {

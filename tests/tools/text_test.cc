@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables that are made to fit, and names with their middle left out.
+// Tables that are fitted to a width, and names that are shortened in the middle.
 #include "text.h"
 
 #include <cmath>

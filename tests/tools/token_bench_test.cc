@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tengine bench --tokens` on a small decoder, whose tokens are those of the reference kernels, and
-// on models that lack something of one.
+// on models that lack something of a decoder.
 #include <cmath>
 #include <functional>
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 constexpr int64_t kWidth = 64, kHeads = 4, kKeyHeads = 2, kDepth = 16, kVocabulary = 97, kRoom = 40;
 
-// Two layers of an attention and a product. The tokens of the model are its first input.
+// Makes two layers of an attention and a product. The model's first input is its tokens.
 class DecoderMaker
 {
   public:
@@ -136,7 +136,7 @@ TEST(BenchTokens, AreThoseOfTheReference)
     ASSERT_EQ(result["made"].size(), 20u);
     EXPECT_EQ(result["made"], reference["made"]);
     EXPECT_EQ(result["made"], bench({"--tokens", "20", "--prompt", "7", "--threads", "2"})["made"]);
-    // The prompt alone is different: not all are the same token.
+    // The prompt alone changes the tokens: they are not all equal.
     EXPECT_NE(result["made"], bench({"--tokens", "20", "--prompt", "8"})["made"]);
     EXPECT_NE(result["made"], bench({"--tokens", "20", "--prompt", "7", "--seed", "5"})["made"]);
 }
@@ -151,7 +151,7 @@ TEST(BenchTokens, AreTimedWithWhatTheyRead)
         EXPECT_GT(result[time], 0.0) << time;
     EXPECT_NEAR(result["tokens_per_second"].get<double>() * result["mean_ms"].get<double>(), 1000,
                 1e-6);
-    // A row of the table, and one of each angle; the rest whole.
+    // A row of the table, and one of each angle; all of the other constants.
     const int64_t floats =
         kWidth + kDepth + 2 * kWidth * (kHeads + 2 * kKeyHeads) * kDepth + kWidth * kVocabulary;
     EXPECT_EQ(result["weight_bytes"], 4 * floats);

@@ -13,7 +13,8 @@ rm -rf "$work/tree"
 mkdir -p "$work/tree/tests/integration"
 cp -r "$source/tests/integration/abi" "$work/tree/tests/integration/abi"
 
-# change <what> <header> <sed script>: the answer for a tree with that change is in $work/output.
+# change <what> <header> <sed script>: writes the result for a tree with that change to
+# $work/output.
 change() {
     rm -rf "$work/tree/include"
     cp -r "$source/include" "$work/tree/include"

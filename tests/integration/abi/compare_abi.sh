@@ -18,8 +18,8 @@ mkdir -p "$work"
 cd "$work"
 compile() { ${CC:-cc} -I "$source/include" -I "$generated" "$@"; }
 
-# list_entries <struct> <header>: a variable of the type of each entry. That a table may grow hides all
-# other changes in it from abidiff.
+# list_entries <struct> <header>: a variable of the type of each entry. Since a table may grow,
+# abidiff ignores all other changes in it.
 list_entries() {
     awk -v table="$1" '
         $0 == "typedef struct " table { inside = 1 }

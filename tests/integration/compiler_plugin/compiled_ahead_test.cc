@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled ahead of time by ACME's compiler alone and run by its dispatch alone: all parts of a
-// model are found again, be they alike, in bodies of control flow, or of several targets.
+// Models compiled ahead of time by ACME's compiler alone and run by its dispatch alone: all parts
+// of a model are found again, also equal ones, those in bodies of control flow, or of several
+// targets.
 #include <unistd.h>
 
 #include <filesystem>
@@ -20,7 +21,7 @@ constexpr int kWidth = 8;
 
 // ---- models ----
 
-// A node with a name, which others may have, too.
+// Returns a node with a name, which other nodes may have, too.
 std::string named(const std::string& op, const Names& inputs, const std::string& output,
                   const std::string& name)
 {
@@ -40,8 +41,8 @@ std::string row(const std::string& name)
     return value(name, kFloat, {1, kWidth});
 }
 
-// `from` times a factor and its tangent, `rounds` times; the last is `to`. Names of values begin
-// with `prefix`. ACME takes the products, each of which is a part.
+// Adds `from` times a factor and its tangent, `rounds` times; the last is `to`. Names of values
+// begin with `prefix`. ACME takes the products, each of which is a part.
 Names make_chain(const std::string& from, const std::string& to, int rounds,
                  const std::string& prefix, const std::string& factor_name)
 {
@@ -62,7 +63,7 @@ std::string make_repeats()
     return graph(make_chain("x", "y", 6, "p", "f"), {row("x")}, {row("y")}, {factor("f", 0.5f)});
 }
 
-// Blocks that differ in their constants alone, all with one name.
+// Blocks that differ only in their constants, all with one name.
 std::string make_blocks()
 {
     Names nodes, constants;
@@ -96,7 +97,7 @@ std::string make_branches()
                  {row("x"), value("c", kBool)}, {row("y")}, {factor("f", 0.5f)});
 }
 
-// The graph itself gets the nodes of the branch that is taken.
+// The graph itself gets the nodes of the chosen branch.
 std::string make_decided()
 {
     const Names nodes = {node("Mul", {"x", "f"}, {"a"}), node("Add", {"a", "f"}, {"b"}),
@@ -107,7 +108,7 @@ std::string make_decided()
                  {factor("f", 0.5f), constant<uint8_t>("on", kBool, {}, {1})});
 }
 
-// A loop with parts that are alike, in a branch of an If, whose other branch has them, too.
+// A loop with equal parts, in a branch of an If, whose other branch has them, too.
 std::string make_nested()
 {
     Names body = make_chain("sum", "next", 3, "l", "f");
@@ -130,7 +131,7 @@ struct Case
 {
     const char* name;
     std::string (*make)();
-    int parts;  // that ACME compiles
+    int parts;  // parts that ACME compiles
 };
 
 class CompiledAheadTest : public ApiTest
@@ -160,7 +161,7 @@ class CompiledAheadTest : public ApiTest
         ASSERT_EQ(unload_tengine_plugin(name.c_str(), nullptr), 0) << get_tengine_error();
     }
 
-    // A prepared graph, on ACME.
+    // Returns a prepared graph, on ACME.
     graph_t prepare(const std::string& file, const OptionValues& options = {})
     {
         const context_t context = create_context("c", 1);
@@ -175,7 +176,7 @@ class CompiledAheadTest : public ApiTest
         return graph;
     }
 
-    // `contents` as a tmfile, with the compiler's bytes for each of the targets.
+    // Saves `contents` as a tmfile, with the compiler's bytes for each of the targets.
     void compile(const std::string& contents, const std::vector<OptionValues>& targets)
     {
         contents_ = contents;
@@ -194,7 +195,7 @@ class CompiledAheadTest : public ApiTest
         unload_plugin("acme_compiler");
     }
 
-    // ACME's parts, and how many of them came with the model.
+    // Returns the number of ACME's parts, and of those that came with the model.
     static std::pair<int, int> count_parts(graph_t graph)
     {
         std::pair<int, int> numbers;
@@ -210,7 +211,7 @@ class CompiledAheadTest : public ApiTest
         return numbers;
     }
 
-    // The result for x, rising from -1, with this value of the condition, if there is one.
+    // Returns the result for x, rising from -1, with this value of the condition, if there is one.
     static std::vector<float> run(graph_t graph, bool condition)
     {
         std::vector<float> x;
@@ -257,7 +258,7 @@ TEST_P(EveryModel, RunsAllItsPartsOnTheDispatch)
     unload_plugin("acme_dispatch");
 }
 
-// The options of a target say which parts are its own.
+// The options of a target select its own parts.
 TEST_P(EveryModel, OfSeveralTargetsRunsThoseOfTheChip)
 {
     const std::vector<OptionValues> targets = {{{"ACME.soc", "A1"}}, {{"ACME.soc", "A2"}}};

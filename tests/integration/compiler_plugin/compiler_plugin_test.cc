@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A vendor's compiler and dispatch: compiled at load, from the cache, ahead of time, and the
-// fallback when a step fails.
+// A vendor's compiler and dispatch: compilation at load, from the cache, ahead of time, and the
+// fallback if a step fails.
 #include "tengine/compiler_plugin.h"
 
 #include <unistd.h>
@@ -74,7 +74,7 @@ class CompilerPluginTest : public ApiTest
             ASSERT_EQ(tengine_plugin_load(file.c_str()), 1) << get_tengine_error();
     }
 
-    // A prepared graph on ACME.
+    // Returns a prepared graph on ACME.
     graph_t prepare(const std::string& file,
                     const std::vector<std::pair<const char*, const char*>>& options = {})
     {
@@ -91,7 +91,7 @@ class CompilerPluginTest : public ApiTest
         return graph;
     }
 
-    // One letter a part: its device's first.
+    // Returns one letter for each part: the first of its device's name.
     static std::string parts(graph_t graph)
     {
         std::string letters;
@@ -135,7 +135,7 @@ class CompilerPluginTest : public ApiTest
         return testing::AssertionSuccess();
     }
 
-    // The reason why ACME does not run the node at `index`: its word and the message.
+    // Returns the reason why ACME does not run the node at `index`: its code and the message.
     static std::string refusal(graph_t graph, int index)
     {
         tengine_refusal found;
@@ -143,7 +143,7 @@ class CompilerPluginTest : public ApiTest
         return std::string(found.reason) + ": " + found.message;
     }
 
-    // The model's file, compiled for a chip; "": for none that is named.
+    // Compiles the model for a chip, "": for none; returns the file's path.
     std::string compile_for(const std::string& soc)
     {
         std::vector<std::pair<const char*, const char*>> options = {{"model.keep_parts", "1"}};
@@ -190,7 +190,7 @@ TEST_F(CompilerPluginTest, TheCacheSavesTheCompiler)
         EXPECT_TRUE(computes(graph));
         destroy_graph(graph);
     }
-    // Another chip is another key.
+    // Another chip has another key.
     const graph_t graph =
         prepare("model.onnx", {{"cache.dir", path("cache").c_str()}, {"ACME.soc", "A2"}});
     EXPECT_EQ(origin(graph, 0), TENGINE_PART_COMPILED);
@@ -245,7 +245,7 @@ TEST_F(CompilerPluginTest, TheTargetNamesTheChip)
     }
 }
 
-// x / sqrt(mean(x * x) + 1e-5) and the mean, both outputs: one instruction cannot give both.
+// x / sqrt(mean(x * x) + 1e-5) and the mean are both outputs: one instruction cannot compute both.
 TEST_F(CompilerPluginTest, ANormWhoseMeanIsAnOutputIsNoneOfAcmes)
 {
     load_plugins({kCompiler, kDispatch});
@@ -273,7 +273,7 @@ TEST_F(CompilerPluginTest, ANormWhoseMeanIsAnOutputIsNoneOfAcmes)
     destroy_graph(graph);
 }
 
-// The user takes the last node of the norm away from the others.
+// The user assigns the last node of the norm to another device.
 TEST_F(CompilerPluginTest, WhatNoInstructionComputesIsNotCompiled)
 {
     load_plugins({kCompiler, kDispatch});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A compiler that takes every Relu, whose byte code is one letter, and a dispatch for it, which
+// A compiler that takes every Relu and writes one letter as byte code, and a dispatch for it; both
 // follow a script.
 #pragma once
 
@@ -43,8 +43,8 @@ struct Script
 inline Script script;
 inline std::atomic<bool> cancelled;
 
-// An instance of the compiler, and the event that a compilation that hangs waits for. A test that
-// gives it up leaves `script` alone until it has returned.
+// An instance of the compiler, and the event for which a compilation that hangs waits. A test that
+// abandons it must not touch `script` until it has returned.
 struct Instance
 {
     const char* level;  // the option's value
@@ -65,7 +65,7 @@ inline void destroy(void* instance)
     delete static_cast<Instance*>(instance);
 }
 
-// It reads its arguments when it returns.
+// Reads its arguments when it returns.
 inline void hang_in_compile(void* instance, const char* soc, const struct subgraph& part)
 {
     is_compiling = true;
@@ -226,7 +226,7 @@ class DispatchTest : public ApiTest
         graph_ = nullptr;
         if (!registered_) return;
         registered_ = false;
-        // A call that was given up ends by itself, and its part with it.
+        // An abandoned call ends later, and its part with it.
         for (int i = 0; i < 500 && tengine_unregister_dispatch(dispatch_) != 0; ++i)
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         EXPECT_EQ(tengine_register_dispatch(dispatch_), 0);
@@ -257,7 +257,7 @@ class DispatchTest : public ApiTest
         ASSERT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
     }
 
-    // A node for each letter: Relu, Neg. The last is y.
+    // Creates a node for each letter: Relu, Neg. The last is y.
     static graph_t create_chain(context_t context, const std::string& operators)
     {
         const graph_t graph = create_graph(context, nullptr, nullptr);

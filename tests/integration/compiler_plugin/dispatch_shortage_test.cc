@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A compiler and a dispatch when memory is short.
+// A compiler and a dispatch when allocations fail.
 #include "dispatch_fixture.h"
 #include "support/allocation_count.h"
 
 namespace tengine {
 namespace {
 
-// Each allocation of a preparation and a run fails in turn, those of the vendor's functions too.
+// Each allocation of a preparation and a run fails in turn, including those of the vendor's
+// functions.
 TEST_F(DispatchTest, AShortageOfMemoryIsAFailureAndNoMore)
 {
     if (!can_count_allocations()) GTEST_SKIP() << "a sanitizer has its own allocator";

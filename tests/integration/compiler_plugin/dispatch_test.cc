@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The requests of the device to a dispatch: buffers, asynchronous runs, and bytes that were kept.
+// The calls of the device to a dispatch: buffers, asynchronous runs, and kept bytes.
 #include <unistd.h>
 
 #include <cstddef>
@@ -21,8 +21,8 @@ class CachedDispatchTest : public DispatchTest
         std::filesystem::remove_all(folder_);
     }
 
-    // Another start of the program, whose compiler and dispatch are those of `now`: how many parts
-    // are compiled.
+    // Simulates another start of the program, with the compiler and dispatch of `now`: returns the
+    // number of compiled parts.
     int compiled_by(const Script& now, const char* operators = "R",
                     std::vector<std::pair<const char*, std::string>> options = {})
     {
@@ -100,11 +100,11 @@ TEST_F(DispatchTest, AllPartsAreCompiledAtOnce)
     EXPECT_EQ(script.loaded, 1);
     EXPECT_EQ(run_graph(graph_, 1), -1);  // without an input
     EXPECT_TRUE(failed_with(TENGINE_EINVAL));
-    // A compiler that may be given up does not hold the whole graph.
+    // A compiler with a time limit does not get the whole graph.
     script = {};
     prepare({{"prerun.watchdog_ms", "60000"}}, "RNRNR");
     EXPECT_EQ(script.compiled, (std::vector<int>{1, 1, 1}));
-    // One that fails with all of them gets each.
+    // A compiler that fails with all parts together gets each of them.
     script = {};
     script.failing_number = 3;
     prepare({}, "RNRNR");
@@ -179,7 +179,7 @@ TEST_F(DispatchTest, AChipThatTheCompilerDoesNotKnowIsNamed)
 
 TEST_F(DispatchTest, ATableOfTheFirstLengthIsEnough)
 {
-    script.chip = "R1";  // beyond its end
+    script.chip = "R1";  // after the table's end
     script.dispatch_size = offsetof(tengine_dispatch_t, get_soc_model);
     prepare();
     EXPECT_EQ(refusal(), "none");
@@ -215,8 +215,8 @@ TEST_F(DispatchTest, RunsWithCopiesAllocateNothing)
     EXPECT_EQ(counter.value, 2);
 }
 
-// The compiler that was given up is asked for no other part, and lives until the call returns, as
-// do its options, the model's name and the part.
+// The abandoned compiler gets no other part, and lives until the call returns, as do its options,
+// the model's name and the part.
 TEST_F(DispatchTest, ACompilationThatHangsOutlivesItsGraph)
 {
     script.hangs_in_compile = true;
@@ -270,7 +270,7 @@ TEST_F(DispatchTest, ARunThatTakesTooLongIsCancelled)
     EXPECT_TRUE(cancelled);
 }
 
-// Anyone may have altered the kept bytes: only intact ones reach the dispatch.
+// The kept bytes may have been altered: only intact ones reach the dispatch.
 TEST_F(DispatchTest, KeptBytesAreCheckedBeforeTheDispatchSeesThem)
 {
     prepare();

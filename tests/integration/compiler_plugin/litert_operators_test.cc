@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators in LiteRT's interface: codes of those that mean the same as TFLite's, with their
-// options; ONNX's name for those that do not, or not with these attributes and inputs.
+// Operators in LiteRT's interface: codes of those with the meaning of TFLite's, with their options;
+// ONNX's name for those without, or with other attributes and inputs.
 #include <functional>
 #include <map>
 #include <string>
@@ -37,7 +37,7 @@ class LiteRtOperatorTest : public ApiTest
         ApiTest::TearDown();
     }
 
-    // An operator and its expected description. Its result is one of the graph's.
+    // Adds an operator with its expected description. Its result is an output of the graph.
     void expect(const char* op, std::initializer_list<tensor_t> inputs, const char* wanted,
                 int data_type = TENGINE_DT_FP32)
     {

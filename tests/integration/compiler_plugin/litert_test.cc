@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compiler plug-in of LiteRT's guide, built with tengine/compat/litert, beside its dispatch.
+// The compiler plug-in of LiteRT's guide, built with tengine/compat/litert, with its dispatch.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -41,7 +41,7 @@ class LiteRtTest : public ApiTest
             ASSERT_EQ(tengine_plugin_load(plugin(name).c_str()), 1) << get_tengine_error();
     }
 
-    // The device of each node, by its first letter.
+    // Returns the device of each node, by its first letter.
     std::string list_devices()
     {
         std::string devices;
@@ -184,7 +184,7 @@ class LiteRtReaderTest : public LiteRtTest
 {
   protected:
     // y = softplus(rms_norm(x * factor) @ matrix); the factor is the first number of the scales.
-    // clipped = x up to 4; found = where x is not 0.
+    // clipped = x up to 4; found = positions where x is not 0.
     void prepare(const char* soc)
     {
         const context_t context = create_context("c", 1);
@@ -225,7 +225,7 @@ class LiteRtReaderTest : public LiteRtTest
         add_node(graph_, "y", "Softplus", {product});
     }
 
-    // The reason for the node of this name.
+    // Returns the reason for the node of this name.
     std::string refusal_of(const std::string& name)
     {
         tengine_execution_node node{};
@@ -244,7 +244,7 @@ TEST_F(LiteRtReaderTest, GraphsAreReadWithEveryFunction)
     load({"accessors"});
     prepare("Good");
     take_logged_failures();
-    // The one of unknown shape goes to the CPU whatever the compiler says.
+    // The node of unknown shape goes to the CPU, whatever the compiler's choice.
     for (const char* name : {"scaled", "normal", "product", "y", "clipped"})
         EXPECT_EQ(refusal_of(name), "as expected") << name;
     EXPECT_EQ(tengine_graph_get_execution_node_number(graph_), 6);
@@ -260,13 +260,13 @@ std::string read_files(const std::filesystem::path& folder)
     return text.str();
 }
 
-// Keeps the test above and that of operators complete when a function is added.
+// Ensures that the test above and that of operators cover each added function.
 TEST(LiteRtShimTest, EveryFunctionIsUsedByAPlugin)
 {
     const std::string shim = read_files(TENGINE_SOURCE_DIR "/include/tengine/compat/litert");
     const std::string plugins =
         read_files(TENGINE_SOURCE_DIR "/tests/integration/compiler_plugin/litert");
-    // Declarations have the type in front, or in the line above.
+    // A declaration has its type on the same line or on the line above.
     const std::regex declaration(R"((LiteRtStatus|void|char\*)\s+(LiteRt\w+)\()"),
         word(R"(LiteRt\w+)");
     std::set<std::string> used, unused;
@@ -305,7 +305,7 @@ TEST_F(LiteRtReaderTest, AnotherNumberOfCallsIsAFailureOfTheCompiler)
         << refusal_of("product");
 }
 
-// Each plug-in stays itself in one process, whichever was loaded last.
+// Plug-ins in one process do not interfere, in any order of loading.
 TEST_F(LiteRtReaderTest, PluginsDoNotMeetEachOther)
 {
     load({"compiler", "dispatch", "operators", "accessors"});
@@ -346,7 +346,7 @@ TEST_F(LiteRtTest, OtherVersionsOfTheInterfaceAreRefused)
     EXPECT_TRUE(failed_with(TENGINE_EVERSION));
 }
 
-// A library that was built for LiteRT asks for functions and structures that are not here.
+// A library that was built for LiteRT uses functions and structures that do not exist here.
 TEST_F(LiteRtTest, PluginsBuiltForLiteRtItselfAreRefused)
 {
     const char* again =

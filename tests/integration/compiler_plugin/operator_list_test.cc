@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators that a compiler lists in its table, which are those that its device lists to
-// others.
+// The operators that a compiler lists in its table, which are those that its device lists.
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
@@ -17,7 +16,7 @@ namespace {
 
 std::vector<std::string> seen;  // operators of the graph that the compiler chooses of
 
-// It chooses every node, and compiles none.
+// Chooses every node, and compiles none.
 tengine_compiler_t make_compiler()
 {
     tengine_compiler_t table = {};
@@ -67,7 +66,7 @@ class OperatorListTest : public ApiTest
         compiler_.operator_number = static_cast<int>(names_.size());
     }
 
-    // The operators in their order; "all" for all that there are.
+    // Returns the operators in order; "all" for all of them.
     static std::string read_operators()
     {
         std::string text;
@@ -89,7 +88,7 @@ TEST_F(OperatorListTest, WithoutAListItIsAnyOperator)
     EXPECT_EQ(tengine_unregister_compiler(&compiler_), 0);
 }
 
-// A list lies beyond the end of the table.
+// The list is beyond the end of the table.
 TEST_F(OperatorListTest, ATableOfTheFirstLengthHasNone)
 {
     list({"Neg"});
@@ -109,7 +108,7 @@ TEST_F(OperatorListTest, UnknownNamesArePassedOver)
     EXPECT_EQ(tengine_unregister_compiler(&compiler_), 0);
 }
 
-// The dispatch alone runs all that was compiled ahead.
+// The dispatch alone runs everything that was compiled ahead.
 TEST_F(OperatorListTest, WithoutItsCompilerADispatchTakesAnyOperator)
 {
     list({"Relu"});
@@ -122,7 +121,7 @@ TEST_F(OperatorListTest, WithoutItsCompilerADispatchTakesAnyOperator)
     EXPECT_EQ(tengine_unregister_dispatch(&dispatch), 0);
 }
 
-// Though partition() chooses Relu.
+// This holds although partition() chooses Relu.
 TEST_F(OperatorListTest, WhatIsNotListedIsNotItsOwn)
 {
     list({"Neg"});

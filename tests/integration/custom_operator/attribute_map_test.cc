@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The attributes of a node as a FlexBuffer: bytes written by hand from the description of the
-// format, and where it is installed the results of FlatBuffers' own reader.
+// format, and, if it is installed, the results of FlatBuffers' own reader.
 #include "op_model.h"
 
 #if __has_include(<flatbuffers/flexbuffers.h>)
@@ -19,7 +19,7 @@ using Bytes = std::vector<uint8_t>;
 class AttributeMapTest : public CustomOpTest
 {
   protected:
-    // The bytes that init gets of an operator in place of the model's.
+    // Returns the bytes that init gets for an operator that replaces the model's.
     Bytes get_map(const char* domain, const char* name, const OpModel& model)
     {
         static Bytes map;
@@ -45,7 +45,7 @@ class AttributeMapTest : public CustomOpTest
     }
 };
 
-// A number of 64 bits.
+// Appends a number of 64 bits.
 void put(Bytes* bytes, uint64_t number)
 {
     for (int i = 0; i < 64; i += 8)
@@ -66,7 +66,7 @@ TEST_F(AttributeMapTest, AMapOfNothing)
     EXPECT_EQ(get_map("com.example", "Shift", model), expected);
 }
 
-// An operator of the library, with the attributes that the model does not state.
+// An operator of the library, including the attributes that the model does not state.
 TEST_F(AttributeMapTest, AMapOfOne)
 {
     Bytes expected = {'a', 'l', 'p', 'h', 'a', 0, 0, 0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Custom operators of nodes in bodies of If and Loop live as long as the graph does: one init for
-// each node, one free.
+// Custom operators of nodes in bodies of If and Loop live as long as the graph: one init for each
+// node, one free.
 #include "fixture.h"
 #include "mask.h"
 #include "mask_model.h"
@@ -9,7 +9,7 @@
 namespace tengine {
 namespace {
 
-// Computes y as in mask.h. Counts lives, and each has a state.
+// Computes y as in mask.h. Counts its states, one for each node.
 struct LivingOp
 {
     int inits = 0, frees = 0, invokes = 0;
@@ -33,7 +33,7 @@ void release(void* user_data, void* state)
     delete static_cast<int*>(state);
 }
 
-// Also asks the node itself.
+// Also reads the state of the node.
 int invoke(void* user_data, tengine_op_context_t* context)
 {
     const tengine_op_tensor_t* x = tengine_op_input(context, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Custom code gets and leaves its tensors in NCHW, where the CPU has those around it in NHWC. The
-// expected results are those of the same networks with operators of ONNX, computed by the reference
-// kernels.
+// Custom code reads and writes its tensors in NCHW, although the CPU has the surrounding tensors in
+// NHWC. The expected results are those of the same networks with operators of ONNX, computed by the
+// reference kernels.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -156,7 +156,7 @@ TEST_P(CustomLayoutTest, WithThreadsAndSchedulers)
             compare(setting, before, "Conv");
 }
 
-// A kernel of set_custom_kernel is for a node of the graph itself.
+// A kernel of set_custom_kernel applies to a node of the graph itself.
 TEST_P(CustomLayoutTest, InBodies)
 {
     if (!kind().has_bodies()) return;

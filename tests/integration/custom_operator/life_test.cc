@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random lives of a custom operator: prepared, run, reshaped, saved and given up in any order,
-// while callbacks fail, and allocations where they can be made to. Every failure is reported,
-// results that come are right, and nothing is left.
+// Random lives of a custom operator: prepared, run, reshaped, saved and abandoned in any order,
+// while callbacks fail, and allocations if possible. Every failure is reported, results are right,
+// and nothing leaks.
 #include <unistd.h>
 
 #include <cstdio>
@@ -39,7 +39,7 @@ class Life
         destroy_context(context);
     }
 
-    int failures = 0;  // calls that failed because they were to
+    int failures = 0;  // calls that failed as intended
     int results = 0;
 
   private:
@@ -86,7 +86,7 @@ class Life
         return shift(context);
     }
 
-    // One call of the API, with something that goes wrong in half of the cases.
+    // Makes one call of the API, with a fault in half of the cases.
     void act()
     {
         static const char* const callbacks[] = {"", "", "init", "prepare", "invoke"};

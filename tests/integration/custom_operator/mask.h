@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The function of every operator of layout_test.cc: the elements at some places as they are, and 0
-// at the others, so that an element in another place shows.
+// The function of every operator of layout_test.cc: copies the elements at some positions, and
+// writes 0 at the others, so that an element at another position shows.
 #pragma once
 
 #include <stdint.h>

@@ -33,7 +33,7 @@ int partition(void*, const char*, const graph* graph, tengine_op_list_t* list)
     return 0;
 }
 
-// The size of an element is the entry point.
+// The entry point is the size of an element.
 using Result = std::vector<std::string>;
 
 int compile(void*, const char*, const subgraph* const parts[], int part_number, void** out_result)

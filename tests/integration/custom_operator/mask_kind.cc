@@ -44,7 +44,7 @@ int prepare_temporary(void*, tengine_op_context_t* context)
     return tengine_op_set_output_like(context, 0, x);
 }
 
-// Computes in the temporary, and writes all of both.
+// Computes in the temporary, and writes both completely.
 int invoke_temporary(void*, tengine_op_context_t* context)
 {
     const tengine_op_tensor_t* x = tengine_op_input(context, 0);
@@ -73,7 +73,7 @@ int invoke_dynamic(void* user_data, tengine_op_context_t* context)
     return status < 0 ? status : invoke(user_data, context);
 }
 
-// x may be both inputs. The second output has twice the elements that the first one lacks.
+// x may be both inputs. The second output has twice the elements that the first one drops.
 int invoke_both(void*, tengine_op_context_t* context)
 {
     const tengine_op_tensor_t* x = tengine_op_input(context, 0);

@@ -231,7 +231,7 @@ class Writer
         return Message().bytes(1, name).bytes(6, body).number(20, 5).text();
     }
 
-    // x is not an input of the body: it is taken from around it.
+    // x is not an input of the body: the body captures it.
     std::string write_body()
     {
         Names attributes, inputs = {"on"};

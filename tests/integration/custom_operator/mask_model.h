@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small networks of pictures, in ONNX, with a masking node between convolutions.
+// Small networks on pictures, in ONNX, with a masking node between convolutions.
 #pragma once
 
 #include <string>
@@ -17,12 +17,13 @@ enum class Elements
 
 struct MaskModel
 {
-    const MaskKind& kind;         // whose node is in it
-    bool is_twin;                 // operators of ONNX that do the same are in its place
-    const char* before = "Conv";  // what the masking node reads: Conv, Concat, MaxPool or Resize
-    const char* after = "Conv";   // what reads it: these, or None, which is the graph
+    const MaskKind& kind;  // the kind of its masking node
+    bool is_twin;          // whether equivalent operators of ONNX replace the node
+    // the producer of the masking node's input: Conv, Concat, MaxPool or Resize
+    const char* before = "Conv";
+    const char* after = "Conv";  // its reader: one of these, or None, which is the graph
     Elements elements = Elements::kFloat;
-    // The node whose body the network is: If, Loop, or Decided, an If whose condition is constant.
+    // The node whose body the network is: If, Loop, or Decided, an If with a constant condition.
     const char* body = "";
 };
 

@@ -34,7 +34,7 @@ TEST_F(TfliteTest, TheGuidesOperatorRuns)
                         std::atan(i > 0 ? static_cast<float>(i) : 0.5f));
 }
 
-// The guide's number, whatever the model imports: opset 13 of ONNX, version 3 of com.example.
+// The guide's number, for any import of the model: opset 13 of ONNX, version 3 of com.example.
 TEST_F(TfliteTest, VersionOneIsForAllVersions)
 {
     TfLiteOperator* op = TfLiteOperatorCreate(kTfLiteBuiltinCustom, "Relu", /*version=*/1);
@@ -58,7 +58,7 @@ TEST_F(TfliteTest, VersionOneIsForAllVersions)
     TfLiteOperatorDelete(shift);
 }
 
-// Another number is that version of the domain and no other.
+// Another number means that version of the domain only.
 TEST_F(TfliteTest, OtherVersionsAreThemselves)
 {
     TfLiteOperator* op = TfLiteOperatorCreate(kTfLiteBuiltinCustom, "Shift", /*version=*/2);
@@ -114,7 +114,7 @@ TEST_F(TfliteTest, TemporariesDoNotAddUp)
     EXPECT_EQ(live_states, 0);
 }
 
-// As the guide shows it: added in each Prepare, named by SetTemporaries, never resized.
+// As in the guide: added in each Prepare, named by SetTemporaries, never resized.
 TEST_F(TfliteTest, ATemporaryWithoutASizeIsAScalar)
 {
     static int index;
@@ -155,7 +155,7 @@ TEST_F(TfliteTest, ATemporaryWithoutASizeIsAScalar)
     TfLiteOperatorDelete(op);
 }
 
-// Two counters of runs, in a tensor that persists and in one that brings its memory.
+// Two counters of runs, in a tensor that persists and in one with memory of its own.
 struct Counters
 {
     int persistent, dynamic;
@@ -243,7 +243,7 @@ TEST_F(TfliteTest, TemporariesMayKeepTheirValues)
     TfLiteOperatorDelete(op);
 }
 
-// As TensorFlow Lite does without a delegate.
+// As in TensorFlow Lite without a delegate.
 TEST_F(TfliteTest, AnAsyncKernelIsKeptAndNotCalled)
 {
     TfLiteOperator* op = TfLiteOperatorCreate(kTfLiteBuiltinCustom, "Shift", 3);

@@ -47,7 +47,7 @@ class DelegateTest : public testing::Test
         return model_->Build(path, delegate::kONNX, context);
     }
 
-    // The model's results are those of its operators.
+    // Whether the model's results are those of its operators.
     testing::AssertionResult computes()
     {
         std::vector<MSTensor> outputs;

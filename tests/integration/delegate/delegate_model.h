@@ -15,14 +15,14 @@
 
 namespace tengine {
 
-// The address of an ONNX file: x, float of 2x4, through these operators one after another. Add, Sub
-// and Mul have a constant, 0.5, for their second operand. The last one writes "y".
+// Saves an ONNX file: x, float of 2x4, through these operators one after another. The second
+// operand of Add, Sub and Mul is a constant, 0.5. The last one writes "y". Returns the file's path.
 std::string save_chain(const std::vector<std::string>& operators);
 
-// The result of save_chain's operators for x.
+// Returns the result of save_chain's operators for x.
 float apply_chain(const std::vector<std::string>& operators, float x);
 
-// A kernel of the example that counts its calls and fails where it is told to.
+// A kernel of the example that counts its calls and fails on demand.
 struct Calls
 {
     int inits = 0, builds = 0, prepares = 0, resizes = 0, runs = 0, deaths = 0;
@@ -67,7 +67,7 @@ class CountingKernel : public elementwise::RunKernel
     Calls* calls_;
 };
 
-// A delegate whose Init and Build are set by a test. By itself Build replaces every run of the
+// A delegate with Init and Build from the test. By default Build replaces every run of the
 // operators in `operators`.
 class TestDelegate : public delegate::Delegate
 {
@@ -92,14 +92,14 @@ class TestDelegate : public delegate::Delegate
 
     Calls calls;
     mutable int lists = 0;            // calls of Operators
-    std::vector<std::string> listed;  // what it gives
+    std::vector<std::string> listed;  // its result
     std::string name = "TEST";
     delegate::Status init;
     std::function<delegate::Status(delegate::DelegateModel*)> build;
     std::vector<std::string> operators = {"Relu", "Add", "Sub", "Mul"};
 };
 
-// Device and reason of every node, by its name: "TEST", "CPU: the message".
+// Returns device and reason of every node, by its name: "TEST", "CPU: the message".
 std::vector<std::string> list_places(graph_t graph);
 
 }  // namespace tengine

@@ -21,7 +21,7 @@ TEST_F(DelegateTest, ComputesRunsTheLastOneAndSingleNodes)
     EXPECT_EQ(calls().deaths, 3);
 }
 
-// As the guide of MindSpore Lite says of SetDelegate.
+// As the guide of MindSpore Lite says about SetDelegate.
 TEST_F(DelegateTest, NullptrIsTenginesOwnInference)
 {
     const std::string path = save({"Relu", "Neg", "Add"});
@@ -96,7 +96,7 @@ TEST_F(DelegateTest, AReplacementMayBeReplaced)
     EXPECT_EQ(calls().runs, 2);
 }
 
-// Each allocation of a preparation and of a run fails in turn, those of the delegate too. The
+// Each allocation of a preparation and of a run fails in turn, including those of the delegate. The
 // interface is C++'s, so that allocations for the program may also throw.
 TEST_F(DelegateTest, AShortageOfMemoryIsAFailureAndNoMore)
 {
@@ -142,7 +142,7 @@ TEST_F(DelegateTest, ThoseSetFirstChooseFirst)
     delegates[0]->operators = {"Relu"};
     delegates[1]->operators = {"Relu", "Add"};
     ASSERT_TRUE(build({"Relu", "Add", "Neg"}));
-    // The second would have computed both nodes; it is asked about the one that is left.
+    // The second would have computed both nodes; it is asked about the remaining one.
     EXPECT_EQ(places(), (Names{"TEST", "TEST2: the delegate did not replace it", kLeft}));
     EXPECT_EQ(delegates[1]->calls.builds, 2);
     EXPECT_TRUE(computes());
@@ -230,7 +230,7 @@ TEST_F(DelegateTest, ResizeSaysWhatItTakes)
     EXPECT_EQ(refusal({}, {}), "Resize got 0 tensors and 0 shapes" + takes);
     EXPECT_EQ(refusal(inputs, {{1}, {2}}), "Resize got 1 tensors and 2 shapes" + takes);
     EXPECT_EQ(refusal(model_->GetOutputs(), {{1}}), "Resize got 1 tensors and 1 shapes" + takes);
-    // 2 when it is cut off to 32 bits.
+    // The value is 2 if it is truncated to 32 bits.
     EXPECT_EQ(refusal(inputs, {{(int64_t{1} << 32) + 2, 4}}),
               "input 'x' has a dimension beyond 2147483647");
     EXPECT_NE(refusal(inputs, {{-7, 4}}).find("-7"), std::string::npos);
@@ -254,7 +254,7 @@ TEST_F(DelegateTest, InputsOfUnknownShapeAreNamed)
     EXPECT_EQ(outputs[0].Shape(), (std::vector<int64_t>{2, 10}));
 }
 
-// Where preparations are kept beside one another, each has kernels of its own.
+// If several preparations are kept, each has its own kernels.
 TEST_F(DelegateTest, WithTheCApiShapesMayComeInTurns)
 {
     const std::string path = save({"Relu", "Neg", "Relu"});
@@ -360,7 +360,7 @@ TEST_F(DelegateTest, WhatAKernelFailsToComputeIsDoneByTheCpu)
                                             : "Execute of kernel 'n0' returned -7"),
                   std::string::npos)
             << places()[0];
-        // The tensor that the kernel read is gone after the call.
+        // The tensor that the kernel read is invalid after the call.
         EXPECT_EQ(calls().input.MutableData(), nullptr);
         EXPECT_EQ(calls().input.DataSize(), 0u);
     }

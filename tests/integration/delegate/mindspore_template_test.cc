@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A delegate as for MindSpore Lite from 1.6 on: DelegateModel is a template, kernels override the
-// functions that set and give their tensors, and the names that came with 2.0 are used.
+// functions that set and return their tensors, and the names of 2.0 are used.
 #define MINDSPORE_DELEGATE_MODEL_TEMPLATE
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,7 @@ namespace {
 
 static_assert(std::is_same<DelegateModel<schema::Primitive>, LiteDelegateGraph>::value, "");
 
-// Every virtual function that the published class has, but InferShape.
+// Overrides every virtual function of the published class except InferShape.
 class NegKernel : public kernel::Kernel
 {
   public:
@@ -26,7 +26,7 @@ class NegKernel : public kernel::Kernel
               const schema::Primitive* primitive, const Context* context)
         : Kernel(inputs, outputs, primitive, context), in_(inputs), out_(outputs)
     {
-        // The tensors that the class keeps itself are the ones that count.
+        // The tensors that the class itself stores are the ones that count.
         inputs_.clear();
         outputs_.clear();
     }
@@ -79,7 +79,7 @@ class NegDelegate : public Delegate
   private:
     static kernel::Kernel* Make(kernel::Kernel* node, const schema::Primitive* primitive)
     {
-        // Changed tensor by tensor, as a host of that library's does.
+        // Changed tensor by tensor, as a host of that library does.
         kernel::Kernel* made =
             new NegKernel({MSTensor()}, {MSTensor()}, primitive, node->context());
         made->set_input(node->inputs()[0], 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The delegate of MindSpore Lite's guide, in our own words: the names are the published ones, with
-// the errors of its text put right (docs/delegates.md).
+// The delegate of MindSpore Lite's guide, rewritten: the names are the published ones, and the
+// errors of its text are corrected (docs/delegates.md).
 #include <cmath>
 #include <map>
 
@@ -14,7 +14,7 @@
 namespace mindspore {
 namespace {
 
-// The stand-in for the vendor's own graph.
+// Represents the vendor's own graph.
 class XXXGraph : public kernel::Kernel
 {
   public:
@@ -71,7 +71,7 @@ class XXXDelegate : public Delegate
                 ++iter;
             }
         }
-        // The guide's loop ends without these lines, and with it the last run.
+        // The guide's loop ends without these lines, and drops the last run.
         if (!run.empty()) Take(model, from, end, &run);
         return kSuccess;
     }

@@ -7,7 +7,7 @@
 namespace tengine {
 namespace {
 
-// A Replace that breaks a rule changes nothing, and the message names the rule.
+// A Replace that breaks a rule has no effect, and the message names the rule.
 class BadReplace : public DelegateTest
 {
   protected:
@@ -26,7 +26,7 @@ class BadReplace : public DelegateTest
         EXPECT_TRUE(computes());
     }
 
-    // With the inputs of one entry and the outputs of another.
+    // Makes a kernel with the inputs of one entry and the outputs of another.
     delegate::kernel::Kernel* make(const std::vector<MSTensor>& inputs,
                                    const std::vector<MSTensor>& outputs)
     {

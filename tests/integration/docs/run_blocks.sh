@@ -43,8 +43,8 @@ if [ -z "$needs" ]; then
     done
 fi
 
-# blocks/<line>.<language>, and blocks/<line>.skip with the reason. Printed output has the language
-# `printed`.
+# Writes blocks/<line>.<language>, and blocks/<line>.skip with the reason. Printed output has the
+# language `printed`.
 awk -v folder="$work/blocks" '
     /^<!-- not run here: .* -->$/ { reason = $0; sub(/^<!-- not run here: /, "", reason)
                                     sub(/ -->$/, "", reason); next }
@@ -83,7 +83,7 @@ for block in "$work"/blocks/*; do
                 -I "$source/include/tengine/compat/tflite" "$block" \
                 -o "${block%.*}" -L "$library" -ltengine -lm || fail "line $line does not compile"
             "${block%.*}" || fail "the program of line $line fails"
-            # Elsewhere files are missing, and the last line of output says which one.
+            # In an empty folder files are missing, and the last line of output names one.
             (cd "$work/elsewhere" && "${block%.*}") 2>"$output" >/dev/null ||
                 tail -n 1 "$output" | grep -q 'No such file' ||
                 fail "the program of line $line hides what is wrong: $(tail -n 1 "$output")" ;;

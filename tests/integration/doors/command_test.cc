@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every kind of device under every command takes little longer than the CPU alone, in time of the
-// processor.
+// Every kind of device under every command takes little longer than the CPU alone, in processor
+// time.
 #include <unistd.h>
 
 #include <filesystem>
@@ -16,7 +16,7 @@ namespace {
 struct Command
 {
     std::string name;
-    std::vector<std::string> words;  // MODEL and OUTPUT are files
+    std::vector<std::string> words;  // MODEL and OUTPUT are placeholders for files
     bool names_device = true;
 };
 
@@ -76,9 +76,8 @@ class DoorCommand : public testing::TestWithParam<Case>
     std::string folder_;
 };
 
-// A walk over all operators for each of them was 0.1 s in every preparation, and minutes for the
-// list of devices. A machine that does other things besides makes a command slower, not all of four
-// in a row.
+// A walk over all operators for each of them took 0.1 s in every preparation, and minutes for the
+// list of devices. Other load makes one command slower, but not all of four in a row.
 TEST_P(DoorCommand, CostsLittleMoreThanTheCpu)
 {
     const auto& [door, command] = GetParam();
@@ -86,7 +85,7 @@ TEST_P(DoorCommand, CostsLittleMoreThanTheCpu)
     double allowed = 0;
     for (int attempt = 0; attempt < 4; ++attempt) {
         finished = run(list_words(command, door));
-        // The results of a device are not tested.
+        // The results of a device are not checked.
         ASSERT_TRUE(finished.status == 0 || (command.name == "verify" && finished.status == 1))
             << finished.output;
         EXPECT_EQ(finished.output.find("no case"), std::string::npos) << finished.output;

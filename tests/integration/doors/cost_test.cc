@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processor time that a device costs before it computes anything, which does not include the
-// work of others on the machine. The least of several counts.
+// The processor time of a device before it computes anything, which does not include other load on
+// the machine. The least of several counts.
 #include <algorithm>
 #include <ctime>
 #include <gtest/gtest.h>
@@ -103,8 +103,8 @@ TEST_P(DoorTest, PreparesTenNodesInTwoMilliseconds)
 INSTANTIATE_TEST_SUITE_P(Doors, DoorTest, testing::ValuesIn(list_doors()),
                          [](const auto& tested) { return tested.param.device; });
 
-// A number names an operator in constant time: all of them by their numbers take no longer than as
-// many times the first.
+// The look-up by number takes constant time: all numbers take no longer than as many times the
+// first.
 TEST(OperatorNumbers, AreLookedUpInConstantTime)
 {
     ASSERT_EQ(init_tengine(), 0);

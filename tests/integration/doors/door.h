@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds of devices that there are, with one of each kind, and a model of ten nodes for them.
+// The kinds of devices, with an example of each kind, and a model of ten nodes for them.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ struct Door
     std::vector<std::string> plugins;  // files
 };
 
-// The kinds that this build has: a folder of the tree, a plug-in with a device, a compiler plug-in,
-// one from LiteRT's source, a delegate, and the simulated TPU in each way.
+// Returns the kinds that this build has: a folder of the tree, a plug-in with a device, a compiler
+// plug-in, one from LiteRT's source, a delegate, and the simulated TPU in each way.
 std::vector<Door> list_doors();
 
-// ONNX: x of 1x8, y of 1x8; Mul, Add, Relu, Abs and Tanh, twice each.
+// Returns an ONNX model: x of 1x8, y of 1x8; Mul, Add, Relu, Abs and Tanh, twice each.
 std::string make_ten_nodes();
 
 }  // namespace tengine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands take twice the time for a model with twice as much of something, not four times.
+// The time of commands is proportional to the size of a model in any respect, not quadratic.
 #include <unistd.h>
 
 #include <algorithm>
@@ -133,7 +133,7 @@ std::string make_attributes(int number)
     return graph(nodes, {row("x")}, {row(name_of("v", number - 1))});
 }
 
-// Names as long.
+// Names of that length.
 std::string make_names(int number)
 {
     const std::string stem(static_cast<size_t>(number), 'n');
@@ -147,7 +147,7 @@ std::string make_names(int number)
     return graph(nodes, {row("x")}, {row(last)});
 }
 
-// As many strings, one of which is as long.
+// That many strings, one of which has that length.
 std::string make_strings(int number)
 {
     Names texts = {std::string(static_cast<size_t>(number), 's')};
@@ -159,7 +159,7 @@ std::string make_strings(int number)
                  {row("x")}, {value("y", kFloat, {number})}, {string_constant("c", texts)});
 }
 
-// A node with as many inputs, of as many outputs of another.
+// A node with that many inputs, which are the outputs of another.
 std::string make_wide(int number)
 {
     Names parts;
@@ -181,7 +181,7 @@ std::string make_unknown(int number)
     return graph(nodes, {row("x")}, {value(name_of("v", number - 1), kFloat)});
 }
 
-// A constant that is merged with another into as many.
+// A constant that is merged with another into that many.
 std::string make_batch_norms(int number)
 {
     Names nodes;
@@ -211,8 +211,8 @@ struct Growing
 struct Command
 {
     const char* name;
-    std::vector<std::string> words;  // MODEL and OUTPUT are files
-    int share = 1;                   // of the counts: for what takes long with each node
+    std::vector<std::string> words;  // MODEL and OUTPUT are placeholders for files
+    int share = 1;                   // of the counts, for commands that take long with each node
 };
 
 const Growing kModels[] = {{"nodes", make_nodes, 4000},
@@ -240,7 +240,7 @@ const Command kCommands[] = {
 const Growing kConverted[] = {{"unknown", make_unknown, 4000},
                               {"batch_norms", make_batch_norms, 1000}};
 const Command kConvert = {"convert", {"convert", "MODEL", "OUTPUT.tmfile"}};
-// Each layer is prepared several times, in which the others may have no part.
+// Each layer is prepared several times, independently of the others.
 const Command kVerifyLong = {
     "verify_long", {"verify", "--device", "CPU", "--model", "MODEL", "--quiet"}, 2};
 
@@ -278,7 +278,7 @@ class Growth : public testing::TestWithParam<std::tuple<Growing, Command>>
     std::string folder_;
 };
 
-// Twice, and a half for what others on the machine take of the processor's caches.
+// Twice the time, and a half more for other programs' use of the processor's caches.
 TEST_P(Growth, IsLinear)
 {
     const auto& [model, command] = GetParam();

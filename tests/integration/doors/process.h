@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program, and the time of the processor that it takes.
+// A process, and its processor time.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct Finished
     std::string output;  // and errors
 };
 
-// `words`: the program, and its arguments. Its output goes through the file at `output`.
+// `words`: the program, and its arguments. Its output is redirected to the file at `output`.
 Finished run_process(const std::vector<std::string>& words, const std::string& output);
 
 }  // namespace tengine

@@ -11,7 +11,7 @@ settings=$3
 PREFIX=$work/prefix
 here=$TENGINE/tests/integration/external_device
 
-# A build of an earlier run is kept, all else is made again.
+# The build of an earlier run is kept, everything else is made again.
 mkdir -p "$work/build"
 cd "$work"
 rm -rf blocks npu probe prefix reference
@@ -23,8 +23,8 @@ cmake --install "$4" --prefix "$PREFIX" >/dev/null
 awk '/^```/ { inside = !inside; if (inside) file = sprintf("blocks/%02d.%s", ++n, substr($0, 4)); next }
      inside { print > file }' "$TENGINE/docs/add-a-device.md"
 
-# Puts the C block with the table where the skeleton's empty one is, one with kernels in front of it,
-# any other in front of the tables of entries.
+# Inserts a C block: one with the table replaces the skeleton's empty table, one with kernels goes
+# before it, any other goes before the tables of entries.
 insert_code() {
     place='^static struct interface npu_interface'
     table='^static const struct npu_kernel npu_kernels'
@@ -39,7 +39,8 @@ insert_code() {
     mv npu_device.new npu/npu_device.c
 }
 
-# Runs the digits network on device $1; operator $2, if any, must be on it, though it may not pay.
+# Runs the digits network on device $1; operator $2, if given, must be on it, even if that does not
+# pay.
 check_device() {
     $CC -std=c99 -Wall -Wextra -pedantic -I"$TENGINE/include" "$here/placement.c" \
         -o placement -Lbuild -ltengine -Wl,-rpath,"$work/build"

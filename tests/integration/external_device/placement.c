@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // placement <model> <devices> [<operator> | <key>=<value>]...: runs the model three times with the
 // devices, best first and separated by commas, before the CPU, with these options, and without.
-// Succeeds when all results are equal and the first device got every node of the operators.
+// Succeeds if all results are equal and the first device got every node of the operators.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static int run(graph_t graph, float* out_values)
                            kOutputs * (int)sizeof *out_values);
 }
 
-// The devices in the order given; `devices` is taken apart.
+// Adds the devices in the given order; `devices` is modified.
 static int add_devices(context_t context, char* devices)
 {
     for (char* name = strtok(devices, ","); name; name = strtok(NULL, ",")) {
@@ -73,7 +73,7 @@ static int are_equal(const float* expected, const float* actual)
     return 1;
 }
 
-// Number of nodes of `op`, or -1 when one of them is not on `device`.
+// Returns the number of nodes of `op`, or -1 if one of them is not on `device`.
 static int count_nodes_on(graph_t graph, const char* device, const char* op)
 {
     int count = 0;

@@ -22,7 +22,7 @@ fail() {
     exit 1
 }
 
-# tengine <command> with A and B, the report in report.json and the log in log.
+# Runs tengine <command> with A and B, with the report in report.json and the log in log.
 report() {
     command=$1
     shift
@@ -31,7 +31,7 @@ report() {
     [ "$(grep -c '"version": 1,' report.json)" = 1 ] || fail "$command $*: no report of version 1"
 }
 
-# Times a line is in the report.
+# Checks how often a line is in the report.
 expect() {
     [ "$(grep -c "$2" report.json)" = "$1" ] || fail "not $1 times in the report: $2"
 }
@@ -47,7 +47,7 @@ run() {
     $EMULATOR ./placement "$model" A,B split.prune=0 "$@" 2>log || fail "wrong results: $*"
     options=
     for option; do options="$options --option $option"; done
-    # Words on purpose: no option has a blank.
+    # Word splitting is intended: no option has a blank.
     # shellcheck disable=SC2086
     report run --input "$picture" $options
     expect 0 '"measured_ms": null'
@@ -84,7 +84,7 @@ expect 4 '"value": "\[3,3\]"'
 run A.hand_back=MaxPool
 expect 1 '"code": "handback"'
 
-# 13 nodes in halves, until none has more than two; B's part comes after them.
+# 13 nodes are halved until no part has more than two; B's part follows them.
 run A.max_nodes=2
 expect 9 '"id":'
 expect 0 '"device": "CPU"'

@@ -26,11 +26,11 @@ for folder in prefix package ported cmake_project make_project; do
     rm -rf "${work:?}/$folder"
 done
 cmake --install "$build" --prefix "$prefix"
-# A static library alone looks for none.
+# A static library alone has no such dependency.
 if grep -q '^BUILD_SHARED_LIBS:.*=ON' "$build/CMakeCache.txt"; then
     "$source/tests/rules/library_paths.sh" readelf "$prefix"
 fi
-# A device that is only there to be copied is not in a library without being requested.
+# The skeleton, which exists only to be copied, is not in a library unless it is requested.
 if ! grep -q '^TENGINE_ENABLE_SKELETON:.*=ON' "$build/CMakeCache.txt" &&
     grep -aq 'SKELETON: node' "$prefix"/lib*/libtengine.* "$prefix"/lib*/*/libtengine.* 2>/dev/null; then
     echo "the installed library has the device SKELETON, which takes nothing" >&2
@@ -47,7 +47,7 @@ use_package() {
     cmake --build "$2"
 }
 
-# says <what has to be in the output> <program> <arguments…>
+# says <pattern of the output> <program> <arguments…>
 says() {
     expected=$1
     shift
@@ -96,7 +96,7 @@ says 'without TIMVX' "$work/ported/program-tengine-lite-static"
 echo "== a project with CMake, where it is built and where it is copied to"
 cp -r "$source/examples/cmake_project" "$work/cmake_project"
 cd "$work/cmake_project"
-# The pixels lie after 128 bytes of header, the first picture's first.
+# The pixels follow 128 bytes of header, beginning with the first picture's.
 tail -c +129 "$data/heldout_images.npy" | head -c 256 >picture
 use_package . build
 says '^class    0  0\.9' build/classify "$data/digits.onnx" picture
@@ -117,7 +117,7 @@ says '^5 with 98\.' ./read_digit <five.txt
 rm -rf "$work/deploy"
 mv deploy "$work"
 make clean
-# The program must not need the library that is gone.
+# The program must not need the installed library.
 mv "$prefix" "$prefix.away"
 says '^5 with 98\.' "$work/deploy/read_digit" <five.txt
 mv "$prefix.away" "$prefix"

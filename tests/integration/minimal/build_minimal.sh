@@ -27,7 +27,7 @@ build() {
 
 libraries="-pthread -lm"
 
-# link_program <program> <C files>: with `libraries`.
+# link_program <program> <C files>: links with `libraries`.
 link_program() {
     name=$1
     objects=""
@@ -42,17 +42,18 @@ link_program() {
     $CXX $objects "$build/libtengine.a" -static-libgcc -static-libstdc++ $libraries -o "$name"
 }
 
-# The shared libraries that a program names.
+# Prints the shared libraries that a program needs.
 needed() {
     "$READELF" -d "$1" 2>/dev/null | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
 }
 
-# The processor, as readelf names it.
+# Prints the processor, by readelf's name.
 machine() {
     "$READELF" -h "$program" | sed -n 's/.*Machine: *//p'
 }
 
-# check_size <row of the table in docs/size.md>: the limit is 1 MB, and 2 % on either side of the table.
+# check_size <row of the table in docs/size.md>: the limit is 1 MB, and 2 % on either side of the
+# table.
 check_size() {
     "$STRIP" -o stripped "$program"
     size=$(wc -c <stripped)
@@ -69,7 +70,7 @@ check_size() {
         fail "$1: $size bytes, docs/size.md says $((stored * 100)): scripts/size_table writes the table"
 }
 
-# refused <what the message has> <cmake arguments…>
+# refused <pattern of the message> <cmake arguments…>
 refused() {
     message=$1
     shift
@@ -79,7 +80,7 @@ refused() {
     tr -s ' \n' ' ' <output | grep -q "$message" || fail "$(cat output)"
 }
 
-# From the beginning: a run that was interrupted may have left its options.
+# From an empty folder: an interrupted run may have left its options.
 rm -rf "$build"
 mkdir -p "$build"
 cp "$settings" "$build/CMakeCache.txt"
@@ -133,7 +134,7 @@ build "$@" -DCMAKE_EXE_LINKER_FLAGS=-static
 [ -z "$(needed "$program")" ] || fail "it needs $(needed "$program")"
 $EMULATOR "$program" -h >output
 grep -q "MODEL" output || fail "$(cat output)"
-# The C library is most of it: 520 kB on aarch64, 370 kB on armhf, more elsewhere.
+# Most of it is the C library: 520 kB on aarch64, 370 kB on armhf, more elsewhere.
 case $(machine) in
 AArch64 | ARM)
     check_size "wholly static program"
@@ -157,7 +158,7 @@ for model in digits quantized; do
     $EMULATOR ./run_in_arena $model.tmfile "$data/heldout_images.npy" \
         "$data/heldout_labels.npy" >output || fail "$model: $(cat output)"
     cat output
-    # 376 in float; a scale or a zero point that is lost leaves about a tenth.
+    # 376 in float; with a wrong scale or zero point about a tenth is left.
     right=$(sed -n 's/.*: \([0-9]*\) of 382 right.*/\1/p' output)
     [ "$right" -ge 370 ] || fail "$model: too few are right"
 done

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs an Einsum where the operators that it becomes elsewhere are left out: the sum over b and i
-// of a[b][i][i] * c[b][j].
+// Runs an Einsum in a library without the operators to which it is lowered elsewhere: the sum over
+// b and i of a[b][i][i] * c[b][j].
 #include <stdio.h>
 
 #include "tengine/c_api.h"

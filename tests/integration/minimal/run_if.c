@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs an ONNX model whose If is decided before the run and whose result is a constant of its
-// branch: y = c ? -3 : -4, z = Abs(y), where c is a constant and true.
+// Runs an ONNX model with an If that is decided before the run and whose result is a constant of
+// its branch: y = c ? -3 : -4, z = Abs(y), where c is a constant and true.
 #include <stdio.h>
 
 #include "tengine/c_api.h"
 
-// Messages of onnx.proto, each with its length before it: \012 is 10, of field 1 and kind 2.
+// Messages of onnx.proto, each preceded by its length: \012 is 10, of field 1 and kind 2.
 
 // graph { name: "b", initializer { dims: 1, data_type: FLOAT, name, raw_data }, output { name } }
 #define BRANCH(name, number) \

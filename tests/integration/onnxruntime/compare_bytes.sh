@@ -9,8 +9,8 @@ rm -rf "$work"
 mkdir -p "$work"
 cd "$work"
 "$tengine" quantize "$model" --random 20 --per-tensor -o int8.onnx >said
-# ONNX Runtime alone rounds the tensors between in another way. On processors without VNNI its sums of
-# two products saturate, which weights whose channels all have their own scale make frequent.
+# ONNX Runtime alone rounds intermediate tensors differently. On processors without VNNI its sums of
+# two products saturate, which is frequent for weights with a scale for each channel.
 "$host" --library "$library" --provider "$provider" --device TPU,CPU --option precision=int8 \
     --tolerance 0.05 --write here model int8.onnx N=1
 "$tengine" run int8.onnx --device TPU --precision int8 --input image=here/inputs/image.npy \

@@ -11,12 +11,12 @@ host=$1 library=$2 provider=$3 protoc=$4 protos=$5 work=$6
 
 order='query key value past_key past_value seqlens_k total_sequence_length cos_cache sin_cache
 position_ids attention_bias head_sink'
-# Sums of up to 600 products, whose roundings are mostly of both signs; in fp16 the results are
-# rounded once, to 11 bits, here and there.
+# Sums of up to 600 products, whose roundings have both signs; in fp16 the results are rounded once,
+# to 11 bits, on both sides.
 tolerance_1=1e-5
 tolerance_10=1e-3
 
-# shape <2x3>: as dimensions of a type
+# shape <2x3>: prints the dimensions of a type
 shape() { printf 'shape { '; echo "$1" | tr x '\n' | sed 's/.*/dim { dim_value: & } /' | tr -d '\n'; echo '}'; }
 
 # integers <name> <type> <field> <dims> <values>
@@ -55,7 +55,7 @@ node_inputs() {
     done
 }
 
-# Each batch's rows of the result, the first so many.
+# Prints each batch's first rows of the result.
 kept_rows() {
     batch=0
     integers axes 7 int64_data 2 '0 1'

@@ -24,7 +24,7 @@ for model; do
         set -- "$@" --expect "$name=$file"
     done
     # Both compute with the kernels of the same library. The difference is that ONNX Runtime has
-    # rewritten the graph before.
+    # rewritten the graph.
     "$tengine" run "$model" "$@" >"$work/said" || failed=1
     grep '^agrees' "$work/said"
 done

@@ -143,7 +143,7 @@ static int is_mapped(const char* path)
     return found;
 }
 
-// The heap in use, in bytes.
+// Returns the heap in use, in bytes.
 static size_t heap_in_use(void)
 {
     const struct mallinfo2 heap = mallinfo2();
@@ -162,7 +162,8 @@ static uint64_t cycle(OrtEnv* environment, char** arguments)
     return hash;
 }
 
-// The registration ends while the session lives, which computes as before; then both come again.
+// The registration ends while the session exists, which computes as before; then both are made
+// again.
 static void end_registration_early(OrtEnv* environment, char** arguments, uint64_t expected)
 {
     for (int i = 0; i < 2; ++i) {

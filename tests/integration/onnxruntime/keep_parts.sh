@@ -13,7 +13,7 @@ rm -rf "$work"
 mkdir -p "$work"
 export TMPDIR=$work/temporary
 mkdir "$TMPDIR"
-# Folders that a killed program has left go; one that a living program has stays.
+# Folders of a killed program are removed; one of a living program stays.
 for place in "$work" "$TMPDIR"; do
     mkdir "$place/tengine-0123456789abcdef.unfinished" "$place/tengine-fedcba9876543210.unfinished"
     echo part >"$place/tengine-0123456789abcdef.unfinished/part.tmfile"
@@ -38,7 +38,7 @@ run --option precision=bf16 model "$work/kept_1.onnx" 2>"$work/said" &&
 grep -q "the compiled part is for 'CPU in fp32', the session has 'CPU in bf16'" "$work/said" ||
     fail "of another precision: $(cat "$work/said")"
 
-# refuses <what was done> <word of the message>
+# refuses <the change> <word of the message>
 refuses() {
     run --expect "$work/plain/outputs" model "$work/kept_0.onnx" 2>"$work/said" &&
         fail "a model runs whose part is $1"

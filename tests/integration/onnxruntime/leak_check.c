@@ -9,9 +9,10 @@
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/common_interface_defs.h>
 
-// The sanitizer keeps where each library's thread-local variables begin, and reads them at the end.
-// It may keep an invalid address for a library that was opened and closed ("Tracer caught signal
-// 11"), and then gives up. Without its list it reads them as the memory from malloc that they are.
+// The sanitizer records where each library's thread-local variables begin, and reads them at the
+// end. It may record an invalid address for a library that was opened and closed ("Tracer caught
+// signal 11"), and then gives up. Without its list it finds them as the malloc()ed memory that they
+// are.
 __attribute__((visibility("default"))) const char* __asan_default_options(void);
 const char* __asan_default_options(void)
 {
@@ -23,7 +24,7 @@ enum
     ORT_LEAK_BYTES = 152  // of each object that ONNX Runtime loses
 };
 
-// Whether a line of the report is about anything but these objects.
+// Whether a line of the report is about something other than these objects.
 static int is_other_leak(const char* line)
 {
     size_t bytes, objects;
@@ -46,7 +47,7 @@ static int has_other_leaks(void)
     return is_other;
 }
 
-// Also prints the report of a sanitizer that gives up: it says why in the report alone.
+// Also prints the report of a sanitizer that gives up: only the report has the reason.
 static void print_report(void)
 {
     char line[1024];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Leaks, in builds for the address sanitizer, less those of ONNX Runtime 1.30 itself: 14 bytes in
-// the first CreateEnv, and 152 bytes about every ten seconds, which a program that uses nothing but
-// its own CPU loses as well.
+// the first CreateEnv, and 152 bytes about every ten seconds, which are also lost by a program that
+// uses only its CPU provider.
 #pragma once
 
 #ifdef __cplusplus
@@ -17,7 +17,7 @@ extern "C" {
 #define RESUME_LEAK_CHECK() ((void)0)
 #endif
 
-// Ends the process with `status`, or with 1 and the sanitizer's report when something was lost.
+// Ends the process with `status`, or with 1 and the sanitizer's report if there is another leak.
 void exit_without_leaks(int status);
 
 #ifdef __cplusplus

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 using tools::Failure;
 using tools::Tensor;
 
-// Throws Failure for a size of a dimension that no input has.
+// Throws Failure for a dimension name that no input has.
 void check_names(const std::vector<Input>& inputs, const NetworkOptions& options)
 {
     std::set<std::string> names;
@@ -56,7 +56,7 @@ std::vector<Tensor> make_inputs(const std::vector<Input>& inputs, const NetworkO
     return values;
 }
 
-// As the program `tengine` names files of tensors.
+// Returns the name that the program `tengine` gives a tensor's file.
 std::string file_name(const std::string& name)
 {
     std::string file = name;

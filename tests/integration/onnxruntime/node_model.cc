@@ -18,14 +18,14 @@ namespace fs = std::filesystem;
 using tools::Failure;
 using tools::Tensor;
 
-// The suite is written with NumPy, which has no bf16, and stores its bits as uint16.
+// NumPy, with which the suite is written, has no bf16: the suite stores its bits as uint16.
 void restore_bf16(int data_type, Tensor* value)
 {
     if (data_type == TENGINE_DT_BF16 && value->data_type == TENGINE_DT_UINT16)
         value->data_type = TENGINE_DT_BF16;
 }
 
-// Files that name an input are for it, the others go by their number.
+// Files that name an input are for it, the others are in the order of inputs.
 void name_inputs(const std::vector<Input>& inputs, std::vector<Tensor>* values)
 {
     for (size_t i = 0; i < values->size(); ++i) {
@@ -41,7 +41,7 @@ void name_inputs(const std::vector<Input>& inputs, std::vector<Tensor>* values)
     }
 }
 
-// "" if all are the same; `numbers`: and not types and shapes alone.
+// Returns "" if all are equal; `numbers`: compares values, not only types and shapes.
 std::string compare_all(const std::vector<Tensor>& actual, std::vector<Tensor> expected,
                         bool numbers)
 {
@@ -57,8 +57,8 @@ std::string compare_all(const std::vector<Tensor>& actual, std::vector<Tensor> e
     return "";
 }
 
-// Other tensors of the same shapes, whose elements are as good as indices, sizes or divisors: in
-// the opposite order, the first as the last; truth values inverted.
+// Returns other tensors of the same shapes, whose elements are equally valid as indices, sizes or
+// divisors: in reverse order; truth values inverted.
 std::vector<Tensor> change(std::vector<Tensor> tensors)
 {
     for (Tensor& tensor : tensors) {
@@ -176,7 +176,7 @@ class NodeModel
         }
     }
 
-    // The difference, "" also when ONNX Runtime alone does not take such inputs.
+    // Returns the difference, "" also if ONNX Runtime alone refuses these inputs.
     std::string run_again(const Session& session) const
     {
         const std::vector<Tensor> inputs = change(inputs_);
@@ -193,7 +193,7 @@ class NodeModel
         }
     }
 
-    // Runs in a new session: the inputs are made up, and ONNX Runtime checks them less.
+    // Runs in a new session: the inputs are generated, and ONNX Runtime may refuse them.
     bool is_refused(const std::vector<Tensor>& inputs) const
     {
         try {

@@ -47,7 +47,7 @@ std::vector<fs::path> find_models(const std::vector<std::string>& folders)
     return found;
 }
 
-// Whether the numbers are random, or listed as computed otherwise than in the suite.
+// Whether the numbers are random, or listed as computed differently from the suite.
 bool are_numbers_loose(const conformance::NotSupportedList& list, const fs::path& folder)
 {
     if (conformance::RandomCase::is_one(folder.filename().string())) return true;

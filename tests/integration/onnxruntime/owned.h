@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An object of ONNX Runtime, which goes when this does.
+// An object of ONNX Runtime, which is released with its owner.
 #pragma once
 
 namespace tengine::ort_host {
@@ -8,13 +8,13 @@ template <typename Object>
 class Owned
 {
   public:
-    // `release`: the table's function for such objects, which takes NULL as well.
+    // `release`: the table's function for this type, which also accepts NULL.
     explicit Owned(void (*release)(Object*)) : release_(release) {}
     ~Owned() { release_(object_); }
     Owned(const Owned&) = delete;
     Owned& operator=(const Owned&) = delete;
 
-    // The place where a function of the table puts the object; once.
+    // Returns the place where a function of the table stores the object; call it once.
     Object** out() { return &object_; }
     Object* get() const { return object_; }
 

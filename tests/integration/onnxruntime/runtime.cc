@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads the library, asks for its table, makes an environment. The contract is in runtime.h.
+// Loads the library, gets its table, makes an environment. The contract is in runtime.h.
 #include "runtime.h"
 
 #include <dlfcn.h>
@@ -97,7 +97,7 @@ std::vector<std::string> Runtime::take_messages()
 void Runtime::log(void* runtime, OrtLoggingLevel, const char*, const char*, const char* location,
                   const char* message)
 {
-    // placement() tells that not all nodes are on the first provider.
+    // placement() reports that not all nodes are on the first provider.
     if (std::strstr(location, "VerifyEachNodeIsAssignedToAnEp")) return;
     auto* self = static_cast<Runtime*>(runtime);
     const std::lock_guard<std::mutex> lock(self->mutex_);

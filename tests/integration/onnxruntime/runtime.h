@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX Runtime in a program that does not link it: loaded by path, with one environment, and in
-// that the execution provider that is tested. Sessions are in session.h.
+// ONNX Runtime in a program that does not link it: loaded by path, with one environment, which has
+// the tested execution provider. Sessions are in session.h.
 #pragma once
 
 #include <map>
@@ -29,7 +29,7 @@ class Runtime
   public:
     // Throws Failure: not a library, or of an older API than the headers.
     explicit Runtime(const std::string& library);
-    // No session may live.
+    // No session may exist.
     ~Runtime();
     Runtime(const Runtime&) = delete;
     Runtime& operator=(const Runtime&) = delete;
@@ -38,17 +38,17 @@ class Runtime
     OrtEnv* environment() const { return environment_; }
     const std::string& version() const { return version_; }
 
-    // Throws Failure with the text of the status, which it releases.
+    // Throws Failure with the message of the status, which it releases.
     void check(OrtStatus* status) const;
 
-    // Throws Failure with the provider's words.
+    // Throws Failure with the provider's message.
     void register_provider(const std::string& path);
     void unregister_provider();
 
-    // All that there are, ONNX Runtime's own included.
+    // Returns all devices, ONNX Runtime's own included.
     std::vector<Device> devices() const;
 
-    // The log messages since the last call, warnings and worse.
+    // Returns the log messages since the last call, warnings and errors.
     std::vector<std::string> take_messages();
 
   private:

@@ -49,7 +49,7 @@ ONNXTensorElementDataType onnx_type(int library)
     throw Failure("ONNX has no type for data type " + std::to_string(library));
 }
 
-// Values of a run. Those of inputs borrow the tensors' bytes.
+// The values of a run. Inputs borrow the tensors' bytes.
 struct Values
 {
     Values(const OrtApi& table, size_t count) : api(table), values(count) {}
@@ -140,7 +140,7 @@ void describe_tensor(const Runtime& runtime, const OrtTypeInfo* info, Input* inp
 
 OrtValue* lend(const Runtime& runtime, const OrtMemoryInfo* memory, const Tensor& tensor)
 {
-    // An empty tensor's bytes may have no address, which the runtime wants all the same.
+    // An empty tensor's bytes may have no address, but the runtime requires one.
     static char nothing;
     const std::vector<int64_t> dims(tensor.shape.begin(), tensor.shape.end());
     const void* bytes =

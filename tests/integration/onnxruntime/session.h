@@ -14,7 +14,7 @@
 
 namespace tengine::ort_host {
 
-// For values that tools::Tensor does not hold: sequences, strings, types of 4 bits.
+// Thrown for values that tools::Tensor cannot represent: sequences, strings, types of 4 bits.
 struct NotTensor : tools::Failure
 {
     using tools::Failure::Failure;
@@ -26,7 +26,7 @@ struct Request
     std::vector<std::string> devices;
     std::vector<std::pair<std::string, std::string>> options;  // of the provider
     std::vector<std::pair<std::string, std::string>> config;   // entries of the session
-    std::vector<std::pair<std::string, int64_t>> fixed_dims;   // free ones that are no longer so
+    std::vector<std::pair<std::string, int64_t>> fixed_dims;   // free ones that get a size
     GraphOptimizationLevel level = ORT_ENABLE_ALL;
 };
 
@@ -34,7 +34,7 @@ struct Placement
 {
     int nodes = 0;
     int own_nodes = 0;                // on kProvider
-    int own_parts = 0;                // in which those are
+    int own_parts = 0;                // parts that these form
     std::map<std::string, int> left;  // operators of the others
 };
 
@@ -55,11 +55,11 @@ class Session
     // Throws NotTensor.
     std::vector<Input> inputs() const;
 
-    // The placement by the runtime's report.
+    // Returns the placement by the runtime's report.
     Placement placement() const;
 
-    // All outputs, in the model's order. The inputs may come in any order: they go by name. Any
-    // number of threads may call this. Throws Failure, for an output NotTensor.
+    // Returns all outputs, in the model's order. The inputs may be in any order: they are matched
+    // by name. Any number of threads may call this. Throws Failure, for an output NotTensor.
     std::vector<tools::Tensor> run(const std::vector<tools::Tensor>& inputs) const;
 
   private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The places of the functions in ONNX Runtime's tables, and its constants, as numbers of the
-// interface. They hold for the part of the header in 3rdparty and for ONNX Runtime's own
-// (TENGINE_ORT_HEADERS), and this file fails to compile where they do not.
+// The indices of the functions in ONNX Runtime's tables, and its constants, as numbers of the
+// interface. They apply to the part of the header in 3rdparty and to ONNX Runtime's own
+// (TENGINE_ORT_HEADERS), and this file does not compile if they are wrong.
 #include <cstddef>
 
 #include "onnxruntime_c_api.h"
@@ -9,7 +9,7 @@
 namespace tengine::ort_host {
 namespace {
 
-// Tables of the runtime have nothing but pointers; those of a provider begin with a version.
+// Tables of the runtime have only pointers; those of a provider begin with a version.
 #define SLOT(table, member, position) \
     static_assert(offsetof(table, member) == (position) * sizeof(void*), #member)
 #define ENTRY(table, member, position) \

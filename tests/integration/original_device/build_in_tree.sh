@@ -23,7 +23,7 @@ awk '/^```diff$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$TENGINE/do
     >moved.patch
 (cd tree/source/device/toynpu && patch --strip=1 --fuzz=0 --batch <"$work/moved.patch")
 
-# The tables as the guide shows them, on Tengine's headers of today.
+# The tables of the guide, with Tengine's present headers.
 mkdir tree/source/device/guide
 cat >tree/source/device/guide/CMakeLists.txt <<'END'
 tengine_add_device(guide)

@@ -11,7 +11,7 @@ work=$2
 settings=$3
 here=$TENGINE/tests/integration/original_device
 
-# A build of an earlier run is kept, all else is made again.
+# The build of an earlier run is kept, everything else is made again.
 mkdir -p "$work/build" "$work/sdk/lib"
 cd "$work"
 rm -rf toynpu moved.patch
@@ -20,7 +20,7 @@ cp -r "$here/sdk/include" sdk/
 $CC -fPIC -I sdk/include -c "$here/sdk/toynpu_sdk.c" -o sdk/toynpu_sdk.o
 "$AR" rc sdk/lib/libtoynpu_sdk.a sdk/toynpu_sdk.o
 
-# Each source in turn, as it was: headers and functions that it uses are not there.
+# Each source in turn, unchanged: headers and functions that it uses are missing.
 unmoved=0
 for source in toynpu/*.cc toynpu/op/*.cc; do
     if $CXX -std=c++17 -w -fsyntax-only -I toynpu -I sdk/include -I "$TENGINE/include" \
@@ -33,7 +33,7 @@ for source in toynpu/*.cc toynpu/op/*.cc; do
 done
 [ "$unmoved" -eq 6 ] || { echo "toynpu has $unmoved sources, not 6" >&2; exit 1; }
 
-# The page's changes, without leave to guess where they belong.
+# The page's changes, which must apply without fuzz.
 awk '/^```diff$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$TENGINE/docs/from-tengine.md" \
     >moved.patch
 (cd toynpu && patch --strip=1 --fuzz=0 --batch <../moved.patch)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plug-ins are loaded, used and unloaded; a device that is in use keeps its plug-in.
+// Plug-ins are loaded, used and unloaded; a device in use keeps its plug-in.
 #include <link.h>
 #include <unistd.h>
 
@@ -31,7 +31,7 @@ class PluginTest : public testing::Test
         return load_tengine_plugin(name, kLibrary.c_str(), init);
     }
 
-    // y = Abs(x) of 2 elements, on the plug-in's device where there is one, or another operator.
+    // Builds y = Abs(x) of 2 elements, on the plug-in's device if it exists, or another operator.
     static graph_t build(context_t context, const char* op = "Abs")
     {
         const graph_t graph = create_graph(context, nullptr, nullptr);
@@ -185,7 +185,7 @@ TEST_F(PluginTest, LoadingTwice)
     ASSERT_EQ(load("shout", "shout_init"), 0);
     EXPECT_EQ(load("shout", "shout_init"), -1);
     EXPECT_TRUE(fails_with(TENGINE_EEXIST, "'shout'"));
-    // Under another name its device is in the way, and stays.
+    // Under another name its device conflicts with the loaded one, which stays.
     EXPECT_EQ(load("shout again", "shout_init"), -1);
     EXPECT_TRUE(fails_with(TENGINE_EEXIST, "'SHOUT'"));
     EXPECT_TRUE(has_device("SHOUT"));
@@ -215,8 +215,8 @@ TEST_F(PluginTest, UnloadingFailsWithReasons)
     }
 }
 
-// A node "Generic" has no rule for its output: the operator is the plug-in's or unknown.
-// Not one of the folders where the loader looks for libraries.
+// A node "Generic" has no rule for its output: the operator is the plug-in's or unknown. The folder
+// is not one in which the loader searches for libraries.
 TEST_F(PluginTest, ANameAloneIsAFileOfTheCurrentFolder)
 {
     const std::filesystem::path before = std::filesystem::current_path();
@@ -259,7 +259,7 @@ TEST_F(PluginTest, OneThatLoadsItselfIsRefused)
     EXPECT_EQ(load("shout", "shout_init"), 0) << "others load as before";
 }
 
-// The device is that one's whose init has registered it, and no other's.
+// A device belongs to the plug-in whose init has registered it, and to no other.
 TEST_F(PluginTest, OneThatLoadsAnotherHasNothingOfIt)
 {
     ASSERT_EQ(tengine_plugin_load((kFolder + "loads_another.so").c_str()), 1)
@@ -300,7 +300,7 @@ TEST_F(PluginTest, WhatALibraryThrowsIsSaidWithItsFile)
     EXPECT_EQ(unload_tengine_plugin("throws", "throw_nothing"), 0);
 }
 
-// The file is cut at each length: the loader would map pages that the file does not have.
+// The file is truncated at each length: the loader would map pages that the file does not have.
 TEST_F(PluginTest, AFileThatIsCutShortIsRefused)
 {
     std::ifstream file(kLibrary, std::ios::binary);
@@ -320,7 +320,7 @@ TEST_F(PluginTest, AFileThatIsCutShortIsRefused)
     std::remove(cut.c_str());
 }
 
-// A header whose numbers run over, or tell of more than there is.
+// A header whose numbers overflow, or state more than there is.
 TEST_F(PluginTest, AHeaderThatTellsOfMoreIsRefused)
 {
     std::ifstream file(kLibrary, std::ios::binary);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plug-ins of every version against today's library, and the ways in which they are found.
+// Plug-ins of every version with the present library, and the ways in which they are found.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -39,7 +39,7 @@ std::vector<std::string> plugin_names()
     return names;
 }
 
-// Abs(-3, 4) on the device.
+// Computes Abs(-3, 4) on the device.
 std::vector<float> run_on(const char* device, const char* cache = "")
 {
     const context_t context = create_context("board", 1);
@@ -99,7 +99,7 @@ TEST_P(PluginVersion, RunsWherePartsAreKept)
     std::filesystem::remove_all(cache);
 }
 
-// Today's library used to read past the end of the tables: a crash in prerun_graph.
+// The library must not read beyond the end of the tables, which crashed prerun_graph.
 TEST_P(PluginVersion, LoadsAndRunsInTenginesWay)
 {
     ASSERT_EQ(load_tengine_plugin("mine", library_of(GetParam()).c_str(), "start_versioned"), 0)
@@ -199,7 +199,7 @@ TEST_F(PluginSearch, TheEnvironmentListsFilesAndFolders)
 }
 
 #ifndef TENGINE_EMULATED
-// The output of a shell command, and its status.
+// Returns the output of a shell command, and its status.
 std::string output_of(const std::string& command)
 {
     std::string text;
@@ -236,7 +236,7 @@ TEST_F(PluginSearch, TheToolLoadsThem)
 #endif
 }
 
-// A program with the rights of another user loads nothing that its user names.
+// A program with the rights of another user loads no plug-in that its user names.
 TEST_F(PluginSearch, TheEnvironmentDoesNotCountForAProgramWithOtherRights)
 {
     if (geteuid() != 0) GTEST_SKIP() << "only root can give a program the rights of another user";
@@ -253,7 +253,7 @@ TEST_F(PluginSearch, TheEnvironmentDoesNotCountForAProgramWithOtherRights)
     EXPECT_EQ(closed.find("device today"), std::string::npos) << closed;
     EXPECT_NE(closed.find("device CPU"), std::string::npos) << closed;
 }
-#endif  // a shell does not run programs for another processor
+#endif  // a shell cannot run programs for another processor
 
 }  // namespace
 }  // namespace tengine

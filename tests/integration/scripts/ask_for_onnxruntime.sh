@@ -11,7 +11,7 @@ fail() {
     exit 1
 }
 
-# expect <the output, as a pattern>: with the PATH and HOME of this test.
+# expect <the output, as a pattern>: runs with the PATH and HOME of this test.
 shell=$(command -v sh)
 expect() {
     HOME=$work PATH=$path "$shell" "$script" >"$work/output" 2>&1 ||

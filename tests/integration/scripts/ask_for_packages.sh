@@ -30,7 +30,7 @@ fake dpkg-query 'for package; do :; done
 fake apt-get 'echo "$@" >>asked
     case " $* " in *" --simulate "*) cat simulated ;; esac'
 
-# ask <status> <names of processors…>: its output is in `output`, its requests are in `asked`.
+# ask <status> <names of processors…>: writes the output to `output`, the requests to `asked`.
 ask() {
     status=$1
     shift
@@ -40,7 +40,7 @@ ask() {
     [ "$actual" -eq "$status" ] || fail "install_dependencies $*: $actual; $(cat output)"
 }
 
-# The requests that install, not only download or simulate.
+# Prints the requests that install, not only download or simulate.
 installed() {
     grep '^install ' asked | grep -v -e --simulate -e --download-only || true
 }

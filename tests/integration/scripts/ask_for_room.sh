@@ -39,7 +39,7 @@ foreach(room graph device/cpu)
 endforeach()
 END
 
-# runs <room> <--room's argument>: the entries of that room alone.
+# runs <room> <--room's argument>: expects the entries of that room alone.
 runs() {
     # shellcheck disable=SC2065 # a program's name, which ends like that of a command
     scripts/test --quick --room "$2" >output 2>&1 || fail "$(cat output)"

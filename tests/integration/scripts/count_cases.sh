@@ -70,7 +70,7 @@ enable_testing()
 include(entries.cmake)
 END
 
-# ends_with <status>: of scripts/test, whose last lines are those of `expected`.
+# ends_with <status>: expects it of scripts/test, whose last lines are those of `expected`.
 ends_with() {
     actual=0
     # shellcheck disable=SC2065 # a program's name, which ends like that of a command

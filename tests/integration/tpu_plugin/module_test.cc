@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules come from files that anyone may have written: damaged ones are refused, or are other
-// programs, which do no harm.
+// Modules come from untrusted files: damaged ones are refused, or are other programs, which do no
+// harm.
 #include <algorithm>
 #include <cstring>
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ int record_module(void* result, int index, const void** out_bytes, size_t* out_s
 class ModuleTest : public VendorTest
 {
   protected:
-    // The first part of the model, for the machine with the smallest tiles.
+    // Compiles the first part of the model, for the machine with the smallest tiles.
     void SetUp() override
     {
         VendorTest::SetUp();
@@ -44,7 +44,7 @@ class ModuleTest : public VendorTest
 
     static int read(const Bytes& module)
     {
-        // A block of just this size, so that a sanitizer sees reads beyond it.
+        // A block of exactly this size, so that a sanitizer detects reads beyond it.
         const std::unique_ptr<uint8_t[]> exact(new uint8_t[module.size()]);
         std::copy(module.begin(), module.end(), exact.get());
         Config config;
@@ -52,7 +52,7 @@ class ModuleTest : public VendorTest
         return read_module(exact.get(), module.size(), &config, &program);
     }
 
-    // Does as the device does with bytes that were kept. Returns whether it ran to its end.
+    // Uses kept bytes as the device does. Returns whether it ran to its end.
     bool use(const Bytes& bytes) const
     {
         void* module = nullptr;
@@ -107,7 +107,7 @@ TEST_F(ModuleTest, OtherHeadsAreRefused)
         EXPECT_EQ(read(with_head(text)), TENGINE_EFORMAT) << text;
         EXPECT_THAT(tengine_error_message(), HasSubstr("no module of the TPU")) << text;
     }
-    // A machine that exists and is not that of the program.
+    // This machine exists, but is not that of the program.
     EXPECT_EQ(read(with_head("TPU edge")), TENGINE_EINVAL);
     EXPECT_THAT(tengine_error_message(), HasSubstr("another configuration than 'edge'"));
 }
@@ -122,12 +122,12 @@ TEST_F(ModuleTest, AFlippedByteDoesNoHarm)
             ++(use(altered) ? valid : refused);
         }
     }
-    // Weights may be altered, and many a number; magic, sizes and most of an instruction not.
+    // Weights may be altered, and many numbers; magic, sizes and most of an instruction may not.
     EXPECT_GT(valid, 100);
     EXPECT_GT(refused, 100);
 }
 
-// The size of host memory is a number of the file's, and any that is large enough is valid.
+// The file has the size of host memory, and any that is large enough is valid.
 TEST_F(ModuleTest, ClaimedMemoryIsNotTakenUp)
 {
     const auto resident = [] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The TPU as a vendor's compiler and dispatch gives the results of the device, ahead of time and at
-// load, counts the same cycles, and stops when it is told to.
+// load, counts the same cycles, and stops on request.
 #include <gmock/gmock.h>
 #include <iterator>
 #include <set>
@@ -37,7 +37,7 @@ TEST_F(VendorTest, ResultsAndCyclesAreTheDevices)
         cycles.insert(first);
         destroy_graph(graph);
     }
-    // They are of the machine that was asked for.
+    // The cycles differ between machines.
     EXPECT_EQ(cycles.size(), std::size(kMachines));
 }
 
@@ -119,7 +119,7 @@ TEST_F(VendorTest, NodesThatAreLeftOutHaveAReason)
     destroy_graph(graph);
 }
 
-// The module has `number` instructions.
+// Makes a module of `number` instructions.
 Bytes make_idle_module(int number)
 {
     std::string text = ".version " + std::to_string(kIsaVersion) + "\n.host 64\n";
@@ -163,7 +163,7 @@ TEST_F(VendorTest, MetricsEnd)
     dispatch_.unload(module);
 }
 
-// Functions that a plug-in has from the archive would be called in place of the library's.
+// Functions that a plug-in contains from the archive would be called in place of the library's.
 TEST_F(VendorTest, APluginThatDoesNotSeeTheLibraryIsRefused)
 {
     for (const tengine_plugin_t* plugin : {tpu_compiler_plugin(), tpu_dispatch_plugin()}) {

@@ -25,23 +25,23 @@ class VendorTest : public ApiTest
     void SetUp() override;
     void TearDown() override;
 
-    // The tables below, until the end of the test.
+    // Registers the tables below, until the end of the test.
     void register_both();
 
-    // x, int8 of 1x4x8x8, through two convolutions of 3x3, with dequantisation, Tanh and
-    // quantisation between them, to y, int8 of 1x4x4x4; saved in `format`.
+    // Saves a model: x, int8 of 1x4x8x8, through two convolutions of 3x3, with dequantisation, Tanh
+    // and quantisation between them, to y, int8 of 1x4x4x4; in `format`.
     std::string save_model(const char* format);
 
-    // A prepared graph on `device`, then the CPU. Parts stay where they are taken.
+    // Returns a prepared graph on `device`, then the CPU. No part is pruned.
     static graph_t prepare(const std::string& path, const char* device,
                            const OptionValues& options = {});
-    // The results of a run with some input, always the same.
+    // Returns the results of a run with a fixed input.
     static Bytes run(graph_t graph);
-    // One letter a part, its device's last: U (TPU, CPU), N (TPU_PLUGIN).
+    // Returns one letter for each part, its device's last: U (TPU, CPU), N (TPU_PLUGIN).
     static std::string list_parts(graph_t graph);
-    // "cycles" of a part, -1 without.
+    // Returns "cycles" of a part, -1 without.
     static double count_cycles(graph_t graph, int part);
-    // The reason for the first node.
+    // Returns the reason for the first node.
     static std::string refusal(graph_t graph);
 
     std::string path(const std::string& name) const { return folder_ + "/" + name; }

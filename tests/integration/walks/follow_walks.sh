@@ -11,8 +11,8 @@ program=$3
 settings=$4
 pages='add-an-operator add-a-pass add-a-model-format add-a-kernel'
 
-# The build of an earlier run is kept; files keep their times, so that it compiles only changed
-# ones.
+# The build of an earlier run is kept; files keep their times, so that only changed ones are
+# compiled.
 mkdir -p "$work/tree/build/bin"
 cd "$work/tree"
 for entry in *; do
@@ -22,7 +22,7 @@ cp -Rp "$TENGINE/CMakeLists.txt" "$TENGINE/cmake" "$TENGINE/include" "$TENGINE/s
     "$TENGINE/3rdparty" .
 [ -e build/CMakeCache.txt ] || cp "$settings" build/CMakeCache.txt
 
-# The program is the one that is tested elsewhere, on the library that is built here.
+# The program is that of other tests, on the library that is built here.
 cat >build/bin/tengine <<END
 #!/bin/sh
 LD_LIBRARY_PATH='$work/tree/build' exec '$program' "\$@"
@@ -66,7 +66,7 @@ print_script() {
         /[^ ]/ { before = $0 }' "$TENGINE/docs/$1.md"
 }
 
-# The last output has the lines of standard input.
+# Checks that the last output has the lines of standard input.
 check_printed() {
     awk 'NR == FNR { wanted[++number] = $0; next }
          found < number && $0 == wanted[found + 1] { found++ }

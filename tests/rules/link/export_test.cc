@@ -25,7 +25,7 @@ TEST(Exports, AreWhatThePublicHeadersDeclare)
 {
     const Symbols symbols = symbols_of("-D", {TENGINE_SHARED_LIBRARY});
     std::set<std::string> declared = public_functions();
-    declared.erase("tengine_plugin");  // what the macro TENGINE_PLUGIN defines in a plug-in
+    declared.erase("tengine_plugin");  // defined in a plug-in by the macro TENGINE_PLUGIN
     EXPECT_GT(declared.size(), 200u);
     EXPECT_EQ(in_first_only(symbols.defined, declared), Names()) << "exported, not declared";
     EXPECT_EQ(in_first_only(declared, symbols.defined), Names()) << "declared, not exported";

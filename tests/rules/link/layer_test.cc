@@ -15,7 +15,7 @@ namespace {
 
 using Rooms = std::map<std::string, Symbols>;  // by folder below source/: "graph", "device/cpu"
 
-// Generated lists of the parts in the rooms: constants that rooms read, which name parts.
+// Generated lists of the parts in the rooms: constants that rooms read and that name parts.
 constexpr char kRegistry[] = "registry";
 
 bool may_use(const std::string& room, const std::string& other)
@@ -24,7 +24,7 @@ bool may_use(const std::string& room, const std::string& other)
            judge_include("source/" + room + "/a.c", other + "/b.h", false) == "";
 }
 
-// Symbols from elsewhere have no definition here.
+// Symbols of other libraries have no definition here.
 bool is_allowed(const Rooms& rooms, const std::string& room, const std::string& name)
 {
     bool is_ours = false;
@@ -36,7 +36,7 @@ bool is_allowed(const Rooms& rooms, const std::string& room, const std::string& 
     return !is_ours;
 }
 
-// "graph/node.c.o needs get_op_type", for all rooms.
+// Returns "graph/node.c.o needs get_op_type", for all rooms.
 std::vector<std::string> find_upward_calls(const Rooms& rooms)
 {
     const std::set<std::string> contract = public_functions();

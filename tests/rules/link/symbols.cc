@@ -12,7 +12,7 @@
 namespace tengine::rules {
 namespace {
 
-// Undefined, or weak and undefined.
+// Whether it is undefined, or weak and undefined.
 bool is_need(const std::string& type)
 {
     return type == "U" || type == "w" || type == "v";

@@ -19,10 +19,10 @@ struct Symbols
 // Reads the output of `nm -A -P -g`.
 Symbols read_symbols(const std::string& nm_output);
 
-// Runs nm on the files; fails the test when it cannot.
+// Runs nm on the files; fails the test if it cannot.
 Symbols symbols_of(const std::string& options, const std::vector<std::string>& files);
 
-// Functions that include/tengine/*.h declares with TENGINE_API.
+// Returns the functions that include/tengine/*.h declares with TENGINE_API.
 std::set<std::string> public_functions();
 
 }  // namespace tengine::rules

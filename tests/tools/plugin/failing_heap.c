@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// For LD_PRELOAD: allocation number FAIL_AT of the program fails, and with FAIL_ON set all after
-// it. Allocations are counted from main on: constructors, which no program can guard, are before
-// it. At the end the heap writes how many there were to the file FAIL_COUNT. It stands for the
-// functions by which the program's own malloc takes memory from glibc.
+// For LD_PRELOAD: allocation number FAIL_AT of the program fails, and with FAIL_ON set all later
+// ones. Allocations are counted from main on: earlier ones are in constructors, which no program
+// can guard. At the end the heap writes the number of allocations to the file FAIL_COUNT. It
+// replaces the functions by which the program's own malloc gets memory from glibc.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,7 +25,7 @@ static int counted_main(int argc, char** argv, char** environment)
     return program_main(argc, argv, environment);
 }
 
-// Starts the program in glibc.
+// glibc's function that starts the program.
 EXPORT int __libc_start_main(main_t* main, int argc, char** argv, void (*init)(void),
                              void (*fini)(void), void (*linker_fini)(void), void* stack_end)
 {

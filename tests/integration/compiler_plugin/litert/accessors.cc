@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A compiler plug-in of LiteRT with every function that one may define, which reads graphs with
-// every function there is for that, but those of operators.cc. It refuses the nodes of the test's
-// graph with the first thing that it found wrong, or with "as expected". For the chip "Miscounting"
-// it takes the product, and says of its result that there is a call too many.
+// every function for that, except those of operators.cc. It refuses the nodes of the test's graph
+// with the first fault that it found, or with "as expected". For the chip "Miscounting" it takes
+// the product, and reports one call too many for its result.
 #include <map>
 
 #include "litert/c/litert_common.h"
@@ -61,7 +61,7 @@ LiteRtStatus LiteRtGetNumCompilerPluginSupportedSocModels(LiteRtCompilerPlugin,
     return kLiteRtStatusOk;
 }
 
-// The second has no name: it is left out.
+// The second has no name, and is left out.
 LiteRtStatus LiteRtGetCompilerPluginSupportedSocModel(LiteRtCompilerPlugin, LiteRtParamIndex index,
                                                       const char** soc_model)
 {
@@ -169,7 +169,7 @@ void ReadInput(LiteRtTensor x)
     EXPECT_SO(!has_op);
 }
 
-// 0.25 and 7 for all of it.
+// The scale is 0.25 and the zero point 7 for the whole tensor.
 void ReadQuantisation(LiteRtTensor quantised, LiteRtTensor other)
 {
     LiteRtQuantizationTypeId id = kLiteRtQuantizationNone;
@@ -189,7 +189,8 @@ void ReadQuantisation(LiteRtTensor quantised, LiteRtTensor other)
     EXPECT_WRONG(LiteRtGetPerTensorQuantization(other, &one));
 }
 
-// 0.5 and 3, 0.125 and -4 for the two slices of the first dimension.
+// The scales are 0.5 and 0.125, the zero points 3 and -4, for the two slices of the first
+// dimension.
 void ReadQuantisationOfSlices(LiteRtTensor quantised)
 {
     LiteRtQuantizationTypeId id = kLiteRtQuantizationNone;
@@ -214,7 +215,7 @@ void ReadMul(LiteRtOp op)
     ReadQuantisation(InputOf(op, 1), InputOf(op, 0));
     first_buffer = BufferOf(InputOf(op, 1));
     EXPECT_SO(first_buffer > 0);
-    // The one that reads its result is the normalisation, as its first input.
+    // The reader of its result is the normalisation, as its first input.
     LiteRtParamIndex uses = 0, input = 9;
     LiteRtOp reader = nullptr;
     LiteRtOpCode code = kLiteRtOpCodeTflCustom;
@@ -226,7 +227,7 @@ void ReadMul(LiteRtOp op)
     EXPECT_SO(LiteRtGetTensorUse(OutputOf(op), 1, &reader, &input) == kLiteRtStatusErrorIndexOOB);
 }
 
-// A flexbuffer, by its offsets: the value of the only key of the root, a map.
+// Reads a flexbuffer by its offsets: the value of the only key of the root, a map.
 float ReadEpsilon(const uint8_t* bytes, int32_t size)
 {
     const uint8_t* root = bytes + size - 3;
@@ -328,7 +329,7 @@ void ReadClip(LiteRtOp op)
     EXPECT_SO(*litert::Op(op).CustomCode() == "Clip");
 }
 
-// "found": NonZero of "x"; nothing is known about its result's shape.
+// "found": NonZero of "x"; its result's shape is unknown.
 void ReadNonZero(LiteRtOp op)
 {
     LiteRtTensorTypeId type_id = kLiteRtRankedTensorType;
@@ -464,7 +465,7 @@ LiteRtStatus LiteRtGetNumCompiledResultCalls(LiteRtCompiledResult compiled_resul
     return kLiteRtStatusOk;
 }
 
-// ---- not asked for, since calls are too many ----
+// ---- not called, since too many calls are reported ----
 
 LiteRtStatus LiteRtCompiledResultNumByteCodeModules(LiteRtCompiledResult, LiteRtParamIndex*)
 {

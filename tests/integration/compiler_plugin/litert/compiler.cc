@@ -138,7 +138,7 @@ class Writer
         return kLiteRtStatusOk;
     }
 
-    // A constant is set where it is first used.
+    // A constant is set at its first use.
     int RegisterOf(const litert::Tensor& tensor)
     {
         const auto found = registers_.emplace(tensor.Get(), static_cast<int>(registers_.size()));

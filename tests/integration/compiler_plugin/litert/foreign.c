@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plug-in that, by its functions, was built for LiteRT itself: of generation A, which calls
-// LiteRT's library; of B, which is given the functions of it; or one that has the library inside.
+// LiteRT's library; of B, which gets its functions as a table; or one that contains the library.
 #include <stddef.h>
 
 #include "tengine/plugin.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A compiler plug-in of LiteRT that takes nothing, and refuses each operator with its description
-// in LiteRT's interface: "LeakyRelu 98 of 1 alpha 0.25", with the number of the code and how many
-// inputs there are, or "Custom Celu".
+// A compiler plug-in of LiteRT that takes no node, and refuses each operator with its description
+// in LiteRT's interface: "LeakyRelu 98 of 1 alpha 0.25", with the number of the code and of inputs,
+// or "Custom Celu".
 #include <cstdarg>
 #include <cstdio>
 
@@ -100,7 +100,7 @@ const char* NameOf(LiteRtOpCode code)
     return "unknown";
 }
 
-// Other numbers that nothing else here uses.
+// Numbers that nothing else here uses.
 static_assert(kLiteRtStatusErrorUnsupportedOpShapeInferer == 5000);
 static_assert(kLiteRtStatusErrorShapeInferenceFailed == 5001);
 static_assert(kLiteRtElementTypeFloat8E4M3FN == 22 && kLiteRtElementTypeFloat8E5M2 == 23);
@@ -126,7 +126,7 @@ void Write(const char* format, ...)
     text += part;
 }
 
-// An option, which operators of other codes have not.
+// Reads an option, which operators of other codes lack.
 template <class Value>
 void WriteOption(LiteRtOp op, const char* format, LiteRtStatus (*function)(LiteRtOp, Value*))
 {
@@ -184,7 +184,7 @@ LiteRtStatus LiteRtCompilerPluginPartition(LiteRtCompilerPlugin, const char*,
     return kLiteRtStatusOk;
 }
 
-// ---- it compiles nothing ----
+// ---- the plug-in compiles nothing ----
 
 LiteRtStatus LiteRtCompilerPluginCompile(LiteRtCompilerPlugin, const char*, LiteRtModel,
                                          LiteRtCompiledResult*)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plug-in that brings the custom operator com.example.Mask of layout_test.cc.
+// A plug-in with the custom operator com.example.Mask of layout_test.cc.
 #include "../mask.h"
 #include "tengine/custom_op.h"
 #include "tengine/plugin.h"

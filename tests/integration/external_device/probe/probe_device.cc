@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device in C++ that takes no operator. It builds only when each of the seven variables of its
-// CMakeLists.txt has arrived at the compiler and the linker.
+// A device in C++ that takes no operator. It builds only if each of the seven variables of its
+// CMakeLists.txt has reached the compiler and the linker.
 #include <climits>
 
 #include "probe_library.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces malloc and its kin by functions that look at the caller and hand over to glibc. A block
-// that belongs to the libraries ends with a mark, by which it is known when it is freed.
+// Replaces malloc and its kin by functions that determine the caller and call glibc's. A block that
+// belongs to the libraries ends with a mark, by which it is recognised when it is freed.
 #include "heap.h"
 
 #include <link.h>
@@ -60,7 +60,7 @@ struct Walk
     int most_frames;
 };
 
-// The frames from the allocation to where the libraries were called.
+// Collects the frames from the allocation to the call of the libraries.
 _Unwind_Reason_Code visit_frame(_Unwind_Context* context, void* walk)
 {
     auto* self = static_cast<Walk*>(walk);
@@ -90,7 +90,7 @@ bool is_theirs(const void* caller)
            (has(languages, address) && walk_stack(kMostLanguageFrames).is_theirs);
 }
 
-// The ways of the recorded allocations, by number.
+// The call stacks of the recorded allocations, by number.
 constexpr size_t kMostRecorded = 1 << 15;
 constexpr int kRecordedFrames = 14;
 std::array<uint64_t, kMostRecorded> ways;
@@ -105,7 +105,7 @@ void record(long number)
 
 // ---- what becomes of it ----
 
-// Whether the allocation is to be made.
+// Whether the allocation may proceed.
 bool begin_allocation()
 {
     const long number = ++allocations;
@@ -143,7 +143,7 @@ bool unmark(void* block)
     return true;
 }
 
-// The size of a block with a mark. A size too large for any heap stays as it is.
+// Returns the size of a block with a mark. A size too large for any heap is unchanged.
 size_t with_mark(size_t size)
 {
     return size > PTRDIFF_MAX - sizeof kMark ? size : size + sizeof kMark;
@@ -270,11 +270,11 @@ void* realloc(void* memory, size_t size)
     if (is_new && !begin_allocation()) return nullptr;
     const bool was_marked = unmark(memory);
     void* moved = __libc_realloc(memory, is_new ? with_mark(size) : size);
-    if (!moved && was_marked && size > 0) mark(memory);  // the old block is still there
+    if (!moved && was_marked && size > 0) mark(memory);  // the old block still exists
     return is_new ? mark(moved) : moved;
 }
 
-// The disk takes longer than all else.
+// The disk would take longer than everything else.
 int fsync(int)
 {
     return 0;
@@ -311,7 +311,7 @@ int posix_memalign(void** out_memory, size_t alignment, size_t size)
 
 }  // extern "C"
 
-// The C++ library's own would be the caller of malloc, whoever called it.
+// The C++ library's own operators would be the caller of malloc, for every caller.
 void* operator new(size_t size)
 {
     void* block = allocate(__builtin_return_address(0), size);

@@ -55,7 +55,7 @@ void complain(const std::string& of, long number, const std::string& what)
 
 // ---- one failure ----
 
-// The message of work(); "" when it succeeds.
+// Returns the message of work(); "" if it succeeds.
 std::string attempt(const std::function<void()>& work)
 {
     try {
@@ -71,8 +71,8 @@ bool names_memory(const std::string& sentence)
     return sentence.find("memory") != std::string::npos;
 }
 
-// ONNX Runtime has its own words for a session whose provider could not look at the model; ours are
-// in the log.
+// ONNX Runtime has its own message for a session whose provider could not read the model; tengine's
+// is in the log.
 void check_words(const Setting& setting, const std::string& said, const std::string& of,
                  long number)
 {
@@ -81,12 +81,12 @@ void check_words(const Setting& setting, const std::string& said, const std::str
     if (std::none_of(logged.begin(), logged.end(), names_memory)) complain(of, number, said);
 }
 
-// Whether `work` came to the allocation that fails.
+// Does the work; whether it reached the allocation that fails.
 using Work = std::function<void(const std::string& of, long number)>;
 
 void fail_once(const std::string& of, const Work& work, long number, bool lasting)
 {
-    // A run may leave something for the next one; a leak is left by each.
+    // A run may leave something for the next one; every run leaves a leak.
     constexpr int kRuns = 3;
     long left = 1;
     for (int i = 0; i < kRuns && left > 0; ++i) {
@@ -100,10 +100,10 @@ void fail_once(const std::string& of, const Work& work, long number, bool lastin
     if (left > 0) complain(of, number, std::to_string(left) + " blocks leak");
 }
 
-// Each allocation that is made in another way than all before.
+// Fails each allocation with a new call stack.
 void fail_each(const std::string& name, const Work& work)
 {
-    work(name, 0);  // it leaves what is made once
+    work(name, 0);  // creates objects that exist once
     begin_recording();
     work(name, 0);
     const std::vector<long> numbers = end_recording();
@@ -139,7 +139,7 @@ struct Run
     std::vector<Tensor> inputs, outputs;
 };
 
-// Whether results are equal as far as bf16 tells.
+// Whether results are equal within the precision of bf16.
 bool are_close(const std::vector<Tensor>& a, const std::vector<Tensor>& b)
 {
     const Difference difference = measure(a[0], b[0]);
@@ -238,7 +238,7 @@ int run(const std::vector<std::string>& words)
                                              words[i].substr(words[i].find('=') + 1));
     setting.request.level = ORT_DISABLE_ALL;
     fs::create_directories(setting.folder);
-    // It stays loaded, and each of its libraries where it is.
+    // The library stays loaded at the same address.
     if (!dlopen(words[1].c_str(), RTLD_NOW)) throw Failure(dlerror());
     if (!watch_heap_of({kProviderLibrary, kLibrary})) throw Failure("the libraries are not loaded");
     fail_each("registration",

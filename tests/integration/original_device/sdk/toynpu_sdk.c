@@ -109,7 +109,7 @@ static float at(const struct tensor* tensor, int n, int c, int y, int x)
     return tensor->values[((n * shape[1] + c) * shape[2] + y) * shape[3] + x];
 }
 
-// One result of a convolution: batch n, channel k, at (y, x).
+// Returns one result of a convolution: batch n, channel k, at (y, x).
 static float convolve(const struct tensor* input, const struct tensor* weight,
                       const toynpu_conv* conv, int n, int k, int y, int x)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plug-in exports a function; this one has a description of that name.
+// A plug-in exports a function; this one exports data of that name.
 #include "tengine/plugin.h"
 
 extern TENGINE_API const struct tengine_plugin_description tengine_plugin;

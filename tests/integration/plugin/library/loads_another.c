@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plug-in whose init loads another one of its folder, and has nothing of its own.
+// A plug-in whose init loads another one of its folder, and registers nothing itself.
 #include <string.h>
 
 #include "tengine/plugin.h"

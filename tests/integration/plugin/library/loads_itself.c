@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plug-in whose init loads the plug-in again, by its path and under ever new names.
+// A plug-in whose init loads the plug-in again, by its path and under new names.
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plug-in that brings the custom operator com.example.Double: y = 2x, for floats.
+// A plug-in with the custom operator com.example.Double: y = 2x, for floats.
 #include "tengine/custom_op.h"
 #include "tengine/plugin.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A device in a plug-in, on the public headers only: it takes Neg and Abs in fp32 and computes them
-// with code of its own, louder by 1000 than they should be so that a test sees who did it.
+// with its own code, 1000 too large so that a test can tell where they were computed.
 #include <math.h>
 #include <string.h>
 
@@ -56,7 +56,7 @@ static int release_device(struct device* device)
     return 0;
 }
 
-// One node a part: results between nodes of a part have no memory.
+// Each part has one node: results between nodes of a part have no memory.
 static int describe(struct device* device, struct vector* allowed_ops, struct vector* blocked_ops,
                     struct vector* precision)
 {
@@ -90,7 +90,7 @@ int shout_init_fails(void)
     return -1;
 }
 
-// It fails after it has registered its device.
+// Fails after it has registered its device.
 int shout_init_fails_late(void)
 {
     shout_init();

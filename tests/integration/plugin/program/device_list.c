@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the devices there are. The library is in the program: the loader of one with the rights of
-// another user looks for none beside it.
+// Prints the devices. The library is linked statically: for a program with the rights of another
+// user the loader does not search its folder.
 #include <stdio.h>
 
 #include "tengine/c_api.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plug-in that is compiled against the headers of several versions (CMakeLists.txt): today's,
-// those of ABI 1 as it was published, shorter and longer tables than these, and another major
-// version. Its device, named PLUGIN_NAME, computes Abs and adds 1000 so that a test sees who did
-// it.
+// A plug-in that is compiled against the headers of several versions (CMakeLists.txt): the present
+// ones, those of ABI 1 as it was published, shorter and longer tables than these, and another major
+// version. Its device, named PLUGIN_NAME, computes Abs and adds 1000 so that a test can tell where
+// it was computed.
 #include <math.h>
 #include <stdlib.h>
 
@@ -58,7 +58,7 @@ static int describe(struct device* device, struct vector* allowed_ops, struct ve
 }
 
 #ifdef HAS_FIRST_SAVE
-// It has the parameters of ABI 1.0, where it is not called.
+// It has the parameters of ABI 1.0, and must not be called.
 static int save(struct device* device, struct subgraph* subgraph, void** out_data, size_t* out_size)
 {
     (void)device, (void)subgraph, (void)out_data, (void)out_size;
@@ -81,7 +81,7 @@ static struct interface interface = {.init = init,
                                      .run = run,
                                      .post_run = post_run,
                                      .release_device = release_device};
-// Bytes that the library must not take for members of the table in front of them.
+// Bytes that the library must not read as members of the preceding table.
 static const unsigned char after_interface[256] = {0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a};
 static struct allocator allocator = {.describe = describe};
 static const unsigned char after_allocator[256] = {0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a};
@@ -100,7 +100,7 @@ static int stop(void)
     return unregister_device(&device);
 }
 
-// Tengine's way in.
+// The entry of Tengine's convention.
 TENGINE_API int start_versioned(void);
 TENGINE_API int start_versioned(void)
 {

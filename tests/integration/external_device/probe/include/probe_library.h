@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands for a vendor's library.
+// Represents a vendor's library.
 #pragma once
 
 #ifdef __cplusplus

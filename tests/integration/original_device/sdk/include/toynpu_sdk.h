@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands for a vendor's library: networks of three operators on planes of floats, which a "chip"
-// runs. Functions return 0 or an id, negative when the chip cannot.
+// Represents a vendor's library: networks of three operators on planes of floats, which a "chip"
+// runs. Functions return 0 or an id, negative if the chip cannot do it.
 #pragma once
 
 #ifdef __cplusplus
@@ -20,9 +20,10 @@ typedef struct toynpu_conv
 toynpu_net* toynpu_create(void);
 void toynpu_destroy(toynpu_net* net);
 
-// A tensor of `shape` {batch, channels, height, width}; `values` NULL: it is computed or written.
+// Adds a tensor of `shape` {batch, channels, height, width}; `values` NULL: it is computed or
+// written.
 int toynpu_add_tensor(toynpu_net* net, const int shape[4], const float* values);
-// bias -1: none. Groups and dilations there are not.
+// bias -1: none. Groups and dilations are not supported.
 int toynpu_add_conv(toynpu_net* net, int input, int weight, int bias, int output,
                     const toynpu_conv* conv);
 int toynpu_add_relu(toynpu_net* net, int input, int output);
