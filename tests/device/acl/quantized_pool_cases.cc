@@ -43,7 +43,7 @@ QuantizedCase make_mean(const Pool& pool, float x_scale, float y_scale, int x_ze
     for (const int64_t size : pool.kernel)
         values *= size;
     if (x_scale == y_scale && values % 2 == 0) made.ties = 1 / static_cast<double>(values);
-    if (pool.has_border) made.refusal = "windows at the border hold fewer values";
+    if (pool.has_border) made.refusal = "windows at the edge have fewer values";
     return made;
 }
 

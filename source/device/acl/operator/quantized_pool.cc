@@ -66,7 +66,7 @@ bool build_average_pool(Builder& builder)
         if (axis.dilation != 1) return builder.refuse_value("dilations", axis.dilation, "1");
         if (!is_even(axis, counts_padding))
             return builder.refuse(IR_REASON_ATTRIBUTE, "pads", "",
-                                  "windows at the border hold fewer values; ACL rounds means "
+                                  "windows at the edge have fewer values; ACL rounds means "
                                   "correctly only for windows of one size");
     }
     return add_mean(builder, image);
