@@ -12,7 +12,7 @@
 
 namespace tengine::tools {
 
-// GoogleTest shows a parameter so.
+// Prints the name by which GoogleTest shows a parameter.
 void PrintTo(const Case& of, std::ostream* stream);
 
 }  // namespace tengine::tools
@@ -21,11 +21,11 @@ namespace tengine::cpu {
 
 using OperatorNames = std::set<std::string>;
 
-// The cases of these operators that there are in the type, behind no convolution.
+// Returns the cases of these operators that exist in the type and have no convolution before them.
 std::vector<tools::Case> choose_cases(const std::vector<tools::Case>& all,
                                       const OperatorNames& operators, int data_type);
 
-// "Conv_1x3x7x7_c4x3x3x3_pads_1_1_1_1": the name in letters, digits and underscores.
+// Returns the name in letters, digits and underscores: "Conv_1x3x7x7_c4x3x3x3_pads_1_1_1_1".
 std::string test_name(const testing::TestParamInfo<tools::Case>& info);
 
 // Expects of each operator that a fast kernel takes one of its cases in the type.
