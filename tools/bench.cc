@@ -200,8 +200,8 @@ void add_bench_command(CommandLine* line)
         .value_name("LIST");
     command
         .add_option("--shapes", &options->shapes,
-                    "Shapes that the inputs take in turns, separated by commas: shows what "
-                    "preparing for the first, a new and a known one takes")
+                    "Shapes that the inputs take in turns, separated by commas: shows the "
+                    "times to prepare for the first, a new and a known one")
         .separated_by_commas()
         .value_name("LIST");
     add_core_options(&command, &options->measure.common);

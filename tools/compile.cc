@@ -212,8 +212,8 @@ std::string names_text(const std::vector<std::string>& names)
     const std::string place = target.empty() ? "" : " for target '" + target + "'";
     throw Failure(options.output + ": not written, for there is nothing to keep" + place +
                   ": none of " + names_text(list_devices(options)) +
-                  " took a part of the model and can save what it compiles; --allow-empty writes "
-                  "the file all the same");
+                  " took a part of the model and can save it compiled; --allow-empty writes the "
+                  "file all the same");
 }
 
 std::vector<Outcome> compile_targets(const CompileOptions& options,
@@ -290,13 +290,13 @@ void add_compile_command(CommandLine* line)
     command
         .add_option("--target", &options->targets,
                     "Options of devices that only this target has, such as TPU.config=edge.json; "
-                    "may be repeated: the file then has what devices compile for each")
+                    "may be repeated: the file then has the compiled parts of each")
         .value_name("KEY=VALUE[,KEY=VALUE]...")
         .repeatable()
         .checked_by(judge_target);
     add_integer_io_option(&command, &options->has_integer_io);
     command.add_flag("--no-host", &options->without_host,
-                     "Leave out what the CPU compiles, which is for processors like this "
+                     "Leave out the CPU's compiled parts, which are for processors like this "
                      "machine's (option model.keep_host_parts)");
     command.add_flag("--allow-empty", &options->may_be_empty,
                      "Write the file, and exit with status 0, also where a target's devices took "

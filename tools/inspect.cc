@@ -304,7 +304,7 @@ void add_inspect_command(CommandLine* line)
 {
     const auto options = std::make_shared<InspectOptions>();
     Command command =
-        line->add_command("inspect", "Show what a model needs and which device runs what");
+        line->add_command("inspect", "Show the needs of a model and the device of each operator");
     command.add_option("MODEL", &options->model, "Model file, such as net.onnx").required();
     add_placement_options(&command, &options->common);
     add_threads_option(&command, &options->threads);

@@ -190,7 +190,7 @@ std::string man_page(const CommandDescription& program, const CommandDescription
         text += ".TP\n\\fB" + roff(command_name(command)) + "\\fR\n" + roff(command.help) + "\n";
     text += paragraphs("ARGUMENTS", page, true) + paragraphs("OPTIONS", page, false);
     text +=
-        ".SH EXIT STATUS\n0: success; 1: failure, or an output differs from what was expected; 2: "
+        ".SH EXIT STATUS\n0: success; 1: failure, or an output differs from the expected one; 2: "
         "invalid command line.\n";
     return text + other_pages(program, page);
 }
@@ -200,13 +200,13 @@ std::string markdown_page(const CommandDescription& program)
     std::string text = "# The command line\n\nThe output of `" + program.name +
                        " <command> --help`. This page is generated: `" + program.name +
                        " manual DIR` writes it to `DIR/cli.md`, beside the man pages.\n\n" +
-                       "| command | what it does |\n|---|---|\n";
+                       "| command | purpose |\n|---|---|\n";
     for (const CommandDescription& command : program.commands)
         text += "| [`" + command_name(command) + "`](#" + page_name(command) + ") | " +
                 markdown_text(command.help) + " |\n";
     text +=
         "\nThe exit status is 0 on success, 1 when the command failed or an output differs from "
-        "what was expected, and 2 when the command line is invalid.\n";
+        "the expected one, and 2 when the command line is invalid.\n";
     for (const CommandDescription& command : program.commands)
         text += markdown_command(command);
     return text;

@@ -261,7 +261,7 @@ TEST_F(QuantizeMisuse, WhatIsNotFiniteStaysInFloat)
     const Finished finished =
         run({"quantize", model, "--random", "2", "-o", out, "--table", table, "--json", report});
     ASSERT_EQ(finished.status, 0) << finished.errors;
-    EXPECT_THAT(finished.output, HasSubstr("\nin float    what reads or computes tensors with "
+    EXPECT_THAT(finished.output, HasSubstr("\nin float    nodes that read or compute tensors with "
                                            "values that are not finite: log and 1 more\n"));
     const json told = json::parse(std::ifstream(report));
     EXPECT_EQ(told["not_finite"], json({"log", "lowest"}));

@@ -159,9 +159,10 @@ TEST(Terminal, CtrlCPrintsWhatHasBeenVerified)
 {
     const Finished finished = run_on_terminal({"verify", "--device", "CPU"}, {200, " left"});
     EXPECT_EQ(finished.status, -SIGINT);
-    EXPECT_THAT(finished.output,
-                testing::AllOf(HasSubstr("interrupted: what was not reached is not verified"),
-                               HasSubstr("operator")));
+    EXPECT_THAT(
+        finished.output,
+        testing::AllOf(HasSubstr("interrupted: the cases that were not reached are not verified"),
+                       HasSubstr("operator")));
 }
 
 TEST(Terminal, CtrlCPrintsAndWritesWhatHasBeenMeasured)

@@ -307,7 +307,8 @@ void add_range_options(Command* command, CommandOptions* options, const CommandO
         .value_name("LIST");
     command
         ->add_option("--activations", &options->activations,
-                     "Type of what nodes compute, int8 or uint8 (default: uint8 in an ONNX file, "
+                     "Type of the tensors that nodes compute, int8 or uint8 (default: uint8 in an "
+                     "ONNX file, "
                      "int8 in a tmfile)")
         .excludes(dynamic)
         .value_name("T");
@@ -338,8 +339,8 @@ void add_quantize_command(CommandLine* line)
         .value_name("OUT");
     const CommandOption dynamic = command.add_flag(
         "--dynamic", &options->dynamic,
-        "Quantise what MatMul and Gemm read in each run, to the range that it has then; only "
-        "weights are quantised beforehand. Needs no samples");
+        "Quantise the first input of MatMul and Gemm in each run, to the range that it has then; "
+        "only weights are quantised beforehand. Needs no samples");
     command
         .add_option(
             "--table", &options->table,

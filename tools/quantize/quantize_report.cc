@@ -59,7 +59,7 @@ void print_chosen(const std::vector<ChosenNode>& chosen)
 void print_not_finite(const std::set<std::string>& tensors)
 {
     std::printf(
-        "\nin float    what reads or computes tensors with values that are not finite: %s%s\n",
+        "\nin float    nodes that read or compute tensors with values that are not finite: %s%s\n",
         tensors.begin()->c_str(),
         tensors.size() > 1 ? (" and " + std::to_string(tensors.size() - 1) + " more").c_str() : "");
 }

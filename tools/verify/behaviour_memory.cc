@@ -92,7 +92,7 @@ Outcome check_memory(const Target& target, const TypedCase& specimen)
         growth.look(before, last);
     }
     if (growth.told)
-        return failed(growth_text("what the graph says it holds", first.told, last.told));
+        return failed(growth_text("the memory that the graph reports", first.told, last.told));
     if (growth.heap) return failed(growth_text("the heap", first.heap, last.heap));
     if (growth.resident) return failed(growth_text("the process", first.resident, last.resident));
     return passed();

@@ -245,7 +245,7 @@ void compare_factor(const std::string& op, int type, int64_t terms, const Tensor
     if (share <= 1 || !agreement->agrees) return;
     agreement->agrees = false;
     agreement->detail = "output " + std::to_string(output) + " is " + number_text(1 + factor) +
-                        " times what is expected, within " + number_text(limit);
+                        " times the expected one, within " + number_text(limit);
 }
 
 bool is_moved_only(int data_type)

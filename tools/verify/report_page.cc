@@ -54,14 +54,14 @@ constexpr Explained kChecks[] = {
     {"values", "results, within the bounds of the arithmetic of those of plain kernels"},
     {"layers", "each layer of the model alone, with the values it has in the model"},
     {"determinism", "the same inputs give the same bytes, run after run and in another graph"},
-    {"misuse", "calls in a wrong order are refused, and what comes after them works"},
+    {"misuse", "calls in a wrong order are refused, and the calls after them work"},
     {"reshape", "prepared for other shapes and back, the bytes of a new graph"},
     {"memory", "nothing grows from one preparation to the next"},
     {"allocation", "a run takes nothing from the heap"},
     {"threads", "two and four threads give the bytes of one"},
     {"races", "graphs on several threads at once give the bytes they give alone"},
     {"async", "runs in flight give the bytes of runs one by one"},
-    {"faults", "what is refused has a reason, and the CPU goes on"},
+    {"faults", "a refusal has a reason, and the CPU goes on"},
 };
 
 std::string escaped(const std::string& text)
@@ -147,7 +147,7 @@ std::string summary(const Verification& report)
                 element("td", "number", std::to_string(counts.skipped)) + "</tr>\n";
     }
     if (rows.empty()) return "";
-    return "<h2>Checks</h2>\n<table><tr><th>check</th><th>what it looks at</th><th>passed</th>"
+    return "<h2>Checks</h2>\n<table><tr><th>check</th><th>subject</th><th>passed</th>"
            "<th>failed</th><th>skipped</th></tr>\n" +
            rows + "</table>\n";
 }

@@ -152,7 +152,8 @@ void verify(const VerifyOptions& options)
     try {
         (is_model ? check_model : check_everything)(options, &report);
     } catch (const Interrupted&) {
-        std::fprintf(stderr, "tengine: interrupted: what was not reached is not verified\n");
+        std::fprintf(stderr,
+                     "tengine: interrupted: the cases that were not reached are not verified\n");
     }
     if (!options.manifest.empty())
         write_json(options.manifest, {{"version", 1},
@@ -222,7 +223,7 @@ void add_verify_command(CommandLine* line)
 {
     const auto options = std::make_shared<VerifyOptions>();
     Command command = line->add_command(
-        "verify", "Check that a device computes what it claims to, against plain kernels");
+        "verify", "Check the operators that a device claims against plain kernels");
     add_target_options(&command, &options->target);
     command
         .add_option("--only", &options->only,
@@ -232,7 +233,7 @@ void add_verify_command(CommandLine* line)
     add_layer_options(&command, &options->layers);
     command
         .add_option("--manifest", &options->manifest,
-                    "File to write what the device claims to; - for standard output")
+                    "File to write the claims of the device to; - for standard output")
         .value_name("FILE");
     command
         .add_option("--json", &options->json, "File to write the report to; - for standard output")
