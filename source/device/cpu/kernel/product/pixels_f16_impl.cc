@@ -36,7 +36,7 @@ struct HalfPart
 #include <hwy/highway.h>
 // clang-format on
 
-#include "device/cpu/kernel/product/pixel_copy-inl.h"
+#include "device/cpu/kernel/product/pixel_block-inl.h"
 #include "device/cpu/kernel/vector/elements-inl.h"
 #include "device/cpu/kernel/vector/lanes-inl.h"
 
@@ -163,70 +163,61 @@ HWY_INLINE void store_half_sums(const HalfPixels& conv, const HalfRun& run, cons
 }
 
 // A panel, or a part of its depth, on all rows of a block.
+template <class T>
 struct HalfProduct
 {
-    GroupTile tile;
-    bool is_few;   // of the rows that multiply_few_halves() takes
-    bool is_last;  // sums become results
-    bool rounds;   // then they do in the tile
-    float* sums;   // for the part after it, and from that before; null: there is one part
-    int64_t width, columns;
-    int64_t at;  // the first result, an element of the output
-};
+    HWY_INLINE HalfProduct(const HalfPixels& pixels, const HalfRun& operands,
+                           const PixelBlock& block, int64_t number, float* tile_sums)
+        : conv(pixels),
+          run(operands),
+          width(conv.panel_width(number)),
+          columns(std::min(width, conv.output_channels - number * conv.format.columns))
+    {
+        const char* panel = block.packed + conv.panel_at(number);
+        tile = find_first_tile(conv, block, number);
+        tile.sums = reinterpret_cast<int32_t*>(tile_sums);
+        tile.start = reinterpret_cast<const int32_t*>(panel);
+        tile.weights = panel + width * int64_t{sizeof(float)};
+        rounds = conv.format.rounds && columns == width && !needs_activation_pass(*run.fusion);
+        is_few = conv.part_elements > 0 && block.lines == 1 && block.pixels <= kFewHalfRows;
+    }
 
-// Ends the tasks of a block's first tile: to prefetch the next weights, and to widen its own.
-HWY_INLINE void forget_first_tile(GroupTile& tile)
-{
-    tile.ahead = nullptr;
-    if (tile.kept) tile.weights = reinterpret_cast<const char*>(tile.kept);
-    tile.kept = nullptr;
-}
+    HWY_INLINE void begin_line(int64_t row)
+    {
+        if (sums) tile.sums = reinterpret_cast<int32_t*>(sums + row * width);
+        if (tile.start_step > 0) tile.start = tile.sums;
+    }
 
-// A line of a block, its first result `at`.
-template <class T>
-HWY_INLINE void multiply_half_line(const HalfPixels& conv, HalfProduct& product, const HalfRun& run,
-                                   int64_t pixels, int64_t at)
-{
-    GroupTile& tile = product.tile;
-    while (pixels > 0) {
-        // As equal as may be: low tiles wait for their sums.
-        const int64_t tiles = divide_up(pixels, conv.tile_rows);
-        const int64_t rows = divide_up(pixels, tiles);
-        const HalfSums sums = {reinterpret_cast<float*>(tile.sums), product.width, rows,
-                               product.columns};
+    HWY_INLINE void multiply(int64_t rows, int64_t at)
+    {
+        const HalfSums made = {reinterpret_cast<float*>(tile.sums), width, rows, columns};
         HalfResults results;
-        if (product.is_last && product.rounds) {
-            results = describe_half_results(conv, run, sums, at);
+        if (is_last && rounds) {
+            results = describe_half_results(conv, run, made, at);
             tile.results = &results;
         }
-        if (product.is_few || tile.kept)
+        if (is_few || tile.kept)
             widen_and_multiply_halves(conv.data_type, tile, rows);
         else
             conv.format.multiply(tile, rows);
-        if (product.is_last && !product.rounds) store_half_sums<T>(conv, run, sums, at);
-        tile.input += rows * tile.input_step;
+        if (is_last && !rounds) store_half_sums<T>(conv, run, made, at);
         tile.start += rows * tile.start_step;
-        if (product.sums) tile.sums += rows * product.width;
-        forget_first_tile(tile);
-        at += rows * conv.output_step;
-        pixels -= rows;
+        if (sums) tile.sums += rows * width;
+        // The first tile also prefetched the next weights, and widened its own.
+        tile.ahead = nullptr;
+        if (tile.kept) tile.weights = reinterpret_cast<const char*>(tile.kept);
+        tile.kept = nullptr;
     }
-}
 
-template <class T>
-HWY_INLINE void multiply_half_lines(const HalfPixels& conv, HalfProduct& product,
-                                    const HalfRun& run, const PixelBlock& block)
-{
-    const char* input = product.tile.input;
-    for (int64_t line = 0; line < block.lines; ++line) {
-        product.tile.input = input + line * block.line_step;
-        const int64_t done = line * block.pixels * product.width;
-        if (product.sums) product.tile.sums = reinterpret_cast<int32_t*>(product.sums + done);
-        if (product.tile.start_step > 0) product.tile.start = product.tile.sums;
-        multiply_half_line<T>(conv, product, run, block.pixels,
-                              product.at + line * conv.line_pixels * conv.output_step);
-    }
-}
+    const HalfPixels& conv;
+    const HalfRun& run;
+    const int64_t width, columns;
+    GroupTile tile;
+    bool rounds;            // accumulators become results in the tile
+    bool is_few;            // of the rows that widen_and_multiply_halves() takes
+    bool is_last = true;    // accumulators become results
+    float* sums = nullptr;  // for the part after it, and from that before; null: there is one part
+};
 
 HWY_INLINE bool find_next_part(const HalfPixels& conv, HalfPart* part)
 {
@@ -248,8 +239,8 @@ HWY_INLINE bool find_next_part(const HalfPixels& conv, HalfPart* part)
 
 // The same for each part of the depth, whose weights are widened.
 template <class T>
-HWY_INLINE void multiply_widened_panel(const HalfPixels& conv, HalfProduct& product,
-                                       const HalfRun& run, const PixelBlock& block)
+HWY_INLINE void multiply_widened_panel(const HalfPixels& conv, const PixelBlock& block, int64_t at,
+                                       HalfProduct<T>& product)
 {
     const char *input = product.tile.input, *weights = product.tile.weights;
     if (conv.sum_bytes() > 0)
@@ -268,7 +259,7 @@ HWY_INLINE void multiply_widened_panel(const HalfPixels& conv, HalfProduct& prod
         product.tile.groups = part.length;
         product.is_last = part.is_last;
         if (!part.is_first) product.tile.start_step = product.width;
-        multiply_half_lines<T>(conv, product, run, block);
+        multiply_lines(conv, block, at, product);
     }
 }
 
@@ -280,26 +271,12 @@ HWY_INLINE void multiply_half_panels(const HalfPixels& conv, const HalfRun& run,
     constexpr int64_t kMostRows = 16, kMostColumns = 64;
     HWY_ALIGN float sums[kMostRows * kMostColumns];
     for (int64_t i = first; i < last; ++i) {
-        const char* panel = block.packed + conv.panel_at(i);
-        const int64_t column = i * conv.format.columns;
-        HalfProduct product = {};
-        GroupTile& tile = product.tile;
-        tile = find_first_tile(conv, block, i);
-        tile.sums = reinterpret_cast<int32_t*>(sums);
-        product.is_last = true;
-        product.width = conv.panel_width(i);
-        product.columns = std::min(product.width, conv.output_channels - column);
-        tile.start = reinterpret_cast<const int32_t*>(panel);
-        tile.weights = panel + product.width * int64_t{sizeof(float)};
-        product.rounds = conv.format.rounds && product.columns == product.width &&
-                         !needs_activation_pass(*run.fusion);
-        product.at = block.output + column;
-        const bool widens = conv.part_elements > 0;
-        product.is_few = widens && block.lines == 1 && block.pixels <= kFewHalfRows;
-        if (widens && !product.is_few)
-            multiply_widened_panel<T>(conv, product, run, block);
+        HalfProduct<T> product(conv, run, block, i, sums);
+        const int64_t at = block.output + i * conv.format.columns;
+        if (conv.part_elements > 0 && !product.is_few)
+            multiply_widened_panel(conv, block, at, product);
         else
-            multiply_half_lines<T>(conv, product, run, block);
+            multiply_lines(conv, block, at, product);
     }
 }
 

@@ -13,7 +13,7 @@
 #include <hwy/highway.h>
 // clang-format on
 
-#include "device/cpu/kernel/product/pixel_copy-inl.h"
+#include "device/cpu/kernel/product/pixel_block-inl.h"
 #include "device/cpu/kernel/product/tile/tile_f32-inl.h"
 
 HWY_BEFORE_NAMESPACE();

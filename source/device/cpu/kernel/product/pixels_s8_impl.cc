@@ -23,7 +23,7 @@
 #include <hwy/highway.h>
 // clang-format on
 
-#include "device/cpu/kernel/product/pixel_copy-inl.h"
+#include "device/cpu/kernel/product/pixel_block-inl.h"
 #include "device/cpu/kernel/product/store_s8-inl.h"
 #include "device/cpu/kernel/vector/lanes-inl.h"
 
@@ -235,28 +235,6 @@ HWY_INLINE void store_words(const BytePixels& conv, const BytePanel& panel, cons
                            std::min(lanes, columns - i), at - column);
 }
 
-// One panel on a line of a block, whose first result is the element `at` of the output.
-HWY_INLINE void multiply_line(const BytePixels& conv, GroupTile& tile, const BytePanel& panel,
-                              const TileBytes& bytes, const ByteRun& run, int64_t pixels,
-                              int64_t column, int64_t columns, int64_t at)
-{
-    while (pixels > 0) {
-        // As equal as may be: low tiles wait for their sums.
-        const int64_t tiles = divide_up(pixels, conv.tile_rows);
-        const int64_t rows = divide_up(pixels, tiles);
-        conv.crosses ? conv.format.multiply_crossed(tile, rows) : conv.format.multiply(tile, rows);
-        if (run.words)
-            store_words(conv, panel, run, tile.sums, rows, column, columns, at);
-        else
-            bytes.store(tile.sums, rows, columns, at);
-        tile.input += rows * tile.input_step;
-        tile.ahead += tile.ahead_step * conv.segment_num * tile.groups;
-        if (conv.crosses) tile.compensation += rows;
-        at += rows * conv.output_step;
-        pixels -= rows;
-    }
-}
-
 // Where weights do not stay in the L2 cache, the tiles of a block together prefetch the next panel.
 HWY_INLINE void look_ahead(const BytePixels& conv, const PixelBlock& block, const BytePanel& panel,
                            GroupTile& tile)
@@ -269,34 +247,68 @@ HWY_INLINE void look_ahead(const BytePixels& conv, const PixelBlock& block, cons
     }
 }
 
-void multiply_byte_block(const PixelProblem& problem, const PixelRun& operands,
-                         const PixelBlock& block, int64_t first, int64_t last)
+// A panel on a block.
+struct ByteProduct
 {
-    static const int32_t kZeros[64] = {};
-    HWY_ALIGN int32_t sums[kMostTileSums];
-    const auto& conv = static_cast<const BytePixels&>(problem);
-    const auto& run = static_cast<const ByteRun&>(operands);
-    const auto* compensation = reinterpret_cast<const int32_t*>(block.scratch);
-#if HWY_TARGET == HWY_AVX2
-    if (conv.crosses && !block.is_held) compute_compensation(conv, block);
-#endif
-    for (int64_t i = first; i < last; ++i) {
-        const BytePanel panel = find_byte_panel(conv, block.packed, i);
-        const TileBytes bytes(conv, panel, run);
-        const int64_t column = i * conv.format.columns;
-        GroupTile tile = find_first_tile(conv, block, i);
+    HWY_INLINE ByteProduct(const BytePixels& pixels, const ByteRun& operands,
+                           const PixelBlock& block, int64_t number, int32_t* sums)
+        : conv(pixels),
+          run(operands),
+          panel(find_byte_panel(conv, block.packed, number)),
+          bytes(conv, panel, run),
+          column(number * conv.format.columns),
+          columns(std::min(panel.width, conv.output_channels - column)),
+          compensation(reinterpret_cast<const int32_t*>(block.scratch))
+    {
+        static const int32_t kZeros[64] = {};
+        tile = find_first_tile(conv, block, number);
         tile.sums = sums;
         tile.flip = conv.flips && !conv.copies ? 0x80808080u : 0;
         tile.start = run.words ? kZeros : panel.start();
         tile.weights = panel.weights();
-        const int64_t columns = std::min(panel.width, conv.output_channels - column);
         look_ahead(conv, block, panel, tile);
-        for (int64_t line = 0; line < block.lines; ++line) {
-            tile.input = block.input + line * block.line_step;
-            if (conv.crosses) tile.compensation = compensation + line * block.pixels;
-            multiply_line(conv, tile, panel, bytes, run, block.pixels, column, columns,
-                          block.output + line * conv.line_pixels * conv.output_step + column);
-        }
+    }
+
+    HWY_INLINE void begin_line(int64_t row)
+    {
+        if (conv.crosses) tile.compensation = compensation + row;
+    }
+
+    HWY_INLINE void multiply(int64_t rows, int64_t at)
+    {
+        if (conv.crosses)
+            conv.format.multiply_crossed(tile, rows);
+        else
+            conv.format.multiply(tile, rows);
+        if (run.words)
+            store_words(conv, panel, run, tile.sums, rows, column, columns, at);
+        else
+            bytes.store(tile.sums, rows, columns, at);
+        tile.ahead += tile.ahead_step * conv.segment_num * tile.groups;
+        if (conv.crosses) tile.compensation += rows;
+    }
+
+    const BytePixels& conv;
+    const ByteRun& run;
+    const BytePanel panel;
+    const TileBytes bytes;
+    const int64_t column, columns;
+    const int32_t* compensation;  // of the block's rows
+    GroupTile tile;
+};
+
+void multiply_byte_block(const PixelProblem& problem, const PixelRun& operands,
+                         const PixelBlock& block, int64_t first, int64_t last)
+{
+    HWY_ALIGN int32_t sums[kMostTileSums];
+    const auto& conv = static_cast<const BytePixels&>(problem);
+    const auto& run = static_cast<const ByteRun&>(operands);
+#if HWY_TARGET == HWY_AVX2
+    if (conv.crosses && !block.is_held) compute_compensation(conv, block);
+#endif
+    for (int64_t i = first; i < last; ++i) {
+        ByteProduct product(conv, run, block, i, sums);
+        multiply_lines(conv, block, block.output + i * conv.format.columns, product);
     }
     if constexpr (kActivatesWords) {
         if (!run.words || !run.words->fusion) return;
