@@ -54,7 +54,7 @@ void pack_rows(const float* a, int64_t stride, int64_t depth, int64_t rows, int6
     pack_lines_across(a, stride, 1, depth, rows, length, packed);
 }
 
-// c = alpha * sums + beta * c with a row of c.
+// A row of c = alpha * accumulators + beta * c.
 void add_scaled(const Product& p, const float* sums, int64_t columns, float beta, float* c)
 {
     const Floats d;

@@ -10,8 +10,8 @@ namespace tengine::cpu {
 TileFormat find_pair_format();
 
 // Before the weights of a panel of `width` columns: the initial accumulators of each (with float
-// results, once for each unit of the input's zero point), the multipliers of the sums, and these as
-// floats.
+// results, once for each unit of the input's zero point), the multipliers of accumulators, and
+// these as floats.
 struct BytePanel
 {
     char* data;
@@ -36,8 +36,8 @@ inline BytePanel find_byte_panel(const BytePixels& conv, const char* packed, int
     return {const_cast<char*>(packed) + conv.panel_at(panel), conv.panel_width(panel)};
 }
 
-// The zero point of the input as it is multiplied: for bytes with a flipped sign bit, 128 more or
-// less. Elements of int16 are centred, unless sums become words.
+// The zero point of the input as it is multiplied: with a flipped sign bit, 128 more or
+// less. Elements of int16 are centred, unless accumulators become words.
 inline uint32_t find_multiplied_zero(const BytePixels& conv)
 {
     if (conv.format.element_size > 1)

@@ -27,7 +27,7 @@ bool has_symmetric_weights(const ByteOperands& operands)
     return true;
 }
 
-// Whether sums of centred products fit an int32 with the bias.
+// Whether accumulators of centred products fit an int32 with the bias.
 bool has_narrow_sums(const ByteOperands& operands, int64_t depth)
 {
     int64_t largest = 0;
@@ -59,7 +59,7 @@ bool has_multipliers(const ByteOperands& operands)
     return true;
 }
 
-// Packs weights in the order of the sums.
+// Packs weights in the order of the accumulators.
 class Packer
 {
   public:

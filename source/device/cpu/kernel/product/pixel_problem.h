@@ -4,7 +4,7 @@
 // work is cut into blocks and items, and how these are computed. Where the window reaches beyond
 // the input, or elements are not multiplied as they are, the input of a block is copied first, and
 // all panels pass over it before the next. fp32 is in pixels_f32.h, fp16 and bf16 in pixels_f16.h,
-// bytes in pixels_s8.h.
+// int8 in pixels_s8.h.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions of fp16 or bf16 with channels last, and matrices, whose rows are pixels
-// (pixel_problem.h). The product itself is a TileFormat's (group_tile.h), whose sums are fp32; a
-// result is rounded to 16 bits once, after the bias, the addend and the activation. Weights have 16
-// bits wherever they lie.
+// (pixel_problem.h). The product itself is a TileFormat's (group_tile.h), whose accumulators are
+// fp32; a result is rounded to 16 bits once, after the bias, the addend and the activation. Weights
+// have 16 bits wherever they lie.
 #pragma once
 
 #include "device/cpu/kernel/product/pixel_problem.h"
@@ -16,8 +16,8 @@ struct HalfPixels : PixelProblem
     bool has_factors;  // of the channels of the input, where it is pointwise and has no strides
     int64_t part_elements;  // of the depth that is widened at once; 0: none is
 
-    // Beside the copy: a part of the weights of a panel, widened, and the sums of a block where
-    // there are several parts.
+    // Beside the copy: a part of the weights of a panel, widened, and the accumulators of a block
+    // where there are several parts.
     int64_t part_bytes() const { return part_elements * format.columns * int64_t{sizeof(float)}; }
     int64_t sum_bytes() const
     {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See pixels_f16.h: tiles of pixels by panels of output channels. The sums of a tile stay in the
-// L1 cache until they have become results. Limits: the instructions of the format; with few input
-// channels also reading the sums again.
+// See pixels_f16.h: tiles of pixels by panels of output channels. The accumulators of a tile stay
+// in the L1 cache until they have become results. Limits: the instructions of the format; with few
+// input channels also reading these again.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -96,7 +96,7 @@ void copy_halves(const PixelProblem& problem, const PixelRun& operands, const vo
                                                                                   step, pixels, to);
 }
 
-// The sums of a tile, `width` for each row.
+// The accumulators of a tile, `width` for each row.
 struct HalfSums
 {
     float* values;

@@ -66,7 +66,7 @@ struct PixelTile
     const int64_t* segments;  // where they begin, in bytes
     int64_t segment_num, segment_length;
     const int64_t* weight_gaps;  // floats of weights to pass over before each; null: none
-    const float* bias;           // a vector; null: the output has the sum over other K segments
+    const float* bias;           // a vector; null: the output has that of other K segments
     const float* weights;        // a vector for each element of the K segments
     float* output;
     const float* addend;  // or null; it has the steps of the output
@@ -114,7 +114,7 @@ inline int take_addend(const KernelContext& context, int)
 }
 
 // The input in whose memory output 0 may be: the addend, which is read where the result is then
-// written, unless sums over a part of the depth are written before.
+// written, unless accumulators of a part of the depth are written before.
 inline int find_addend_in_place(const KernelContext& context, const PixelConv& conv)
 {
     return conv.slice_length >= conv.segment_length ? context.fusion.addend : -1;

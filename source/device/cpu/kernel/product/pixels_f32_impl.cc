@@ -27,8 +27,8 @@ void describe_tile(int64_t* out_rows, int64_t* out_lanes)
 }
 
 // Tiles of `most` rows or as many as there are code for, or fewer: as equal as may be, since low
-// ones wait for their sums. Minimal builds, which do not have all heights, use lower ones for the
-// rest.
+// ones wait for their accumulators. Minimal builds, which do not have all heights, use lower ones
+// for the rest.
 void multiply_rows(const PixelTile& first, int64_t rows, int64_t most, bool is_wide)
 {
     PixelTile tile = first;

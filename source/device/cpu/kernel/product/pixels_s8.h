@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // int8 convolutions with channels last, and matrices, whose rows are pixels (pixel_problem.h). The
 // product itself is a TileFormat's (group_tile.h), the requantisation that of requantize-inl.h. All
-// sums are exact.
+// accumulators are exact.
 //
 // With x and w the operands, X and W their zero points, a sum of centred products is
 //     sum (x - X) (w - W) = sum x w - X sum w - W sum x + n X W .
@@ -52,14 +52,14 @@ ByteOperands find_byte_operands(const node& node, int output_scale, int bias);
 // input and output one each.
 bool has_byte_constants(const node& node, int output_scale);
 
-// The format for operands whose sums have `depth` terms, in K segments of this length. False where
-// none is right: K segments are too short, a sum with its bias may not fit an int32, scales are not
-// in the range of multipliers.
+// The format for operands of so much depth, in K segments of this length. False where
+// none is right: K segments are too short, an accumulator with its bias may not fit an int32,
+// scales are not in the range of multipliers.
 bool find_byte_format(const ByteOperands& operands, int64_t depth, int64_t segment_length,
                       TileFormat* out_format);
 
-// Results that are not requantised: a sum times `scale` and the scale of its weights, plus the bias
-// of its column; or the sums themselves, as int32.
+// Results that are not requantised: an accumulator times `scale` and the scale of its weights, plus
+// the bias of its column; or the accumulators themselves, as int32.
 struct ByteWords
 {
     bool is_float;
@@ -79,13 +79,13 @@ constexpr bool kActivatesWords = is_selected("com.microsoft.DynamicQuantizeMatMu
                                  is_selected("com.microsoft.MatMulIntegerToFloat") ||
                                  is_selected("tengine.RowQuantizeMatMul");
 
-// The operands of a run. The output consists of bytes, or of words where there is `words`.
+// The operands of a run. The output consists of int8 or uint8, or of words where there is `words`.
 struct ByteRun : PixelRun
 {
     void* output;
     const ByteWords* words;
-    // For an output of bytes: the addend of BytePixels::addition, which lies as they do; then a
-    // table of 256, whose entries are the results. Null: neither.
+    // For an output of int8 or uint8: the addend of BytePixels::addition, which lies as they do;
+    // then a table of 256, whose entries are the results. Null: neither.
     const uint8_t* addend = nullptr;
     const uint8_t* table = nullptr;
 };

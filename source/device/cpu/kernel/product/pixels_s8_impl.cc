@@ -163,7 +163,7 @@ void describe_pairs(TileFormat* out_format)
 #endif
 }
 
-// Copies bytes as they are multiplied. Flags and zero point are captured by value: for the
+// Copies int8 as they are multiplied. Flags and zero point are captured by value: for the
 // compiler, the bytes that are written may be anything else.
 void copy_bytes(const PixelProblem& problem, const PixelRun&, const void* from, int64_t step,
                 int64_t pixels, void* to)
@@ -223,8 +223,8 @@ HWY_INLINE void store_word_columns(const BytePixels& conv, const BytePanel& pane
     }
 }
 
-// The first `columns` sums of each row as words, to the element `at` of the output; `column` is the
-// first in the matrix.
+// The first `columns` accumulators of each row as words, to the element `at` of the output;
+// `column` is the first in the matrix.
 HWY_INLINE void store_words(const BytePixels& conv, const BytePanel& panel, const ByteRun& run,
                             const int32_t* sums, int64_t rows, int64_t column, int64_t columns,
                             int64_t at)
@@ -356,7 +356,7 @@ void plan_byte_pixels(BytePixels& conv, const ByteOperands& operands, int64_t wo
     const TileFormat& format = conv.format;
     conv.range = find_byte_range(operands.output_type, operands.output_zero_point);
     conv.input_zero_point = operands.input_zero_point;
-    // int16 are made of bytes with their sign.
+    // int16 are made of int8 with their sign.
     conv.flips =
         (operands.input_type == TENGINE_DT_INT8) == (format.element_size > 1 || format.is_unsigned);
     conv.input_size = 1;

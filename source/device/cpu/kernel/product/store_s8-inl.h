@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The epilogue of the tiles of pixels_s8_impl.cc whose results are bytes: accumulators are
-// requantised, added to other bytes where the convolution does a QLinearAdd, and replaced by
+// The epilogue of the tiles of pixels_s8_impl.cc whose results are int8: accumulators are
+// requantised, added to another tensor where the convolution does a QLinearAdd, and replaced by
 // entries of a table. They are taken as one row, whatever the panel's width is, so that all vectors
 // are full; the bytes lie in the L1 cache until they go to the rows of the output. Included once
 // for each instruction set.
@@ -177,7 +177,7 @@ class TileBytes
     using L = Lanes<HWY_MAX_BYTES>;
     static constexpr int kLanes = L::kWidth / 4;
 
-    // The least of the fractions of sums, and of those of additions.
+    // The least of the fractions of accumulators, and of those of additions.
     struct Fractions
     {
         typename L::IntegerVector sum, addition;

@@ -43,7 +43,7 @@ HWY_INLINE void finish(const Product& p, float sum, float* y)
     *y = p.beta == 0 ? p.alpha * sum : p.alpha * sum + p.beta * *y;
 }
 
-// A row times the vector, in as many sums as hide the latency of a multiply-add.
+// A row times the vector, in as many accumulators as hide the latency of a multiply-add.
 HWY_INLINE float multiply_row(const float* row, const float* x, int64_t columns)
 {
     const Floats d;

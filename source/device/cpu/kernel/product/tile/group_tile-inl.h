@@ -3,7 +3,7 @@
 // and goes to all lanes. To be included inside of a namespace of the instruction set's own, for its
 //     struct Set
 //     {
-//         using Operand, Input, Sum;             // vectors: of weights, of input, of sums
+//         using Operand, Input, Sum;             // vectors: of weights, of input, of accumulators
 //         static constexpr int64_t kVectorBytes;  // of weights
 //         static constexpr int kRows;             // of the highest tile
 //         static constexpr bool kHasHalves;       // which are two in a group
@@ -174,7 +174,7 @@ struct ByteWeights
 };
 #endif
 
-// The sums of kRows rows; x and y are those of the last.
+// The accumulators of kRows rows; x and y are those of the last.
 template <class Set, int kRows, int kVectors>
 struct GroupSums
 {

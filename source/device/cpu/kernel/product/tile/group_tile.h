@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of integers at the heart of int8 convolutions with channels last and int8 matrices: a
-// few pixels by a panel of output channels; and those of fp16 and bf16 (pixels_f16.h), whose sums
-// are floats in the place of integers. The tile is in group_tile-inl.h and group_tile_pairs-inl.h,
-// with vectors in pixels_s8_impl.cc and tile_f16_widened_impl.cc, with instructions that sum
-// products in tile_<type>_<set>_impl.cc. The latter are compiled for processors that this one may
-// not be, so neither they nor this header may have inline functions that others have too.
+// few pixels by a panel of output channels; and those of fp16 and bf16 (pixels_f16.h), whose
+// accumulators are floats in the place of integers. The tile is in group_tile-inl.h and
+// group_tile_pairs-inl.h, with vectors in pixels_s8_impl.cc and tile_f16_widened_impl.cc, with
+// instructions that sum products in tile_<type>_<set>_impl.cc. The latter are compiled for
+// processors that this one may not be, so neither they nor this header may have inline functions
+// that others have too.
 #pragma once
 
 #include <cstdint>
@@ -58,10 +59,10 @@ struct GroupTile
 struct TileFormat
 {
     uint64_t features;       // of base/cpu.h, which the processor must have
-    int element_size;        // of the input; 1: bytes; 2: int16, fp16 or bf16; 4: these as floats
-    int group;               // elements of a row that a lane sums
+    int element_size;        // of the input; 1: int8; 2: int16, fp16 or bf16; 4: these as floats
+    int group;               // elements of a row that a lane accumulates
     int most_rows, columns;  // of a tile, of a wide panel
-    bool is_unsigned;        // of bytes: those of the input; weights are signed
+    bool is_unsigned;        // of int8: that of the input; weights are signed
     void (*multiply)(const GroupTile& tile,
                      int64_t rows);  // null: the compiler has no such instructions
     // Where the instructions also round to bf16; null: vectors do.

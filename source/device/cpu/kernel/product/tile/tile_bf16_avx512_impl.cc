@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // vdpbf16ps: the products of two bf16 of the input by two of the weights, added to each lane in
-// fp32, each sum rounded to nearest even; vcvtne2ps2bf16: sums rounded to bf16. Denormal numbers
-// count as 0 in both.
+// fp32, each sum rounded to nearest even; vcvtne2ps2bf16: accumulators rounded to bf16. Denormal
+// numbers count as 0 in both.
 #include "base/cpu.h"
 #include "device/cpu/kernel/product/tile/group_tile.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of fp16 or bf16 where the processor has no instructions for their sums: the input has
-// been widened to fp32. Weights are when the first rows of a block load them, a part at a time, and
-// are kept for the other rows; for the few rows of a decoder, which are at half the bandwidth of
-// the memory, there are no others.
+// Products of fp16 or bf16 where the processor has no instructions that accumulate them: the input
+// has been widened to fp32. Weights are when the first rows of a block load them, a part at a time,
+// and are kept for the other rows; for the few rows of a decoder, which are at half the bandwidth
+// of the memory, there are no others.
 // Limits: multiply-adds; with few rows the memory, or conversions.
 #include "device/cpu/kernel/product/pixels_f16.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"

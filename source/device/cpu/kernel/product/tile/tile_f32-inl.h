@@ -117,8 +117,8 @@ struct PixelQuarters<0>
 };
 #endif
 
-// sum + value * weight. Left to itself, GCC 12 takes forms of AVX2's instruction that put the sum
-// into another register, runs out of them, and loses a twentieth.
+// sum + value * weight. Left to itself, GCC 12 takes forms of AVX2's instruction that put the
+// accumulator into another register, runs out of them, and loses a twentieth.
 HWY_INLINE Vector add_product(Vector value, Vector weight, Vector sum)
 {
 #if HWY_TARGET == HWY_AVX2
@@ -130,7 +130,7 @@ HWY_INLINE Vector add_product(Vector value, Vector weight, Vector sum)
 #endif
 }
 
-// The sums of kRows rows; x and y are those of the last.
+// The accumulators of kRows rows; x and y are those of the last.
 template <int kRows, int kVectors>
 struct PixelSums
 {
@@ -198,7 +198,7 @@ struct PixelSums<0, kVectors>
     }
 };
 
-// Finishes a panel with fewer columns than lanes: `whole` has rows of `width` sums.
+// Finishes a panel with fewer columns than lanes: `whole` has rows of `width` accumulators.
 inline HWY_NOINLINE void finish_part_of_tile(const PixelTile& tile, const float* whole,
                                              int64_t rows, int64_t width)
 {
@@ -287,7 +287,7 @@ HWY_INLINE const float* add_segment(PixelRowsAt rows, int64_t left, const float*
     return weights;
 }
 
-// The sums of a tile, plus the addend, clipped.
+// The accumulators of a tile, plus the addend, clipped.
 template <int kRows, int kVectors>
 HWY_INLINE void store_sums(const PixelTile& tile, const PixelSums<kRows, kVectors>& sums)
 {
@@ -373,7 +373,7 @@ HWY_NOINLINE void multiply_pixel_tiles(const PixelTile& first, int64_t count)
     }
 }
 
-// As a tile of one row, for two panels at once, whose sums together hide the latency of
+// As a tile of one row, for two panels at once, whose accumulators together hide the latency of
 // multiply-adds: with AVX2 the L3 cache of a Zen 4 gives 93 GB/s so, and 62 of one panel at a time.
 inline HWY_NOINLINE void multiply_pixel_row(const PixelTile& first, const PixelTile& second)
 {
