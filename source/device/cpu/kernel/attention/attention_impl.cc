@@ -83,7 +83,7 @@ HWY_NOINLINE void multiply_rows(const AttentionBlocks& blocks, const FloatMatrix
     static const Fusion kNothing;
     static constexpr int64_t kBegin = 0;
     HWY_ALIGN static constexpr float kZeros[2 * HWY_MAX_BYTES / sizeof(float)] = {};
-    PixelTile tile = {};
+    FloatTile tile = {};
     tile.input = from.data;
     tile.input_step = from.step;
     tile.segments = &kBegin;

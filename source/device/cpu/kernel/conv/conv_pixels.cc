@@ -25,9 +25,9 @@
 namespace tengine::cpu {
 namespace {
 
-int describe(const KernelContext& context, int64_t workers, PixelConv* out_conv)
+int describe(const KernelContext& context, int64_t workers, FloatPixels* out_conv)
 {
-    PixelConv& conv = *out_conv;
+    FloatPixels& conv = *out_conv;
     TENGINE_RETURN_IF_ERROR(describe_conv(*context.node, false, &conv));
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
     const bool gathers = kGathersPixels && conv.taps == 1 && conv.groups == 1 &&
@@ -46,7 +46,7 @@ int describe(const KernelContext& context, int64_t workers, PixelConv* out_conv)
 int prepare(KernelContext& context)
 {
     const int64_t workers = get_thread_pool_size(context.pool);
-    PixelConv conv = {};
+    FloatPixels conv = {};
     TENGINE_RETURN_IF_ERROR(describe(context, workers, &conv));
     context.scratch_size = conv.worker_bytes() * static_cast<uint64_t>(workers);
     if (kScalesWeights && context.fusion.scale >= 0) context.scratch_size += conv.packed_bytes();
@@ -63,7 +63,8 @@ int prepare(KernelContext& context)
 }
 
 // Multiplies the packed weights of a pointwise convolution by the factors of their input channels.
-void scale_weights(const PixelConv& conv, const float* packed, const float* factors, float* scaled)
+void scale_weights(const FloatPixels& conv, const float* packed, const float* factors,
+                   float* scaled)
 {
     for (int64_t panel = 0; panel < conv.panels; ++panel) {
         const int64_t width = conv.panel_width(panel);
@@ -78,8 +79,8 @@ void scale_weights(const PixelConv& conv, const float* packed, const float* fact
 
 int run(KernelContext& context)
 {
-    const auto& conv = packed_problem<PixelConv>(context);
-    const void* weights = shared_weights<PixelConv>(context);
+    const auto& conv = packed_problem<FloatPixels>(context);
+    const void* weights = shared_weights<FloatPixels>(context);
     if (kScalesWeights && context.fusion.scale >= 0) {
         auto* scaled = static_cast<float*>(context.scratch);
         scale_weights(conv, static_cast<const float*>(weights),
@@ -92,7 +93,7 @@ int run(KernelContext& context)
 
 int find_in_place(const KernelContext& context, int)
 {
-    return find_addend_in_place(context, packed_problem<PixelConv>(context));
+    return find_addend_in_place(context, packed_problem<FloatPixels>(context));
 }
 
 // One output channel, or one input channel in each of many groups, leaves no lanes to broadcast to.

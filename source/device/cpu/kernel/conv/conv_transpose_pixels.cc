@@ -38,7 +38,7 @@ int describe(const KernelContext& context, int64_t workers, PhasedConv* out_conv
 void pack_phase(const PhasedConv& conv, const Phase& y, const Phase& x, const float* weight,
                 const float* bias, float* packed)
 {
-    const PixelConv panels = describe_panels(conv, y.taps * x.taps);
+    const FloatPixels panels = describe_panels(conv, y.taps * x.taps);
     pack_panels(panels, packed, [&](const PixelPanel& panel) {
         const int64_t group = panel.channel / conv.output_channels;
         float* to = pack_bias(panel, bias);

@@ -46,7 +46,7 @@ struct PhasedConv : ConvProblem
 };
 
 // Describes panels of conv.input_channels * taps floats, for packing.
-PixelConv describe_panels(const PhasedConv& conv, int64_t taps);
+FloatPixels describe_panels(const PhasedConv& conv, int64_t taps);
 
 // Cuts the work into panels, blocks and items, for the kernels' vectors and this many workers. The
 // members before `panel_lanes` are set by the caller.

@@ -101,11 +101,11 @@ void find_segments(const PhasedConv& conv, const PhasePanel& panel, const Rectan
 }
 
 // Returns the tile at the first pixel.
-PixelTile find_first_tile(const PhasedConv& conv, const PhasePanel& panel,
+FloatTile find_first_tile(const PhasedConv& conv, const PhasePanel& panel,
                           const Rectangle& rectangle, const Segments& segments)
 {
     const PhaseRange &y = rectangle.y, &x = rectangle.x;
-    PixelTile tile = {};
+    FloatTile tile = {};
     tile.input = panel.input;
     if (segments.num > 0) {
         const int64_t line = panel.y->source + y.begin + y.first_tap * conv.y.source_step;
@@ -139,7 +139,7 @@ void multiply_rectangle(const PhasedConv& conv, const PhasePanel& panel, const R
 {
     Segments segments;
     find_segments(conv, panel, rectangle, &segments);
-    PixelTile tile = find_first_tile(conv, panel, rectangle, segments);
+    FloatTile tile = find_first_tile(conv, panel, rectangle, segments);
     const int64_t inputs = conv.image_step, outputs = conv.output_step;
     const int64_t line = conv.axes[2].input * inputs;
     Direction along = {rectangle.x.size(), inputs, conv.x.stride * outputs,
@@ -179,7 +179,7 @@ void multiply_phase(const PhasedConv& conv, const PhasePanel& panel, int64_t beg
 }
 
 // Computes a block of lines with one phase of the height, for all phases of the width.
-void run_item(const PhasedConv& conv, const PixelOperands& operands, int64_t item)
+void run_item(const PhasedConv& conv, const FloatRun& operands, int64_t item)
 {
     const int64_t part = item % conv.panel_parts;
     item /= conv.panel_parts;
@@ -217,9 +217,9 @@ void run_item(const PhasedConv& conv, const PixelOperands& operands, int64_t ite
 
 }  // namespace
 
-PixelConv describe_panels(const PhasedConv& conv, int64_t taps)
+FloatPixels describe_panels(const PhasedConv& conv, int64_t taps)
 {
-    PixelConv panels = {};
+    FloatPixels panels = {};
     static_cast<ConvProblem&>(panels) = conv;
     panels.segment_num = taps;
     panels.segment_length = conv.input_channels;
@@ -243,10 +243,10 @@ int run_phases(KernelContext& context)
 {
     const auto& conv = packed_problem<PhasedConv>(context);
     const tensor* addend = find_addend(context);
-    const PixelOperands operands = {{context.input(0)->f32, shared_weights<PhasedConv>(context)},
-                                    addend ? addend->f32 : nullptr,
-                                    context.output(0)->f32,
-                                    &context.fusion};
+    const FloatRun operands = {{context.input(0)->f32, shared_weights<PhasedConv>(context)},
+                               addend ? addend->f32 : nullptr,
+                               context.output(0)->f32,
+                               &context.fusion};
     parallel_for(context.pool, conv.items(), 1, [&](int64_t first, int64_t last, int) {
         for (int64_t item = first; item < last; ++item)
             run_item(conv, operands, item);

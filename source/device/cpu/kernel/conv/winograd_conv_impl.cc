@@ -149,7 +149,7 @@ void multiply_positions(const Winograd& conv, const float* inputs, const Winogra
     static const int64_t zero = 0;
     const int64_t width = conv.panel_width(panel.index), channels = conv.input_channels;
     const bool is_wide = width == conv.panel_lanes;
-    PixelTile tile = {};
+    FloatTile tile = {};
     tile.input_step = channels;
     tile.segments = &zero;
     tile.segment_num = 1;

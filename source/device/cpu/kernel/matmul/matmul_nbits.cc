@@ -303,7 +303,7 @@ void multiply_pixel_panel(const KernelContext& context, const NbitsProblem& prob
                             width,
                             0,
                             0};
-    PixelTile tile = {};
+    FloatTile tile = {};
     const int64_t segments[] = {0};
     tile.input_step = shape.k;
     tile.segments = segments;

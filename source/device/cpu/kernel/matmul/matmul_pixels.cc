@@ -22,7 +22,7 @@ int prepare(KernelContext& context, bool is_transposed)
     const tensor* bias = context.input(2);
     const int64_t depth = matrix->dims[is_transposed ? 1 : 0];
     const int64_t columns = matrix->dims[is_transposed ? 0 : 1];
-    PixelConv conv = describe_rows(context.input(0)->elem_num / depth, depth, columns);
+    FloatPixels conv = describe_rows(context.input(0)->elem_num / depth, depth, columns);
     plan_pixels(conv, get_thread_pool_size(context.pool));
     static const char kind = 0;
     return keep_packed_problem(
@@ -46,14 +46,14 @@ int prepare_gemm(KernelContext& context)
 
 int run(KernelContext& context)
 {
-    multiply_pixels(context, packed_problem<PixelConv>(context),
-                    shared_weights<PixelConv>(context));
+    multiply_pixels(context, packed_problem<FloatPixels>(context),
+                    shared_weights<FloatPixels>(context));
     return TENGINE_OK;
 }
 
 int find_in_place(const KernelContext& context, int)
 {
-    return find_addend_in_place(context, packed_problem<PixelConv>(context));
+    return find_addend_in_place(context, packed_problem<FloatPixels>(context));
 }
 
 bool is_constant_matrix(const tensor& tensor)

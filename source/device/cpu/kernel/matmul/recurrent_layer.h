@@ -19,8 +19,8 @@ struct GateBlock
     bool is_of_cell;  // the product's left side is the cell in place of the state
     bool is_apart;    // the input's part is not added by the product: the update adds it
     // Planned by prepare_recurrent_layer():
-    PixelConv inputs;  // [sequence * batch, input] x [input, columns]
-    PixelConv steps;   // [batch, hidden] x [hidden, columns]
+    FloatPixels inputs;  // [sequence * batch, input] x [input, columns]
+    FloatPixels steps;   // [batch, hidden] x [hidden, columns]
 
     int64_t columns() const { return steps.output_channels; }
 };

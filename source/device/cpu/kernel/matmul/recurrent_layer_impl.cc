@@ -172,7 +172,7 @@ int describe(const KernelContext& context, const GateBlocks& blocks, RecurrentLa
 }
 
 // Gates are rows of `matrix`, and of the bias.
-void pack_matrix(const RecurrentLayer& layer, const GateBlock& block, const PixelConv& conv,
+void pack_matrix(const RecurrentLayer& layer, const GateBlock& block, const FloatPixels& conv,
                  const float* matrix, const float* bias, float* packed)
 {
     const int64_t depth = conv.input_channels;
@@ -305,7 +305,7 @@ void multiply_block(const RecurrentLayer& layer, const Direction& direction, int
     if (layer.has_bytes())
         return multiply_byte_steps(layer.bytes, direction.bytes, addend, unit * block.gates,
                                    (unit + num) * block.gates, worker, direction.gates[index]);
-    const PixelOperands operands = {
+    const FloatRun operands = {
         {block.is_of_cell ? direction.cell : direction.state, direction.step_weights[index]},
         block.is_apart ? nullptr : addend,
         direction.gates[index],
@@ -370,7 +370,7 @@ void multiply_inputs(const KernelContext& context, const RecurrentLayer& layer,
 {
     static const Fusion none;
     for (int i = 0; i < layer.blocks.num; ++i) {
-        const PixelConv& inputs = layer.blocks.list[i].inputs;
+        const FloatPixels& inputs = layer.blocks.list[i].inputs;
         const bool is_small = layer.rows() * layer.shape.input * inputs.output_channels < kFewMacs;
         thread_pool_t* pool = is_small ? nullptr : context.pool;
         if (layer.has_bytes())

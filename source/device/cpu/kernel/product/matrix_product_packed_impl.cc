@@ -121,10 +121,10 @@ struct Blocks
 };
 
 // Multiplies rows by a panel, with another factor than 1 or another beta than 0 and 1.
-void multiply_scaled(const Product& p, const PixelTile& first, int64_t rows, int64_t most,
+void multiply_scaled(const Product& p, const FloatTile& first, int64_t rows, int64_t most,
                      bool is_wide, float beta, float* sums)
 {
-    PixelTile tile = first;
+    FloatTile tile = first;
     float* c = tile.output;
     tile.output = sums;
     tile.output_step = kMostColumns;
@@ -169,7 +169,7 @@ void multiply_part(const Product& p, const Blocks& blocks, const Part& part, con
     const Segments segments(unpacked > 0 ? part.depth : 1, p.b.stride - blocks.panel_columns);
     for (int64_t j = 0; j < part.columns; j += blocks.panel_columns) {
         const bool in_place = j < unpacked;
-        PixelTile tile = {};
+        FloatTile tile = {};
         tile.input = rows;
         tile.input_step = blocks.row_length;
         tile.segments = segments.begins;

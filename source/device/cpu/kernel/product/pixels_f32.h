@@ -11,7 +11,7 @@
 
 namespace tengine::cpu {
 
-struct PixelConv : PixelProblem
+struct FloatPixels : PixelProblem
 {
     int64_t slice_length;  // so much of each K segment at a time; less than all where there is one
 
@@ -20,9 +20,9 @@ struct PixelConv : PixelProblem
 
 // A matrix of `rows` x `depth`, whose rows are pixels, times one of `depth` x `columns`; to be
 // planned.
-inline PixelConv describe_rows(int64_t rows, int64_t depth, int64_t columns)
+inline FloatPixels describe_rows(int64_t rows, int64_t depth, int64_t columns)
 {
-    return describe_pointwise_rows<PixelConv>(rows, depth, columns);
+    return describe_pointwise_rows<FloatPixels>(rows, depth, columns);
 }
 
 // Rows of a tile and lanes of a vector.
@@ -30,11 +30,11 @@ void describe_pixel_tile(int64_t* out_rows, int64_t* out_lanes);
 
 // Says how panels of these K segments are packed, for plan_pixels() and for kernels that have
 // panels of their own.
-void describe_float_panels(PixelConv& conv);
+void describe_float_panels(FloatPixels& conv);
 
 // Cuts the work into tiles, blocks and items, for the vectors that kernels use and so many workers.
 // Given are the ConvProblem, the K segments, image_step, output_step and is_pointwise.
-void plan_pixels(PixelConv& conv, int64_t workers);
+void plan_pixels(FloatPixels& conv, int64_t workers);
 
 // Whether kernels scale weights. Minimal builds do without.
 constexpr bool kScalesWeights = !IS_MINIMAL;
@@ -49,7 +49,7 @@ inline int64_t find_panel_width(int64_t left, int64_t panel_lanes)
 
 // Packs panel after panel: the biases (0 where `bias` is null), then a vector of the panel's width
 // for each element of the K segments.
-void pack_float_weights(const PixelConv& conv, const float* weights, const float* bias,
+void pack_float_weights(const FloatPixels& conv, const float* weights, const float* bias,
                         const WeightSteps& steps, void* packed);
 
 // Begins a panel with its biases; its weights follow, which are returned.
@@ -58,7 +58,7 @@ float* pack_bias(const PixelPanel& panel, const float* bias);
 constexpr int64_t kCacheLineFloats = 64 / sizeof(float);
 
 // A tile of results, a few pixels by the columns of a panel. Offsets and steps are in floats.
-struct PixelTile
+struct FloatTile
 {
     const float* input;  // of the first row
     int64_t input_step;  // from a row to the next
@@ -79,13 +79,13 @@ struct PixelTile
 
 // `rows` rows from the tile's first on, as many as there are, at most `most` at once; the panel has
 // two vectors or one.
-void multiply_pixel_rows(const PixelTile& tile, int64_t rows, int64_t most, bool is_wide);
+void multiply_pixel_rows(const FloatTile& tile, int64_t rows, int64_t most, bool is_wide);
 
 // How many rows a tile has at most whose inputs are so many floats apart.
 int64_t find_most_pixel_rows(int64_t input_step);
 
 // The operands of a run. Input and output have the channels of all groups side by side.
-struct PixelOperands : PixelRun
+struct FloatRun : PixelRun
 {
     const float* addend;  // or null; it lies as the output does
     float* output;
@@ -93,12 +93,12 @@ struct PixelOperands : PixelRun
 };
 
 // The whole of it. `scratch` has worker_bytes() for each worker.
-void multiply_pixels(thread_pool_t* pool, const PixelConv& conv, const PixelOperands& operands,
+void multiply_pixels(thread_pool_t* pool, const FloatPixels& conv, const FloatRun& operands,
                      void* scratch);
 
 // Multiplies the only block, which is read in place, with the panels from `first` to before `last`,
 // on the calling thread.
-void multiply_pixel_panels(const PixelConv& conv, const PixelOperands& operands, int64_t first,
+void multiply_pixel_panels(const FloatPixels& conv, const FloatRun& operands, int64_t first,
                            int64_t last);
 
 // The addend of the result, or null.
@@ -115,13 +115,13 @@ inline int take_addend(const KernelContext& context, int)
 
 // The input in whose memory output 0 may be: the addend, which is read where the result is then
 // written, unless accumulators of a part of the depth are written before.
-inline int find_addend_in_place(const KernelContext& context, const PixelConv& conv)
+inline int find_addend_in_place(const KernelContext& context, const FloatPixels& conv)
 {
     return conv.slice_length >= conv.segment_length ? context.fusion.addend : -1;
 }
 
 // The same as the first on input 0 and output 0, with the context's fusion, in its scratch.
-void multiply_pixels(const KernelContext& context, const PixelConv& conv, const void* weights);
+void multiply_pixels(const KernelContext& context, const FloatPixels& conv, const void* weights);
 
 // Whether a Gemm is a product of the rows as they lie, with nothing added but a constant for each
 // column.

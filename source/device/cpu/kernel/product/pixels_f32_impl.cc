@@ -29,9 +29,9 @@ void describe_tile(int64_t* out_rows, int64_t* out_lanes)
 // Tiles of `most` rows or as many as there are code for, or fewer: as equal as may be, since low
 // ones wait for their accumulators. Minimal builds, which do not have all heights, use lower ones
 // for the rest.
-void multiply_rows(const PixelTile& first, int64_t rows, int64_t most, bool is_wide)
+void multiply_rows(const FloatTile& first, int64_t rows, int64_t most, bool is_wide)
 {
-    PixelTile tile = first;
+    FloatTile tile = first;
     while (rows > 0) {
         int64_t height = find_tile_height(std::min(rows, most)), count = rows / height;
         if (!IS_MINIMAL) {
@@ -61,8 +61,8 @@ struct PixelSlice
 };
 
 // Sets the part of the next panel that each tile of this panel prefetches.
-void read_ahead(const PixelConv& conv, const PixelBlock& block, int64_t panel, int64_t line,
-                PixelTile* tile)
+void read_ahead(const FloatPixels& conv, const PixelBlock& block, int64_t panel, int64_t line,
+                FloatTile* tile)
 {
     if (!kReadsAhead || !conv.has_far_weights || panel + 1 == conv.panels) return;
     const int64_t tiles = divide_up(block.pixels, conv.tile_rows);
@@ -73,14 +73,14 @@ void read_ahead(const PixelConv& conv, const PixelBlock& block, int64_t panel, i
 }
 
 // The tile at the first pixel of a block's line; its columns are those of the panel.
-PixelTile find_panel_tile(const PixelConv& conv, const PixelOperands& operands,
+FloatTile find_panel_tile(const FloatPixels& conv, const FloatRun& operands,
                           const PixelBlock& block, const PixelSlice& slice, int64_t panel,
                           int64_t line)
 {
     static const Fusion kNothing;
     const int64_t width = conv.panel_width(panel), column = panel * conv.format.columns;
     const auto* bias = reinterpret_cast<const float*>(block.packed + conv.panel_at(panel));
-    PixelTile tile = {};
+    FloatTile tile = {};
     tile.input =
         reinterpret_cast<const float*>(block.input + line * block.line_step) + slice.offset;
     tile.input_step = conv.input_step;
@@ -99,12 +99,12 @@ PixelTile find_panel_tile(const PixelConv& conv, const PixelOperands& operands,
     return tile;
 }
 
-bool is_wide_panel(const PixelConv& conv, int64_t panel)
+bool is_wide_panel(const FloatPixels& conv, int64_t panel)
 {
     return conv.panel_width(panel) == conv.format.columns;
 }
 
-void multiply_panel(const PixelConv& conv, const PixelOperands& operands, const PixelBlock& block,
+void multiply_panel(const FloatPixels& conv, const FloatRun& operands, const PixelBlock& block,
                     const PixelSlice& slice, int64_t panel)
 {
     const bool is_wide = is_wide_panel(conv, panel);
@@ -113,7 +113,7 @@ void multiply_panel(const PixelConv& conv, const PixelOperands& operands, const 
         multiply_rows(find_panel_tile(conv, operands, block, slice, panel, line),
                       block.pixels - has_column, has_column ? kPixelRows : conv.tile_rows, is_wide);
     if (!has_column) return;
-    PixelTile column = find_panel_tile(conv, operands, block, slice, panel, 0);
+    FloatTile column = find_panel_tile(conv, operands, block, slice, panel, 0);
     advance(column, block.pixels - 1);
     column.input_step = block.line_step / int64_t{sizeof(float)};
     column.output_step *= conv.line_pixels;
@@ -121,7 +121,7 @@ void multiply_panel(const PixelConv& conv, const PixelOperands& operands, const 
 }
 
 // The panels from `first` to before `last`.
-void multiply_panels(const PixelConv& conv, const PixelOperands& operands, const PixelBlock& block,
+void multiply_panels(const FloatPixels& conv, const FloatRun& operands, const PixelBlock& block,
                      const PixelSlice& slice, int64_t first, int64_t last)
 {
     const bool takes_pairs = !IS_MINIMAL && conv.line_pixels == 1;
@@ -137,8 +137,8 @@ void multiply_panels(const PixelConv& conv, const PixelOperands& operands, const
 void multiply_float_block(const PixelProblem& problem, const PixelRun& run, const PixelBlock& block,
                           int64_t first, int64_t last)
 {
-    const auto& conv = static_cast<const PixelConv&>(problem);
-    const auto& operands = static_cast<const PixelOperands&>(run);
+    const auto& conv = static_cast<const FloatPixels&>(problem);
+    const auto& operands = static_cast<const FloatRun&>(run);
     PixelSlice slice = {};
     do {
         slice.length = std::min(conv.slice_length, conv.segment_length - slice.offset);
@@ -172,7 +172,7 @@ constexpr int64_t kCollidingBytes = 4096;
 constexpr int64_t kMostCollidingRows = 8;
 
 // Tiles of equal height, as many as are needed; where not all heights are built, as high as may be.
-int64_t choose_tile_rows(const PixelConv& conv)
+int64_t choose_tile_rows(const FloatPixels& conv)
 {
     const int64_t rows = find_most_pixel_rows(conv.input_step);
     const int64_t pixels = std::max<int64_t>(conv.line_pixels, 1);
@@ -180,14 +180,14 @@ int64_t choose_tile_rows(const PixelConv& conv)
 }
 
 // The part of the L2 cache for a block's input beside panels of so much of the depth.
-int64_t find_room(const PixelConv& conv, int64_t depth)
+int64_t find_room(const FloatPixels& conv, int64_t depth)
 {
     return find_block_room(conv, depth * conv.format.columns * int64_t{sizeof(float)});
 }
 
 // Floats that go through the L2 cache when the depth of a pointwise convolution is cut into so many
 // slices: its weights for each block of rows, and its results for each slice but the first.
-int64_t count_traffic(const PixelConv& conv, int64_t slices)
+int64_t count_traffic(const FloatPixels& conv, int64_t slices)
 {
     const int64_t length = divide_up(conv.segment_length, slices), pixels = conv.line_pixels;
     const int64_t fitting = find_room(conv, length) / (length * int64_t{sizeof(float)});
@@ -197,7 +197,7 @@ int64_t count_traffic(const PixelConv& conv, int64_t slices)
 }
 
 // Shorter slices make higher blocks.
-int64_t choose_slice_length(const PixelConv& conv)
+int64_t choose_slice_length(const FloatPixels& conv)
 {
     constexpr int64_t kShortest = 128;
     int64_t slices = 1;
@@ -219,7 +219,7 @@ void describe_pixel_tile(int64_t* out_rows, int64_t* out_lanes)
     HWY_DYNAMIC_DISPATCH(describe_tile)(out_rows, out_lanes);
 }
 
-void multiply_pixel_rows(const PixelTile& tile, int64_t rows, int64_t most, bool is_wide)
+void multiply_pixel_rows(const FloatTile& tile, int64_t rows, int64_t most, bool is_wide)
 {
     HWY_DYNAMIC_DISPATCH(multiply_rows)(tile, rows, most, is_wide);
 }
@@ -232,7 +232,7 @@ int64_t find_most_pixel_rows(int64_t input_step)
     return collides ? std::min(rows, kMostCollidingRows) : rows;
 }
 
-void describe_float_panels(PixelConv& conv)
+void describe_float_panels(FloatPixels& conv)
 {
     int64_t rows, lanes;
     describe_pixel_tile(&rows, &lanes);
@@ -253,7 +253,7 @@ float* pack_bias(const PixelPanel& panel, const float* bias)
     return to + panel.width;
 }
 
-void pack_float_weights(const PixelConv& conv, const float* weights, const float* bias,
+void pack_float_weights(const FloatPixels& conv, const float* weights, const float* bias,
                         const WeightSteps& steps, void* packed)
 {
     pack_panels(conv, packed, [&](const PixelPanel& panel) {
@@ -268,7 +268,7 @@ void pack_float_weights(const PixelConv& conv, const float* weights, const float
     });
 }
 
-void plan_pixels(PixelConv& conv, int64_t workers)
+void plan_pixels(FloatPixels& conv, int64_t workers)
 {
     describe_float_panels(conv);
     place_pixels(conv, false);
@@ -278,19 +278,19 @@ void plan_pixels(PixelConv& conv, int64_t workers)
                find_room(conv, conv.segment_num * conv.slice_length), workers);
 }
 
-void multiply_pixels(thread_pool_t* pool, const PixelConv& conv, const PixelOperands& operands,
+void multiply_pixels(thread_pool_t* pool, const FloatPixels& conv, const FloatRun& operands,
                      void* scratch)
 {
     multiply_blocks(pool, conv, find_float_functions(), operands, scratch);
 }
 
-void multiply_pixel_panels(const PixelConv& conv, const PixelOperands& operands, int64_t first,
+void multiply_pixel_panels(const FloatPixels& conv, const FloatRun& operands, int64_t first,
                            int64_t last)
 {
     multiply_blocks_here(conv, find_float_functions(), operands, first, last, nullptr);
 }
 
-void multiply_pixels(const KernelContext& context, const PixelConv& conv, const void* weights)
+void multiply_pixels(const KernelContext& context, const FloatPixels& conv, const void* weights)
 {
     const tensor* addend = find_addend(context);
     multiply_pixels(context.pool, conv,

@@ -199,7 +199,7 @@ struct PixelSums<0, kVectors>
 };
 
 // Finishes a panel with fewer columns than lanes: `whole` has rows of `width` accumulators.
-inline HWY_NOINLINE void finish_part_of_tile(const PixelTile& tile, const float* whole,
+inline HWY_NOINLINE void finish_part_of_tile(const FloatTile& tile, const float* whole,
                                              int64_t rows, int64_t width)
 {
     const Floats d;
@@ -225,7 +225,7 @@ HWY_INLINE void load_pair(const float* from, Vector* x, Vector* y)
 
 // The bias, or the output so far.
 template <int kRows, int kVectors>
-HWY_INLINE void start_sums(const PixelTile& tile, PixelSums<kRows, kVectors>* sums)
+HWY_INLINE void start_sums(const FloatTile& tile, PixelSums<kRows, kVectors>* sums)
 {
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(Floats()));
     if (tile.bias) {
@@ -289,7 +289,7 @@ HWY_INLINE const float* add_segment(PixelRowsAt rows, int64_t left, const float*
 
 // The accumulators of a tile, plus the addend, clipped.
 template <int kRows, int kVectors>
-HWY_INLINE void store_sums(const PixelTile& tile, const PixelSums<kRows, kVectors>& sums)
+HWY_INLINE void store_sums(const FloatTile& tile, const PixelSums<kRows, kVectors>& sums)
 {
     const Floats d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), width = kVectors * lanes;
@@ -313,7 +313,7 @@ HWY_INLINE void store_sums(const PixelTile& tile, const PixelSums<kRows, kVector
 }
 
 // Goes to the tile `rows` further.
-HWY_INLINE void advance(PixelTile& tile, int64_t rows)
+HWY_INLINE void advance(FloatTile& tile, int64_t rows)
 {
     tile.input += rows * tile.input_step;
     tile.output += rows * tile.output_step;
@@ -323,7 +323,7 @@ HWY_INLINE void advance(PixelTile& tile, int64_t rows)
 // With AVX-512 a tile writes so many lines of the cache at once that it would wait for them: the
 // networks of docs/benchmark.md take 1 % less time so on a Zen 4, and as long as before with AVX2.
 template <int kRows, int kVectors>
-HWY_INLINE void ask_for_results(const PixelTile& tile)
+HWY_INLINE void ask_for_results(const FloatTile& tile)
 {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
     for (int row = 0; row < kRows; ++row)
@@ -337,12 +337,12 @@ HWY_INLINE void ask_for_results(const PixelTile& tile)
 // Bias or output so far + products, plus the addend, through the activation, for `count` tiles one
 // after the other: with few input channels a call for each would cost a third of its work.
 template <int kRows, int kVectors>
-HWY_NOINLINE void multiply_pixel_tiles(const PixelTile& first, int64_t count)
+HWY_NOINLINE void multiply_pixel_tiles(const FloatTile& first, int64_t count)
 {
     constexpr int64_t kMostRows = 48;  // that wait for their activation in L1
     const bool activates = needs_activation_pass(*first.fusion);
     const int64_t step = first.input_step * int64_t{sizeof(float)};
-    PixelTile tile = first;
+    FloatTile tile = first;
     [[maybe_unused]] const float* next = first.next;
     int64_t waiting = 0;
     for (; count > 0; --count) {
@@ -375,7 +375,7 @@ HWY_NOINLINE void multiply_pixel_tiles(const PixelTile& first, int64_t count)
 
 // As a tile of one row, for two panels at once, whose accumulators together hide the latency of
 // multiply-adds: with AVX2 the L3 cache of a Zen 4 gives 93 GB/s so, and 62 of one panel at a time.
-inline HWY_NOINLINE void multiply_pixel_row(const PixelTile& first, const PixelTile& second)
+inline HWY_NOINLINE void multiply_pixel_row(const FloatTile& first, const FloatTile& second)
 {
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(Floats()));
     PixelSums<1, kPanelVectors> sums, others;
@@ -402,7 +402,7 @@ inline HWY_NOINLINE void multiply_pixel_row(const PixelTile& first, const PixelT
     activate(*second.fusion, second.output, 1, second.output_step, second.columns);
 }
 
-using MultiplyPixelTiles = void (*)(const PixelTile&, int64_t count);
+using MultiplyPixelTiles = void (*)(const FloatTile&, int64_t count);
 
 // How many of so many rows a tile takes. Minimal builds only have one, four
 // and, where registers are enough, eight.
