@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv in fp16 and bf16 with channels last and constant weights and bias, as conv_pixels.cc has it
-// in fp32 (pixels_f16.h). conv.fp.depthwise_nhwc is asked first.
+// Conv in fp16 and bf16 in NHWC, with constant weights and bias, as conv_pixels.cc has it in fp32
+// (pixels_f16.h). conv.fp.depthwise_nhwc is asked first.
 // Limits: the products of the format; groups of few output channels leave lanes idle.
 // Accuracy: |error| <= 2 (n + 2) * eps32 * (sum |weight| |input| + |bias|), with n input channels *
 // taps, before the activation, and half a unit of the type of the result. The order of summation
