@@ -2,12 +2,13 @@
 // The tiles of group_tile.h that this processor has instructions for, of every height and width,
 // against plain sums. Input and weights end at the end of their memory: the address sanitizer
 // detects reads beyond it.
+#include "device/cpu/kernel/product/tile/group_tile.h"
+
 #include <gtest/gtest.h>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "device/cpu/kernel/product/tile/group_tile.h"
 #include "device/cpu/runnable.h"
 
 namespace tengine::cpu {
