@@ -77,16 +77,14 @@ HWY_EXPORT(pack_block);
 HWY_EXPORT(pack_rows);
 HWY_EXPORT(add_scaled);
 
-constexpr int64_t kDepth = 256, kFewestTiles = 4,
-                  kMostColumns = 2 * HWY_MAX_BYTES / int64_t{sizeof(float)};
+constexpr int64_t kDepth = 256, kFewestTiles = 4;
 
 int64_t round_up(int64_t value, int64_t unit)
 {
     return divide_up(value, unit) * unit;
 }
 
-// How a product is cut. The workspace has a block of b, then one of a, if it is transposed, then
-// the results of a tile that need a factor.
+// How a product is cut.
 struct Blocks
 {
     explicit Blocks(const Product& p)
@@ -120,19 +118,41 @@ struct Blocks
     bool reads_b;  // whole panels are read where they are
 };
 
-// Multiplies rows by a panel, with another factor than 1 or another beta than 0 and 1.
+struct Workspace
+{
+    Workspace(const Blocks& blocks, float* begin)
+        : b(begin),
+          a(b + blocks.b_size),
+          zeros(a + blocks.a_size),
+          sums(zeros + blocks.panel_columns)
+    {
+    }
+
+    static int64_t find_size(const Blocks& blocks)
+    {
+        return blocks.b_size + blocks.a_size + (1 + blocks.tile_rows) * blocks.panel_columns;
+    }
+
+    float* b;      // a block
+    float* a;      // a block, if a is transposed
+    float* zeros;  // the bias of a panel
+    float* sums;   // the results of a tile that need a factor
+};
+
+// Multiplies rows by a panel, with another factor than 1 or another beta than 0 and 1. `sums` has
+// room for a tile whose rows are `step` apart.
 void multiply_scaled(const Product& p, const FloatTile& first, int64_t rows, int64_t most,
-                     bool is_wide, float beta, float* sums)
+                     bool is_wide, float beta, int64_t step, float* sums)
 {
     FloatTile tile = first;
     float* c = tile.output;
     tile.output = sums;
-    tile.output_step = kMostColumns;
+    tile.output_step = step;
     for (; rows > 0; rows -= most, tile.input += most * tile.input_step) {
         const int64_t count = std::min(rows, most);
         multiply_pixel_rows(tile, count, most, is_wide);
         for (int64_t i = 0; i < count; ++i, c += p.c_stride)
-            HWY_DYNAMIC_DISPATCH(add_scaled)(p, sums + i * kMostColumns, tile.columns, beta, c);
+            HWY_DYNAMIC_DISPATCH(add_scaled)(p, sums + i * step, tile.columns, beta, c);
     }
 }
 
@@ -159,9 +179,8 @@ struct Part
 };
 
 void multiply_part(const Product& p, const Blocks& blocks, const Part& part, const float* rows,
-                   const float* b, float* sums)
+                   const Workspace& workspace)
 {
-    static const float kZeros[kMostColumns] = {};
     static const Fusion kNothing;
     const int64_t unpacked = blocks.count_unpacked(part.columns);
     const float beta = part.k == 0 ? p.beta : 1;
@@ -176,9 +195,9 @@ void multiply_part(const Product& p, const Blocks& blocks, const Part& part, con
         tile.segment_num = in_place ? part.depth : 1;
         tile.segment_length = in_place ? 1 : part.depth;
         tile.weight_gaps = in_place ? segments.gaps : nullptr;
-        tile.bias = kZeros;
+        tile.bias = workspace.zeros;
         tile.weights = in_place ? p.b.data + part.k * p.b.stride + part.j + j
-                                : b + (j - unpacked) * part.depth;
+                                : workspace.b + (j - unpacked) * part.depth;
         tile.output = p.c + part.i * p.c_stride + part.j + j;
         tile.output_step = p.c_stride;
         tile.columns = std::min(part.columns - j, blocks.panel_columns);
@@ -186,7 +205,8 @@ void multiply_part(const Product& p, const Blocks& blocks, const Part& part, con
         const bool is_wide =
             find_panel_width(tile.columns, blocks.panel_columns) == blocks.panel_columns;
         if (p.alpha != 1 || (beta != 0 && beta != 1)) {
-            multiply_scaled(p, tile, part.rows, most, is_wide, beta, sums);
+            multiply_scaled(p, tile, part.rows, most, is_wide, beta, blocks.panel_columns,
+                            workspace.sums);
             continue;
         }
         if (beta == 1) tile.addend = tile.output;
@@ -199,8 +219,7 @@ void multiply_part(const Product& p, const Blocks& blocks, const Part& part, con
 uint64_t find_packed_workspace(const Product& product)
 {
     const Blocks blocks(product);
-    return static_cast<uint64_t>(
-        round_up(blocks.b_size + blocks.a_size + blocks.tile_rows * kMostColumns, 16));
+    return static_cast<uint64_t>(round_up(Workspace::find_size(blocks), 16));
 }
 
 void multiply_packed(const Product& p, float* workspace)
@@ -208,7 +227,8 @@ void multiply_packed(const Product& p, float* workspace)
     const auto pack_a = HWY_DYNAMIC_DISPATCH(pack_rows);
     const auto pack_b = HWY_DYNAMIC_DISPATCH(pack_block);
     const Blocks blocks(p);
-    float *b = workspace, *a = b + blocks.b_size, *sums = a + blocks.a_size;
+    const Workspace memory(blocks, workspace);
+    std::fill_n(memory.zeros, blocks.panel_columns, 0.0f);
     Part part = {};
     for (part.j = 0; part.j < p.n; part.j += blocks.columns)
         for (part.k = 0; part.k < p.k; part.k += blocks.depth) {
@@ -216,14 +236,14 @@ void multiply_packed(const Product& p, float* workspace)
             part.depth = std::min(blocks.depth, p.k - part.k);
             const int64_t unpacked = blocks.count_unpacked(part.columns);
             pack_b(p.b, part.k, part.depth, part.j + unpacked, part.columns - unpacked,
-                   blocks.panel_columns, b);
+                   blocks.panel_columns, memory.b);
             for (part.i = 0; part.i < p.m; part.i += blocks.rows) {
                 part.rows = std::min(blocks.rows, p.m - part.i);
                 const float* rows =
                     p.a.data + part.i * get_column_step(p.a) + part.k * get_row_step(p.a);
                 if (p.a.transposed)
-                    pack_a(rows, p.a.stride, part.depth, part.rows, blocks.row_length, a);
-                multiply_part(p, blocks, part, p.a.transposed ? a : rows, b, sums);
+                    pack_a(rows, p.a.stride, part.depth, part.rows, blocks.row_length, memory.a);
+                multiply_part(p, blocks, part, p.a.transposed ? memory.a : rows, memory);
             }
         }
 }
