@@ -105,7 +105,7 @@ TEST_F(ModuleTest, OtherHeadsAreRefused)
     for (const char* text : {"", "TPU ", "TPU", "tpu scale32", "TPU scale3", "TPU scale320",
                              "TPU /etc/passwd", "TPU scale32\n", endless.c_str()}) {
         EXPECT_EQ(read(with_head(text)), TENGINE_EFORMAT) << text;
-        EXPECT_THAT(tengine_error_message(), HasSubstr("no module of the TPU")) << text;
+        EXPECT_THAT(tengine_error_message(), HasSubstr("not a module of the TPU")) << text;
     }
     // This machine exists, but is not that of the program.
     EXPECT_EQ(read(with_head("TPU edge")), TENGINE_EINVAL);
