@@ -163,6 +163,26 @@ void describe_pairs(TileFormat* out_format)
 #endif
 }
 
+// Whole vectors of `count` bytes from i on; returns the first byte that is left.
+template <class D>
+HWY_INLINE int64_t flip_vectors(D d, const uint8_t* from, int64_t i, int64_t count, uint8_t flip,
+                                uint8_t* to)
+{
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    for (; i + lanes <= count; i += lanes)
+        hn::StoreU(hn::Xor(hn::LoadU(d, from + i), hn::Set(d, flip)), d, to + i);
+    return i;
+}
+
+// Pixels of a group often have eight channels.
+HWY_INLINE void flip_bytes(const uint8_t* from, int64_t count, uint8_t flip, uint8_t* to)
+{
+    int64_t i = flip_vectors(hn::ScalableTag<uint8_t>(), from, 0, count, flip, to);
+    i = flip_vectors(hn::CappedTag<uint8_t, 8>(), from, i, count, flip, to);
+    for (; i < count; ++i)
+        to[i] = from[i] ^ flip;
+}
+
 // Copies int8 as they are multiplied. Flags and zero point are captured by value: for the
 // compiler, the bytes that are written may be anything else.
 void copy_bytes(const PixelProblem& problem, const PixelRun&, const void* from, int64_t step,
@@ -173,9 +193,9 @@ void copy_bytes(const PixelProblem& problem, const PixelRun&, const void* from, 
     const uint32_t pad = find_multiplied_zero(conv);
     const bool flips = conv.flips;
     if (conv.format.element_size == 1) {
-        const auto convert = [flips](const uint8_t* source, int64_t count, uint8_t* copy) {
-            for (int64_t i = 0; i < count; ++i)
-                copy[i] = source[i] ^ (flips ? 0x80 : 0);
+        const uint8_t flip = flips ? 0x80 : 0;
+        const auto convert = [flip](const uint8_t* source, int64_t count, uint8_t* copy) {
+            flip_bytes(source, count, flip, copy);
         };
         return copy_pixels(conv, bytes, step, pixels, static_cast<uint8_t>(pad),
                            static_cast<uint8_t*>(to), convert);
