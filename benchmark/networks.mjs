@@ -3,7 +3,8 @@
 import { execFileSync } from 'node:child_process';
 import { basename } from 'node:path';
 
-// The inputs of networks that do not take pictures of 224 x 224, by the names of their files.
+// The inputs of networks that do not take pictures of 224 x 224, by the names of their files; those of
+// quantised ones begin with q_.
 const SHAPES = {
     'inception_v3.onnx': '1x3x299x299',
     'unet.onnx': '1x3x256x256',
@@ -12,7 +13,7 @@ const SHAPES = {
 };
 
 export function findShape(model) {
-    return SHAPES[basename(model)] ?? '1x3x224x224';
+    return SHAPES[basename(model).replace(/^q_/, '')] ?? '1x3x224x224';
 }
 
 // Into the system's file cache, so that none of those who open it waits for the disk. Not into this

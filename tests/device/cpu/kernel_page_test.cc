@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // docs/kernels.md: the kernels of the CPU in the order in which they are asked, generated from the
-// list of implementations and the comments of the sources. With the environment variable
-// TENGINE_WRITE_TABLE=1 it is written.
+// list of implementations, the comments of the sources and the measured rates. With the environment
+// variable TENGINE_WRITE_TABLE=1 it is written.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -20,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const char* const kPage = TENGINE_SOURCE_DIR "/docs/kernels.md";
+const char* const kRates = TENGINE_SOURCE_DIR "/benchmark/kernel_rates.txt";
 const char* const kKernels = TENGINE_SOURCE_DIR "/source/device/cpu/kernel";
 
 struct Source
@@ -84,9 +86,31 @@ std::map<std::string, Source> read_sources()
     return sources;
 }
 
+struct Rates
+{
+    std::string machine;
+    std::map<std::string, std::string> cells;  // by kernel
+};
+
+// The first line is "# machine", the second a comment. The rows are "kernel rate unit network".
+Rates read_rates()
+{
+    Rates rates;
+    std::istringstream lines(read_file(kRates));
+    std::string line;
+    std::getline(lines, line);
+    rates.machine = line.substr(std::min<size_t>(2, line.size()));
+    std::getline(lines, line);
+    std::string kernel, rate, unit, network;
+    while (lines >> kernel >> rate >> unit >> network)
+        rates.cells[kernel] = rate + " " + unit + ", " + network;
+    return rates;
+}
+
 std::string print_page()
 {
     std::map<std::string, Source> sources = read_sources();
+    Rates rates = read_rates();
     std::string page =
         "# Kernels of the CPU\n"
         "\n"
@@ -104,14 +128,26 @@ std::string print_page()
         "--gtest_filter='KernelPage.*'`\n"
         "makes the page, and the test fails if it is not up to date.\n"
         "\n"
-        "| operator | kernel | source | computes | limited by |\n"
-        "|---|---|---|---|---|\n";
+        "The column \"measured\" has the highest rate of the kernel in a layer of the benchmark's "
+        "networks and the\n"
+        "[zoo](model_zoo.md), and the network. A multiply-add of the operator's definition is two "
+        "operations: kernels\n"
+        "that need fewer, Winograd's and those that skip padding, exceed the peak. The bytes are "
+        "those of inputs and\n"
+        "outputs, which often lie in a cache. [`kernel_rates.mjs`](../benchmark/kernel_rates.mjs) "
+        "measures the rates;\n"
+        "these are from " +
+        rates.machine +
+        ".\n"
+        "\n"
+        "| operator | kernel | source | computes | limited by | measured |\n"
+        "|---|---|---|---|---|---|\n";
     for (const Implementations& row : implementations)
         for (const char* kernel : row.names) {
             if (!kernel || std::string(kernel).rfind("reference", 0) == 0) continue;
             const Source& source = sources[kernel];
             page += "| " + std::string(row.op) + " | `" + kernel + "` | `" + source.path + "` | " +
-                    source.about + " | " + source.limit + " |\n";
+                    source.about + " | " + source.limit + " | " + rates.cells[kernel] + " |\n";
         }
     return page;
 }
@@ -122,6 +158,16 @@ TEST(KernelPage, IsUpToDate)
     if (test::is_table_written()) std::ofstream(kPage) << page;
     EXPECT_EQ(read_file(kPage), page)
         << "make it again: TENGINE_WRITE_TABLE=1 device_cpu_test --gtest_filter='KernelPage.*'";
+}
+
+TEST(KernelPage, HasRatesOfKernelsThatAreThere)
+{
+    const std::map<std::string, Source> kernels = read_sources();
+    const Rates rates = read_rates();
+    EXPECT_GT(rates.cells.size(), kernels.size() / 3);
+    for (const auto& [kernel, cell] : rates.cells)
+        EXPECT_EQ(kernels.count(kernel), 1U)
+            << kernel << ", measured at " << cell << ": no such kernel; run kernel_rates.mjs";
 }
 
 }  // namespace
