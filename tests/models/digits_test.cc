@@ -60,8 +60,8 @@ class Digits : public testing::Test
   private:
     static double probability(const Tensor& probabilities, int row, int column)
     {
-        return tools::get_element(probabilities,
-                                  static_cast<size_t>(row * probabilities.shape[1] + column));
+        const int place = row * probabilities.shape[1] + column;
+        return tools::get_element(probabilities, static_cast<size_t>(place));
     }
 };
 

@@ -4,9 +4,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <utility>
@@ -50,7 +50,7 @@ graph_t load_taken(const std::string& bytes)
 {
     char* block = static_cast<char*>(std::malloc(bytes.size()));
     if (!block) throw Failure("out of memory");
-    std::memcpy(block, bytes.data(), bytes.size());
+    std::copy(bytes.begin(), bytes.end(), block);
     const graph_t graph = create_graph(nullptr, "tengine:m", block, static_cast<int>(bytes.size()));
     if (!graph) std::free(block);
     return graph;

@@ -141,12 +141,12 @@ TEST_F(OnnxHostileTest, NothingIsPrinted)
     testing::internal::CaptureStderr();
     const std::string bytes = conv_model().encode();
     for (size_t length = 1; length < bytes.size(); length += 7)
-        Loaded(bytes.substr(0, length));
-    Loaded(nested_attribute(1000));
-    Loaded(std::string(64, '\xff'));
+        const Loaded cut(bytes.substr(0, length));
+    const Loaded nested(nested_attribute(1000));
+    const Loaded garbage(std::string(64, '\xff'));
     OnnxBuilder names = small_model();
     names.graph().mutable_node(0)->set_input(0, "\xff not UTF-8");
-    Loaded{names};
+    const Loaded unreadable{names};
     EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }

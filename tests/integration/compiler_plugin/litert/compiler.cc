@@ -154,11 +154,12 @@ class Writer
         return found.first->second;
     }
 
-    template <class... Values>
-    void Print(const char* format, Values... values)
+    void Print(const char* text) { text_ += text; }
+    template <class First, class... Others>
+    void Print(const char* format, First first, Others... others)
     {
         char line[64];
-        std::snprintf(line, sizeof line, format, values...);
+        std::snprintf(line, sizeof line, format, first, others...);
         text_ += line;
     }
 

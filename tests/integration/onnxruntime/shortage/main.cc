@@ -219,7 +219,9 @@ void run_case(Setting setting, const Case& tested)
         run_session(setting, model, runs, of, number);
     });
     if (!tested.embed_mode) return;
-    Session(setting.runtime, model, setting.request);  // writes what is loaded now
+    {
+        const Session writer(setting.runtime, model, setting.request);
+    }  // of the file to load
     setting.request.config.clear();
     fail_each(std::string(tested.name) + ", loaded", [&](const std::string& of, long number) {
         run_session(setting, kept.string(), runs, of, number);
