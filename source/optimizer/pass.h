@@ -3,6 +3,9 @@
 // names, and may leave gaps and disorder, which the pipeline removes after it.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <memory>
 
 #include "tengine/error.h"
@@ -92,6 +95,14 @@ int evaluate_node(node& node);
 
 // Whether `node` is ONNX's operator `name`; false for null.
 bool is_op(const node* node, const char* name);
+
+// Whether the operator is one of these.
+template <size_t number>
+bool is_one_of(const node& node, const char* const (&names)[number])
+{
+    return std::any_of(std::begin(names), std::end(names),
+                       [&](const char* name) { return is_op(&node, name); });
+}
 
 // Whether `value` is a constant; false for null.
 inline bool is_constant(const tensor* value)

@@ -60,6 +60,11 @@ tensor* Rewriter::add_constant(const String& name, int data_type, const Vector<i
     return made;
 }
 
+tensor* Rewriter::add_list(const String& name, const Vector<int64_t>& values)
+{
+    return add_constant(name, TENGINE_DT_INT64, {static_cast<int>(values.size())}, values.data());
+}
+
 tensor* Rewriter::add_shared_constant(const String& name, int data_type, const Vector<int>& dims,
                                       const ir_pack_key_t& key, void (*fill)(void*, void*),
                                       void* argument)

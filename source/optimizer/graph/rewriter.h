@@ -51,6 +51,8 @@ class Rewriter
     tensor* add_tensor(const String& name, int data_type);
     tensor* add_constant(const String& name, int data_type, const Vector<int>& dims,
                          const void* bytes);
+    // One of one axis, of int64.
+    tensor* add_list(const String& name, const Vector<int64_t>& values);
     // A constant that preparations share (graph/graph_pool.h): fill(memory, argument) writes it.
     tensor* add_shared_constant(const String& name, int data_type, const Vector<int>& dims,
                                 const ir_pack_key_t& key, void (*fill)(void*, void*),

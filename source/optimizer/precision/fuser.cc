@@ -172,9 +172,7 @@ tensor* Fuser::reshape(tensor* bytes, const Vector<int>& dims, const node& origi
     if (!bytes) return nullptr;
     if (tensor* shaped = find_shaped(bytes, dims)) return shaped;
     const String name = String(bytes->name) + "_reshape";
-    const Vector<int64_t> list(dims.begin(), dims.end());
-    tensor* shape = rewriter_.add_constant(name + "_shape", TENGINE_DT_INT64,
-                                           {static_cast<int>(list.size())}, list.data());
+    tensor* shape = rewriter_.add_list(name + "_shape", Vector<int64_t>(dims.begin(), dims.end()));
     return rewriter_.add_device_tensor(
         {"", "Reshape", name, origin.core->source_index, {bytes, shape}, {name + "d"}});
 }

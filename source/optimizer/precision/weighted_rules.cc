@@ -200,12 +200,6 @@ tensor* add_subpixel_conv(Fuser& fuser, const node& node, const SubpixelConv& co
     return fuser.rewriter().add_device_tensor(draft);
 }
 
-tensor* add_list(Fuser& fuser, const String& name, const Vector<int64_t>& values)
-{
-    return fuser.rewriter().add_constant(name, TENGINE_DT_INT64, {static_cast<int>(values.size())},
-                                         values.data());
-}
-
 // N x C s_y s_x x H x W as N x C x H s_y x W s_x.
 tensor* interleave(Fuser& fuser, const node& node, const SubpixelConv& conv, tensor* bytes)
 {
@@ -253,8 +247,9 @@ tensor* cut(Fuser& fuser, const node& node, const SubpixelConv& conv, tensor* by
          "Slice",
          name,
          node.core->source_index,
-         {bytes, add_list(fuser, name + "_starts", starts), add_list(fuser, name + "_ends", ends),
-          add_list(fuser, name + "_axes", axes)},
+         {bytes, fuser.rewriter().add_list(name + "_starts", starts),
+          fuser.rewriter().add_list(name + "_ends", ends),
+          fuser.rewriter().add_list(name + "_axes", axes)},
          {name + "_quantized"}});
 }
 

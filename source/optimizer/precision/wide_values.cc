@@ -26,13 +26,6 @@ constexpr const char* kCarrying[] = {
 constexpr const char* kEnding[] = {"Log",     "LogSoftmax", "Reciprocal", "Sigmoid", "Sign",
                                    "Softmax", "Softsign",   "Sqrt",       "Tanh"};
 
-template <size_t number>
-bool is_one_of(const char* const (&names)[number], const node& node)
-{
-    return std::any_of(std::begin(names), std::end(names),
-                       [&](const char* name) { return is_op(&node, name); });
-}
-
 bool is_wide_constant(const tensor& value)
 {
     if (value.tensor_type != TENSOR_TYPE_CONST || value.data_type != TENGINE_DT_FP32 || !value.data)
@@ -68,9 +61,9 @@ bool WideValues::reads_wide(const node& node) const
 
 bool WideValues::has(const node& node)
 {
-    const bool carries = is_one_of(kCarrying, node);
-    const bool is_wide = (reads_wide(node) && (carries || is_one_of(kEnding, node))) ||
-                         (is_one_of(kScaling, node) && reads_wide_constant(node));
+    const bool carries = is_one_of(node, kCarrying);
+    const bool is_wide = (reads_wide(node) && (carries || is_one_of(node, kEnding))) ||
+                         (is_one_of(node, kScaling) && reads_wide_constant(node));
     for (int i = 0; is_wide && carries && i < node.output_num; ++i) {
         const tensor* output = get_ir_node_output(&node, i);
         if (output) tensors_.insert(output->index);

@@ -102,12 +102,6 @@ bool has_equal_bytes(const graph& graph, const tensor& table, bool is_interleave
     return true;
 }
 
-bool is_one_of(const node& node, std::initializer_list<const char*> names)
-{
-    return std::any_of(names.begin(), names.end(),
-                       [&](const char* name) { return is_op(&node, name); });
-}
-
 class PairSearch
 {
   public:

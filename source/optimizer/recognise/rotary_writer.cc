@@ -46,7 +46,7 @@ NodeDraft RotaryWriter::draft_reshape(const Match& match, tensor* rotated)
             "Reshape",
             match.last().name,
             match.last().core->source_index,
-            {rotated, add_list(String(result.name) + "_shape", dims)},
+            {rotated, rewriter_.add_list(String(result.name) + "_shape", dims)},
             {String(result.name) + "_heads"}};
 }
 
@@ -97,16 +97,16 @@ tensor* RotaryWriter::cut(tensor& origin, const Vector<int>& dims, bool is_inter
     const int width = table_width(origin);
     tensor* value = &origin;
     if (width != dims[2])
-        value = add(
-            "Slice", name + "_pairs",
-            {value, add_list(name + "_starts", {0}),
-             add_list(name + "_ends", {is_interleaved ? width : dims[2]}),
-             add_list(name + "_axes", {-1}), add_list(name + "_steps", {is_interleaved ? 2 : 1})});
+        value = add("Slice", name + "_pairs",
+                    {value, rewriter_.add_list(name + "_starts", {0}),
+                     rewriter_.add_list(name + "_ends", {is_interleaved ? width : dims[2]}),
+                     rewriter_.add_list(name + "_axes", {-1}),
+                     rewriter_.add_list(name + "_steps", {is_interleaved ? 2 : 1})});
     const int rows = static_cast<int>(origin.elem_num / width) / dims[1];
     value = reshape(value, {rows, dims[1], dims[2]});
     if (!value || rows == dims[0]) return value;
     const Vector<int64_t> list(dims.begin(), dims.end());
-    return add("Expand", name + "_batch", {value, add_list(name + "_dims", list)});
+    return add("Expand", name + "_batch", {value, rewriter_.add_list(name + "_dims", list)});
 }
 
 tensor* RotaryWriter::reshape(tensor* value, const Vector<int>& dims)
@@ -114,19 +114,14 @@ tensor* RotaryWriter::reshape(tensor* value, const Vector<int>& dims)
     if (!value || has_dims(*value, dims)) return value;
     const Vector<int64_t> list(dims.begin(), dims.end());
     const String name = value->name;
-    return add("Reshape", name + "_tokens", {value, add_list(name + "_tokens_shape", list)});
+    return add("Reshape", name + "_tokens",
+               {value, rewriter_.add_list(name + "_tokens_shape", list)});
 }
 
 tensor* RotaryWriter::add(const char* op, const String& name, const Vector<tensor*>& inputs)
 {
     const node* made = rewriter_.add_node({"", op, name, -1, inputs, {name}});
     return made ? get_ir_node_output(made, 0) : nullptr;
-}
-
-tensor* RotaryWriter::add_list(const String& name, const Vector<int64_t>& values)
-{
-    return rewriter_.add_constant(name, TENGINE_DT_INT64, {static_cast<int>(values.size())},
-                                  values.data());
 }
 
 }  // namespace tengine

@@ -42,7 +42,6 @@ class RotaryWriter
     tensor* cut(tensor& origin, const Vector<int>& dims, bool is_interleaved);
     tensor* reshape(tensor* value, const Vector<int>& dims);
     tensor* add(const char* op, const String& name, const Vector<tensor*>& inputs);
-    tensor* add_list(const String& name, const Vector<int64_t>& values);
 
     Rewriter& rewriter_;
     Vector<Table> tables_;
