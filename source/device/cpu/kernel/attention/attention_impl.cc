@@ -24,6 +24,7 @@
 #include "device/cpu/kernel/vector/fixed_vectors.h"
 #include "device/cpu/kernel/vector/float_rows.h"
 #include "device/cpu/parallel.h"
+#include "device/cpu/shared/rounding.h"
 
 #ifndef TENGINE_CPU_ATTENTION
 #define TENGINE_CPU_ATTENTION
@@ -282,7 +283,7 @@ class ItemAttention
                 mask = static_cast<const T*>(run_.mask) + place;
         }
         add_scores(mask, seen.end, scores, blocks_.width, sums, state_at(query, i));
-        const int64_t raised = divide_up(seen.end, count_lanes()) * count_lanes();
+        const int64_t raised = round_up(seen.end, count_lanes());
         if (raised < keys) std::fill_n(scores + raised, keys - raised, 0.0f);
     }
 
@@ -366,15 +367,10 @@ HWY_EXPORT(finish_item);
 
 constexpr int64_t kMostRows = 48;  // of a tile, unless one query has more: their scores fit L1
 
-uint64_t round_up(int64_t a, int64_t b)
-{
-    return static_cast<uint64_t>(divide_up(a, b) * b);
-}
-
 // Rows a multiple of 2 KiB apart would share a few sets of the L1 cache.
 int64_t choose_step(int64_t columns)
 {
-    const auto step = static_cast<int64_t>(round_up(columns, kCacheLineFloats));
+    const int64_t step = round_up(columns, kCacheLineFloats);
     return step % 512 == 0 ? step + kCacheLineFloats : step;
 }
 
@@ -387,7 +383,7 @@ int64_t choose_block_keys(const AttentionBlocks& blocks)
     const auto l2 = static_cast<int64_t>(get_cpu_cache_size().l2 / sizeof(float));
     const int64_t most = std::clamp(l2 / 4 / (blocks.depth + blocks.width), kFewest, kMost);
     const int64_t number = divide_up(blocks.keys, most);
-    return static_cast<int64_t>(round_up(divide_up(blocks.keys, number), blocks.panel_lanes));
+    return round_up(divide_up(blocks.keys, number), blocks.panel_lanes);
 }
 
 // Sets the members from tile_queries to key_parts.
@@ -417,14 +413,15 @@ void count_floats(AttentionBlocks& blocks)
     const int64_t tile_rows = blocks.tile_queries * blocks.group;
     const int64_t rows = std::min(blocks.item_queries, blocks.queries) * blocks.group;
     if (tile_rows > blocks.in_place_rows) {
-        blocks.key_floats = round_up(blocks.block_keys * blocks.depth, kCacheLineFloats);
+        blocks.key_floats =
+            static_cast<uint64_t>(round_up(blocks.block_keys * blocks.depth, kCacheLineFloats));
         blocks.value_floats =
-            static_cast<uint64_t>(blocks.block_keys) * round_up(blocks.width, blocks.panel_lanes);
+            static_cast<uint64_t>(blocks.block_keys * round_up(blocks.width, blocks.panel_lanes));
     }
     blocks.query_floats = static_cast<uint64_t>(tile_rows * blocks.query_step);
     blocks.score_floats = static_cast<uint64_t>(tile_rows * blocks.score_step);
     blocks.sum_floats = static_cast<uint64_t>(rows * blocks.sum_step);
-    blocks.state_floats = round_up(2 * rows, kCacheLineFloats);
+    blocks.state_floats = static_cast<uint64_t>(round_up(2 * rows, kCacheLineFloats));
 }
 
 // Returns item `index`, with all keys or with a block of them.

@@ -13,6 +13,7 @@
 #include "device/cpu/kernel/conv/phased_conv.h"
 #include "device/cpu/kernel/product/packed_problem.h"
 #include "device/cpu/kernel_table.h"
+#include "device/cpu/shared/rounding.h"
 
 namespace tengine::cpu {
 namespace {

@@ -20,6 +20,7 @@
 #include "device/cpu/kernel/product/kept_problem.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
+#include "device/cpu/shared/rounding.h"
 
 #ifndef TENGINE_CPU_CONV_DEPTHWISE
 #define TENGINE_CPU_CONV_DEPTHWISE
@@ -221,7 +222,7 @@ int describe(const node& node, Depthwise* out_conv)
     const window_axis& width = conv.axes[2];
     const int64_t lanes = HWY_DYNAMIC_DISPATCH(count_lanes)();
     conv.multiplier = conv.output_channels;
-    conv.phase_width = (width.output + lanes - 1) / lanes * lanes +
+    conv.phase_width = round_up(width.output, lanes) +
                        int64_t{width.kernel - 1} * width.dilation / width.stride + 1;
     conv.row_size = conv.phase_width * width.stride;
     const int64_t fitting = (cache_size / conv.row_size - rows_for(height, 1)) / height.stride + 1;

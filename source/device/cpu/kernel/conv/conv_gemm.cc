@@ -21,6 +21,7 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/grain.h"
+#include "device/cpu/shared/rounding.h"
 
 namespace tengine::cpu {
 namespace {
@@ -70,10 +71,10 @@ void choose_block(ConvGemm& conv)
     // zero.
     const int64_t largest = conv.reads_in_place ? std::max<int64_t>(conv.output_plane, 1)
                                                 : std::max(cache_bytes / column_bytes, kMinBlock);
-    const int64_t fewest = (conv.output_plane + largest - 1) / largest;
-    const int64_t even = (conv.output_plane + fewest - 1) / std::max<int64_t>(fewest, 1);
-    conv.block = std::min((even + kBlockUnit - 1) / kBlockUnit * kBlockUnit, conv.output_plane);
-    conv.block_num = conv.block > 0 ? (conv.output_plane + conv.block - 1) / conv.block : 0;
+    const int64_t fewest = divide_up(conv.output_plane, largest);
+    const int64_t even = divide_up(conv.output_plane, std::max<int64_t>(fewest, 1));
+    conv.block = std::min(round_up(even, kBlockUnit), conv.output_plane);
+    conv.block_num = conv.block > 0 ? divide_up(conv.output_plane, conv.block) : 0;
 }
 
 // Describes the product of one group with `columns` positions, without its pointers.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <numeric>
 
+#include "device/cpu/shared/rounding.h"
 #include "operator/onnx/window.h"
 
 namespace tengine::cpu {
@@ -103,8 +104,8 @@ inline PhaseRange find_phase_range(const Phase& phase, int64_t step, int64_t inp
                                    int64_t end)
 {
     const int64_t source = phase.source + begin, room = input - source;
-    const int64_t outside = source < 0 ? (-source + step - 1) / step : 0;
-    const int64_t inside = room > 0 ? (room + step - 1) / step : 0;
+    const int64_t outside = source < 0 ? divide_up(-source, step) : 0;
+    const int64_t inside = room > 0 ? divide_up(room, step) : 0;
     PhaseRange range = {begin, end, std::min(outside, phase.taps), std::min(inside, phase.taps)};
     // The range ends where the tap before the first meets the input, or the last one no longer
     // does.

@@ -29,6 +29,7 @@
 #include "device/cpu/kernel/vector/float_rows.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
+#include "device/cpu/shared/rounding.h"
 #include "tengine/device.h"
 
 namespace tengine::cpu {
@@ -46,11 +47,11 @@ void choose_block(Winograd& conv, int64_t rows, int64_t workers)
     const int64_t weights = conv.positions() * conv.input_channels * conv.output_channels;
     const int64_t room = weights > kSmallWeights ? kMostInputs : cache;
     const int64_t fitting = room / (conv.positions() * conv.input_channels) / rows * rows;
-    conv.block = std::clamp<int64_t>(fitting, rows, divide_up(conv.tiles, rows) * rows);
+    conv.block = std::clamp<int64_t>(fitting, rows, round_up(conv.tiles, rows));
     conv.spreads_panels =
         workers > 1 && conv.batch * divide_up(conv.tiles, conv.block) < 2 * workers;
     conv.blocks = divide_up(conv.tiles, conv.block);
-    conv.block = divide_up(divide_up(conv.tiles, conv.blocks), rows) * rows;
+    conv.block = round_up(divide_up(conv.tiles, conv.blocks), rows);
 }
 
 // Returns the number of tiles of an image.

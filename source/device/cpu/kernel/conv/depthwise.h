@@ -6,6 +6,7 @@
 #include "device/cpu/kernel/conv/conv_problem.h"
 #include "device/cpu/kernel/vector/requantization.h"
 #include "device/cpu/kernel_context.h"
+#include "device/cpu/shared/rounding.h"
 
 namespace tengine::cpu {
 
@@ -67,7 +68,7 @@ struct FloatDepthwise : DepthwiseConv
     void pack(const KernelContext& context, const void* weights, void* packed) const;
     void convolve(const DepthwiseRun& run, int64_t first, int64_t last, char* scratch) const;
 
-    int64_t vectors() const { return (channels() + lanes - 1) / lanes; }
+    int64_t vectors() const { return divide_up(channels(), lanes); }
     // Returns the number of channels of the pair at `channel`, or of the single vector there.
     int64_t width(int64_t channel) const
     {

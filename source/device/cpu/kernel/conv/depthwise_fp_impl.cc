@@ -22,12 +22,14 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/alloc.h"
 #include "base/cpu.h"
 #include "device/cpu/kernel/conv/depthwise.h"
 #include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/kernel/vector/activation.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
 #include "device/cpu/kernel/vector/float_rows.h"
+#include "device/cpu/shared/rounding.h"
 
 #ifndef TENGINE_CPU_DEPTHWISE_FLOATS
 #define TENGINE_CPU_DEPTHWISE_FLOATS
@@ -371,7 +373,7 @@ void FloatDepthwise::plan(const KernelContext&)
     if (copies) plan_copies(*this);
     find_inside(*this);
     const int64_t copy = axes[1].input * copy_pixels * 2 * lanes * element_bytes();
-    worker_bytes = (line_bytes() + copy + 63) / 64 * 64;
+    worker_bytes = round_up(line_bytes() + copy, ALLOC_ALIGNMENT);
     packed_bytes = vectors() * lanes * (taps + 1) * int64_t{sizeof(float)};
     blocks = copies ? vectors() - pair_num : 1;
     band_lines = copies ? axes[1].output : 1;

@@ -32,6 +32,7 @@
 #include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/kernel/product/pixels_s8.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
+#include "device/cpu/shared/rounding.h"
 
 // clang-format off
 #undef HWY_TARGET_INCLUDE

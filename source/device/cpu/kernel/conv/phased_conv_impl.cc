@@ -7,6 +7,7 @@
 #include "device/cpu/kernel/conv/phased_conv.h"
 #include "device/cpu/kernel/product/packed_problem.h"
 #include "device/cpu/parallel.h"
+#include "device/cpu/shared/rounding.h"
 
 namespace tengine::cpu {
 namespace {

@@ -8,12 +8,14 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/alloc.h"
 #include "device/cpu/kernel/product/packed_problem.h"
 #include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/kernel/product/pixels_s8.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/grain.h"
+#include "device/cpu/shared/rounding.h"
 
 namespace tengine::cpu {
 namespace {
@@ -70,10 +72,9 @@ int run(KernelContext& context)
     return TENGINE_OK;
 }
 
-uint64_t round_up(int64_t bytes)
+uint64_t aligned_bytes(const tensor& bytes)
 {
-    const uint64_t alignment = ALLOC_ALIGNMENT;
-    return (static_cast<uint64_t>(bytes) + alignment - 1) / alignment * alignment;
+    return round_up(static_cast<uint64_t>(bytes.elem_num), ALLOC_ALIGNMENT);
 }
 
 // The scratch has the copies, then the input and the output in NHWC.
@@ -81,8 +82,7 @@ int prepare_rows(KernelContext& context)
 {
     BytePixels conv = {};
     TENGINE_RETURN_IF_ERROR(keep(context, conv));
-    context.scratch_size +=
-        round_up(context.input(0)->elem_num) + round_up(context.output(0)->elem_num);
+    context.scratch_size += aligned_bytes(*context.input(0)) + aligned_bytes(*context.output(0));
     return TENGINE_OK;
 }
 
@@ -106,7 +106,7 @@ int run_rows(KernelContext& context)
     const tensor &x = *context.input(0), &y = *context.output(0);
     auto* input = static_cast<uint8_t*>(context.scratch) +
                   conv.worker_bytes() * static_cast<uint64_t>(get_thread_pool_size(context.pool));
-    uint8_t* output = input + round_up(x.elem_num);
+    uint8_t* output = input + aligned_bytes(x);
     transpose(context.pool, x.u8, x.dims[0], x.dims[1], x.dims[2], input);
     multiply_byte_pixels(context, input, output);
     transpose(context.pool, output, y.dims[0], y.dims[2], y.dims[1], y.u8);

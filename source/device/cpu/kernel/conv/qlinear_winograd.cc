@@ -31,6 +31,7 @@
 #include "device/cpu/kernel/vector/fixed_vectors.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
+#include "device/cpu/shared/rounding.h"
 
 #ifndef TENGINE_CPU_QLINEAR_WINOGRAD
 #define TENGINE_CPU_QLINEAR_WINOGRAD
@@ -80,7 +81,7 @@ struct ByteWinograd : ConvProblem
   private:
     static int64_t spread(int64_t elements, int64_t line)
     {
-        return ((elements + line - 1) / line | 1) * line;
+        return (divide_up(elements, line) | 1) * line;
     }
 };
 
@@ -407,14 +408,14 @@ void choose_block(ByteWinograd& conv, int64_t workers)
     const int64_t tile_bytes =
         ByteWinograd::kPositions * (conv.tile_step() * int64_t{sizeof(int16_t)} +
                                     conv.format.columns * int64_t{sizeof(int32_t)});
-    const int64_t most = std::clamp<int64_t>(room / tile_bytes / rows * rows, rows,
-                                             divide_up(conv.tiles, rows) * rows);
+    const int64_t most =
+        std::clamp<int64_t>(room / tile_bytes / rows * rows, rows, round_up(conv.tiles, rows));
     conv.blocks = divide_up(conv.tiles, most);
     const bool has_few = workers > 1 && conv.batch * conv.blocks < 2 * workers;
-    const int64_t even = divide_up(conv.blocks, workers) * workers;
+    const int64_t even = round_up(conv.blocks, workers);
     conv.spreads_panels = has_few && conv.tiles < even * kFewestTiles;
     if (has_few && !conv.spreads_panels) conv.blocks = even;
-    conv.block = divide_up(divide_up(conv.tiles, conv.blocks), rows) * rows;
+    conv.block = round_up(divide_up(conv.tiles, conv.blocks), rows);
     conv.blocks = divide_up(conv.tiles, conv.block);
 }
 

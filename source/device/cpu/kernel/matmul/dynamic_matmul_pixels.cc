@@ -8,11 +8,13 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/alloc.h"
 #include "device/cpu/kernel/product/packed_problem.h"
 #include "device/cpu/kernel/product/pixels_s8.h"
 #include "device/cpu/kernel/vector/float_bytes.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/shared/constant.h"
+#include "device/cpu/shared/rounding.h"
 
 namespace tengine::cpu {
 namespace {
@@ -52,18 +54,13 @@ struct Quantized
     FloatBytes* rows;
 };
 
-constexpr uint64_t round_up(uint64_t bytes)
-{
-    return (bytes + 63) / 64 * 64;
-}
-
 // The quantised first matrix follows the workers' copies in scratch.
 Quantized find_quantized(const KernelContext& context, const BytePixels& rows)
 {
     const auto workers = static_cast<uint64_t>(get_thread_pool_size(context.pool));
     auto* bytes = static_cast<uint8_t*>(context.scratch) + rows.worker_bytes() * workers;
     const auto number = static_cast<uint64_t>(context.input(0)->elem_num);
-    return {bytes, reinterpret_cast<FloatBytes*>(bytes + round_up(number))};
+    return {bytes, reinterpret_cast<FloatBytes*>(bytes + round_up(number, ALLOC_ALIGNMENT))};
 }
 
 int prepare(KernelContext& context, const Places& places)
@@ -77,7 +74,7 @@ int prepare(KernelContext& context, const Places& places)
     plan_byte_pixels(rows, operands, get_thread_pool_size(context.pool));
     TENGINE_RETURN_IF_ERROR(keep_byte_pixels(context, rows, operands, {1, columns, 0}));
     if (a.data_type == TENGINE_DT_FP32)
-        context.scratch_size += round_up(static_cast<uint64_t>(a.elem_num)) +
+        context.scratch_size += round_up(static_cast<uint64_t>(a.elem_num), ALLOC_ALIGNMENT) +
                                 static_cast<uint64_t>(a.elem_num / depth) * sizeof(FloatBytes);
     return TENGINE_OK;
 }

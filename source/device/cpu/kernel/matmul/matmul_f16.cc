@@ -6,6 +6,7 @@
 // before the activation, and half a unit in the last place of the result's type.
 #include <cstdint>
 
+#include "base/alloc.h"
 #include "device/cpu/kernel/product/kept_problem.h"
 #include "device/cpu/kernel/product/packed_problem.h"
 #include "device/cpu/kernel/product/pixels_f16.h"
@@ -13,6 +14,7 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/matrix_stack.h"
+#include "device/cpu/shared/rounding.h"
 #include "operator/onnx/gemm_param.h"
 
 namespace tengine::cpu {
@@ -72,11 +74,7 @@ struct Stacks
     HalfPixels matrix;  // the product of one matrix of each stack
 
     // A worker's scratch: a packed matrix, then the scratch of its product.
-    uint64_t packed_bytes() const
-    {
-        const uint64_t alignment = ALLOC_ALIGNMENT;
-        return (matrix.packed_bytes() + alignment - 1) / alignment * alignment;
-    }
+    uint64_t packed_bytes() const { return round_up(matrix.packed_bytes(), ALLOC_ALIGNMENT); }
     uint64_t worker_bytes() const { return packed_bytes() + matrix.worker_bytes(); }
 };
 

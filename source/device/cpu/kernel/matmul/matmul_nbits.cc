@@ -23,6 +23,7 @@
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/grain.h"
+#include "device/cpu/shared/rounding.h"
 #include "operator/onnx/quantized_product_param.h"
 
 namespace tengine::cpu {

@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/alloc.h"
 #include "device/cpu/kernel/product/kept_problem.h"
 #include "device/cpu/kernel/product/packed_problem.h"
 #include "device/cpu/kernel/product/pixels_s8.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/matrix_stack.h"
+#include "device/cpu/shared/rounding.h"
 #include "operator/onnx/gemm_param.h"
 #include "operator/onnx/qlinear_param.h"
 
@@ -123,9 +125,7 @@ struct Stacks
     // A worker's scratch: a packed matrix, then a copy.
     uint64_t worker_bytes() const
     {
-        const uint64_t alignment = ALLOC_ALIGNMENT;
-        return (matrix.packed_bytes() + matrix.worker_bytes() + alignment - 1) / alignment *
-               alignment;
+        return round_up(matrix.packed_bytes() + matrix.worker_bytes(), ALLOC_ALIGNMENT);
     }
 };
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/alloc.h"
 #include "device/cpu/kernel/matmul/recurrent_layer.h"
 #include "device/cpu/kernel/matmul/recurrent_s8.h"
 #include "device/cpu/kernel/product/packed_problem.h"
@@ -11,6 +12,7 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/constant.h"
 #include "device/cpu/shared/grain.h"
+#include "device/cpu/shared/rounding.h"
 
 namespace tengine::cpu {
 namespace {
@@ -54,7 +56,7 @@ struct RecurrentLayer
     // The size of the packed data of a direction.
     uint64_t direction_floats() const
     {
-        if (has_bytes()) return (bytes.packed_bytes() + 63) / 64 * 16;
+        if (has_bytes()) return round_up(bytes.packed_bytes(), ALLOC_ALIGNMENT) / sizeof(float);
         uint64_t floats = 0;
         for (int i = 0; i < blocks.num; ++i)
             floats += blocks.list[i].inputs.packed_floats() + blocks.list[i].steps.packed_floats();
@@ -150,7 +152,7 @@ int describe(const KernelContext& context, const GateBlocks& blocks, RecurrentLa
                     (context.input(4) && (shape.first_reverse || shape.directions == 2));
     int64_t tile_rows;
     describe_pixel_tile(&tile_rows, &layer.lanes);
-    layer.units = divide_up(shape.hidden, layer.lanes) * layer.lanes;
+    layer.units = round_up(shape.hidden, layer.lanes);
     const int64_t workers = get_thread_pool_size(context.pool);
     int64_t fewest = shape.gates;
     for (int i = 0; i < blocks.num; ++i) {

@@ -3,21 +3,18 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/alloc.h"
 #include "device/cpu/kernel/matmul/recurrent_s8.h"
 #include "device/cpu/kernel/product/panel_s8.h"
 #include "device/cpu/kernel/product/pixels_f32.h"
+#include "device/cpu/shared/rounding.h"
 
 namespace tengine::cpu {
 namespace {
 
-constexpr uint64_t round_up(uint64_t bytes)
-{
-    return (bytes + 63) / 64 * 64;
-}
-
 uint64_t bias_bytes(const ByteGates& gates)
 {
-    return round_up(static_cast<uint64_t>(gates.columns()) * sizeof(float));
+    return round_up(static_cast<uint64_t>(gates.columns()) * sizeof(float), ALLOC_ALIGNMENT);
 }
 
 // The quantised left side of a product: its bytes, scales and zero points, and the workers' copies.
@@ -30,12 +27,14 @@ struct LeftSide
 
 uint64_t left_bytes(const BytePixels& product)
 {
-    return round_up(static_cast<uint64_t>(product.line_pixels * product.segment_length));
+    return round_up(static_cast<uint64_t>(product.line_pixels * product.segment_length),
+                    ALLOC_ALIGNMENT);
 }
 
 uint64_t row_bytes(const BytePixels& product)
 {
-    return round_up(static_cast<uint64_t>(product.line_pixels) * sizeof(FloatBytes));
+    return round_up(static_cast<uint64_t>(product.line_pixels) * sizeof(FloatBytes),
+                    ALLOC_ALIGNMENT);
 }
 
 uint64_t side_bytes(const BytePixels& product, int64_t workers)

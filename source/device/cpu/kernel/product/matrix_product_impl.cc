@@ -8,6 +8,7 @@
 
 #include "device/cpu/kernel/product/matrix_product_strip.h"
 #include "device/cpu/parallel.h"
+#include "device/cpu/shared/rounding.h"
 
 namespace tengine::cpu {
 namespace {
@@ -50,7 +51,7 @@ void multiply(thread_pool_t* pool, const Product& product, float* workspace)
     const bool by_columns = product.n > product.m;
     const int64_t extent = by_columns ? product.n : product.m;
     const int64_t unit = by_columns ? get_strip_unit().columns : get_strip_unit().rows;
-    const int64_t units = (extent + unit - 1) / unit;
+    const int64_t units = divide_up(extent, unit);
     const int64_t unit_work = unit * (by_columns ? product.m : product.n) * product.k;
     const int64_t fair_share = units / (2 * int64_t{get_thread_pool_size(pool)});
     const int64_t grain = std::max(fair_share, 1 + kMinStripWork / unit_work);

@@ -14,6 +14,7 @@
 #include "device/cpu/kernel/product/matrix_product_strip.h"
 #include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
+#include "device/cpu/shared/rounding.h"
 
 // clang-format off
 #undef HWY_TARGET_INCLUDE
@@ -78,11 +79,6 @@ HWY_EXPORT(pack_rows);
 HWY_EXPORT(add_scaled);
 
 constexpr int64_t kDepth = 256, kFewestTiles = 4;
-
-int64_t round_up(int64_t value, int64_t unit)
-{
-    return divide_up(value, unit) * unit;
-}
 
 // How a product is cut.
 struct Blocks

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "device/cpu/kernel/product/pixel_problem.h"
+#include "device/cpu/shared/rounding.h"
 
 // clang-format off
 #if defined(TENGINE_CPU_PIXEL_BLOCK) == defined(HWY_TARGET_TOGGLE)

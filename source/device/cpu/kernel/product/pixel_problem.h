@@ -9,11 +9,13 @@
 
 #include <algorithm>
 
+#include "base/alloc.h"
 #include "base/minimal.h"
 #include "device/cpu/kernel/conv/block_copy.h"
 #include "device/cpu/kernel/conv/conv_problem.h"
 #include "device/cpu/kernel/product/tile/group_tile.h"
 #include "device/cpu/kernel_context.h"
+#include "device/cpu/shared/rounding.h"
 
 namespace tengine::cpu {
 
@@ -73,7 +75,7 @@ struct PixelProblem : ConvProblem
     {
         if (!copies) return 0;
         const int64_t bytes = copy_lines * copy_pixels * pixel_step * format.element_size;
-        return kBlockHeaderBytes + (bytes + 63) / 64 * 64;
+        return kBlockHeaderBytes + round_up(bytes, ALLOC_ALIGNMENT);
     }
     // The scratch of a worker.
     uint64_t worker_bytes() const { return static_cast<uint64_t>(copy_bytes() + extra_bytes); }
@@ -219,11 +221,6 @@ inline GroupTile find_first_tile(const PixelProblem& problem, const PixelBlock& 
     tile.last_shift = left > 0 ? (left - problem.format.group) * size : 0;
     tile.is_wide = problem.panel_width(panel) == problem.format.columns;
     return tile;
-}
-
-constexpr int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
 }
 
 // Output lines 0..outputs-1 need so many lines of the input.

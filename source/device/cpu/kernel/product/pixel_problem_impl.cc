@@ -7,6 +7,7 @@
 #include "base/cpu.h"
 #include "device/cpu/kernel/product/pixel_problem.h"
 #include "device/cpu/parallel.h"
+#include "device/cpu/shared/rounding.h"
 
 namespace tengine::cpu {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
+#include "device/cpu/shared/rounding.h"
 
 // clang-format off
 #undef HWY_TARGET_INCLUDE
@@ -35,8 +36,8 @@ void multiply_rows(const FloatTile& first, int64_t rows, int64_t most, bool is_w
     while (rows > 0) {
         int64_t height = find_tile_height(std::min(rows, most)), count = rows / height;
         if (!IS_MINIMAL) {
-            const int64_t tiles = (rows + height - 1) / height;
-            height = (rows + tiles - 1) / tiles;
+            const int64_t tiles = divide_up(rows, height);
+            height = divide_up(rows, tiles);
             count = rows - (height - 1) * tiles;
         }
         find_pixel_tile(height, is_wide)(tile, count);
@@ -209,7 +210,7 @@ int64_t choose_slice_length(const FloatPixels& conv)
         }
     }
     const int64_t length = std::max<int64_t>(conv.segment_length, 1);
-    return (divide_up(length, slices) + 3) / 4 * 4;
+    return round_up(divide_up(length, slices), 4);
 }
 
 }  // namespace

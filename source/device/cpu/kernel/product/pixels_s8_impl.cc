@@ -9,12 +9,14 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/alloc.h"
 #include "base/cpu.h"
 #include "device/cpu/kernel/product/packed_problem.h"
 #include "device/cpu/kernel/product/panel_s8.h"
 #include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/kernel/vector/activation.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
+#include "device/cpu/shared/rounding.h"
 
 // clang-format off
 #undef HWY_TARGET_INCLUDE
@@ -392,7 +394,7 @@ void plan_byte_pixels(BytePixels& conv, const ByteOperands& operands, int64_t wo
     cut_blocks(conv, conv.segment_length, static_cast<int64_t>(get_cpu_cache_size().l2 / 2),
                workers);
     const int64_t rows = conv.crosses ? conv.block_lines * conv.block_pixels : 0;
-    conv.extra_bytes = (rows * int64_t{sizeof(int32_t)} + 63) / 64 * 64;
+    conv.extra_bytes = round_up(rows * int64_t{sizeof(int32_t)}, ALLOC_ALIGNMENT);
 }
 
 void multiply_bytes_here(const BytePixels& conv, const ByteRun& run, char* scratch)

@@ -23,6 +23,7 @@
 
 #include "device/cpu/kernel/product/table_s8-inl.h"
 #include "device/cpu/kernel/vector/requantize-inl.h"
+#include "device/cpu/shared/rounding.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
@@ -203,18 +204,13 @@ class TileBytes
                (kAdds && scaling_.is_tie(fractions.addition, conv_.addition.tie_bits));
     }
 
-    HWY_INLINE int64_t round_up(int64_t count) const
-    {
-        return (count + L::kWidth - 1) / L::kWidth * L::kWidth;
-    }
-
     template <bool kAdds>
     HWY_INLINE void requantize(int32_t* sums, const uint8_t* others, int64_t rows,
                                uint8_t* bytes) const
     {
         const typename L::Pairs d;
         const AdditionScaling<L> addition(conv_.addition);
-        const int64_t count = rows * panel_.width, whole = round_up(count);
+        const int64_t count = rows * panel_.width, whole = round_up(count, L::kWidth);
         std::fill(sums + count, sums + whole, 0);
         for (int64_t i = 0; i < whole; i += L::kWidth) {
             Fractions fractions = {scaling_.no_fraction(), scaling_.no_fraction()};
@@ -254,7 +250,7 @@ class TileBytes
     {
         const typename L::Bytes d;
         const ByteTable table(run_.table);
-        const int64_t whole = round_up(rows * panel_.width);
+        const int64_t whole = round_up(rows * panel_.width, L::kWidth);
         for (int64_t i = 0; i < whole; i += L::kWidth)
             hn::StoreU(table(d, hn::LoadU(d, bytes + i)), d, bytes + i);
     }

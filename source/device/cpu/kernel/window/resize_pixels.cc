@@ -6,12 +6,14 @@
 // fewer channels than a vector has elements of int32, lanes are idle.
 #include <cstdint>
 
+#include "base/alloc.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
 #include "device/cpu/kernel/window/resize_source.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/byte_resize.h"
 #include "device/cpu/shared/grain.h"
+#include "device/cpu/shared/rounding.h"
 #include "tengine/fixed_point.h"
 
 #ifndef TENGINE_CPU_RESIZE_PIXELS
@@ -150,14 +152,14 @@ uint64_t tap_bytes(const KernelContext& context)
     const tensor& y = *context.output(0);
     const uint64_t bytes =
         (static_cast<uint64_t>(y.dims[2]) + static_cast<uint64_t>(y.dims[3])) * sizeof(PixelTap);
-    return (bytes + 63) / 64 * 64;
+    return round_up(bytes, ALLOC_ALIGNMENT);
 }
 
 uint64_t line_bytes(const KernelContext& context)
 {
     const tensor& x = *context.input(0);
     const uint64_t words = static_cast<uint64_t>(x.dims[3]) * static_cast<uint64_t>(x.dims[1]);
-    return (words * sizeof(int32_t) + 63) / 64 * 64;
+    return round_up(words * sizeof(int32_t), ALLOC_ALIGNMENT);
 }
 
 // Scratch: the taps, then a line of int32 for each worker.

@@ -13,6 +13,7 @@
 #include "device/cpu/kernel/product/matrix_product.h"
 #include "device/cpu/kernel_context.h"
 #include "device/cpu/parallel.h"
+#include "device/cpu/shared/rounding.h"
 
 namespace tengine::cpu {
 
@@ -62,9 +63,9 @@ inline int64_t find_position_block(int64_t plane, int64_t bytes)
     const int64_t fitting =
         static_cast<int64_t>(get_cpu_cache_size().l2 / 2) / std::max<int64_t>(bytes, 1);
     const int64_t largest = std::clamp(fitting / kUnit * kUnit, kUnit, kMostPositions);
-    const int64_t fewest = std::max<int64_t>((plane + largest - 1) / largest, 1);
-    const int64_t even = (plane + fewest - 1) / fewest;
-    return std::max<int64_t>((even + kUnit - 1) / kUnit, 1) * kUnit;
+    const int64_t fewest = std::max<int64_t>(divide_up(plane, largest), 1);
+    const int64_t even = divide_up(plane, fewest);
+    return std::max(round_up(even, kUnit), kUnit);
 }
 
 // prepare() and run() of a kernel whose work is a Problem: `describe` reads it from the node's
