@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <map>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -107,6 +108,13 @@ Rates read_rates()
     return rates;
 }
 
+std::string print_row(const std::string& op, const std::string& kernel, const Source& source,
+                      Rates& rates)
+{
+    return "| " + op + " | `" + kernel + "` | `" + source.path + "` | " + source.about + " | " +
+           source.limit + " | " + rates.cells[kernel] + " |\n";
+}
+
 std::string print_page()
 {
     std::map<std::string, Source> sources = read_sources();
@@ -118,9 +126,13 @@ std::string print_page()
         "first one that\n"
         "takes the node's types, shapes and parameters, and is expected to be the fastest, "
         "computes the node.\n"
-        "The reference, which takes every node, is the last. `tengine inspect` and `tengine bench "
-        "--profile`\n"
-        "print these names. The page about [adding a kernel](add-a-kernel.md) has their grammar.\n"
+        "The reference, which takes every node, is the last. The last rows are the kernels of "
+        "steps "
+        "that the plan\n"
+        "adds: attention in place of its nodes, copies between layouts. `tengine inspect` and "
+        "`tengine bench\n"
+        "--profile` print these names. The page about [adding a kernel](add-a-kernel.md) has their "
+        "grammar.\n"
         "\n"
         "Kernels are compiled for every instruction set of the build. A name that ends in an "
         "instruction set is\n"
@@ -142,13 +154,16 @@ std::string print_page()
         "\n"
         "| operator | kernel | source | computes | limited by | measured |\n"
         "|---|---|---|---|---|---|\n";
+    std::set<std::string> named;
     for (const Implementations& row : implementations)
         for (const char* kernel : row.names) {
             if (!kernel || std::string(kernel).rfind("reference", 0) == 0) continue;
-            const Source& source = sources[kernel];
-            page += "| " + std::string(row.op) + " | `" + kernel + "` | `" + source.path + "` | " +
-                    source.about + " | " + source.limit + " | " + rates.cells[kernel] + " |\n";
+            page += print_row(row.op, kernel, sources[kernel], rates);
+            named.insert(kernel);
         }
+    for (const auto& [kernel, source] : sources)
+        if (named.count(kernel) == 0)
+            page += print_row("a step of the plan", kernel, source, rates);
     return page;
 }
 

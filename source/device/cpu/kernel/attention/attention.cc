@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention and GroupQueryAttention in fp32: the layout of a node's operands, and the keys that its
-// tokens see. attention_impl.cc computes them, and in fp32, fp16 and bf16 a step in place of the
-// nodes that exporters write.
+// Attention and GroupQueryAttention in fp32, and in fp32, fp16 and bf16 a step in place of the nodes
+// that exporters write: the layout of a node's operands, and the keys that its tokens see.
+// attention_impl.cc computes them. Limits: multiply-adds; the exponential; with few queries the
+// bandwidth for keys and values.
 #include "device/cpu/kernel/attention/attention.h"
 
 #include <algorithm>
@@ -53,7 +54,7 @@ int run_fused(KernelContext& context)
     return TENGINE_OK;
 }
 
-constexpr Kernel kFused = {"", "attention.f32.fused", nullptr, run_fused, prepare_fused};
+constexpr Kernel kFused = {"", "attention.fp.fused", nullptr, run_fused, prepare_fused};
 
 // ---- Attention ----
 

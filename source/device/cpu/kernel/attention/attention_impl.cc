@@ -10,10 +10,9 @@
 //
 // Items are heads of keys, with some of the queries if there are few heads. If blocks are fixed and
 // a head's queries are one tile, as in every step of a decoder, items are blocks of keys: each
-// leaves its sum and its largest score, and these are merged in order. Limits: multiply-adds; the
-// exponential; with few queries the bandwidth for keys and values. Accuracy: scores within (depth +
-// 3) * eps * scale * sum |q| |k|, plus 4 * eps for a cap, which is a relative error of their
-// exponentials; results within (keys + 8 + blocks) * eps * the largest |value| in addition.
+// leaves its sum and its largest score, and these are merged in order. Accuracy: scores within
+// (depth + 3) * eps * scale * sum |q| |k|, plus 4 * eps for a cap, which is a relative error of
+// their exponentials; results within (keys + 8 + blocks) * eps * the largest |value| in addition.
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
