@@ -101,6 +101,14 @@ const Change kChangesOfNeighbours[] = {
               "Concat a c axis=-1", "Concat a c axis=3"}),
 };
 
+const Change kChangesOfReshapes[] = {
+    in_nodes("halves of the result",
+             {"Reshape n [0,0,0,4,1]", "Reshape n [0,0,0,1,4]", "Reshape e [0,0,0,4,1]",
+              "Reshape e [0,0,0,1,4]", "Concat a c axis=-1", "Concat a c axis=3"}),
+    in_nodes("rows in other places", {"Reshape n [0,0,0,4,1]", "Reshape n [2,6,3,4,1]",
+                                      "Reshape e [0,0,0,4,1]", "Reshape e [2,6,3,4,1]"}),
+};
+
 const Change kChangesOfTables[] = {
     {"a table with one row for all tokens",
      [](Rotation* rotation) {
@@ -165,6 +173,8 @@ TEST(RecogniseRotary, LookAlikesStayAsTheyAre)
         expect_nodes(kRotations[0], change, &number);
     for (const Change& change : kChangesOfNeighbours)
         expect_nodes(kRotations[5], change, &number);
+    for (const Change& change : kChangesOfReshapes)
+        expect_nodes(kRotations[8], change, &number);
     EXPECT_GE(number, 240);
 }
 

@@ -35,6 +35,14 @@ const char* const kTurnedNeighbours =
 const char* const kJoinedNeighbours =
     "p = Mul cos e; q = Mul sin o; r = Sub p q; k = Mul cos o; l = Mul sin e; m = Add l k; "
     "a = Unsqueeze r [4]; c = Unsqueeze m [-1]; t = Concat a c axis=4; y = Reshape t [2,3,6,8]";
+// As tmfiles have them.
+const char* const kReshapedNeighbours =
+    "n = Neg o; a = Reshape n [0,0,0,4,1]; c = Reshape e [0,0,0,4,1]; t = Concat a c axis=-1; "
+    "h = Reshape t [2,3,6,8]; u = Mul h sin; v = Mul cos x; y = Add u v";
+const char* const kJoinedReshapedNeighbours =
+    "p = Mul cos e; q = Mul sin o; r = Sub p q; k = Mul cos o; l = Mul sin e; m = Add l k; "
+    "a = Reshape r [0,0,0,4,1]; c = Reshape m [0,0,0,4,1]; t = Concat a c axis=4; "
+    "y = Reshape t [2,3,6,8]";
 
 std::vector<int64_t> read_list(std::string text)
 {
@@ -101,6 +109,12 @@ const std::vector<Rotation> kRotations = {
     {kTakenNeighbours + std::string(kTurnedNeighbours), true},
     {kNeighbours + std::string(kJoinedNeighbours), true, false, kHeadsFirst, {kTokens, kHalf}},
     {kTakenNeighbours + std::string(kJoinedNeighbours), true, false, kHeadsFirst, {kTokens, kHalf}},
+    {kNeighbours + std::string(kReshapedNeighbours), true},
+    {kNeighbours + std::string(kJoinedReshapedNeighbours),
+     true,
+     false,
+     kHeadsFirst,
+     {kTokens, kHalf}},
 };
 std::string exchange(std::string text, const std::string& from, const std::string& to)
 {

@@ -57,14 +57,14 @@ bool are_shapes_known(const node& node)
            is_ir_tensor_shape_known(get_ir_node_output(&node, 0));
 }
 
-// A Concat along the last axis, and the Unsqueeze and the Reshape before and after one that add and
-// remove an axis behind it.
+// A Concat along the last axis, and the Unsqueeze or Reshape before and the Reshape after one that
+// add and remove an axis behind it.
 bool is_join(const node& node)
 {
     const tensor &x = *get_ir_node_input(&node, 0), &y = *get_ir_node_output(&node, 0);
     const int64_t axis = get_ir_node_int(&node, "axis", 0);
     if (is_op(&node, "Concat")) return axis == -1 || axis + 1 == y.dim_num;
-    const bool adds = is_op(&node, "Unsqueeze");
+    const bool adds = y.dim_num > x.dim_num;
     const tensor &less = adds ? x : y, &more = adds ? y : x;
     const int kept = adds ? x.dim_num : y.dim_num - 1;
     return more.dim_num == less.dim_num + 1 && kept >= 0 &&

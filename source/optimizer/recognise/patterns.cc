@@ -26,10 +26,10 @@ constexpr Pattern kPatternRows[] = {
     {"LayerNormalization", nullptr, "Mul(normal, scale)"},
     // Zhang, Sennrich, "Root Mean Square Layer Normalization", 2019: language models.
     {"RMSNormalization", nullptr, "Mul(rms_normal, scale)"},
-    // Vaswani et al., "Attention Is All You Need", 2017; the keys are transposed.
+    // Vaswani et al., "Attention Is All You Need", 2017; "keys" has the keys in its columns.
     {"Attention", nullptr, "MatMul(Softmax(scores), values)"},
     // Su et al., "RoFormer", 2021: Hugging Face's, with tables of the width of x, and those of the
-    // definition, with tables of the width of its halves.
+    // definition, with tables of the width of its halves. Tmfiles have Reshape for Unsqueeze.
     {"RotaryEmbedding", nullptr, "Add(Mul(turned, sines), Mul(x, cosines))"},
     {"RotaryEmbedding", nullptr,
      "Concat(Sub(Mul(front, cosines), Mul(back, sines)), "
@@ -37,6 +37,9 @@ constexpr Pattern kPatternRows[] = {
     {"RotaryEmbedding", nullptr,
      "Reshape(Concat(Unsqueeze(Sub(Mul(even, cosines), Mul(odd, sines))), "
      "Unsqueeze(Add(Mul(odd, cosines), Mul(even, sines)))))"},
+    {"RotaryEmbedding", nullptr,
+     "Reshape(Concat(Reshape(Sub(Mul(even, cosines), Mul(odd, sines))), "
+     "Reshape(Add(Mul(odd, cosines), Mul(even, sines)))))"},
 };
 
 constexpr PatternPart kPartRows[] = {
@@ -68,6 +71,7 @@ constexpr PatternPart kPartRows[] = {
     {"product", "MatMul(queries, keys)"},
     {"turned", "Concat(Neg(back), front)"},
     {"turned", "Reshape(Concat(Unsqueeze(Neg(odd)), Unsqueeze(even)))"},
+    {"turned", "Reshape(Concat(Reshape(Neg(odd)), Reshape(even)))"},
 };
 
 constexpr PatternPiece kPieceRows[] = {
