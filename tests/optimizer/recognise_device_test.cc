@@ -33,6 +33,13 @@ class RecogniseForDevice : public testing::Test
         ASSERT_EQ(add_ir_context_device(context_.get(), device.get(), nullptr, 0), TENGINE_OK);
     }
 
+    void use_instead(TestDevice& device)
+    {
+        context_.reset(create_ir_context("recognise"));
+        option("split.report", "none");
+        use(device);
+    }
+
     // "Gelu:A", in the order of the graph.
     std::vector<std::string> place(const SmallModel& model, int precision = TENGINE_MODE_FP32)
     {
@@ -324,6 +331,28 @@ TEST_F(RecogniseForDevice, ADeviceKeepsProductsThatOthersWouldCompute)
     EXPECT_FALSE(has_attention(make_attention(kScores[0]), context_.get()));
 }
 
+// As in a cache, or where another program computes the nodes before. A device that has the products
+// keeps them if it cannot transpose.
+TEST_F(RecogniseForDevice, KeysThatNothingTransposesAreTransposed)
+{
+    SmallModel model = make_attention(kScores[2]);
+    model.inputs[1].dims = {2, 3, 8, 7};
+    model.nodes.erase(model.nodes.begin() + 1);
+    model.node("p").inputs[1] = "k";
+    EXPECT_FALSE(has_attention(model, nullptr));
+    TestDevice a("A", {"Attention"}), b("B", {"Mul", "Add", "MatMul", "Softmax", "Attention"}),
+        c("C", {"Mul", "Add", "MatMul", "Softmax", "Attention", "Transpose"});
+    use(a);
+    EXPECT_TRUE(has_attention(model, context_.get()));
+    EXPECT_EQ(place(model),
+              (Places{"Transpose:CPU", "Transpose:CPU", "Transpose:CPU", "Attention:A"}));
+    use_instead(b);
+    EXPECT_FALSE(has_attention(model, context_.get()));
+    use_instead(c);
+    EXPECT_TRUE(has_attention(model, context_.get()));
+    EXPECT_EQ(place(model), (Places{"Transpose:C", "Transpose:C", "Transpose:C", "Attention:C"}));
+}
+
 TEST_F(RecogniseForDevice, WhatOnlyLooksLikeAnAttentionStays)
 {
     TestDevice a("A", {"Attention"});
@@ -357,9 +386,12 @@ TEST_F(RecogniseForDevice, WhatOnlyLooksLikeAnAttentionStays)
          [](SmallModel* model) {
              model->node("s").inputs = {"d", "d"};
          }},
-        {"keys that nothing transposes",
+        {"constant keys",
          [](SmallModel* model) {
              model->inputs[1].dims = {2, 3, 8, 7};
+             model->constants.push_back(model->inputs[1]);
+             model->inputs.erase(model->inputs.begin() + 1);
+             model->nodes.erase(model->nodes.begin() + 1);
              model->node("p").inputs[1] = "k";
          }},
     };

@@ -328,9 +328,7 @@ class Matcher
                 each.data_type != y.data_type || !std::equal(each.dims, each.dims + 2, y.dims))
                 return false;
         }
-        return is_op(get_ir_graph_node(&graph_, match_.operands[kOperandKeys]->producer),
-                     "Transpose") &&
-               has_mask();
+        return !is_constant(match_.operands[kOperandKeys]) && has_mask();
     }
 
     // A mask is absent or broadcasts to the scores, with a number for each key.

@@ -24,6 +24,13 @@ bool is_rotation(const Match& match)
     return OP_IS_SELECTED(onnx_RotaryEmbedding) && match.operands[kOperandCosines];
 }
 
+// The node that transposes keys; null where none does.
+const node* find_transpose(const graph& graph, const tensor& keys)
+{
+    const node* writer = get_ir_graph_node(&graph, keys.producer);
+    return is_op(writer, "Transpose") ? writer : nullptr;
+}
+
 class Recogniser
 {
   public:
@@ -76,8 +83,8 @@ class Recogniser
                !(is_by_default && (leaves_default_ || match.operands[kOperandQueries]));
     }
 
-    // The device of the operator; none when nodes beside a rotation come to a worse one than
-    // `worst`.
+    // The device of the operator; none when nodes beside a rotation, or one that transposes keys,
+    // come to a worse one than `worst`.
     size_t find_taker(const Pattern& pattern, const Match& match, size_t worst)
     {
         const int first = graph_.node_num;
@@ -87,7 +94,9 @@ class Recogniser
         const bool has_rotation = is_rotation(match);
         if (made && has_rotation && RotaryWriter::is_reshaped(match))
             rewriter_.add_node(rotary_writer_.draft_reshape(match, get_ir_node_output(made, 0)));
-        for (int i = first; has_rotation && i < graph_.node_num; ++i)
+        const tensor* keys = match.operands[kOperandKeys];
+        const bool has_more = has_rotation || (keys && !find_transpose(graph_, *keys));
+        for (int i = first; has_more && i < graph_.node_num; ++i)
             if (candidates_.find_taker(*graph_.node_list[i]) > worst) taker = candidates_.size();
         rewriter_.take_back();
         rotary_writer_.forget_tables();
@@ -154,23 +163,31 @@ class Recogniser
     }
 
     // Keys with their elements in the last axis: as the Transpose that writes them would with its
-    // last two axes exchanged.
-    tensor* transpose_back(const tensor& keys)
+    // last two axes exchanged, or by a Transpose of their own.
+    tensor* transpose_back(tensor& keys)
     {
-        const node& writer = *get_ir_graph_node(&graph_, keys.producer);
-        tensor* origin = get_ir_node_input(&writer, 0);
-        int rank;
-        const int64_t* order = get_ir_node_ints(&writer, "perm", &rank);
-        Vector<int64_t> axes = {3, 2, 1, 0};
-        if (rank == 4) axes.assign(order, order + rank);
+        const node* writer = find_transpose(graph_, keys);
+        tensor* origin = writer ? get_ir_node_input(writer, 0) : &keys;
+        Vector<int64_t> axes = {0, 1, 2, 3};
+        if (writer) axes = read_order(*writer);
         std::swap(axes[2], axes[3]);
         if (std::is_sorted(axes.begin(), axes.end())) return origin;
-        NodeDraft draft = {"",          "Transpose",
-                           writer.name, writer.core->source_index,
-                           {origin},    {String(keys.name) + "_rows"}};
+        const String name = String(keys.name) + "_rows";
+        NodeDraft draft = {"", "Transpose", writer ? String(writer->name) : name,
+                           -1, {origin},    {name}};
+        if (writer) draft.source_index = writer->core->source_index;
         draft.lists = {{"perm", axes}};
         const node* made = rewriter_.add_node(draft);
         return made ? get_ir_node_output(made, 0) : nullptr;
+    }
+
+    // The axes of a Transpose of four dimensions.
+    static Vector<int64_t> read_order(const node& transpose)
+    {
+        int rank;
+        const int64_t* order = get_ir_node_ints(&transpose, "perm", &rank);
+        if (rank != 4) return {3, 2, 1, 0};
+        return Vector<int64_t>(order, order + rank);
     }
 
     graph& graph_;
