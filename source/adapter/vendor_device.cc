@@ -129,7 +129,8 @@ int check_option(struct device* device, const char* key, const char* value)
                 if (std::strcmp(key, compiler->options[i].key) == 0) return 0;
                 keys += String(", ") + compiler->options[i].key;
             }
-            return tengine_error_set(TENGINE_ENOENT, "%s has no option '%s'; it has %s",
+            return tengine_error_set(TENGINE_ENOENT,
+                                     "device '%s': unknown option '%s': expected %s",
                                      compiler->device, key, keys.c_str());
         },
         "out of memory for a string");
@@ -191,7 +192,7 @@ int check_size(const char* kind, uint32_t size, size_t wanted)
 {
     if (size >= wanted) return 0;
     return tengine_error_set(TENGINE_EVERSION,
-                             "the table of a %s has %u bytes, expected %zu or more", kind, size,
+                             "the table of the %s has %u bytes, expected %zu or more", kind, size,
                              wanted);
 }
 
@@ -202,8 +203,8 @@ int check_byte_code(const VendorDevice& vendor, const char* version)
                                           : version;
     if (std::strcmp(version, other) == 0) return 0;
     return tengine_error_set(TENGINE_EVERSION,
-                             "byte code of version '%s' for device '%s', which has '%s'", version,
-                             vendor.name.c_str(), other);
+                             "device '%s': byte code of version '%s', expected '%s'",
+                             vendor.name.c_str(), version, other);
 }
 
 int check_compiler(const tengine_compiler_t* compiler)
@@ -216,7 +217,8 @@ int check_compiler(const tengine_compiler_t* compiler)
                           compiler->partition && compiler->compile && compiler->get_module_number &&
                           compiler->get_module && compiler->get_call && compiler->destroy_result;
     if (!complete || !compiler->create != !compiler->destroy)
-        return tengine_error_set(TENGINE_EINVAL, "the compiler of '%s' lacks a text or an entry",
+        return tengine_error_set(TENGINE_EINVAL,
+                                 "device '%s': the compiler lacks a string or an entry",
                                  compiler->device ? compiler->device : "");
     return 0;
 }
@@ -231,7 +233,8 @@ int check_dispatch(const tengine_dispatch_t* dispatch)
                           dispatch->create_invocation && dispatch->destroy_invocation &&
                           dispatch->attach_input && dispatch->attach_output && dispatch->invoke;
     if (!complete || !dispatch->invoke_async != !dispatch->wait)
-        return tengine_error_set(TENGINE_EINVAL, "the dispatch of '%s' lacks a text or an entry",
+        return tengine_error_set(TENGINE_EINVAL,
+                                 "device '%s': the dispatch lacks a string or an entry",
                                  dispatch->device ? dispatch->device : "");
     return 0;
 }
@@ -245,7 +248,8 @@ int read_operators(const tengine_compiler_t& compiler, Vector<int>* out_operator
         const int status = push_op_names(list.get(), &compiler.operators[i], 1);
         if (status < 0 && status != TENGINE_EOPERATOR) return status;
         if (status < 0)
-            TLOG_WARNING("the compiler of %s: %s", compiler.device, tengine_error_message());
+            TLOG_WARNING("device '%s': the compiler's operators: %s", compiler.device,
+                         tengine_error_message());
     }
     const auto* types = static_cast<const int*>(get_vector_data(list.get(), 0));
     out_operators->assign(types, types + get_vector_num(list.get()));
@@ -309,7 +313,7 @@ int check_soc_model(const tengine_compiler_t& compiler, const char* model)
         if (std::strcmp(compiler.soc_models[i], model) == 0) return 0;
         models += String(i == 0 ? "" : ", ") + compiler.soc_models[i];
     }
-    return tengine_error_set(TENGINE_EINVAL, "%s compiles for no model '%s'; it knows %s",
+    return tengine_error_set(TENGINE_EINVAL, "device '%s': unknown chip model '%s': expected %s",
                              compiler.device, model, models.c_str());
 }
 

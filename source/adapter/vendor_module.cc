@@ -71,8 +71,8 @@ int check_sdk(const VendorDevice& vendor, const String& version)
 {
     if (!vendor.compiler || version == vendor.compiler->sdk_version) return 0;
     return tengine_error_set(TENGINE_EVERSION,
-                             "compiled by version '%s' of the SDK of %s: that here is '%s'",
-                             version.c_str(), vendor.name.c_str(), vendor.compiler->sdk_version);
+                             "device '%s': compiled by version '%s' of the SDK, expected '%s'",
+                             vendor.name.c_str(), version.c_str(), vendor.compiler->sdk_version);
 }
 
 }  // namespace
@@ -122,9 +122,9 @@ int save_call(const Call& call, struct ir_sink* sink)
     const String texts = call.entry_point + module.sdk_version;
     if (texts.size() > kMaxTexts)
         return tengine_error_set(TENGINE_ELIMIT,
-                                 "an entry point's name and the SDK's version have %zu bytes: at "
-                                 "most %zu are kept",
-                                 texts.size(), kMaxTexts);
+                                 "entry point '%.100s': its name and the SDK's version have %zu "
+                                 "bytes, expected at most %zu",
+                                 call.entry_point.c_str(), texts.size(), kMaxTexts);
     Vector<uint8_t> front(kModuleOffset);
     std::memcpy(front.data(), &head, sizeof head);
     std::memcpy(front.data() + sizeof head, texts.data(), texts.size());
@@ -135,14 +135,16 @@ int save_call(const Call& call, struct ir_sink* sink)
 int load_call(VendorDevice& vendor, const void* data, size_t size, Call* out_call)
 {
     if (size < kModuleOffset)
-        return tengine_error_set(TENGINE_EFORMAT, "%zu bytes are not a saved part", size);
+        return tengine_error_set(TENGINE_EFORMAT,
+                                 "the saved part is truncated: %zu bytes, expected at least %zu",
+                                 size, kModuleOffset);
     SavedHead head;
     std::memcpy(&head, data, sizeof head);
     if (std::memcmp(head.magic, kMagic, sizeof kMagic) != 0 || head.entry_size > kMaxTexts ||
         head.sdk_size > kMaxTexts - head.entry_size || head.module_size != size - kModuleOffset)
         return tengine_error_set(TENGINE_EFORMAT,
-                                 "a saved part says %" PRIu64 ", %" PRIu64 " and %" PRIu64
-                                 " bytes of %zu",
+                                 "the saved part is damaged: its head states %" PRIu64 ", %" PRIu64
+                                 " and %" PRIu64 " bytes, it has %zu",
                                  head.entry_size, head.sdk_size, head.module_size, size);
     const char* bytes = static_cast<const char*>(data);
     const char* texts = bytes + sizeof head;

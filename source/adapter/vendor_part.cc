@@ -229,7 +229,7 @@ class Part : public Allocated
                 TENGINE_RETURN_IF_ERROR(
                     as_failure("get_requirement", get_requirement(invocation_, i, &wanted)));
             if (wanted.data_type != tensor->data_type)
-                return tengine_error_set(TENGINE_EDTYPE, "'%s' is %s: the byte code expects %s",
+                return tengine_error_set(TENGINE_EDTYPE, "'%s' is %s, expected %s by the byte code",
                                          tensor->name, get_data_type_name(tensor->data_type),
                                          get_data_type_name(wanted.data_type));
             if ((wanted.alignment & (wanted.alignment - 1)) != 0 ||

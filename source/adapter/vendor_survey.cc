@@ -82,7 +82,7 @@ class Survey : public Allocated
     int choose(const struct graph& graph, const struct node* node, Choice choice)
     {
         if (!node || get_ir_graph_node(&graph, node->index) != node)
-            return tengine_error_set(TENGINE_EINVAL, "the node is not one of the graph's");
+            return tengine_error_set(TENGINE_EINVAL, "the node does not belong to the graph");
         choices_[identify(*node)] = std::move(choice);
         return 0;
     }
@@ -135,8 +135,8 @@ class Survey : public Allocated
         const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
         if (lock.owns_lock()) return work();
         return tengine_error_set(TENGINE_ESTATE,
-                                 "the compiler of %s has not returned from an earlier part of the "
-                                 "graph (prerun.watchdog_ms)",
+                                 "device '%s': the compiler has not returned from an earlier part "
+                                 "of the graph (prerun.watchdog_ms)",
                                  vendor_.name.c_str());
     }
 
@@ -183,8 +183,10 @@ class Survey : public Allocated
         TENGINE_RETURN_IF_ERROR(
             as_failure("get_call", compiler.get_call(result, index, &module, &entry)));
         if (module < 0 || static_cast<size_t>(module) >= modules.size() || !entry)
-            return tengine_error_set(TENGINE_EDEVICE, "get_call named module %d of %zu", module,
-                                     modules.size());
+            return tengine_error_set(
+                TENGINE_EDEVICE,
+                "get_call: module %d, or no entry point: expected a module below %zu", module,
+                modules.size());
         ModulePointer& place = modules[static_cast<size_t>(module)];
         if (place)
             place->is_shared = true;
@@ -201,7 +203,7 @@ class Survey : public Allocated
         TENGINE_RETURN_IF_ERROR(
             as_failure("get_module", vendor_.compiler->get_module(result, index, &bytes, &size)));
         if (size > 0 && !bytes)
-            return tengine_error_set(TENGINE_EDEVICE, "get_module gave no address");
+            return tengine_error_set(TENGINE_EDEVICE, "get_module: the address is NULL");
         out_module = ModulePointer(new Module(vendor_));
         out_module->copy(bytes, size);
         out_module->sdk_version = vendor_.compiler->sdk_version;
@@ -300,7 +302,8 @@ int find_call(VendorDevice& vendor, const struct subgraph& subgraph, Call* out_c
 
 int tengine_op_list_push(tengine_op_list_t* list, const struct node* node, int index)
 {
-    if (index < 0) return tengine_error_set(TENGINE_EINVAL, "index %d of a node is below 0", index);
+    if (index < 0)
+        return tengine_error_set(TENGINE_EINVAL, "node index %d: expected 0 or more", index);
     return tengine::guarded(
         [&] {
             return list->survey.choose(list->graph, node, {index + 1, {}});

@@ -242,9 +242,9 @@ static int set_attribute(struct node* node, const char* function, const op_field
     TENGINE_RETURN_IF_ERROR(check_pointer(buf, function, "the value"));
     const bool fits = type->is_list ? size >= 0 && size % type->size == 0 : size == type->size;
     if (!fits)
-        return tengine_error_set(TENGINE_EINVAL, "%s: attribute '%s': %d bytes are not %s%s",
-                                 function, field->name, size, type->name,
-                                 type->is_list ? " elements" : "");
+        return tengine_error_set(
+            TENGINE_EINVAL, "%s: attribute '%s': %d bytes, expected %s%d of %s", function,
+            field->name, size, type->is_list ? "a multiple of " : "", (int)type->size, type->name);
     return type->set(node, field, buf, size / type->size);
 }
 
@@ -260,8 +260,9 @@ static int get_attribute(const struct node* node, const char* function, const op
     const int64_t terminator = field->kind == OP_FIELD_STRING;
     const int64_t needed = ((int64_t)count_elements(field, member) + terminator) * type->size;
     if (size < needed)
-        return tengine_error_set(TENGINE_ERANGE, "%s: attribute '%s' needs %lld bytes, not %d",
-                                 function, field->name, (long long)needed, size);
+        return tengine_error_set(
+            TENGINE_ERANGE, "%s: attribute '%s': the buffer has %d bytes, expected at least %lld",
+            function, field->name, size, (long long)needed);
     type->get(member, buf);
     return TENGINE_OK;
 }

@@ -95,8 +95,9 @@ static int set_vector(struct node* node, const char* function, const op_field_t*
             field->kind == OP_FIELD_INTS ? "int" : "float", vector->elem_size);
     const int64_t number = (int64_t)get_vector_num(vector) * (vector->elem_size / word);
     if (number > INT32_MAX / word)
-        return tengine_error_set(TENGINE_ERANGE, "%s: attribute '%s': %lld elements are too many",
-                                 function, field->name, (long long)number);
+        return tengine_error_set(TENGINE_ERANGE,
+                                 "%s: attribute '%s': %lld elements, expected at most %d", function,
+                                 field->name, (long long)number, INT32_MAX / word);
     return set_list(node, field, get_vector_data(vector, 0), (int)number);
 }
 

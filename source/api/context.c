@@ -81,15 +81,18 @@ static int check_device_option(struct device* device, const char* key, const cha
                                const char* function)
 {
     if (!device->interface->check_option)
-        return tengine_error_set(TENGINE_ENOENT, "%s: device '%s' has no options by key", function,
-                                 device->name);
+        return tengine_error_set(TENGINE_ENOENT,
+                                 "%s: device '%s' has no option '%.100s': it has no options by key",
+                                 function, device->name, key);
     if (key[0] == '\0')
-        return tengine_error_set(TENGINE_ENOENT, "%s: no key after '%s.'", function, device->name);
+        return tengine_error_set(TENGINE_ENOENT,
+                                 "%s: key '%s.' is incomplete: expected %s.<option>", function,
+                                 device->name, device->name);
     tengine_error_clear();
     const int status = device->interface->check_option(device, key, value);
     if (status == TENGINE_OK || (status < 0 && tengine_error_code() == status)) return status;
     return tengine_error_set(status < 0 ? status : TENGINE_EDEVICE,
-                             "%s: device '%s' rejected option '%.100s' with value '%.100s' (%d)",
+                             "%s: device '%s': option '%.100s': value '%.100s' rejected (%d)",
                              function, device->name, key, value, status);
 }
 
@@ -126,8 +129,8 @@ const char* tengine_context_get_option(context_t context, const char* key)
     }
     const char* value = find_ir_key_value(entry->key_values, device_key);
     if (!value)  // "not set" is a result, not an error to log
-        tengine_error_set(TENGINE_ENOENT, "%s: option '%.100s' was not set for device '%s'",
-                          __func__, device_key, entry->device->name);
+        tengine_error_set(TENGINE_ENOENT, "%s: device '%s': option '%.100s' is not set", __func__,
+                          entry->device->name, device_key);
     return value;
 }
 

@@ -86,7 +86,9 @@ static int read_source(const char* format, const char* file_name, va_list argume
     TENGINE_RETURN_IF_ERROR(check_pointer(file_name, "create_graph", "the address of the model"));
     out_source->size = va_arg(arguments, int);
     if (out_source->size > 0) return TENGINE_OK;
-    return tengine_error_set(TENGINE_EINVAL, "create_graph: a model of %d bytes", out_source->size);
+    return tengine_error_set(TENGINE_EINVAL,
+                             "create_graph: the model has %d bytes, expected 1 or more",
+                             out_source->size);
 }
 
 static int load_graph(struct graph* graph, const model_source_t* source, va_list arguments)
@@ -237,7 +239,7 @@ static int replace_node_list(struct graph* graph, const char* function, const ch
 {
     TENGINE_RETURN_IF_ERROR(check_pointer(names, function, "the list of names"));
     if (number <= 0)
-        return tengine_error_set(TENGINE_EINVAL, "%s: %d nodes, at least 1 expected", function,
+        return tengine_error_set(TENGINE_EINVAL, "%s: %d nodes, expected 1 or more", function,
                                  number);
     int32_t* nodes = alloc_memory(sizeof *nodes * (size_t)number + (size_t)graph->node_num);
     if (!nodes) return tengine_error_set(TENGINE_ENOMEM, "%s: out of memory", function);

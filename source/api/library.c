@@ -75,8 +75,7 @@ int tengine_arena_set(void* memory, size_t size)
     if (status == TENGINE_ESTATE) {
         size_t used, peak;
         get_memory_use(&used, &peak);
-        tengine_error_set(status,
-                          "%zu bytes of the arena are in use; it can be changed once all are freed",
+        tengine_error_set(status, "the arena is in use: %zu bytes, expected 0 before it is changed",
                           used);
     } else if (status < 0) {
         tengine_error_set(status,

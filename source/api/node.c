@@ -22,7 +22,7 @@ static int check_new_name(const struct graph* graph, const char* function, const
 {
     TENGINE_RETURN_IF_ERROR(check_name(node_name, function, "node_name"));
     if (get_ir_node_index_from_name(graph, node_name) < 0) return TENGINE_OK;
-    return tengine_error_set(TENGINE_EEXIST, "%s: a node '%s' already exists", function, node_name);
+    return tengine_error_set(TENGINE_EEXIST, "%s: node '%s' already exists", function, node_name);
 }
 
 static int check_new_op(const char* function, const char* node_name, const char* op_name)
@@ -72,8 +72,8 @@ static int find_versioned_op(const char* function, const char* node_name, const 
     TENGINE_RETURN_IF_ERROR(check_name(op_name, function, "op_name"));
     TENGINE_RETURN_IF_ERROR(check_pointer(domain, function, "domain"));
     if (opset < 0)
-        return tengine_error_set(TENGINE_EINVAL, "%s: node '%s': invalid opset %d", function,
-                                 node_name, opset);
+        return tengine_error_set(TENGINE_EINVAL, "%s: node '%s': opset %d, expected 0 or more",
+                                 function, node_name, opset);
     *out_type = get_op_type(strcmp(domain, "ai.onnx") == 0 ? "" : domain, op_name);
     if (*out_type < 0)
         return tengine_error_set(TENGINE_EOPERATOR,
@@ -217,8 +217,8 @@ static int check_port(const struct node* node, const char* function, const char*
 {
     if (most < 0 || most > PORT_LIMIT) most = PORT_LIMIT;
     if (index >= 0 && index < most) return TENGINE_OK;
-    return tengine_error_set(TENGINE_ERANGE, "%s: %s '%s' takes at most %d %s, the index is %d",
-                             function, get_ir_node_op(node), node->name, most, what, index);
+    return tengine_error_set(TENGINE_ERANGE, "%s: %s '%s': index %d of %s: it takes at most %d",
+                             function, get_ir_node_op(node), node->name, index, what, most);
 }
 
 static int check_same_graph(const api_graph_t* node_owner, const api_graph_t* tensor_owner,

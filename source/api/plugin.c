@@ -334,7 +334,7 @@ static int read_entry(const plugin_t* plugin, const tengine_plugin_t** out_entry
     if (!entry || entry->size < offsetof(tengine_plugin_t, release) || !entry->name ||
         !*entry->name || !entry->init)
         return tengine_error_set(TENGINE_EINVAL,
-                                 "what tengine_plugin() returns lacks a name or a function init");
+                                 "tengine_plugin() returns a structure without name or init");
     TENGINE_RETURN_IF_ERROR(check_ir_abi("plug-in", entry->name, &entry->abi));
     *out_entry = entry;
     return TENGINE_OK;
@@ -355,8 +355,7 @@ static bool describe_plugin(plugin_t* plugin, const char* name, const char* file
 static int check_new_name(const char* name, const char* function)
 {
     if (find_plugin(name) < 0) return TENGINE_OK;
-    return tengine_error_set(TENGINE_EEXIST, "%s: a plug-in '%s' is loaded already", function,
-                             name);
+    return tengine_error_set(TENGINE_EEXIST, "%s: plug-in '%s' is loaded already", function, name);
 }
 
 // A plug-in whose init loads the plug-in again, under any name, would never end.
@@ -446,7 +445,7 @@ int unload_tengine_plugin(const char* plugin_name, const char* rel_func_name)
         return api_failure();
     const int index = find_plugin(plugin_name);
     if (index < 0)
-        return api_result(tengine_error_set(TENGINE_ENOENT, "%s: there is no plug-in '%s'",
+        return api_result(tengine_error_set(TENGINE_ENOENT, "%s: plug-in '%s' is not loaded",
                                             __func__, plugin_name));
     const plugin_t* plugin = get_vector_data(plugins, index);
     int (*release)(void);

@@ -27,8 +27,8 @@ static int check_quantization(const struct tengine_quantization* how, const char
                                  "%s: per_channel is %d: expected 0, 1 or TENGINE_PER_TENSOR",
                                  function, how->per_channel);
     if (how->keep_float_number < 0)
-        return tengine_error_set(TENGINE_EINVAL, "%s: keep_float_number is %d", function,
-                                 how->keep_float_number);
+        return tengine_error_set(TENGINE_EINVAL, "%s: keep_float_number is %d: expected 0 or more",
+                                 function, how->keep_float_number);
     for (int i = 0; i < how->keep_float_number; ++i)
         TENGINE_RETURN_IF_ERROR(check_name(!how->keep_float ? NULL : how->keep_float[i], function,
                                            "a pattern of keep_float"));

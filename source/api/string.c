@@ -24,8 +24,8 @@ static int check_takes(const struct tensor* tensor, int number, const char* func
     TENGINE_RETURN_IF_ERROR(check_shape_known(tensor, function));
     if (number == tensor->elem_num) return TENGINE_OK;
     return add_declared_shape(
-        tensor, tengine_error_set(TENGINE_EINVAL, "%s: tensor '%s' takes %lld strings, not %d",
-                                  function, tensor->name, (long long)tensor->elem_num, number));
+        tensor, tengine_error_set(TENGINE_EINVAL, "%s: tensor '%s': %d strings, expected %lld",
+                                  function, tensor->name, number, (long long)tensor->elem_num));
 }
 
 // Checks all strings before any is stored.

@@ -15,8 +15,7 @@ tensor_t create_graph_tensor(graph_t graph, const char* tensor_name, int data_ty
         check_idle(target, __func__) < 0)
         return api_pointer(NULL);
     if (get_ir_tensor_index_from_name(target->graph, tensor_name) >= 0) {
-        tengine_error_set(TENGINE_EEXIST, "%s: a tensor '%s' already exists", __func__,
-                          tensor_name);
+        tengine_error_set(TENGINE_EEXIST, "%s: tensor '%s' already exists", __func__, tensor_name);
         return api_pointer(NULL);
     }
     if (data_type == TENGINE_DT_UNKNOWN) {
@@ -65,8 +64,8 @@ int get_tensor_shape(tensor_t tensor, int dims[], int dim_number)
     if (!target || check_pointer(dims, __func__, "dims") < 0) return api_failure();
     if (dim_number < target->dim_num)
         return api_result(tengine_error_set(
-            TENGINE_ERANGE, "%s: tensor '%s' has %d dimensions, the buffer has room for %d",
-            __func__, target->name, target->dim_num, dim_number));
+            TENGINE_ERANGE, "%s: tensor '%s': the buffer has room for %d dimensions, expected %d",
+            __func__, target->name, dim_number, target->dim_num));
     memcpy(dims, target->dims, sizeof *dims * target->dim_num);
     return target->dim_num;
 }
@@ -186,8 +185,8 @@ static int check_buffer(const api_graph_t* owner, const struct tensor* tensor, c
     if (buffer) TENGINE_RETURN_IF_ERROR(check_shape_known(tensor, function));
     if (size < 0 || (size_t)size != needed)
         return add_declared_shape(
-            tensor, tengine_error_set(TENGINE_EINVAL, "%s: tensor '%s' takes %zu bytes, not %d",
-                                      function, tensor->name, needed, size));
+            tensor, tengine_error_set(TENGINE_EINVAL, "%s: tensor '%s': %d bytes, expected %zu",
+                                      function, tensor->name, size, needed));
     const int alignment = get_ir_alignment(tensor->elem_size);
     if ((uintptr_t)buffer % (unsigned)alignment != 0)
         return tengine_error_set(TENGINE_EINVAL,
@@ -230,8 +229,8 @@ int get_tensor_data(tensor_t tensor, void* output_data, int data_size)
     const size_t bytes = get_ir_tensor_bytes(target);
     if (data_size < 0 || (size_t)data_size < bytes)
         return api_result(tengine_error_set(
-            TENGINE_ERANGE, "%s: tensor '%s' has %zu bytes, the buffer has room for %d", __func__,
-            target->name, bytes, data_size));
+            TENGINE_ERANGE, "%s: tensor '%s': the buffer has %d bytes, expected at least %zu",
+            __func__, target->name, data_size, bytes));
     memcpy(output_data, target->data, bytes);
     return 0;
 }
@@ -247,8 +246,8 @@ static int check_new_data(const struct tensor* tensor, const char* function, con
     if (size < 0 || (size_t)size > get_ir_tensor_bytes(tensor))
         return add_declared_shape(
             tensor,
-            tengine_error_set(TENGINE_ERANGE, "%s: tensor '%s' takes up to %zu bytes, not %d",
-                              function, tensor->name, get_ir_tensor_bytes(tensor), size));
+            tengine_error_set(TENGINE_ERANGE, "%s: tensor '%s': %d bytes, expected 0 to %zu",
+                              function, tensor->name, size, get_ir_tensor_bytes(tensor)));
     return TENGINE_OK;
 }
 
@@ -313,8 +312,9 @@ int set_tensor_quant_param(tensor_t tensor, const float* scale, const int* zero_
         check_pointer(zero_point, __func__, "zero_point") < 0 || check_idle(owner, __func__) < 0)
         return api_failure();
     if (number < 1)
-        return api_result(tengine_error_set(TENGINE_EINVAL, "%s: tensor '%s': %d scales", __func__,
-                                            target->name, number));
+        return api_result(tengine_error_set(TENGINE_EINVAL,
+                                            "%s: tensor '%s': %d scales, expected 1 or more",
+                                            __func__, target->name, number));
     return end_change(owner,
                       set_ir_tensor_quantization_parameter(target, scale, zero_point, number));
 }

@@ -172,7 +172,7 @@ static const feature_word_t feature_words[] = {
 
 #define FEATURE_WORD_SIZE(name, bit, text) +sizeof(text)
 _Static_assert(0 CPU_FEATURE_LIST(FEATURE_WORD_SIZE) < FEATURE_TEXT_SIZE,
-               "all feature words fit into the text");
+               "all feature words fit into the string");
 #undef FEATURE_WORD_SIZE
 
 static pthread_once_t detection = PTHREAD_ONCE_INIT;

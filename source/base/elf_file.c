@@ -72,8 +72,7 @@ static int check_size(int file, const char* path)
     const uint64_t needed = count_bytes(file, &header, size);
     if (needed <= size) return TENGINE_OK;
     return tengine_error_set(TENGINE_EIO,
-                             "%s: the file is cut short: it has %llu bytes, its headers tell of "
-                             "%llu",
+                             "%s: the file is truncated: %llu bytes, expected %llu by its headers",
                              path, (unsigned long long)size, (unsigned long long)needed);
 }
 

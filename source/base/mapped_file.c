@@ -35,8 +35,8 @@ int find_file_size(int descriptor, const char* path, size_t* out_size)
         return tengine_error_set(TENGINE_EIO, "'%s' is not a regular file", path);
     if (info.st_size == 0) return tengine_error_set(TENGINE_EFORMAT, "'%s' is empty", path);
     if ((uintmax_t)info.st_size > SIZE_MAX)
-        return tengine_error_set(TENGINE_ELIMIT, "'%s' has %lld bytes, too many to map", path,
-                                 (long long)info.st_size);
+        return tengine_error_set(TENGINE_ELIMIT, "'%s' has %lld bytes, expected at most %zu", path,
+                                 (long long)info.st_size, SIZE_MAX);
     *out_size = (size_t)info.st_size;
     return TENGINE_OK;
 }
@@ -103,8 +103,7 @@ static int read_bytes(int descriptor, const char* path, const mapped_file_t* tar
         if (count < 0 && errno == EINTR) continue;
         if (count < 0) return fail_reading(path);
         if (count == 0)
-            return tengine_error_set(TENGINE_EIO,
-                                     "cannot read '%s': it was truncated to %zu of %zu bytes", path,
+            return tengine_error_set(TENGINE_EIO, "'%s': truncated: %zu bytes, expected %zu", path,
                                      done, target->size);
         done += (size_t)count;
     }
@@ -125,7 +124,7 @@ static int read_unchanged(int descriptor, const char* path, const mapped_file_t*
     TENGINE_RETURN_IF_ERROR(read_bytes(descriptor, path, target));
     if (fstat(descriptor, &after) != 0) return fail_reading(path);
     if (after.st_size == before.st_size && is_same_time(&before, &after)) return TENGINE_OK;
-    return tengine_error_set(TENGINE_EIO, "cannot read '%s': it was changed meanwhile", path);
+    return tengine_error_set(TENGINE_EIO, "'%s': changed while it was read", path);
 }
 
 int read_open_file(int descriptor, const char* path, mapped_file_t* out_file)

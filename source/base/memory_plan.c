@@ -26,7 +26,7 @@ static int check_blocks(const memory_block_t* blocks, int64_t block_num, size_t 
         const memory_block_t* block = &blocks[i];
         if (block->first_use > block->last_use) {
             return tengine_error_set(TENGINE_EINVAL,
-                                     "memory plan: block %lld is used first at %d, last at %d",
+                                     "memory plan: block %lld has first use %d after last use %d",
                                      (long long)i, (int)block->first_use, (int)block->last_use);
         }
         // Once the sum of all aligned sizes fits, no offset or end can wrap.
@@ -34,7 +34,7 @@ static int check_blocks(const memory_block_t* blocks, int64_t block_num, size_t 
         if (!checked_align(block->size, alignment, &aligned) ||
             !checked_add(total, aligned, &total)) {
             return tengine_error_set(TENGINE_ELIMIT,
-                                     "memory plan: %lld blocks need more than the address space",
+                                     "memory plan: %lld blocks exceed the address space",
                                      (long long)block_num);
         }
     }

@@ -224,7 +224,7 @@ static int intern(const struct graph* graph, const char* text, size_t length, bo
                   const char** out_string)
 {
     if (length > MOST_TEXT_BYTES)
-        return tengine_error_set(TENGINE_ERANGE, "a string of %zu bytes, at most %zu are supported",
+        return tengine_error_set(TENGINE_ERANGE, "the string has %zu bytes, expected at most %zu",
                                  length, MOST_TEXT_BYTES);
     struct ir_strings* strings = find_or_create(graph);
     if (!strings) return TENGINE_ENOMEM;

@@ -300,8 +300,8 @@ int get_ir_tensor_quantization_parameter(const struct tensor* tensor, float* sca
     const int stored = tensor->quant_param_num;
     if (number < stored)
         return tengine_error_set(TENGINE_ERANGE,
-                                 "tensor '%s' has %d scales, the buffer has room for %d",
-                                 tensor->name, stored, number);
+                                 "tensor '%s': the arrays have room for %d scales, expected %d",
+                                 tensor->name, number, stored);
     for (int i = 0; i < stored; ++i) {
         scale[i] = stored == 1 ? tensor->scale : tensor->scale_list[i];
         zero_point[i] = stored == 1 ? tensor->zero_point : tensor->zp_list[i];

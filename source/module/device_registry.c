@@ -74,8 +74,7 @@ static int check_device(const struct device* device)
             return tengine_error_set(TENGINE_EINVAL, "device '%s' lacks %s", device->name,
                                      needed[i].name);
     if (find_device_via_name(device->name))
-        return tengine_error_set(TENGINE_EEXIST, "a device '%s' is already registered",
-                                 device->name);
+        return tengine_error_set(TENGINE_EEXIST, "device '%s' is already registered", device->name);
     return TENGINE_OK;
 }
 

@@ -286,7 +286,7 @@ static int make_folder(const char* folder)
         if (end != '/' && end != '\0') continue;
         path[i] = '\0';
         if (mkdir(path, 0700) != 0 && errno != EEXIST && !is_folder(path))
-            return tengine_error_set(TENGINE_EIO, "cannot make the folder '%s': %s", path,
+            return tengine_error_set(TENGINE_EIO, "cannot create the folder '%s': %s", path,
                                      strerror(errno));
         path[i] = end;
     }
@@ -310,7 +310,8 @@ int keep_ir_part(const char* folder, uint64_t limit, const uint8_t fingerprint[S
 {
     char name[NAME_LENGTH + 1], path[PATH_MAX];
     if (limit > 0 && sink->size > limit)
-        return tengine_error_set(TENGINE_ELIMIT, "%zu bytes, but cache.limit_mb allows %llu",
+        return tengine_error_set(TENGINE_ELIMIT,
+                                 "the part has %zu bytes, expected at most %llu (cache.limit_mb)",
                                  sink->size, (unsigned long long)limit);
     find_name(fingerprint, name);
     TENGINE_RETURN_IF_ERROR(find_path(folder, name, path));

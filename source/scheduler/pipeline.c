@@ -309,7 +309,7 @@ static int start_workers(pipeline_t* pipeline)
     for (; pipeline->thread_num < pipeline->worker_num; ++pipeline->thread_num) {
         worker_t* worker = &pipeline->workers[pipeline->thread_num];
         if (pthread_create(&worker->thread, NULL, work, worker) != 0)
-            return tengine_error_set(TENGINE_ENOMEM, "no thread for device '%s'",
+            return tengine_error_set(TENGINE_ENOMEM, "device '%s': cannot start a thread",
                                      worker->device->name);
     }
     return TENGINE_OK;

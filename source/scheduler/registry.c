@@ -46,12 +46,12 @@ struct scheduler* find_scheduler_via_name(const char* name)
 static int check_scheduler(const struct scheduler* scheduler)
 {
     if (!scheduler || !scheduler->name || !*scheduler->name)
-        return tengine_error_set(TENGINE_EINVAL, "a scheduler needs a name");
+        return tengine_error_set(TENGINE_EINVAL, "the scheduler has no name");
     if (!scheduler->run || !scheduler->wait)
         return tengine_error_set(TENGINE_EINVAL, "scheduler '%s' lacks %s", scheduler->name,
                                  scheduler->run ? "wait" : "run");
     if (find_scheduler_via_name(scheduler->name))
-        return tengine_error_set(TENGINE_EEXIST, "a scheduler '%s' is already registered",
+        return tengine_error_set(TENGINE_EEXIST, "scheduler '%s' is already registered",
                                  scheduler->name);
     return TENGINE_OK;
 }

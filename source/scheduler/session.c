@@ -54,7 +54,8 @@ int open_ir_session(struct graph* execution, struct scheduler* scheduler)
     if (!session) return tengine_error_set(TENGINE_ENOMEM, "out of memory while running a graph");
     if (pthread_mutex_init(&session->mutex, NULL) != 0) {
         free_memory(session);
-        return tengine_error_set(TENGINE_ENOMEM, "no mutex for the session of a graph");
+        return tengine_error_set(TENGINE_ENOMEM,
+                                 "cannot create a mutex for the session of a graph");
     }
     session->scheduler = scheduler;
     if (needs_threads(execution, scheduler)) session->process = getpid();

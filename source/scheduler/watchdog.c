@@ -110,7 +110,8 @@ int create_ir_watch(const ir_watched_t* watched, int timeout_ms, ir_watch_t** ou
     return TENGINE_OK;
 
 out_of_memory:
-    return tengine_error_set(TENGINE_ENOMEM, "no thread to watch part %d", watched->part_index);
+    return tengine_error_set(TENGINE_ENOMEM, "part %d: cannot start the watchdog's thread",
+                             watched->part_index);
 }
 
 static struct timespec find_deadline(int timeout_ms)

@@ -240,7 +240,7 @@ TEST_F(ContextTest, ADeviceThatRefusesWithoutASentenceGetsOne)
     ASSERT_EQ(add_context_device(context, "silent"), 0);
     ASSERT_EQ(add_context_device(context, "garbage"), 0);
     EXPECT_EQ(tengine_context_set_option(context, "silent.k", "v"), -1);
-    EXPECT_THAT(get_tengine_error(), HasSubstr("'silent' rejected option 'k' with value 'v'"));
+    EXPECT_THAT(get_tengine_error(), HasSubstr("device 'silent': option 'k': value 'v' rejected"));
     EXPECT_TRUE(failed_with(TENGINE_ERANGE));
     EXPECT_EQ(tengine_context_set_option(context, "garbage.k", "v"), -1);
     EXPECT_TRUE(failed_with(TENGINE_EDEVICE));

@@ -500,7 +500,7 @@ TEST_F(ControlFlowTest, NestingIsBounded)
     feed<float>(deep, "x", {2}, {1, 2});
     feed<uint8_t>(deep, "c", {}, {1});
     EXPECT_EQ(run(deep), (std::vector<float>{-1, -2}));
-    expect_refusal(nest(9), "lies in more than 8 others");
+    expect_refusal(nest(9), "is nested in more than 8 others");
 }
 
 TEST_F(ControlFlowTest, NodesWithoutBodiesCannotBeMadeByHand)

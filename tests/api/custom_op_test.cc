@@ -368,12 +368,12 @@ TEST_F(CustomOpTest, ChecksSayWhatDoesNotHold)
              TENGINE_OP_ENSURE_TYPE(context, tengine_op_input(context, 1), TENGINE_DT_INT64);
              return 0;
          },
-         "a tensor is absent, expected int64"},
+         "the tensor is absent, expected one of int64"},
         {[](void*, tengine_op_context_t* context) {
              TENGINE_OP_ENSURE_OK(tengine_op_set_output_type(context, 5, TENGINE_DT_FP32));
              return 0;
          },
-         "output 5, the node has 1"},
+         "output 5, expected 0 to 0"},
         {[](void*, tengine_op_context_t*) { return 0; }, "gave output 0, 'y', no size"},
     };
     ASSERT_TRUE(register_shift_op(&shift_op));

@@ -250,7 +250,7 @@ TEST_F(QuantizeTest, WhatIsWrongIsTold)
     expect_failure(how, TENGINE_EINVAL, "a pattern of keep_float");
     const char* pattern = "no*";
     how.keep_float = &pattern;
-    expect_failure(how, TENGINE_ENOENT, "keep_float: no node fits 'no*'");
+    expect_failure(how, TENGINE_ENOENT, "keep_float: 'no*' matches no node");
     how = calibration_.how();
     const double infinite = std::numeric_limits<double>::infinity();
     for (const Range range : {Range{1, 0}, Range{0, infinite}, Range{std::nan(""), 1}}) {

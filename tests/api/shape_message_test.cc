@@ -46,10 +46,10 @@ TEST_F(ShapeMessageTest, DataOfAnotherSize)
     const int dims[] = {2, 3};
     ASSERT_EQ(set_tensor_shape(x_, dims, 2), 0);
     expect_sentence(set_tensor_buffer(x_, data_, sizeof data_),
-                    "set_tensor_buffer: tensor 'x' takes 24 bytes, not 32; it is declared as batch "
+                    "set_tensor_buffer: tensor 'x': 32 bytes, expected 24; it is declared as batch "
                     "x width, given 2x3");
     expect_sentence(set_tensor_data(x_, data_, sizeof data_),
-                    "set_tensor_data: tensor 'x' takes up to 24 bytes, not 32; it is declared as "
+                    "set_tensor_data: tensor 'x': 32 bytes, expected 0 to 24; it is declared as "
                     "batch x width, given 2x3");
 }
 

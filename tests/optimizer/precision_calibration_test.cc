@@ -126,9 +126,9 @@ TEST(PrecisionOptions, APatternThatFitsNothingIsAWarning)
     net.option("precision.keep_float", "r,nonsense*,op:Nothing");
     net.run(kInt8);
     set_log_sink(nullptr);
-    EXPECT_NE(log.find("no node fits 'nonsense*'"), std::string::npos);
-    EXPECT_NE(log.find("no node fits 'op:Nothing'"), std::string::npos);
-    EXPECT_EQ(log.find("no node fits 'r'"), std::string::npos);
+    EXPECT_NE(log.find("'nonsense*' matches no node"), std::string::npos);
+    EXPECT_NE(log.find("'op:Nothing' matches no node"), std::string::npos);
+    EXPECT_EQ(log.find("'r' matches no node"), std::string::npos);
 }
 
 // Names of parametrised tests contain a /.
@@ -232,23 +232,24 @@ INSTANTIATE_TEST_SUITE_P(
     Lines, BadTableTest,
     testing::Values(BadTable{"", "the file is empty"},
                     BadTable{"# tengine calibration table 2\n",
-                             "line 1: '# tengine calibration table 2' is not"},
+                             "line 1: '# tengine calibration table 2': expected '# "
+                             "tengine calibration table 1'"},
                     BadTable{TITLE "0.1 0 x\n0.1 0 nonsense\n",
                              "line 3: tensor 'nonsense' is not in the model"},
-                    BadTable{TITLE "0.1 x\n", "line 2: '0.1 x' is neither"},
-                    BadTable{TITLE "0.1 0\n", "line 2: '0.1 0' is neither"},
-                    BadTable{TITLE "0.1 0 \n", "is neither"},
-                    BadTable{TITLE "nan 0 x\n", "is neither"},
-                    BadTable{TITLE "1e999 0 x\n", "is neither"},
+                    BadTable{TITLE "0.1 x\n", "line 2: '0.1 x': expected '<scale>"},
+                    BadTable{TITLE "0.1 0\n", "line 2: '0.1 0': expected '<scale>"},
+                    BadTable{TITLE "0.1 0 \n", "expected '<scale>"},
+                    BadTable{TITLE "nan 0 x\n", "expected '<scale>"},
+                    BadTable{TITLE "1e999 0 x\n", "expected '<scale>"},
                     BadTable{TITLE "1e39 0 x\n", "the scale is not a positive number of fp32"},
                     BadTable{TITLE "1e-60 0 x\n", "the scale is not a positive number of fp32"},
                     BadTable{TITLE "0 0 x\n", "the scale is not a positive number of fp32"},
                     BadTable{TITLE "-1 0 x\n", "the scale is not a positive number of fp32"},
                     BadTable{TITLE "0.1 128 x\n",
-                             "the zero point 128 of 'x' is not in -128 to 127"},
+                             "'x' has the zero point 128, expected -128 to 127"},
                     BadTable{TITLE "0.1 -129 x\n", "the zero point -129"},
-                    BadTable{TITLE "0.1 99999999999999999999 x\n", "is neither"},
-                    BadTable{TITLE "0.1 0 x\n0.2 0 x\n", "line 3: 'x' was there before"}));
+                    BadTable{TITLE "0.1 99999999999999999999 x\n", "expected '<scale>"},
+                    BadTable{TITLE "0.1 0 x\n0.2 0 x\n", "line 3: 'x' is given twice"}));
 
 TEST(PrecisionTable, ThatCannotBeReadIsAnError)
 {

@@ -83,10 +83,11 @@ TEST_F(SplitSmall, PartsWithFewNodesGoToTheNextDevice)
     EXPECT_EQ(verdict.code, IR_REASON_COST);
     EXPECT_STREQ(verdict.attribute, "nodes");
     EXPECT_STREQ(verdict.value, "1");
-    EXPECT_STREQ(verdict.message, "its part has 1 node; split.min_nodes is 2");
+    EXPECT_STREQ(verdict.message, "its part has 1 node, expected 2 or more (split.min_nodes)");
     set("split.min_nodes", "3");
     EXPECT_EQ(nodes_of(a_), "d0 d1 d2");
-    EXPECT_STREQ(first_refusal("b1").message, "its part has 2 nodes; split.min_nodes is 3");
+    EXPECT_STREQ(first_refusal("b1").message,
+                 "its part has 2 nodes, expected 3 or more (split.min_nodes)");
     set("split.min_nodes", "4");
     EXPECT_EQ(nodes_of(a_), "");
     EXPECT_EQ(get_vector_num(made_->subgraph_list), 1);
@@ -100,7 +101,8 @@ TEST_F(SplitSmall, SoDoThoseWithFewMacs)
     EXPECT_EQ(verdict.code, IR_REASON_COST);
     EXPECT_STREQ(verdict.attribute, "MACs");
     EXPECT_STREQ(verdict.value, "0");
-    EXPECT_STREQ(verdict.message, "its part (3 nodes) has 0 MACs; split.min_macs is 64");
+    EXPECT_STREQ(verdict.message,
+                 "its part (3 nodes) has 0 MACs, expected 64 or more (split.min_macs)");
     set("split.min_macs", "65");
     EXPECT_EQ(nodes_of(a_), "");
     EXPECT_STREQ(first_refusal("c0").value, "64");

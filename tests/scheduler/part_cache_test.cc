@@ -254,7 +254,7 @@ TEST_F(PartCache, APartThatIsTooLargeRemovesNothing)
     const uint64_t limit = 2 * kHead + 10000;
     ASSERT_EQ(keep(1, content(1), limit), TENGINE_OK);
     EXPECT_EQ(keep(2, content(2, 100000), limit), TENGINE_ELIMIT);
-    EXPECT_TRUE(says("104096 bytes, but cache.limit_mb allows 18192"));
+    EXPECT_TRUE(says("104096 bytes, expected at most 18192 (cache.limit_mb)"));
     EXPECT_EQ(find(1), TENGINE_OK);
 }
 

@@ -221,7 +221,7 @@ TEST_F(StoredPartTest, AFolderThatCannotBeWrittenIsOneWarningAPart)
 TEST_F(StoredPartTest, PartsBeyondTheLimitAreNotKept)
 {
     use({{"cache.limit_mb", "0.001"}});
-    EXPECT_EQ(log_.count("cache.limit_mb allows 1048"), 2);
+    EXPECT_EQ(log_.count("expected at most 1048"), 2);
     EXPECT_TRUE(folder_.list().empty());
 }
 

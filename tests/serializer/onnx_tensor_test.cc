@@ -217,11 +217,10 @@ TEST_F(OnnxTensorTest, StringsAreTheGraphs)
     EXPECT_STREQ(texts[1], "");
 
     weight->add_string_data("third");
-    expect_failure(Loaded(builder), TENGINE_EFORMAT,
-                   {"3 values of type string, its shape needs 2"});
+    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"3 values of type string, expected 2"});
     weight->clear_string_data();
     weight->set_raw_data(std::string(2 * sizeof(char*), '\0'));
-    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"strings lie in string_data"});
+    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"expected string_data"});
 }
 
 // A real and an imaginary value for each element, in the field of their type.
@@ -237,8 +236,7 @@ TEST_F(OnnxTensorTest, ComplexNumbersAreTwoValues)
     EXPECT_EQ(single.tensor("w")->f32[3], 4.5f);
 
     weight->add_float_data(5);
-    expect_failure(Loaded(builder), TENGINE_EFORMAT,
-                   {"5 values of type complex64, its shape needs 4"});
+    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"5 values of type complex64, expected 4"});
     weight->clear_float_data();
     weight->set_raw_data(std::string(12, '\0'));
     expect_failure(Loaded(builder), TENGINE_EFORMAT, {"12 bytes", "need 16"});
@@ -250,8 +248,7 @@ TEST_F(OnnxTensorTest, ComplexNumbersAreTwoValues)
     EXPECT_EQ(get_ir_tensor_bytes(raw.tensor("w")), 32u);
     weight->clear_raw_data();
     weight->add_float_data(1);
-    expect_failure(Loaded(builder), TENGINE_EFORMAT,
-                   {"0 values of type complex128, its shape needs 4"});
+    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"0 values of type complex128, expected 4"});
     for (const double part : {1.0, -2.0, 3.0, 4.5})
         weight->add_double_data(part);
     const Loaded wide(builder);
@@ -345,7 +342,7 @@ TEST_F(OnnxTensorTest, PackedSizesThatDoNotFitAreRefused)
     weight->clear_raw_data();
     for (int i = 0; i < 5; ++i)
         weight->add_int32_data(1);
-    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"5 values of type int4, its shape needs 3"});
+    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"5 values of type int4, expected 3"});
     weight->mutable_int32_data()->Truncate(3);
     weight->set_int32_data(1, 256);
     expect_failure(Loaded(builder), TENGINE_EFORMAT, {"value 1 is out of range for int4"});

@@ -94,7 +94,7 @@ TEST(OptionArgument, ADeviceMustBeInTheList)
     expect_failure(run_with({"run"}, {"--option", option}), 1,
                    {"unknown option '" + device + ".fast'", "CPU.<key>"});
     expect_failure(run_with({"run"}, {"--option", option, "--device", device + ",CPU"}), 1,
-                   {"device '" + device + "' has no options by key"});
+                   {"device '" + device + "' has no option 'fast'"});
 }
 
 TEST(AffinityArgument, EveryCommandTakesSeveral)

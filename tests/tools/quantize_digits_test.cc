@@ -180,7 +180,7 @@ TEST_F(QuantizeMisuse, TheCommandLineIsWrong)
     expect_error({model_}, 1, "--data or --random is required");
     expect_error({model_, "--data", images, "--random", "1"}, 2, "--data excludes --random");
     expect_error({model_, "--data", images, "--keep-float", "no*"}, 1,
-                 "--keep-float: no node fits 'no*'");
+                 "--keep-float: 'no*' matches no node");
     expect_error({model_, "--data", images, "--keep-float", "*"}, 1, "keeps every node in float");
 }
 

@@ -26,8 +26,8 @@ size_t read_width(const std::string& type)
 void append_character(uint32_t character, std::string* text)
 {
     if (character > 0x10ffff || (character >= 0xd800 && character < 0xe000))
-        throw Failure("an element has character " + std::to_string(character) +
-                      ", which Unicode does not have");
+        throw Failure("character " + std::to_string(character) +
+                      " of an element is not in Unicode");
     if (character < 0x80) {
         *text += static_cast<char>(character);
         return;
@@ -68,7 +68,7 @@ std::vector<uint32_t> characters_of(const std::string& text)
     for (const char letter : text) {
         const auto byte = static_cast<unsigned char>(letter);
         const bool follows = (byte & 0xc0) == 0x80;
-        if (follows != (left > 0)) throw Failure("a text is not UTF-8");
+        if (follows != (left > 0)) throw Failure("a string is not UTF-8");
         if (follows) {
             characters.back() = characters.back() << 6 | (byte & 0x3f);
             --left;
@@ -77,7 +77,7 @@ std::vector<uint32_t> characters_of(const std::string& text)
         left = byte >= 0xf0 ? 3 : byte >= 0xe0 ? 2 : byte >= 0xc0 ? 1 : 0;
         characters.push_back(left == 0 ? byte : byte & (0x3f >> left));
     }
-    if (left > 0) throw Failure("a text is not UTF-8");
+    if (left > 0) throw Failure("a string is not UTF-8");
     return characters;
 }
 

@@ -241,8 +241,8 @@ int tengine_op_check_type(tengine_op_context_t* context, const tengine_op_tensor
 {
     const char* wanted = get_data_type_name(data_type);
     if (!tensor)
-        return tengine_op_report(context, TENGINE_EINVAL, "a tensor is absent, expected %s",
-                                 wanted);
+        return tengine_op_report(context, TENGINE_EINVAL,
+                                 "the tensor is absent, expected one of %s", wanted);
     if (tengine_op_tensor_type(tensor) == data_type) return TENGINE_OK;
     return tengine_op_report(context, TENGINE_EDTYPE, "'%s' is %s, expected %s",
                              tengine_op_tensor_name(tensor),
@@ -257,8 +257,8 @@ static int find_output(const tengine_op_context_t* context, int index, const cha
 {
     if (!context) return tengine_error_set(TENGINE_EINVAL, "%s: context is NULL", function);
     if (index < 0 || index >= context->node->output_num)
-        return tengine_error_set(TENGINE_ERANGE, "%s: output %d, the node has %d", function, index,
-                                 context->node->output_num);
+        return tengine_error_set(TENGINE_ERANGE, "%s: output %d, expected 0 to %d", function, index,
+                                 context->node->output_num - 1);
     *out_slot = tengine_op_output(context, index);
     return TENGINE_OK;
 }
@@ -279,8 +279,8 @@ int tengine_op_set_output_type(tengine_op_context_t* context, int index, int dat
     if (!is_fixed) return set_ir_tensor_data_type(slot->tensor, data_type);
     if (slot->tensor->data_type == data_type) return TENGINE_OK;
     return tengine_error_set(
-        TENGINE_EDTYPE, "%s: output %d was %s when the graph was prepared, and is %s now", __func__,
-        index, get_data_type_name(slot->tensor->data_type), get_data_type_name(data_type));
+        TENGINE_EDTYPE, "%s: output %d is %s, expected %s as when the graph was prepared", __func__,
+        index, get_data_type_name(data_type), get_data_type_name(slot->tensor->data_type));
 }
 
 static int check_dims(const int dims[], int rank, const char* function)
@@ -291,8 +291,8 @@ static int check_dims(const int dims[], int rank, const char* function)
     if (!dims && rank > 0) return tengine_error_set(TENGINE_EINVAL, "%s: dims is NULL", function);
     for (int i = 0; i < rank; ++i)
         if (dims[i] < 0)
-            return tengine_error_set(TENGINE_ERANGE, "%s: dimension %d is %d", function, i,
-                                     dims[i]);
+            return tengine_error_set(TENGINE_ERANGE, "%s: dimension %d is %d, expected 0 or more",
+                                     function, i, dims[i]);
     return TENGINE_OK;
 }
 
@@ -375,8 +375,8 @@ int tengine_op_request_temporary(tengine_op_context_t* context, size_t bytes)
     TENGINE_RETURN_IF_ERROR(require_prepare(context, __func__));
     const uint64_t most = SIZE_MAX / 2;
     if (bytes > most || context->temporary_bytes > most - bytes)
-        return tengine_error_set(TENGINE_ELIMIT, "%s: %zu bytes beside %llu are too many", __func__,
-                                 bytes, (unsigned long long)context->temporary_bytes);
+        return tengine_error_set(TENGINE_ELIMIT, "%s: %zu bytes, expected at most %llu", __func__,
+                                 bytes, (unsigned long long)(most - context->temporary_bytes));
     const op_temporary_t temporary = {context->temporary_bytes};
     if (!context->temporaries) context->temporaries = create_vector(sizeof temporary, NULL);
     if (!context->temporaries || push_vector_data(context->temporaries, &temporary) < 0)

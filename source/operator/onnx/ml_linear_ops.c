@@ -129,8 +129,7 @@ static int infer_svm_classifier(struct node* node)
     TENGINE_RETURN_IF_ERROR(read_form(node, &rows, &features));
     TENGINE_RETURN_IF_ERROR(check_label_num(node, labels));
     if (labels > 1 << 15)
-        return fail_node(node, TENGINE_ELIMIT, "%d classes are not supported, expected at most %d",
-                         labels, 1 << 15);
+        return fail_node(node, TENGINE_ELIMIT, "%d classes, expected at most %d", labels, 1 << 15);
     TENGINE_RETURN_IF_ERROR(check_kernel(node));
     if (param->vectors_per_class.num == 0) {
         TENGINE_RETURN_IF_ERROR(

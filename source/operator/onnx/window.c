@@ -19,7 +19,7 @@ static int check_list(const struct node* node, const char* name, const struct op
     for (int i = 0; i < list->num; ++i)
         if (list->values[i] < minimum || list->values[i] > INT32_MAX)
             return fail_node(node, TENGINE_ERANGE,
-                             "%s[%d] is %" PRId64 ", at least %" PRId64 " expected", name, i,
+                             "%s[%d] is %" PRId64 ", expected at least %" PRId64, name, i,
                              list->values[i], minimum);
     return TENGINE_OK;
 }

@@ -178,8 +178,8 @@ static int infer_region(struct node* node)
     const int64_t entries = (int64_t)param->coords + 1 + param->num_classes;
     if (input->dims[1] % param->num_box != 0 || input->dims[1] / param->num_box != entries)
         return fail_node(node, TENGINE_EINVAL,
-                         "input has %d channels, %d boxes with %d coordinates, an objectness and "
-                         "%d classes each expected",
+                         "input has %d channels, expected %d boxes with %d coordinates, an "
+                         "objectness and %d classes each",
                          input->dims[1], param->num_box, param->coords, param->num_classes);
     return set_node_output_like(node, 0, input, -1);
 }
@@ -250,7 +250,8 @@ static int infer_detection_postprocess(struct node* node)
     TENGINE_RETURN_IF_ERROR(require_elements(node, 2, (int64_t)layout.box_num * 4));
     const int64_t places = (int64_t)param->max_detections * param->max_classes_per_detection;
     if (places > MAX_PLACES)
-        return fail_node(node, TENGINE_ERANGE, "%d detections of %d classes each, at most %d fit",
+        return fail_node(node, TENGINE_ERANGE,
+                         "%d detections of %d classes each, expected at most %d in all",
                          param->max_detections, param->max_classes_per_detection, MAX_PLACES);
     const int64_t boxes[] = {1, layout.planar ? 4 : places, layout.planar ? places : 4};
     const int64_t values[] = {1, places};

@@ -56,7 +56,7 @@ void keep_listed(graph& graph, const String& list)
         nodes.erase(nodes.find_last_not_of(' ') + 1);
         if (!nodes.empty() && !keep_nodes(graph, nodes.c_str()) && !is_body(graph) &&
             !has_nodes(graph, nodes.c_str()))
-            TLOG_WARNING("precision.keep_float: no node fits '%s'", nodes.c_str());
+            TLOG_WARNING("precision.keep_float: '%s' matches no node", nodes.c_str());
     }
 }
 
@@ -186,8 +186,8 @@ int apply_table(graph& graph, const char* path)
     }
     for (const KeptNode& row : table.nodes)
         if (!found[row.name] && !is_body(graph) && !has_nodes(graph, row.name.c_str()))
-            TLOG_INFO("calibration table '%s', line %d: no node '%s' to keep", path, row.line,
-                      row.name.c_str());
+            TLOG_INFO("calibration table '%s', line %d: node '%s' is not in the model", path,
+                      row.line, row.name.c_str());
     return spread_calibration(graph);
 }
 
@@ -205,11 +205,10 @@ int check_calibration(const graph& graph)
                                      "tensor '%s' has the scale %g, expected a positive number",
                                      tensor.name, static_cast<double>(tensor.scale));
         if (tensor.zero_point < lowest || tensor.zero_point > lowest + 255)
-            return tengine_error_set(TENGINE_ERANGE,
-                                     "tensor '%s' has the zero point %d; for a run in %s it is "
-                                     "expected in %d to %d",
-                                     tensor.name, tensor.zero_point, is_signed ? "int8" : "uint8",
-                                     lowest, lowest + 255);
+            return tengine_error_set(
+                TENGINE_ERANGE,
+                "tensor '%s' has the zero point %d, expected %d to %d for a run in %s", tensor.name,
+                tensor.zero_point, lowest, lowest + 255, is_signed ? "int8" : "uint8");
     }
     return TENGINE_OK;
 }

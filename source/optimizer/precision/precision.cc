@@ -15,7 +15,7 @@ int find_candidates(const graph& graph, const device* device, const Candidates**
 {
     TENGINE_RETURN_IF_ERROR(Candidates::of(graph, out_candidates));
     if ((*out_candidates)->has(device)) return TENGINE_OK;
-    return tengine_error_set(TENGINE_ENOENT, "the graph does not have device '%s'", device->name);
+    return tengine_error_set(TENGINE_ENOENT, "device '%s' is not among the graph's", device->name);
 }
 
 template <class Rewriting>
@@ -31,7 +31,7 @@ int rewrite(graph& graph, Rewriting&& rewriting)
 int fail_data_type(const char* function, int data_type, const char* accepted)
 {
     const char* name = get_data_type_name(data_type);
-    return tengine_error_set(TENGINE_EDTYPE, "%s: the data type is %s; it may be %s", function,
+    return tengine_error_set(TENGINE_EDTYPE, "%s: the data type is %s, expected %s", function,
                              name ? name : "unknown", accepted);
 }
 

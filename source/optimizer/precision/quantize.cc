@@ -11,7 +11,7 @@ int keep_nodes_in_float(graph& base, const tengine_quantization& how)
 {
     for (int i = 0; i < how.keep_float_number; ++i)
         if (!keep_nodes(base, how.keep_float[i]))
-            return tengine_error_set(TENGINE_ENOENT, "keep_float: no node fits '%.200s'",
+            return tengine_error_set(TENGINE_ENOENT, "keep_float: '%.200s' matches no node",
                                      how.keep_float[i]);
     for (int i = 0; how.take_kept && i < base.node_num; ++i)
         if (base.node_list[i]->core->keep_float) how.take_kept(how.user, base.node_list[i]->name);

@@ -64,7 +64,8 @@ class Reader
     int read_line(const String& line, int number)
     {
         const String shown = line.substr(0, 100);
-        if (number == 1 && line != kTitle) return fail("'" + shown + "' is not '" + kTitle + "'");
+        if (number == 1 && line != kTitle)
+            return fail("'" + shown + "': expected '" + kTitle + "'");
         if (number == 1 || line.empty()) return TENGINE_OK;
         if (!starts_with(line, kKeep)) return read_tensor(line, shown);
         table_.nodes.push_back({line.substr(String(kKeep).size()), number});
@@ -79,15 +80,15 @@ class Reader
         if (!take_number(&rest, &scale) || !take_number(&rest, &zero_point) || rest.size() < 2 ||
             rest.front() != ' ')
             return fail("'" + shown +
-                        "' is neither '<scale> <zero point> <tensor>' nor 'keep <node>'");
+                        "': expected '<scale> <zero point> <tensor>' or 'keep <node>'");
         const String name(rest.substr(1));
         const auto narrowed = static_cast<float>(scale);
         if (!std::isfinite(narrowed) || narrowed <= 0)
-            return fail("in '" + shown + "' the scale is not a positive number of fp32");
+            return fail("'" + shown + "': the scale is not a positive number of fp32");
         if (zero_point < -128 || zero_point > 127)
-            return fail("the zero point " + to_string(zero_point) + " of '" + name +
-                        "' is not in -128 to 127");
-        if (!names_.insert(name).second) return fail("'" + name + "' was there before");
+            return fail("'" + name + "' has the zero point " + to_string(zero_point) +
+                        ", expected -128 to 127");
+        if (!names_.insert(name).second) return fail("'" + name + "' is given twice");
         table_.tensors.push_back({name, narrowed, zero_point, line_});
         return TENGINE_OK;
     }

@@ -82,11 +82,12 @@ ir_verdict_t explain(const SmallPart& small, const Limits& limits)
     const int nodes = small.part->node_num;
     if (nodes < limits.nodes)
         refuse_ir_node(&verdict, IR_REASON_COST, "nodes", to_string(nodes).c_str(),
-                       "its part has %d node%s; split.min_nodes is %" PRId64, nodes,
-                       nodes == 1 ? "" : "s", limits.nodes);
+                       "its part has %d node%s, expected %" PRId64 " or more (split.min_nodes)",
+                       nodes, nodes == 1 ? "" : "s", limits.nodes);
     else
         refuse_ir_node(&verdict, IR_REASON_COST, "MACs", to_string(small.macs).c_str(),
-                       "its part (%d node%s) has %" PRId64 " MACs; split.min_macs is %" PRId64,
+                       "its part (%d node%s) has %" PRId64 " MACs, expected %" PRId64
+                       " or more (split.min_macs)",
                        nodes, nodes == 1 ? "" : "s", small.macs, limits.macs);
     verdict.verdict = IR_VERDICT_NOT_WORTH;
     return verdict;

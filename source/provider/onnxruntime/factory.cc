@@ -344,10 +344,10 @@ TENGINE_PROVIDER_EXPORT OrtStatus* CreateEpFactories(const char*, const OrtApiBa
     *out_number = 0;
     if (!set_runtime(base))
         return base->GetApi(1)->CreateStatus(
-            ORT_NOT_IMPLEMENTED,
-            "this ONNX Runtime is too old for tengine: expected 1.24 or newer");
+            ORT_NOT_IMPLEMENTED, "ONNX Runtime is too old for tengine: expected 1.24 or newer");
     return guarded([&] {
-        if (capacity < 1) throw Failure("no room for a factory", ORT_INVALID_ARGUMENT);
+        if (capacity < 1)
+            throw Failure("the capacity is 0 factories: expected 1 or more", ORT_INVALID_ARGUMENT);
         std::unique_ptr<Factory> made = make_factory();
         enter_library(logger);
         factories[0] = made.release();

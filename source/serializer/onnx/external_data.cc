@@ -54,7 +54,7 @@ int read_place(const ::onnx::TensorProto& tensor, size_t bytes, const std::strin
     }
     if (out_place->length != bytes)
         return tengine_error_set(
-            TENGINE_EFORMAT, "%s: external data of %llu bytes, its shape and type need %zu",
+            TENGINE_EFORMAT, "%s: external data of %llu bytes, expected %zu by its shape and type",
             owner.c_str(), static_cast<unsigned long long>(out_place->length), bytes);
     return TENGINE_OK;
 }

@@ -77,7 +77,7 @@ int GraphImport::run()
 int GraphImport::check_features() const
 {
     if (depth_ > IR_MOST_NESTED_BODIES)
-        return tengine_error_set(TENGINE_ELIMIT, "graph '%s' lies in more than %d others",
+        return tengine_error_set(TENGINE_ELIMIT, "graph '%s' is nested in more than %d others",
                                  graph_->name, IR_MOST_NESTED_BODIES);
     if (proto_.output_size() == 0)
         return outer_ ? tengine_error_set(TENGINE_EGRAPH, "graph '%s' has no outputs", graph_->name)

@@ -47,7 +47,7 @@ int SparseReader::describe()
 int SparseReader::measure()
 {
     if (proto_.dims_size() > MAX_SHAPE_DIM_NUM)
-        return tengine_error_set(TENGINE_ELIMIT, "%s: %d dimensions, at most %d are supported",
+        return tengine_error_set(TENGINE_ELIMIT, "%s: %d dimensions, expected at most %d",
                                  owner_.c_str(), proto_.dims_size(), MAX_SHAPE_DIM_NUM);
     dim_num_ = proto_.dims_size();
     bytes_ = static_cast<size_t>(get_data_type_size(values_.data_type()));

@@ -157,7 +157,7 @@ int TensorReader::describe()
 int TensorReader::measure()
 {
     if (proto_.dims_size() > MAX_SHAPE_DIM_NUM)
-        return tengine_error_set(TENGINE_ELIMIT, "%s: %d dimensions, at most %d are supported",
+        return tengine_error_set(TENGINE_ELIMIT, "%s: %d dimensions, expected at most %d",
                                  owner_.c_str(), proto_.dims_size(), MAX_SHAPE_DIM_NUM);
     elements_ = 1;
     for (int i = 0; i < proto_.dims_size(); ++i) {
@@ -184,11 +184,11 @@ int TensorReader::measure()
 int TensorReader::check_strings() const
 {
     if (!IR_HAS_STRINGS)
-        return tengine_error_set(TENGINE_EDTYPE, "%s: a minimal build takes no strings",
+        return tengine_error_set(TENGINE_EDTYPE, "%s: strings are not supported by a minimal build",
                                  owner_.c_str());
     if (proto_.data_location() == TensorProto::EXTERNAL || !raw_.empty())
         return tengine_error_set(TENGINE_EFORMAT,
-                                 "%s: strings lie in string_data, not in raw or external data",
+                                 "%s: strings in raw or external data, expected string_data",
                                  owner_.c_str());
     int64_t index = 0;
     for (const std::string& text : proto_.string_data())
@@ -203,14 +203,14 @@ int TensorReader::check_source() const
     if (!raw_.empty()) {
         if (raw_.size() == bytes_) return TENGINE_OK;
         return tengine_error_set(TENGINE_EFORMAT,
-                                 "%s: raw data of %zu bytes, its shape and type need %zu",
+                                 "%s: raw data of %zu bytes, expected %zu by its shape and type",
                                  owner_.c_str(), raw_.size(), bytes_);
     }
     const size_t count = find_element_type(proto_.data_type())->count(proto_);
     if (count == value_number()) return TENGINE_OK;
-    return tengine_error_set(TENGINE_EFORMAT, "%s: %zu values of type %s, its shape needs %zu",
-                             owner_.c_str(), count, get_onnx_type_name(proto_.data_type()),
-                             value_number());
+    return tengine_error_set(TENGINE_EFORMAT,
+                             "%s: %zu values of type %s, expected %zu by its shape", owner_.c_str(),
+                             count, get_onnx_type_name(proto_.data_type()), value_number());
 }
 
 size_t TensorReader::value_number() const

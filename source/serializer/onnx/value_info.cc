@@ -93,7 +93,7 @@ int read_value_info(const ValueInfoProto& value, const std::string& owner,
 
     const auto& dims = type.shape().dim();
     if (dims.size() > MAX_SHAPE_DIM_NUM)
-        return tengine_error_set(TENGINE_ELIMIT, "%s: %d dimensions, at most %d are supported",
+        return tengine_error_set(TENGINE_ELIMIT, "%s: %d dimensions, expected at most %d",
                                  owner.c_str(), dims.size(), MAX_SHAPE_DIM_NUM);
     out_declared->dim_num = dims.size();
     for (int i = 0; i < dims.size(); ++i) {

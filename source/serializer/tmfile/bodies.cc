@@ -18,8 +18,8 @@ namespace {
 
 int fail_index(const struct graph* graph, const char* what, uint32_t index)
 {
-    return tengine_error_set(TENGINE_EFORMAT, "graph '%s': %s is tensor %u, it has %d", graph->name,
-                             what, index, graph->tensor_num);
+    return tengine_error_set(TENGINE_EFORMAT, "graph '%s': %s is tensor %u, expected one of %d",
+                             graph->name, what, index, graph->tensor_num);
 }
 
 class BodyReader
@@ -33,7 +33,7 @@ class BodyReader
     int run(std::string_view attribute, uint32_t offset)
     {
         if (outer_.depth >= IR_MOST_NESTED_BODIES)
-            return fail_node(node_, TENGINE_ELIMIT, "its graphs lie in more than %d others",
+            return fail_node(node_, TENGINE_ELIMIT, "its graphs are nested in more than %d others",
                              IR_MOST_NESTED_BODIES);
         body_.graph = create_ir_graph(outer_.graph->attribute->context);
         if (!body_.graph) return last_error();
@@ -142,8 +142,8 @@ int place_captures(struct node* node)
         captures += bodies.list[i].capture_num;
     int place = node->input_num - captures;
     if (place < 0)
-        return fail_node(node, TENGINE_EFORMAT, "its graphs capture %d inputs, it has %d", captures,
-                         node->input_num);
+        return fail_node(node, TENGINE_EFORMAT, "its graphs capture %d inputs, expected at most %d",
+                         captures, node->input_num);
     for (int i = 0; i < bodies.num; ++i) {
         bodies.list[i].first_capture = place;
         for (int k = 0; k < bodies.list[i].capture_num; ++k, ++place)

@@ -122,7 +122,7 @@ int check_index(const struct node* node, const char* what, uint32_t place, uint3
 {
     const auto number = static_cast<uint32_t>(node->graph->tensor_num);
     if (index < number) return TENGINE_OK;
-    return fail_node(node, TENGINE_EFORMAT, "%s %u is tensor %u, the model has %u", what, place,
+    return fail_node(node, TENGINE_EFORMAT, "%s %u is tensor %u, expected one of %u", what, place,
                      index, number);
 }
 

@@ -257,7 +257,7 @@ int ParameterWriter::write_int(const op_field_t& field, int value)
         return TENGINE_OK;
     }
     if (value < 0 || value > UINT8_MAX)
-        return fail_node(&node_, TENGINE_ERANGE, "'%s' is %d, a tmfile stores it in a byte",
+        return fail_node(&node_, TENGINE_ERANGE, "'%s' is %d, expected 0 to 255 in a tmfile",
                          field.name, value);
     record_.set(field.file_offset, static_cast<uint8_t>(value));
     return TENGINE_OK;
@@ -272,7 +272,7 @@ int ParameterWriter::write_ints(const op_field_t& field, const struct op_ints& l
     Vector<int32_t> words;
     for (const int64_t value : values) {
         if (value < INT32_MIN || value > INT32_MAX)
-            return fail_node(&node_, TENGINE_ERANGE, "'%s' has %lld, a tmfile stores it in 32 bits",
+            return fail_node(&node_, TENGINE_ERANGE, "'%s' has %lld, expected 32 bits in a tmfile",
                              field.name, static_cast<long long>(value));
         words.push_back(static_cast<int32_t>(value));
     }
@@ -281,7 +281,7 @@ int ParameterWriter::write_ints(const op_field_t& field, const struct op_ints& l
         return TENGINE_OK;
     }
     if (words.size() != kStridedWords)
-        return fail_node(&node_, TENGINE_ERANGE, "'%s' has %zu numbers, a tmfile stores %d",
+        return fail_node(&node_, TENGINE_ERANGE, "'%s' has %zu numbers, expected %d in a tmfile",
                          field.name, words.size(), kStridedWords);
     for (size_t i = 0; i < words.size(); ++i)
         record_.set(field.file_offset + i * OP_FILE_STRIDE, words[i]);

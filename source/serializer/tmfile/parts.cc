@@ -16,8 +16,9 @@ int check_indices(const VectorView& list, size_t limit, const String& what)
 {
     for (uint32_t i = 0; i < list.count(); ++i)
         if (list[i] >= limit)
-            return tengine_error_set(TENGINE_EFORMAT, "%s contains index %u, there are %zu",
-                                     what.c_str(), list[i], limit);
+            return tengine_error_set(TENGINE_EFORMAT,
+                                     "%s contains index %u, expected one below %zu", what.c_str(),
+                                     list[i], limit);
     return TENGINE_OK;
 }
 

@@ -22,7 +22,7 @@ int check_header(const Reading& reading, HeaderRecord* out_header)
                                  "not a tmfile: it has %zu bytes, expected a header of %zu",
                                  reading.file.size(), sizeof(HeaderRecord));
     if (reading.file.size() > UINT32_MAX)
-        return tengine_error_set(TENGINE_ELIMIT, "a tmfile has at most 4 GiB, this has %zu bytes",
+        return tengine_error_set(TENGINE_ELIMIT, "the tmfile has %zu bytes, expected at most 4 GiB",
                                  reading.file.size());
     std::memcpy(out_header, reading.image->bytes(), sizeof(*out_header));
     if (out_header->main_version == kMainVersion) return TENGINE_OK;
@@ -76,7 +76,7 @@ int read_list(const Reading& reading, uint32_t offset, const char* what,
     TENGINE_RETURN_IF_ERROR(reading.file.read_vector(offset, sizeof(uint32_t), where, &list));
     for (uint32_t i = 0; i < list.count(); ++i) {
         if (list[i] >= nodes.size())
-            return tengine_error_set(TENGINE_EFORMAT, "%s contains node %u, there are %zu",
+            return tengine_error_set(TENGINE_EFORMAT, "%s contains node %u, expected one of %zu",
                                      where.c_str(), list[i], nodes.size());
         out_nodes->push_back(nodes[list[i]]->index);
     }

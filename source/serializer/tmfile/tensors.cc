@@ -147,7 +147,8 @@ int TensorReader::set_values(struct tensor* tensor, const TensorRecord& record)
     if (tensor->data_type == TENGINE_DT_STRING) return set_texts(tensor, buffer, what);
     if (!tensor->shape_set) TENGINE_RETURN_IF_ERROR(shape_by_size(tensor, buffer.size));
     if (!is_ir_tensor_shape_known(tensor) || get_ir_tensor_bytes(tensor) != buffer.size)
-        return tengine_error_set(TENGINE_EFORMAT, "%s has %u bytes, its shape and type need %zu",
+        return tengine_error_set(TENGINE_EFORMAT,
+                                 "%s has %u bytes, expected %zu by its shape and type",
                                  what.c_str(), buffer.size, get_ir_tensor_bytes(tensor));
     if (buffer.data == 0) {
         missing_.push_back(tensor);

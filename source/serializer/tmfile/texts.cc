@@ -7,7 +7,8 @@ namespace tengine::tmfile {
 
 int refuse_texts(const String& what)
 {
-    return tengine_error_set(TENGINE_ENOTSUP, "%s: a minimal build has no strings", what.c_str());
+    return tengine_error_set(TENGINE_ENOTSUP, "%s: strings are not supported by a minimal build",
+                             what.c_str());
 }
 
 String encode_texts(const char* const* texts, size_t number)
@@ -29,13 +30,13 @@ int decode_texts(Reading& reading, const char* bytes, size_t size, size_t number
         uint32_t length = 0;
         if (size - place < sizeof length)
             return tengine_error_set(TENGINE_EFORMAT,
-                                     "%s has %zu bytes and ends at string %zu of %zu", what.c_str(),
-                                     size, i, number);
+                                     "%s: truncated: %zu bytes end at string %zu of %zu",
+                                     what.c_str(), size, i, number);
         std::memcpy(&length, bytes + place, sizeof length);
         place += sizeof length;
         if (size - place < length)
             return tengine_error_set(TENGINE_EFORMAT,
-                                     "%s: string %zu has %u bytes, %zu are left of them",
+                                     "%s: truncated: string %zu has %u bytes, %zu are left",
                                      what.c_str(), i, length, size - place);
         TENGINE_RETURN_IF_ERROR(
             check_ir_text(bytes + place, length, what.c_str(), static_cast<int64_t>(i)));
@@ -45,8 +46,8 @@ int decode_texts(Reading& reading, const char* bytes, size_t size, size_t number
         place += length;
     }
     if (place == size) return TENGINE_OK;
-    return tengine_error_set(TENGINE_EFORMAT, "%s has %zu bytes, its %zu strings take %zu",
-                             what.c_str(), size, number, place);
+    return tengine_error_set(TENGINE_EFORMAT, "%s has %zu bytes, expected %zu for its %zu strings",
+                             what.c_str(), size, place, number);
 }
 
 }  // namespace tengine::tmfile

@@ -158,7 +158,7 @@ TEST(Assembler, AShortTextTakesLittleMemory)
     EXPECT_EQ(assemble(".version 1\n" + most + ".constants\n.zeros 1000\n", &program),
               TENGINE_EFORMAT);
     EXPECT_THAT(tengine_error_message(),
-                HasSubstr("line 5: too many zeros for so short a text: '1000'"));
+                HasSubstr("line 5: more zeros than the program may have: '1000'"));
 }
 
 // Letters are removed, doubled and exchanged: any string is accepted or refused.

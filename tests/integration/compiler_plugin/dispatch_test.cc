@@ -70,7 +70,7 @@ TEST_F(DispatchTest, RequirementsThatCannotBeMetAreToldAtOnce)
 {
     script.data_type = TENGINE_DT_INT8;
     prepare();
-    EXPECT_NE(refusal().find("'x' is fp32: the byte code expects int8"), std::string::npos)
+    EXPECT_NE(refusal().find("'x' is fp32, expected int8 by the byte code"), std::string::npos)
         << refusal();
     EXPECT_TRUE(computes());
     script = {};
@@ -89,7 +89,9 @@ TEST_F(DispatchTest, RequirementsThatCannotBeMetAreToldAtOnce)
     script = {};
     script.module = 1;
     prepare();
-    EXPECT_NE(refusal().find("get_call named module 1 of 1"), std::string::npos) << refusal();
+    EXPECT_NE(refusal().find("get_call: module 1, or no entry point: expected a module below 1"),
+              std::string::npos)
+        << refusal();
     EXPECT_EQ(script.invoked, 0);
 }
 
@@ -172,7 +174,8 @@ TEST_F(DispatchTest, AChipThatTheCompilerDoesNotKnowIsNamed)
 {
     script.chip = "R7";
     prepare();
-    EXPECT_EQ(refusal(), "get_soc_model failed: RELU compiles for no model 'R7'; it knows R1, R2");
+    EXPECT_EQ(refusal(),
+              "get_soc_model failed: device 'RELU': unknown chip model 'R7': expected R1, R2");
     take_logged_failures();
     EXPECT_TRUE(computes());
 }
@@ -195,8 +198,7 @@ TEST_F(DispatchTest, ByteCodeOfTwoVersionsIsNoPair)
     ASSERT_EQ(tengine_register_dispatch(first), 0);
     script.byte_code_version = "2";
     EXPECT_EQ(tengine_register_compiler(compiler()), TENGINE_EVERSION);
-    EXPECT_STREQ(tengine_error_message(),
-                 "byte code of version '2' for device 'RELU', which has '1'");
+    EXPECT_STREQ(tengine_error_message(), "device 'RELU': byte code of version '2', expected '1'");
     EXPECT_EQ(tengine_unregister_dispatch(first), 0);
 }
 
@@ -225,7 +227,8 @@ TEST_F(DispatchTest, ACompilationThatHangsOutlivesItsGraph)
     EXPECT_TRUE(is_compiling);
     EXPECT_NE(refusal(0).find("no return within 200 ms"), std::string::npos) << refusal(0);
     for (const int later : {2, 4})
-        EXPECT_NE(refusal(later).find("the compiler of RELU has not returned from an earlier part"),
+        EXPECT_NE(refusal(later).find(
+                      "device 'RELU': the compiler has not returned from an earlier part"),
                   std::string::npos)
             << refusal(later);
     EXPECT_TRUE(computes({0, 0, 0, 0}));
@@ -300,7 +303,7 @@ TEST_F(DispatchTest, KeptBytesAreCheckedBeforeTheDispatchSeesThem)
     std::memcpy(bytes + 16, &none, 8);
     EXPECT_EQ(load(4097), TENGINE_EVERSION);
     EXPECT_NE(std::strstr(tengine_error_message(),
-                          "compiled by version '' of the SDK of RELU: that here is '1'"),
+                          "device 'RELU': compiled by version '' of the SDK, expected '1'"),
               nullptr)
         << tengine_error_message();
     EXPECT_EQ(script.loaded, 0);

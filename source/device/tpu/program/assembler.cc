@@ -211,7 +211,7 @@ int Assembler::read_zeros()
     uint64_t number = 0;
     if (!data_) return fail(".zeros must follow .weights or .constants", "");
     TENGINE_RETURN_IF_ERROR(read_number(&number));
-    if (number > zeros_left_) return fail("too many zeros for so short a text:", tokens_[1].text);
+    if (number > zeros_left_) return fail("more zeros than the program may have:", tokens_[1].text);
     zeros_left_ -= number;
     data_->resize(data_->size() + number);
     return TENGINE_OK;
