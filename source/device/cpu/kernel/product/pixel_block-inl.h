@@ -20,6 +20,24 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// The elements of a pixel of a group are few: a call would take longer than their copy.
+template <class T>
+HWY_INLINE void copy_elements(const T* from, int64_t count, T* to)
+{
+    constexpr int64_t kFew = 128, kUnit = 16;
+    const hn::FixedTag<uint8_t, kUnit> d;
+    const int64_t bytes = count * int64_t{sizeof(T)};
+    if (bytes > kFew || bytes % kUnit != 0) {
+        std::copy_n(from, count, to);
+        return;
+    }
+    const auto* source = reinterpret_cast<const uint8_t*>(from);
+    auto* target = reinterpret_cast<uint8_t*>(to);
+    for (int64_t i = 0; i < bytes; i += kUnit)
+        hn::StoreU(hn::LoadU(d, source + i), d, target + i);
+}
 
 // `convert` has the elements that it reads, how many, and where it writes them.
 template <class From, class To, class Convert>

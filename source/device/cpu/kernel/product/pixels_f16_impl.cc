@@ -47,7 +47,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class T>
 HWY_INLINE void convert_halves(const T* from, int64_t count, T* to)
 {
-    std::copy_n(from, count, to);
+    copy_elements(from, count, to);
 }
 
 template <class T>

@@ -50,8 +50,11 @@ void multiply_rows(const FloatTile& first, int64_t rows, int64_t most, bool is_w
 void copy_floats(const PixelProblem& problem, const PixelRun&, const void* from, int64_t step,
                  int64_t pixels, void* to)
 {
+    const auto copy = [](const float* source, int64_t count, float* target) {
+        copy_elements(source, count, target);
+    };
     copy_pixels(problem, static_cast<const float*>(from), step, pixels, 0.0f,
-                static_cast<float*>(to), std::copy_n<const float*, int64_t, float*>);
+                static_cast<float*>(to), copy);
 }
 
 // A part of the depth: all K segments, or elements of the only one from `offset` on.
