@@ -28,6 +28,30 @@ Case make(const char* op, std::vector<Operand> inputs)
     return made;
 }
 
+void add_response(const std::vector<int>& shape, const Types& types, std::vector<Case>* cases)
+{
+    for (const int size : {1, 3, 5}) {
+        cases->push_back(make("LRN", {fed(shape)}));
+        cases->back().ints = {{"size", size}};
+        cases->back().floats = {{"alpha", 0.3F}, {"bias", 2.0F}};
+        cases->back().types = types;
+    }
+}
+
+// One channel, and channels without an image.
+void add_of_few_axes(std::vector<Case>* cases)
+{
+    const Types types = few_types(float_types());
+    const Operand one = constant({1});
+    const std::vector<int> channel = {1, 1, 1, 7};
+    cases->push_back(make("BatchNormalization", {fed(channel), one, one, one, positive({1})}));
+    cases->back().types = types;
+    cases->push_back(make("InstanceNormalization", {fed(channel), one, one}));
+    cases->back().types = types;
+    add_response(channel, types, cases);
+    add_response({2, 17}, types, cases);
+}
+
 void add_of_images(std::vector<Case>* cases)
 {
     Shapes shapes = list_images();
@@ -44,11 +68,7 @@ void add_of_images(std::vector<Case>* cases)
         cases->push_back(
             make("GroupNormalization", {fed(shape), constant(channels), constant(channels)}));
         cases->back().ints = {{"num_groups", shape[1] % 2 == 0 ? 2 : 1}};
-        for (const int size : {1, 3, 5}) {
-            cases->push_back(make("LRN", {fed(shape)}));
-            cases->back().ints = {{"size", size}};
-            cases->back().floats = {{"alpha", 0.3F}, {"bias", 2.0F}};
-        }
+        add_response(shape, float_types(), cases);
     }
     const Operand pair = constant({2}), four = constant({4});
     cases->push_back(make("InstanceNormalization", {fed({1, 2, 9001}), pair, pair}));
@@ -135,6 +155,7 @@ void add_of_rows(std::vector<Case>* cases)
 void add_normalization_cases(std::vector<Case>* cases)
 {
     add_of_images(cases);
+    add_of_few_axes(cases);
     add_of_planes(cases);
     add_of_rows(cases);
 }
