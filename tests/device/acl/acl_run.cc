@@ -30,8 +30,9 @@ AclRun::AclRun(const RunSettings& settings, const Build& build)
     EXPECT_EQ(set_ir_context_option(context_.get(), "split.prune", "0"), TENGINE_OK);
     EXPECT_EQ(set_ir_context_option(context_.get(), "split.report", "none"), TENGINE_OK);
     for (const auto& [key, value] : settings.options)
-        EXPECT_EQ(set_ir_context_device_option(context_.get(), find_device_via_name("ACL"),
-                                               key.c_str(), value.c_str()),
+        EXPECT_EQ(set_ir_context_device_option(
+                      context_.get(), find_device_via_name(settings.devices.front().c_str()),
+                      key.c_str(), value.c_str()),
                   TENGINE_OK);
     builder_ = std::make_unique<test::IrBuilder>(context_.get());
     build(*builder_);

@@ -22,7 +22,7 @@ using OptionValues = std::map<std::string, std::string>;
 struct RunSettings
 {
     std::vector<std::string> devices = {"ACL"};  // before the default device
-    OptionValues options = {};                   // of ACL, by key
+    OptionValues options = {};                   // of the first device, by key
     int precision = TENGINE_MODE_FP32;
     // The program's option struct for ACL, or NULL.
     const acl_option* option = nullptr;

@@ -11,6 +11,10 @@
 namespace tengine::acl {
 namespace {
 
+using tools::constant;
+using tools::fed;
+using tools::int64_list;
+
 void expect_refusal(const NodeCase& node_case, int data_type = TENGINE_DT_FP32)
 {
     SCOPED_TRACE(node_case.name());
@@ -35,20 +39,20 @@ constexpr const char* kHighRefusal = "8 dimensions, expected at most 6";
 TEST(AclRefusal, OfHighRanks)
 {
     std::vector<NodeCase> cases = {
-        {"Relu", {fed(kHigh)}},
-        {"MatMul", {fed(kHigh), constant({5, 3})}},
-        {"MatMul", {fed(kHigh), fed({3, 5, 3})}},
-        {"ReduceSum", {fed(kHigh), ints({7})}},
-        {"MaxPool", {fed(kHigh)}, {{"kernel_shape", {1, 1, 1, 1, 2, 2}}}},
-        {"GlobalMaxPool", {fed(kHigh)}},
-        {"Softmax", {fed(kHigh)}},
-        {"Unsqueeze", {fed({3, 4}), ints({0, 1, 2, 3, 4, 5})}},
+        {{"Relu", {fed(kHigh)}}},
+        {{"MatMul", {fed(kHigh), constant({5, 3})}}},
+        {{"MatMul", {fed(kHigh), fed({3, 5, 3})}}},
+        {{"ReduceSum", {fed(kHigh), int64_list({7})}}},
+        {{"MaxPool", {fed(kHigh)}, {{"kernel_shape", {1, 1, 1, 1, 2, 2}}}}},
+        {{"GlobalMaxPool", {fed(kHigh)}}},
+        {{"Softmax", {fed(kHigh)}}},
+        {{"Unsqueeze", {fed({3, 4}), int64_list({0, 1, 2, 3, 4, 5})}}},
     };
     for (NodeCase& node_case : cases) {
         node_case.refusal = kHighRefusal;
         expect_refusal(node_case);
     }
-    NodeCase join = {"Concat", {fed(kHigh), fed(kHigh)}, {}, {{"axis", 5}}};
+    NodeCase join = {{"Concat", {fed(kHigh), fed(kHigh)}, {}, {{"axis", 5}}}};
     join.refusal = kHighRefusal;
     expect_refusal(join, TENGINE_DT_INT8);
 }
@@ -73,10 +77,10 @@ TEST(AclRefusal, OfHighRanksInBytes)
 TEST(AclRefusal, OfNoElements)
 {
     std::vector<NodeCase> cases = {
-        {"MatMul", {fed({3, 0}), fed({0, 4})}},
-        {"MatMul", {fed({2, 0, 3}), fed({2, 3, 4})}},
-        {"Gemm", {fed({0, 3}), constant({3, 4})}},
-        {"ReduceSum", {fed({0, 3}), ints({0})}},
+        {{"MatMul", {fed({3, 0}), fed({0, 4})}}},
+        {{"MatMul", {fed({2, 0, 3}), fed({2, 3, 4})}}},
+        {{"Gemm", {fed({0, 3}), constant({3, 4})}}},
+        {{"ReduceSum", {fed({0, 3}), int64_list({0})}}},
     };
     for (NodeCase& node_case : cases) {
         node_case.refusal = "has no elements";
@@ -90,13 +94,13 @@ TEST(AclRefusal, OfFunctionsThatAreNotOnnxs)
 {
     const float infinite = std::numeric_limits<float>::infinity();
     std::vector<NodeCase> cases = {
-        {"Log", {fed_list({0, -1, infinite, 1, NAN})}},
-        {"Floor", {fed_list({1e10F, -1e10F, NAN, 3e38F, 0.5F})}},
-        {"Sin", {fed_list({1e5F, 1e10F, 3e38F, 1, 2})}},
-        {"LpNormalization", {fed_list({1e-7F, 1e-7F})}},
+        {{"Log", {fed_list({0, -1, infinite, 1, NAN})}}},
+        {{"Floor", {fed_list({1e10F, -1e10F, NAN, 3e38F, 0.5F})}}},
+        {{"Sin", {fed_list({1e5F, 1e10F, 3e38F, 1, 2})}}},
+        {{"LpNormalization", {fed_list({1e-7F, 1e-7F})}}},
     };
     for (NodeCase& node_case : cases) {
-        node_case.refusal = "the device has no " + node_case.op;
+        node_case.refusal = "the device has no " + node_case.of.op;
         expect_refusal(node_case);
     }
 }
@@ -104,15 +108,17 @@ TEST(AclRefusal, OfFunctionsThatAreNotOnnxs)
 // validate() of some functions throws.
 TEST(AclRefusal, HasTheFunctionAlsoWhenItThrows)
 {
-    NodeCase join = {"Concat", {fed({2, 1, 3, 1, 5}), fed({1, 1, 3, 1, 5})}, {}, {{"axis", 0}}};
+    NodeCase join = {{"Concat", {fed({2, 1, 3, 1, 5}), fed({1, 1, 3, 1, 5})}, {}, {{"axis", 0}}}};
     join.refusal = ": NEConcatenateLayer: ";
     expect_refusal(join);
 }
 
 NodeCase resize(const std::vector<std::pair<std::string, std::string>>& texts, const char* refusal)
 {
-    NodeCase made = {"Resize", {fed({1, 2, 3, 4}), absent(), absent(), ints({1, 2, 6, 8})}};
-    made.texts = texts;
+    NodeCase made = {
+        {"Resize",
+         {fed({1, 2, 3, 4}), tools::absent(), tools::absent(), int64_list({1, 2, 6, 8})}}};
+    made.of.texts = texts;
     made.refusal = refusal;
     return made;
 }
@@ -130,11 +136,11 @@ TEST(AclRefusal, OfResizeNamesTheCause)
         resize({{"mode", "nearest"}, {rule, "asymmetric"}},
                "ACL does not support nearest_mode 'round_prefer_floor' here: expected floor"));
     NodeCase channels = resize({{"mode", "nearest"}, {rule, "asymmetric"}}, "");
-    channels.inputs[3] = ints({1, 4, 6, 8});
+    channels.of.inputs[3] = int64_list({1, 4, 6, 8});
     channels.refusal = "axis 1 has scale 2.000000; ACL resizes only rows and columns";
     expect_refusal(channels);
-    channels.inputs[3] = absent();
-    channels.inputs[2] = list({1, 1, 2, 1.3F});
+    channels.of.inputs[3] = tools::absent();
+    channels.of.inputs[2] = constant_list({1, 1, 2, 1.3F});
     channels.refusal = "axis 3 has scale 1.300000 and size 5; ACL's scale is the quotient";
     expect_refusal(channels);
 }

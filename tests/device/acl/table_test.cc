@@ -56,8 +56,9 @@ void add_float(const NodeCase& node_case, Found* row)
     row->types.insert("fp32");
     row->error = std::max(row->error, agreement.error);
     row->bound = std::max(row->bound, agreement.bound);
+    if (moves_elements(node_case.of) != moves_elements(node_case.of.op)) return;
     if (compare(node_case, TENGINE_DT_FP16).on_acl) row->types.insert("fp16");
-    if (!moves_elements(node_case.op)) return;
+    if (!moves_elements(node_case.of.op)) return;
     if (compare(node_case, TENGINE_DT_INT8).on_acl) row->types.insert("int8");
     if (compare(node_case, TENGINE_DT_UINT8).on_acl) row->types.insert("uint8");
 }
@@ -83,7 +84,7 @@ TEST(AclTable, OfTheDocs)
         GTEST_SKIP() << "prints the tables of docs/acl.md when TENGINE_WRITE_TABLE is set";
     std::map<std::string, Found> floats, bytes;
     for (const NodeCase& node_case : list_cases())
-        if (!node_case.pointwise) add_float(node_case, &floats[node_case.op]);
+        if (!node_case.pointwise) add_float(node_case, &floats[node_case.of.op]);
     for (const QuantizedCase& quantized_case : list_quantized_cases())
         add_bytes(quantized_case, &bytes[quantized_case.op]);
     print(floats, false);

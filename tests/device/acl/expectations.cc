@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cases of the table that ACL refuses, its reasons, and the errors of its approximations.
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "device/acl/docs_table.h"
+#include "device/acl/node_case.h"
+
+namespace tengine::acl {
+namespace {
+
+// ACL refuses the cases whose names have all these words, for a reason with this text; the first
+// row that fits counts. Without a reason it takes them.
+struct Refusal
+{
+    const char* words;
+    const char* reason;
+};
+
+constexpr const char* kAxes = "a window over 3 axes";
+constexpr const char* kPower = "powers of negative numbers";
+constexpr const char* kSquare = "weights->dimension(width_idx) != weights->dimension(height_idx)";
+
+constexpr Refusal kRefusals[] = {
+    {"AveragePool dilations=2,1", "ACL does not support dilations 2"},
+    {"AveragePool dilations=2,3", "ACL does not support dilations 3"},
+    {"AveragePool 1x3x5x6x7", kAxes},
+    {"Conv 1x3x5x6x7", kAxes},
+    {"Conv 1x4x3x5x4", kAxes},
+    {"Conv 1x4x3x5x6", kAxes},
+    {"Conv 1x5x9x11 7x5x3x3", "the weight must be constant"},
+    {"ConvTranspose group=2", "ACL does not support group 2"},
+    {"ConvTranspose group=4", "ACL does not support group 4"},
+    {"ConvTranspose dilations=2,1", "ACL does not support dilations 2"},
+    {"ConvTranspose dilations=2,2", "ACL does not support dilations 2"},
+    {"ConvTranspose dilations=3,2", "ACL does not support dilations 2"},
+    {"ConvTranspose dilations=2,3", "ACL does not support dilations 3"},
+    {"ConvTranspose 1x7x33", kSquare},
+    {"ConvTranspose #5x17x7x6", kSquare},
+    {"ConvTranspose 1x3x3x4x5", kAxes},
+    {"ConvTranspose 1x1x5x5", "ACL does not support pads 1"},
+    {"ConvTranspose 1x2x4x4", "ACL does not support pads 2"},
+    {"DepthToSpace mode=CRD", "ACL does not support mode 'CRD'"},
+    {"Gemm beta=2.25", "ACL would add C as it is"},
+    {"MaxPool dilations=2,1", "ACL does not support dilations 2"},
+    {"MaxPool dilations=2,3", "ACL does not support dilations 3"},
+    {"MaxPool 1x3x5x6x7", kAxes},
+    {"MaxPool 1x3x4x5", "ACL does not support dilations 900000000"},
+    {"Pad mode=edge", "ACL does not support mode 'edge'"},
+    {"Pad mode=wrap", "ACL does not support mode 'wrap'"},
+    {"Pow [2]", ""},
+    {"Pow [0.5]", ""},
+    {"Pow", kPower},
+    {"Resize mode=cubic", "ACL does not support mode 'cubic'"},
+    {"Resize mode=nearest coordinate_transformation_mode=half_pixel",
+     "ACL does not support coordinate_transformation_mode 'half_pixel'"},
+    {"Resize [1,1,282,3]", "ACL takes pixel 127 for 141, not 128"},
+    {"Resize [1,1,3,142]", "ACL takes pixel 62 for 71, not 63"},
+    {"Resize [1,1,6,82]", "ACL takes pixel 0 for 41, not 1"},
+    {"Slice [-1,-2]", "ACL does not support step -1"},
+    {"Slice 5x7", "has no elements"},
+};
+
+// The Winograd kernels of ACL need this option.
+constexpr const char* kFastCases[] = {"Conv 1x16x13x17", "Conv 1x16x14x14", "Conv 2x7x9x11",
+                                      "Conv 1x32x28x28"};
+
+using Words = std::set<std::string>;
+
+Words split(const std::string& text)
+{
+    std::istringstream stream(text);
+    return Words(std::istream_iterator<std::string>(stream), {});
+}
+
+bool has_words(const Words& present, const char* words)
+{
+    const Words wanted = split(words);
+    return std::includes(present.begin(), present.end(), wanted.begin(), wanted.end());
+}
+
+std::string find_refusal(const tools::Case& of, const Words& name)
+{
+    if (of.shape_class == "zero-sized") return "has no elements";
+    for (const Refusal& refusal : kRefusals)
+        if (has_words(name, refusal.words)) return refusal.reason;
+    return "";
+}
+
+// Three steps are rounded for places up to 8 and 6: the scale, a product, and a difference. That is
+// 7.1 and 6.6 units of 2^-23, times the most that neighbours differ by, 1.
+constexpr float kResizeUnits = 4 + 7.1F + 6.6F;
+// x / (2 + ...)^0.75 by exp(0.75 log(...)), of which ACL's logarithm is wrong by 1.5e-6 up to 2.4
+// (a polynomial with terms of 22 that cancel out; all values of [1, 1.2] tried) and its exponential
+// by 2.1e-7, relatively.
+constexpr float kLrnError = 0.75F * 1.5e-6F + 2.1e-7F;
+
+bool has_text(const tools::Case& of, const std::string& text)
+{
+    return std::any_of(of.texts.begin(), of.texts.end(),
+                       [&](const auto& each) { return each.second == text; });
+}
+
+NodeCase expect(const tools::Case& of, const Words& name)
+{
+    NodeCase made = {of};
+    made.refusal = find_refusal(of, name);
+    if (of.op == "Round" && made.refusal.empty() && sizeof(void*) == 4)
+        made.refusal = "ACL for 32 bits rounds up to 2^31 only";
+    if (of.op == "Resize" && has_text(of, "linear")) made.ulps = kResizeUnits;
+    if (of.op == "LRN") made.relative = kLrnError;
+    made.refusal_of_bytes = made.refusal;
+    if (of.op == "Pad" && has_text(of, "reflect"))
+        made.refusal_of_bytes = "ACL does not reflect bytes";
+    return made;
+}
+
+bool contains(const tools::Types& types, int type)
+{
+    return std::find(types.begin(), types.end(), type) != types.end();
+}
+
+std::vector<NodeCase> make_cases()
+{
+    const std::map<std::string, DocsRow> rows = read_docs_rows(false);
+    std::vector<NodeCase> cases;
+    for (const tools::Case& each : tools::list_cases()) {
+        const bool has_index = each.outputs.back() != tools::kCaseType;
+        if (rows.count(each.op) == 0 || !contains(each.types, TENGINE_DT_FP32) || has_index ||
+            each.is_behind_conv)
+            continue;
+        const Words name = split(each.name());
+        cases.push_back(expect(each, name));
+        for (const char* words : kFastCases)
+            if (has_words(name, words)) {
+                cases.push_back(cases.back());
+                cases.back().options["fast_math"] = "1";
+            }
+    }
+    add_special_values(cases);
+    return cases;
+}
+
+}  // namespace
+
+const std::vector<NodeCase>& list_cases()
+{
+    static const std::vector<NodeCase> cases = make_cases();
+    return cases;
+}
+
+}  // namespace tengine::acl
