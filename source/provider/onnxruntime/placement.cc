@@ -44,7 +44,9 @@ class Placer
             place_chosen();
         }
         Placement placement;
-        group(&placement);
+        do {
+            placement = group();
+        } while (refuse_lost(placement));
         placement.reasons = std::move(reasons_);
         return placement;
     }
@@ -123,18 +125,22 @@ class Placer
             if (!reason.empty()) return refuse_all(reason);
         }
         // The default device takes the nodes that the others refuse.
-        if (settings_.has_device(default_device()))
+        if (settings_.has_device(default_device())) {
             for (size_t i = 0; i < chosen_.size(); ++i)
                 fates_[i] = chosen_[i] ? Fate::kTaken : Fate::kRefused;
-        else
+        } else {
             read_fates(built);
+            settle_absorbed();
+        }
     }
 
+    // Stores the fates of the nodes of a placed graph, and the reasons for those refused. Several
+    // nodes of the library may stand for one: a device has it if it has one of them.
     void read_fates(const BuiltGraph& built)
     {
         std::unordered_map<std::string, size_t> index;
-        for (size_t i = 0; i < chosen_.size(); ++i) {
-            if (!chosen_[i]) continue;
+        for (size_t i = 0; i < built.node_names.size(); ++i) {
+            if (built.node_names[i].empty()) continue;
             index.emplace(built.node_names[i], i);
             fates_[i] = Fate::kAbsorbed;
         }
@@ -151,7 +157,48 @@ class Placer
                 reasons_[place] = read_refusals(graph, i, node);
             }
         }
-        settle_absorbed();
+    }
+
+    // A part becomes a graph of its own, without the host's nodes, by which a device or the library
+    // may know an operator that the part has in several nodes. Refuses the nodes that the devices
+    // do not take there, and returns whether there are any.
+    bool refuse_lost(const Placement& placement)
+    {
+        if (is_whole(placement) || settings_.has_device(default_device())) return false;
+        bool is_lost = false;
+        for (int part = 0; part < placement.part_num; ++part) {
+            std::vector<bool> own;
+            for (const int other : placement.parts)
+                own.push_back(other == part);
+            is_lost = refuse_lost_of(own) || is_lost;
+        }
+        return is_lost;
+    }
+
+    // Whether the graph that was placed is a part.
+    bool is_whole(const Placement& placement) const
+    {
+        for (size_t i = 0; i < chosen_.size(); ++i)
+            if (chosen_[i] != (placement.parts[i] != kNoPart)) return false;
+        return placement.part_num == 1;
+    }
+
+    bool refuse_lost_of(const std::vector<bool>& own)
+    {
+        BuiltGraph built;
+        const std::string failure = try_placing(own, &built);
+        if (failure.empty()) read_fates(built);
+        bool is_lost = false;
+        for (size_t i = 0; i < own.size(); ++i) {
+            if (!own[i]) continue;
+            if (!failure.empty()) {
+                fates_[i] = Fate::kRefused;
+                reasons_[i] = failure;
+            }
+            is_lost = is_lost || fates_[i] == Fate::kRefused;
+            if (fates_[i] == Fate::kAbsorbed) fates_[i] = Fate::kTaken;
+        }
+        return is_lost;
     }
 
     static std::string read_refusals(graph_t graph, int index, const tengine_execution_node& node)
@@ -263,17 +310,19 @@ class Placer
     }
 
     // Makes a part of the nodes taken on each level.
-    void group(Placement* placement) const
+    Placement group() const
     {
+        Placement placement;
         std::vector<int> levels = find_levels();
         raise_levels(&levels);
         std::map<int, int> parts;  // by level, in their order
         for (size_t i = 0; i < levels.size(); ++i)
             if (is_taken(i)) parts.emplace(levels[i], 0);
         for (auto& [level, part] : parts)
-            part = placement->part_num++;
+            part = placement.part_num++;
         for (size_t i = 0; i < levels.size(); ++i)
-            placement->parts.push_back(is_taken(i) ? parts.at(levels[i]) : kNoPart);
+            placement.parts.push_back(is_taken(i) ? parts.at(levels[i]) : kNoPart);
+        return placement;
     }
 
     const GraphView& view_;
