@@ -88,7 +88,7 @@ TEST(PrecisionCalibration, ImpossibleParametersAreErrors)
     FloatNet net;
     net.calibrate("x", 0.1f, 200);
     EXPECT_EQ(net.prepare(kInt8), TENGINE_ERANGE);
-    EXPECT_TRUE(says("tensor 'x' has the zero point 200; for a run in int8"));
+    EXPECT_TRUE(says("tensor 'x' has the zero point 200, expected -128 to 127 for a run in int8"));
     EXPECT_EQ(net.prepare(kUint8), TENGINE_OK) << tengine_error_message();
     EXPECT_EQ(net.prepare(kFloat), TENGINE_OK) << tengine_error_message();
     net.calibrate("x", -0.1f, 0);
