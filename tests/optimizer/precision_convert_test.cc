@@ -2,6 +2,7 @@
 // Float nodes in fp16 and bf16.
 #include <cmath>
 #include <gtest/gtest.h>
+#include <limits>
 
 #include "base/half.h"
 #include "graph/late_constant.h"
@@ -139,7 +140,7 @@ TEST(PrecisionConvert, ConstantsBeyondFp16StayInFp32)
 }
 
 // (1 - mask) * -3.4e38, as exporters of transformers write it; a whole row may be masked.
-TEST(PrecisionConvert, MasksBeyondFp16StayInFp32)
+TEST(PrecisionConvert, MasksOfTheLargestNumberMask)
 {
     PrecisionGraph graph;
     graph.input("x", {2, 2}, {1, 2, 3, 4});
@@ -152,6 +153,19 @@ TEST(PrecisionConvert, MasksBeyondFp16StayInFp32)
     graph.builder().add("Softmax", {"a"}, {"y"});
     graph.builder().outputs({"y"});
     EXPECT_EQ(graph.run(kFp16), (Floats{1, 0, 0.5f, 0.5f}));
+    EXPECT_EQ(graph.run(kBf16), (Floats{1, 0, 0.5f, 0.5f}));
+    EXPECT_EQ(graph.operators(), "Cast Sub Mul Cast Add Softmax Cast");
+}
+
+TEST(PrecisionConvert, InfiniteConstantsStay)
+{
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    PrecisionGraph graph;
+    graph.input("x", {4}, {1, 2, 3, 4});
+    graph.builder().floats("bound", {4}, {kInfinity, -kInfinity, 3.4028234e38f, -3.4028234e38f});
+    graph.builder().add("Add", {"x", "bound"}, {"y"});
+    graph.builder().outputs({"y"});
+    EXPECT_EQ(graph.run(kBf16), (Floats{kInfinity, -kInfinity, 0x1.fep127f, -0x1.fep127f}));
 }
 
 // A bound that is never reached, and weights, do not make results large.

@@ -2,6 +2,7 @@
 #include "optimizer/precision/halves.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "base/half.h"
@@ -25,6 +26,13 @@ void narrow_each(const void* floats, int64_t number, uint16_t* out_halves, const
     }
 }
 
+// The largest number in fp32 rounds to infinity, by which 0 is NaN: models mask with it.
+uint16_t narrow_to_bf16(float value)
+{
+    constexpr float kLargest = 0x1.fep127f;
+    return fp32_to_bf16(std::isfinite(value) ? std::clamp(value, -kLargest, kLargest) : value);
+}
+
 }  // namespace
 
 void narrow_floats(const void* floats, int64_t number, int data_type, uint16_t* out_halves)
@@ -32,7 +40,7 @@ void narrow_floats(const void* floats, int64_t number, int data_type, uint16_t* 
     if (data_type == TENGINE_DT_FP16)
         narrow_each(floats, number, out_halves, [](float value) { return fp32_to_fp16(value); });
     else
-        narrow_each(floats, number, out_halves, [](float value) { return fp32_to_bf16(value); });
+        narrow_each(floats, number, out_halves, narrow_to_bf16);
 }
 
 void make_halves(const ir_late_values_t* late, const tensor* constant, void* out_values)
