@@ -2,10 +2,11 @@
 // Matrix products with the tile of convolutions (pixels_f32.h); see matrix_product_strip.h.
 //
 // A block of up to kDepth rows of b is packed in panels, and stays in a quarter of the L2 cache; a
-// block of rows of a stays in another, and is read where it is, unless a is transposed. Where a has
-// no more rows than a tile, each element of b is used once, and b is read where it is, unless it
-// comes from beyond the cache, which gives whole rows faster than those of a panel.
-// Limits: multiply-adds, where a has some tens of rows; with fewer, packing b is not repaid.
+// block of rows of a stays in another, and is read where it is, unless a is transposed. A few tiles
+// of rows do not repay packing b, which they read where it is, unless it comes from beyond the
+// cache, which gives whole rows faster than those of a panel, or unless the rows of a panel collide
+// in L1 and there is more than one tile.
+// Limits: multiply-adds, where a has some tens of rows; with fewer the bandwidth of L2 for b.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -24,6 +25,7 @@
 // clang-format on
 
 #include "device/cpu/kernel/product/panel_copy-inl.h"
+#include "device/cpu/kernel/product/tile/tile_f32-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
@@ -55,6 +57,15 @@ void pack_rows(const float* a, int64_t stride, int64_t depth, int64_t rows, int6
     pack_lines_across(a, stride, 1, depth, rows, length, packed);
 }
 
+// Rows of a, by a panel's columns of the rows of b, which are `step` apart.
+// Minimal builds do not read b where it is.
+void multiply_in_place(const FloatTile& first, int64_t rows, int64_t most, int64_t step)
+{
+    FloatTile tile = first;
+    for (; !IS_MINIMAL && rows > 0; rows -= most, advance(tile, most))
+        multiply_matrix_tile<IS_MINIMAL ? 1 : kPixelRows>(tile, std::min(rows, most), step);
+}
+
 // A row of c = alpha * accumulators + beta * c.
 void add_scaled(const Product& p, const float* sums, int64_t columns, float beta, float* c)
 {
@@ -76,9 +87,11 @@ namespace {
 
 HWY_EXPORT(pack_block);
 HWY_EXPORT(pack_rows);
+HWY_EXPORT(multiply_in_place);
 HWY_EXPORT(add_scaled);
 
 constexpr int64_t kDepth = 256, kFewestTiles = 4;
+constexpr int64_t kFewTiles = 4;  // which do not repay packing b
 
 // How a product is cut.
 struct Blocks
@@ -93,8 +106,8 @@ struct Blocks
         const int64_t lines = cache / 4 / kDepth;
         rows = std::max(lines / tile_rows, kFewestTiles) * tile_rows;
         columns = std::max(lines / panel_columns, kFewestTiles) * panel_columns;
-        // Minimal builds have no tile with gaps.
-        reads_b = !IS_MINIMAL && !p.b.transposed && p.m <= tile_rows && p.k * p.n <= cache;
+        const int64_t tiles = do_rows_collide(p.b.stride) ? 1 : kFewTiles;
+        reads_b = !IS_MINIMAL && !p.b.transposed && p.m <= tiles * tile_rows && p.k * p.n <= cache;
         row_length = p.a.transposed ? round_up(depth, 4) : p.a.stride;
         b_size = depth * std::min(columns, round_up(p.n, panel_columns));
         a_size = p.a.transposed ? std::min(rows, p.m) * row_length : 0;
@@ -135,38 +148,37 @@ struct Workspace
     float* sums;   // the results of a tile that need a factor
 };
 
+// The first tile of a panel of b.
+struct Panel
+{
+    FloatTile tile;
+    int64_t most_rows;
+    bool is_wide;
+    int64_t b_step;  // between the rows of b, where they are read in place; 0: the panel is packed
+
+    void multiply(const FloatTile& first, int64_t rows) const
+    {
+        if (b_step == 0) return multiply_pixel_rows(first, rows, most_rows, is_wide);
+        HWY_DYNAMIC_DISPATCH(multiply_in_place)(first, rows, most_rows, b_step);
+    }
+};
+
 // Multiplies rows by a panel, with another factor than 1 or another beta than 0 and 1. `sums` has
 // room for a tile whose rows are `step` apart.
-void multiply_scaled(const Product& p, const FloatTile& first, int64_t rows, int64_t most,
-                     bool is_wide, float beta, int64_t step, float* sums)
+void multiply_scaled(const Product& p, const Panel& panel, int64_t rows, float beta, int64_t step,
+                     float* sums)
 {
-    FloatTile tile = first;
+    FloatTile tile = panel.tile;
     float* c = tile.output;
     tile.output = sums;
     tile.output_step = step;
-    for (; rows > 0; rows -= most, tile.input += most * tile.input_step) {
-        const int64_t count = std::min(rows, most);
-        multiply_pixel_rows(tile, count, most, is_wide);
+    for (; rows > 0; rows -= panel.most_rows, tile.input += panel.most_rows * tile.input_step) {
+        const int64_t count = std::min(rows, panel.most_rows);
+        panel.multiply(tile, count);
         for (int64_t i = 0; i < count; ++i, c += p.c_stride)
             HWY_DYNAMIC_DISPATCH(add_scaled)(p, sums + i * step, tile.columns, beta, c);
     }
 }
-
-// The K segments of a tile: one of all elements, or one of each, where rows of b have gaps between
-// them.
-struct Segments
-{
-    Segments(int64_t depth, int64_t gap)
-    {
-        for (int64_t k = 0; k < depth; ++k) {
-            begins[k] = k * int64_t{sizeof(float)};
-            gaps[k] = k > 0 ? gap : 0;
-        }
-    }
-
-    int64_t begins[kDepth];  // in bytes
-    int64_t gaps[kDepth];
-};
 
 // c at rows i.. of a and columns j.. of b, whose elements k.. are multiplied.
 struct Part
@@ -178,19 +190,19 @@ void multiply_part(const Product& p, const Blocks& blocks, const Part& part, con
                    const Workspace& workspace)
 {
     static const Fusion kNothing;
+    static const int64_t kWhole = 0;  // the only K segment
     const int64_t unpacked = blocks.count_unpacked(part.columns);
     const float beta = part.k == 0 ? p.beta : 1;
-    const int64_t most = find_most_pixel_rows(blocks.row_length);
-    const Segments segments(unpacked > 0 ? part.depth : 1, p.b.stride - blocks.panel_columns);
+    Panel panel = {};
+    panel.most_rows = find_most_pixel_rows(blocks.row_length);
     for (int64_t j = 0; j < part.columns; j += blocks.panel_columns) {
         const bool in_place = j < unpacked;
-        FloatTile tile = {};
+        FloatTile& tile = panel.tile;
         tile.input = rows;
         tile.input_step = blocks.row_length;
-        tile.segments = segments.begins;
-        tile.segment_num = in_place ? part.depth : 1;
-        tile.segment_length = in_place ? 1 : part.depth;
-        tile.weight_gaps = in_place ? segments.gaps : nullptr;
+        tile.segments = &kWhole;
+        tile.segment_num = 1;
+        tile.segment_length = part.depth;
         tile.bias = workspace.zeros;
         tile.weights = in_place ? p.b.data + part.k * p.b.stride + part.j + j
                                 : workspace.b + (j - unpacked) * part.depth;
@@ -198,15 +210,15 @@ void multiply_part(const Product& p, const Blocks& blocks, const Part& part, con
         tile.output_step = p.c_stride;
         tile.columns = std::min(part.columns - j, blocks.panel_columns);
         tile.fusion = &kNothing;
-        const bool is_wide =
+        panel.is_wide =
             find_panel_width(tile.columns, blocks.panel_columns) == blocks.panel_columns;
+        panel.b_step = in_place ? p.b.stride : 0;
         if (p.alpha != 1 || (beta != 0 && beta != 1)) {
-            multiply_scaled(p, tile, part.rows, most, is_wide, beta, blocks.panel_columns,
-                            workspace.sums);
+            multiply_scaled(p, panel, part.rows, beta, blocks.panel_columns, workspace.sums);
             continue;
         }
         if (beta == 1) tile.addend = tile.output;
-        multiply_pixel_rows(tile, part.rows, most, is_wide);
+        panel.multiply(tile, part.rows);
     }
 }
 

@@ -81,6 +81,9 @@ struct FloatTile
 // two vectors or one.
 void multiply_pixel_rows(const FloatTile& tile, int64_t rows, int64_t most, bool is_wide);
 
+// Whether rows that are so many floats apart fall into one set of an L1 cache.
+bool do_rows_collide(int64_t step);
+
 // How many rows a tile has at most whose inputs are so many floats apart.
 int64_t find_most_pixel_rows(int64_t input_step);
 

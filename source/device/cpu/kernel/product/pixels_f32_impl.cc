@@ -170,10 +170,7 @@ PixelFunctions find_float_functions()
     return {HWY_DYNAMIC_DISPATCH(copy_floats), HWY_DYNAMIC_DISPATCH(multiply_float_block)};
 }
 
-// Rows of a tile that are a multiple of so many bytes apart fall into one set of an L1 cache, which
-// has 8 lines at least.
-constexpr int64_t kCollidingBytes = 4096;
-constexpr int64_t kMostCollidingRows = 8;
+constexpr int64_t kMostCollidingRows = 8;  // a set of an L1 cache has 8 lines at least
 
 // Tiles of equal height, as many as are needed; where not all heights are built, as high as may be.
 int64_t choose_tile_rows(const FloatPixels& conv)
@@ -228,12 +225,17 @@ void multiply_pixel_rows(const FloatTile& tile, int64_t rows, int64_t most, bool
     HWY_DYNAMIC_DISPATCH(multiply_rows)(tile, rows, most, is_wide);
 }
 
+bool do_rows_collide(int64_t step)
+{
+    constexpr int64_t kCollidingBytes = 4096;  // a multiple of these is between them
+    return step % (kCollidingBytes / int64_t{sizeof(float)}) == 0;
+}
+
 int64_t find_most_pixel_rows(int64_t input_step)
 {
     int64_t rows, lanes;
     describe_pixel_tile(&rows, &lanes);
-    const bool collides = input_step % (kCollidingBytes / int64_t{sizeof(float)}) == 0;
-    return collides ? std::min(rows, kMostCollidingRows) : rows;
+    return do_rows_collide(input_step) ? std::min(rows, kMostCollidingRows) : rows;
 }
 
 void describe_float_panels(FloatPixels& conv)

@@ -64,6 +64,15 @@ struct PixelRowsAt
     const char *p0, *p3, *p6, *p9;
     int64_t step;  // bytes
 
+    HWY_INLINE PixelRowsAt(const char* begin, int64_t row_step)
+        : p0(begin),
+          p3(begin + 3 * row_step),
+          p6(begin + 6 * row_step),
+          p9(begin + 9 * row_step),
+          step(row_step)
+    {
+    }
+
     template <int kRow>
     HWY_INLINE const float* at(int64_t element) const
     {
@@ -223,6 +232,17 @@ HWY_INLINE void load_pair(const float* from, Vector* x, Vector* y)
     *y = kVectors > 1 ? hn::LoadU(d, from + hn::Lanes(d)) : *x;
 }
 
+// The weights of an element. GCC 12 would load them again for each row of a low tile, which takes
+// twice the time with AVX-512.
+template <int kVectors>
+HWY_INLINE void load_weights(const float* from, Vector* x, Vector* y)
+{
+    load_pair<kVectors>(from, x, y);
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+    __asm__("" : "+v"(x->raw), "+v"(y->raw));
+#endif
+}
+
 // The bias, or the output so far.
 template <int kRows, int kVectors>
 HWY_INLINE void start_sums(const FloatTile& tile, PixelSums<kRows, kVectors>* sums)
@@ -253,7 +273,7 @@ HWY_INLINE const float* add_segment(PixelRowsAt rows, int64_t left, const float*
     constexpr int64_t kUnroll = 4;
     const int64_t width = kVectors * static_cast<int64_t>(hn::Lanes(Floats()));
     Vector x, y;
-    const auto load = [&](int64_t row) { load_pair<kVectors>(weights + row * width, &x, &y); };
+    const auto load = [&](int64_t row) { load_weights<kVectors>(weights + row * width, &x, &y); };
     for (; left >= kUnroll; left -= kUnroll) {
 #ifdef TENGINE_CPU_PIXEL_QUARTERS
         const PixelQuarters<kRows> values(rows);
@@ -358,9 +378,7 @@ HWY_NOINLINE void multiply_pixel_tiles(const FloatTile& first, int64_t count)
             if (tile.weight_gaps) weights += tile.weight_gaps[i];
 #endif
             const char* begin = reinterpret_cast<const char*>(tile.input) + tile.segments[i];
-            const PixelRowsAt rows = {begin, begin + 3 * step, begin + 6 * step, begin + 9 * step,
-                                      step};
-            weights = add_segment(rows, tile.segment_length, weights, &sums);
+            weights = add_segment(PixelRowsAt(begin, step), tile.segment_length, weights, &sums);
         }
         store_sums(tile, sums);
         advance(tile, kRows);
@@ -371,6 +389,28 @@ HWY_NOINLINE void multiply_pixel_tiles(const FloatTile& first, int64_t count)
             waiting = 0;
         }
     }
+}
+
+// The tile of one K segment whose weights are rows of a matrix, `step` apart. At most kRows rows.
+// The loop is not unrolled: one load then has one distance, which processors prefetch by; with
+// AVX2 a Zen 4 takes up to 30 % less time so.
+template <int kRows>
+void multiply_matrix_tile(const FloatTile& tile, int64_t row_num, int64_t step)
+{
+    if constexpr (kRows > 1)
+        if (row_num < kRows) return multiply_matrix_tile<kRows - 1>(tile, row_num, step);
+    PixelRowsAt rows(reinterpret_cast<const char*>(tile.input),
+                     tile.input_step * int64_t{sizeof(float)});
+    PixelSums<kRows, kPanelVectors> sums;
+    start_sums(tile, &sums);
+    const float* weights = tile.weights;
+    for (int64_t k = 0; k < tile.segment_length; ++k, weights += step) {
+        Vector x, y;
+        load_weights<kPanelVectors>(weights, &x, &y);
+        sums.add(rows, 0, x, y);
+        rows.template advance<kRows>(1);
+    }
+    store_sums(tile, sums);
 }
 
 // As a tile of one row, for two panels at once, whose accumulators together hide the latency of
