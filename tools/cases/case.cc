@@ -163,14 +163,28 @@ std::string list_text(const std::vector<Value>& values)
     return join(values, ',');
 }
 
+// ":int8" of a quantised operand that has it whatever the case's type.
+const char* type_text(const Operand& operand)
+{
+    if (!operand.counts_from_lowest) return "";
+    switch (operand.data_type) {
+        case TENGINE_DT_INT8:
+            return ":int8";
+        case TENGINE_DT_UINT8:
+            return ":uint8";
+        default:
+            return "";
+    }
+}
+
 // "[1,2,3]" of values, "#1x3" of a constant, "1x3" of a fed operand.
 std::string operand_text(const Operand& operand)
 {
     if (operand.is_absent) return "-";
     if (operand.values.empty() || operand.values.size() > kMostShown)
         return (operand.is_constant ? "#" : "") +
-               (operand.dims.empty() ? "scalar" : join(operand.dims, 'x'));
-    return '[' + list_text(operand.values) + ']';
+               (operand.dims.empty() ? "scalar" : join(operand.dims, 'x')) + type_text(operand);
+    return '[' + list_text(operand.values) + ']' + type_text(operand);
 }
 
 }  // namespace

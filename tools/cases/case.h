@@ -65,7 +65,8 @@ struct Case
     std::vector<std::pair<std::string, std::vector<std::string>>> text_lists = {};
 
     // "Conv 1x3x7x7 #4x3x3x3 pads=1,1,1,1": constants have a #, and so have the lengths of
-    // lists with more than eight values. "behind=Conv" ends that of one whose input comes from a
+    // lists with more than eight values. Quantised operands of a type whatever that of the case end
+    // with it, as "#4x3x3x3:int8". "behind=Conv" ends that of one whose input comes from a
     // convolution.
     std::string name() const;
 };
@@ -98,6 +99,10 @@ Types few_types(const Types& types);
 
 // All cases of the tables, each with a shape class and with a name that no other has.
 std::vector<Case> list_cases();
+
+// More cases on int8 and uint8, for the tests of kernels and devices: zero points and scales at both
+// ends, weights of either type, windows and sizes. `tengine verify` would have a tenth more to do.
+std::vector<Case> list_quantized_cases();
 
 // Layers of real networks in floats, for benchmarks and the tests of kernels: plain kernels take
 // too long for `tengine verify` to have them among its cases.

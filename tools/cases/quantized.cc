@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators on int8 and uint8. Scales let results fill the range of the type, and none is a short
-// binary fraction, so that no exact value lies in the middle of two integers.
+#include "cases/quantized.h"
+
 #include <cmath>
 #include <tuple>
-
-#include "cases/case.h"
 
 namespace tengine::tools {
 namespace {
 
 constexpr int kSums = TENGINE_DT_INT32;
 
-// Biases of quantised accumulators.
+}  // namespace
+
 Operand sums(std::vector<int> dims)
 {
     Operand made = constant(std::move(dims));
@@ -21,14 +20,7 @@ Operand sums(std::vector<int> dims)
     return made;
 }
 
-struct Window
-{
-    std::vector<int> input, weights;
-    std::vector<int64_t> strides = {1, 1}, pads = {0, 0, 0, 0}, dilations = {1, 1};
-    int group = 1;
-};
-
-std::vector<Window> list_windows()
+std::vector<QuantizedWindow> list_quantized_windows()
 {
     return {{{1, 1, 1, 1}, {1, 1, 1, 1}},
             {{1, 19, 7, 7}, {13, 19, 1, 1}},
@@ -43,7 +35,6 @@ std::vector<Window> list_windows()
             {{1, 8, 9, 9}, {12, 4, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 2}};
 }
 
-// The weight scale for an accumulator of so many products.
 double weight_scale(int products)
 {
     return 1 / (90 * std::sqrt(static_cast<double>(products)));
@@ -65,18 +56,25 @@ std::vector<double> spread(double scale, int number)
     return made;
 }
 
-void add_windowed(Case made, const Window& window, std::vector<Case>* cases)
+void set_window(const QuantizedWindow& window, Case* of)
 {
-    made.lists = {
+    of->lists = {
         {"strides", window.strides}, {"pads", window.pads}, {"dilations", window.dilations}};
-    made.ints = {{"group", window.group}};
-    made.types = byte_types();
+    of->ints = {{"group", window.group}};
+    of->types = byte_types();
+}
+
+namespace {
+
+void add_windowed(Case made, const QuantizedWindow& window, std::vector<Case>* cases)
+{
+    set_window(window, &made);
     cases->push_back(made);
 }
 
 void add_convs(std::vector<Case>* cases)
 {
-    for (const Window& window : list_windows()) {
+    for (const QuantizedWindow& window : list_quantized_windows()) {
         const int outputs = window.weights[0];
         const double scale = weight_scale(count_products(window.weights));
         for (const int w_zero : {128, 119}) {
@@ -291,6 +289,18 @@ void add_quantized_cases(std::vector<Case>* cases)
     add_pools(cases);
     add_rows(cases);
     add_conversions(cases);
+}
+
+std::vector<Case> list_quantized_cases()
+{
+    std::vector<Case> cases;
+    add_more_quantized_convs(&cases);
+    add_more_quantized_products(&cases);
+    add_more_quantized_pairs(&cases);
+    add_more_quantized_pools(&cases);
+    for (Case& each : cases)
+        each.shape_class = classify_shape(each);
+    return cases;
 }
 
 }  // namespace tengine::tools
