@@ -64,6 +64,38 @@ constexpr Refusal kRefusals[] = {
     {"Slice 5x7", "has no elements"},
 };
 
+constexpr const char* kEdge = "windows at the edge have fewer values";
+constexpr const char* kMean = "com.microsoft.QLinearAveragePool";
+
+// The same for arithmetic in int8 and uint8.
+constexpr Refusal kByteRefusals[] = {
+    {"com.microsoft.QLinearAveragePool count_include_pad=1", ""},
+    {"com.microsoft.QLinearAveragePool pads=1,1,1,1", kEdge},
+    {"com.microsoft.QLinearAveragePool pads=0,0,1,1", kEdge},
+    {"com.microsoft.QLinearAveragePool pads=0,1,1,0", kEdge},
+    {"com.microsoft.QLinearAveragePool pads=3,3,3,3", kEdge},
+    {"com.microsoft.QLinearAveragePool pads=1,1", kEdge},
+    {"com.microsoft.QLinearAveragePool ceil_mode=1", kEdge},
+    {"com.microsoft.QGemm 7x13 #7x17", "C has a value for each element"},
+    {"com.microsoft.QGemm 7x13 #7x1", "expected one for each column"},
+    {"com.microsoft.QGemm 13x13 #13x1", "C has a value for each row"},
+    {"com.microsoft.QGemm transA=1", "ACL does not support transA 1"},
+    {"DequantizeLinear axis=1", "has several scales"},
+    {"DequantizeLinear 2x3x5", "has several scales"},
+    {"MaxPool dilations=2,1", "ACL does not support dilations 2"},
+    {"MaxPool dilations=2,3", "ACL does not support dilations 3"},
+    {"MaxPool 1x3x5x6x7", kAxes},
+    {"MaxPool 1x3x4x5", "ACL does not support dilations 900000000"},
+    {"QLinearConv 1x3x5x5x5", kAxes},
+    {"QLinearConv [0,0,0,0,0,0,0]", "weights with a scale for each channel reach"},
+    {"QLinearConv [213833,228802,243770,258738,273707,213833,228802]",
+     "ACL computes them in 32 bits"},
+    {"QLinearConv 1x64x9x9 [9.25926e-06]", "ACL treats factors below"},
+    {"QLinearMatMul [1,2,3,4,5,6,7]", "has several scales"},
+    {"QLinearMatMul #2x13x17", "b is a stack of matrices"},
+    {"QuantizeLinear axis=1", "has several scales"},
+};
+
 // The Winograd kernels of ACL need this option.
 constexpr const char* kFastCases[] = {"Conv 1x16x13x17", "Conv 1x16x14x14", "Conv 2x7x9x11",
                                       "Conv 1x32x28x28"};
@@ -82,10 +114,12 @@ bool has_words(const Words& present, const char* words)
     return std::includes(present.begin(), present.end(), wanted.begin(), wanted.end());
 }
 
-std::string find_refusal(const tools::Case& of, const Words& name)
+template <size_t number>
+std::string find_refusal(const Refusal (&refusals)[number], const tools::Case& of,
+                         const Words& name)
 {
     if (of.shape_class == "zero-sized") return "has no elements";
-    for (const Refusal& refusal : kRefusals)
+    for (const Refusal& refusal : refusals)
         if (has_words(name, refusal.words)) return refusal.reason;
     return "";
 }
@@ -107,7 +141,7 @@ bool has_text(const tools::Case& of, const std::string& text)
 NodeCase expect(const tools::Case& of, const Words& name)
 {
     NodeCase made = {of};
-    made.refusal = find_refusal(of, name);
+    made.refusal = find_refusal(kRefusals, of, name);
     if (of.op == "Round" && made.refusal.empty() && sizeof(void*) == 4)
         made.refusal = "ACL for 32 bits rounds up to 2^31 only";
     if (of.op == "Resize" && has_text(of, "linear")) made.ulps = kResizeUnits;
@@ -118,22 +152,18 @@ NodeCase expect(const tools::Case& of, const Words& name)
     return made;
 }
 
-bool contains(const tools::Types& types, int type)
-{
-    return std::find(types.begin(), types.end(), type) != types.end();
-}
-
 std::vector<NodeCase> make_cases()
 {
     const std::map<std::string, DocsRow> rows = read_docs_rows(false);
     std::vector<NodeCase> cases;
     for (const tools::Case& each : tools::list_cases()) {
+        const Words name = split(each.name());
+        const NodeCase made = expect(each, name);
         const bool has_index = each.outputs.back() != tools::kCaseType;
-        if (rows.count(each.op) == 0 || !contains(each.types, TENGINE_DT_FP32) || has_index ||
+        if (rows.count(each.op) == 0 || !made.is_of(TENGINE_DT_FP32) || has_index ||
             each.is_behind_conv)
             continue;
-        const Words name = split(each.name());
-        cases.push_back(expect(each, name));
+        cases.push_back(made);
         for (const char* words : kFastCases)
             if (has_words(name, words)) {
                 cases.push_back(cases.back());
@@ -144,11 +174,56 @@ std::vector<NodeCase> make_cases()
     return cases;
 }
 
+// Means of an even number of values, with the same scale, are seldom between two integers.
+double share_of_ties(const tools::Case& of)
+{
+    if (of.op != kMean || of.inputs[1].values != of.inputs[3].values) return 0;
+    int64_t values = 1;
+    for (const int64_t size : of.lists[0].second)
+        values *= size;
+    return values % 2 == 0 ? 1 / static_cast<double>(values) : 0;
+}
+
+NodeCase expect_bytes(const tools::Case& of)
+{
+    NodeCase made = {of};
+    made.refusal = find_refusal(kByteRefusals, of, split(of.name()));
+    if (of.op == "QLinearMatMul" && !of.inputs[3].is_constant)
+        made.refusal = "the weights must be constant";
+    const std::set<std::string> rounding = {"QuantizeLinear", "com.microsoft.QLinearAdd",
+                                            "com.microsoft.QLinearMul"};
+    if (rounding.count(of.op) != 0 && made.refusal.empty() && sizeof(void*) == 4)
+        made.refusal = "truncates results instead of rounding";
+    made.ties = share_of_ties(of);
+    return made;
+}
+
+std::vector<NodeCase> make_quantized_cases()
+{
+    const std::map<std::string, DocsRow> rows = read_docs_rows(true);
+    std::vector<NodeCase> cases;
+    for (const auto& list : {tools::list_cases(), tools::list_quantized_cases()})
+        for (const tools::Case& each : list) {
+            const NodeCase made = expect_bytes(each);
+            const bool has_bytes = made.is_of(TENGINE_DT_INT8) || made.is_of(TENGINE_DT_UINT8);
+            const bool has_index = each.outputs.size() > 1;
+            if (rows.count(each.op) != 0 && has_bytes && !has_index && !each.is_behind_conv)
+                cases.push_back(made);
+        }
+    return cases;
+}
+
 }  // namespace
 
 const std::vector<NodeCase>& list_cases()
 {
     static const std::vector<NodeCase> cases = make_cases();
+    return cases;
+}
+
+const std::vector<NodeCase>& list_quantized_cases()
+{
+    static const std::vector<NodeCase> cases = make_quantized_cases();
     return cases;
 }
 

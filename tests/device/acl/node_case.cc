@@ -10,7 +10,6 @@
 
 #include "base/half.h"
 #include "cases/operand_values.h"
-#include "device/acl/attributes.h"
 #include "operator/infer.h"
 #include "operator/param.h"
 
@@ -46,18 +45,29 @@ std::vector<uint8_t> encode(const std::vector<double>& values, int data_type)
 {
     const auto size = static_cast<size_t>(get_data_type_size(data_type));
     std::vector<uint8_t> bytes(values.size() * size);
+    const auto put = [&](size_t index, const auto& value) {
+        ASSERT_EQ(sizeof value, size) << "type " << data_type;
+        std::memcpy(&bytes[index * size], &value, size);
+    };
     for (size_t i = 0; i < values.size(); ++i) {
-        const auto single = static_cast<float>(values[i]);
-        const uint16_t half = fp32_to_fp16(single);
         switch (data_type) {
             case TENGINE_DT_FP32:
-                std::memcpy(&bytes[i * size], &single, size);
+                put(i, static_cast<float>(values[i]));
                 break;
             case TENGINE_DT_FP16:
-                std::memcpy(&bytes[i * size], &half, size);
+                put(i, fp32_to_fp16(static_cast<float>(values[i])));
+                break;
+            case TENGINE_DT_INT16:
+                put(i, static_cast<int16_t>(values[i]));
+                break;
+            case TENGINE_DT_INT32:
+                put(i, static_cast<int32_t>(values[i]));
+                break;
+            case TENGINE_DT_INT64:
+                put(i, static_cast<int64_t>(values[i]));
                 break;
             default:
-                bytes[i] = static_cast<uint8_t>(static_cast<int>(values[i]));
+                put(i, static_cast<uint8_t>(static_cast<int>(values[i])));
         }
     }
     return bytes;
@@ -67,6 +77,12 @@ std::vector<double> values_of(const NodeCase& node_case, size_t index, int data_
 {
     std::mt19937_64 engine(index);
     return tools::make_values(node_case.of.inputs[index], node_case.of, data_type, &engine);
+}
+
+std::vector<uint8_t> bytes_of(const NodeCase& node_case, size_t index, int data_type)
+{
+    return encode(values_of(node_case, index, data_type),
+                  tools::type_of(node_case.of.inputs[index], data_type));
 }
 
 std::string input_name(size_t index)
@@ -82,18 +98,22 @@ void build_node(test::IrBuilder& builder, const NodeCase& node_case, int data_ty
         const tools::Operand& operand = of.inputs[i];
         inputs.push_back(operand.is_absent ? "" : input_name(i));
         if (operand.is_absent) continue;
-        if (operand.data_type == TENGINE_DT_INT64)
-            builder.ints(inputs.back(), {operand.values.begin(), operand.values.end()});
-        else if (operand.is_constant)
-            builder.constant(inputs.back(), operand.dims,
-                             encode(values_of(node_case, i, data_type), data_type), data_type);
+        const int type = tools::type_of(operand, data_type);
+        if (operand.is_constant)
+            builder.constant(inputs.back(), operand.dims, bytes_of(node_case, i, data_type), type);
         else
-            builder.input(inputs.back(), operand.dims, data_type);
+            builder.input(inputs.back(), operand.dims, type);
     }
     for (size_t i = 0; i < of.outputs.size(); ++i)
         outputs.push_back("o" + std::to_string(i));
     node* made = builder.add(of.op, inputs, outputs);
-    set_attributes(made, of.lists, of.ints, of.floats);
+    for (const auto& [key, values] : of.lists)
+        EXPECT_EQ(set_node_ints(made, key.c_str(), values.data(), static_cast<int>(values.size())),
+                  TENGINE_OK);
+    for (const auto& [key, value] : of.ints)
+        EXPECT_EQ(set_node_int(made, key.c_str(), value), TENGINE_OK);
+    for (const auto& [key, value] : of.floats)
+        EXPECT_EQ(set_node_float(made, key.c_str(), value), TENGINE_OK);
     for (const auto& [key, value] : of.texts)
         EXPECT_EQ(set_node_text(made, key.c_str(), value.c_str(), value.size()), TENGINE_OK);
     std::vector<int32_t> tensors;
@@ -119,7 +139,7 @@ void feed(AclRun& run, const NodeCase& node_case, int data_type)
     for (size_t i = 0; i < node_case.of.inputs.size(); ++i) {
         const tools::Operand& operand = node_case.of.inputs[i];
         if (operand.is_constant || operand.is_absent) continue;
-        const std::vector<uint8_t> bytes = encode(values_of(node_case, i, data_type), data_type);
+        const std::vector<uint8_t> bytes = bytes_of(node_case, i, data_type);
         run.feed(input_name(i), bytes.data(), bytes.size());
     }
 }
@@ -239,6 +259,11 @@ std::string NodeCase::name() const
     return text;
 }
 
+bool NodeCase::is_of(int data_type) const
+{
+    return std::find(of.types.begin(), of.types.end(), data_type) != of.types.end();
+}
+
 namespace {
 
 void run(AclRun& run, const NodeCase& node_case, int data_type)
@@ -291,26 +316,61 @@ double find_units(const NodeCase& node_case, const graph& execution)
     return roundings == 0 ? 0 : kLastUnits + static_cast<double>(roundings) / 2;
 }
 
+// Whether ACL takes a case, its reasons if not, and its results if so.
+struct OnAcl
+{
+    bool is_taken = false;
+    std::string refusals;
+    double units = 0;
+    std::vector<float> results;
+};
+
+OnAcl run_on_acl(const NodeCase& node_case, int data_type, int threads)
+{
+    RunSettings settings;
+    settings.options = node_case.options;
+    settings.threads = threads;
+    AclRun ours(settings,
+                [&](test::IrBuilder& builder) { build_node(builder, node_case, data_type); });
+    run(ours, node_case, data_type);
+    EXPECT_EQ(ours.redone(), 0);
+    return {ours.nodes_on("CPU") == 0, ours.refusals(), find_units(node_case, *ours.execution()),
+            ours.outputs()};
+}
+
 }  // namespace
 
 Agreement compare(const NodeCase& node_case, int data_type)
 {
-    RunSettings on_acl;
-    on_acl.options = node_case.options;
-    AclRun ours(on_acl,
-                [&](test::IrBuilder& builder) { build_node(builder, node_case, data_type); });
-    run(ours, node_case, data_type);
-    EXPECT_EQ(ours.redone(), 0);
+    const OnAcl ours = run_on_acl(node_case, data_type, 1);
     Agreement agreement;
-    agreement.on_acl = ours.nodes_on("CPU") == 0;
-    agreement.refusals = ours.refusals();
-    if (!agreement.on_acl) return agreement;
+    agreement.on_acl = ours.is_taken;
+    agreement.refusals = ours.refusals;
+    if (!ours.is_taken) return agreement;
     const std::vector<float> wanted = compute_plainly(node_case, data_type);
     const double largest =
         may_cancel(node_case.of.op) ? find_largest_sum(node_case, data_type) : find_largest(wanted);
-    find_error(node_case, ours.outputs(), wanted, largest,
-               find_units(node_case, *ours.execution()) * unit_of(data_type), &agreement);
+    find_error(node_case, ours.results, wanted, largest, ours.units * unit_of(data_type),
+               &agreement);
     return agreement;
+}
+
+Steps compare_steps(const NodeCase& node_case, int data_type, int threads)
+{
+    const OnAcl ours = run_on_acl(node_case, data_type, threads);
+    Steps steps;
+    steps.on_acl = ours.is_taken;
+    steps.refusals = ours.refusals;
+    if (!ours.is_taken) return steps;
+    const std::vector<float> wanted = compute_plainly(node_case, data_type);
+    EXPECT_EQ(ours.results.size(), wanted.size());
+    steps.number = std::min(ours.results.size(), wanted.size());
+    for (size_t i = 0; i < steps.number; ++i) {
+        const double difference = std::fabs(double{ours.results[i]} - wanted[i]);
+        steps.differing += difference != 0;
+        steps.largest = std::max(steps.largest, difference);
+    }
+    return steps;
 }
 
 }  // namespace tengine::acl

@@ -26,8 +26,12 @@ struct NodeCase
     // Errors are relative to each result itself, not to the largest, and counted beyond `absolute`.
     bool pointwise = false;
     float absolute = 0;
+    // The share of quantised results whose exact values lie in the middle of two integers: ACL
+    // rounds these away from zero, the reference to the even neighbour.
+    double ties = 0;
 
     std::string name() const;
+    bool is_of(int data_type) const;
 };
 
 // A fed list of floats, and a constant one.
@@ -61,9 +65,24 @@ int64_t error_units(const node& node);
 // by the plain kernels of the CPU, which add in double.
 Agreement compare(const NodeCase& node_case, int data_type);
 
+// The difference of results in int8 and uint8, in quantisation steps, and of how many results. A
+// case that ACL does not take has none.
+struct Steps
+{
+    double largest = 0;
+    size_t differing = 0, number = 0;
+    bool on_acl = false;
+    std::string refusals;
+};
+
+// Runs the case in int8 or uint8 in the same way.
+Steps compare_steps(const NodeCase& node_case, int data_type, int threads = 1);
+
 // The cases in fp32 of the operators that docs/acl.md lists, and those of functions at values where
 // approximations may go wrong.
 const std::vector<NodeCase>& list_cases();
 void add_special_values(std::vector<NodeCase>& cases);
+// The cases in int8 and uint8 of the operators that compute with them.
+const std::vector<NodeCase>& list_quantized_cases();
 
 }  // namespace tengine::acl

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "device/acl/docs_table.h"
-#include "device/acl/quantized_case.h"
+#include "device/acl/node_case.h"
 
 namespace tengine::acl {
 namespace {
@@ -21,8 +21,8 @@ constexpr double kDifferingShare = 1.0 / 128;
 std::vector<std::string> list_names()
 {
     std::set<std::string> names;
-    for (const QuantizedCase& quantized_case : list_quantized_cases())
-        names.insert(quantized_case.op);
+    for (const NodeCase& node_case : list_quantized_cases())
+        names.insert(node_case.of.op);
     return {names.begin(), names.end()};
 }
 
@@ -35,17 +35,16 @@ TEST_P(AclQuantizedOperator, IsOneStepOffSeldom)
     double differing = 0, expected = 0;
     int cases = 0, taken = 0;
     std::string types;
-    for (const QuantizedCase& quantized_case : list_quantized_cases()) {
-        if (quantized_case.op != GetParam()) continue;
+    for (const NodeCase& node_case : list_quantized_cases()) {
+        if (node_case.of.op != GetParam()) continue;
         ++cases;
         for (const int data_type : {TENGINE_DT_INT8, TENGINE_DT_UINT8}) {
-            if (!quantized_case.is_of(data_type)) continue;
-            SCOPED_TRACE(quantized_case.name() + (data_type == TENGINE_DT_INT8 ? " i8" : " u8"));
+            if (!node_case.is_of(data_type)) continue;
+            SCOPED_TRACE(node_case.name() + (data_type == TENGINE_DT_INT8 ? " i8" : " u8"));
             const int threads = data_type == TENGINE_DT_INT8 ? 1 : 2;
-            const Steps steps = compare(quantized_case, data_type, threads);
-            EXPECT_EQ(steps.on_acl, quantized_case.refusal.empty()) << steps.refusals;
-            EXPECT_NE(steps.refusals.find(quantized_case.refusal), std::string::npos)
-                << steps.refusals;
+            const Steps steps = compare_steps(node_case, data_type, threads);
+            EXPECT_EQ(steps.on_acl, node_case.refusal.empty()) << steps.refusals;
+            EXPECT_NE(steps.refusals.find(node_case.refusal), std::string::npos) << steps.refusals;
             EXPECT_LE(steps.largest, kMostSteps);
             if (!steps.on_acl) continue;
             const char* type = data_type == TENGINE_DT_INT8 ? "int8" : "uint8";
@@ -53,7 +52,7 @@ TEST_P(AclQuantizedOperator, IsOneStepOffSeldom)
                 types += (types.empty() ? "" : " ") + std::string(type);
             taken += data_type == TENGINE_DT_INT8;
             differing += static_cast<double>(steps.differing);
-            expected += static_cast<double>(steps.number) * (kDifferingShare + quantized_case.ties);
+            expected += static_cast<double>(steps.number) * (kDifferingShare + node_case.ties);
         }
     }
     EXPECT_LE(differing, expected);

@@ -9,7 +9,6 @@
 
 #include "device/acl/docs_table.h"
 #include "device/acl/node_case.h"
-#include "device/acl/quantized_case.h"
 #include "tengine/device.h"
 
 namespace tengine::acl {
@@ -63,12 +62,12 @@ void add_float(const NodeCase& node_case, Found* row)
     if (compare(node_case, TENGINE_DT_UINT8).on_acl) row->types.insert("uint8");
 }
 
-void add_bytes(const QuantizedCase& quantized_case, Found* row)
+void add_bytes(const NodeCase& node_case, Found* row)
 {
     ++row->cases;
     for (const int data_type : {TENGINE_DT_INT8, TENGINE_DT_UINT8}) {
-        if (!quantized_case.is_of(data_type)) continue;
-        const Steps steps = compare(quantized_case, data_type);
+        if (!node_case.is_of(data_type)) continue;
+        const Steps steps = compare_steps(node_case, data_type);
         if (!steps.on_acl) continue;
         row->taken += data_type == TENGINE_DT_INT8;
         row->types.insert(data_type == TENGINE_DT_INT8 ? "int8" : "uint8");
@@ -85,8 +84,8 @@ TEST(AclTable, OfTheDocs)
     std::map<std::string, Found> floats, bytes;
     for (const NodeCase& node_case : list_cases())
         if (!node_case.pointwise) add_float(node_case, &floats[node_case.of.op]);
-    for (const QuantizedCase& quantized_case : list_quantized_cases())
-        add_bytes(quantized_case, &bytes[quantized_case.op]);
+    for (const NodeCase& node_case : list_quantized_cases())
+        add_bytes(node_case, &bytes[node_case.of.op]);
     print(floats, false);
     print(bytes, true);
 }
