@@ -77,7 +77,7 @@ void add_weights(const QuantizedWindow& window, std::vector<Case>* cases)
         conv.has_bias = false;
         cases->push_back(make_conv(conv));
     }
-    // Of half the range, so that the distance from the zero point is a byte.
+    // Weights with half the range: their distance from the zero point is a byte.
     Conv shifted = {window};
     shifted.is_per_channel = true;
     shifted.weight_low = 64;
