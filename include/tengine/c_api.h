@@ -5,12 +5,12 @@
 //
 // Rules that hold for every function and are not repeated below:
 //
-// - Functions that return `int` give 0 (or what their comment says) on success and -1 on failure;
-//   functions that return a handle or a pointer give NULL on failure. Every failure records, for
-//   the calling thread, a code (get_tengine_errno) and a message (get_tengine_error). "Fails
-//   with" lists these codes. Ask after a failure only: a success may clear the record.
-// - Every failure also logs its message once, at LOG_ERR, so that a program that just stops is not
-//   silent: to standard error, unless set_log_level or a sink says otherwise. Where NULL is a valid
+// - Functions that return `int` return 0 (or the value in their comment) on success and -1 on
+//   failure; functions that return a handle or a pointer return NULL on failure. Every failure
+//   records, for the calling thread, a code (get_tengine_errno) and a message (get_tengine_error).
+//   "Fails with" lists the codes. Both are valid after a failure only: a success may clear them.
+// - Every failure also logs its message once, at LOG_ERR, to standard error, unless set_log_level
+//   or a sink changes that; so a program that just stops is not silent. Where NULL is a valid
 //   answer, e.g. for an omitted optional input, the comment says "answers", and nothing is logged.
 // - A handle that is NULL, destroyed, or of another kind fails with TENGINE_EHANDLE. One case
 //   cannot be detected: a stale handle whose address was reused by a new object of the same kind.
@@ -26,18 +26,18 @@
 // - Processes: fork() must not overlap with a call of the library. The child has a copy of every
 //   graph, but no threads: those that a graph was prepared with (more than one thread, the
 //   scheduler "pipeline", "run.watchdog_ms") stay in the parent. In the child run_graph and
-//   wait_graph then fail with TENGINE_ESTATE until prerun_graph has been called again; everything
-//   else, and graphs that were prepared without threads, go on as they were.
+//   wait_graph then fail with TENGINE_ESTATE until prerun_graph has been called again; all other
+//   functions, and graphs that were prepared without threads, work as before.
 //
-// States of a graph, as get_graph_exec_status tells them:
+// States of a graph, as get_graph_exec_status returns them:
 //
 //     CREATED --prerun--> READY --run--> RUNNING --last one finished--> READY
 //                           |                        `it failed--> ERROR
 //                           `--postrun--> DONE --prerun--> READY
 //
 // - prerun_graph is legal in every state but RUNNING; on a prepared graph it implies postrun_graph,
-//   but keeps what is prepared for other input shapes, as the option "run.shape_cache" says, and
-//   returns to it at once. When it fails nothing is prepared, and the state is CREATED or DONE.
+//   but keeps preparations for other input shapes, as many as the option "run.shape_cache" allows,
+//   and uses them again. When it fails nothing is prepared, and the state is CREATED or DONE.
 // - run_graph needs READY, or ERROR after a failed run, and otherwise fails with TENGINE_ESTATE.
 //   With `block` 0 it is legal in RUNNING as well while fewer runs are in flight than the scheduler
 //   takes: the option "pipeline.frames" of the scheduler "pipeline", 1 of the others.
@@ -100,7 +100,7 @@ enum graph_exec_event
     GRAPH_EXEC_DONE
 };
 
-// Kept so that programs compile; no function takes it.
+// Kept so that programs compile; no function has such a parameter.
 enum device_policy
 {
     DEFAULT_POLICY,
@@ -129,8 +129,8 @@ typedef struct options
     int num_thread;     // threads wanted, capped to the cores of the cluster; <= 0: all of these
     int cluster;        // TENGINE_CLUSTER_*; negative: TENGINE_CLUSTER_BIG
     int precision;      // TENGINE_MODE_* (defines.h); any other value:
-                        // TENGINE_MODE_FP32. A device chooses what it computes in it,
-                        // node by node; see docs/precision.md.
+                        // TENGINE_MODE_FP32. A device chooses the nodes that it computes in it; see
+                        // docs/precision.md.
     uint64_t affinity;  // mask of CPUs; 0, or one with no CPU in the cluster: the cluster's mask
 } options_t;
 
@@ -160,15 +160,15 @@ TENGINE_API const char* get_tengine_hcl_version(void);
 // The enum tengine_error value (negative) of this thread's last failure, 0 if there was none.
 TENGINE_API int get_tengine_errno(void);
 
-// The message of this thread's last failure, "" if there was none: what was wrong, with the
-// values, and what is expected. Valid until this thread's next failure or clear.
+// The message of this thread's last failure, "" if there was none: the object, the fault, the
+// values, and the values that are expected. Valid until this thread's next failure or clear.
 TENGINE_API const char* get_tengine_error(void);
 
-// Forgets this thread's last failure. Returns 0.
+// Clears this thread's last failure. Returns 0.
 TENGINE_API int clr_tengine_errno(void);
 
 // ---- Context: an ordered list of devices, best first, with their options ----
-// The CPU takes what every other device refuses, whether it is in the list or not.
+// The CPU takes the nodes that every other device refuses, whether it is in the list or not.
 
 // `context_name` may be NULL. With `empty_context` 0 the list holds the default device
 // (set_default_device), otherwise it is empty.
@@ -186,13 +186,13 @@ TENGINE_API int get_context_device_number(context_t context);
 TENGINE_API int add_context_device(context_t context, const char* dev_name);
 
 // Appends a device with options: `dev_opt_size` bytes are copied from `dev_option`, unless it is
-// NULL; data that it points to is not. The header of the device defines the struct.
-// Fails as add_context_device does, and with TENGINE_EINVAL (option without size, or size without
+// NULL; the targets of pointers in it are not copied. The header of the device defines the struct.
+// Fails as add_context_device, and with TENGINE_EINVAL (option without size, or size without
 // option).
 TENGINE_API int set_context_device(context_t context, const char* dev_name, const void* dev_option,
                                    size_t dev_opt_size);
 
-// Takes a device out of the list. A NULL name does nothing.
+// Removes a device from the list. A NULL name does nothing.
 // Fails with TENGINE_ENOENT (not in the list).
 TENGINE_API int remove_context_device(context_t context, const char* dev_name);
 
@@ -219,24 +219,23 @@ TENGINE_API int get_context_attr(context_t context, const char* attr_name, void*
 //   NULL            an empty graph, layout NCHW, to be filled by hand; `file_name` is not used.
 //   "onnx"          loads the ONNX file `file_name` and the files of external data it names.
 //   "tengine"       loads the tmfile `file_name`.
-//                   Files up to 16 MiB are copied; larger ones are mapped, and weights are used
-//                   where they lie: when one changes in place (not by a rename), prerun_graph,
-//                   run_graph, wait_graph and save_graph fail with TENGINE_EIO (option model.map).
+//                   Files up to 16 MiB are copied; larger ones are mapped, and weights are used in
+//                   place: when a file changes in place (not by a rename), prerun_graph, run_graph,
+//                   wait_graph and save_graph fail with TENGINE_EIO (option model.map).
 //   "tengine:m"     loads a tmfile from memory: `file_name` is the address of the bytes, cast to
 //                   const char*, and an `int`, their number, must follow. As in Tengine Lite the
 //                   graph takes ownership of the block: it must come from malloc(), destroy_graph
-//                   frees it, and until then the weights lie in it. When create_graph fails the
-//                   block stays the caller's. Any ":m" with an unknown format before it is this
-//                   one.
+//                   frees it, and until then the weights are in it. When create_graph fails, the
+//                   block stays the caller's. ":m" with an unknown format before it is the same.
 //   "tengine:view"  the same, without ownership: the bytes stay the caller's, are only read, and
 //                   must stay unchanged until the graph is destroyed.
 //   "onnx:m"        loads an ONNX model from memory. The bytes stay the caller's and may be freed
 //                   as soon as create_graph returns. "onnx:view" is the same.
 // The graph keeps `context` alive when that is destroyed first. NULL: a context of the graph's own,
 // with the default device. Fails with TENGINE_EINVAL (no file name, size not positive),
-// TENGINE_EIO, TENGINE_EFORMAT and TENGINE_EGRAPH (what is wrong with the file), TENGINE_EOPERATOR
-// (names what is not supported), TENGINE_ELIMIT (a tmfile that would take many times its size) and
-// TENGINE_ENOENT (no such format).
+// TENGINE_EIO, TENGINE_EFORMAT and TENGINE_EGRAPH (the message states the fault of the file),
+// TENGINE_EOPERATOR (the message names the operators that are not supported), TENGINE_ELIMIT (a
+// tmfile that would take many times its size) and TENGINE_ENOENT (no such format).
 TENGINE_API graph_t create_graph(context_t context, const char* model_format, const char* file_name,
                                  ...);
 
@@ -248,12 +247,12 @@ TENGINE_API int destroy_graph(graph_t graph);
 // Fails with TENGINE_EINVAL (neither TENGINE_LAYOUT_NCHW nor TENGINE_LAYOUT_NHWC).
 TENGINE_API int set_graph_layout(graph_t graph, int layout_type);
 
-// Replaces the input or output nodes by those with these names. The output tensors an input node
-// has by now are fed by the user; those of an output node are the results, keep memory of their
-// own, and may feed other nodes as well. Must be called when a graph is built by hand, after the
-// tensors were connected.
-// Any node can be either, so a graph can be cut short at both ends: an input node that computes is
-// not run, and only what the output nodes need is run or has to be fed. The tensors of such an
+// Replaces the input or output nodes by those with these names. The output tensors that an input
+// node has at this time are fed by the user; those of an output node are the results, have memory
+// of their own, and other nodes may read them, too. Must be called when a graph is built by hand,
+// after the tensors were connected.
+// Any node can be either, so a part of a graph can be run: an input node that computes is not run,
+// and only the nodes and inputs that the output nodes need are run and fed. The tensors of such an
 // input node have the shape and type that the file or an earlier prerun_graph gave them, or else
 // need set_tensor_shape; when it is no longer an input node, it computes again.
 // Fails with TENGINE_EINVAL (NULL, number <= 0, a node named twice), TENGINE_ENOENT (no such node).
@@ -273,8 +272,8 @@ TENGINE_API tensor_t get_graph_input_tensor(graph_t graph, int input_node_idx, i
 TENGINE_API tensor_t get_graph_output_tensor(graph_t graph, int output_node_idx, int tensor_idx);
 
 // The inputs and outputs by tensor, in the order of the file or of the nodes given to
-// set_graph_input_node and set_graph_output_node. Where a node has outputs that are not outputs of
-// the model, or the file's order is not that of its nodes, these follow the model.
+// set_graph_input_node and set_graph_output_node. These functions follow the model where a node has
+// outputs that are not outputs of the model, and where the file's order is not that of its nodes.
 // Getters by index fail with TENGINE_ERANGE.
 TENGINE_API int tengine_graph_get_input_number(graph_t graph);
 TENGINE_API tensor_t tengine_graph_get_input(graph_t graph, int index);
@@ -291,11 +290,12 @@ TENGINE_API int set_graph_device(graph_t graph, const char* dev_name);
 
 // Sets which devices nodes may run on, from the next prerun_graph on. `nodes`: a name in which
 // * stands for any characters and ? for one, or "op:<operator>" ("op:Softmax"). `devices`: the only
-// ones that may have them ("TPU" or "TPU,CPU"), or with a leading ! those that may not ("!TPU").
-// "TPU#2" puts them into group 2 there: nodes of different groups of a device share no part.
-// For each node the last call that matches it counts. A node that none of these devices takes still
+//   devices that may run them ("TPU" or "TPU,CPU"), or with a leading ! the devices that may not
+//   ("!TPU"). "TPU#2" puts them into group 2 there: nodes of different groups of a device share no
+//   part.
+// The last call that matches a node applies to it. A node that none of these devices takes still
 // runs on the CPU, and the report says so; nodes that name the CPU do not count as fallback. A part
-// with a node that names its device is not moved elsewhere for its cost.
+// with a node whose affinity names the part's device is not moved for its cost.
 // Fails with TENGINE_EINVAL (NULL or empty, no group), TENGINE_ENOENT (no node of the graph
 // matches; no such device).
 TENGINE_API int tengine_graph_set_affinity(graph_t graph, const char* nodes, const char* devices);
@@ -305,35 +305,36 @@ TENGINE_API void dump_graph(graph_t graph);
 
 // Writes the graph to a file, with its constants and their present values. `model_format` is
 // "tengine" (a tmfile, weights aligned to 64 bytes) or "onnx": for the opset of the context's
-// option model.opset, 7 to 28, in the forms it has; 0: 21, or the first one after it with all
-// operators; an older one of the model's, with a warning, where unknown shapes decide what its
-// nodes mean. A graph is written as it is when its operators are those of the format. Otherwise
-// they are translated with the present input shapes, which must be complete: ONNX's operators
-// become Tengine's, which Tengine Lite can load; a node without an equivalent is logged with the
-// reason and stored under its ONNX name, which only tengine loads. Quantised ONNX models give
-// tmfiles of int8 and uint8 tensors. An ONNX file has only what the outputs need. Thread rule: as
-// every function on the graph; not while it runs. Returns 0, or -1: TENGINE_ENOENT no such format,
-// TENGINE_ENOTSUP one that cannot be written, or an operator that it or the opset does not have,
-// TENGINE_EINVAL an input without complete shape, TENGINE_ELIMIT too large (4 GiB; ONNX without
-// external data 2 GiB), TENGINE_EIO. A whole file takes the place of an old one, also the graph's.
+// option model.opset, 7 to 28, with the operators' forms of that opset; 0: 21, or the first opset
+// after it that has all operators; an older opset of the model, with a warning, where the meaning
+// of its nodes depends on unknown shapes. A graph is written as it is when its operators are those
+// of the format. Otherwise they are translated with the present input shapes, which must be
+// complete: ONNX's operators become Tengine's, which Tengine Lite can load; a node without an
+// equivalent is logged with the reason and stored under its ONNX name, which only tengine loads.
+// Quantised ONNX models become tmfiles with int8 and uint8 tensors. An ONNX file has only the nodes
+// that the outputs need. Thread rule: as every function on the graph; not while it runs. Returns 0,
+// or -1: TENGINE_ENOENT no such format, TENGINE_ENOTSUP a format that cannot be written, or an
+// operator that the format or the opset does not have, TENGINE_EINVAL an input without complete
+// shape, TENGINE_ELIMIT too large (4 GiB; ONNX without external data 2 GiB), TENGINE_EIO. The
+// complete file replaces an old one, also the file that the graph was loaded from.
 TENGINE_API int save_graph(graph_t graph, const char* model_format, const char* file_name, ...);
 
 // ---- Nodes ----
 
 // Appends a node. `op_name` is the name of one of Tengine's operators ("Convolution", "ReLU"), or
-// of one of ONNX's ("Conv", "Relu") in its newest supported version; where both have a name, as
-// "Softmax", "ai.onnx.Softmax" is ONNX's. "InputOp" (its output is fed by the user) and "Const"
-// (its output is constant) stand for tensors, "Generic" for an operator that only the program's
-// custom kernel knows: its attribute "op_name" can say which. Attributes have the names and
-// defaults of Tengine's parameter structs, or of ONNX. Fails with TENGINE_EINVAL (a name is NULL or
-// empty), TENGINE_EEXIST (the name is taken), TENGINE_EOPERATOR (no such operator).
+// of one of ONNX's ("Conv", "Relu") in its newest supported version; where both have an operator of
+// one name, such as "Softmax", "ai.onnx.Softmax" is ONNX's. "InputOp" (its output is fed by the
+// user) and "Const" (its output is constant) stand for tensors, "Generic" for an operator that only
+// the program's custom kernel knows: its attribute "op_name" can say which. Attributes have the
+// names and defaults of Tengine's parameter structs, or of ONNX. Fails with TENGINE_EINVAL (a name
+// is NULL or empty), TENGINE_EEXIST (the name is taken), TENGINE_EOPERATOR (no such operator).
 TENGINE_API node_t create_graph_node(graph_t graph, const char* node_name, const char* op_name);
 
-// Appends a node as an ONNX file says it: operator `op_name` of `domain` ("" or "ai.onnx" is
-// ONNX's), which means what version `opset` of the domain's operators says, or the newest supported
-// version where that is 0. An operator of a domain that only the program knows is "Generic" above.
-// Fails as create_graph_node does, with TENGINE_EINVAL (a negative opset) and TENGINE_EOPERATOR (no
-// such operator, or none in this version; the message says which versions have it).
+// Appends a node as an ONNX file describes it: operator `op_name` of `domain` ("" or "ai.onnx" is
+// ONNX's), with the meaning that it has in version `opset` of the domain's operators; 0: in the
+// newest supported version. An operator of a domain that only the program knows is "Generic" above.
+// Fails as create_graph_node, with TENGINE_EINVAL (a negative opset) and TENGINE_EOPERATOR (no such
+// operator, or none in this version; the message lists the versions that have it).
 TENGINE_API node_t tengine_graph_add_node(graph_t graph, const char* node_name, const char* domain,
                                           const char* op_name, int opset);
 
@@ -349,8 +350,8 @@ TENGINE_API int get_graph_node_num(graph_t graph);
 TENGINE_API const char* get_node_name(node_t node);
 TENGINE_API const char* get_node_op(node_t node);
 
-// Name of the device that runs the node; of a node that the preparation folded or merged away, and
-// before prerun_graph, of the first device in the graph's list.
+// Name of the device that runs the node. Before prerun_graph, and for a node that the preparation
+// folded or merged into others, it is the first device in the graph's list.
 TENGINE_API const char* get_node_device(node_t node);
 
 // Does nothing: handles need no release.
@@ -364,9 +365,9 @@ TENGINE_API int get_node_output_number(node_t node);
 TENGINE_API tensor_t get_node_input_tensor(node_t node, int input_idx);
 TENGINE_API tensor_t get_node_output_tensor(node_t node, int output_idx);
 
-// Connect a tensor of the same graph in place of the present one. Indices that are skipped count as
-// omitted; prerun_graph rejects the graph if the operator requires them. A tensor has one producer;
-// `tensor_type` is TENSOR_TYPE_VAR, _CONST, _INPUT or _DEP.
+// Connect a tensor of the node's graph in place of the present one. Indices that are skipped count
+// as omitted; prerun_graph rejects the graph if the operator requires them. A tensor has one
+// producer; `tensor_type` is TENSOR_TYPE_VAR, _CONST, _INPUT or _DEP.
 // Fail with TENGINE_EINVAL (tensor of another graph, bad type), TENGINE_ERANGE (index < 0, or more
 // than the operator takes), TENGINE_EEXIST (the tensor has another producer).
 TENGINE_API int set_node_input_tensor(node_t node, int input_idx, tensor_t tensor);
@@ -374,9 +375,9 @@ TENGINE_API int set_node_output_tensor(node_t node, int output_idx, tensor_t ten
                                        int tensor_type);
 
 // ---- Attributes of a node: the names of ONNX ("kernel_shape") or of Tengine ("kernel_h") ----
-// All fail with TENGINE_ENOENT (the operator has no such attribute; the message lists those it
-// has), TENGINE_EINVAL (NULL; another type than the attribute's) and, when setting, with
-// TENGINE_ERANGE (value outside what the operator allows).
+// All fail with TENGINE_ENOENT (the operator has no such attribute; the message lists its
+// attributes) and TENGINE_EINVAL (NULL; another type than the attribute's); setters also with
+// TENGINE_ERANGE (a value outside the operator's range).
 
 // Adds an attribute to those of the node's operator, not set yet (0, empty). `type_name` is as in
 // set_node_attr_generic; `size` is not used. Only "Generic" nodes, which stand for unknown
@@ -413,8 +414,8 @@ TENGINE_API int set_node_attr_pointer(node_t node, const char* attr_name, const 
 //                                                   set only
 //   "string"    characters; set: up to `size` or the first NUL; get: ended by a NUL
 //   "string[]"  const char*, size / sizeof(char*) of them; set: copied; get: the node's own
-// A getter whose `buf` is too small fails with TENGINE_ERANGE. tengine_node_get_attr_number tells
-// how many elements the value has (of a string: characters without the NUL), 0 if it is not set.
+// A getter whose `buf` is too small fails with TENGINE_ERANGE. tengine_node_get_attr_number returns
+// the number of elements (for a string: of characters without the NUL), 0 if it is not set.
 TENGINE_API int get_node_attr_generic(node_t node, const char* attr_name, const char* type_name,
                                       void* buf, int size);
 TENGINE_API int set_node_attr_generic(node_t node, const char* attr_name, const char* type_name,
@@ -450,12 +451,12 @@ TENGINE_API const char* get_tensor_name(tensor_t tensor);
 TENGINE_API void release_graph_tensor(tensor_t tensor);
 
 // Writes the dimensions and returns their count: 0 for a scalar, and while no shape is known. An
-// unknown dimension is -1. Shapes of what is computed are known after prerun_graph. Fails with
+// unknown dimension is -1. Shapes of computed tensors are known after prerun_graph. Fails with
 // TENGINE_EINVAL (NULL), TENGINE_ERANGE (`dim_number`, the size of `dims`, is too small).
 TENGINE_API int get_tensor_shape(tensor_t tensor, int dims[], int dim_number);
 
-// Takes effect at the next prerun_graph (see "States"). Data the library holds for the tensor is
-// dropped, and so is a buffer of the user's, if the size changes.
+// Takes effect at the next prerun_graph (see "States"). If the size changes, the library drops its
+// data for the tensor, and the user's buffer.
 // Fails with TENGINE_ERANGE (more than MAX_SHAPE_DIM_NUM dimensions, or fewer than 0; a dimension
 // < 0; more bytes than an address can hold), TENGINE_EINVAL (NULL).
 TENGINE_API int set_tensor_shape(tensor_t tensor, const int dims[], int dim_number);
@@ -465,10 +466,10 @@ TENGINE_API int set_tensor_shape(tensor_t tensor, const int dims[], int dim_numb
 TENGINE_API int get_tensor_buffer_size(tensor_t tensor);
 TENGINE_API int64_t tengine_tensor_get_buffer_size(tensor_t tensor);
 
-// The data, or NULL, in which case TENGINE_ESTATE says why there is none; TENGINE_ENOMEM: a
-// constant that lies unaligned in its file has to be copied.
+// The data, or NULL: TENGINE_ESTATE with the reason why the tensor has none, or TENGINE_ENOMEM,
+// since a constant that is not aligned in its file must be copied.
 //   constant      data of the model or the user; must not be written to after prerun_graph
-//   input         the user's buffer, or what set_tensor_data has allocated
+//   input         the user's buffer, or the memory that set_tensor_data has allocated
 //   graph output  memory of its own from prerun_graph until postrun_graph, prerun_graph or
 //                 destroy_graph; holds the results from one run to the next
 //   others        NULL: intermediate memory is shared and undefined after a run
@@ -478,26 +479,26 @@ TENGINE_API void* get_tensor_buffer(tensor_t tensor);
 // graph output (one for both past and present of a cache: docs/memory.md). It stays the caller's
 // and must live until it is replaced, the shape is changed, or the graph is destroyed. Legal before
 // and after prerun_graph and between runs; aligned to its elements. NULL with size 0 removes it; an
-// output then needs prerun_graph again. TENGINE_EINVAL: another size, no shape, not one of these.
+// output then needs prerun_graph again. TENGINE_EINVAL: another size, no shape, a computed tensor.
 TENGINE_API int set_tensor_buffer(tensor_t tensor, void* buffer, int buffer_size);
 
-// Copies the whole data out. Fails with TENGINE_EINVAL (NULL), TENGINE_ERANGE (`data_size` is less
-// than the data has), TENGINE_ESTATE (it has no data).
+// Copies all data of the tensor. Fails with TENGINE_EINVAL (NULL), TENGINE_ERANGE (`data_size` is
+// less than the size of the data), TENGINE_ESTATE (the tensor has no data).
 TENGINE_API int get_tensor_data(tensor_t tensor, void* output_data, int data_size);
 
-// Copies the first `data_size` bytes of an input or a constant in; memory is allocated if the
+// Sets the first `data_size` bytes of an input or a constant by a copy; memory is allocated if the
 // tensor has none. Fails with TENGINE_EINVAL (NULL, not an input or a constant, no shape yet),
 // TENGINE_ERANGE (`data_size` < 0, or more than the tensor has).
 TENGINE_API int set_tensor_data(tensor_t tensor, const void* input_data, int data_size);
 
 // TENGINE_DT_*; TENGINE_DT_UNKNOWN for a computed tensor whose type neither the model nor
-// prerun_graph has defined yet. Setting one that has another element size changes
+// prerun_graph has defined yet. Setting a type with another element size changes
 // get_tensor_buffer_size and drops the data. Fails with TENGINE_EDTYPE.
 TENGINE_API int get_tensor_data_type(tensor_t tensor);
 TENGINE_API int set_tensor_data_type(tensor_t tensor, int data_type);
 
-// TENGINE_LAYOUT_*: a tag that custom kernels see and that no data is transposed for. A model for
-// NHWC is converted when it is loaded, and then takes NCHW. Setting fails with TENGINE_EINVAL.
+// TENGINE_LAYOUT_*: a tag that custom kernels see; no data is transposed for it. A model in NHWC is
+// converted when it is loaded; its inputs are then NCHW. Setting fails with TENGINE_EINVAL.
 TENGINE_API int get_tensor_layout(tensor_t tensor);
 TENGINE_API int set_tensor_layout(tensor_t tensor, int layout);
 
@@ -511,36 +512,38 @@ TENGINE_API int get_tensor_quant_param(tensor_t tensor, float* scale, int* zero_
 
 // ---- Execution ----
 
-// Prepares: infers shapes, splits the graph among the devices, lets each compile its parts, plans
-// the memory. prerun_graph is prerun_graph_multithread with one thread, TENGINE_CLUSTER_BIG,
-// TENGINE_MODE_FP32 and no affinity, or what set_graph_thread and set_graph_thread_mask have set.
-// Fails with TENGINE_ESTATE (running), TENGINE_EGRAPH (no inputs or outputs, a node without a
-// required input, a cycle), TENGINE_EINVAL and TENGINE_EDTYPE (shapes or types that do not fit; the
-// message names the node; a model without scales in TENGINE_MODE_INT8 or TENGINE_MODE_UINT8, which
-// the option "precision.float" may allow), TENGINE_ENOENT (the option "scheduler" names an unknown
-// one), TENGINE_EFALLBACK (more would run on the CPU than the context's options allow),
-// TENGINE_ELIMIT (it would hold more than the option "memory.limit_mb"), TENGINE_ECANCELED
-// (tengine_graph_cancel), TENGINE_EDEVICE or another code of the CPU; what another device fails to
-// prepare goes to the CPU.
+// Prepares the graph: infers shapes, splits the graph among the devices, lets each compile its
+// parts, and plans the memory. prerun_graph is prerun_graph_multithread with one thread,
+// TENGINE_CLUSTER_BIG, TENGINE_MODE_FP32 and no affinity, or what set_graph_thread and
+// set_graph_thread_mask have set. Fails with TENGINE_ESTATE (running), TENGINE_EGRAPH (no inputs or
+// outputs, a node without a required input, a cycle), TENGINE_EINVAL and TENGINE_EDTYPE (shapes or
+// types that do not fit; the message names the node; a model without scales in TENGINE_MODE_INT8 or
+// TENGINE_MODE_UINT8, which the option "precision.float" may allow), TENGINE_ENOENT (the option
+// "scheduler" names an unknown one), TENGINE_EFALLBACK (more would run on the CPU than the
+// context's options allow), TENGINE_ELIMIT (it would hold more than the option "memory.limit_mb"),
+// TENGINE_ECANCELED (tengine_graph_cancel), TENGINE_EDEVICE or another code of the CPU. Parts that
+// another device fails to prepare run on the CPU.
 TENGINE_API int prerun_graph(graph_t graph);
 TENGINE_API int prerun_graph_multithread(graph_t graph, struct options opt);
 
 // Cancels a prerun_graph of this graph on another thread, which ends between two nodes or two parts
-// with TENGINE_ECANCELED and leaves the graph as after postrun_graph; or its runs in flight, which
-// end so on the CPU, before the next node or round of a Loop, Scan or SequenceMap. Any thread may
-// call it, while the graph is not destroyed. TENGINE_ESTATE: neither is in flight.
+// with TENGINE_ECANCELED and leaves the graph as after postrun_graph; or cancels its runs in
+// flight, which end on the CPU with this code before the next node or round of a Loop, Scan or
+// SequenceMap. Any thread may call it, while the graph is not destroyed. TENGINE_ESTATE: neither is
+// in flight.
 TENGINE_API int tengine_graph_cancel(graph_t graph);
 
-// Runs, any number of times. With `block` not 0 it returns when the results are ready. With 0 it
-// may return earlier, and wait_graph tells when they are; the default scheduler "sync" has always
-// finished by then, "pipeline" never waits. Each of several runs in flight gets the inputs as they
-// were at its run_graph. No memory is allocated when all shapes are known before the run and no
-// device fails. A part whose device fails, or does not return within the option "run.watchdog_ms",
-// is run on the CPU, from then on until the next prerun_graph, unless the context's options forbid
-// that. Rounds of a Loop, Scan or SequenceMap on the CPU that take longer end the run.
+// Runs the graph, any number of times. With `block` not 0 it returns when the results are ready.
+// With 0 it may return earlier, and wait_graph waits for the results; the default scheduler "sync"
+// has always finished by then, "pipeline" never waits. Each of several runs in flight reads the
+// inputs as they are when run_graph starts it. No memory is allocated when all shapes are known
+// before the run and no device fails. A part whose device fails, or does not return within the
+// option "run.watchdog_ms", is run on the CPU, from then on until the next prerun_graph, unless the
+// context's options forbid that. Rounds of a Loop, Scan or SequenceMap on the CPU that take longer
+// end the run.
 // Fails with TENGINE_ESTATE (not prepared, changed since; called from a hook; `block` not 0 with
-// runs in flight; prepared with threads before fork()), TENGINE_ELIMIT (as many runs in flight as
-// the scheduler takes), TENGINE_EINVAL (an input without data, which the message names),
+// runs in flight; prepared with threads before fork()), TENGINE_ELIMIT (the scheduler takes no more
+// runs in flight), TENGINE_EINVAL (an input without data, which the message names),
 // TENGINE_ECANCELED (tengine_graph_cancel), TENGINE_EDEVICE or another code of the device.
 TENGINE_API int run_graph(graph_t graph, int block);
 
@@ -549,10 +552,10 @@ TENGINE_API int run_graph(graph_t graph, int block);
 // the results of this one until the next call of wait_graph or a blocking run_graph, and a failure
 // is that of this run.
 // Fails with TENGINE_ESTATE (no run since prerun_graph; the run was started before fork()) or as
-// the run did.
+// the run.
 TENGINE_API int wait_graph(graph_t graph, int try_wait);
 
-// Releases what a run needs. Output buffers become invalid.
+// Releases the memory and objects that a run needs. Output buffers become invalid.
 TENGINE_API int postrun_graph(graph_t graph);
 
 // GRAPH_STAT_*; see "States" at the top.
@@ -566,8 +569,8 @@ TENGINE_API int get_graph_exec_status(graph_t graph);
 TENGINE_API int set_graph_event_hook(graph_t graph, int event, event_handler_t cb_func,
                                      void* cb_arg);
 
-// Mask of the CPUs in a cluster; all CPUs where all cores are equal, or where `cluster` is not a
-// TENGINE_CLUSTER_*. CPUs above 63 are not in it.
+// Mask of the CPUs in a cluster; all CPUs if all cores are equal, or if `cluster` is not a
+// TENGINE_CLUSTER_*. It has no CPUs above 63.
 TENGINE_API size_t get_cluster_affinity_mask(int cluster);
 
 // The next prerun_graph uses these instead of its defaults. `threads` <= 0: all of the cluster;

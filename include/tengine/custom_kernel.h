@@ -19,10 +19,10 @@ struct custom_kernel_tensor
     int dev_type;      // 0: host memory
     int layout_type;   // TENGINE_LAYOUT_*, a tag
     int quant_type;    // 0: not quantised, 1: one scale, 2: one for each channel
-    float* scale;      // *quant_number of them; NULL without
+    float* scale;      // quant_number scales and zero points; NULL without quantisation
     int* zero_point;
     int* quant_number;
-    void* data;        // valid in run; of constants in every function but postrun; else NULL
+    void* data;        // valid in run; for constants in every function except postrun; else NULL
     void* dev_mem;     // NULL
     void* mapped_mem;  // NULL
 };
@@ -30,44 +30,45 @@ struct custom_kernel_tensor
 // A kernel of the program's own for one node (set_custom_kernel). Functions that are NULL, except
 // run, are skipped; 0 is success and anything else failure, which fails prerun_graph, run_graph or
 // postrun_graph. A function that ends with `return tengine_error_set(code, ...)` of error.h fails
-// these with its own code, and its message after the names of node, function and kernel. One that
-// only returns a negative number fails them with that as the code, except the -1 of Tengine Lite,
-// which like positive numbers becomes TENGINE_EDEVICE, and gets a message made for it. They are
-// called by the thread that calls these, or by one of the scheduler's when that is not "sync"; they
-// must not use the graph's handles. Lists of tensors have NULL where an optional tensor is absent.
+// these with its own code, and its message after the names of node, function and kernel. A function
+// that only returns a negative number fails them with that code and a message that the library
+// makes; -1, which Tengine Lite used, and positive numbers become TENGINE_EDEVICE. Functions are
+// called by the thread that calls prerun_graph, run_graph or postrun_graph, or by a thread of the
+// scheduler if that is not "sync"; they must not use the graph's handles. Lists of tensors have
+// NULL where an optional tensor is absent.
 struct custom_kernel_ops
 {
     const char* kernel_name;  // for reports
-    const char* op;           // the operator it is for ("Convolution"), checked; NULL: any
+    const char* op;           // the operator of the node ("Convolution"), checked; NULL: any
     int force;                // nonzero: when bind refuses, prerun_graph fails
     void* kernel_param;       // the program's own
     int kernel_param_size;
     // Shapes of the outputs from those of the inputs: lists of up to MAX_SHAPE_DIM_NUM dimensions,
     // with a 0 after the last; those of outputs are zero-initialised by the caller. `layout` is the
-    // graph's. NULL: by the rule of the node's operator, which an unknown operator does not have.
+    // graph's. NULL: the rule of the node's operator infers them; an unknown operator has none.
     int (*infer_shape)(struct custom_kernel_ops* ops, const int* inputs[], int input_num,
                        int* outputs[], int output_num, int layout);
-    // The input whose memory the output may take over, or -1. NULL: none.
+    // The input whose memory the output may use, or -1. NULL: none.
     int (*inplace_info)(struct custom_kernel_ops* ops, int output_idx);
     // Whether the kernel supports these tensors. If not, the built-in operator runs, unless it does
     // not exist or the kernel is forced; a log line says so. NULL: the kernel supports all tensors.
     int (*bind)(struct custom_kernel_ops* ops, const struct custom_kernel_tensor* inputs[],
                 int input_num, const struct custom_kernel_tensor* outputs[], int output_num);
-    // Before the first run. `dynamic_shape`: the shapes are known only at run time.
+    // Called before the first run. `dynamic_shape`: the shapes are known only at run time.
     int (*prerun)(struct custom_kernel_ops* ops, struct custom_kernel_tensor* inputs[],
                   int input_num, struct custom_kernel_tensor* outputs[], int output_num,
                   int dynamic_shape);
-    // In place of postrun and prerun, when a graph that is prepared is prepared again, or run, with
-    // other shapes and is otherwise as it was.
+    // Called in place of postrun and prerun when a prepared graph is prepared again, or run, and
+    // only its shapes have changed.
     int (*reshape)(struct custom_kernel_ops* ops, struct custom_kernel_tensor* inputs[],
                    int input_num, struct custom_kernel_tensor* outputs[], int output_num);
     // Computes all outputs. Required.
     int (*run)(struct custom_kernel_ops* ops, struct custom_kernel_tensor* inputs[], int input_num,
                struct custom_kernel_tensor* outputs[], int output_num);
-    // Undoes prerun: once for each that succeeded.
+    // Undoes prerun: called once for each prerun that succeeded.
     int (*postrun)(struct custom_kernel_ops* ops, struct custom_kernel_tensor* inputs[],
                    int input_num, struct custom_kernel_tensor* outputs[], int output_num);
-    // The library has no more use for the struct.
+    // Called when the library no longer uses the struct.
     void (*release)(struct custom_kernel_ops* ops);
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants that the C API (c_api.h) and the graph objects a device sees (ir.h) have in common.
-// Values 0-5 of the data types and all layouts and tensor types are those of Tengine Lite.
+// Constants that the C API (c_api.h) shares with the graph objects that devices see (ir.h). Values
+// 0-5 of the data types and all layouts and tensor types are those of Tengine Lite.
 #pragma once
 
 // Capacity of a shape array: the most dimensions a tensor can have.
@@ -21,8 +21,8 @@
 #define TENGINE_DT_UINT32 11  // 4
 #define TENGINE_DT_UINT64 12  // 8
 // Elements of 4 and 2 bits lie one after the other without gaps, the first in the low bits of the
-// first byte; rows do not begin at a byte. n of them take ceil(n * bits / 8) bytes, and what is
-// left of the last one is 0. Only operators that move, cast or quantise take these and small
+// first byte; rows do not begin at a byte. n of them take ceil(n * bits / 8) bytes, and the unused
+// bits of the last byte are 0. Only operators that move, cast or quantise take these and small
 // floats.
 #define TENGINE_DT_UINT4 13  // 4 bits
 #define TENGINE_DT_INT4 14   // 4 bits, two's complement
@@ -47,7 +47,7 @@
 #define TENGINE_DT_OPTIONAL 128           // a tensor, or none
 #define TENGINE_DT_OPTIONAL_SEQUENCE 192  // a sequence, or none
 // The value of get_tensor_data_type() for a tensor whose type no file declares, until prerun_graph
-// has worked it out. Nothing can be given this type.
+// has inferred it. No function accepts this type.
 #define TENGINE_DT_UNKNOWN 255
 
 // Precision of a run; 0-4 as in Tengine Lite. These are not the TENGINE_DT_* numbers.
@@ -72,7 +72,7 @@ enum graph_exec_stat
 #define TENGINE_LAYOUT_NCHW 0
 #define TENGINE_LAYOUT_NHWC 1
 
-// Where a tensor's data comes from.
+// The source of a tensor's data.
 #define TENSOR_TYPE_UNKNOWN 0
 #define TENSOR_TYPE_VAR 1    // computed at run time
 #define TENSOR_TYPE_CONST 2  // known before the run: weights
@@ -82,10 +82,10 @@ enum graph_exec_stat
 // Groups of CPU cores that the threads of a graph may use.
 #define TENGINE_CLUSTER_ALL 0
 #define TENGINE_CLUSTER_BIG 1     // the fastest cores
-#define TENGINE_CLUSTER_MEDIUM 2  // those between
+#define TENGINE_CLUSTER_MEDIUM 2  // the cores between
 #define TENGINE_CLUSTER_LITTLE 3  // the slowest cores
 
-// Left over from functions that Tengine Lite had removed; kept so that programs compile.
+// Constants of functions that Tengine Lite had removed; kept so that programs compile.
 #define NODE_DUMP_ACTION_DISABLE 0
 #define NODE_DUMP_ACTION_ENABLE 1
 #define NODE_DUMP_ACTION_START 2

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delegates: C++ code of the program that computes parts of models in Tengine's place, with the
+// Delegates: C++ code of the program that computes parts of models in place of Tengine, with the
 // names of MindSpore Lite (docs/delegates.md). Header-only, C++17, on the C headers.
 //
 //     delegate/types.hpp   Status, DataType, MSTensor
 //     delegate/schema.hpp  operators: schema::Primitive, schema::PrimitiveType
-//     delegate/kernel.hpp  what one derives from or looks at: Delegate, DelegateModel,
+//     delegate/kernel.hpp  classes to derive from or to read: Delegate, DelegateModel,
 //                          kernel::Kernel; and Context
 //     delegate/device.hpp  DelegateDevice, a delegate as a device for the C API
 //     this file            Model, for programs without the C API, and TENGINE_DELEGATE_PLUGIN
 //
-// Code that is written for MindSpore Lite finds these names under its own (compat/mindspore).
+// compat/mindspore has them under MindSpore Lite's names, for code that is written for it.
 #pragma once
 
 #include <climits>
@@ -29,7 +29,7 @@ namespace tengine::delegate {
 
 enum ModelType : uint32_t
 {
-    kMindIR = 0,  // refused: Tengine has no reader of it
+    kMindIR = 0,  // refused: Tengine has no reader for it
     kONNX = 3,
     kMindIR_Lite = 4,  // refused, too
     kTengine = 100,    // a tmfile
@@ -140,13 +140,13 @@ class Model
     Model& operator=(const Model&) = delete;
     ~Model() { Close(); }
 
-    // Loads a file, or `size` bytes that may be freed afterwards, and prepares it with what
-    // `context` says; nullptr is a Context without delegates. A delegate whose Init returns
-    // kLiteNotSupport is left out, and a line of the log says so. A model that has inputs of
-    // unknown shape is prepared by Resize. Replaces what was built before; after a failure the
-    // Model is empty. Fails with kLiteParamInvalid (another type than kONNX and kTengine, or
-    // `size`), kLiteNullptr (`data`), kLiteFileError (not loaded), what Init of a delegate returns,
-    // and kLiteError (not prepared).
+    // Loads a file, or `size` bytes that may be freed afterwards, and prepares the model as
+    // `context` describes; nullptr is a Context without delegates. A delegate whose Init returns
+    // kLiteNotSupport is left out, and logged. A model that has inputs of unknown shape is prepared
+    // by Resize. Replaces the model that was built before; after a failure the Model is empty.
+    // Fails with kLiteParamInvalid (another type than kONNX and kTengine, or `size`), kLiteNullptr
+    // (`data`), kLiteFileError (not loaded), the failure of a delegate's Init, and kLiteError (not
+    // prepared).
     Status Build(const std::string& path, ModelType type,
                  const std::shared_ptr<Context>& context = nullptr)
     {
@@ -166,11 +166,11 @@ class Model
         });
     }
 
-    // New shapes for all inputs. Delegates are not asked again, their kernels get a ReSize. After a
-    // failure shapes are what they were; where some were unknown, the model waits for another
-    // Resize. Data of inputs have to be written again. Fails with
-    // kLiteUninitializedObj (nothing is built), kLiteInputTensorError (`inputs` are not
-    // GetInputs(), or `dims` are not one shape for each), kLiteError (not prepared).
+    // New shapes for all inputs. Delegates are not asked again; ReSize is called for their kernels.
+    // After a failure the model keeps its shapes; if some were unknown, it needs another Resize.
+    // Data of inputs have to be written again. Fails with kLiteUninitializedObj (nothing is built),
+    // kLiteInputTensorError (`inputs` are not GetInputs(), or `dims` are not one shape for each),
+    // kLiteError (not prepared).
     Status Resize(const std::vector<MSTensor>& inputs,
                   const std::vector<std::vector<int64_t>>& dims)
     {
@@ -190,8 +190,8 @@ class Model
         return status;
     }
 
-    // Runs. `inputs` are GetInputs(), or tensors of others of the same shapes and types, whose data
-    // are copied. Fails with kLiteUninitializedObj (not prepared), kLiteNullptr (`outputs`),
+    // Runs the model. `inputs` are GetInputs(), or other tensors of equal shapes and types, whose
+    // data are copied. Fails with kLiteUninitializedObj (not prepared), kLiteNullptr (`outputs`),
     // kLiteInputTensorError, kLiteError (the run failed).
     Status Predict(const std::vector<MSTensor>& inputs, std::vector<MSTensor>* outputs)
     {
@@ -210,7 +210,7 @@ class Model
         return kSuccess;
     }
 
-    // Their data are written before Predict and read after it, where they lie.
+    // The program writes their data before Predict and reads them after it, in place.
     std::vector<MSTensor> GetInputs() const { return inputs_; }
     std::vector<MSTensor> GetOutputs() const { return outputs_; }
     // An empty handle when there is none of this name.
@@ -240,7 +240,7 @@ class Model
         return {};
     }
 
-    // A tmfile's weights stay where it lies, so the graph gets memory of its own.
+    // A tmfile's weights are used in place, so the graph gets a copy of the file.
     static graph_t CreateFromMemory(const std::string& format, context_t devices, const void* data,
                                     int size)
     {
@@ -327,7 +327,7 @@ class Model
         return session_->prepared ? GiveMemory() : detail::LastFailure(kLiteError);
     }
 
-    // Inputs have memory of the Model's until the program sets its own.
+    // Inputs have memory of the Model until the program sets its own.
     Status GiveMemory()
     {
         memory_.clear();
@@ -394,7 +394,7 @@ class Model
 
 namespace detail {
 
-// Does what a plug-in's init has to.
+// The body of a plug-in's init.
 inline int RegisterPlugin(std::shared_ptr<Delegate> delegate,
                           std::unique_ptr<DelegateDevice>* out_device)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one contract of everything that can run a network: struct device (ir_device_t). A device is a
-// folder with <name>_device.{c,cc} that registers one of these; docs/add-a-device.md walks through
-// it and source/device/skeleton is what one copies. Graph objects are in ir.h.
+// The contract of devices, which run networks: struct device (ir_device_t). A device is a folder
+// with <name>_device.{c,cc} that registers one of these; docs/add-a-device.md is the guide, and
+// source/device/skeleton is the folder to copy. Graph objects are in ir.h.
 //
 // Every entry returns 0 or a negative TENGINE_E... code after tengine_error_set(). Entries marked
-// (optional) may be NULL; the core then does what stands there. Tables of functions grow at their
-// end only, so that designated initialisers keep compiling, and a device that was compiled against
-// shorter ones keeps working: docs/compatibility.md.
+// (optional) may be NULL; their comments state what the core then does. Tables of functions grow at
+// their end only, so that designated initialisers still compile, and a device that was compiled
+// against shorter tables still works: docs/compatibility.md.
 #pragma once
 
 #include "tengine/ir.h"
@@ -36,7 +36,7 @@ typedef struct ir_abi
     uint16_t reserved;  // 0
 } ir_abi_t;
 
-// That of the file that this stands in, as an initialiser.
+// The ABI of the file that contains the macro, as an initialiser.
 #define IR_ABI                                                                              \
     {                                                                                       \
         IR_ABI_MAJOR, IR_ABI_MINOR, sizeof(struct device), sizeof(struct scheduler),        \
@@ -48,16 +48,17 @@ typedef struct ir_abi
 // The verdict of a device on one node (allocator.inspect).
 //
 // A group is a number that a device gives to nodes it takes: nodes of different groups never share
-// a part, so a part has nodes of at most one group, and with them nodes of none. The split decides
-// which part these go to: any, such that there are few. Groups of one device mean nothing to
-// another. A group that the user gives to a node with its affinity ("A#2") counts instead.
+// a part, so a part has nodes of at most one group, and with them nodes without a group. The split
+// assigns the latter to any part, so that there are few parts. Groups of one device have no meaning
+// for another. A group that the user gives to a node with its affinity ("A#2") replaces the
+// device's.
 #define IR_VERDICT_YES 0
 #define IR_VERDICT_NO 1         // cannot
-#define IR_VERDICT_NOT_WORTH 2  // could, but another device should
+#define IR_VERDICT_NOT_WORTH 2  // could, but another device is better
 
-// Why not (ir_verdict_t.code): X(name, value, word, phrase), values never reused. Reports say the
-// word, and the log the phrase, in which {device}, {operator}, {attribute} and {value} are those of
-// the node.
+// The reason of a refusal (ir_verdict_t.code): X(name, value, word, phrase), values never reused.
+// Reports have the word, and the log has the phrase, in which {device}, {operator}, {attribute} and
+// {value} are replaced.
 #define IR_REASON_LIST(X)                                                    \
     X(IR_REASON_NONE, 0, "none", "{device} refused")                         \
     /* the operator is not in the device's list */                           \
@@ -70,7 +71,7 @@ typedef struct ir_abi
     X(IR_REASON_SHAPE, 4, "shape", "{device} does not support the shape")    \
     /* an input that must be constant is not, or the other way round */      \
     X(IR_REASON_CONSTANT, 5, "constant", "{device}: input must be constant") \
-    /* it is not worthwhile */                                               \
+    /* its part does not pay */                                              \
     X(IR_REASON_COST, 6, "cost", "{device} is not worthwhile")               \
     /* the user wants the node elsewhere */                                  \
     X(IR_REASON_AFFINITY, 7, "affinity", "affinity excludes {device}")       \
@@ -82,7 +83,7 @@ typedef struct ir_abi
     X(IR_REASON_RUN, 10, "run", "{device} failed to run")                    \
     /* the device failed to answer */                                        \
     X(IR_REASON_DEVICE, 11, "device", "{device} failed to answer")           \
-    /* it runs what was compiled ahead, and the node was not */              \
+    /* it only runs compiled parts, and none has the node */                 \
     X(IR_REASON_COMPILER, 12, "compiler", "{device} has no compiler here")
 
 enum ir_reason
@@ -130,15 +131,15 @@ typedef struct ir_device_option
     const char* help;     // its effect and the accepted values, in one line
 } ir_device_option_t;
 
-// The process's memory that a compiled part holds (interface.memory), in bytes. The core's is not
-// counted: constants, boundary tensors of the part, tensors that own their memory.
+// The process's memory that a compiled part holds (interface.memory), in bytes. Memory of the core
+// is not counted: constants, boundary tensors of the part, tensors that own their memory.
 typedef struct ir_part_memory
 {
     int64_t compiled;  // packed weights, programs: from pre_run until release_graph
     int64_t arena;     // tensors inside the part, and scratch
 } ir_part_memory_t;
 
-// The kernel that a device computes a node with (interface.kernel). Strings that do not apply are
+// The kernel with which a device computes a node (interface.kernel). Strings that do not apply are
 // "".
 typedef struct ir_node_kernel
 {
@@ -146,7 +147,7 @@ typedef struct ir_node_kernel
     char reason[192];  // the reason, if there was a choice
 } ir_node_kernel_t;
 
-// Takes the bytes of a compiled part (interface.save).
+// The receiver of a compiled part's bytes (interface.save).
 typedef struct ir_sink ir_sink_t;
 
 // Appends bytes. TENGINE_ENOMEM, which save() returns in turn.
@@ -157,25 +158,26 @@ TENGINE_API int write_ir_sink(struct ir_sink* sink, const void* bytes, size_t si
 
 typedef struct interface
 {
-    // Once, at registration. A failure is reported with the device's name and stops init_tengine.
+    // Called once, at registration. A failure is reported with the device's name and stops
+    // init_tengine.
     int (*init)(struct device* device);
-    // Allocates, converts layouts, compiles; keeps its work in subgraph->device_graph. A device
-    // with release_graph may find there, instead of NULL, what it made of the same part in other
-    // shapes: the same operators, attributes, types, connections and values of constants, and the
-    // same options. post_run has been called for it, and the graph it was made for is gone, so
-    // nothing in it may point there; constants may have other addresses. It is the device's again:
-    // to take over, or to release before it is replaced. After a failure with it the part comes
-    // once more with NULL. A device without release_graph always finds NULL: its post_run frees.
-    // `subgraph` is the one part of a graph of its own, subgraph->graph, whose inputs and outputs
-    // are the part's. `options`: the context's copy of this device's option struct, or NULL.
-    // On a failure the part is halved and tried again; single nodes go to the default device.
+    // Allocates, converts layouts, compiles; stores its result in subgraph->device_graph. A device
+    // with release_graph may find there, instead of NULL, its result for the part in other shapes,
+    // with equal operators, attributes, types, connections, values of constants, and options.
+    // post_run has been called for it, and its graph has been destroyed, so it must not point
+    // there; constants may have other addresses. The device owns it again, and either uses it or
+    // releases it before it is replaced. After a failure with it pre_run is called once more with
+    // NULL. A device without release_graph always finds NULL: its post_run frees. `subgraph` is the
+    // only part of a graph of its own, subgraph->graph, whose inputs and outputs are the part's.
+    // `options`: the context's copy of this device's option struct, or NULL.
+    // After a failure both halves of the part are compiled; single nodes go to the default device.
     int (*pre_run)(struct device* device, struct subgraph* subgraph, void* options);
     // Reads tensor->data of the subgraph's inputs and writes tensor->data of its outputs, which
     // is set unless the shape is known at run time only: then the device sets the shape and
-    // calls allocate_ir_tensor(). `data` may be another from run to run. Anything but 0 is a
-    // failure: the part is then run on the default device, from now on until the next prerun.
+    // calls allocate_ir_tensor(). `data` may differ from run to run. Any value except 0 is a
+    // failure: the default device then runs the part until the next prerun.
     int (*run)(struct device* device, struct subgraph* subgraph);
-    // The last call for `subgraph`: clears what belongs to runs and refers to the subgraph; leaves
+    // The last call for `subgraph`: frees the data of runs and references to the subgraph; leaves
     // device_graph.
     int (*post_run)(struct device* device, struct subgraph* subgraph);
     // (optional, both or none) Start a run and return; then async_wait: 1 finished, 0 not yet
@@ -184,64 +186,63 @@ typedef struct interface
     // scheduler calls them, the sync scheduler does not.
     int (*async_run)(struct device* device, struct subgraph* subgraph);
     int (*async_wait)(struct device* device, struct subgraph* subgraph, int try_wait);
-    // (optional) Frees device_graph when the graph is destroyed or the part is gone.
+    // (optional) Frees device_graph when the graph or the part is destroyed.
     int (*release_graph)(struct device* device, void* device_graph);
-    // Once, at unregistration.
+    // Called once, at unregistration.
     int (*release_device)(struct device* device);
     // (optional) Writes the result of pre_run for a part with write_ir_sink(), as bytes from which
-    // load() restores it in any process. They may depend on nothing but the part, the device's
-    // options by key, and what compatibility() says. Called after pre_run, where the user keeps
-    // compiled parts (options cache.dir, model.keep_parts). TENGINE_ENOENT: nothing is worth
-    // keeping of this part. Any other failure is logged, and the part is used without being kept.
+    // load() restores it in any process. They may depend only on the part, the device's options by
+    // key, and the string of compatibility(). Called after pre_run if the user keeps compiled parts
+    // (options cache.dir, model.keep_parts). TENGINE_ENOENT: this part is not worth storing. Any
+    // other failure is logged, and the part is used without being stored.
     int (*save)(struct device* device, struct subgraph* subgraph, struct ir_sink* sink);
-    // (optional) In the place of pre_run, without a device_graph: takes up `size` bytes that save()
-    // has written for this part. They have been found unaltered since then, but may have been made
-    // by anyone who can write to where they are kept. They are aligned to 4096 bytes, read only,
-    // and stay until release_graph has been called for the device_graph, or without that until
-    // post_run. A failure is logged, and load is called with other bytes, if there are any, or
-    // pre_run.
+    // (optional) Called in place of pre_run, without a device_graph: loads `size` bytes that save()
+    // has written for this part. Their hash is correct, but any user who can write to their store
+    // may have made them. They are aligned to 4096 bytes, read only, and valid until release_graph
+    // has been called for the device_graph, or without that entry until post_run. After a failure,
+    // which is logged, load is called with other bytes, if there are any, or pre_run.
     int (*load)(struct device* device, struct subgraph* subgraph, const void* data, size_t size);
-    // (optional) One line on what the device runs on and chose there ("AVX3; OpenBLAS SkylakeX"),
-    // for reports. Lives as long as the device.
+    // (optional) One line about the machine that the device runs on and its choices there ("AVX3;
+    // OpenBLAS SkylakeX"), for reports. Lives as long as the device.
     const char* (*features)(struct device* device);
     // (optional) Whether the device has an option `key` and it may have `value`: TENGINE_ENOENT or
-    // TENGINE_EINVAL with a message that says what would be accepted. Nothing is stored: inspect
-    // and pre_run ask get_ir_device_option(). NULL: the device has no options by key.
+    // TENGINE_EINVAL with a message that states the accepted values. Nothing is stored: inspect and
+    // pre_run call get_ir_device_option(). NULL: the device has no options by key.
     int (*check_option)(struct device* device, const char* key, const char* value);
-    // (optional) After a run with run_options.profile: the time each node took in it, in ns, in the
-    // order of subgraph->node_list; -1 where it cannot tell.
+    // (optional) After a run with run_options.profile: the time of each node in it, in ns, in the
+    // order of subgraph->node_list; -1: not known.
     int (*measure)(struct device* device, struct subgraph* subgraph, int64_t* out_node_ns);
     // (optional) The device's counts of the last run: appends ir_counter_t. Called between
-    // runs, on request. A device that is simulated counts what it took by its own
-    // clock as "time" in "ms", and measure() is by that clock too: reports then do not take the
-    // time of run() for its own.
+    // runs, on request. A simulated device reports the time of its own clock as "time" in "ms", and
+    // measure() uses that clock, too; reports then do not use the time of run().
     int (*count)(struct device* device, struct subgraph* subgraph, struct vector* out_counters);
-    // (optional) The pre_run or run that is in flight was given up (options prerun.watchdog_ms and
-    // run.watchdog_ms): it should return soon, whatever it returns. Once, from another thread.
+    // (optional) The pre_run or run in flight was given up (options prerun.watchdog_ms and
+    // run.watchdog_ms): it should return soon, with any result. Called once, from another thread.
     void (*cancel)(struct device* device, struct subgraph* subgraph);
     // (optional) The memory that the part holds now; called between runs. `out_memory` is
     // zero-initialised by the caller.
-    // NULL: reports show subgraph->plan_bytes as the arena and say that the rest is not known.
+    // NULL: reports show subgraph->plan_bytes as the arena and the rest as not known.
     int (*memory)(struct device* device, struct subgraph* subgraph, ir_part_memory_t* out_memory);
     // (optional) The options that check_option() knows, for lists of them: the one at `index`, from
     // 0 on; NULL after the last. It lives as long as the device.
     const ir_device_option_t* (*option)(struct device* device, int index);
-    // (optional, ABI 1.1) The conditions of saved parts beside the part and the device's options by
-    // key: version of its compiler and of the bytes, model of the chip, contents of files that
-    // options name, and what it reads in its option struct. Strings that differ make parts differ.
-    // `part` is one of the execution graph; `text`, "" before, has IR_COMPATIBILITY_SIZE bytes.
-    // NULL: on nothing. A failure is logged, and the part is neither loaded nor saved.
+    // (optional, ABI 1.1) The conditions of saved parts besides the part and the device's options
+    // by key: version of its compiler and of the bytes, model of the chip, contents of files that
+    // options name, and the members that it reads in its option struct. Parts with different
+    // strings are different. `part` is one of the execution graph; `text`, "" before, has
+    // IR_COMPATIBILITY_SIZE bytes. NULL: there are no conditions. A failure is logged, and the part
+    // is neither loaded nor saved.
     int (*compatibility)(struct device* device, const struct subgraph* part, char* text);
-    // (optional, ABI 1.1) Before the first pre_run of a preparation, for a compiler that wants to
-    // see all parts at once: that part and those of the device that come after it, as parts of the
-    // execution graph. Some of them may then be loaded, or halved after a failure, and pre_run gets
-    // each as the part of a graph of its own: same nodes, same names. Nothing of `parts` may be
-    // kept. Not called where a compiler may be given up (option prerun.watchdog_ms). A failure is
-    // logged.
+    // (optional, ABI 1.1) Called before the first pre_run of a preparation, for a compiler that
+    // compiles all parts at once: `parts` are that part and the device's later ones, as parts of
+    // the execution graph. Some of them may then be loaded, or halved after a failure, and pre_run
+    // gets each as the part of a graph of its own, with equal nodes and names. No pointer into
+    // `parts` may be kept. Not called if a compiler may be given up (option prerun.watchdog_ms). A
+    // failure is logged.
     int (*pre_run_parts)(struct device* device, const struct subgraph* const parts[], int number);
-    // (optional, ABI 1.1) For reports: with what the node subgraph->node_list[index] is computed.
-    // Called between runs. `out_kernel` is zero-initialised by the caller, and stays so for a node
-    // that is computed on the way by the kernel of another.
+    // (optional, ABI 1.1) For reports: the kernel of the node subgraph->node_list[index]. Called
+    // between runs. `out_kernel` is zero-initialised by the caller, and stays so for a node that
+    // the kernel of another computes.
     int (*kernel)(struct device* device, struct subgraph* subgraph, int index,
                   ir_node_kernel_t* out_kernel);
 } ir_interface_t;
@@ -252,9 +253,9 @@ typedef struct allocator
     // TENGINE_DT_* (int) to precision. An operator in neither list is not taken.
     int (*describe)(struct device* device, struct vector* allowed_ops, struct vector* blocked_ops,
                     struct vector* precision);
-    // (optional) A look at a whole part before it is compiled: appends to `nodes` the indices of
-    // those it hands back, and to `tensors` those of tensors whose writers it hands back (int, of
-    // subgraph->graph). The nodes go to the next device that takes them.
+    // (optional) Judges a whole part before it is compiled: appends to `nodes` the indices of nodes
+    // that it hands back, and to `tensors` the indices of tensors whose writers it hands back (int,
+    // of subgraph->graph). The nodes go to the next device that takes them.
     int (*evaluation)(struct device* device, struct subgraph* subgraph, struct vector* tensors,
                       struct vector* nodes);
     // (optional) Memory of the part's boundary tensors; NULL: the core plans it in host memory.
@@ -262,22 +263,21 @@ typedef struct allocator
     int (*release)(struct device* device, struct subgraph* subgraph);
     // (optional) Judges one node whose operator `describe` lists, whose computed tensors have types
     // in `precision` and whose shapes are known: parameters, constants, sizes. The default device
-    // is asked about every node it lists. NULL: takes them all. `out_verdict` is YES
-    // before the call.
-    // Anything but 0 is a refusal too, except a TENGINE_ENOMEM that was recorded, here and in
-    // describe, evaluation and estimate: it says nothing of the node, so prerun_graph fails with
-    // it.
+    // is asked about every node it lists. NULL: the device takes all of them. `out_verdict` is YES
+    // before the call. Any result except 0 is a refusal, too, except a TENGINE_ENOMEM that was
+    // recorded, here and in describe, evaluation and estimate: it is not a verdict on the node, so
+    // prerun_graph fails with it.
     int (*inspect)(struct device* device, const struct node* node, ir_verdict_t* out_verdict);
     // (optional) Predicted time of one run of the node in ms, without moving its tensors to the
     // device and back; node->graph->run_options says with how many threads. A part whose device
-    // saves less time than the moving costs goes to the next device. NULL: predicted from MACs and
-    // bytes for reports, and the device keeps every part.
+    // saves less time than the copies cost goes to the next device. NULL: the time is predicted
+    // from MACs and bytes for reports, and the device keeps every part.
     int (*estimate)(struct device* device, const struct node* node, double* out_ms);
-    // (optional) A look at the whole graph, once in each preparation, before the first inspect: the
-    // place to read options and to find patterns of several nodes. Its findings are kept with
-    // set_ir_device_survey(). Shapes and types are known as far as they do not depend on data.
-    // After it, optimize_graph rewrites nodes in the run's precision: they keep their names, not
-    // their operators and indices. A failure fails prerun_graph.
+    // (optional) Examines the whole graph, once in each preparation, before the first inspect; here
+    // a device reads options and finds patterns of several nodes. Its findings are stored with
+    // set_ir_device_survey(). Shapes and types are known unless they depend on data. After it,
+    // optimize_graph rewrites nodes in the run's precision: they keep their names, but not their
+    // operators and indices. A failure fails prerun_graph.
     int (*survey)(struct device* device, const struct graph* graph);
 } ir_allocator_t;
 
@@ -285,34 +285,35 @@ typedef struct optimizer
 {
     // (optional) Fills graph->subgraph_list, with every node in one part and no two parts that
     // need each other; it is checked, as are the groups that inspect names. Called for the graph's
-    // first device. Nodes that the user's affinity wants elsewhere are moved there afterwards, and
-    // parts are then made again. NULL: split_graph_node_to_sub_graph().
+    // first device. Nodes that the user's affinity assigns to other devices are moved there
+    // afterwards, and parts are then made again. NULL: split_graph_node_to_sub_graph().
     int (*split_graph)(struct graph* ir_graph);
-    // (optional) Rewrites what the device wants to compute in a precision (TENGINE_MODE_*), before
-    // the graph is split; nodes with keep_float stay. Devices are called in the context's order,
-    // the default device last, and all see the whole graph: nodes by indices in topological order,
-    // constants without a producer. The graph may be left with gaps and disorder.
+    // (optional) Rewrites the nodes that the device computes in a precision (TENGINE_MODE_*),
+    // before the graph is split; nodes with keep_float stay. Devices are called in the context's
+    // order, the default device last, and all see the whole graph: nodes by indices in topological
+    // order, constants without a producer. The graph may be left with gaps and disorder.
     // NULL: apply_ir_precision().
     int (*optimize_graph)(struct graph* ir_graph, int precision);
 } ir_optimizer_t;
 
-// Walks the subgraphs of an execution graph, which the core has compiled. run_ir_subgraph() is what
-// it does with each.
+// Walks the subgraphs of an execution graph, which the core has compiled, and calls
+// run_ir_subgraph() for each.
 typedef struct scheduler
 {
     const char* name;
-    // (optional) Once the parts are compiled; graph->attribute->scheduler_privacy is its own.
+    // (optional) Called when the parts are compiled; graph->attribute->scheduler_privacy belongs to
+    // the scheduler.
     int (*prerun)(struct scheduler* scheduler, struct graph* graph);
-    // block 0: return at once where the scheduler can; else as block 1.
+    // block 0: returns at once if the scheduler can; else as block 1.
     int (*run)(struct scheduler* scheduler, struct graph* graph, int block);
     // Waits for the oldest run in flight: 1 done, also when none is in flight; negative: it failed.
     int (*wait)(struct scheduler* scheduler, struct graph* graph);
-    // (optional) Undoes prerun; waits for what is in flight.
+    // (optional) Undoes prerun; waits for the runs in flight.
     int (*postrun)(struct scheduler* scheduler, struct graph* graph);
-    // (optional) At unregistration.
+    // (optional) Called at unregistration.
     void (*release)(struct scheduler* scheduler);
-    // (optional) As wait, but returns 0 when the run has not finished. NULL: run() never leaves
-    // one in flight.
+    // (optional) As wait, but returns 0 when the run has not finished. NULL: run() leaves no run in
+    // flight.
     int (*try_wait)(struct scheduler* scheduler, struct graph* graph);
     // Nonzero: parts may run at the same time, so tensors between them share no memory.
     int concurrent;
@@ -349,10 +350,10 @@ static inline int register_device(struct device* device)
 }
 TENGINE_API int unregister_device(struct device* device);
 // At file scope: defines register_<name>_device() and unregister_<name>_device(), which the
-// generated registration calls; `name` is that of the folder. A device that does more there writes
-// the two functions itself.
+// generated registration calls; `name` is the folder's name. A device that needs other functions
+// writes the two itself.
 #define TENGINE_DEFINE_DEVICE(name, pointer) TENGINE_DEFINE_REGISTRATION(name, device, pointer)
-// The same for anything with a register_<kind>() and an unregister_<kind>().
+// The same for any kind of object with a register_<kind>() and an unregister_<kind>().
 #define TENGINE_DEFINE_REGISTRATION(name, kind, pointer)    \
     TENGINE_C_LINKAGE int register_##name##_##kind(void);   \
     TENGINE_C_LINKAGE int unregister_##name##_##kind(void); \
@@ -388,8 +389,8 @@ TENGINE_API int get_scheduler_count(void);
 
 // ---- functions of the core for devices and schedulers ----
 
-// The default split of an execution graph, for a device's split_graph that only wants to do
-// something before or after it. Fills graph->subgraph_list.
+// The default split of an execution graph, for a device's split_graph that only adds steps before
+// or after it. Fills graph->subgraph_list.
 TENGINE_API int split_graph_node_to_sub_graph(struct graph* graph);
 
 // For a device's own split_graph: a new part of `device` at the end of graph->subgraph_list, NULL
@@ -397,58 +398,59 @@ TENGINE_API int split_graph_node_to_sub_graph(struct graph* graph);
 TENGINE_API struct subgraph* create_ir_subgraph(struct graph* graph, struct device* device);
 TENGINE_API int set_ir_subgraph_nodes(struct subgraph* subgraph, const int32_t nodes[], int number);
 
-// The core's work for a device without optimize_graph: where describe() lists the data type of
-// `precision`, the nodes that the device takes in it become such, by quantize_ir_graph() for
-// TENGINE_MODE_INT8 and _UINT8 and by convert_ir_graph() for _FP16 and _BF16. Else nothing.
+// The core's work for a device without optimize_graph: if describe() lists the data type of
+// `precision`, the nodes that the device takes in it are rewritten, by quantize_ir_graph() for
+// TENGINE_MODE_INT8 and _UINT8 and by convert_ir_graph() for _FP16 and _BF16. Else the graph does
+// not change.
 TENGINE_API int apply_ir_precision(struct graph* graph, struct device* device, int precision);
 // For optimize_graph: float nodes whose operands and results are quantised become integer nodes
-// that give the same bytes (docs/precision.md): QLinearConv, QLinearMatMul, com.microsoft.QGemm,
+// with identical results (docs/precision.md): QLinearConv, QLinearMatMul, com.microsoft.QGemm,
 // .QLinearAdd, .QLinearMul, .QLinearAveragePool, .QLinearGlobalAveragePool, .QLinearSoftmax,
-// tengine.QLinearLayerNormalization, .Lookup, and what moves values on bytes. Each candidate is
-// built, and stays when the device takes it: describe, inspect, and the user's affinity. Tensors
-// are quantised by QuantizeLinear and DequantizeLinear, or by calibration: then `data_type`,
-// TENGINE_DT_INT8 or TENGINE_DT_UINT8, is that of their bytes. Names stay; indices change.
+// tengine.QLinearLayerNormalization, .Lookup, and operators that move int8 or uint8 values. Each
+// candidate is built, and stays if the device takes it: describe, inspect, and the user's affinity.
+// Tensors are quantised by QuantizeLinear and DequantizeLinear, or by calibration: then
+// `data_type`, TENGINE_DT_INT8 or TENGINE_DT_UINT8, is their type. Names stay; indices change.
 // TENGINE_ENOENT: the graph does not have the device.
 TENGINE_API int quantize_ir_graph(struct graph* graph, struct device* device, int data_type);
 // The same for floats: fp32 nodes that the device takes in `data_type`, TENGINE_DT_FP16 or
-// TENGINE_DT_BF16, become such, with one Cast for each tensor where others read or write it.
+// TENGINE_DT_BF16, are converted, with one Cast for each tensor that other nodes read or write.
 // Constants are converted once. Inputs and outputs of the graph keep their types.
 TENGINE_API int convert_ir_graph(struct graph* graph, struct device* device, int data_type);
 
-// The value the graph's context has for `key` of the device, as text; NULL when it was not set. For
-// the entries up to pre_run; a run that is late may outlive the context.
+// The value that the graph's context has for `key` of the device, as a string; NULL when it was not
+// set. For the entries up to pre_run; a late run may outlive the context.
 TENGINE_API const char* get_ir_device_option(const struct graph* graph, const struct device* device,
                                              const char* key);
 
-// For survey: keeps what the device found with the graph, until the graph is dropped or the device
-// keeps something else, and as long as there are parts with a call that may be given up
-// (prerun.watchdog_ms, run.watchdog_ms); `release` (may be NULL) then frees it, on any thread.
+// For survey: stores the device's findings with the graph, until the graph is destroyed or the
+// device stores others, and as long as parts exist with a call that may be given up
+// (prerun.watchdog_ms, run.watchdog_ms); `release` (may be NULL) then frees them, on any thread.
 // TENGINE_ENOMEM: `found` is still the caller's.
 TENGINE_API int set_ir_device_survey(const struct graph* graph, const struct device* device,
                                      void* found, void (*release)(void* found));
-// The data of survey, NULL when it kept none. `graph` is the one that survey saw, or that of one
-// of its parts. For the entries up to pre_run, and for estimate, which reports may call at any time
-// until postrun_graph.
+// The findings of survey, NULL when it stored none. `graph` is the graph that survey saw, or the
+// graph of one of its parts. For the entries up to pre_run, and for estimate, which reports may
+// call at any time until postrun_graph.
 TENGINE_API void* get_ir_device_survey(const struct graph* graph, const struct device* device);
 
-// For inspect: whether the model's file has a part with the node that the device has compiled ahead
-// of time (tengine compile), from 1 on, the same number for all nodes of such a part; 0: it has
-// not. The part is loaded when the split gives it to the device again, as a group of that number
-// has it.
+// For inspect: the number of the part in the model's file that has the node and that the device has
+// compiled ahead of time (tengine compile), from 1 on, equal for all nodes of the part; 0: there is
+// none. The part is loaded if the split gives its nodes to the device as one part, which a group of
+// that number causes.
 TENGINE_API int get_ir_node_compiled_part(const struct node* node, const struct device* device);
 
-// For schedulers: runs one part of an execution graph on its device, once the parts that write its
-// inputs have run. Watches the time and goes over to the default device as the context's options
-// say; a failure is one that this could not mend. Parts that do not need each other may be run on
-// different threads at once.
+// For schedulers: runs one part of an execution graph on its device, after the parts that write its
+// inputs have run. Limits the time and falls back to the default device as the context's options
+// allow; it fails if that fails, too. Independent parts may be run on different threads at the same
+// time.
 TENGINE_API int run_ir_subgraph(struct subgraph* subgraph);
 
 // Id of an operator, for describe(); -1 when there is none. `domain` "" is ONNX.
 TENGINE_API int get_op_type(const char* domain, const char* name);
 TENGINE_API const char* find_op_name(int type);
 // Appends the ids of operators by name, for describe(); unknown names are an error, except in
-// builds with selected operators, which pass over what they do not have. Those of other domains
-// than ONNX have theirs before the name: "com.microsoft.QGemm".
+// builds with selected operators, which skip them. Names of other domains than ONNX's begin with
+// the domain: "com.microsoft.QGemm".
 TENGINE_API int push_op_names(struct vector* ops, const char* const names[], int number);
 
 TENGINE_EXTERN_C_END

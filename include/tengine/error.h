@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Error codes and the per-thread message that goes with the last one. Programs read them through
+// Error codes and the message of each thread's last failure. Programs read them through
 // get_tengine_errno() and get_tengine_error() of c_api.h; devices set them with
 // tengine_error_set().
 #pragma once
@@ -33,7 +33,7 @@ TENGINE_EXTERN_C_BEGIN
     X(TENGINE_ELIMIT, -61, "a limit is exceeded")                        \
     /* a device */                                                       \
     X(TENGINE_EDEVICE, -80, "device reported a failure")                 \
-    /* our own mistake */                                                \
+    /* a mistake of the library */                                       \
     X(TENGINE_EINTERNAL, -100, "internal error, please report it")
 
 enum tengine_error
@@ -44,9 +44,9 @@ enum tengine_error
 #undef TENGINE_ERROR_ENUM
 };
 
-// Records `code` and the formatted message for the calling thread and returns `code`, so that
-// `return tengine_error_set(...)` is the one way to fail. Messages are cut at 1023 bytes.
-// The message says what was wrong, the values, and what is expected.
+// Records `code` and the formatted message for the calling thread and returns `code`, so that a
+// function fails with `return tengine_error_set(...)`. Messages are cut at 1023 bytes. The message
+// states the object, the fault, the values, and the values that are expected.
 TENGINE_API int tengine_error_set(int code, const char* format, ...) TENGINE_PRINTF(2, 3);
 
 // Code and message of the calling thread's last failure; 0 and "" when there was none.

@@ -17,7 +17,8 @@
 #define TENGINE_MUST_USE
 #endif
 
-// A function that C calls by its name, defined in C or C++; and a header's declarations of such.
+// A function that C calls by its name, defined in C or C++; and declarations of such functions in a
+// header.
 #if defined(__cplusplus)
 #define TENGINE_C_LINKAGE extern "C"
 #define TENGINE_EXTERN_C_BEGIN extern "C" {
@@ -28,7 +29,7 @@
 #define TENGINE_EXTERN_C_END
 #endif
 
-// C99 has no unnamed unions; compilers that have them there are told that it is meant.
+// C99 has no unnamed unions; compilers that support them as an extension do not warn here.
 #if defined(__GNUC__)
 #define TENGINE_EXTENSION __extension__
 #else

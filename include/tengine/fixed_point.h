@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one requantisation of integer operators: how an int32 sum becomes an int8 or uint8 value.
-// The CPU's kernels and devices that compute the same bits use it. Header only.
+// The requantisation of integer operators: from an int32 accumulator to an int8 or uint8 value. The
+// CPU's kernels and devices that compute identical results use it. Header only.
 //
 // A positive real factor r is  factor * 2^-shift  with factor in [2^30, 2^31), the nearest such
 // number (B. Jacob et al., Quantization and Training of Neural Networks for Efficient
-// Integer-Arithmetic-Only Inference, CVPR 2018, §2.2; but halves round to even, as ONNX has it):
+// Integer-Arithmetic-Only Inference, CVPR 2018, §2.2; but ties round to even, as in ONNX):
 //
 //     y = saturate(zero_point + round_half_to_even(sum * factor / 2^shift))
 //
 // sum * factor is exact in 64 bits. The error of r is at most 2^-31 of it, so y differs from the
-// exact result only where that lies within 2^-22 of a tie.
+// exact result only if that is within 2^-22 of a tie.
 #pragma once
 
 #include <math.h>
@@ -27,7 +27,7 @@ typedef struct ir_multiplier
     int32_t shift;   // 0 to IR_MULTIPLIER_MAX_SHIFT
 } ir_multiplier_t;
 
-// Factors with one shift, which suits the largest: for sums of products such as a + b of different
+// Factors with one shift, which suits the largest factor: for sums such as a + b of different
 // scales. A factor too small for the shift becomes 0. TENGINE_ERANGE when one is negative, NaN or
 // not below 2^31, or all are too large for shift 0.
 static inline int make_ir_multipliers(const double reals[], int number, ir_multiplier_t out[])
@@ -51,8 +51,8 @@ static inline int make_ir_multipliers(const double reals[], int number, ir_multi
     return TENGINE_OK;
 }
 
-// product / 2^shift, halves to even; |product| is at most 2^62. Without branches, which sums of
-// networks would make unpredictable: a half is added where the floor is odd, almost one else.
+// product / 2^shift, ties to even; |product| is at most 2^62. It has no branches, which would be
+// unpredictable: 2^(shift - 1) is added if the floor is odd, else one less.
 static inline int64_t round_ir_shift(int64_t product, int shift)
 {
     if (shift == 0) return product;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inspection: what is compiled in, what a graph consists of, what prerun_graph made of it and why.
-// The tools `tengine inspect`, `devices` and `bench` use only this and c_api.h, whose rules for
-// results, errors, ownership and threads hold here too.
+// Inspection: the contents of the build, of a graph, and of the execution graph that prerun_graph
+// makes, with reasons. The commands `tengine inspect`, `devices` and `bench` use only this header
+// and c_api.h, whose rules for results, errors, ownership and threads hold here, too.
 //
 // A getter with the parameter `size` takes the sizeof of its structure, to which later versions of
-// the library may add members at the end, and fills that much. Other structures keep their members:
-// new data gets a function.
+// the library may add members at the end, and fills as many bytes. Other structures keep their
+// members; new data gets a function.
 //
 // Getters by index fail with TENGINE_ERANGE. Strings belong to the library; those of the execution
 // graph live until the next prerun_graph, postrun_graph or destroy_graph, all others until
@@ -23,20 +23,20 @@ TENGINE_API int tengine_device_get_number(void);
 TENGINE_API const char* tengine_device_get_name(int index);
 
 // A device's abilities: ONNX operators by name, and element types as TENGINE_DT_*. It may still
-// refuse a node for its parameters or shapes. It is asked for a number; the elements are those of
-// its last answer. Fail with TENGINE_ENOENT (no such device).
+// refuse a node for its parameters or shapes. The functions that return a number ask the device;
+// the elements are those of its last answer. Fail with TENGINE_ENOENT (no such device).
 TENGINE_API int tengine_device_get_operator_number(const char* device);
 TENGINE_API const char* tengine_device_get_operator(const char* device, int index);
 TENGINE_API int tengine_device_get_data_type_number(const char* device);
 TENGINE_API int tengine_device_get_data_type(const char* device, int index);
 
 // The device's description of its machine: for the CPU device the instruction set of its kernels
-// ("AVX3; OpenBLAS SkylakeX"). "" if it does not tell. Fails with TENGINE_ENOENT.
+// ("AVX3; OpenBLAS SkylakeX"). "" without a description. Fails with TENGINE_ENOENT.
 TENGINE_API const char* tengine_device_get_features(const char* device);
 
 // Options of the device by key ("config"), which a context that has the device takes as
-// "<device>.<key>": key, default, and what it does in one line. The count is 0 for a device
-// that has none or does not list them. Fail with TENGINE_ENOENT (no such device).
+// "<device>.<key>": key, default, and its effect in one line. The count is 0 for a device that has
+// none or does not list them. Fail with TENGINE_ENOENT (no such device).
 TENGINE_API int tengine_device_get_option_number(const char* device);
 TENGINE_API const char* tengine_device_get_option_name(const char* device, int index);
 TENGINE_API const char* tengine_device_get_option_default(const char* device, int index);
@@ -47,11 +47,11 @@ TENGINE_API int tengine_operator_get_number(void);
 TENGINE_API const char* tengine_operator_get_name(int index);
 TENGINE_API const char* tengine_operator_get_domain(int index);
 // 1 when a node has had the operator since the program started, in a model or during its
-// preparation; else 0. A library with just these operators can run the same models.
+// preparation; else 0. A library with only these operators can run the same models.
 TENGINE_API int tengine_operator_is_used(int index);
 
-// Options that every context has (tengine_context_set_option): key, default, and what it does in
-// one line.
+// Options that every context has (tengine_context_set_option): key, default, and its effect in one
+// line.
 TENGINE_API int tengine_option_get_number(void);
 TENGINE_API const char* tengine_option_get_name(int index);
 TENGINE_API const char* tengine_option_get_default(int index);
@@ -82,9 +82,9 @@ TENGINE_API tensor_t tengine_graph_get_tensor(graph_t graph, int index);
 // TENSOR_TYPE_*.
 TENGINE_API int tengine_tensor_get_type(tensor_t tensor);
 
-// 1 when the rank is known, which get_tensor_shape returns, else 0: an input that the model does
-// not describe, a result before prerun_graph, or before the first run where its shape depends on
-// data.
+// 1 if the rank is known, which get_tensor_shape returns, else 0: for an input that the model does
+// not describe, and for a result before prerun_graph, or, if its shape depends on data, before the
+// first run.
 TENGINE_API int tengine_tensor_has_rank(tensor_t tensor);
 
 // The model's name of a dimension (ONNX's dim_param, "batch"), "" without one. Free dimensions of
@@ -103,35 +103,34 @@ TENGINE_API node_t tengine_tensor_get_consumer(tensor_t tensor, int index);
 TENGINE_API const char* tengine_node_get_domain(node_t node);
 TENGINE_API int tengine_node_get_version(node_t node);
 
-// A part that a device has compiled: it came with its tmfile, or prerun_graph kept it with the
-// option model.keep_parts, and save_graph writes it into the next tmfile. Devices load in
-// prerun_graph those that match its shapes, devices and options. Strings that do not fit are cut;
-// hashes are SHA-256 in hexadecimal digits.
+// A part that a device has compiled: it was loaded with its tmfile, or prerun_graph stored it with
+// the option model.keep_parts, and save_graph writes it to a tmfile. In prerun_graph devices load
+// the parts that match its shapes, devices and options. Strings that do not fit are cut; hashes are
+// SHA-256 in hexadecimal digits.
 struct tengine_compiled_part
 {
     char device[64];
-    char target[512];      // what the device says of its compiler and chip; "" if it does not
-    char fingerprint[65];  // of all that decides what the device compiles
+    char target[512];      // the device's description of its compiler and chip; "" without one
+    char fingerprint[65];  // of all data that the compiled part depends on
     char hash[65];         // of the bytes
     int64_t bytes;
 };
 
-// The number, and one of them. Fail with TENGINE_ESTATE (running), TENGINE_EINVAL (NULL, a size of
-// 0), TENGINE_ERANGE.
+// The number of compiled parts, and one of them. Fail with TENGINE_ESTATE (running), TENGINE_EINVAL
+// (NULL, a size of 0), TENGINE_ERANGE.
 TENGINE_API int tengine_graph_get_compiled_part_number(graph_t graph);
 TENGINE_API int tengine_graph_get_compiled_part(graph_t graph, int index,
                                                 struct tengine_compiled_part* out_part,
                                                 size_t size);
 
 // ---- The execution graph ----
-// It is there from prerun_graph or tengine_graph_place until postrun_graph.
+// It exists from prerun_graph or tengine_graph_place until postrun_graph.
 
-// Decides which device would run each node in this preparation, and why, without having a device
-// compile anything: what inspect.h tells of the execution graph can then be read, except for what a
-// device tells of its compiled part (the kernel of a node, counters, memory). A part that its
-// device would fail to compile is not known to. A preparation is dropped, the graph is not
-// prepared (its state is CREATED or DONE), and run_graph fails with TENGINE_ESTATE. Fails as
-// prerun_graph_multithread does, except for what is compiling's.
+// Decides which device would run each node in this preparation, with reasons, and compiles nothing:
+// the functions below can then read the execution graph, except the data of compiled parts (the
+// kernel of a node, counters, memory). Failures to compile are not detected. A preparation is
+// dropped, the graph is not prepared (its state is CREATED or DONE), and run_graph fails with
+// TENGINE_ESTATE. Fails as prerun_graph_multithread, except for failures to compile.
 TENGINE_API int tengine_graph_place(graph_t graph, struct options opt);
 
 struct tengine_graph_stats
@@ -140,7 +139,7 @@ struct tengine_graph_stats
     int64_t parameter_number;  // elements of all constants of the model
     int64_t constant_bytes;    // bytes of all constants of the model
 
-    // The rest is 0 unless the graph is prepared.
+    // The members below are 0 unless the graph is prepared.
     int execution_node_number;
     int subgraph_number;
     int64_t mac_number;   // multiply-accumulates of one run, without nodes of unknown shape
@@ -150,7 +149,7 @@ struct tengine_graph_stats
 // Fails with TENGINE_EINVAL (NULL).
 TENGINE_API int tengine_graph_get_stats(graph_t graph, struct tengine_graph_stats* out_stats);
 
-// A node that a device runs. Names are the model's own where the node came from there.
+// A node that a device runs. A node of the model keeps its name.
 struct tengine_execution_node
 {
     const char* name;
@@ -181,7 +180,7 @@ struct tengine_execution_tensor
     int producer;                 // index of the node that writes it, -1: none does
 };
 
-// Why a device did not get a node. A member that does not apply is "".
+// The reason why a device did not get a node. A member that does not apply is "".
 struct tengine_refusal
 {
     const char* device;
@@ -191,39 +190,42 @@ struct tengine_refusal
     const char* message;    // one line
 };
 
-// Nodes in the order they run; after them those of the bodies of control flow (the branches of an
-// If), body by body, as far as these are prepared: one whose shapes depend on data is when it has
-// run. Their names begin with that of the node and the attribute ("If_3/then_branch/Conv_1"). An If
-// whose condition is constant is the nodes of one branch. Strings are valid until the graph is next
-// run, prepared or changed: a run in which a device fails adds a refusal. Fail with TENGINE_ESTATE
-// (not prepared, or running), TENGINE_EINVAL (NULL).
+// The nodes in the order in which they run, then the nodes of the bodies of control flow (the
+// branches of an If), body by body, if these are prepared; a body whose shapes depend on data is
+// prepared after its first run. Their names begin with the name of the node and the attribute
+// ("If_3/then_branch/Conv_1"). An If whose condition is constant is replaced by the nodes of one
+// branch. Strings are valid until the graph is next run, prepared or changed: a run in which a
+// device fails adds a refusal. Fail with TENGINE_ESTATE (not prepared, or running), TENGINE_EINVAL
+// (NULL).
 TENGINE_API int tengine_graph_get_execution_node_number(graph_t graph);
 TENGINE_API int tengine_graph_get_execution_node(graph_t graph, int index,
                                                  struct tengine_execution_node* out_node);
 TENGINE_API int tengine_graph_get_refusal(graph_t graph, int node_index, int refusal_index,
                                           struct tengine_refusal* out_refusal);
 
-// The kernel of a node on its device. A string that does not apply is "", and so are both
-// for a device that does not tell, and for a node that is computed on the way with another.
+// The kernel of a node on its device. A string that does not apply is ""; both are "" for a device
+// that does not report kernels, and for a node that the kernel of another computes.
 struct tengine_node_kernel
 {
     char name[64];     // of the CPU's: "conv.f32.nhwc"
     char reason[192];  // "timed: conv.f32.nhwc 1.230 ms, ..." (option CPU.timing)
 };
 
-// Fails as the above, with TENGINE_EINVAL for a size of 0, and as the device does.
+// Fails as the functions above, with TENGINE_EINVAL for a size of 0, and with the codes of the
+// device.
 TENGINE_API int tengine_graph_get_execution_kernel(graph_t graph, int index,
                                                    struct tengine_node_kernel* out_kernel,
                                                    size_t size);
 
 // A node's inputs, and the graph's results in the order of tengine_graph_get_output. Fail as the
-// above.
+// functions above.
 TENGINE_API int tengine_graph_get_execution_input(graph_t graph, int node_index, int input_index,
                                                   struct tengine_execution_tensor* out_tensor);
 TENGINE_API int tengine_graph_get_execution_output(graph_t graph, int index,
                                                    struct tengine_execution_tensor* out_tensor);
 
-// A part of the graph that one device runs, or of a body, after those of the graph.
+// A part of the graph, or of a body, that one device runs. Parts of bodies follow those of the
+// graph.
 struct tengine_subgraph
 {
     const char* device;
@@ -235,24 +237,24 @@ struct tengine_subgraph
     int64_t bytes_out;
     double predicted_ms;  // sum over its nodes
     double measured_ms;   // the last run; -1: none yet
-    int64_t redo_number;  // runs that failed on its device or were kept from it after a failure,
+    int64_t redo_number;  // runs that failed on its device or were not made on it after a failure,
                           // and were done by the CPU instead
 };
 
-// Fails as the getters of execution nodes do.
+// Fails as the getters of execution nodes.
 TENGINE_API int tengine_graph_get_subgraph(graph_t graph, int index,
                                            struct tengine_subgraph* out_subgraph);
 
-// The group of a part, 0 when it has none: parts of one device have different groups where the
-// device, or the user with tengine_graph_set_affinity, keeps their nodes apart. Fails as the above.
+// The group of a part, 0 when it has none: parts of one device have different groups if the device,
+// or the user with tengine_graph_set_affinity, separates their nodes. Fails as the functions above.
 TENGINE_API int tengine_graph_get_subgraph_group(graph_t graph, int index, int* out_group);
 
-// Where what a device runs a part with comes from.
+// The source of a compiled part.
 #define TENGINE_PART_COMPILED 0    // prerun_graph had the device compile it
 #define TENGINE_PART_FROM_MODEL 1  // loaded, from the model's file
 #define TENGINE_PART_FROM_CACHE 2  // loaded, from the folder of the option cache.dir
 
-// TENGINE_PART_*. Fails as the above.
+// TENGINE_PART_*. Fails as the functions above.
 TENGINE_API int tengine_graph_get_subgraph_origin(graph_t graph, int index, int* out_origin);
 
 // A counter of a device in the last run of its part. "time" in "ms" is the time of a simulated
@@ -266,16 +268,17 @@ struct tengine_counter
 };
 
 // Fills the first `capacity` of the part's counters and returns how many it has: 0 for a device
-// that counts nothing, and before the first run. Fails as the above, and with the codes of the
-// device.
+// that counts nothing, and before the first run. Fails as the functions above, and with the codes
+// of the device.
 TENGINE_API int tengine_graph_get_counters(graph_t graph, int subgraph,
                                            struct tengine_counter* counters, int capacity);
 
-// Threads that the CPU runs the graph with: as given to prerun_graph_multithread, or one for each
-// core it may use when that was 0 or more than these. Fails as the above.
+// The number of threads with which the CPU runs the graph: the number given to
+// prerun_graph_multithread, or the number of cores that it may use if that is less or 0 was given.
+// Fails as the functions above.
 TENGINE_API int tengine_graph_get_thread_number(graph_t graph);
 
-// Name of the scheduler that runs the parts ("sync"). Fails as the above.
+// The name of the scheduler that runs the parts ("sync"). Fails as the functions above.
 TENGINE_API const char* tengine_graph_get_scheduler(graph_t graph);
 
 // ---- Memory ----
@@ -285,12 +288,12 @@ TENGINE_API const char* tengine_graph_get_scheduler(graph_t graph);
 // what belongs to threads or to the process.
 struct tengine_graph_memory
 {
-    // Constants of the model and what devices have compiled of it, prepared or not.
+    // Constants of the model and compiled parts, prepared or not.
     int64_t mapped_bytes;    // in mapped files: pages of the system's file cache, which come into
                              // memory when they are read and may be dropped again; also the zeroes
                              // of a tmfile without values, pages that were never written
     int64_t owned_bytes;     // in memory of the library
-    int64_t borrowed_bytes;  // in memory of the program, which gave the model or the buffers there
+    int64_t borrowed_bytes;  // in memory of the program: the model or buffers that it lends
 
     int64_t value_bytes;  // inputs that set_tensor_data copied, and results of the last run whose
                           // shapes depended on data
@@ -303,7 +306,7 @@ struct tengine_graph_memory
     int64_t total_bytes;  // memory of the process: all of these but mapped and borrowed
 
     int device_number;   // devices of the graph's context, those of its parts included
-    int unknown_number;  // parts whose device does not tell what it holds, besides its arena
+    int unknown_number;  // parts whose device reports no memory besides its arena
 };
 
 // The graph's memory now. Fails with TENGINE_ESTATE (running), TENGINE_EINVAL (NULL, a size of 0),
@@ -317,7 +320,7 @@ struct tengine_device_memory
     const char* device;
     int subgraph_number;     // parts that it runs; 0 unless the graph is prepared, as all below
     int unknown_number;      // of these, parts whose memory is unknown and not in `compiled_bytes`
-    int64_t compiled_bytes;  // packed weights, programs, and the like
+    int64_t compiled_bytes;  // packed weights, programs, and similar data
     int64_t arena_bytes;     // tensors inside its parts, and scratch
     int64_t tensor_bytes;    // tensors of its parts that have memory of their own: copies of
                              // constants and boundary tensors of a watched part

@@ -2,14 +2,14 @@
 // The intermediate representation that devices and serializers see: tensor, node, graph, subgraph.
 // Names follow Tengine Lite; widths are enlarged. The contract of a device is in device.h.
 //
-// Members are part of the device ABI (docs/compatibility.md): they keep their place, and there will
-// be no new ones, since a structure is made by the core and read by devices that may be newer.
+// Members are part of the device ABI (docs/compatibility.md): they keep their offsets, and no new
+// ones are added, since the core makes the structures and devices read them that may be newer.
 // Later additions are functions. `core` points to the core's own data.
 //
-// Two graphs live side by side. The source graph is what the file (or the user) says and is never
-// rewritten. prerun makes an execution graph from it, which speaks ONNX only: its nodes are
+// There are two graphs. The source graph is the model of the file (or the program) and is never
+// rewritten. prerun makes an execution graph from it, with ONNX's operators only: its nodes are
 // operators of the newest opset, its constants are tensors of type TENSOR_TYPE_CONST, and it has
-// neither InputOp nor Const nodes. Devices only ever meet execution graphs.
+// neither InputOp nor Const nodes. Devices see execution graphs only.
 //
 // Thread rule: a graph and all it owns belong to one thread at a time; different graphs are
 // independent of each other.
@@ -47,7 +47,7 @@ typedef struct tensor
     uint8_t tensor_type;          // TENSOR_TYPE_*
     uint8_t data_type;            // TENGINE_DT_*; in a source graph also TENGINE_DT_UNKNOWN
     uint8_t dim_num;              // rank; 0 with shape_set is a scalar
-    uint8_t shape_set;            // 0: nothing is known of the shape, not even the rank
+    uint8_t shape_set;            // 0: not even the rank is known
     uint8_t elem_size;            // bytes of one element; 1 where several share a byte
     uint8_t free_host_mem;        // the tensor owns `data` and frees it with free_memory()
     uint8_t internal_allocated;   // `data` belongs to a memory plan or to a device
@@ -121,17 +121,17 @@ typedef struct subgraph
     int32_t output_num;
     int32_t node_num;
     uint8_t status;               // GRAPH_STAT_*
-    int32_t* node_list;           // in an order that can be executed
+    int32_t* node_list;           // in topological order
     int32_t* input_tensor_list;   // read here, written elsewhere; no constants
     int32_t* output_tensor_list;  // written here, read elsewhere or an output of the graph
     struct graph* graph;
     struct device* device;
-    void* device_graph;  // what the device made of it in pre_run
+    void* device_graph;  // the device's result of pre_run
     size_t plan_bytes;   // memory pre_run planned inside the part, for reports
     struct ir_subgraph_core* core;
 } ir_subgraph_t;
 
-// How the user asked this graph to be run; devices may read it in pre_run.
+// The user's settings for the runs of this graph; devices may read them in pre_run.
 typedef struct run_options
 {
     int num_thread;     // > 0
@@ -159,8 +159,8 @@ typedef struct graph
     struct node** node_list;  // execution graph: topological order
     int32_t* input_nodes;     // source graph: the InputOp nodes
     int32_t* output_nodes;    // source graph: producers of the outputs
-    int32_t* input_tensors;   // what the user feeds, in the file's order
-    int32_t* output_tensors;  // what the user reads, in the file's order
+    int32_t* input_tensors;   // tensors that the user feeds, in the file's order
+    int32_t* output_tensors;  // tensors that the user reads, in the file's order
     int32_t tensor_num;
     int32_t node_num;
     int32_t input_num;
@@ -172,7 +172,7 @@ typedef struct graph
     int8_t model_format;
     uint8_t status;         // GRAPH_STAT_*
     char* name;             // never NULL
-    struct device* device;  // what set_graph_device() asked for, or NULL
+    struct device* device;  // the device of set_graph_device(), or NULL
     void* device_privacy;   // never read; kept so that devices of Tengine Lite compile
     struct attribute* attribute;
     struct vector* subgraph_list;         // of struct subgraph*
@@ -196,7 +196,7 @@ TENGINE_API int set_ir_graph_output_node(struct graph* graph, const int32_t outp
 TENGINE_API int set_ir_graph_input_tensor(struct graph* graph, const int32_t tensors[], int number);
 TENGINE_API int set_ir_graph_output_tensor(struct graph* graph, const int32_t tensors[],
                                            int number);
-// NULL when the index is out of range (-1 included, so absent optional inputs read as NULL).
+// NULL when the index is out of range; -1 is, so absent optional inputs are NULL.
 TENGINE_API struct tensor* get_ir_graph_tensor(const struct graph* graph, int index);
 TENGINE_API struct node* get_ir_graph_node(const struct graph* graph, int index);
 TENGINE_API struct subgraph* get_ir_graph_subgraph(const struct graph* graph, int index);
@@ -222,8 +222,8 @@ TENGINE_API struct tensor* get_ir_node_output(const struct node* node, int index
 // Operator name ("Conv") and domain ("" is ONNX).
 TENGINE_API const char* get_ir_node_op(const struct node* node);
 TENGINE_API const char* get_ir_node_domain(const struct node* node);
-// Parameters by their ONNX name. The default given is returned when the operator has no such
-// parameter of this kind; lists then have *out_num 0. Pointers live as long as the node.
+// Parameters by their ONNX name. The given default is returned when the operator has no parameter
+// of this name and kind; for lists *out_num is then 0. Pointers live as long as the node.
 TENGINE_API int64_t get_ir_node_int(const struct node* node, const char* name, int64_t otherwise);
 TENGINE_API float get_ir_node_float(const struct node* node, const char* name, float otherwise);
 TENGINE_API const char* get_ir_node_text(const struct node* node, const char* name,
@@ -250,8 +250,8 @@ TENGINE_API int set_ir_tensor_shape(struct tensor* ir_tensor, const int dims[], 
 // allows.
 TENGINE_API int set_ir_tensor_data_type(struct tensor* ir_tensor, int data_type);
 // Names of the first `number` dimensions, "" for none (ONNX's dim_param, "batch"). They are copied,
-// replace older ones, and stay when the shape changes; with them the shape that the tensor has now
-// is kept, as the one that the model declares.
+// replace older ones, and stay when the shape changes; the tensor's present shape is stored with
+// them as the shape that the model declares.
 TENGINE_API int set_ir_tensor_dim_names(struct tensor* ir_tensor, const char* const names[],
                                         int number);
 // "" when the dimension has no name. Lives as long as the tensor, or until the next set.
@@ -270,8 +270,8 @@ TENGINE_API int get_ir_tensor_quantization_parameter(const struct tensor* ir_ten
                                                      int* zero_point, int number);
 TENGINE_API int set_ir_tensor_consumer(struct tensor* ir_tensor, int index);
 
-// About a TENGINE_DT_*: bytes of one element, 1 for those of 4 and 2 bits, which share bytes
-// (defines.h); bits of one element; and its name ("fp32"). 0 for an unknown type.
+// Properties of a TENGINE_DT_*: bytes of one element, 1 for elements of 4 and 2 bits, which share
+// bytes (defines.h); bits of one element; and its name ("fp32"). 0 for an unknown type.
 TENGINE_API int get_data_type_size(int data_type);
 TENGINE_API int get_data_type_bits(int data_type);
 TENGINE_API const char* get_data_type_name(int data_type);

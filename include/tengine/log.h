@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing to the log, for the library and for devices. Programs choose level and sink with
-// set_log_level(), set_log_output() and tengine_log_set_sink() of c_api.h.
+// The log, for the library and for devices. Programs choose level and sink with set_log_level(),
+// set_log_output() and tengine_log_set_sink() of c_api.h.
 #pragma once
 
 #include "tengine/export.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An arena: a block of memory of the program, in which the library allocates. c_api.h includes
-// this, and its rules for results and errors hold here. docs/arena.md says how to size one, and
-// what the C library, the C++ runtime and other libraries still take from the heap.
+// this, and its rules for results and errors hold here. docs/arena.md explains its size, and lists
+// the memory that the C library, the C++ runtime and other libraries still take from the heap.
 #pragma once
 
 #include <stddef.h>
@@ -10,18 +10,18 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// Makes the library take all its memory from the `size` bytes at `memory`, which stay the caller's;
-// NULL and 0: from the C heap, as after start. Must be called before init_tengine, and holds until
-// the next call: the bytes must stay valid until then. tengine_arena_set(NULL, 0) after
-// release_tengine gives them back; it fails, and they are still in use, where release_tengine had
-// to leave the library initialised (a device that hangs, a graph that a run still holds). If the
-// arena is too small, functions fail with TENGINE_ENOMEM and a message with the bytes requested
-// and left; nothing is lost, and the library stays usable. Fails with TENGINE_EINVAL (one of the
-// two is 0, or fewer than 256 bytes) and TENGINE_ESTATE (between init_tengine and release_tengine,
-// or a part of the present arena is still in use). No other thread may use the library meanwhile.
+// Makes the library allocate all its memory in the `size` bytes at `memory`, which stay the
+// caller's; NULL and 0: in the C heap, as after start. Must be called before init_tengine, and is
+// in force until the next call: the bytes must stay valid until then. tengine_arena_set(NULL, 0)
+// after release_tengine returns them; it fails, and they are still in use, if release_tengine left
+// the library initialised (a device that hangs, a graph that a run still holds). If the arena is
+// too small, functions fail with TENGINE_ENOMEM and a message with the bytes that are requested and
+// free; the library stays usable. Fails with TENGINE_EINVAL (one of the two is 0, or fewer than 256
+// bytes) and TENGINE_ESTATE (between init_tengine and release_tengine, or a part of the present
+// arena is still in use). No other thread may use the library meanwhile.
 TENGINE_API int tengine_arena_set(void* memory, size_t size);
 
-// Bytes of the arena in use now, and their peak since tengine_arena_set, including the header of
+// The bytes of the arena in use, and their peak since tengine_arena_set, including the header of
 // each block. Without an arena both are 0. Either pointer may be NULL. An arena of the peak's size
 // may be slightly too small, because free memory may be fragmented. Any thread, at any time. Never
 // fails.

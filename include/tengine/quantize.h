@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantising a float model. The program calibrates: it runs the model on samples and finds the
-// range of each tensor's values. The library knows what it computes in int8, and inserts the pairs
-// of QuantizeLinear and DequantizeLinear. `tengine quantize` uses this. The rules of c_api.h for
-// results, errors, ownership and threads hold here.
+// Quantisation of a float model. The program calibrates: it runs the model on samples and finds the
+// range of each tensor's values. The library selects the nodes that it computes in int8, and
+// inserts the pairs of QuantizeLinear and DequantizeLinear. `tengine quantize` uses this. The rules
+// of c_api.h for results, errors, ownership and threads hold here.
 #pragma once
 
 #include "tengine/c_api.h"
@@ -10,7 +10,7 @@
 TENGINE_EXTERN_C_BEGIN
 
 // Nodes that are quantised as one, with no pairs between: an operator with its bias and its Relu or
-// Clip, or a function of one tensor that takes several nodes.
+// Clip, or a function of one tensor that consists of several nodes.
 struct tengine_quantized_layer
 {
     const char* const* nodes;      // names, in the order of the graph
@@ -32,13 +32,13 @@ struct tengine_quantized_tensor
 // A value of tengine_quantization.per_channel.
 #define TENGINE_PER_TENSOR (-1)
 
-// The nodes to quantise, and how. Unused members are 0 or NULL. tengine_graph_quantize calls the
-// functions before it returns, on its thread, with `user`. Their arguments are valid until they
+// The nodes to quantise, and the method. Unused members are 0 or NULL. tengine_graph_quantize calls
+// the functions before it returns, on its thread, with `user`. Their arguments are valid until they
 // return. They must not use the graph.
 struct tengine_quantization
 {
-    // 0 or 1: a weight has a scale for each output channel, so that one with large values does not
-    // take the steps of the others. TENGINE_PER_TENSOR: one scale, for devices that need it.
+    // 0 or 1: a weight has a scale for each output channel, so that a channel with large values
+    // does not coarsen the others. TENGINE_PER_TENSOR: one scale, for devices that need it.
     int per_channel;
     int unsigned_activations;  // 1: activations are uint8, otherwise int8; weights are int8
     // Nodes that stay in float: names in which * stands for any characters and ? for one, or
@@ -47,8 +47,8 @@ struct tengine_quantization
     int keep_float_number;
     void* user;
     // Required, unless `dynamic` is set. Gives the range of the values of a tensor that is computed
-    // or fed. Returns 1, or 0 without a range, as for tensors that are not fp32: every layer that
-    // reads or writes the tensor then stays in float. Called once for a tensor, never for a
+    // or fed. Returns 1, or 0 if there is no range, as for tensors that are not fp32: every layer
+    // that reads or writes the tensor then stays in float. Called once for a tensor, never for a
     // constant.
     int (*get_range)(void* user, const char* tensor, double* low, double* high);
     // Returns 1 to quantise a layer, 0 to leave it in float. Layers come in the order of the graph.
@@ -58,10 +58,10 @@ struct tengine_quantization
     void (*take_tensor)(void* user, const struct tengine_quantized_tensor* tensor);
     // Gets each node that `keep_float` matches.
     void (*take_kept)(void* user, const char* node);
-    // 1: without ranges. The factor of a constant matrix in MatMul or Gemm becomes uint8 in
-    // each run, by the range that it has then: DynamicQuantizeLinear, MatMulInteger, Cast, Mul and
-    // Add in its place, as ONNX Runtime's quantize_dynamic writes them; weights are int8 with a
-    // scale for each column. get_range and take_tensor are then NULL, per_channel and
+    // 1: no ranges are needed. The left operand of MatMul or Gemm by a constant matrix is quantised
+    // to uint8 in each run, by its range in that run: DynamicQuantizeLinear, MatMulInteger, Cast,
+    // Mul and Add replace the product, as ONNX Runtime's quantize_dynamic writes them; weights are
+    // int8 with a scale for each column. get_range and take_tensor are then NULL, per_channel and
     // unsigned_activations 0.
     int dynamic;
 };
@@ -73,16 +73,16 @@ struct tengine_quantization
 //
 // `graph` should be in float. Pairs that it already has stay.
 //
-// Batch normalisation after a convolution becomes part of its weights, also where the convolution
-// stays in float. Activations: one scale and zero point a tensor, scale = (high - low) / 255 with 0
-// inside the range; tensors between which values only move share the smallest range that holds
-// theirs. Weights: -127 to 127 without zero point. Biases: int32, in units of the input's scale
-// times the weight's. docs/quantize.md lists the operators that are quantised. If no tensor has a
-// range, or no layer is chosen, the new graph is the float model with the batch normalisation
-// merged, which is what a program calibrates.
+// Batch normalisation after a convolution is merged into its weights, also if the convolution stays
+// in float. Activations: one scale and zero point a tensor, scale = (high - low) / 255 with 0
+// inside the range; tensors that are connected by nodes that only move values share the smallest
+// range that contains theirs. Weights: -127 to 127 without zero point. Biases: int32, in units of
+// the input's scale times the weight's. docs/quantize.md lists the operators that are quantised. If
+// no tensor has a range, or no layer is chosen, the new graph is the float model with the batch
+// normalisation merged, the model that a program calibrates.
 //
 // With `dynamic` the new graph has no pairs, and runs with integer products in any mode. Only
-// products by a constant matrix are quantised, of a Gemm without alpha, beta and transA.
+// products by a constant matrix are quantised, and a Gemm only without alpha, beta and transA.
 //
 // A graph of ONNX's operators keeps its opset, and may have inputs without complete shape.
 // Operators of Tengine become ONNX's of the newest opset, for which shapes must be complete.
@@ -97,21 +97,21 @@ struct tengine_quantization
 // (an operator of Tengine without an ONNX equivalent).
 TENGINE_API graph_t tengine_graph_quantize(graph_t graph, const struct tengine_quantization* how);
 
-// Which of several quantisations devices take most of, and why not the first.
+// The choice among several quantisations: the one with most work on devices.
 struct tengine_quantization_choice
 {
-    int index;                 // of the chosen one
+    int index;                 // of the chosen quantisation
     int64_t mac_number;        // multiply-accumulates of a run that the devices then take
-    int64_t first_mac_number;  // and of the first one
-    char refusal[512];         // what one of them says of a node of the first; "" if it is chosen
+    int64_t first_mac_number;  // and of the first quantisation
+    char refusal[512];         // the reason of a refusal with the first one; "" if it is chosen
 };
 
 // Places the graph on the devices of its context in TENGINE_MODE_INT8, once for each of the
 // `number` quantisations at `how`, such as per channel and per tensor, and chooses the first of
 // those with which devices other than the default one take the most multiply-accumulates. Nothing
-// is compiled, and `graph` is not changed. The context's option split.prune says whether a device
-// gets what is not worth the way there. Functions of `how` are called as by tengine_graph_quantize.
-// `size` is sizeof *out_choice, see inspect.h.
+// is compiled, and `graph` is not changed. The context's option split.prune decides whether devices
+// get parts that do not pay. The functions of `how` are called as by tengine_graph_quantize. `size`
+// is sizeof *out_choice, see inspect.h.
 //
 // The shapes of the inputs must be complete. Thread rule: as tengine_graph_quantize. Returns 0, or
 // -1 as tengine_graph_quantize and tengine_graph_place fail, and with TENGINE_EINVAL (NULL, a

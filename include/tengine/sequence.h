@@ -10,32 +10,32 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// A tensor in a sequence, or the one of an optional value.
+// A tensor in a sequence or in an optional value.
 struct tengine_element
 {
     int data_type;   // TENGINE_DT_* of a tensor
     int dim_number;  // of dims, 0: a scalar
     int dims[MAX_SHAPE_DIM_NUM];
-    const void* data;  // dense, row-major, packed as in a tensor; may be NULL where there are no
-                       // elements; of strings pointers to them, as tengine/string.h has them
+    const void* data;  // dense, row-major, packed as in a tensor; may be NULL if there are no
+                       // elements; strings: pointers to them, as in tengine/string.h
 };
 
-// Gives an input its elements, which are copied; `number` -1: an optional value that is not there.
-// A change of what they need together is one of the input's shape: prerun_graph comes after it.
-// Fails with TENGINE_EDTYPE (a tensor of another kind, an element of another type),
-// TENGINE_EINVAL (not an input, NULL, a dimension below 0, -1 of a sequence, another
-// number than 1 of an optional tensor), TENGINE_ERANGE (more dimensions than MAX_SHAPE_DIM_NUM, or
-// more than 2 GiB), TENGINE_ESTATE (running), TENGINE_ENOMEM.
+// Sets the elements of an input, which are copied; `number` -1: an absent optional value. A change
+// of their total size is a change of the input's shape, which needs prerun_graph. Fails with
+// TENGINE_EDTYPE (a tensor of another kind, an element of another type), TENGINE_EINVAL (not an
+// input, NULL, a dimension below 0, -1 of a sequence, another number than 1 of an optional tensor),
+// TENGINE_ERANGE (more dimensions than MAX_SHAPE_DIM_NUM, or more than 2 GiB), TENGINE_ESTATE
+// (running), TENGINE_ENOMEM.
 TENGINE_API int tengine_sequence_set(tensor_t tensor, const struct tengine_element* elements,
                                      int number);
 
-// The number of elements; 0 also of an optional value that is not there, of which the second
-// returns 1, else 0. Fail with TENGINE_EDTYPE, and TENGINE_ESTATE when the tensor has no data yet.
+// The number of elements, 0 for an absent optional value; and 1 for an absent optional value, else
+// 0. Fail with TENGINE_EDTYPE, and TENGINE_ESTATE when the tensor has no data yet.
 TENGINE_API int tengine_sequence_get_number(tensor_t tensor);
 TENGINE_API int tengine_sequence_is_absent(tensor_t tensor);
 
-// One of them; its data belongs to the tensor and lasts as long as that of any result. Fails as
-// the above, and with TENGINE_ERANGE and TENGINE_EINVAL (NULL).
+// An element; its data belongs to the tensor and lives as long as the data of any result. Fails as
+// the functions above, and with TENGINE_ERANGE and TENGINE_EINVAL (NULL).
 TENGINE_API int tengine_sequence_get(tensor_t tensor, int index,
                                      struct tengine_element* out_element);
 

@@ -9,18 +9,17 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// Gives an input or a constant its strings, row-major, which are copied; `number` is that of the
-// tensor's elements, which its shape decides. For an input it may be called as set_tensor_data may.
-// Fails with TENGINE_EDTYPE (the tensor has other elements), TENGINE_EINVAL (neither an input nor a
-// constant, a shape that is not known yet, another number, NULL, not UTF-8), TENGINE_ERANGE (a
-// string of more than 1 GiB), TENGINE_ESTATE (running), TENGINE_ENOMEM, TENGINE_ENOTSUP (a minimal
-// build).
+// Sets the strings of an input or a constant, row-major, which are copied; `number` is the number
+// of the tensor's elements. For an input it may be called when set_tensor_data may. Fails with
+// TENGINE_EDTYPE (the tensor has other elements), TENGINE_EINVAL (neither an input nor a constant,
+// a shape that is not known yet, another number, NULL, not UTF-8), TENGINE_ERANGE (a string of more
+// than 1 GiB), TENGINE_ESTATE (running), TENGINE_ENOMEM, TENGINE_ENOTSUP (a minimal build).
 TENGINE_API int tengine_string_set(tensor_t tensor, const char* const strings[], int number);
 
 // Element `index`, row-major. The string belongs to the graph: that of a constant lasts as long as
 // the graph, any other until the next run of the graph begins. NULL on failure: TENGINE_EDTYPE,
-// TENGINE_ERANGE (the index), TENGINE_ESTATE (it has no strings yet, or those it had are gone with
-// the run that made them).
+// TENGINE_ERANGE (the index), TENGINE_ESTATE (it has no strings yet, or the strings of an earlier
+// run have been freed).
 TENGINE_API const char* tengine_string_get(tensor_t tensor, int index);
 
 TENGINE_EXTERN_C_END

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The container of the device contract: an array that grows, of elements copied by value.
+// The container of the device contract: a growing array of elements that are copied by value.
 // device.h passes lists of operators, precisions, tensors and nodes in it.
 #pragma once
 
@@ -7,23 +7,23 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// Read the fields if you like; change a vector only through the functions below.
+// Members may be read; only the functions below may change a vector.
 // One thread at a time may change a vector; many threads may read a vector that does not change.
 typedef struct vector
 {
     int elem_size;   // bytes of an element
     int elem_num;    // elements in use
     int entry_size;  // bytes from one element to the next: always elem_size, `mem` is a plain array
-    int space_num;   // elements there is room for
+    int space_num;   // capacity in elements
     int ahead_num;   // least number of elements to grow by
-    void* real_mem;  // what was allocated
+    void* real_mem;  // the allocated memory
     void* mem;       // the first element, 64-byte aligned
 
-    void (*free_func)(void*);  // (optional) gets the address of an element that goes away
+    void (*free_func)(void*);  // (optional) gets the address of an element that is removed
 } vector_t;
 
-// An empty vector; NULL when elem_size < 1 or memory is short. `free_func` may be NULL; it runs for
-// every element that release, remove or a shrinking resize takes away, not for one that
+// An empty vector; NULL when elem_size < 1 or when out of memory. `free_func` may be NULL; it is
+// called for every element that release, remove or a shrinking resize removes, not for one that
 // set_vector_data() overwrites, and must not touch the vector. Release with release_vector().
 TENGINE_API vector_t* create_vector(int elem_size, void (*free_func)(void*));
 
@@ -34,12 +34,12 @@ TENGINE_API void release_vector(vector_t* v);
 TENGINE_API int get_vector_num(const vector_t* v);
 
 // Makes the vector hold exactly `new_size` elements: drops the last ones or appends elements whose
-// bytes are all zero (a free_func must accept these). 0, or -1 (v NULL, new_size < 0, no memory)
-// and the vector is as before.
+// bytes are all zero (a free_func must accept these). 0, or -1 (v NULL, new_size < 0, out of
+// memory); the vector is then as before.
 TENGINE_API int resize_vector(vector_t* v, int new_size);
 
 // Appends a copy of the element at `data`, which may be an element of `v` itself.
-// 0, or -1 (v or data NULL, no memory) and the vector is as before.
+// 0, or -1 (v or data NULL, out of memory); the vector is then as before.
 TENGINE_API int push_vector_data(vector_t* v, const void* data);
 
 // Overwrites an element that exists. 0, or -1 (v or data NULL, index out of range).

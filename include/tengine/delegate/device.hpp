@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A delegate as a device of Tengine: what it replaces are groups of nodes, and each becomes a part
-// that one of its kernels computes. Part of tengine/delegate.hpp.
+// A delegate as a device of Tengine: each group of nodes that it replaces becomes a part that one
+// of its kernels computes. Part of tengine/delegate.hpp.
 #pragma once
 
 #include <exception>
@@ -45,8 +45,8 @@ struct Plan
     std::string failure;                            // of Build; "" if it succeeded
 };
 
-// A part as the device made it: a kernel with its tensors, each of which is bound to one of the
-// part's while the kernel is called.
+// A part of the device: a kernel with its tensors, each of which is bound to a tensor of the part
+// while the kernel is called.
 class Part
 {
   public:
@@ -55,8 +55,7 @@ class Part
     {
     }
 
-    // The part's tensors are found by their names, and in a part that is like the first by their
-    // places in it.
+    // The part's tensors are found by their names, and in an equal part by their places in it.
     void Enter(const struct graph& graph)
     {
         const std::vector<const struct tensor*> present = ListTensors(graph);
@@ -105,7 +104,7 @@ class Part
         const std::vector<std::shared_ptr<GraphTensor>>& tensors;
     };
 
-    // Those of the nodes in their order, each once.
+    // The tensors of the nodes in their order, each once.
     static std::vector<const struct tensor*> ListTensors(const struct graph& graph)
     {
         std::vector<const struct tensor*> list;
@@ -142,7 +141,7 @@ class Part
 
 // Registers a delegate as a device of its name, which contexts list as any other
 // (add_context_device), as long as this object lives. Registries may not change while graphs run on
-// other threads, and no context may list the device any more when it goes.
+// other threads, and no context may list the device when the object is destroyed.
 class DelegateDevice
 {
   public:
@@ -154,7 +153,8 @@ class DelegateDevice
         if (registered_) unregister_device(&device_);
     }
 
-    // Once. Calls Init. Fails with what that returns, and with kLiteError when Tengine refuses.
+    // Registers the device, once. Calls Init. Fails as Init, and with kLiteError when Tengine
+    // refuses.
     Status Register()
     {
         if (!delegate_) return {kLiteNullptr, "the delegate is nullptr"};
@@ -258,7 +258,7 @@ class DelegateDevice
         return 0;
     }
 
-    // By their ids. Without a list all: Build chooses among the nodes.
+    // Ids of operators. Without a list all are taken: Build chooses among the nodes.
     void ListOperators()
     {
         operators_.clear();
@@ -294,7 +294,7 @@ class DelegateDevice
             nodes.push_back(detail::Identify(*graph.node_list[i]));
         std::shared_ptr<Plan> plan = FindPlan(graph.attribute->context, nodes);
         if (plan) {
-            // A kernel that no part took was not made for what comes now.
+            // A kernel that no part has taken belongs to an earlier preparation.
             for (detail::Replacement& group : plan->groups)
                 group.kernel.reset();
         } else {
@@ -312,7 +312,7 @@ class DelegateDevice
         return status;
     }
 
-    // That of the same model, prepared with other shapes; and those that nothing uses any more go.
+    // The plan of the same model, prepared with other shapes; plans without users are removed.
     std::shared_ptr<Plan> FindPlan(const void* context, const std::vector<std::string>& nodes)
     {
         std::shared_ptr<Plan> result;
@@ -347,7 +347,7 @@ class DelegateDevice
         model.Unbind();
     }
 
-    // Why it failed; "" if it did not.
+    // The reason of the failure; "" if there was none.
     std::string Build(DelegateModel& model)
     {
         Status status;
@@ -454,7 +454,7 @@ class DelegateDevice
     std::shared_ptr<Delegate> delegate_;
     std::string name_;
     Status init_;
-    std::vector<int> operators_;  // that it may take, by their ids
+    std::vector<int> operators_;  // ids of the operators that it may take
     bool registered_ = false;
     std::mutex kernel_mutex_;  // entries of kernels
     std::mutex build_mutex_;   // Build, and the plans

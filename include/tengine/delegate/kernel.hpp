@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The classes of a delegate: Delegate, the DelegateModel it looks at, and the Kernel it puts in
-// the place of nodes. Part of tengine/delegate.hpp.
+// The classes of a delegate: Delegate, the DelegateModel that it examines, and the Kernel that
+// replaces nodes. Part of tengine/delegate.hpp.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,8 @@ namespace tengine::delegate {
 
 class Delegate;
 
-// A device that a Context always lists: the CPU, which computes what no delegate has taken.
+// A device that a Context always lists: the CPU, which computes the nodes that no delegate has
+// taken.
 class CPUDeviceInfo
 {
   public:
@@ -31,7 +32,7 @@ class CPUDeviceInfo
     bool fp16_ = false;
 };
 
-// How a Model is run.
+// The settings of a Model's runs.
 class Context
 {
   public:
@@ -40,8 +41,8 @@ class Context
     int32_t GetThreadNum() const { return thread_num_; }
     // May stay empty: the CPU is always there.
     std::vector<std::shared_ptr<CPUDeviceInfo>>& MutableDeviceInfo() { return device_info_; }
-    // Appends a delegate. Those that were set first choose first. nullptr takes all of them away:
-    // Tengine's own inference.
+    // Appends a delegate. Delegates choose in the order in which they were set. nullptr removes all
+    // of them: Tengine computes all nodes.
     void SetDelegate(std::shared_ptr<Delegate> delegate)
     {
         if (delegate)
@@ -87,25 +88,24 @@ class Kernel
     Kernel& operator=(const Kernel&) = delete;
     virtual ~Kernel() = default;
 
-    // Each returns 0, or a failure. After one of Prepare and ReSize the nodes are computed by other
-    // devices, and reports say so; after one of Execute too, from then on until the model is
-    // prepared again.
-    // Once, before the first Execute; shapes are known, and constants have data, whose addresses
-    // hold until the model is resized.
+    // Each returns 0, or a failure. After a failure of Prepare, ReSize or Execute other devices
+    // compute the nodes until the model is prepared again, and reports show it. Prepare is called
+    // once, before the first Execute; shapes are known, and constants have data, whose addresses
+    // are valid until the model is resized.
     virtual int Prepare() = 0;
-    // Reads the data of inputs() and writes those of outputs(). Their addresses may be others in
+    // Reads the data of inputs() and writes the data of outputs(). Their addresses may differ in
     // every run.
     virtual int Execute() = 0;
     // Instead of Prepare when the model has been prepared again and nothing but shapes has changed.
     virtual int ReSize() = 0;
 
-    // DelegateModel::Replace asks for the tensors. Tengine sets none, and does not see those that
-    // are set afterwards. A kernel that keeps them elsewhere overrides these.
+    // DelegateModel::Replace reads the tensors. Tengine sets none, and does not see tensors that
+    // are set afterwards. A kernel that stores them elsewhere overrides these.
     virtual const std::vector<MSTensor>& inputs() { return inputs_; }
     virtual const std::vector<MSTensor>& outputs() { return outputs_; }
     virtual void set_inputs(const std::vector<MSTensor>& inputs) { inputs_ = inputs; }
     virtual void set_outputs(const std::vector<MSTensor>& outputs) { outputs_ = outputs; }
-    // One of those that there are. Throw std::out_of_range for another index.
+    // Throw std::out_of_range for an index that does not exist.
     virtual void set_input(MSTensor tensor, int index)
     {
         At(inputs_, index, "input") = std::move(tensor);
@@ -114,7 +114,7 @@ class Kernel
     {
         At(outputs_, index, "output") = std::move(tensor);
     }
-    // By which messages name it.
+    // The name for messages.
     virtual std::string name() const { return name_; }
     void set_name(const std::string& name) { name_ = name; }
     virtual schema::PrimitiveType type() const { return type_; }
@@ -154,8 +154,8 @@ enum SchemaVersion : int
 
 namespace detail {
 
-// By which a node is known in all graphs that are made of one model: its name and its operator's,
-// and those of what it reads and writes.
+// The identity of a node in all graphs that are made of one model: its name, its operator's name,
+// and the names of the tensors that it reads and writes.
 inline std::string Identify(const struct node& node)
 {
     std::string key = node.name;
@@ -198,9 +198,9 @@ struct Replacement
 
 }  // namespace detail
 
-// A model as its nodes in an order in which they can be executed, an entry each. The things it
-// hands out are valid during Delegate::Build; copies of tensors stay valid as long as a kernel that
-// has nodes which read or write them.
+// A model as its nodes in topological order, an entry each. Its pointers are valid during
+// Delegate::Build; copies of tensors stay valid as long as a kernel that has nodes which read or
+// write them.
 class DelegateModel
 {
   public:
@@ -221,15 +221,15 @@ class DelegateModel
 
     KernelIter BeginKernelIterator() { return list_.begin(); }
     KernelIter EndKernelIterator() { return list_.end(); }
-    // The operator of an entry; nullptr when it is not one of the model's nodes.
+    // The operator of an entry; nullptr when the entry is not one of the model's nodes.
     const schema::Primitive* GetPrimitive(const kernel::Kernel* entry) const
     {
         return entry ? entry->primitive() : nullptr;
     }
 
-    // The tensors that a kernel in the place of [from, end) reads and writes: tensors that none of
+    // The tensors that a kernel for the entries [from, end) reads and writes: tensors that none of
     // them writes, without constants; and those that others read or that leave the model. Each
-    // once. Iterators that are not the model's are an error as in Replace.
+    // once. Iterators of another model are an error as in Replace.
     std::vector<MSTensor> InputsOf(KernelIter from, KernelIter end)
     {
         std::vector<MSTensor> result;
@@ -255,13 +255,13 @@ class DelegateModel
         return result;
     }
 
-    // Puts `kernel` in the place of the entries [from, end), of which there may be one, some or
-    // all, and which may be replacements themselves. It becomes the model's, and Tengine deletes it
-    // when the model is no longer prepared. It reads none but tensors that are there before the
-    // entries, constants included, and writes all that others read or that leave the model.
-    // Returns the iterator after the new entry; all others become invalid. A call that breaks one
-    // of these rules deletes `kernel`, changes nothing, returns the begin iterator, and makes Build
-    // a failure; status() says why.
+    // Replaces the entries [from, end), one, several or all, by `kernel`; they may be replacements
+    // themselves. The model owns it from then on, and Tengine deletes it when the preparation
+    // of the model ends. It reads only tensors that exist before the entries, constants included,
+    // and writes all tensors that others read or that leave the model. Returns the iterator after
+    // the new entry; all others become invalid. A call that breaks one of these rules deletes
+    // `kernel`, changes nothing, returns the begin iterator, and makes Build a failure; status()
+    // has the reason.
     KernelIter Replace(KernelIter from, KernelIter end, kernel::Kernel* kernel)
     {
         if (spans_.count(kernel) != 0) {
@@ -288,7 +288,7 @@ class DelegateModel
     // kSuccess, or the first call of Replace that was refused.
     const Status& status() const { return status_; }
 
-    // For the device of a delegate, once: what was replaced, in the order of execution.
+    // For the device of a delegate, once: the replacements, in the order of execution.
     std::vector<detail::Replacement> TakeReplacements()
     {
         std::vector<detail::Replacement> result;
@@ -310,7 +310,7 @@ class DelegateModel
         replaced_.clear();
         return result;
     }
-    // For the device of a delegate: tensors lose what they are bound to.
+    // For the device of a delegate: unbinds the tensors.
     void Unbind()
     {
         for (const auto& tensor : tensors_)
@@ -418,7 +418,7 @@ class DelegateModel
                writer < static_cast<std::ptrdiff_t>(span.last);
     }
 
-    // The rank of the node that writes a tensor; -1: it is there from the beginning.
+    // The rank of the node that writes a tensor; -1: no node writes it.
     std::ptrdiff_t Writer(int32_t tensor) const
     {
         const struct node* node =
@@ -427,7 +427,7 @@ class DelegateModel
         return found == rank_of_.end() ? -1 : static_cast<std::ptrdiff_t>(found->second);
     }
 
-    // The tensor of a handle, -1 for one that is not the model's.
+    // The tensor of a handle, -1 for a handle of another model.
     int32_t Find(const MSTensor& tensor) const
     {
         const auto* core = dynamic_cast<const detail::GraphTensor*>(tensor.core().get());
@@ -502,30 +502,32 @@ class DelegateModel
     Status status_;
 };
 
-// Code that computes nodes of a model in Tengine's place.
+// Code that computes nodes of a model in place of Tengine.
 class Delegate
 {
   public:
     Delegate() = default;
-    // Tensors of its own, which Tengine does not look at: a model's come with the DelegateModel.
+    // Tensors of the delegate, which Tengine does not read: a model's tensors belong to the
+    // DelegateModel.
     Delegate(std::vector<MSTensor> inputs, std::vector<MSTensor> outputs)
         : inputs_(std::move(inputs)), outputs_(std::move(outputs))
     {
     }
     virtual ~Delegate() = default;
-    // Before the first model, and again for one that comes when all others have gone.
-    // kLiteNotSupport: it is of no use here, and models do without it.
+    // Called before the first model, and again for a model that is loaded when no other exists.
+    // kLiteNotSupport: the delegate does not work here, and models are built without it.
     virtual Status Init() = 0;
-    // Looks at a model, and replaces what it wants to compute. Called once for a whole model, not
-    // when it is resized. Called once more about a part alone, which it had replaced, where another
-    // delegate has taken some of the nodes, or where several preparations of a graph are kept
-    // (option run.shape_cache). A failure leaves the nodes to other devices, and reports say so.
+    // Reads a model, and replaces the nodes that it computes. Called once for a whole model, not
+    // when it is resized. Called once more for a part alone, which it had replaced, if another
+    // delegate has taken some of the nodes, or if several preparations of a graph are kept (option
+    // run.shape_cache). A failure leaves the nodes to other devices, and reports show it.
     virtual Status Build(DelegateModel* model) = 0;
-    // By which reports and options name its device. A number follows when it is taken.
+    // The name of its device in reports and options. A number is appended if another device has the
+    // name.
     virtual std::string Name() const { return "DELEGATE"; }
     // The operators that Build may replace, by ONNX's names as push_op_names() (tengine/device.h)
-    // takes them: what reports list, and all that others ask the device about. Asked once, after
-    // Init; names that the library does not know are passed over, with a warning. Empty: any.
+    // takes them: reports list them, and the device is asked about no others. Called once, after
+    // Init; names that the library does not know are skipped with a warning. Empty: any.
     virtual std::vector<std::string> Operators() const { return {}; }
     const std::vector<MSTensor>& inputs() const { return inputs_; }
     const std::vector<MSTensor>& outputs() const { return outputs_; }

@@ -27,7 +27,7 @@ enum PrimitiveType
     PrimitiveType_Conv2DFusion,
     PrimitiveType_Conv2dTransposeFusion,
     PrimitiveType_Cos,
-    PrimitiveType_Custom,  // an operator without a name here, or with operands that it has not
+    PrimitiveType_Custom,  // an operator without a name here, or with other operands
     PrimitiveType_DivFusion,
     PrimitiveType_Equal,
     PrimitiveType_Erf,
@@ -111,7 +111,7 @@ class Int64List
     std::vector<int64_t> values_;
 };
 
-// An operator with its attributes. It is the model's and valid during Delegate::Build.
+// An operator with its attributes. It belongs to the model and is valid during Delegate::Build.
 class Primitive
 {
   public:
@@ -128,7 +128,7 @@ class Primitive
     PrimitiveType value_type() const { return type_; }
 
     // The operator itself, in ONNX's terms: its name, its domain ("" is ONNX's) and its attributes
-    // by their names, with what they are when the operator has no such attribute.
+    // by their names; the second argument is returned when the operator has no such attribute.
     const char* Operator() const { return get_ir_node_op(node_); }
     const char* Domain() const { return get_ir_node_domain(node_); }
     int64_t Int(const char* name, int64_t otherwise) const
@@ -150,8 +150,8 @@ class Primitive
         return {values, values + number};
     }
 
-    // The attributes in MindSpore Lite's terms; nullptr for another operator. One object serves for
-    // all operators: what an operator does not have, has no meaning.
+    // The attributes in MindSpore Lite's terms; nullptr for another operator. One object serves all
+    // operators; members that an operator does not have are meaningless.
     const Primitive* value_as_Activation() const { return As(PrimitiveType_Activation); }
     const Primitive* value_as_AvgPoolFusion() const { return As(PrimitiveType_AvgPoolFusion); }
     const Primitive* value_as_Concat() const { return As(PrimitiveType_Concat); }
@@ -162,7 +162,8 @@ class Primitive
     const Primitive* value_as_MulFusion() const { return As(PrimitiveType_MulFusion); }
     const Primitive* value_as_Softmax() const { return As(PrimitiveType_Softmax); }
 
-    // The function of an Activation; else none, since no activation is merged into an operator.
+    // The function of an Activation; none for other operators, since no activation is merged into
+    // them.
     ActivationType activation_type() const
     {
         return type_ == PrimitiveType_Activation ? FindActivation(Operator())
@@ -273,8 +274,8 @@ class Primitive
                                                                     : PrimitiveType_Activation;
     }
 
-    // Convolution and pooling are of images here, and a product has neither factors nor more than
-    // two operands that are multiplied or added.
+    // Convolution and pooling have two spatial axes here, and a product has neither factors nor
+    // more than two operands that are multiplied or added.
     static PrimitiveType FindType(const struct node& node)
     {
         if (*get_ir_node_domain(&node) != '\0') return PrimitiveType_Custom;
@@ -296,7 +297,7 @@ class Primitive
         if (values.size() != number) values.assign(number, otherwise);
         return values;
     }
-    // A convolution without the attribute has that of its weights.
+    // A convolution without the attribute uses the shape of its weights.
     std::vector<int64_t> KernelSize() const
     {
         const std::vector<int64_t> size = Ints("kernel_shape");

@@ -32,7 +32,7 @@ enum StatusCode : uint32_t
 class Status
 {
   public:
-    // From a code without being asked; not from the int that a Kernel returns.
+    // Converts from a code implicitly, but not from the int that a Kernel returns.
     Status(enum StatusCode code = kSuccess, std::string message = {})
         : code_(code), message_(std::move(message))
     {
@@ -146,11 +146,11 @@ class TensorCore
     virtual bool SetShape(const std::vector<int64_t>& shape) = 0;
     virtual bool SetData(void* data) = 0;
 
-    std::vector<int64_t> lent_shape;  // what MSTensor::Shape() refers to
+    std::vector<int64_t> lent_shape;  // the result of MSTensor::Shape()
 };
 
 // A tensor of the graph that a delegate sees, or of a part that one of its kernels computes. It is
-// bound to the tensor in question while calls of the delegate are in flight.
+// bound to that tensor while calls of the delegate are in flight.
 class GraphTensor final : public TensorCore
 {
   public:
@@ -199,8 +199,8 @@ class GraphTensor final : public TensorCore
 
 }  // namespace detail
 
-// A handle of a tensor, which copies share; two are equal when they are of the same tensor. It has
-// no memory of its own: data are where Tengine has them.
+// A handle of a tensor, which copies share; two are equal when they refer to one tensor. It has no
+// memory of its own: the data are in Tengine's memory.
 class MSTensor
 {
   public:
@@ -226,7 +226,7 @@ class MSTensor
         return size > 0 ? static_cast<int64_t>(DataSize()) / size : 0;
     }
     // In Delegate::Build only constants have data. In Kernel::Execute all tensors have, at
-    // addresses that may be others in every run.
+    // addresses that may differ in every run.
     std::shared_ptr<const void> Data() const
     {
         return {std::shared_ptr<const void>(), core_ ? core_->Data() : nullptr};
@@ -240,12 +240,13 @@ class MSTensor
     {
         return core_ ? core_->QuantParams() : std::vector<QuantParam>{};
     }
-    // In Kernel::ReSize, where the shapes of outputs are already those that the operators give
-    // them: another one is an error of the delegate. Those of a Model are set by Model::Resize.
+    // For Kernel::ReSize, where outputs already have the shapes that the operators give them:
+    // another shape is an error of the delegate. Model::Resize sets the shapes of a Model's
+    // tensors.
     bool SetShape(const std::vector<int64_t>& shape) { return core_ && core_->SetShape(shape); }
-    // For inputs and outputs of a Model: memory of the program's, DataSize() bytes, which stays its
-    // own and must live until it is replaced, or the Model is resized, built again or gone. False
-    // for other tensors, for nullptr, and when Tengine refuses.
+    // For inputs and outputs of a Model: memory of the program, DataSize() bytes, which the program
+    // owns and which must live until it is replaced, or the Model is resized, built again or
+    // destroyed. False for other tensors, for nullptr, and when Tengine refuses.
     bool SetData(void* data) { return core_ && core_->SetData(data); }
 
     bool operator==(const MSTensor& other) const { return core_ == other.core_; }

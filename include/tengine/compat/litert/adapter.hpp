@@ -79,7 +79,7 @@ inline int partition(void* compiler, const char* soc_model, const struct graph* 
     });
 }
 
-// A call for each part, or the result is of another model.
+// A result without a call for each part belongs to another model.
 inline int check_calls(LiteRtCompiledResult result, int part_number)
 {
     LiteRtParamIndex number = 0;
@@ -138,8 +138,8 @@ inline int get_module(void* result, int index, const void** out_bytes, size_t* o
                                         out_bytes, out_size));
 }
 
-// LiteRT's entry points are bytes with a length: the strings made of them live until the
-// thread asks for the next.
+// LiteRT's entry points are bytes with a length: the strings made of them live until the thread
+// makes the next.
 inline int get_call(void* result, int part, int* out_module, const char** out_entry_point)
 {
     return guard("LiteRtGetCompiledResultCallInfo", [&] {
@@ -278,8 +278,8 @@ TENGINE_LITERT_END
 // of its byte code, as strings.
 #define TENGINE_LITERT_COMPILER(device_name, sdk_version, byte_code_version) \
     TENGINE_LITERT_PLUGIN(device_name, sdk_version, byte_code_version, {})
-// The same with the operators that it may select, by ONNX's names as strings: what others ask the
-// device about (tengine_compiler_t.operators).
+// The same with the operators that the plug-in may select, by ONNX's names as strings; the device
+// is asked about no others (tengine_compiler_t.operators).
 #define TENGINE_LITERT_COMPILER_OF(device_name, sdk_version, byte_code_version, ...) \
     TENGINE_LITERT_PLUGIN(device_name, sdk_version, byte_code_version, {__VA_ARGS__})
 #define TENGINE_LITERT_PLUGIN(device_name, sdk_version, byte_code_version, ...)             \

@@ -83,7 +83,7 @@ inline LiteRtStatus LiteRtGetModelSubgraph(LiteRtModel model, LiteRtParamIndex i
 {
     return tengine_litert::get_address(model->subgraphs, index, out_subgraph);
 }
-// In an order in which they can be executed.
+// In topological order.
 inline LiteRtStatus LiteRtGetNumSubgraphOps(LiteRtSubgraph subgraph, LiteRtParamIndex* out_num)
 {
     return tengine_litert::give(out_num, subgraph->ops.size());
@@ -222,7 +222,7 @@ inline LiteRtStatus LiteRtGetPerChannelQuantization(LiteRtTensor tensor,
                          tensor->zero_points.data()};
     return kLiteRtStatusOk;
 }
-// There is none.
+// The tensor has none.
 inline LiteRtStatus LiteRtGetBlockWiseQuantization(LiteRtTensor, LiteRtQuantizationBlockWise*)
 {
     return kLiteRtStatusErrorInvalidArgument;
@@ -282,7 +282,8 @@ inline LiteRtStatus LiteRtGetWeightsBytes(LiteRtWeights weights, const void** ou
     *out_size = is_constant ? get_ir_tensor_bytes(weights->tensor) : 0;
     return kLiteRtStatusOk;
 }
-// From 1 on, the same for constants that have their bytes in common; 0 for what is not constant.
+// A number from 1 on, equal for constants that share their bytes; 0 for a tensor that is not
+// constant.
 inline LiteRtStatus LiteRtGetWeightsBufferId(LiteRtWeights weights, int32_t* out_id)
 {
     if (!weights) return kLiteRtStatusErrorInvalidArgument;

@@ -90,7 +90,7 @@ typedef enum
     kLiteRtQuantizationBlockWise = 3,  // does not occur
 } LiteRtQuantizationTypeId;
 
-// All of TFLite's operators that have a counterpart in ONNX; which of them occur is in op_code.hpp.
+// All of TFLite's operators that have a counterpart in ONNX; op_code.hpp lists those that occur.
 typedef enum
 {
     kLiteRtOpCodeTflAdd = 0,

@@ -63,7 +63,7 @@ inline LiteRtStatus LiteRtGetSHLOCompositeOpVersion(LiteRtOp op, int32_t* out_ve
 {
     return tengine_litert::give_option(op, kLiteRtOpCodeShloComposite, out_version, int32_t{1});
 }
-// A flexbuffer: a map with "epsilon". It lives until the thread asks for the next.
+// A flexbuffer: a map with "epsilon". It lives until the thread makes the next.
 inline LiteRtStatus LiteRtGetSHLOCompositeOpAttributes(LiteRtOp op, const uint8_t** out_attributes,
                                                        int32_t* out_size)
 {
@@ -74,7 +74,7 @@ inline LiteRtStatus LiteRtGetSHLOCompositeOpAttributes(LiteRtOp op, const uint8_
     *out_size = sizeof attribute.bytes;
     return kLiteRtStatusOk;
 }
-// None: attributes are asked for by name (get_ir_node_int and its neighbours, tengine/ir.h).
+// None: attributes are read by name (get_ir_node_int and its neighbours, tengine/ir.h).
 inline LiteRtStatus LiteRtGetCustomOptions(LiteRtOp op, const uint8_t** out_options,
                                            int32_t* out_size)
 {
@@ -155,7 +155,7 @@ inline LiteRtStatus LiteRtGetFullyConnectedAsymmetricQuantizeInputOption(LiteRtO
 {
     return tengine_litert::give_option(op, kLiteRtOpCodeTflFullyConnected, out_is, false);
 }
-// Whether it is the one with tanh.
+// Whether it is the approximation with tanh.
 inline LiteRtStatus LiteRtGetGeluApproximateOption(LiteRtOp op, bool* out_is_approximate)
 {
     return tengine_litert::give_option(

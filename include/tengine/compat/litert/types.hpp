@@ -181,9 +181,9 @@ LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetCompiledResultCallInfo(LiteRtCompiledRe
 LITERT_CAPI_EXPORT LiteRtStatus LiteRtGetNumCompiledResultCalls(LiteRtCompiledResult result,
                                                                 LiteRtParamIndex* out_num);
 
-// Functions it may define beside: called where they are there.
+// Further functions that it may define: called if they exist.
 #define TENGINE_LITERT_OPTIONAL __attribute__((weak))
-// Before anything else: another version than that above is refused.
+// Called first: another version than that above is refused.
 LITERT_CAPI_EXPORT TENGINE_LITERT_OPTIONAL LiteRtStatus
 LiteRtGetCompilerPluginVersion(LiteRtApiVersion* out_version);
 // In place of the string of TENGINE_LITERT_COMPILER, unless it is empty.
@@ -195,7 +195,7 @@ LiteRtCompilerPluginCheckCompilerCompatibility(LiteRtApiVersion version,
                                                LiteRtCompilerPlugin plugin,
                                                LiteRtEnvironmentOptions environment,
                                                LiteRtOptions options, const char* soc_model);
-// Asked for once: what is registered is named in a warning, and not applied.
+// Called once: a warning names the registered transformations, which are not applied.
 LITERT_CAPI_EXPORT TENGINE_LITERT_OPTIONAL LiteRtStatus
 LiteRtCompilerPluginRegisterAllTransformations(LiteRtCompilerPlugin plugin,
                                                LiteRtTransformation** out_transformations,

@@ -47,7 +47,7 @@ class Error
     LiteRtStatus status_;
 };
 
-// A value, or the status that says why there is none.
+// A value, or the status of the failure.
 template <class T>
 class Expected
 {
@@ -98,7 +98,7 @@ class RankedTensorType
     litert::Layout layout_;
 };
 
-// The bytes of a constant; none of what is computed.
+// The bytes of a constant; none for a computed tensor.
 class Weights
 {
   public:

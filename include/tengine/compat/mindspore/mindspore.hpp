@@ -84,7 +84,7 @@ enum class LogLevel : int
     ERROR_ = TENGINE_LOG_ERR,
 };
 
-// One line of the log, which is written when this ends.
+// One line of the log, which is written when the object is destroyed.
 class LogLine
 {
   public:

@@ -124,7 +124,7 @@ static inline TfLiteStatus TfLiteOpaqueNodeOutputs(const TfLiteOpaqueNode* node,
     return kTfLiteOk;
 }
 
-// The bytes that Init gets. *size is 0 before.
+// The bytes that Init gets. *size is 0 before the call.
 static inline TfLiteStatus TfLiteOpaqueNodeGetCustomInitialData(const TfLiteOpaqueNode* node,
                                                                 const void** init_data, int* size)
 {
@@ -133,7 +133,7 @@ static inline TfLiteStatus TfLiteOpaqueNodeGetCustomInitialData(const TfLiteOpaq
     return kTfLiteOk;
 }
 
-// Built-in operators are not made in this way: there is nothing.
+// NULL: built-in operators are not created in this way.
 static inline void* TfLiteOpaqueNodeGetBuiltinData(const TfLiteOpaqueNode* node)
 {
     (void)node;
@@ -225,8 +225,8 @@ static inline TfLiteQuantizationParams TfLiteOpaqueTensorGetQuantizationParams(
     return params;
 }
 
-// An output: its size is told in invoke, by TfLiteOpaqueContextResizeTensor. A temporary: it has
-// memory of its own from then on, which grows with its size.
+// An output: TfLiteOpaqueContextResizeTensor sets its size in invoke. A temporary: it has memory of
+// its own from then on, which grows with its size.
 static inline void TfLiteOpaqueTensorSetAllocationTypeToDynamic(TfLiteOpaqueTensor* tensor)
 {
     if (tensor->output < 0 && tensor->allocation_type == kTfLiteArenaRw) tensor->data = NULL;
@@ -253,7 +253,7 @@ static inline TfLiteStatus tengine_tflite_fit_memory(TfLiteOpaqueContext* contex
     return kTfLiteOk;
 }
 
-// Takes the array over, also when it fails.
+// Takes ownership of the array, also when it fails.
 static inline TfLiteStatus TfLiteOpaqueContextResizeTensor(TfLiteOpaqueContext* context,
                                                            TfLiteOpaqueTensor* tensor,
                                                            TfLiteIntArray* new_size)

@@ -4,7 +4,7 @@
 // <tengine/compat/tflite> and registers its operator with tengine_tflite_register below.
 // docs/custom-operators.md says what differs.
 //
-// Functions do what their documentation there says. Thread rules are those of custom_op.h.
+// Functions behave as their documentation there describes. Thread rules are those of custom_op.h.
 #pragma once
 
 #include "tengine/compat/tflite/temporary.h"
@@ -20,12 +20,12 @@ typedef struct TfLiteOperator
     void (*free)(TfLiteOpaqueContext*, void*);
     TfLiteStatus (*prepare)(TfLiteOpaqueContext*, TfLiteOpaqueNode*);
     TfLiteStatus (*invoke)(TfLiteOpaqueContext*, TfLiteOpaqueNode*);
-    // Those that get user_data first.
+    // Callbacks whose first argument is user_data.
     void* (*init_with_data)(void*, TfLiteOpaqueContext*, const char*, size_t);
     void (*free_with_data)(void*, TfLiteOpaqueContext*, void*);
     TfLiteStatus (*prepare_with_data)(void*, TfLiteOpaqueContext*, TfLiteOpaqueNode*);
     TfLiteStatus (*invoke_with_data)(void*, TfLiteOpaqueContext*, TfLiteOpaqueNode*);
-    // Kept, and used by nothing here.
+    // Kept for sources that set it; not used.
     TfLiteAsyncKernel* (*async_kernel)(TfLiteOpaqueContext*, TfLiteOpaqueNode*);
     TfLiteAsyncKernel* (*async_kernel_with_data)(void*, TfLiteOpaqueContext*, TfLiteOpaqueNode*);
     uint64_t inplace_operator;
@@ -107,12 +107,13 @@ TENGINE_TFLITE_SETTER(Init, init, void*, TfLiteOpaqueContext*, const char*, size
 TENGINE_TFLITE_SETTER(Free, free, void, TfLiteOpaqueContext*, void*)
 TENGINE_TFLITE_SETTER(Prepare, prepare, TfLiteStatus, TfLiteOpaqueContext*, TfLiteOpaqueNode*)
 TENGINE_TFLITE_SETTER(Invoke, invoke, TfLiteStatus, TfLiteOpaqueContext*, TfLiteOpaqueNode*)
-// TensorFlow Lite calls it where a delegate runs the node, and invoke elsewhere, so always here.
+// TensorFlow Lite calls it if a delegate runs the node, and invoke otherwise, as this library
+// always does.
 TENGINE_TFLITE_SETTER(AsyncKernel, async_kernel, TfLiteAsyncKernel*, TfLiteOpaqueContext*,
                       TfLiteOpaqueNode*)
 #undef TENGINE_TFLITE_SETTER
 
-// A hint: which outputs may share memory with inputs. Outputs never do here.
+// A hint about outputs that may share memory with inputs. Outputs never do here.
 static inline void TfLiteOperatorSetInplaceOperator(const TfLiteOperator* op,
                                                     uint64_t inplace_operator)
 {
@@ -235,7 +236,7 @@ static inline int tengine_tflite_take_tensors(tengine_op_context_t* context, TfL
     return 0;
 }
 
-// Passes on to the library what prepare has requested.
+// Passes the requests of prepare to the library.
 static inline int tengine_tflite_end_prepare(tengine_op_context_t* context, TfLiteOpaqueNode* node)
 {
     for (int i = 0; i < node->output_num; ++i) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Temporaries of a custom operator written for TensorFlow Lite, for operator.h, which says what
-// they are for. A temporary that TfLiteOpaqueNodeSetTemporaries does not name goes when prepare
-// ends, so that one which is added in each prepare does not add up. kTfLiteArenaRw is memory of the
-// graph's plan, and holds nothing from one invoke to the next; the others keep what is in them.
+// Temporaries of a custom operator written for TensorFlow Lite, included by operator.h. A temporary
+// that TfLiteOpaqueNodeSetTemporaries does not name is removed when prepare ends, so that the
+// number of temporaries does not grow with each prepare. kTfLiteArenaRw is memory of the graph's
+// plan, and loses its values between two calls of invoke; the others keep theirs.
 #pragma once
 
 #include "tengine/compat/tflite/kernel.h"
@@ -33,7 +33,7 @@ static inline TfLiteOpaqueTensorBuilder* TfLiteOpaqueTensorBuilderSetAllocationT
     return builder;
 }
 
-// Memory from malloc for a kTfLiteDynamic tensor, which takes it over. Not for others.
+// Memory from malloc for a kTfLiteDynamic tensor, which then owns it. Not for others.
 static inline TfLiteOpaqueTensorBuilder* TfLiteOpaqueTensorBuilderSetData(
     TfLiteOpaqueTensorBuilder* builder, void* data)
 {
@@ -48,7 +48,7 @@ static inline TfLiteOpaqueTensorBuilder* TfLiteOpaqueTensorBuilderSetQuantizatio
     return builder;
 }
 
-// Why the builder's tensor cannot be made; NULL if it can.
+// The reason why the builder's tensor cannot be made; NULL if it can.
 static inline const char* tengine_tflite_check_builder(const TfLiteOpaqueTensorBuilder* builder)
 {
     if (!builder) return "out of memory for a builder";
@@ -118,8 +118,8 @@ static inline TfLiteOpaqueTensor* TfLiteOpaqueContextGetOpaqueTensor(
     return node->temporaries[index - first]->is_used ? node->temporaries[index - first] : NULL;
 }
 
-// Copies the indices. kTfLiteError for a negative count, an index that is not a temporary, and
-// without memory.
+// Copies the indices. kTfLiteError for a negative count, an index that is not a temporary, and when
+// out of memory.
 static inline TfLiteStatus TfLiteOpaqueNodeSetTemporaries(TfLiteOpaqueNode* node,
                                                           const int* temporaries,
                                                           int num_temporaries)

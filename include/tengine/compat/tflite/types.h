@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types and numbers of TensorFlow Lite's interface of custom operators, for operator.h, which says
-// what they are for.
+// Types and numbers of TensorFlow Lite's interface of custom operators, included by operator.h.
 #pragma once
 
 #include <limits.h>
@@ -89,7 +88,7 @@ typedef struct TfLiteIntArray
     int data[1];
 } TfLiteIntArray;
 
-// NULL when out of memory. To be freed with TfLiteIntArrayFree, which takes NULL.
+// NULL when out of memory. TfLiteIntArrayFree, which takes NULL, frees it.
 static inline TfLiteIntArray* TfLiteIntArrayCreate(int size)
 {
     const size_t more = size > 1 ? (size_t)size - 1 : 0;
@@ -103,7 +102,7 @@ static inline void TfLiteIntArrayFree(TfLiteIntArray* array)
     free(array);
 }
 
-// A complete type, for the published guide reads dims of it. The other members are not for
+// A complete type, since the published guide reads its dims. The other members are not for
 // programs.
 typedef struct TfLiteOpaqueTensor
 {

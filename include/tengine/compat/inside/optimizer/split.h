@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For device folders written for Tengine Lite, which include it: how a graph is split.
+// For device folders written for Tengine Lite, which include it: the split of a graph.
 #pragma once
 
 #include "tengine/device.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For device folders written for Tengine Lite, which include it: writing to the log.
+// For device folders written for Tengine Lite, which include it: the log.
 #pragma once
 
 #include "tengine/log.h"
