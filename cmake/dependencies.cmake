@@ -5,7 +5,7 @@ include(packages)
 
 # tengine_find_package(<NAME> <package> FOR <purpose> HINT <debian packages> [LINK_NAME <library>]
 #                      [DEFAULT <AUTO, ON or OFF>])
-# makes the target tengine::<name>. LINK_NAME is the name in installed package files, where our
+# makes the target tengine::<name>. LINK_NAME is the name in installed package files, where the
 # target does not exist. The default is AUTO.
 function(tengine_find_package name package)
     cmake_parse_arguments(PARSE_ARGV 2 arg "" "FOR;HINT;LINK_NAME;DEFAULT" "")

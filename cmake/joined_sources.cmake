@@ -69,7 +69,8 @@ function(tengine_join_sources kind target)
     set_target_properties(${target} PROPERTIES SOURCES "${alone}")
 endfunction()
 
-# tengine_split_evenly(<most> <item>…): sets `units` to the names of lists with at most so many items.
+# tengine_split_evenly(<most> <item>…): sets `units` to the names of lists with at most <size>
+# items.
 macro(tengine_split_evenly most)
     set(items ${ARGN})
     list(LENGTH items count)

@@ -106,7 +106,7 @@ endfunction()
 
 # stb has no version of its own; its headers are meant to be copied, Debian also compiles them.
 function(tengine_wrap_stb target out_found out_version)
-    # The search is not for stb_image.h: Debian's libarm-compute-dev brings an old copy of that
+    # The search is not for stb_image.h: Debian's libarm-compute-dev contains an old copy of that
     # header alone, in a folder that is found first.
     find_path(TENGINE_STB_INCLUDE_DIR stb_image_write.h PATH_SUFFIXES stb)
     find_library(TENGINE_STB_LIBRARY stb)

@@ -137,9 +137,9 @@ static const char* make_values(const struct picture* image, int height, int widt
     return status == 0 ? NULL : no_memory;
 }
 
-// stb decodes a truncated file as a picture that goes on in black, or in uninitialised memory. A
-// buffer that is refilled may get less than it has room for. After a header of PNM, however, all
-// pixels are one read.
+// stb decodes a truncated file as a picture whose rest is black, or uninitialised memory. A buffer
+// that is refilled may get less than it has room for. After a header of PNM, however, all pixels
+// are one read.
 static int read_source(void* user, char* data, int size)
 {
     struct source* source = user;

@@ -3,7 +3,7 @@
 """Trains the handwritten-digit network of examples/data and writes every file of that folder.
 
 Needs Debian's python3-sklearn, python3-torch, python3-onnx and python3-pil; takes about half a
-minute on one core. docs/digits.md tells the story: data, split, network, accuracy.
+minute on one core. docs/digits.md explains it: data, split, network, accuracy.
 """
 
 import argparse
@@ -56,7 +56,7 @@ class ResidualBlock(nn.Module):
 
 
 class DigitNet(nn.Module):
-    """Small, yet with the kinds of layers that large networks have."""
+    """A small network with the kinds of layers of large ones."""
 
     def __init__(self, narrow=24, wide=40):
         super().__init__()
@@ -72,7 +72,7 @@ class DigitNet(nn.Module):
         self.classifier = nn.Linear(wide, CLASSES)
 
     def forward(self, image):
-        """Logits, which is what the loss wants."""
+        """Logits, the input of the loss."""
         x = torch.relu(self.stem_norm(self.stem(image)))
         x = torch.relu(self.depthwise_norm(self.depthwise(x)))
         x = torch.relu(self.pointwise_norm(self.pointwise(x)))
@@ -81,7 +81,7 @@ class DigitNet(nn.Module):
 
 
 class DigitProbabilities(DigitNet):
-    """The network as it is shipped."""
+    """The shipped form of the network."""
 
     def forward(self, image):
         return super().forward(image).softmax(1)
@@ -97,7 +97,7 @@ def load_split():
 
 
 def distort(images, generator):
-    """Turns, shears, scales and shifts each image a little, as another hand would."""
+    """Rotates, shears, scales and shifts each image slightly, like other handwriting."""
 
     def uniform(bound, *shape):
         return (2 * torch.rand(len(images), *shape, generator=generator) - 1) * bound
@@ -184,7 +184,7 @@ EVALUATE = {
 
 
 def run_file(path, images):
-    """Evaluates the model as the file has it: what is measured is what is shipped."""
+    """Evaluates the model of the file, so that the shipped model is measured."""
     graph = onnx.load(str(path)).graph
     tensors = {i.name: torch.tensor(onnx.numpy_helper.to_array(i)) for i in graph.initializer}
     tensors[graph.input[0].name] = images

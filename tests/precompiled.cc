@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that does nothing: the one whose precompiled header those of the tests use, which has
-// to be compiled as they are.
+// An empty program: the tests' programs use its precompiled header, which must be compiled with
+// their options.
 int main()
 {
     return 0;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Template for the compiler and the root directory that came with a board. Copy it, fill in the
-# settings, keep the copy with your project: Tengine and the programs on it are built with
+# Template for the compiler and the root directory of a board's SDK. Copy it, fill in the settings,
+# keep the copy with your project: Tengine and the programs on it are built with
 #     cmake -DCMAKE_TOOLCHAIN_FILE=<copy> …
 # docs/cross-build.md fills one in, step by step.
 
@@ -17,13 +17,13 @@ set(compiler_prefix "")
 
 # The root directory of the board's system, as far as compilers need it: usr/include, usr/lib, lib.
 # SDKs call it sysroot; one can also be copied from the board. Empty: the compiler's own, which
-# `<compiler_prefix>gcc -print-sysroot` tells.
+# `<compiler_prefix>gcc -print-sysroot` prints.
 set(sysroot "")
 
-# Instructions that every board of yours has. Vector code for newer ones is compiled besides and
-# chosen when the program runs, so empty is a good start for aarch64. 32-bit Arm needs an option that
-# has NEON, or vector code is left out: -mfpu=neon-vfpv4 -mfp16-format=ieee (and -mfloat-abi=hard or
-# softfp, when that is not the compiler's default but the board's).
+# Instructions that every board of yours has. Vector code for newer ones is compiled, too, and
+# chosen when the program runs, so empty is a good default for aarch64. 32-bit Arm needs an option
+# that has NEON, or vector code is left out: -mfpu=neon-vfpv4 -mfp16-format=ieee (and
+# -mfloat-abi=hard or softfp, when that is not the compiler's default but the board's).
 set(cpu_flags "")
 
 # Optional: where libraries of your own for the board are installed; find_package() looks there.
@@ -33,7 +33,7 @@ set(libraries "")
 # qemu-aarch64 -L ${sysroot}
 set(emulator "")
 
-# ---- what follows from them -------------------------------------------------------------------
+# ---- derived settings -------------------------------------------------------------------
 if(NOT processor OR NOT compiler_prefix)
     message(FATAL_ERROR "${CMAKE_CURRENT_LIST_FILE} is a template: processor and compiler_prefix are "
                         "to be filled in")

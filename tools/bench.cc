@@ -26,7 +26,7 @@ struct BenchOptions
 {
     std::vector<std::string> models;
     std::vector<int> threads = {1};
-    std::vector<std::string> shapes;  // in turns; empty: one shape
+    std::vector<std::string> shapes;  // one after the other; empty: one shape
     std::string json;
     int top = 20;
     bool quiet = false;

@@ -105,7 +105,7 @@ std::vector<std::string> option_names(const CLI::App& app)
     return names;
 }
 
-// The first unknown word, and the word that was probably meant.
+// The first unknown word, and the closest known word.
 std::string describe_extra(const CLI::App& app)
 {
     const std::string word = app.remaining(true).at(0);

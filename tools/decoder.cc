@@ -95,7 +95,7 @@ bool Decoder::is_input(tensor_t tensor) const
     return false;
 }
 
-// The same for all nodes.
+// The size of the cache, which is equal in all nodes.
 tensor_t Decoder::length_input(node_t node, int index) const
 {
     const tensor_t length = input_of(node, index);

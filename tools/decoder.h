@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A decoder of text: its inputs and outputs, found by the nodes that read and write them, and its
-// steps with the cache in place.
+// A language model's decoder: its inputs and outputs, found by the nodes that read and write them,
+// and its steps with the cache in place.
 //
 // Such a model has nodes GroupQueryAttention, whose past and present are inputs and outputs of the
 // graph, as are their lengths; one more input, the tokens, for which a Gather reads rows; and one
@@ -27,7 +27,7 @@ class Decoder
     // The bytes of the constants that one token reads: one row of each table of a Gather.
     int64_t weight_bytes() const;
 
-    // Starts a new text with the next step.
+    // The next step starts a new sequence of tokens.
     void forget() { total_ = 0; }
     // Prepares for this number of tokens.
     void prepare(size_t tokens, int threads);

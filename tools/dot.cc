@@ -29,7 +29,7 @@ constexpr const char* kStyle = R"(  rankdir=TB; nodesep=0.25; ranksep=0.35; pad=
         tailport=s, headport=n];
 )";
 
-// Text inside an HTML-like label. A tag without text in it is an error to Graphviz.
+// Characters inside an HTML-like label. Graphviz refuses a tag without characters in it.
 std::string escape(const std::string& text)
 {
     static const std::map<char, std::string> kEntities = {
@@ -47,8 +47,8 @@ std::string escape(const std::string& text)
     return escaped.empty() ? "&#160;" : escaped;
 }
 
-// The end of a name says more than its beginning, unless the last component repeats the operator
-// ("/stem/conv/Conv").
+// The end of a name is more informative than its beginning, unless the last component repeats the
+// operator ("/stem/conv/Conv").
 std::string short_name(const PlacedNode& node)
 {
     std::string name = node.name;
@@ -224,7 +224,7 @@ std::string Picture::input_id(const std::string& name) const
     return "";
 }
 
-// A tensor is labelled once, at its first line: DenseNets read theirs dozens of times.
+// A tensor is labelled once, at its first line: in DenseNets a tensor has dozens of readers.
 std::string Picture::node_edges(int reader, std::set<std::string>* labelled) const
 {
     const PlacedNode& node = report_.nodes[reader];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report as a picture: the text that Graphviz's `dot` turns into SVG or PNG.
+// A report as a picture: the source that Graphviz's `dot` renders as SVG or PNG.
 #pragma once
 
 #include <string>

@@ -15,16 +15,16 @@ struct WantedTensor
 {
     std::string name;        // of the array in an .npz file; a single array may have any name
     int data_type = 0;       // for raw elements
-    int picture_type = 0;    // fp32 also where int8 or uint8 stand for real numbers
+    int picture_type = 0;    // fp32 also if int8 or uint8 represent real numbers
     std::vector<int> shape;  // for raw elements and pictures, -1: free
     bool has_rank = false;   // false: the shape is unknown
 };
 
-// The ending of the path tells the format: .npy, ONNX tensor .pb, .npz, raw .bin, or else a
-// picture. For "-", standard input, the first bytes tell .npy, .npz and pictures; anything else is
-// raw. Raw elements decide one free dimension; a picture is one of the batch, and has its own size
-// where the input leaves that free. The type and shape that a file states are not compared with
-// `wanted`. Throws Failure, which names the file.
+// The ending of the path determines the format: .npy, ONNX tensor .pb, .npz, raw .bin, or else a
+// picture. For "-", standard input, the first bytes identify .npy, .npz and pictures; anything else
+// is raw. The number of raw elements determines one free dimension; a picture is a batch of 1, and
+// keeps its own size if the input's is free. The type and shape that a file states are not compared
+// with `wanted`. Throws Failure, which names the file.
 Tensor read_input_file(const std::string& path, const WantedTensor& wanted,
                        const ImageValues& image_values);
 

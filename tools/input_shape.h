@@ -19,8 +19,8 @@ struct DeclaredShape
     std::vector<std::string> names;  // of the dimensions, "" for one without a name
 };
 
-// The declared shape of a graph's input. After the shape has been set, only the names show what was
-// free. Throws Failure.
+// The declared shape of a graph's input. After the shape has been set, only the names show the free
+// dimensions. Throws Failure.
 DeclaredShape declared_shape(tensor_t input);
 
 // Whether a dimension, or all, are free.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine inspect`: the contents of a model, the device of each node, and why. report.h collects
-// the data.
+// `tengine inspect`: the contents of a model, and the device of each node with reasons. report.h
+// collects the data.
 #include "tengine/inspect.h"
 
 #include <algorithm>
@@ -283,7 +283,7 @@ void inspect(const InspectOptions& options)
     if (options.json == "-" && options.dot == "-")
         throw Misuse("--json and --dot cannot both go to standard output");
     ModelOptions common = options.common;
-    common.says_guess = false;  // the report says it
+    common.says_guess = false;  // the report contains it
     Model model(options.model, common);
     check_spares_model("--json", options.json, model.graph());
     check_spares_model("--dot", options.dot, model.graph());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports in files, as JSON or in other formats. Running out of memory here does not end the
-// process, as it does in the destructors of nlohmann-json.
+// process, other than in the destructors of nlohmann-json.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,7 @@ struct CountedPart
 struct Measurement
 {
     std::string model;
-    int threads = 0;  // those that the graph runs with
+    int threads = 0;  // those with which the graph runs
     int frames = 1;
     int runs = 0;
     double load = 0;  // milliseconds, as the next ones

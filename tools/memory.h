@@ -15,7 +15,7 @@ struct DeviceMemory
 {
     std::string device;
     int parts = 0;
-    int unknown_parts = 0;  // whose device does not tell its memory, besides its arena
+    int unknown_parts = 0;  // whose device does not report its memory, besides its arena
     int64_t compiled = 0;
     int64_t arena = 0;
     int64_t tensors = 0;

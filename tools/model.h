@@ -51,7 +51,7 @@ void add_core_options(Command* command, ModelOptions* options);
 // --shape
 void add_shape_option(Command* command, ModelOptions* options);
 
-// --integer-io, of commands that write tmfiles; the option of the context that it stands for.
+// --integer-io, of commands that write tmfiles, sets this option of the context.
 void add_integer_io_option(Command* command, bool* has_integer_io);
 constexpr const char* kIntegerIo = "model.integer_io=1";
 
@@ -70,7 +70,7 @@ void add_input_options(Command* command, ModelOptions* options);
 // Throws Failure with the library's message for this thread's last failure.
 [[noreturn]] void fail_api(const std::string& subject);
 
-// The model format that a file's name stands for, as create_graph() takes it; null: none.
+// The model format of a file's name, as create_graph() takes it; null: none.
 const char* format_of(const std::string& path);
 
 // The endings of all model formats: ".onnx or .tmfile" with the conjunction "or".
@@ -115,7 +115,7 @@ class Model
 
     void run();
 
-    // Starts a run and leaves it in flight where the graph's scheduler can; waits for the oldest.
+    // Starts a run and leaves it in flight if the graph's scheduler can; waits for the oldest.
     void start();
     void finish();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that a file can be written, before the work whose result it will hold.
+// Checks that a file can be written before its contents are computed.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 namespace tengine::tools {
 
 // Throws Failure when `path` is a folder, a pipe or a device, its folder does not exist, or one of
-// them may not be written to. "" (no file wanted) and "-" (standard output) are fine. `option` is
-// named in errors.
+// them may not be written to. "" (no file) and "-" (standard output) are accepted. Errors name
+// `option`.
 void check_output_path(const std::string& option, const std::string& path);
 
 // Throws Failure when `path` is, under any name, a file that the graph was loaded from: its model

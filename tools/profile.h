@@ -21,13 +21,13 @@ struct ProfileRow
     std::string op;      // "" for a part
     std::string device;  // "CPU, TPU" for an operator on several devices
     int nodes = 1;
-    bool simulated = false;  // the time is the device's own
+    bool simulated = false;  // the time by the device's clock
     double ms = 0;           // median over the runs; for an operator the sum of these
     double share = 0;        // share of the run
     int64_t macs = 0;
     int64_t bytes = 0;  // read and written, constants included, as far as shapes are known
     bool knows_bytes = true;
-    std::string kernel = "";  // of a node, where its device names one
+    std::string kernel = "";  // of a node, if its device reports one
 };
 
 struct Profile

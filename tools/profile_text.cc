@@ -9,7 +9,7 @@
 namespace tengine::tools {
 namespace {
 
-// 10^9 of something a second; 0 where no time was measured.
+// 10^9 operations or bytes a second; 0 if no time was measured.
 double giga(double number, double ms)
 {
     return ms > 0 ? number / (ms * 1e6) : 0;

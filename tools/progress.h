@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The progress of a command on standard error: a line that changes on a terminal, else one every
-// ten seconds, which shows in a log that the command runs.
+// The progress of a command on standard error: on a terminal a line that changes, else a line every
+// ten seconds, so that a log shows progress.
 #pragma once
 
 #include <cstdio>
@@ -20,21 +20,20 @@ struct ProgressOutput
 // Standard error, or nowhere.
 ProgressOutput progress_output(bool quiet);
 
-// Wipes the line that a Progress shows on standard error, before something else is written there.
-// Any thread.
+// Erases the line that a Progress shows on standard error, before other output. Any thread.
 void wipe_progress();
 
 class Progress
 {
   public:
     Progress(std::string title, ProgressOutput output);
-    ~Progress();  // wipes the line
+    ~Progress();  // erases the line
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
     // `done` of `total` steps are done. A command of several stages begins again with each.
     void show(int done, int total);
-    // `done` steps are done, which is this share (0 to 1) of the time there is.
+    // `done` steps are done, and this share (0 to 1) of the available time has passed.
     void show_share(int done, double share);
 
   private:

@@ -30,7 +30,7 @@ void add_tensors(graph_t graph, Report* report)
         report->outputs.push_back(describe_output(tengine_graph_get_output(graph, i)));
 }
 
-// The library's -1 stands for a time that is not known.
+// The library's -1 is a time that is not known.
 std::optional<double> known_time(double milliseconds)
 {
     return milliseconds < 0 ? std::nullopt : std::optional<double>(milliseconds);
@@ -69,14 +69,14 @@ void add_totals(graph_t graph, Report* report)
     }
 }
 
-// Nodes that stand for inputs and constants do no work and are not counted.
+// Nodes for inputs and constants compute nothing and are not counted.
 bool is_work(node_t node)
 {
     const std::string op = get_node_op(node);
     return op != "InputOp" && op != "Const";
 }
 
-// A node whose operator the library does not have is called as the model calls it.
+// A node whose operator the library does not have keeps the model's name for it.
 std::string operator_of(node_t node)
 {
     const std::string op = get_node_op(node);

@@ -32,7 +32,7 @@ struct Value
     std::string name;
     int data_type = TENGINE_DT_FP32;
     std::vector<int> shape;    // -1: not known
-    bool has_rank = false;     // false: nothing is known of the shape before the run
+    bool has_rank = false;     // false: not even the rank is known before the run
     int64_t bytes = 0;         // 0 while the shape is not known
     int producer = -1;         // index of the node that writes it, -1: none does
     bool is_constant = false;  // the model's or computed by the preparation
@@ -47,7 +47,7 @@ struct PlacedNode
     int64_t macs = 0;
     double predicted_ms = 0;
     std::optional<double> measured_ms;  // in the last run, when it was profiled
-    std::string kernel, kernel_reason;  // that computes it, and why; both may be empty
+    std::string kernel, kernel_reason;  // that computes it, and the reason; both may be empty
     std::vector<Refusal> refused;       // in the order of the devices
     std::vector<Value> inputs;          // without absent ones
 };
@@ -86,13 +86,13 @@ struct Report
     GraphMemory memory;
     int threads = 0;  // that the CPU runs the graph with
     std::string scheduler;
-    std::vector<std::string> devices;  // those asked for, then the others that got a node
+    std::vector<std::string> devices;  // the requested devices, then the others that got a node
     std::vector<Part> parts;           // in the order they run, as the nodes
     std::vector<PlacedNode> nodes;     // the nodes that the preparation made of the model's
     std::vector<Value> results;        // the outputs once more, with their producers
 };
 
-// The shape as that of a tensor; "?" when nothing is known.
+// The shape as that of a tensor; "?" when not even the rank is known.
 inline std::string shape_text(const Value& value)
 {
     return value.has_rank ? shape_text(value.shape) : "?";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine run`: runs a model once and prints what goes in and comes out, compares it with expected
-// outputs, or tells where it ran and how long that took.
+// `tengine run`: runs a model once and prints inputs and outputs, compares outputs with expected
+// ones, or reports the placement and times.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -85,7 +85,7 @@ std::vector<std::string> write_outputs(const std::string& folder,
     return paths;
 }
 
-// Labels and --top are for outputs that are one row, of which there must be one then.
+// Labels and --top require an output that is one row.
 void check_ranking(const RunOptions& options, const std::vector<std::string>& labels,
                    const std::vector<Tensor>& outputs)
 {
@@ -197,7 +197,7 @@ void say_if_beyond_fp16(const RunOptions& options, const std::vector<Tensor>& ou
         visible_text(found->name).c_str());
 }
 
-// The first that differs is told whole; for others only the fact is told.
+// The first that differs is printed in full; for others only their number is printed.
 void fail_if_different(const std::vector<Comparison>& comparisons)
 {
     std::string text;
@@ -215,7 +215,7 @@ void run(const RunOptions& options)
 {
     ModelOptions common = options.common;
     const bool is_reported = !options.json.empty();
-    // The option goes in front of the user's own, which count more.
+    // The option precedes the user's own, which take precedence.
     if (is_reported) common.options.insert(common.options.begin(), "run.profile=1");
     std::vector<std::string> labels;
     if (!options.labels.empty()) labels = read_labels(options.labels);

@@ -13,7 +13,7 @@
 namespace tengine::tools {
 namespace {
 
-// All shapes stay prepared, unless the user says otherwise.
+// All shapes stay prepared, unless the user's options prevent that.
 ModelOptions model_options(const MeasureOptions& options, size_t shape_num)
 {
     ModelOptions common = options.common;
@@ -37,7 +37,7 @@ class ShapeMeasuring
     {
     }
 
-    // False: Ctrl-C came.
+    // False: Ctrl-C was pressed.
     bool run_round()
     {
         for (size_t i = 0; i < shapes_.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine bench --shapes`: a model whose inputs change their shape in turns. measurement.h
+// `tengine bench --shapes`: a model whose inputs change their shape from run to run. measurement.h
 // measures one shape.
 #pragma once
 
@@ -17,21 +17,21 @@ struct ShapeTimes
 {
     std::string shape;
     double prepare = 0;  // milliseconds: prerun_graph when the shape was new
-    Summary known;       // the same when it came again
+    Summary known;       // the same when the shape was known
     Summary run;         // a run after that
 };
 
 struct ShapeMeasurement
 {
     std::string model;
-    int threads = 0;  // those that the graph runs with
-    int rounds = 0;   // in which each shape came again
+    int threads = 0;  // those with which the graph runs
+    int rounds = 0;   // in which each shape is known
     std::vector<ShapeTimes> shapes;
 };
 
 // Gives all inputs one shape after the other, prepares and runs, options.runs + 1 times. None when
-// Ctrl-C came before the first round of known shapes had ended; after it there are fewer rounds.
-// Throws Failure.
+// Ctrl-C was pressed before the end of the first round of known shapes; after it there are fewer
+// rounds. Throws Failure.
 std::optional<ShapeMeasurement> measure_shapes(const std::string& path, int threads,
                                                const std::vector<std::string>& shapes,
                                                const MeasureOptions& options, Progress* progress);

@@ -12,7 +12,7 @@ struct Summary
     double median = 0;
     double mean = 0;
     double deviation = 0;  // standard deviation of the sample; 0 of one value
-    double p90 = 0;        // nearest rank: the smallest value that so many are not above
+    double p90 = 0;        // nearest rank: the smallest value that 90 % of the values do not exceed
     double p99 = 0;
 };
 

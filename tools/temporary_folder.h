@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of the program's own beside a file that it makes, where others cannot plant links.
+// A private folder beside a file that the program writes, in which other users cannot create links.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ class TemporaryFolder
 {
   public:
     // Makes tengine-….unfinished in the folder `parent`, "" for the current one, and removes there
-    // those that killed programs of this user have left. Throws Failure: it cannot be made, and
-    // `target`, which will come out of it, not be written.
+    // those that killed programs of this user have left. Throws Failure if it cannot be created, so
+    // that `target`, which will be moved out of it, cannot be written.
     TemporaryFolder(const std::string& parent, const std::string& target);
     ~TemporaryFolder();  // removes it with its files; takes no memory
     TemporaryFolder(const TemporaryFolder&) = delete;

@@ -40,13 +40,13 @@ size_t edit_distance(const std::string& a, const std::string& b)
     return row.back();
 }
 
-// All bytes but those that go on with a character.
+// All bytes except those that continue a character.
 bool begins_character(char byte)
 {
     return (byte & 0xc0) != 0x80;
 }
 
-// Where the character of this index begins.
+// The position at which the character of this index begins.
 size_t find_character(const std::string& text, size_t index)
 {
     size_t at = 0;
@@ -60,7 +60,7 @@ std::string heading_of(const std::string& heading)
     return heading.substr(is_right_aligned(heading) ? 1 : 0);
 }
 
-// No shorter than this, or nothing is left to tell names apart.
+// Shorter names could not be distinguished.
 constexpr size_t kShortest = 11;
 
 // Takes from the widest of the columns that may be shortened until the line fits.
@@ -192,7 +192,7 @@ std::string table_text(const Rows& rows, const TableStyle& style)
     std::string text;
     for (size_t r = 0; r < rows.size(); ++r) {
         std::string line;
-        size_t blanks = 0;  // that nothing follows yet
+        size_t blanks = 0;  // without following characters yet
         for (size_t c = 0; c < widths.size(); ++c) {
             const bool right = is_right_aligned(rows[0][c]);
             const std::string whole = r == 0 ? heading_of(rows[0][c]) : rows[r][c];

@@ -21,7 +21,7 @@ std::string count_text(double value);
 // The same of bytes: "25.6 MB", "412 B".
 std::string bytes_text(double bytes);
 
-// A number with so many digits after the point.
+// A number with `digits` digits after the point.
 std::string decimal_text(double value, int digits);
 
 // Milliseconds to the microsecond: "0.042", "17.300".
@@ -32,8 +32,8 @@ using Rows = std::vector<std::vector<std::string>>;
 // The width of a table, and its colours. Columns are named by their headings.
 struct TableStyle
 {
-    size_t width = 0;                          // a line's; 0: as much as there is
-    std::vector<std::string> shortened;        // whose cells are shortened where that is too little
+    size_t width = 0;                          // a line's; 0: unlimited
+    std::vector<std::string> shortened;        // whose cells are shortened if that is too narrow
     std::string coloured;                      // column with colours, "" for none
     std::map<std::string, std::string> codes;  // for its cells: the terminal's numbers ("32")
 };
@@ -54,7 +54,7 @@ std::string broken_table_text(const Rows& rows, const TableStyle& style);
 size_t character_count(const std::string& text);
 
 // At most `length` characters of a text, which has "..." in its middle if it is longer: both ends
-// of a name tell something.
+// of a name are informative.
 std::string shortened_text(const std::string& text, size_t length);
 
 // Characters of the longest line of a text.

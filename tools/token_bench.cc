@@ -35,7 +35,7 @@ std::vector<int> make_prompt(int tokens, int vocabulary, uint64_t seed)
     return prompt;
 }
 
-// False: Ctrl-C came.
+// False: Ctrl-C was pressed.
 bool make_tokens(Decoder* decoder, int threads, int token, const TokenOptions& tokens,
                  TokenMeasurement* result, Progress* progress)
 {
@@ -55,7 +55,7 @@ double per_second(double ms)
     return ms > 0 ? 1000 / ms : 0;
 }
 
-// 10^9 bytes a second of weights.
+// 10^9 bytes of weights a second.
 double weight_rate(const TokenMeasurement& m)
 {
     return static_cast<double>(m.weight_bytes) * per_second(m.decode.mean) / 1e9;
@@ -79,7 +79,7 @@ std::optional<TokenMeasurement> measure_tokens(const std::string& path, int thre
     result.prepare = milliseconds([&] { decoder.prepare(prompt_size, threads); });
     const std::vector<int> prompt =
         make_prompt(tokens.prompt, decoder.vocabulary(), options.common.seed);
-    // Everything once, so that both shapes are known and weights are in memory.
+    // Runs everything once, so that both shapes are known and weights are in memory.
     decoder.read({decoder.read(prompt, threads)}, threads);
     decoder.forget();
     int token = 0;

@@ -16,13 +16,13 @@ namespace tengine::tools {
 struct TokenOptions
 {
     int prompt = 128;
-    int tokens = 0;  // after the prompt; 0: not wanted
+    int tokens = 0;  // after the prompt; 0: no tokens
 };
 
 struct TokenMeasurement
 {
     std::string model;
-    int threads = 0;  // those that the graph runs with
+    int threads = 0;  // those with which the graph runs
     TokenOptions options;
     double load = 0;           // milliseconds, as the next ones
     double prepare = 0;        // for the prompt, when it is new
@@ -34,7 +34,8 @@ struct TokenMeasurement
     std::vector<int> made;  // the tokens
 };
 
-// None when Ctrl-C came before the last token. Throws Failure, also for a model without a cache.
+// None when Ctrl-C was pressed before the last token. Throws Failure, also for a model without a
+// cache.
 std::optional<TokenMeasurement> measure_tokens(const std::string& path, int threads,
                                                const TokenOptions& tokens,
                                                const MeasureOptions& options, Progress* progress);

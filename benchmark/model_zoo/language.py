@@ -22,7 +22,7 @@ def floats(*shape):
 
 
 def ones(*shape, zeros=0):
-    """A mask whose last row ends with so many zeros."""
+    """A mask whose last row ends with `zeros` zeros."""
     count = math.prod(shape)
     return {"type": "int64", "shape": list(shape), "values": [1] * (count - zeros) + [0] * zeros}
 

@@ -61,7 +61,7 @@ int push_all_operators(VendorDevice& vendor, struct vector* allowed)
 
 int push_operators(VendorDevice& vendor, struct vector* allowed)
 {
-    // A dispatch without a compiler runs whatever was compiled before.
+    // A dispatch without a compiler runs parts that were compiled before.
     return vendor.compiler && vendor.compiler->operators ? push_types(vendor.operators, allowed)
                                                          : push_all_operators(vendor, allowed);
 }

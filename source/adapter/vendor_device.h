@@ -46,7 +46,7 @@ struct VendorDevice : Allocated
     Registered<tengine_compiler_t> compiler;
     Registered<tengine_dispatch_t> dispatch;
     Vector<int> operators;        // ids of those that the compiler lists
-    Vector<int> all_operators;    // all operators, once they were asked for; guarded by `mutex`
+    Vector<int> all_operators;    // all operators, after the first request; guarded by `mutex`
     std::atomic<int> use_num{0};  // parts and surveys that graphs have
     std::mutex mutex;             // guards `loaded` and `runs`
     Module* loaded = nullptr;     // modules that later parts may share, in a chain

@@ -241,8 +241,8 @@ class Part : public Allocated
             Port& port = ports.emplace_back();
             port.tensor = tensor;
             port.alignment = std::max<size_t>(wanted.alignment, 1);
-            // A run allocates nothing, wherever the program places a tensor. An unused copy takes
-            // no physical memory.
+            // A run allocates nothing, at any address that the program gives a tensor. An unused
+            // copy takes no physical memory.
             if (port.alignment > 1 && is_ir_tensor_shape_known(tensor))
                 port.copy.reserve(get_ir_tensor_bytes(tensor) + port.alignment);
         }

@@ -75,8 +75,7 @@ class Survey : public Allocated
         if (!created_) keep_failure("create");
     }
 
-    // Runs when the split asks for the first node, since the graph then has the precision of the
-    // run.
+    // Runs when the split judges the first node, since the graph then has the precision of the run.
     void partition_once(const struct graph& graph);
 
     int choose(const struct graph& graph, const struct node* node, Choice choice)

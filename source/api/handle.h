@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of live handles, by which the C API tells a valid handle from a NULL, stale or wrong
-// one without reading its target. Handles are the addresses of contexts, graphs, nodes and tensors;
-// nodes and tensors enter the table when they are first returned to the program.
+// The table of live handles, with which the C API distinguishes a valid handle from a NULL, stale
+// or wrong one without reading its target. Handles are the addresses of contexts, graphs, nodes and
+// tensors; nodes and tensors enter the table when they are first returned to the program.
 #pragma once
 
 #include <stdbool.h>

@@ -44,7 +44,7 @@ void* alloc_small_memory(size_t size);
 // is still there.
 void* resize_memory(void* memory, size_t old_size, size_t new_size);
 
-// Frees a block of this file or of malloc(), which programs hand over. NULL is allowed.
+// Frees a block of this file or of malloc(), which programs may give away. NULL is allowed.
 void free_memory(void* memory);
 
 // Returns a copy to free with free_memory(); NULL for NULL or when out of memory.

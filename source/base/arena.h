@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One block of memory cut into pieces, which alloc.h hands out when the program has given the
+// One block of memory cut into pieces, which alloc.h allocates when the program has given the
 // library an arena. TLSF, two-level segregated fit (Masmano, Ripoll, Crespo, Real: "TLSF: a new
 // dynamic memory allocator for real-time systems", ECRTS 2004): free blocks are listed by size
 // class, a row for each power of two and columns that divide it evenly; bitmaps find the first list

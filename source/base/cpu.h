@@ -48,7 +48,7 @@ enum cpu_feature
 };
 
 // Returns the OR of cpu_feature: features that the processor has and the operating system lets
-// programs use. AMX counts as usable although Linux wants each process to ask for it with
+// programs use. AMX counts as usable although Linux requires each process to request it with
 // arch_prctl() first.
 uint64_t get_cpu_features(void);
 
@@ -74,8 +74,8 @@ enum cpu_cluster
 
 // Bit i set: core i is of that cluster and the calling thread may run on it. Big cores have a
 // maximal frequency within 10 % of the highest, little ones within 10 % of the lowest, medium ones
-// lie between. All cores that may be used when the machine has no such cluster, does not tell, or
-// `cluster` is none of the last three. Only cores 0..63 can be named; all ones when the system
+// lie between. All cores that may be used when the machine has no such cluster, does not report it,
+// or `cluster` is none of the last three. Only cores 0..63 can be named; all ones when the system
 // names none of them. Frequencies are read once.
 uint64_t get_cluster_mask(int cluster);
 
@@ -84,8 +84,8 @@ uint64_t get_cluster_mask(int cluster);
 uint64_t select_cluster(const uint64_t* frequencies, int cpu_num, uint64_t usable, int cluster);
 
 // Data or unified cache that one core of the machine's big cluster sees, in bytes; 0: no cache of
-// that level. Typical sizes where the system does not tell. Read once: always the same, from any
-// thread.
+// that level. Typical sizes if the system does not report them. Read once: always the same, from
+// any thread.
 typedef struct cpu_cache_size
 {
     size_t l1d;

@@ -20,7 +20,7 @@ enum
 static _Thread_local int last_code;
 static _Thread_local char last_message[MESSAGE_SIZE];
 
-// Appends the memory that the arena has left, unless a wrapped message says so already. Long
+// Appends the memory that the arena has left, unless a wrapped message contains it already. Long
 // messages are cut to make room.
 static void append_shortage(char* message)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files mapped into memory, private copies of files that are mapped in the same way, and memory
 // that costs nothing until it is touched. Changes by another program to a mapped file show in it:
-// bytes that it writes, and pages that it takes away, whose reading raises SIGBUS
-// (mapping_guard.h). A copy follows nothing.
+// bytes that it writes, and pages that it removes, whose reading raises SIGBUS (mapping_guard.h). A
+// copy follows nothing.
 #pragma once
 
 #include <stdbool.h>
@@ -29,7 +29,7 @@ typedef enum file_use
 
 file_use_t parse_file_use(const char* text);
 
-// With FILE_IS_COPIED_IF_SMALL, at most so many bytes of the files of one model are copied.
+// With FILE_IS_COPIED_IF_SMALL, at most this many bytes of the files of one model are copied.
 #define MOST_COPIED_BYTES ((size_t)16 << 20)
 
 // Opens a file to read it, without waiting for the writer of a pipe. TENGINE_EIO.

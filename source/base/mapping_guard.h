@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the process alive when a file that it has mapped becomes shorter. Reading a page that is
-// missing raises SIGBUS: the handler puts zeroes there and records it, and the thread goes on. The
-// code that mapped the file checks afterwards whether the bytes that it has read were the file's.
-// The handler is installed while anything is guarded; a SIGBUS of another cause goes to the handler
-// before it. Used by mapped_file.c.
+// missing raises SIGBUS: the handler maps zeroes there and records it, and the thread continues.
+// The code that mapped the file checks afterwards whether the bytes that it has read were the
+// file's. The handler is installed while anything is guarded; a SIGBUS of another cause goes to the
+// handler before it. Used by mapped_file.c.
 #pragma once
 
 #include <stddef.h>

@@ -92,7 +92,7 @@ static void take_permissions(const struct stat* info, target_t* target)
 }
 
 // Completes the target of `path`, or fails if it cannot be replaced. `is_there`: with this `info`,
-// else errno says why not.
+// else errno has the reason.
 static int judge_target(const char* path, bool is_there, const struct stat* info, target_t* target)
 {
     if (!is_there && errno != ENOENT) return fail(path);
@@ -105,8 +105,8 @@ static int judge_target(const char* path, bool is_there, const struct stat* info
         return tengine_error_set(TENGINE_EIO,
                                  "cannot write '%s': it is %s, and only regular files are replaced",
                                  path, kind_of(info->st_mode));
-    // A rename needs the right to write the folder only; but a user who has made a file read-only
-    // does not want it replaced. Another process may have removed the file meanwhile.
+    // A rename needs the right to write the folder only; but a file that a user has made read-only
+    // is not replaced. Another process may have removed the file meanwhile.
     const bool may_write = faccessat(AT_FDCWD, target->path, W_OK, AT_EACCESS) == 0;
     return may_write || errno == ENOENT ? TENGINE_OK : fail(path);
 }
@@ -193,7 +193,7 @@ static bool write_pieces(int descriptor, const file_piece_t pieces[], size_t num
     return true;
 }
 
-// Some file systems cannot synchronise, and say so with EINVAL.
+// Some file systems cannot synchronise, and fail with EINVAL.
 static bool synchronise(int descriptor)
 {
     return fsync(descriptor) == 0 || errno == EINVAL;

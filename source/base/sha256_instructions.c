@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SHA-256 with the processor's instructions, four rounds at a time: `w` holds the last 16 words of
 // the message's schedule, four to a register. The instructions are in: Intel, "Intel SHA
-// Extensions" (2013); Arm ARM, SHA256H and the like.
+// Extensions" (2013); Arm ARM, SHA256H and related instructions.
 #include "base/sha256_instructions.h"
 
 #include "base/cpu.h"
@@ -18,7 +18,7 @@ __attribute__((target("sha,sse4.1"))) static __m128i next_words(__m128i w0, __m1
     return _mm_sha256msg2_epu32(sum, w3);
 }
 
-// The state as the instructions want it, {f, e, b, a} and {h, g, d, c} from the lowest word up, and
+// The state in the instructions' order, {f, e, b, a} and {h, g, d, c} from the lowest word up, and
 // the position in its data.
 typedef struct stream
 {

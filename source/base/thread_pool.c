@@ -33,7 +33,7 @@ enum
     CHUNKS_PER_WORKER = 4,  // evens out workers of different speed, keeps the counter cool
     SPIN_NS = 5000,         // outside of runs
     RUN_SPIN_NS = 2000000,  // within a run, where waking a thread costs more than polling
-    SPIN_BATCH = 16         // polls between two looks at the clock
+    SPIN_BATCH = 16         // polls between two reads of the clock
 };
 
 // The states of a worker's slot.
@@ -176,9 +176,9 @@ static bool is_closed(const thread_pool_t* pool, int worker)
     return atomic_load(&pool->slots[worker].state) == SLOT_CLOSED;
 }
 
-// Schedulers may wake a thread on the core of the one that wakes it. That one goes on working, so
-// the two would take turns there, milliseconds each, with other cores idle. The other cores that
-// the thread may use stay.
+// Schedulers may wake a thread on the core of the one that wakes it. That thread continues its
+// work, so the two would alternate there, milliseconds each, with other cores idle. The other cores
+// that the thread may use stay.
 static void leave_core_of_waker(const thread_pool_t* pool)
 {
     const int cpu = atomic_load_explicit(&pool->waker_cpu, memory_order_relaxed);

@@ -40,7 +40,7 @@ typedef struct unfinished_folder
 } unfinished_folder_t;
 
 // Removes the left folders in the folder `parent` ("": the current one) and makes a new one there.
-// Returns 0, or the value of errno that says why there is none.
+// Returns 0, or the value of errno with the reason why there is none.
 int create_unfinished_folder(const char* parent, unfinished_folder_t* out_folder);
 
 // Removes the folder with its files.

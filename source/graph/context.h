@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The devices a program asked for, best first, each with its own copy of the option struct.
+// The devices that a program has chosen, best first, each with its own copy of the option struct.
 #pragma once
 
 #include "tengine/ir.h"
@@ -28,7 +28,7 @@ typedef struct context
     struct vector* key_values;  // ir_key_value_t, see option.h; NULL: none are set
     uint64_t revision;          // counts the changes of devices and options
     // Custom operators of graphs of this context, see operator/custom/op.h; NULL: none. Another
-    // room fills the list, and its entries say how they end.
+    // room fills the list; its entries have functions that free them.
     struct vector* custom_ops;
 } ir_context_t;
 

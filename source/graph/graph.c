@@ -130,7 +130,7 @@ static int set_boundary_nodes(struct graph* graph, uint8_t node_type, const int3
         return tengine_error_set(TENGINE_EINVAL, "a list of %d nodes is empty", number);
     int32_t* copy;
     TENGINE_RETURN_IF_ERROR(copy_index_list("nodes", nodes, number, graph->node_num, &copy));
-    // A node may be an input and an output, and one that is gone has left the index -1.
+    // A node may be an input and an output, and a removed one has left the index -1.
     for (int i = 0; i < *list_num; ++i)
         if ((*list)[i] >= 0 && graph->node_list[(*list)[i]]->node_type == node_type)
             graph->node_list[(*list)[i]]->node_type = TE_NODE_TYPE_INTERMEDIATE;

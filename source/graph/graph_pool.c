@@ -16,7 +16,7 @@ typedef struct pack_head
     ir_pack_key_t key;
     size_t bytes;
     int holder_num;
-    ir_digest_t digest;  // of the bytes, once it has been asked for
+    ir_digest_t digest;  // of the bytes, once it has been computed
 } pack_head_t;
 
 struct graph_pool

@@ -9,7 +9,7 @@
 
 TENGINE_EXTERN_C_BEGIN
 
-// The object that graph.pool points to, without threads until a part asks for them. A new one
+// The object that graph.pool points to, without threads until a part requests them. A new one
 // belongs to one graph; NULL when out of memory. It is destroyed with the last graph or part that
 // holds it, since a part whose device hangs may outlive the execution graph.
 struct graph_pool* create_graph_pool(void);
@@ -21,7 +21,7 @@ void join_graph_pool(struct graph* part, const struct graph* execution);
 // Gives the graph a new pool; holders of the old one keep it. ENOMEM leaves the old one.
 int renew_graph_pool(struct graph* graph);
 
-// The threads of the graph, as many as its run options ask for; *out_pool is NULL for one. The
+// The threads of the graph, as many as its run options request; *out_pool is NULL for one. The
 // first part that asks creates them. Fails as create_thread_pool(). Any thread.
 TENGINE_MUST_USE int share_graph_pool(const struct graph* graph, thread_pool_t** out_pool);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Late constants: constants of the model in another type that have no data. A reader makes the
+// Late constants: constants of the model in another type that have no data. A reader computes the
 // values (copy_ir_constant()) and frees them after its kernel has packed them. `pack` of the tensor
 // describes how they are made; a part's tensor refers to that of the execution graph, and has no
 // `pack_pool`. Minimal builds have none.
@@ -39,8 +39,8 @@ static inline bool is_ir_constant_readable(const struct tensor* constant)
     return is_ir_tensor_aligned(constant) && !find_ir_late_values(constant);
 }
 
-// An address that tells a constant from all others of the preparations that share it: that of its
-// data, or of their stand-in.
+// An address that distinguishes a constant from all others of the preparations that share it: that
+// of its data, or of their stand-in.
 static inline const void* find_ir_constant_place(const struct tensor* constant)
 {
     return constant->data ? constant->data : (const void*)find_ir_late_values(constant);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The surveys of devices (allocator.survey): data that they found in an execution graph and keep
+// The surveys of devices (allocator.survey): data that they found in an execution graph and stored
 // with it.
 #include <stdatomic.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The room module: the registries of devices and serializers and the order in which everything is
 // brought up. It names no device, format or operator; generated lists do (registration.h).
-// Operators are registered in operator/registry.h, which this header brings along.
+// Operators are registered in operator/registry.h, which this header includes.
 #pragma once
 
 #include "operator/registry.h"

@@ -10,9 +10,9 @@ TENGINE_EXTERN_C_BEGIN
 // Characters are those of UTF-8; blanks around a device's name are ignored.
 typedef struct ir_affinity
 {
-    // "conv*": nodes by name, where * stands for any characters and ? for one; "op:Softmax": by
-    // operator, with the same wildcards. A name that contains wildcards, or begins with "op:",
-    // matches itself.
+    // "conv*": nodes by name, where * matches any characters and ? one; "op:Softmax": by operator,
+    // with the same wildcards. A name that contains wildcards, or begins with "op:", matches
+    // itself.
     char* nodes;
     char* devices;  // "A,B#2": only these, on B in group 2; "!A,B": all except these
 } ir_affinity_t;

@@ -29,10 +29,10 @@ bool has_onnx_opset(const struct node* node);
 // count from the first one alone.
 bool has_negative_axis(const struct node* node);
 
-// TENGINE_ENOTSUP when the node cannot stand in the opset; the message has the opsets of the node's
-// form and the one asked for.
+// TENGINE_ENOTSUP when the node has no form in the opset; the message has the opsets of the node's
+// form and the requested one.
 TENGINE_MUST_USE int check_onnx_form(const struct node* node, int opset);
-// check_onnx_form() for all nodes, also of bodies: fails for the first that cannot stand in the
+// check_onnx_form() for all nodes, also of bodies: fails for the first that has no form in the
 // opset.
 TENGINE_MUST_USE int check_onnx_forms(const struct graph* graph, int opset);
 

@@ -137,7 +137,7 @@ typedef enum op_trait
 } op_trait_t;
 
 // An input whose value decides about shapes that infer_shape settles without it, too: the values of
-// a run may ask for others. The graph is then prepared again.
+// a run may require others. The graph is then prepared again.
 struct value_shape
 {
     int input;

@@ -36,7 +36,7 @@ int create_quantized_graph(const struct graph* source, const struct tengine_quan
 
 // A part as a graph of its own, with one subgraph of all its nodes, which a device compiles and
 // runs. Tensors and nodes have the names of the execution graph's and their indices there as
-// source_index; data types and shapes are taken over. Inputs and outputs are the part's boundary
+// source_index; data types and shapes are copied. Inputs and outputs are the part's boundary
 // tensors, without data. Constants share the execution graph's data; with `copy_constants` they
 // have their own, and the graph may outlive the execution graph. `device` need not be the part's.
 // To be destroyed with destroy_ir_graph((*out_subgraph)->graph).
@@ -60,8 +60,8 @@ int plan_ir_boundary_memory(struct graph* execution);
 // its context, else the default device, which comes last at any place in the list.
 struct device* find_best_device(const struct graph* graph);
 
-// The devices that are asked for the graph's nodes, each once, best first and the default device
-// last: appends struct device*.
+// The devices that may take the graph's nodes, each once, best first and the default device last:
+// appends struct device*.
 int list_ir_graph_devices(const struct graph* graph, struct vector* out_devices);
 
 // Predicted time of one run of a node on its device, in ns. The node stores it until its device

@@ -140,8 +140,8 @@ int copy_for_opset(const graph& source, const ir_run_options_t& options, int ops
 // The same for a graph with operators of the newest opset.
 int take_opset(graph& graph, int opset);
 
-// precision/options.cc: the precision of a quantised model, where the run asks for none; the
-// context's options precision.* for nodes and tensors.
+// precision/options.cc: the precision of a quantised model, if the run requests none; the context's
+// options precision.* for nodes and tensors.
 void take_model_precision(graph& graph);
 int apply_precision_options(graph& graph);
 // Keeps the nodes that match `nodes` (operator/affinity.h) in float. False when none matches; the
@@ -156,8 +156,8 @@ int quantize_float_graph(graph& base, const tengine_quantization& how, graph** o
 // uint8.
 int check_precision(graph& graph);
 
-// recognise/recognise.cc: operators in the place of the nodes that models have for them; the second
-// time in the types that devices have asked for.
+// recognise/recognise.cc: replaces the nodes that models have for an operator by that operator; the
+// second time in the types that devices have requested.
 int recognise_before_surveys(graph& graph);
 int recognise_operators(graph& graph);
 

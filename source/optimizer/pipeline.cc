@@ -199,8 +199,8 @@ int run_device_passes(graph& graph, const Vector<Candidates::HandedBack>& handed
 }
 
 // A custom kernel may refuse its node once the shapes are known. The graph is then made again with
-// the original operator; devices see only the last graph. It is also made again where a device
-// hands back an operator that another one may want in several nodes.
+// the original operator; devices see only the last graph. It is also made again if a device hands
+// back an operator that another device may take as several nodes.
 int create_for_run(graph& source, const ir_run_options_t& options, graph** out_graph)
 {
     const Extent extent = find_extent(source);

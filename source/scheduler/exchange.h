@@ -18,8 +18,8 @@ bool is_ir_user_memory(const struct tensor* tensor);
 // After prerun: sets types and shapes of the source tensors.
 int publish_ir_shapes(struct graph* source, const struct graph* execution, const ir_frame_t* frame);
 
-// Gives outputs without a buffer of the user's the memory of the frame; no memory if only a run can
-// tell the shape.
+// Gives outputs without a buffer of the user's the memory of the frame; no memory if the shape is
+// known after a run only.
 void show_ir_outputs(struct graph* source, const struct graph* execution, const ir_frame_t* frame);
 
 // Before a run: the frame uses the user's input data, or copies it if it has memory of its own.

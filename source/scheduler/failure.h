@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stored failure. Errors are recorded per thread, but a run may fail on another thread than the
-// one that asks for its result.
+// one that reads its result.
 #pragma once
 
 #include "tengine/device.h"

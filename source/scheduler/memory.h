@@ -13,7 +13,7 @@ TENGINE_EXTERN_C_BEGIN
 int count_ir_device_memory(const struct graph* source, struct vector* out_devices);
 
 // The memory of an execution graph, in bytes: of constants that passes made; of boundary tensors,
-// for all runs that may be in flight; of results whose shapes only the run could tell.
+// for all runs that may be in flight; of results whose shapes were known after the run only.
 int64_t count_ir_derived_constants(const struct graph* execution);
 int64_t count_ir_boundary_memory(const struct graph* execution);
 int64_t count_ir_run_values(const struct graph* execution);

@@ -285,7 +285,7 @@ int run_ir_subgraph(struct subgraph* part)
     return run_ir_part(part, get_ir_run_frame(session, session->started - 1));
 }
 
-// ---- what the user sees of it ----
+// ---- results for the user ----
 
 static int publish_device(struct subgraph* part, const ir_failure_t* cause)
 {
@@ -320,7 +320,7 @@ int explain_ir_node(const struct node* node, ir_node_kernel_t* out_kernel)
     const struct subgraph* part = get_ir_graph_subgraph(node->graph, node->subgraph_idx);
     ir_runner_t* runner = part->core->runner;
     if (!runner || !runner->compiled) return TENGINE_OK;
-    // Callers ask for all nodes in their order, which is the order of the part.
+    // Callers read all nodes in their order, which is the order of the part.
     for (int i = 0; i < part->node_num; ++i) {
         const int place = (runner->explained + i) % part->node_num;
         if (part->node_list[place] != node->index) continue;

@@ -124,7 +124,7 @@ static bool are_same_terms(const ir_terms_t* a, const ir_terms_t* b)
            a->process == b->process;
 }
 
-// ---- what is kept ----
+// ---- kept preparations ----
 
 // A limit on memory covers everything that the graph holds.
 static bool is_memory_limited(const struct graph* source)

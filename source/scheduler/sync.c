@@ -7,7 +7,7 @@
 static int run(struct scheduler* scheduler, struct graph* graph, int block)
 {
     (void)scheduler;
-    (void)block;  // runs never go on in the background
+    (void)block;  // runs never continue in the background
     for (int i = 0; i < get_vector_num(graph->subgraph_list); ++i)
         TENGINE_RETURN_IF_ERROR(run_ir_subgraph(get_ir_graph_subgraph(graph, i)));
     return TENGINE_OK;

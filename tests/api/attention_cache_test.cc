@@ -75,7 +75,7 @@ class Decoder
         total_ += tokens, last_ = total_ - 1;
     }
 
-    // Makes the calls of a program for each step.
+    // Calls the functions that a program calls in each step.
     void prepare(int tokens)
     {
         for (const auto& [name, columns, data] : {std::tuple{"query", kHeads * kDepth, &query_},
@@ -165,7 +165,7 @@ TEST_F(AttentionCacheTest, GivesTheSameUnderOtherSchedulers)
     destroy_context(context);
 }
 
-// A prompt and single tokens alternate: their shapes are known, so that a token takes only its run.
+// A prompt and single tokens alternate: their shapes are known, so that a token needs only its run.
 TEST_F(AttentionCacheTest, KnownShapesAllocateNothing)
 {
     if (!can_count_allocations()) GTEST_SKIP() << "a sanitizer has its own allocator";

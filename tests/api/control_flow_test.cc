@@ -277,8 +277,8 @@ TEST_F(ControlFlowTest, LoopAndIfTakePackedElements)
     }
 }
 
-// An If in a Loop reads the number of the round, a constant of its own, and one and an input of
-// the graph around both.
+// An If in a Loop reads the number of the round, a constant of its own, and a constant and an input
+// of the outer graph.
 std::string make_nested()
 {
     const std::string shifted =

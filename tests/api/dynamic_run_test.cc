@@ -117,8 +117,8 @@ TEST_F(DynamicRunTest, SizesMayComeAgainAndChange)
     EXPECT_EQ(destroy_graph(some), 0);
 }
 
-// No allocation is made for the nodes in the middle, however many there are, and so nothing is
-// packed again; after a change of sizes, each makes some.
+// The nodes in the middle allocate nothing, for any number of them, so nothing is packed again;
+// after a change of sizes, each of them allocates.
 TEST_F(DynamicRunTest, TheSameSizesAreNotPlannedAgain)
 {
     if (!can_count_allocations()) GTEST_SKIP() << "a sanitizer has its own allocator";

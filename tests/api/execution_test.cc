@@ -203,7 +203,7 @@ TEST_F(ExecutionTest, PrerunNamesWhatIsWrong)
     ASSERT_EQ(set_node_input_tensor(add, 1, out), 0);
     EXPECT_EQ(prerun_graph(graph_), -1);
     EXPECT_TRUE(failed_with(TENGINE_EGRAPH));
-    // With the input corrected, it works.
+    // With the corrected input, it works.
     ASSERT_EQ(set_node_input_tensor(add, 1, x_), 0);
     EXPECT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
 }
@@ -481,7 +481,7 @@ TEST_F(ExecutionTest, ShapesThatDependOnDataOfAConvolution)
     destroy_graph(graph);
 }
 
-// So does a node whose shape depends on the data of another node, in the first run and in later
+// A node whose shape depends on the data of another node does, too, in the first run and in later
 // ones: all rows of 5 pixels times [5, n], where n is the number of nonzero values of the mask.
 TEST_F(ExecutionTest, ShapesThatDependOnDataBesideAConvolution)
 {

@@ -19,7 +19,7 @@ void keep_failure(int level, const char* line)
     if (level == LOG_ERR) failures.emplace_back(line);
 }
 
-// Keeps the failures, also if a test has set its own sink.
+// Stores the failures, also if a test has set its own sink.
 class FailureKeeper : public testing::EmptyTestEventListener
 {
     void OnTestStart(const testing::TestInfo&) override

@@ -376,8 +376,8 @@ TEST_F(KeptCpuPartTest, AKernelThatIsNoChoiceIsCompiledAgain)
     destroy_context(context);
 }
 
-// Vectors of another length have other packs: a part that was kept for one is not used for the
-// other.
+// Vectors of another length have other packs: a part that was stored for one length is not used for
+// another.
 TEST_F(KeptCpuPartTest, OtherInstructionsMayBeOtherParts)
 {
     if (get_vector_target_num() < 2) GTEST_SKIP() << "this processor has one instruction set";

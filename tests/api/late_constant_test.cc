@@ -130,7 +130,7 @@ TEST_P(LateConstantTest, IsHeldAsItIsPackedAlone)
     EXPECT_EQ(destroy_graph(graph), 0);
 }
 
-// With a kept preparation, and with constants that were taken over from an ended one.
+// With a kept preparation, and with constants of an ended one.
 TEST_P(LateConstantTest, ServesOtherShapes)
 {
     for (const char* kept : {"0", "3"}) {

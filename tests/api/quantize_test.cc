@@ -32,7 +32,7 @@ struct Layer
     bool stands_alone;
 };
 
-// The program's side.
+// The program's functions.
 struct Calibration
 {
     std::map<std::string, Range> ranges;

@@ -41,7 +41,8 @@ class RandomGraph
     }
     ~RandomGraph() { EXPECT_EQ(destroy_graph(graph_), 0); }
 
-    // Prepares and runs; whether that succeeded. Otherwise there is a message.
+    // Prepares and runs; returns whether that succeeded, and otherwise checks that there is a
+    // message.
     bool run()
     {
         clr_tengine_errno();

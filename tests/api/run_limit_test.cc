@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounds that would not end: ended by the option run.watchdog_ms, and by the program.
+// Endless rounds: the option run.watchdog_ms ends them, and the program.
 #include <atomic>
 #include <chrono>
 #include <limits>

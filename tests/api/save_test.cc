@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// save_graph: from one format to the other and back. The contents of the files are tested with the
+// save_graph: from each format to the other and back. The contents of the files are tested with the
 // serializers, the conversion of operators here.
 #include <unistd.h>
 

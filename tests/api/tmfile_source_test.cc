@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// create_graph with tmfiles: from a path, from memory that is taken over, from memory that is not,
-// and the ownership afterwards. The library itself saves the model.
+// create_graph with tmfiles: from a path, from memory that the graph then owns, from memory that it
+// does not own, and the ownership afterwards. The library itself saves the model.
 #include <unistd.h>
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/bandwidth.h: a plausible figure, the same for all threads.
+// base/bandwidth.h: a plausible figure, equal on all threads.
 #include "base/bandwidth.h"
 
 #include <cstdlib>

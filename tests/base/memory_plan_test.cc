@@ -221,8 +221,8 @@ TEST(MemoryPlan, ALongChainNeedsTwoBuffers)
 }
 
 // Eight times the blocks may take eight times the time, and twice that if caches no longer hold
-// them; a quadratic algorithm would take 64. The best of several attempts counts, since machines
-// are shared.
+// them; a quadratic algorithm would take 64. The test uses the best of several attempts, since
+// machines are shared.
 constexpr double kMostGrowth = 32;
 
 double measure_growth(Blocks (*make)(int num))

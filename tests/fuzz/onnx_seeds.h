@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small ONNX models from which fuzz targets start, for code that a single operator does not reach,
-// such as functions, bodies, sequences, strings and packed weights.
+// Small ONNX models from which fuzz targets start, for code that a single operator does not
+// execute, such as functions, bodies, sequences, strings and packed weights.
 #pragma once
 
 #include <string>

@@ -14,7 +14,7 @@ inline size_t accepted_inputs = 0;
 inline size_t run_inputs = 0;  // of these
 
 // Called after every refusal. One without a code and a message ends the program, as a crash does;
-// the error is cleared, so that it does not count for the next input.
+// the error is cleared, so that the next input does not see it.
 inline void note_refusal()
 {
     const int code = tengine_error_code();

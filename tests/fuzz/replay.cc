@@ -5,8 +5,8 @@
 // in every run and on every machine. The file that was last named is the one that ended the
 // program; a folder with that file alone repeats it.
 //
-// With --seconds it searches for so long instead: inputs that could be run are damaged further. The
-// input that ends it, or takes more than half a minute, stays in the file that it names.
+// With --seconds it searches for that time instead: inputs that could be run are damaged further.
+// The input that ends it, or takes more than half a minute, stays in the file that it names.
 #include <unistd.h>
 
 #include <algorithm>

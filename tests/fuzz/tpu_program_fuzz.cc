@@ -16,7 +16,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
 {
     using namespace tengine::tpu;
     static const std::vector<uint8_t> sample = save_program(sample_program());
-    // Sometimes starts from the sample again: few inputs that grow from nothing are programs.
+    // Sometimes starts from the sample again: few inputs that start empty become programs.
     if ((size == 0 || seed % 64 == 0) && sample.size() <= max_size) {
         std::copy(sample.begin(), sample.end(), data);
         size = sample.size();

@@ -162,8 +162,8 @@ double time_names(int number)
     return least;
 }
 
-// 4 times as many names take 4 times as long; if each look-up read the list it would be 16 times.
-// Both lists exceed the processor's caches.
+// 4 times as many names take 4 times as long; if each look-up read the list, they would take 16
+// times as long. Both lists exceed the processor's caches.
 TEST_F(NameIndex, TakesNoLongerInALongList)
 {
     EXPECT_LT(time_names(100000), 10 * time_names(25000));

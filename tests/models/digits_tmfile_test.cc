@@ -33,7 +33,7 @@ TEST_P(DigitsTmfile, EqualsItsOnnxFile)
     }
 }
 
-// The same bytes from a tmfile and from an ONNX file that are written from it.
+// A tmfile and an ONNX file that are written from it give identical results.
 TEST_P(DigitsTmfile, EqualsItselfInBothFormats)
 {
     const SampleGraph tmfile(file_.path, GetParam());

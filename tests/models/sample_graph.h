@@ -17,7 +17,7 @@ using Shape = std::vector<int>;
 enum class Source
 {
     kFile,    // the path
-    kMemory,  // a malloc()ed block that the graph takes over: "tengine:m"
+    kMemory,  // a malloc()ed block that the graph then owns: "tengine:m"
     kView     // bytes that stay here: "tengine:view"
 };
 

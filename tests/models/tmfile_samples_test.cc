@@ -171,8 +171,7 @@ size_t count_values(const Tensor& tensor)
     return values.size();
 }
 
-// The same bytes from the tmfile, from a tmfile written from it and from an ONNX file written from
-// it.
+// The tmfile, a tmfile written from it and an ONNX file written from it give identical results.
 TEST_P(WeightlessTmfile, WithRandomWeightsEqualsItselfInBothFormats)
 {
     if (takes_too_long(GetParam().name)) GTEST_SKIP() << "takes too long on an emulated processor";

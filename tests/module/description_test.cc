@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often programs that read a device's lists make it describe itself.
+// The number of calls of a device's describe() when programs read its lists.
 #include "module/description.h"
 
 #include <gtest/gtest.h>

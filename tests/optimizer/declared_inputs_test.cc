@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages about shapes quote the model's declarations of its inputs, with its names.
+// Messages about shapes quote the model's declarations of its inputs, with the names of dimensions.
 #include "graph/graph.h"
 #include "gtest/gtest.h"
 #include "operator/param.h"

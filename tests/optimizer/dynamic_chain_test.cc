@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of tensors that are quantised in each run, merged and as a quantiser writes them: the
-// values are equal, up to the rounding of three floats in place of one.
+// values are equal, up to the rounding of three floats instead of one.
 #include <cmath>
 #include <gtest/gtest.h>
 

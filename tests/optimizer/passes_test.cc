@@ -489,8 +489,8 @@ double measure_prerun(void (*add)(IrBuilder& source, int num), int num)
 }
 
 // Eight times the nodes may take eight times the time, and twice that if caches no longer hold
-// them; a quadratic algorithm would take 64. The best of several attempts counts, since machines
-// are shared.
+// them; a quadratic algorithm would take 64. The test uses the best of several attempts, since
+// machines are shared.
 TEST(Passes, PreparationTakesTimeInProportionToTheGraph)
 {
     for (void (*add)(IrBuilder&, int) : {add_wide, add_chain}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of fp32 by weights in int8, whose other factor is quantised in each run.
+// Products of fp32 by weights in int8, whose other operand is quantised in each run.
 #include <cmath>
 #include <gtest/gtest.h>
 

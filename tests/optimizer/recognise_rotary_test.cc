@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RotaryEmbedding in the place of the nodes that models have for it. The bound of its error is that
-// of the nodes: both products and their sum are rounded, each to half a unit, in either.
+// RotaryEmbedding replaces the nodes that models have for it. The bound of its error is that of the
+// nodes: both products and their sum are rounded, each to half a unit, in either.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <memory>

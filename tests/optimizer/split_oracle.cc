@@ -54,7 +54,7 @@ PartCount count_levels(const Dag& dag, const std::function<int(int)>& first)
     return count(dag, kinds);
 }
 
-// Assigns nodes to parts, one after the other, in all ways that may still be the best.
+// Assigns nodes to parts, one after the other, in all ways that may still be optimal.
 class BruteForce
 {
   public:

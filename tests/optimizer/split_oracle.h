@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The means to judge the splitter: random graphs, ways to count parts that share no code with the
-// splitter, and the splitter itself applied to such a graph. Tests are in split_*_test.cc.
+// The oracle of the splitter: random graphs, counts of parts that share no code with the splitter,
+// and the splitter itself applied to such a graph. Tests are in split_*_test.cc.
 #pragma once
 
 #include <memory>

@@ -97,7 +97,8 @@ TEST(Split, NodesGoToTheFirstDeviceThatTakesThem)
     EXPECT_STREQ(neg->core->refusal_list[1].verdict.message, "the device has no Neg");
 }
 
-// x -> Relu -> Exp -> Relu and x -> Relu, joined: nodes that are ready together run in one part.
+// x -> Relu -> Exp -> Relu and x -> Relu, joined: nodes that are ready at the same time run in one
+// part.
 TEST(Split, BranchesOfOneDeviceShareAPart)
 {
     TestDevice a("A", {"Relu", "Add"});

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The calls of object files to the C library and the C++ runtime. Those of the core, the CPU device
-# and the tmfile serializer may not ask for memory, nor call functions that take memory themselves
+# and the tmfile serializer may not allocate memory, nor call functions that allocate
 # (docs/arena.md):
 #     heap.sh <nm> <file that lists object files>
 set -eu

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may include whom, as a table and a function; include_rules_test.cc applies them to the tree.
+// The files that each room may include, as a table and a function; include_rules_test.cc applies
+// them to the tree.
 #pragma once
 
 #include <string>
@@ -14,8 +15,8 @@ struct Room
     std::vector<const char*> below;
 };
 
-// The order of the rooms: each sees the rooms below it, never sideways or up. A row covers the
-// folders below it.
+// The order of the rooms: each sees the rooms below it, and no others. A row covers the folders
+// below it.
 const std::vector<Room>& rooms();
 
 // Returns the paths in the #include lines of a string, without comments.

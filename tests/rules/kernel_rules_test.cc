@@ -71,7 +71,7 @@ TEST(KernelRules, KernelsAndTheReferenceDoNotIncludeEachOther)
     expect_none(reach_from(kShared), kReference, kShared);
 }
 
-// Families let a newcomer find a kernel.
+// Families of kernels help newcomers to find a kernel.
 TEST(KernelRules, FoldersHaveAtMostThirtyFiles)
 {
     std::map<std::string, int> counts;

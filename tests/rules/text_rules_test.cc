@@ -180,8 +180,8 @@ TEST(TextRules, NamingAnOperatorIsRecognised)
     EXPECT_EQ(find_operators(code, known), (std::set<std::string>{"Conv", "MoE"}));
 }
 
-// The rejected one of two ways to write one thing (CONTRIBUTING.md, "One hand"). The copy of a
-// device that was written for Tengine is unchanged.
+// The rejected of two spellings (CONTRIBUTING.md, "One hand"). The copy of a device that was
+// written for Tengine is unchanged.
 const std::regex kOtherHand(
     "==\\s+(NULL|nullptr)\\b|; \\w+\\+\\+\\)|"
     "[^}] ir_(tensor|node|graph|subgraph|interface|allocator)_t\\b");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices that fail a run: the default device takes over; the failure is reported once, then
+// Devices that fail a run: the default device runs the part; the failure is reported once, then
 // counted.
 #include <climits>
 #include <gtest/gtest.h>

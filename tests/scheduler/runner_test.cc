@@ -109,7 +109,7 @@ TEST_P(DynamicTest, ShapesAndDataTravelTogether)
 
 INSTANTIATE_TEST_SUITE_P(Watched, DynamicTest, testing::Values("0", "60000"));
 
-// A call that hangs reads its input after everything else is gone.
+// A call that hangs reads its input after everything else is destroyed.
 TEST(Runner, AHungCallHasItsOwnInputsWhateverTheirShape)
 {
     const LogCapture log;

@@ -135,7 +135,7 @@ TEST_F(StoredPartTest, TheBytesStayUntilTheDeviceLetsGo)
     EXPECT_EQ(calls.released, "1 nodes");
 }
 
-// Nothing is compiled for the earlier shape. A loaded part is not handed over for a new one.
+// Nothing is compiled for the earlier shape. A loaded part is not passed to the next compilation.
 TEST_F(StoredPartTest, NewShapesOfALoadedGraph)
 {
     use();

@@ -6,7 +6,7 @@
 
 namespace tengine::test {
 
-// An idle device counts as idle for good after this much real time without an event.
+// A device counts as idle until the end after this real time without an event.
 constexpr std::chrono::milliseconds kQuiet{100};
 
 int64_t VirtualClock::begin(int device, int64_t duration)

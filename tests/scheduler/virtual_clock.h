@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A clock for devices that only sleep. It stops while any thread has work, and jumps to the next
-// end of a sleep when all devices sleep, or when no event happens any more. So the parallel work of
-// devices can be measured independently of this machine.
+// end of a sleep when all devices sleep, or when no events occur. So the parallel work of devices
+// can be measured independently of this machine.
 #pragma once
 
 #include <condition_variable>

@@ -91,7 +91,7 @@ TEST_F(WatchdogTest, APartWhoseCompilationHangsGoesToTheDefaultDevice)
                  "device 'A', pre_run of part 0 (1 nodes): no return within 300 ms");
     expect_right_results(1);
     EXPECT_EQ(device_.runs, 0);
-    // The calls return after the graph and its context are gone.
+    // The calls return after the graph and its context were destroyed.
     ASSERT_EQ(session_.postrun(), TENGINE_OK);
     const int hung = device_.hanging;
     device_.release_hangs();

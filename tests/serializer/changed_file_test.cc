@@ -424,7 +424,7 @@ TEST_F(ChangedFileTest, AReplacementInPlaceNeverEndsTheProcess)
     }
 }
 
-// The thread of a pool, which reads the other half of the weights, may hit a missing page as well.
+// The thread of a pool, which reads the other half of the weights, may access a missing page, too.
 TEST_F(ChangedFileTest, AnyThreadMayMissAPage)
 {
     if (!faults_have_addresses()) GTEST_SKIP() << "the emulator gives the address of a fault wrong";
@@ -518,7 +518,7 @@ TEST_F(ChangedFileTest, ManySmallFilesAreNotAllCopied)
     destroy_graph(graph);
 }
 
-// The option for programs that cannot keep others from writing to their large files.
+// The option for programs whose large files other programs may write.
 TEST_F(ChangedFileTest, AnOptionReadsFilesInsteadOfMappingThem)
 {
     for (const char* format : {"onnx", "tengine"}) {

@@ -375,7 +375,7 @@ TEST_F(OnnxFunctionTest, AGraphThatACallHandsOverKeepsItsNamesAndImports)
 
 TEST_F(OnnxFunctionTest, AGraphIsHandedOnAndMayCallWhatItIsGivenTo)
 {
-    // Outer(a, flag) { body } = Gadget(a, flag) { body }; the graph calls Gadget in turn.
+    // Outer(a, flag) { body } = Gadget(a, flag) { body }; the graph calls Gadget itself.
     OnnxBuilder builder = handing_model("Gadget");
     NodeProto* call = builder.graph().mutable_node(0);
     NodeProto* inner = call->mutable_attribute(0)->mutable_g()->mutable_node(0);

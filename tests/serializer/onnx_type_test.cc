@@ -17,7 +17,7 @@ namespace {
 class OnnxTypes : public SerializerTest
 {
   protected:
-    // Compares the nodes of the model in order, as far as their shapes are known without a run.
+    // Compares the nodes of the model in order whose shapes are known without a run.
     void compare(const Loaded& loaded)
     {
         GraphPointer made;

@@ -26,7 +26,7 @@ class OnnxWorkTest : public SerializerTest
     }
 };
 
-// A Loop whose values move on by one: each further round shows the change of another shape.
+// A Loop that shifts its values by one: each further round changes another shape.
 std::string nest_loops(int depth, int values, const std::string& name)
 {
     std::string inputs, outputs, body;
@@ -50,7 +50,7 @@ std::string nest_loops(int depth, int values, const std::string& name)
     return "body body\n" + body + "out " + name + "c" + outputs + "\nend\n";
 }
 
-// All that is known after some rounds is that shapes change.
+// After some rounds it is known only that shapes change.
 TEST_F(OnnxWorkTest, ShapesOfNestedLoops)
 {
     std::string inputs, outputs;

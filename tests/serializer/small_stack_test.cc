@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nested graphs and functions of a model are on the heap, not on the stack of the loading thread.
+// Nested graphs and functions of a model use the heap, not the stack of the loading thread.
 #include <pthread.h>
 
 #include <algorithm>

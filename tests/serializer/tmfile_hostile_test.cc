@@ -64,7 +64,7 @@ class TmfileHostileTest : public TmfileTest
     double worst = 0;
 };
 
-// ---- files of our writer and the samples ----
+// ---- files of the library's writer and the samples ----
 
 class TmfileDamageTest : public TmfileHostileTest, public testing::WithParamInterface<std::string>
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counting allocator: replaces malloc and its kin by functions that count and call glibc's.
+// The counting allocator: replaces malloc and related functions by functions that count and call
+// glibc's.
 #include "allocation_count.h"
 
 #include <malloc.h>

@@ -2,10 +2,10 @@
 // Counts calls of the C allocator, by this program and every library in it, and lets one fail.
 #pragma once
 
-// False under a sanitizer, which brings an allocator of its own.
+// False under a sanitizer, which has an allocator of its own.
 bool can_count_allocations();
 
-// Returns the calls of malloc and its kin so far, by any thread.
+// Returns the calls of malloc and related functions so far, by any thread.
 long count_allocations();
 
 // Lets the call with this number from now on, by any thread, fail as if memory were exhausted, and

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of cases (tools/cases), which reports and tests of devices name.
+// The table of cases (tools/cases), whose names reports and tests of devices have.
 #include <gtest/gtest.h>
 #include <set>
 

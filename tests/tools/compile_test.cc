@@ -469,7 +469,7 @@ TEST_F(Compile, WhatAKilledOneLeftIsRemoved)
     EXPECT_THAT(files(), testing::UnorderedElementsAre("net.tmfile", other));
 }
 
-// Each killed program gets a different distance; the next one then leaves only its file.
+// Each killed program runs for a different time; the next one then leaves only its file.
 TEST_F(Compile, OneThatIsKilledIsTidiedUpAfter)
 {
     const pid_t killed = fork();

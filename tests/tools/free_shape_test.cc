@@ -293,7 +293,7 @@ TEST_F(FreeShape, NoRateIsMadeOfBytesThatOnlyTheRunTells)
     EXPECT_EQ(node["gbps"], 0);
 }
 
-// As Tengine's converters write it: the tensors of the file have no list of dimensions.
+// The form of Tengine's converters: the tensors of the file have no list of dimensions.
 TEST_F(FreeShape, ATmfileWithoutShapes)
 {
     ModelMaker maker({1, 3, 8, 8});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine` is neither silent nor misleading: related figures agree, and a command that cannot work
-// names a remedy.
+// Output of `tengine` is complete and consistent: related figures agree, and a command that cannot
+// work names a remedy.
 #include <cstdlib>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -140,7 +140,7 @@ TEST_F(InputFile, ACutPictureIsRefused)
                     HasSubstr("the file ends before the picture does"));
 }
 
-// stb writes the lengths of codes into a list of 257, however many the file states.
+// stb writes the lengths of codes into a list of 257, for any number that the file states.
 TEST_F(InputFile, AJpegWithTooManyCodesIsRefused)
 {
     const std::string table =

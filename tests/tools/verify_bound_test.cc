@@ -128,7 +128,7 @@ TEST(FactorBound, TakesEqualResultsForOne)
     }
 }
 
-// Probabilities of 6625 characters: so many roundings of their sum may come to 10^-5 of it.
+// Probabilities of 6625 characters: their number of roundings may change the sum by 10^-5 of it.
 TEST(NormBound, CountsTheElementsOfARow)
 {
     constexpr int kLength = 6625;

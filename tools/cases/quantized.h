@@ -26,7 +26,7 @@ std::vector<QuantizedWindow> list_quantized_windows();
 // Sets the window's attributes, and the types to int8 and uint8.
 void set_window(const QuantizedWindow& window, Case* of);
 
-// The weight scale for an accumulator of so many products.
+// The weight scale for an accumulator of this number of products.
 double weight_scale(int products);
 // The products of a result of a convolution.
 int count_products(const std::vector<int>& weights);

@@ -15,7 +15,7 @@ bool is_channel_count(int extent)
     return extent == 1 || extent == 3;
 }
 
-// The axis of four that has the channels, by their count alone; -1: not clear.
+// The axis of four that has the channels, by their count; -1: ambiguous.
 int find_channel_axis(const std::vector<int>& shape)
 {
     if (shape.size() != 4 || is_channel_count(shape[1]) == is_channel_count(shape[3])) return -1;
@@ -83,7 +83,7 @@ Tensor scale_pixels(const Tensor& bytes, int data_type, const ImageValues& value
     return made;
 }
 
-// Null: a value of the array is not one of the type.
+// Null: the type does not have a value of the array.
 bool convert_numbers(const Tensor& array, int data_type, Tensor* out)
 {
     *out = make_tensor(data_type, {array.shape.begin(), array.shape.end()});

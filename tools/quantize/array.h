@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays as other tools save them, for an input that takes another type or order.
+// Arrays of other tools, converted for an input of another type or order.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 namespace tengine::tools {
 
 // `array` as the input takes it; `origin` names its file. Floats become the input's floats, whole
-// numbers its whole numbers if they fit. int8 or uint8 for an input of floats are pixels: (byte -
-// mean) x scale, of the channel where the shape tells which. [N, H, W, C] becomes [N, C, H, W], or
-// the other way round, where only that fits an input with 1 or 3 channels. Throws Failure, which
-// says what would be accepted.
+// numbers its whole numbers if they fit. int8 or uint8 for an input of floats are pixels: (value -
+// mean) x scale, by channel if the shape determines the axis of channels. [N, H, W, C] becomes [N,
+// C, H, W], or the other way round, if only that order matches an input with 1 or 3 channels.
+// Throws Failure, which states the accepted arrays.
 Tensor adapt_array(Tensor array, const Tensor& input, const ImageValues& values,
                    const std::string& origin);
 

@@ -22,8 +22,9 @@ struct Calibration
     std::set<std::string> not_finite;  // with an infinite value or NaN in a sample: without a range
 };
 
-// Looks at those of `tensors`, inputs of the graph or results of its nodes, that are fp32 and not
-// empty; the results become outputs of the graph. Throws Failure: the model does not run.
+// Counts the values of those of `tensors`, inputs of the graph or results of its nodes, that are
+// fp32 and not empty; the results become outputs of the graph. Throws Failure: the model does not
+// run.
 Calibration calibrate(graph_t graph, const std::vector<std::string>& tensors,
                       const SampleSet& samples, int threads, const ShowProgress& show);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs two models side by side. The contract is in comparison.h.
+// Runs two models and compares their results. The contract is in comparison.h.
 #include "quantize/comparison.h"
 
 #include <algorithm>
@@ -14,13 +14,13 @@ namespace {
 
 constexpr double kLargestError = 1.0 / 128;
 
-// Data may decide a shape, and quantised data otherwise.
+// A shape may depend on data, and differ with quantised data.
 bool have_same_shape(const FloatView& expected, const FloatView& actual)
 {
     return actual.values && actual.shape == expected.shape;
 }
 
-// Whether the last dimension has probabilities: a Softmax for each place of a sequence, say.
+// Whether the last dimension has probabilities, such as a Softmax for each position of a sequence.
 bool has_probabilities(const FloatView& view)
 {
     constexpr double kLargestRest = 1e-3;
@@ -37,7 +37,7 @@ bool has_probabilities(const FloatView& view)
     return true;
 }
 
-// Rows of scores, 0 if the output has no scores.
+// The number of rows of scores, 0 if the output has no scores.
 size_t score_rows(const FloatView& view)
 {
     const std::vector<int>& shape = view.shape;
@@ -61,7 +61,7 @@ bool is_close(const FloatView& expected, const FloatView& actual)
     return std::sqrt(error / static_cast<double>(expected.number)) <= largest * kLargestError;
 }
 
-// The class that each of `rows` rows of scores decides for.
+// The class with the greatest score in each of `rows` rows.
 std::vector<int64_t> decide(const FloatView& view, size_t rows)
 {
     std::vector<int64_t> classes;

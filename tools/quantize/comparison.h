@@ -18,7 +18,7 @@ struct Noise
     double signal = 0;  // sum of squares of the float values
     double noise = 0;   // that of the differences
 
-    // Where the shapes differ, all is noise.
+    // If the shapes differ, all values are noise.
     void add(const FloatView& expected, const FloatView& actual);
 
     // Signal-to-noise ratio; infinity without any noise.
@@ -27,9 +27,9 @@ struct Noise
 
 // The decisions of the samples. An output of shape [N, K], K > 1 (further dimensions of 1 aside),
 // is scores, and so is one of more dimensions whose last one has probabilities in float, not
-// negative and of sum 1: each of its rows decides for its greatest element, the first of equal
-// ones. Any other output is one decision, the same unless the root mean square of the differences
-// is above 1/128 of the largest magnitude in float. None is the same where the shape is another.
+// negative and of sum 1: the decision of each row is its greatest element, the first of equal ones.
+// Any other output is one decision, which agrees unless the root mean square of the differences is
+// above 1/128 of the largest magnitude in float. No decision agrees if the shapes differ.
 struct Decisions
 {
     size_t number = 0;
@@ -41,7 +41,7 @@ struct Decisions
     double drop() const;
 };
 
-// The number of decisions that are those of the labels, by either model.
+// The number of decisions that agree with the labels, by either model.
 struct Accuracy
 {
     size_t number = 0;
@@ -59,7 +59,7 @@ struct Comparison
     int threads = 1;                       // that the models ran with
 };
 
-// Runs both models on all samples. `quantized.dequantized` tells which tensors to compare; they
+// Runs both models on all samples. `quantized.dequantized` lists the tensors to compare; they
 // become outputs of the graphs. `labels` may be empty. Throws Failure, as the next ones do; also
 // when the labels are not one for each row of scores of the first fp32 output.
 Comparison compare_models(graph_t in_float, const QuantizedModel& quantized,
@@ -72,7 +72,7 @@ class Reference
   public:
     Reference(GraphPointer graph, const SampleSet& samples, int threads);
 
-    // Outputs only. `samples`: that many of the first ones.
+    // Compares outputs only. `samples`: the number of samples, from the first on.
     Comparison compare(graph_t quantized, size_t samples) const;
 
     size_t sample_number() const { return samples_.number; }

@@ -12,11 +12,11 @@ namespace tengine::tools {
 struct DeviceChoice
 {
     WeightScales scales;
-    std::string reason;  // why they are not the first that was asked for; "": they are
+    std::string reason;  // the reason why they are not the first candidate; "": they are
 };
 
-// The first of `candidates` with which `devices` take most MACs of the model at `path`. They are
-// asked, and nothing is compiled. `inputs`: complete shapes. Throws Failure.
+// The first of `candidates` with which `devices` take most MACs of the model at `path`. Nothing is
+// compiled. `inputs`: complete shapes. Throws Failure.
 DeviceChoice choose_scales(const Quantizer& quantizer, const std::string& path,
                            const std::vector<Tensor>& inputs,
                            const std::vector<std::string>& devices,

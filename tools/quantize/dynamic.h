@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine quantize --dynamic`: products whose left side is quantised in each run. Needs no
+// `tengine quantize --dynamic`: products whose left operand is quantised in each run. Needs no
 // samples.
 #pragma once
 
@@ -18,7 +18,7 @@ struct DynamicReport
     std::string output;
     NodeCounts counts;
     std::vector<QuantizedLayer> layers;
-    std::map<std::string, int> in_float;  // how many nodes of each operator stay as they are
+    std::map<std::string, int> in_float;  // the number of nodes of each operator that stay in float
 };
 
 struct DynamicModel
@@ -27,7 +27,7 @@ struct DynamicModel
     DynamicReport report;
 };
 
-// Throws Failure, also when nothing of the model can be quantised so.
+// Throws Failure, also when no node of the model can be quantised in this way.
 DynamicModel quantize_dynamically(const FloatModel& model,
                                   const std::vector<std::string>& keep_float);
 

@@ -14,7 +14,7 @@
 namespace tengine::tools {
 namespace {
 
-// ---- what the library calls ----
+// ---- functions for the library ----
 
 struct Conversation
 {
@@ -70,7 +70,7 @@ void take_kept(void* user, const char* node)
     conversation_of(user).made.kept.insert(node);
 }
 
-// The question to the library, which lasts as long as the conversation and its request.
+// The structure for the library, which lives as long as its request.
 class Question
 {
   public:
@@ -111,7 +111,7 @@ GraphPointer quantize_graph(graph_t graph, const std::string& path, Conversation
     return made;
 }
 
-// ---- looking at graphs ----
+// ---- properties of graphs ----
 
 std::vector<node_t> list_nodes(graph_t graph)
 {
@@ -141,7 +141,7 @@ bool is_quantized_operator(const std::string& op)
                        [&](const char* part) { return op.find(part) != std::string::npos; });
 }
 
-// As tmfiles have it: the results are int8 or uint8.
+// The form of tmfiles: the results are int8 or uint8.
 bool writes_bytes(node_t node)
 {
     for (int i = 0; i < get_node_output_number(node); ++i) {
@@ -188,7 +188,7 @@ FloatModel::FloatModel(const std::string& path, const std::vector<Tensor>& input
     if (format && std::strcmp(format, "tengine") == 0) set_input_shapes(graph_.get(), inputs);
 }
 
-// Quantising twice would only lose more.
+// A second quantisation would only lose accuracy.
 void FloatModel::refuse_quantized() const
 {
     const std::vector<node_t> nodes = list_nodes(graph_.get());

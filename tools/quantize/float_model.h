@@ -35,7 +35,7 @@ struct QuantizedLayer
     std::string op;      // "Conv+Relu" with its activation
     std::string tensor;  // the first result
     int nodes = 0;
-    bool stands_alone = false;  // others are quantised only in the company of these
+    bool stands_alone = false;  // others are quantised only next to these
 };
 
 struct QuantizedModel
@@ -45,7 +45,7 @@ struct QuantizedModel
     std::map<std::string, Quantization> quantizations;  // by tensor, also constants
     // The dequantised tensor in `graph` of each quantised tensor with a range.
     std::map<std::string, std::string> dequantized;
-    std::set<std::string> kept;  // nodes that the patterns fit
+    std::set<std::string> kept;  // nodes that the patterns match
     bool has_unsigned_activations = false;
 };
 
@@ -58,7 +58,7 @@ struct NodeCounts
 // The request to the library.
 struct QuantizationRequest
 {
-    bool dynamic = false;  // ranges are found in each run; then nothing but keep_float and takes
+    bool dynamic = false;  // ranges are found in each run; only keep_float and takes are then set
     bool per_tensor = false;
     bool unsigned_activations = false;
     std::vector<std::string> keep_float;                     // patterns
@@ -85,12 +85,12 @@ class FloatModel
     // An option of the context, which the graphs made of the model have too.
     void set_option(const std::string& key, const std::string& value) const;
 
-    // The tensors of which the library would like to know the range.
+    // The tensors whose ranges the library requests.
     std::vector<std::string> tensors_to_calibrate(QuantizationRequest request) const;
 
     QuantizedModel quantize(const QuantizationRequest& request) const;
 
-    // The request of these of which the devices take most. `inputs`: complete shapes, which the
+    // The one of these requests with most work on devices. `inputs`: complete shapes, which the
     // graphs made of the model have from then on.
     tengine_quantization_choice choose(const std::vector<QuantizationRequest>& requests,
                                        const std::vector<Tensor>& inputs) const;
@@ -101,8 +101,8 @@ class FloatModel
     // The type of most of its floats, "fp32"; "" without any.
     std::string float_type() const;
 
-    // "; the bodies of If 'gate' stay in float": the end of a reason for quantising nothing, if
-    // there are such.
+    // "; the bodies of If 'gate' stay in float": the end of a reason for quantising nothing, if the
+    // model has bodies.
     std::string bodies_in_float() const;
 
     NodeCounts count_nodes() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The right answers for the samples, with which `tengine quantize` tells an accuracy.
+// The correct classes of the samples, with which `tengine quantize` computes the accuracy.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace tengine::tools {
 using Labels = std::vector<int64_t>;
 
 // One class, counted from 0, for each row of scores, in the order of the samples: an array of
-// integers (.npy), or a text file with a number a line. Throws Failure: a line that is not a
+// integers (.npy), or a text file with one number per line. Throws Failure: a line that is not a
 // number, and a label count that is not a multiple of the sample count.
 Labels read_labels(const std::string& path, size_t samples);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph, run so that the values between its nodes can be read.
+// A graph whose inner values can be read after a run.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ class Network
 {
   public:
     // `tensors`: results of nodes that are to be read besides the model's outputs; names of others
-    // are ignored. They become outputs of the graph, which must live as long. Every function throws
-    // Failure.
+    // are ignored. They become outputs of the graph, which must outlive the object. Every function
+    // throws Failure.
     Network(graph_t graph, const std::vector<std::string>& tensors, int threads);
 
     // `sample` must live as long as views are read.

@@ -49,7 +49,7 @@ bool is_tmfile(const std::string& path)
     return format && std::strcmp(format, "tengine") == 0;
 }
 
-// uint8 in ONNX files: on x86 ONNX Runtime makes no integer Conv of int8 pairs.
+// uint8 in ONNX files: on x86 ONNX Runtime has no integer Conv for int8 pairs.
 bool takes_unsigned(const CommandOptions& options)
 {
     const std::string& type = options.activations;
@@ -67,7 +67,7 @@ int count_quantized_nodes(const QuantizedModel& quantized)
     return number;
 }
 
-// Where the model leaves shapes free that the command line does not give.
+// For shapes that the model leaves free and the command line does not give.
 void add_sample_shapes(const CommandOptions& options, ModelOptions* common)
 {
     const Model model(options.model, *common);
@@ -86,7 +86,7 @@ std::vector<Tensor> describe_inputs(const CommandOptions& options)
 {
     ModelOptions common;
     common.shapes = options.shapes;
-    common.says_guess = false;  // samples come one at a time
+    common.says_guess = false;  // samples are run one at a time
     if (!options.dynamic) add_sample_shapes(options, &common);
     Model model(options.model, common);
     check_spares_model("--output", options.output, model.graph());
@@ -194,7 +194,7 @@ QuantizeReport work(const CommandOptions& options)
     report.hint = find_hint(options, report);
     if (!options.table.empty())
         write_file(options.table, calibration_table(quantized, quantizer.float_nodes()));
-    // The comparison has made outputs of tensors inside the other one.
+    // The comparison has made inner tensors of the other one outputs.
     if (!options.output.empty())
         write_model(quantizer.quantize().graph.get(), inputs, options.output);
     return report;

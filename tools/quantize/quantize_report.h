@@ -29,7 +29,7 @@ struct QuantizeReport
     std::string table;
     std::string method;
     WeightScales scales;
-    std::string scales_reason;  // why devices have these; "": they are as asked for
+    std::string scales_reason;  // the reason for these; "": they are as requested
     std::string hint;           // options to try when many decisions differ; "": they do not
     size_t samples = 0;
     NodeCounts counts;

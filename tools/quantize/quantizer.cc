@@ -91,7 +91,7 @@ double Quantizer::measure_drop(const Reference& reference) const
     return reference.compare(quantized.graph.get(), reference.sample_number()).decisions.drop();
 }
 
-// Bisects for the least number of harmful nodes that have to be in float.
+// Finds by bisection the smallest number of nodes that must be in float.
 void Quantizer::bisect(const Reference& reference)
 {
     const auto set_float = [this](size_t number) {
@@ -119,8 +119,8 @@ void Quantizer::bisect(const Reference& reference)
     set_float(most);
 }
 
-// The harm of several nodes is not the sum of that of each alone, so some of those in float need
-// not be: the least harmful are tried first.
+// The effect of several nodes is not the sum of their effects, so some of those in float may be
+// returned to int8: those with the smallest effect are tried first.
 void Quantizer::return_nodes(const Reference& reference, const ShowProgress& show)
 {
     const int number = static_cast<int>(chosen_.size());

@@ -44,7 +44,7 @@ struct ChosenNode
 class Quantizer
 {
   public:
-    // Calibrates `model`, which must live as long. Throws Failure, as all of it does.
+    // Calibrates `model`, which must outlive the object. All functions throw Failure.
     Quantizer(const FloatModel& model, const SampleSet& samples, const QuantizeOptions& options,
               const ShowProgress& show);
 
@@ -52,17 +52,18 @@ class Quantizer
     QuantizationRequest request_with(const WeightScales& scales) const;
     void set_scales(const WeightScales& scales);
 
-    // Without a bound: all nodes but those kept. With one: puts back to float the nodes that do
-    // most harm alone, as many in that order as a bisection finds necessary, and then returns those
-    // to int8 that can be after all. The order comes from the first kOrderSamples samples, the
-    // bound is kept on all of them. Throws Failure if not even one node can be in int8.
+    // Chooses the nodes in int8. Without a bound: all nodes except kept ones. With a bound: returns
+    // the nodes with the largest effect of their own to float, as many in that order as a bisection
+    // finds necessary, and then returns to int8 those that the bound allows. The order is that of
+    // the first kOrderSamples samples; the bound holds on all samples. Throws Failure if no node
+    // can be in int8.
     void search(const ShowProgress& show);
 
     // The model with the nodes that search() has chosen.
     QuantizedModel quantize() const;
 
     const std::vector<ChosenNode>& chosen() const { return chosen_; }  // empty without a bound
-    // Names of the nodes that were asked to stay in float, or have to for the bound.
+    // Names of the nodes that stay in float by request or for the bound.
     std::set<std::string> float_nodes() const;
     // Tensors with values that are not finite. Nodes that read or compute them stay in
     // float.
@@ -71,7 +72,7 @@ class Quantizer
     static constexpr size_t kOrderSamples = 8;
 
   private:
-    std::string find_cause() const;  // why no node is quantised
+    std::string find_cause() const;  // the reason why no node is quantised
     void order_nodes(const Reference& reference, const ShowProgress& show);
     double measure_drop(const Reference& reference) const;
     void bisect(const Reference& reference);
@@ -83,7 +84,7 @@ class Quantizer
     QuantizationRequest request_;
     std::set<std::string> kept_, not_finite_;
     std::vector<QuantizedLayer> layers_;  // that could be quantised
-    std::vector<ChosenNode> chosen_;      // the most harmful first
+    std::vector<ChosenNode> chosen_;      // the one with the largest effect first
 };
 
 }  // namespace tengine::tools

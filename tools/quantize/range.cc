@@ -16,8 +16,8 @@ namespace {
 constexpr int kBins = Histogram::kBins;
 constexpr int kLevels = 256;
 constexpr int kCandidateStep = 16;       // bins between two candidates
-constexpr double kToldOfNothing = 1e-4;  // a share in the place of 0 keeps divergences finite
-// A divergence does not know how far off a value is. More than this are no outliers.
+constexpr double kToldOfNothing = 1e-4;  // a share instead of 0 keeps divergences finite
+// A divergence ignores the distance of a value. A larger share than this is not outliers.
 constexpr double kMostCut = 1e-3;
 
 struct MethodName
@@ -66,23 +66,23 @@ Range percentile_range(const Histogram& histogram, double percentile)
 {
     const double tail = (1 - percentile / 100) / 2;
     const Range full = full_range(histogram);
-    // Places within a bin may lie beyond all values.
+    // Positions within a bin may exceed all values.
     return {std::clamp(quantile(histogram, tail), full.low, full.high),
             std::clamp(quantile(histogram, 1 - tail), full.low, full.high)};
 }
 
 // The count of a bin for a divergence. The two beside zero hold values that hardly differ from it,
-// in a sigmoid's results nearly everything, and any range tells that well enough; they count as
-// their neighbours do, as in TensorRT. Otherwise only those values decide, for which a range that
-// cuts all others off would be the finest.
+// in a sigmoid's results nearly everything, and any range represents them well enough; they count
+// as their neighbours do, as in TensorRT. Otherwise only those values would determine the range,
+// which would cut off all others.
 double count_beside_zero(const Histogram& histogram, int bin)
 {
     return static_cast<double>(histogram.count(bin == 0 ? 1 : bin == -1 ? -2 : bin));
 }
 
-// Kullback-Leibler divergence between the counts and the same counts told by kLevels levels: each
-// level spreads what it holds evenly over those of its bins that are not empty. Values outside the
-// range count to its first and last bin, as saturation will have it.
+// Kullback-Leibler divergence between the counts and their representation by kLevels levels: each
+// level spreads its count evenly over those of its bins that are not empty. Values outside the
+// range count in its first and last bin, as they saturate.
 double divergence(const Histogram& histogram, int first, int last)
 {
     const int bins = last - first;
@@ -107,7 +107,7 @@ double divergence(const Histogram& histogram, int first, int last)
             held += count_beside_zero(histogram, first + i);
             filled += clipped[static_cast<size_t>(i)] > 0 ? 1 : 0;
         }
-        // Where only saturated values are, the level tells nothing of them.
+        // A level with saturated values only gives no information about them.
         const double told = held > 0 ? held / filled / told_total : kToldOfNothing;
         for (int i = begin; i < end; ++i) {
             const double share = clipped[static_cast<size_t>(i)] / total;
@@ -152,7 +152,7 @@ double share_outside(const Histogram& histogram, int bins)
            static_cast<double>(std::max<uint64_t>(1, histogram.total() - histogram.zeros()));
 }
 
-// The least of the best magnitudes would be chance; the largest of equal ones counts.
+// The smallest of equally good magnitudes would be arbitrary; the largest is used.
 Range search(const Histogram& histogram, RangeMethod method)
 {
     const double most_outside = method == RangeMethod::kEntropy ? kMostCut : 1;

@@ -31,10 +31,9 @@ RangeMethod parse_range_method(const std::string& name);
 
 // The range that the method finds best; values outside will saturate.
 //   minmax      all values.
-//   percentile  what is left when an equal share of the values is cut off at both ends, so that
-//               `percentile` % stay.
+//   percentile  the values without an equal share at both ends, so that `percentile` % stay.
 //   kl          where the values' distribution loses the least information (Kullback-Leibler
-//               divergence) when it is told by 256 levels; S. Migacz, "8-bit Inference with
+//               divergence) when it is represented by 256 levels; S. Migacz, "8-bit Inference with
 //               TensorRT", GPU Technology Conference 2017. At most a thousandth of the values other
 //               than zero is cut off.
 //   mse         where the expected squared error is least: scale² / 12 for a value inside (rounding

@@ -32,13 +32,13 @@ struct SampleSet
 
 // `inputs`: names, types and shapes of the model's inputs, the shapes as pictures and random
 // numbers take them. Throws Failure: no data or two kinds of it, a folder without files, folders
-// with different numbers of files, an array that fits no input.
+// with different numbers of files, an array that matches no input.
 //   DIR       a file a sample, in the order of their paths, also in folders below: .npy, .pb or a
 //             picture. For several inputs: a folder for each below it, of the input's name, or
 //             NAME=DIR for each.
 //   FILE.npz  an array for each input, of its name (with one input: of any); its first axis counts
-//             samples, as many at a time as the input's first dimension says.
-// Arrays of another type or order: array.h.
+//             samples, and the input's first dimension is the number of samples of a run.
+//             Arrays of another type or order: array.h.
 //   random    floats from 0 to 1, integers 0 or 1.
 //
 // Dimensions that the model leaves free are given, or as the samples have them: read_sample_shapes.

@@ -29,7 +29,7 @@ std::string line_of(const std::string& start, const std::string& name)
     return start + " " + name + "\n";
 }
 
-// With nine digits a float is read back as it was. Zero points are those of int8.
+// Nine digits restore a float exactly. Zero points are those of int8.
 std::string quantization_text(const Quantization& quantization, bool is_unsigned)
 {
     char text[48];

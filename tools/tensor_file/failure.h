@@ -7,7 +7,7 @@
 
 namespace tengine::tools {
 
-// what() is one line: what was wrong, the values, and what would be accepted.
+// what() is one line: the object, the fault, the values, and the values that are expected.
 struct Failure : std::runtime_error
 {
     using std::runtime_error::runtime_error;

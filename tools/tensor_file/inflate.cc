@@ -17,10 +17,10 @@ namespace tengine::tools {
 namespace {
 
 // stb 2.27 refuses a last code that ends less than 16 bits before the end. In a PNG a checksum
-// follows; deflated bytes have their end in them, so that later bytes do not matter.
+// follows; deflated bytes contain their end, so that later bytes are ignored.
 constexpr size_t kPadding = 4;
 
-// No code of deflate stands for more: a length of 258 in two bits.
+// The most bytes that a bit of deflate can encode: a length of 258 in two bits.
 constexpr size_t kMostRatio = 1032;
 
 }  // namespace

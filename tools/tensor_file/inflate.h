@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deflated bytes (RFC 1951), as zip files have them. stb_image decodes them; without it nothing
-// does.
+// Deflated bytes (RFC 1951), as in zip files. stb_image decodes them; a build without it cannot.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +7,8 @@
 
 namespace tengine::tools {
 
-// The `size` bytes that `deflated` stands for. Throws Failure when it does not, and in a build
-// without stb.
+// Decodes `deflated` to `size` bytes. Throws Failure when it has another number of bytes, and in a
+// build without stb.
 std::string inflate(const std::string& deflated, size_t size);
 
 }  // namespace tengine::tools

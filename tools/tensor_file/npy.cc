@@ -43,7 +43,7 @@ int parse_type(const std::string& text)
     throw Failure("element type '" + text + "' is not supported");
 }
 
-// Reads the header left to right; every take_… fails where the text is not as NumPy writes it.
+// Reads the header left to right; every take_… fails if the header is not as NumPy writes it.
 class HeaderReader
 {
   public:
@@ -148,7 +148,7 @@ Header parse_header(const std::string& text)
     return header;
 }
 
-// Position and length of the header text.
+// Position and length of the header's characters.
 struct HeaderPlace
 {
     size_t begin = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See small_element.h. Written on its own, to check the library with: values by ldexp(), codes by a
-// search of the nearest value.
+// See small_element.h. Written independently of the library, to check it: values by ldexp(), codes
+// by a search of the nearest value.
 #include "tensor_file/small_element.h"
 
 #include <cmath>
@@ -17,9 +17,9 @@ struct FloatFormat
     int data_type;
     int exponent_bits, mantissa_bits, bias;
     bool has_sign;
-    int finite;    // codes without sign that are numbers: the first so many
+    int finite;    // codes without sign that are numbers: the first `number`
     bool has_inf;  // the code after these
-    int nan;       // a code that is NaN; -1: there is none
+    int nan;       // a code that is NaN; -1: none
 };
 
 constexpr FloatFormat kFormats[] = {

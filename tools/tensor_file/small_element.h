@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements of 2 and 4 bits and floats of 4 and 8 bits of a Tensor: their codes, and the numbers
-// that these stand for.
+// that these encode.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,18 @@ namespace tengine::tools {
 bool is_small(int data_type);
 bool is_small_float(int data_type);
 
-// The bits of element `index`, in the low ones.
+// The bits of element `index`, in the lowest bits.
 uint8_t get_code(const Tensor& tensor, size_t index);
 void set_code(Tensor* tensor, size_t index, uint8_t code);
 
 double code_to_double(int data_type, uint8_t code);
-// The nearest number, the even code of two; beyond the greatest that one. NaN where the type has
-// it.
+// The nearest number, or of two the one with the even code; the greatest for larger ones. NaN if
+// the type has it.
 uint8_t double_to_code(int data_type, double value);
 
 // Formats without these types have a byte for each element: values of integers, codes of floats.
-// Makes such a tensor of a small one, and the other way round; that throws Failure if
-// `data_type` is not small, the bytes are not of its kind, or one is beyond its range.
+// Makes such a tensor of a small one, and the other way round; that throws Failure if `data_type`
+// is not small, the bytes are not of its kind, or one is out of its range.
 Tensor widen_small(const Tensor& tensor);
 Tensor narrow_to_small(const Tensor& bytes, int data_type);
 // Whether narrow_to_small() may be called.

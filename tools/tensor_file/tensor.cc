@@ -80,7 +80,7 @@ uint16_t double_to_bfloat(double value)
     return static_cast<uint16_t>((bits + half_way) >> 16);
 }
 
-// The text of a shape whose dimensions may be too large for an int.
+// Prints a shape whose dimensions may be too large for an int.
 std::string whole_shape_text(const std::vector<int64_t>& shape)
 {
     std::string text;
@@ -117,7 +117,7 @@ size_t count_tensor_bytes(int data_type, const std::vector<int64_t>& shape)
         if (extent < 0 || extent > INT_MAX)
             throw Failure("a tensor has the dimension " + std::to_string(extent) +
                           ", expected 0 to " + std::to_string(INT_MAX));
-        // Both factors are below 2^31, and a product that passes is again.
+        // Both factors are below 2^31, and so is a product that passes.
         number *= static_cast<uint64_t>(extent);
         if (number * element_size > INT_MAX)
             throw Failure("the shape " + whole_shape_text(shape) +

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tensor outside the library, which files hold and programs print and compare. Reading
-// and writing it is in npy.h and tensor_proto.h, choosing between them in tensor_file.h.
+// A tensor outside the library, which files contain and programs print and compare. npy.h and
+// tensor_proto.h read and write it, and tensor_file.h chooses between them.
 #pragma once
 
 #include <complex>
@@ -17,7 +17,7 @@ namespace tengine::tools {
 
 struct Tensor
 {
-    std::string name;  // "" where the file does not say
+    std::string name;  // "" if the file has none
     int data_type = TENGINE_DT_FP32;
     std::vector<int> shape;
     // Dense, the last dimension fastest, in the machine's byte order; elements of 4 and 2 bits as
@@ -29,14 +29,14 @@ struct Tensor
 };
 
 // A tensor of zeros. Throws Failure if a dimension is negative, there are more than
-// MAX_SHAPE_DIM_NUM, or more bytes than an int counts, as the C API's buffers have at most.
+// MAX_SHAPE_DIM_NUM, or more bytes than an int can count, the limit of the C API's buffers.
 Tensor make_tensor(int data_type, const std::vector<int64_t>& shape);
 
-// How many bytes that tensor has; throws as make_tensor() does, and takes no memory.
+// The number of bytes of that tensor; throws as make_tensor(), and takes no memory.
 size_t count_tensor_bytes(int data_type, const std::vector<int64_t>& shape);
 
 // A tensor with these elements. Throws Failure also if the shape needs fewer or more bytes, before
-// it takes memory for them: a small file may have the shape of a large tensor.
+// it allocates memory for them: a small file may have the shape of a large tensor.
 Tensor make_tensor(int data_type, const std::vector<int64_t>& shape, std::string_view elements);
 
 bool is_complex(int data_type);
@@ -47,7 +47,7 @@ std::complex<double> get_complex(const Tensor& tensor, size_t index);
 // as doubles are.
 double get_element(const Tensor& tensor, size_t index);
 
-// Converts as a C cast does, to floats of up to 16 bits rounding to nearest even. The value must be
+// Converts as a C cast, to floats of up to 16 bits with rounding to nearest even. The value must be
 // representable when the tensor holds integers; for a complex number it is the real part, and the
 // other is 0.
 void set_element(Tensor* tensor, size_t index, double value);

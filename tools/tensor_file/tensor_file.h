@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors in files, by the ending of the name: .npy (npy.h), .pb (tensor_proto.h) and, where type
-// and shape are known from elsewhere, raw bytes. Files of several tensors: npz.h. The machine must
-// be little-endian, as all formats are.
+// Tensors in files, by the ending of the name: .npy (npy.h), .pb (tensor_proto.h) and, if type and
+// shape are known, raw bytes. Files of several tensors: npz.h. The machine must be little-endian,
+// as all formats are.
 #pragma once
 
 #include <string>
@@ -27,15 +27,15 @@ void write_file(const std::string& path, const std::string& content);
 std::string put_file(const std::string& folder, const std::string& name,
                      const std::string& content);
 
-// Throw Failure, which names the file, for every file that cannot be read, is damaged, or holds
-// data that Tensor cannot.
+// Throw Failure, which names the file, for every file that cannot be read, is damaged, or contains
+// data that Tensor cannot represent.
 Tensor read_tensor(const std::string& path);
 void write_tensor(const std::string& path, const Tensor& tensor);
 // With put_file().
 std::string put_tensor(const std::string& folder, const std::string& name, const Tensor& tensor);
 
-// The elements as they lie in memory, without anything in front. Throws Failure if these are not
-// the bytes of the shape. One dimension may be -1: the number of bytes decides it.
+// The elements as in memory, without a header. Throws Failure if these are not the bytes of the
+// shape. One dimension may be -1: the number of bytes determines it.
 Tensor decode_raw(const std::string& content, int data_type, const std::vector<int>& shape);
 
 }  // namespace tengine::tools

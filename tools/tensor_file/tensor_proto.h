@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX's TensorProto as a file, as the test data of ONNX comes. Where the build has no protobuf,
-// tensor_proto_absent.cc stands in and both functions throw.
+// ONNX's TensorProto as a file, the form of ONNX's test data. In a build without protobuf,
+// tensor_proto_absent.cc replaces it and both functions throw.
 #pragma once
 
 #include <string>

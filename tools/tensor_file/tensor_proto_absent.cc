@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for tensor_proto.cc in a build without protobuf or without the ONNX serializer.
+// Replaces tensor_proto.cc in a build without protobuf or without the ONNX serializer.
 #include "tensor_file/failure.h"
 #include "tensor_file/tensor_proto.h"
 

@@ -57,8 +57,7 @@ int64_t count_allocations()
 
 }  // namespace tengine::tools
 
-// These are the process's, as the manual of glibc says ("Replacing malloc"), and glibc's own stand
-// behind them.
+// These are the process's, as the manual of glibc says ("Replacing malloc"), and call glibc's own.
 extern "C" {
 
 void* __libc_malloc(size_t size);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that the process takes from the heap. The program's own malloc counts, and so it
-// counts for the library and for plug-ins; where that cannot be (sanitizers, another C library)
-// nothing is counted.
+// The memory that the process takes from the heap. The program's own malloc counts the calls of the
+// library and of plug-ins, too; with sanitizers or another C library nothing is counted.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +9,12 @@ namespace tengine::tools {
 
 bool can_count_allocations();
 
-// Calls of malloc and its kin since the program started, by any thread. Any thread may ask.
+// Calls of malloc and related functions since the program started, by any thread. Any thread may
+// call it.
 int64_t count_allocations();
 
-// Bytes of blocks that are in use, 0 where the C library does not tell; and of the process's pages
-// in memory, 0 where the system does not tell.
+// Bytes of blocks that are in use, 0 if the C library does not report them; and of the process's
+// pages in memory, 0 if the system does not report them.
 int64_t heap_bytes();
 int64_t resident_bytes();
 

@@ -102,7 +102,7 @@ Finding finding_of(const std::string& check, const TypedCase& specimen, const Ou
 
 namespace {
 
-// Where the results of a graph change from run to run, nothing is to be learnt from comparing them.
+// A comparison gives no information if the results of a graph change from run to run.
 void check_specimen(const Target& target, const TypedCase& specimen, Verification* report)
 {
     const Outcome outcome = try_check(check_determinism, target, specimen);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device's duties beside computing right values: checks of its life in a program, each in
-// a file behaviour_<check>.cc. They need no bounds: a device is compared with itself.
+// A device's duties besides correct values: checks of its behaviour in a program, each in a file
+// behaviour_<check>.cc. They need no bounds: a device is compared with itself.
 #pragma once
 
 #include <string>
@@ -29,21 +29,22 @@ using Check = Outcome (*)(const Target&, const TypedCase&);
 
 // The checks. Each may throw Failure, which is then its finding.
 //
-// Preparing again in other shapes, and in the first again, gives the bytes of a new graph.
+// A preparation for other shapes, and for the first again, gives the results of a new graph.
 Outcome check_reshape(const Target& target, const TypedCase& specimen);
-// Runs in flight (scheduler "pipeline", run_graph with block 0) give the bytes of runs one by one.
+// Runs in flight (scheduler "pipeline", run_graph with block 0) give the results of single runs.
 Outcome check_async(const Target& target, const TypedCase& specimen);
 // Calls in a wrong order are refused, and later calls work.
 Outcome check_misuse(const Target& target, const TypedCase& specimen);
 // Memory after many preparations and runs is as large as after a few.
 Outcome check_memory(const Target& target, const TypedCase& specimen);
-// A run takes nothing from the heap.
+// A run allocates no memory.
 Outcome check_allocation(const Target& target, const TypedCase& specimen);
-// The same inputs give the same bytes, again and in another graph.
+// Equal inputs give identical results, in later runs and in another graph.
 Outcome check_determinism(const Target& target, const TypedCase& specimen);
-// Any number of threads gives the same bytes.
+// Any number of threads gives identical results.
 Outcome check_threads(const Target& target, const TypedCase& specimen);
-// Graphs that several threads prepare and run at once give the bytes they give alone.
+// Graphs that several threads prepare and run at the same time give the results that they give
+// alone.
 Outcome check_races(const Target& target, const TypedCase& specimen);
 
 // All checks, on one case for each operator and type of those that the device takes, and the
@@ -67,14 +68,15 @@ Target with_option(const Target& target, const std::string& option);
 std::vector<Tensor> run_alone(const Target& target, const TypedCase& specimen,
                               const std::vector<Tensor>& inputs);
 
-// Feeds and runs. Throws Failure, also when the CPU did the device's run.
+// Sets the inputs and runs. Throws Failure, also when the CPU did the device's run.
 std::vector<Tensor> run_once(CaseGraph* graph, const std::vector<Tensor>& inputs);
 
 // The difference of results in bytes, "" if there is none: "output 0 differs in 3 of 100 elements,
 // the first of them is 1.25 instead of 1 at [0,5]".
 std::string difference(const std::vector<Tensor>& results, const std::vector<Tensor>& expected);
 
-// No two runs give the same random numbers, and shapes that depend on data are not all known.
+// Whether the operator gives random numbers, which differ in each run; and whether the shapes of
+// all results are known before a run.
 bool is_random(const Case& of);
 
 }  // namespace tengine::tools

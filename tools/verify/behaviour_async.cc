@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs in flight: the scheduler "pipeline" calls the device's async_run and async_wait where it has
-// them, with the values of several runs in memory at once.
+// Runs in flight: the scheduler "pipeline" calls the device's async_run and async_wait if it has
+// them, with the values of several runs in memory at the same time.
 #include "model.h"
 #include "verify/behaviour.h"
 
@@ -18,7 +18,7 @@ Results make_sets(const TypedCase& specimen)
     Results sets;
     for (int i = 0; i < kSets; ++i) {
         sets.push_back(values_of(specimen, static_cast<uint64_t>(i) + 1));
-        // Those of the first set are the graph's.
+        // The results of the first set are the graph's.
         for (size_t k = 0; k < sets[0].size(); ++k)
             if (specimen.of.inputs[k].is_constant) sets.back()[k] = sets[0][k];
     }

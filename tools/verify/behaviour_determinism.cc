@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same inputs give the same bytes: run after run, and in another graph.
+// Equal inputs give identical results: in each run, and in another graph.
 #include "verify/behaviour.h"
 
 namespace tengine::tools {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that a device does not take: it says why, and the CPU goes on.
+// Nodes that a device does not take: it gives a reason, and the CPU continues.
 #include <deque>
 #include <map>
 #include <set>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory over the life of a graph: nothing is lost from one preparation to the next, and runs take
-// nothing from the heap.
+// Memory over the life of a graph: no preparation loses memory, and runs allocate none.
 #include "model.h"
 #include "tengine/inspect.h"
 #include "tensor_file/failure.h"
@@ -12,7 +11,7 @@ namespace tengine::tools {
 namespace {
 
 constexpr int kCycles = 20;  // between two measurements
-// A leak grows in all of these; a heap that settles, or is used by other threads, in some.
+// A leak grows in all of these; a heap that other threads use, or that reaches its size, in some.
 constexpr int kRounds = 8;
 
 struct Memory

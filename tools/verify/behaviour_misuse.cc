@@ -7,7 +7,7 @@
 namespace tengine::tools {
 namespace {
 
-// Takes note of the first call that does not end as it should.
+// Records the first call that does not end as expected.
 class Witness
 {
   public:
@@ -64,7 +64,7 @@ void feed_wrongly(graph_t graph, Witness* witness)
                      set_tensor_buffer(input, &byte, get_tensor_buffer_size(input) + 1));
 }
 
-// Another shape, without preparing for it, and the first again.
+// Sets another shape, without preparing for it, and then the first again.
 void change_shape(graph_t graph, Witness* witness)
 {
     if (tengine_graph_get_input_number(graph) == 0) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A graph that is prepared for one shape after the other. A device then finds its compiled part for
-// the shape before, and may keep everything in it that does not depend on shapes.
+// the previous shape, and may keep all of its data that do not depend on shapes.
 #include <algorithm>
 
 #include "tensor_file/failure.h"
@@ -14,7 +14,7 @@ bool may_change(const Operand& operand)
     return !operand.is_constant && !operand.is_absent && operand.values.empty();
 }
 
-// The fed operand with the most dimensions; null if nothing can change.
+// The fed operand with the most dimensions; null if no operand can change.
 const Operand* find_widest(const Case& of)
 {
     const Operand* widest = nullptr;
@@ -24,8 +24,8 @@ const Operand* find_widest(const Case& of)
     return widest;
 }
 
-// Adds to a dimension, counted from the last, of all operands that have it in common. A dimension
-// of 1 may be there to be repeated, and stays when others are larger.
+// Increases a dimension, counted from the last, of all operands that share it. A dimension of 1 may
+// be broadcast, and stays when others are larger.
 void grow_dimension(size_t from_last, int addend, Case* of)
 {
     const size_t rank = find_widest(*of)->dims.size();
@@ -37,7 +37,7 @@ void grow_dimension(size_t from_last, int addend, Case* of)
         }
 }
 
-// The case in other shapes, which it may not allow.
+// The case in other shapes, which the operator may not allow.
 std::vector<Case> list_variants(const Case& of)
 {
     std::vector<Case> variants;
@@ -103,7 +103,7 @@ std::string shapes_text(const Case& of)
     return text;
 }
 
-// The first failure on the way through the shapes and back, "" if there is none.
+// The first failure in the sequence of shapes and back, "" if there is none.
 std::string walk(const Target& target, const TypedCase& specimen, const Variant& first,
                  const std::vector<Variant>& variants)
 {
@@ -136,7 +136,7 @@ Outcome check_reshape(const Target& target, const TypedCase& specimen)
     first.expected = run_alone(target, specimen, first.inputs);
     const std::vector<Variant> variants = list_expected(target, specimen, first.inputs);
     if (variants.empty()) return skipped("no other shape that was tried is possible");
-    // Without preparations that are kept, and with them.
+    // Without kept preparations, and with them.
     for (const char* option : {"run.shape_cache=0", "run.shape_cache=3"}) {
         const std::string found = walk(with_option(target, option), specimen, first, variants);
         if (!found.empty()) return failed(found);

@@ -30,7 +30,7 @@ constexpr int kThreads = 3;
 constexpr int kGraphs = 3;  // for a thread, one after the other
 constexpr int kRuns = 10;   // for a graph
 
-// Prepares and runs graphs until one goes wrong, or another thread's has; "" if none does.
+// Prepares and runs graphs until one fails, or another thread's has failed; "" if none does.
 std::string work(const Target& target, const TypedCase& specimen, const std::vector<Tensor>& inputs,
                  const std::vector<Tensor>& expected, std::atomic<bool>* is_over)
 {

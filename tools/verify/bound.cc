@@ -26,8 +26,8 @@ double unit_of(int data_type)
 
 namespace {
 
-// Below this the distance of neighbours does not become smaller; bf16 and fp32 may be without the
-// numbers that are closer.
+// Below this the distance of neighbours does not become smaller; bf16 and fp32 may lack subnormal
+// numbers.
 double smallest_of(int data_type)
 {
     switch (data_type) {
@@ -48,15 +48,15 @@ double sum_unit_of(const std::string& op, int data_type)
     return is_wide ? unit_of(TENGINE_DT_FP32) : unit_of(data_type);
 }
 
-// Rounding errors of n additions: n units at worst. They are independent of each other, so that
-// more than six times their deviation is not to be expected.
+// Rounding errors of n additions: n units at worst. They are independent, so that an error above
+// six times their deviation is not expected.
 double count_units(int64_t terms)
 {
     const auto number = static_cast<double>(std::max<int64_t>(terms, 1));
     return std::min(number, 6 * std::sqrt(number));
 }
 
-// Functions are made of about ten operations.
+// Functions consist of about ten operations.
 constexpr double kFunctionUnits = 16;
 // The operations around sums: a division, a root, an exponential.
 constexpr double kNormUnits = 32;
@@ -123,7 +123,7 @@ class Bound
         if (rule_ == Rule::kExact) return 0;
         const double size = std::fabs(get_element(*wanted_, index));
         const double own = rule_ == Rule::kFunction ? kFunctionUnits : 1;
-        // A thousandth more for terms that are smaller by orders.
+        // A thousandth more for terms of higher order.
         const double rounding = 1.001 * own * unit_ * size;
         const double addend = addend_ ? factor_ * std::fabs(get_element(*addend_, index)) : 0;
         return rounding + addend + constant_ + smallest_;
@@ -181,9 +181,9 @@ void compare_elements(const Case& of, Rule rule, int type, int64_t terms, const 
     }
 }
 
-// How many of so many results may be a step off. A requantisation that rounds twice, to at least 7
-// bits below the step first, is off where the exact value is within 2^-8 steps of the middle of
-// two; four times the deviation of that number on top.
+// The number of `number` results that may differ by a step. A requantisation that rounds twice, to
+// at least 7 bits below the step first, is off where the exact value is within 2^-8 steps of the
+// middle of two; four times the deviation of that number on top.
 double count_steps(size_t number)
 {
     const double expected = static_cast<double>(number) / 128;
@@ -209,9 +209,9 @@ void compare_steps(const Tensor& got, const Tensor& wanted, size_t output, Agree
                         " are expected";
 }
 
-// Rounding errors are as often up as down: results that are all too large by a factor, which may be
-// less than their own rounding, are not. `deviation` is that of a single error, generously. Equal
-// results, as those of an even background, have one error: they are not independent.
+// Rounding errors have both signs equally often; results that are all too large by a factor, even
+// one below their rounding, do not. `deviation` is an upper estimate of that of a single error.
+// Equal results, as those of an even background, have one error: they are not independent.
 void compare_factor(const std::string& op, int type, int64_t terms, const Tensor& got,
                     const Tensor& wanted, size_t output, Agreement* agreement)
 {
@@ -285,14 +285,14 @@ bool moves_pixels(const Case& of)
     return false;
 }
 
-// A Resize of int8 or uint8 that interpolates: a quantised result, which others may round
-// otherwise.
+// A Resize of int8 or uint8 that interpolates: a quantised result, which devices may round
+// differently.
 bool mixes_bytes(const Case& of, const Tensor& output)
 {
     return of.op == "Resize" && !moves_pixels(of) && !is_floating(output.data_type);
 }
 
-// Why the output cannot be compared at all, "" if it can.
+// The reason why the output cannot be compared, "" if it can.
 std::string find_mismatch(const Tensor& got, const Tensor& wanted, size_t output)
 {
     const std::string name = "output " + std::to_string(output);

@@ -18,14 +18,14 @@ enum class Rule
     kRounded,   // an operation that is rounded once
     kSum,       // adds products, or elements
     kFunction,  // a function of each element
-    kNorm,      // anything else: relative to the largest result
+    kNorm,      // other operators: relative to the largest result
     kSteps,     // quantised: a real number that is rounded to a step
-    kRandom     // random numbers, of which type and shape are known
+    kRandom     // random numbers, whose type and shape are checked
 };
 
 Rule rule_of(const std::string& op);
 
-// Whether the small results of a function are differences, as exp(x) - 1 is.
+// Whether small results of a function are differences, such as exp(x) - 1.
 bool is_difference(const std::string& op);
 
 // The data that a comparison needs.
@@ -33,7 +33,7 @@ struct Expected
 {
     std::vector<Tensor> outputs;     // the reference's, in its type
     std::vector<Tensor> magnitudes;  // the same with the sizes of all inputs (kSum)
-    std::vector<Tensor> conditions;  // changes by inputs that are off by their own size (kFunction)
+    std::vector<Tensor> conditions;  // changes by input errors of the inputs' own size (kFunction)
 };
 
 struct Agreement
@@ -43,13 +43,14 @@ struct Agreement
     std::string detail;  // the worst element, with values
 };
 
-// Products or elements that a result of a node with so many elements in its largest input is made
-// of. A normalisation sums along an axis of its result, at most the longest.
+// The number of products or elements that a result is computed from, for a node whose largest input
+// has `largest_input` elements. A normalisation sums along an axis of its result, at most the
+// longest.
 int64_t count_terms(const std::string& op, const Tensor& output, int64_t largest_input,
                     int64_t mac_number);
 
-// `value_type`: the type that the device computes in. `terms`: how many products or elements a
-// result is made of.
+// `value_type`: the type that the device computes in. `terms`: the number of products or elements
+// that a result is computed from.
 Agreement compare(const Case& of, int value_type, int64_t terms, const Expected& expected,
                   const std::vector<Tensor>& outputs);
 

@@ -12,7 +12,7 @@ enum class Verdict
 {
     kPassed,
     kFailed,
-    kSkipped  // could not be checked; the detail says why
+    kSkipped  // could not be checked; the detail gives the reason
 };
 
 // "passed", "failed", "skipped"
@@ -27,9 +27,9 @@ struct Finding
     std::string shape_class;
     std::string subject;  // "Conv 1x3x7x7 #4x3x3x3 pads=1,1,1,1", a layer of a model
     Verdict verdict = Verdict::kPassed;
-    std::string detail;  // one line with values; "" where there is nothing to say
+    std::string detail;  // one line with values; may be ""
     // For a comparison, the largest error as a share of the allowed one, which is then 1, or other
-    // numbers as the detail says. Negative: does not apply.
+    // numbers that the detail explains. Negative: does not apply.
     double error = -1;
     double bound = -1;
     std::string kernels = {};       // as the device names them; "" if it does not
@@ -47,7 +47,7 @@ struct Claim
     std::string reason;  // the refusal's; "" where it is taken
 };
 
-// How often a check ended in which way.
+// The number of each outcome of a check.
 struct Tally
 {
     int passed = 0;

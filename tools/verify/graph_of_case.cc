@@ -103,7 +103,7 @@ context_t create_target_context(const Target& target)
     const std::string last = get_default_device();
     if (target.device != last && add_context_device(context.get(), last.c_str()) < 0)
         fail_api(last);
-    // Whatever a node costs, the device that is to be tried keeps it.
+    // The tested device keeps a node at any cost.
     for (const char* option : {"split.prune=0", "split.report=none"})
         set_option(context.get(), option);
     for (const std::string& option : target.options)
@@ -155,7 +155,7 @@ tensor_t CaseGraph::add_tensor(const std::string& name, const Tensor& value, int
     return tensor;
 }
 
-// A convolution whose weights are the identity, so that its result is its input, bit by bit.
+// A convolution whose weights are the identity, so that its result is identical to its input.
 tensor_t CaseGraph::add_conv(tensor_t from, const Tensor& value)
 {
     const bool is_float = is_floating(value.data_type);

@@ -221,7 +221,7 @@ void LayerGraph::cut(const Layer& layer, const Values& changed)
     model_.prepare(target_.threads);
 }
 
-// Why the target's device did not get the node, "" if it says nothing.
+// The reason why the target's device did not get the node, "" if there is none.
 std::string LayerGraph::refusal_of(size_t index, const tengine_execution_node& node) const
 {
     std::string reason;
@@ -308,7 +308,7 @@ std::vector<Tensor> LayerGraph::run()
 std::string LayerGraph::save(const std::filesystem::path& folder, const std::string& name) const
 {
     const std::string path = (folder / name).string();
-    // A file moved out of it takes the place of a link that others may have planted.
+    // A file moved out of it replaces a link that other users may have created.
     const TemporaryFolder aside(folder.string(), path);
     if (save_graph(model_.graph(), "onnx", aside.path(name).c_str()) < 0) fail_api(path);
     std::error_code error;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model that is cut to one of its nodes, for layers.cc.
+// A model that is reduced to one of its nodes, for layers.cc.
 #pragma once
 
 #include <filesystem>
@@ -26,7 +26,7 @@ struct LayerInput
     bool is_initializer = false;
 };
 
-// A node that computes, or several that are looked at as one.
+// A node that computes, or several that are treated as one.
 struct Layer
 {
     std::string name;
@@ -49,7 +49,7 @@ Values compute_values(const std::string& path, const ModelOptions& inputs);
 struct IntegerWork
 {
     std::string op;
-    // Results may be a step off: an accumulator was rounded, or a table was filled from floats.
+    // Results may differ by a step: an accumulator was rounded, or a table was computed in floats.
     bool is_rounded = false;
     Placement placement;
 };

@@ -141,7 +141,7 @@ class Groups
     std::map<std::string, size_t> producers_;
     std::map<std::string, std::set<size_t>> readers_;
     std::set<size_t> seen_;
-    // The group at hand: its float nodes, the DequantizeLinear nodes before them, the
+    // The present group: its float nodes, the DequantizeLinear nodes before them, the
     // QuantizeLinear nodes behind them, and whether nothing else is at its boundary.
     std::set<size_t> floating_, sources_, ends_;
     bool is_closed_ = false;

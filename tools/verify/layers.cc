@@ -102,7 +102,7 @@ std::vector<Tensor> compute_conditions(const Layer& layer, const Values& inputs,
     return sums;
 }
 
-// A file's name has no more of a layer's than letters, digits and their joints.
+// A file's name has only the letters, digits and connecting characters of a layer's name.
 std::string file_word(const std::string& name)
 {
     constexpr size_t kLongest = 60;  // for several in a name
@@ -127,8 +127,8 @@ Target without_integers(Target target)
     return target;
 }
 
-// Nodes between quantised tensors that stay in floats, as Softmax does, are a warning of the log;
-// here they are one of the answers.
+// Nodes between quantised tensors that stay in floats, such as Softmax, cause a warning in the log;
+// here they are findings.
 class WithoutWarnings
 {
   public:
@@ -145,7 +145,7 @@ std::string type_text(const Tensor& output, int value_type)
     return type + " in " + tengine_data_type_get_name(value_type);
 }
 
-// Looks at the layers of a model, one after the other.
+// Verifies the layers of a model, one after the other.
 class LayerCheck
 {
   public:
@@ -256,8 +256,8 @@ class LayerCheck
         finding->shape_class = shape_text(first.shape);
     }
 
-    // With the bytes that the plain kernels computed in floats between DequantizeLinear and
-    // QuantizeLinear.
+    // Compares with the integers that the plain kernels computed in floats between DequantizeLinear
+    // and QuantizeLinear.
     Finding compare_bytes(const Layer& layer, const IntegerWork& work, Finding finding)
     {
         Expected expected;
@@ -298,7 +298,7 @@ class LayerCheck
         return finding;
     }
 
-    // As far as bounds ask for it.
+    // As far as bounds need it.
     Case case_of(const Layer& layer, const std::string& op) const
     {
         Case of;
@@ -326,7 +326,7 @@ class LayerCheck
     const LayerOptions& options_;
     const int value_type_ = type_of_precision(target_.precision);
     const Values values_;
-    // Floats that the layer at hand reads; the device's graph borrows its own.
+    // Floats that the present layer reads; the device's graph borrows its own.
     Values inputs_, device_inputs_;
     LayerGraph device_;
     LayerGraph reference_;
@@ -342,8 +342,8 @@ std::set<std::string> list_results(graph_t graph)
     return names;
 }
 
-// Goes through the layers in the order of the file. A group that runs in integers is looked at as
-// one piece, when its first float node comes.
+// Visits the layers in the order of the file. A group that runs in integers is verified as a whole
+// at its first float node.
 class LayerWalk
 {
   public:
@@ -387,7 +387,7 @@ class LayerWalk
     }
 
   private:
-    // It is a layer of its own when a reader turns up that does not run in integers.
+    // It becomes a layer of its own if a reader does not run in integers.
     bool may_be_inside(const Layer& layer) const
     {
         return is_integer(target_) && is_dequantisation(layer) &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The claims of a device: which cases it takes, in which types.
+// The claims of a device: the cases and types that it takes.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ struct TypedCase
     int value_type = TENGINE_DT_FP32;  // that the device computes in
     std::string types;                 // "fp32", "fp32 in bf16"
 
-    // The name that a report has for it, and that --only finds it by.
+    // The name for it in reports and for --only.
     std::string text() const { return of.op + " " + types + " " + of.shape_class; }
 };
 
@@ -37,7 +37,7 @@ bool is_wanted(const std::string& only, const TypedCase& typed);
 // that precision.
 std::vector<TypedCase> list_typed_cases(const Target& target, const std::string& only);
 
-// Called with how many of how many are done.
+// Called with the number of cases that are done, and the number of all.
 using ShowProgress = std::function<void(int, int)>;
 
 // Prepares each and adds the device's decision on it to the report, and a failed finding where the
@@ -49,7 +49,7 @@ std::vector<TypedCase> make_manifest(const Target& target, const std::vector<Typ
 // tables has them, none in a type that the device lists, or the preparation always computes them.
 void add_unverified(const Target& target, Verification* report);
 
-// Operator, types, shape class; how many cases are taken and refused, and why.
+// Operator, types, shape class; the numbers of cases that are taken and refused, with reasons.
 Json manifest_json(const Verification& report);
 
 }  // namespace tengine::tools

@@ -23,7 +23,7 @@ std::vector<Tensor> convert(const std::vector<Tensor>& tensors, const Case& of, 
 {
     std::vector<Tensor> made;
     for (size_t i = 0; i < tensors.size(); ++i) {
-        // Others have a type of their own whatever that of the case, as scales.
+        // Others, such as scales, have a fixed type.
         const bool follows = of.inputs[i].data_type == kCaseType && !of.inputs[i].is_absent;
         made.push_back(follows ? convert(tensors[i], data_type) : tensors[i]);
     }
@@ -83,8 +83,8 @@ std::vector<Tensor> compute_conditions(const Case& of, int data_type,
     return sums;
 }
 
-// A number around 1, or as large as the argument, may lose two units when another is taken from it:
-// an eighth of the bound for functions.
+// A number near 1, or near the argument, may lose two units in a subtraction: an eighth of the
+// bound for functions.
 void add_minuend(const Tensor& input, Tensor* conditions)
 {
     for (size_t i = 0; i < input.element_number(); ++i) {

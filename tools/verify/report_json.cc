@@ -41,7 +41,7 @@ std::string target_text(const Target& target)
                                                           {TENGINE_MODE_INT8, "int8"},
                                                           {TENGINE_MODE_UINT8, "uint8"}};
     std::string text = "tengine verify";
-    // Those of the environment come by themselves.
+    // Plug-ins of the environment are loaded without an argument.
     const bool are_named = !std::getenv("TENGINE_PLUGIN_PATH");
     for (int i = 0; are_named && i < get_tengine_plugin_number(); ++i)
         text += std::string(" --plugin ") + tengine_plugin_get_file(i);

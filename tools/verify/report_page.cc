@@ -166,7 +166,7 @@ std::string failure(const Target& target, const Finding& finding)
     return text + element("code", "command", reproduction_text(target, finding)) + "</div>\n";
 }
 
-// The worst failure of each check and operator, and the others behind it.
+// The worst failure of each check and operator, followed by the others.
 std::string failures(const Target& target, const Verification& report)
 {
     std::vector<std::pair<std::string, std::vector<const Finding*>>> groups;
@@ -183,7 +183,7 @@ std::string failures(const Target& target, const Verification& report)
     }
     std::string text = groups.empty() ? "" : "<h2>Failures</h2>\n";
     for (auto& [key, findings] : groups) {
-        // The first wrong layer is the one to look at.
+        // The first wrong layer is the most informative.
         if (findings[0]->check != "layers")
             std::stable_sort(
                 findings.begin(), findings.end(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report of `tengine verify` as one page of HTML that needs nothing else: failures first, then
-// the checks, and the device's claims by operator, type and shape class.
+// The report of `tengine verify` as one self-contained page of HTML: failures first, then the
+// checks, and the device's claims by operator, type and shape class.
 #pragma once
 
 #include <string>

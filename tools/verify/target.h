@@ -26,7 +26,7 @@ inline int type_of_precision(int precision)
                                             : TENGINE_DT_FP32;
 }
 
-// The CPU with plain kernels, which devices are compared with. The library must be initialised.
+// The CPU with plain kernels, with which devices are compared. The library must be initialised.
 Target reference_target();
 
 }  // namespace tengine::tools

@@ -142,8 +142,8 @@ void verify(const VerifyOptions& options)
                                        {"--manifest", options.manifest},
                                        {"--page", options.page}})
         check_spares_file(option, path, options.layers.model);
-    // Wrong names of devices and options are no finding, and neither is a build that lacks the
-    // plain kernels, as a minimal one does.
+    // Wrong names of devices and options are errors and not findings, and so is a build that lacks
+    // the plain kernels, such as a minimal one.
     destroy_context(create_target_context(options.target));
     destroy_context(create_target_context(reference_target()));
     const bool is_model = !options.layers.model.empty();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A device that takes no operator: a copy of this folder is the start of your own,
-// docs/add-a-device.md shows how. Comments say which decision belongs where. tengine/device.h has
-// the contract, tengine/ir.h the graph; other parts of the library are not needed.
+// docs/add-a-device.md shows how. Comments name the decisions to make. tengine/device.h has the
+// contract, tengine/ir.h the graph; other parts of the library are not needed.
 #include <stdlib.h>
 
 #include "tengine/device.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulator's counters as the core reports them. docs/tpu-simulator.md says what each means.
+// The simulator's counters as the core reports them. docs/tpu-simulator.md explains each.
 #include <cstdio>
 
 #include "device/tpu/driver.h"

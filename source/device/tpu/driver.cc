@@ -12,8 +12,8 @@
 namespace tengine::tpu {
 namespace {
 
-// Returns a file name for a part: its first node, whose name may have any characters, tells it from
-// others.
+// Returns a file name for a part: its first node, whose name may have any characters, distinguishes
+// it.
 std::string file_name(const subgraph& part)
 {
     std::string name = get_ir_graph_node(part.graph, part.node_list[0])->name;

@@ -72,7 +72,7 @@ static struct tensor* read_decoder_scores(emitter_t* emit, int64_t batch)
                    emit_op(emit, "Div", 2, range, emit_int(emit, beams->dims[1])));
 }
 
-// The mask's own size tells how many keys it covers.
+// The size of the mask is the number of keys that it covers.
 static void emit_decoder_mask(emitter_t* emit, struct operands* operands)
 {
     const struct tensor* mask = get_ir_node_input(emit->origin, DECODER_MASK);

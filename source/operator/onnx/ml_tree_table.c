@@ -100,12 +100,12 @@ static int allocate_table(const struct node* node, int64_t nodes, int64_t roots,
     return TENGINE_OK;
 }
 
-// ---- no way goes round in a circle ----
+// ---- there are no cycles ----
 
 enum visit
 {
     NEW,
-    OPEN,  // on the way from the root
+    OPEN,  // on the path from the root
     DONE
 };
 

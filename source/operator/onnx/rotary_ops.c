@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// RotaryEmbedding, which tells an attention the positions of tokens (Su et al., "RoFormer", 2021):
-// pairs of a head's elements are rotated by angles that depend on the position. ONNX Runtime's
-// form, older than ONNX's, has its inputs in another order, and derives the size of a head.
-// Kernels: device/cpu/reference/attention/rotary.cc.
+// RotaryEmbedding, which encodes the positions of tokens for an attention (Su et al., "RoFormer",
+// 2021): pairs of a head's elements are rotated by angles that depend on the position. ONNX
+// Runtime's form, older than ONNX's, has its inputs in another order, and derives the size of a
+// head. Kernels: device/cpu/reference/attention/rotary.cc.
 #include "operator/infer.h"
 #include "operator/onnx/rotary_param.h"
 #include "operator/row.h"

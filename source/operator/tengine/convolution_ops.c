@@ -89,7 +89,7 @@ typedef struct spatial_axis
     int64_t kernel;
     int64_t stride;
     int64_t dilation;
-    int64_t pad_begin;  // the input's; negative: so many elements are skipped
+    int64_t pad_begin;  // the input's; negative: the number of elements that are skipped
     int64_t pad_end;
 } spatial_axis_t;
 

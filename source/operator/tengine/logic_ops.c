@@ -213,7 +213,7 @@ static int raise_logic(struct graph* graph, struct node* node)
     struct tensor* second = get_ir_node_input(node, 1);
     tm_operands_t operands;
     if (!is_combined(node, &operands) || !is_region_raised(node)) return OP_NOT_RAISED;
-    // Tengine Lite wants the larger operand first.
+    // Tengine Lite requires the larger operand first.
     const bool exchanged = operands.swapped;
     if (exchanged && !logical) type = comparisons[type].mirrored;
     struct tensor* output = get_ir_node_output(node, 0);

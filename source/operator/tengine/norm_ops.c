@@ -15,7 +15,7 @@ struct tm_scale_param
 {
     int axis;
     int num_axes;
-    int bias_term;  // not read: whether the third input is there decides
+    int bias_term;  // not read: the presence of the third input decides
 };
 
 struct tm_bias_param

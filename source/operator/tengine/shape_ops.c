@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tengine's operators that give the same elements another shape, tell the shape or repeat elements
-// to fill one: Flatten, Reshape, Squeeze, Unsqueeze, Expanddims, Shape, Expand, Tile.
+// Tengine's operators that change the shape of elements, return a shape or repeat elements to fill
+// one: Flatten, Reshape, Squeeze, Unsqueeze, Expanddims, Shape, Expand, Tile.
 #include <string.h>
 
 #include "operator/row.h"

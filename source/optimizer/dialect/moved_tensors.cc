@@ -70,7 +70,7 @@ bool moves_one_tensor(const node* node)
     return moves_bytes(node) && String(get_ir_node_op(node)) != "Concat";
 }
 
-// One scale is valid wherever elements move.
+// One scale is valid for all moved elements.
 bool may_move(const Quantisation& quantisation)
 {
     return quantisation.data_type != TENGINE_DT_FP32 && quantisation.parameters.scales.size() == 1;

@@ -432,7 +432,7 @@ int infer_map(node& node)
     return TENGINE_OK;
 }
 
-// ---- a branch in the place of its If ----
+// ---- a branch instead of its If ----
 
 // The graph's tensors for those of the body, by index; null: not made yet.
 using Stand = Vector<tensor*>;

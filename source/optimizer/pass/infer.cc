@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Infers shapes and types and folds constants in one walk from inputs to outputs: a Reshape's
 // target may be computed by Shape, Gather and Concat, so a node is folded as soon as its inputs are
-// known. Tengine's operators are lowered on the way, since their meaning depends on shapes. In an
+// known. The same walk lowers Tengine's operators, since their meaning depends on shapes. In an
 // integer precision a second walk folds quantised weights, after devices have seen them.
 #include "operator/infer.h"
 

@@ -45,7 +45,7 @@ class Candidates : public Allocated
     // devices have not been asked yet.
     static int without(const graph& graph, const Vector<HandedBack>& handed_back);
     // Whether one of them has yet to survey the graph and lists every operator, so that its list
-    // tells nothing.
+    // gives no information.
     bool has_undecided() const;
 
     size_t size() const { return candidates_.size(); }

@@ -179,8 +179,7 @@ tensor* Fuser::reshape(tensor* bytes, const Vector<int>& dims, const node& origi
 
 // ---- replacing ----
 
-// An output of the graph keeps its own tensor, so a quantised tensor that is there already cannot
-// become it.
+// An output of the graph keeps its own tensor, so an existing quantised tensor cannot become it.
 bool Fuser::can_hand_over(const Result& result, const tensor& bytes) const
 {
     if (!result.quantize || !rewriter_.is_older(bytes)) return true;
@@ -188,7 +187,7 @@ bool Fuser::can_hand_over(const Result& result, const tensor& bytes) const
 }
 
 // The tensor that holds the quantised result from now on: that of its QuantizeLinear, which has the
-// model's name and may be an output of the graph, unless it was there before.
+// model's name and may be an output of the graph, unless it existed before.
 tensor* Fuser::hand_over(Result& result, tensor* bytes)
 {
     if (!result.quantize) return bytes;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer nodes in the place of float ones whose inputs and results are quantised: the walk over
-// the graph (fuser.cc, operands.cc) and the common part of its rules (rules.cc has them in a
-// table).
+// Replaces float nodes whose inputs and results are quantised by integer nodes: the walk over the
+// graph (fuser.cc, operands.cc) and the common part of its rules (rules.cc has them in a table).
 #pragma once
 
 #include "base/containers.hpp"
@@ -50,8 +49,8 @@ class Fuser
     // quantised if `result` is calibrated.
     bool make_operand(tensor* value, const Result& result, Operand* out_operand);
 
-    // How output `index` is quantised: the node, and its readers, want it in one way.
-    // There may be a Relu or Clip between, which is the only one to read the output.
+    // The quantisation of output `index`, if the node and its readers agree on one. There may be a
+    // Relu or Clip between, which is then the only reader of the output.
     bool find_result(const node& node, int index, Result* out_result) const;
     // The same for a node that moves values quantised as `by`: without a demand of others the
     // result is quantised in the same way, if one of its readers can use that.

@@ -12,8 +12,8 @@ class WideValues
 {
   public:
     // Whether the node must stay in fp32: it adds, multiplies or selects a finite constant beyond
-    // fp16, or reads the result of such a node, up to the Log, Sqrt, Softmax or the like that makes
-    // it small again. Call it for nodes in the order of the graph.
+    // fp16, or reads the result of such a node, up to the Log, Sqrt, Softmax or other node that
+    // makes it small again. Call it for nodes in the order of the graph.
     bool has(const node& node);
 
   private:

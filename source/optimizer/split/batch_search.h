@@ -9,9 +9,9 @@
 
 namespace tengine {
 
-// A graph for the search. Nodes are numbered in topological order; their kinds stand for devices
-// and groups. A batch has nodes of its kind and guests: nodes of a device's group 0, which run in
-// batches of any group of the device.
+// A graph for the search. Nodes are numbered in topological order; a kind is a device and a group.
+// A batch has nodes of its kind and guests: nodes of a device's group 0, which run in batches of
+// any group of the device.
 struct BatchGraph
 {
     int kind_num = 0;               // kinds of nodes

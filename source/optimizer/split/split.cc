@@ -4,7 +4,7 @@
 //   group      the fewest parts that can run one after the other
 //   small      parts that are smaller than the user allows go to the next device
 //   prune      parts that do not pay go to the next device
-//   hand_back  devices look at their whole parts and may hand nodes back
+//   hand_back  devices judge their whole parts and may hand nodes back
 // until nothing moves any more; then the partition is checked. A graph's first device may bring a
 // split of its own, which is checked as well and must respect the user's affinities. repair.cc
 // mends failures that come later, when parts are compiled.

@@ -36,7 +36,7 @@ class Part
     const GraphPointer graph_;
     const options_t options_;
     std::vector<tensor_t> inputs_, outputs_;
-    std::vector<size_t> late_;  // outputs whose shapes only the run tells
+    std::vector<size_t> late_;  // outputs whose shapes are known after the run only
     bool is_prepared_ = false;
     std::mutex mutex_;
 };

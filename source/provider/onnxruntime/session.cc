@@ -77,7 +77,7 @@ std::vector<std::vector<const OrtNode*>> parts_of(const GraphView& view, const P
     return parts;
 }
 
-// Logs a warning for nodes left to the host, since the program has asked for a device.
+// Logs a warning for nodes left to the host, since the program has requested a device.
 void tell(SessionProvider& self, const GraphView& view, const Placement& placement)
 {
     const bool has_all = std::count(placement.parts.begin(), placement.parts.end(), kNoPart) == 0;

@@ -119,7 +119,7 @@ const AttributeKind kKinds[] = {
 #undef TENGINE_ONE
 #undef TENGINE_LIST
 
-// Files of the first IR version have no type field: the field that has a value tells the type.
+// Files of the first IR version have no type field: the field that has a value determines the type.
 const AttributeKind* find_kind(const AttributeProto& attribute)
 {
     const bool typed = attribute.type() != AttributeProto::UNDEFINED;

@@ -397,8 +397,7 @@ int GraphImport::read_body(struct node* node, const std::string& attribute,
     return TENGINE_OK;
 }
 
-// Files may leave the type of outputs out, or write one with nothing in it: it follows from the
-// nodes.
+// Files may omit the type of outputs, or have an empty one: the nodes then determine it.
 static int take_declared_type(const ValueInfoProto& output, const std::string& owner,
                               struct tensor* tensor)
 {

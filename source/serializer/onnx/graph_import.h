@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// GraphProto to source graph: constants, inputs, nodes, outputs, in the file's own words. Graphs
-// that are attributes, such as the branches of an If, become bodies of their node (graph/body.h).
+// GraphProto to source graph: constants, inputs, nodes and outputs, with the file's operators and
+// names. Graphs that are attributes, such as the branches of an If, become bodies of their node
+// (graph/body.h).
 #pragma once
 
 #include <string>
@@ -17,8 +18,8 @@
 
 namespace tengine {
 
-// A model taken apart: its weights are still encoded. Where memory runs out, messages of protobuf
-// lose the fields they were about to take over, unless they lie in an arena.
+// A model taken apart: its weights are still encoded. When memory runs out, messages of protobuf
+// that are not in an arena lose the fields that were being moved to them.
 struct OnnxModel
 {
     google::protobuf::Arena arena;

@@ -11,7 +11,7 @@ class SparseReader
 {
   public:
     // The dense tensors of a model have at most this many bytes, since a few bytes of a file can
-    // stand for any number of zeros.
+    // encode any number of zeros.
     static constexpr size_t kMostBytes = size_t{256} << 20;
 
     // All but `owner`, which names the tensor in messages, must outlive the reader. `*left`: bytes

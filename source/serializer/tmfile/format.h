@@ -5,26 +5,26 @@
 //     vector   {count, then count entries: offsets, indices, int32, float32 or 4 float32}
 // The operator's row describes the fields of its parameter record.
 //
-// Extension records are ours: a node whose operator the format has no number for. Its operator
-// record has type kExtensionType, the opset as version, and as parameter a string, the operator's
-// full name ("Conv", "com.microsoft.QGemm"). Its attributes, those that differ from their default,
-// are the node record's vector of attribute records {name, type, value}: two strings and the
-// offset of the value, which is by type
+// Extension records are an addition of this library: a node whose operator the format has no number
+// for. Its operator record has type kExtensionType, the opset as version, and as parameter a
+// string, the operator's full name ("Conv", "com.microsoft.QGemm"). Its attributes, those that
+// differ from their default, are the node record's vector of attribute records {name, type, value}:
+// two strings and the offset of the value, which is by type
 //     "int"      int32                       "float"    float32
 //     "string"   a string                    "strings"  a vector of offsets of strings
 //     "ints"     a vector of int64           "floats"   a vector of float32
 //     "tensor"   {data type, offset of a vector of dims, offset of a buffer record}
 //     "graph"    a BodyRecord: a graph of control flow, such as a branch of an If. The node's last
 //                inputs are what its graphs capture, in their order.
-// The parts that devices have compiled are ours too: right in front of the model record stands a
-// PartsRecord. It tells a vector of CompiledPartRecord, whose bytes start at multiples of
-// kPartAlignment, as devices and mappings like it (records may have the same bytes), and one of
-// ConstantDigestRecord. The subgraph's vector of PartRecord, which others read only where there are
-// several subgraphs, has the nodes and the device of each, in the same order. The compiled parts of
-// a body's nodes stand in front of its BodyRecord in the same way.
+// Compiled parts are another addition: a PartsRecord directly precedes the model record. It has a
+// vector of CompiledPartRecord, whose bytes start at multiples of kPartAlignment, as devices and
+// mappings require (records may share bytes), and one of ConstantDigestRecord. The subgraph's
+// vector of PartRecord, which others read only where there are several subgraphs, has the nodes and
+// the device of each, in the same order. The compiled parts of a body's nodes precede its
+// BodyRecord in the same way.
 //
-// An input or output that is absent has index kAbsentTensor. Data types of tensors go on after
-// Tengine's 0-5 with the numbers of TENGINE_DT_*.
+// An input or output that is absent has index kAbsentTensor. Data types of tensors after Tengine's
+// 0-5 have the numbers of TENGINE_DT_*.
 #pragma once
 
 #include <cstddef>
@@ -35,9 +35,9 @@ namespace tengine::tmfile {
 constexpr uint16_t kMainVersion = 2;
 constexpr uint32_t kExtensionType = 0x544e4558;  // "XENT"
 constexpr uint32_t kAbsentTensor = 0xffffffff;
-// Where the writer puts the bytes of constants, so that they can be used in place.
+// The alignment of constants' bytes in the writer's files, so that they can be used in place.
 constexpr uint32_t kBufferAlignment = 64;
-// Numbers of operators that the reader or the writer treats in a way of its own.
+// Numbers of operators that the reader or the writer treats specially.
 enum OperatorNumber : uint32_t
 {
     kConst = 4,
@@ -181,7 +181,7 @@ struct PartsRecord
     char mark[sizeof kPartsMark];
     uint8_t
         digest[kDigestBytes];  // covers the following bytes, and those that hold the other records
-    uint32_t begin;  // where these are: at first the offset of a vector of PartNodesRecord, or 0
+    uint32_t begin;            // of these; at first the offset of a vector of PartNodesRecord, or 0
     uint32_t size;
     uint32_t parts;      // a vector of CompiledPartRecord
     uint32_t constants;  // a vector of ConstantDigestRecord

@@ -34,7 +34,7 @@ class Image : public Allocated
 
     // Memory for constants without values in the file: zeroes, once per image.
     TENGINE_MUST_USE int add_zeroes(size_t size, char** out_bytes);
-    // Whether `bytes` lie in add_zeroes()' memory and are zero still.
+    // Whether `bytes` are in add_zeroes()' memory and still zero.
     bool is_without_values(const void* bytes, size_t size) const;
 
     ir_data_place_t locate(const void* data) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models in NHWC, from TensorFlow and TFLite: the conversion to NCHW when Tengine loads them, and
-// the way back for the writer. Concat looks at graph->model_layout when its shape is inferred.
+// the way back for the writer. Concat reads graph->model_layout when its shape is inferred.
 #pragma once
 
 #include <cstdint>

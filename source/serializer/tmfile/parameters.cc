@@ -12,7 +12,7 @@
 namespace tengine::tmfile {
 namespace {
 
-// Larger than any operator's record, and than the reach of op_field_t.file_offset.
+// Larger than any operator's record, and than the range of op_field_t.file_offset.
 constexpr size_t kMaxRecordBytes = 256 + sizeof(int32_t);
 constexpr size_t kAnchorFloats = 4;
 constexpr int kStridedWords = 4;
@@ -60,7 +60,7 @@ bool is_reshape(const struct node* node)
     return node->op.method->tengine->id == kReshape;
 }
 
-// The old Reshape in the words of today's.
+// The old Reshape as the fields of the present one.
 int read_old_reshape(struct node* node, const op_field_t& field, const Record& record)
 {
     int64_t dims[kOldReshapeDims];

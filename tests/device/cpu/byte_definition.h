@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// int8 and uint8 against the exact real numbers, for tests that judge kernels and the reference
-// alike.
+// int8 and uint8 against the exact real numbers, for tests that check both kernels and the
+// reference.
 #pragma once
 
 #include <algorithm>

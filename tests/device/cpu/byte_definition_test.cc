@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantisation, sums and products in int8 and uint8 against their definitions, written out here in
-// doubles: the fast kernels and the reference are judged alike, by a third. Pools and rows are in
+// doubles: a third implementation checks the fast kernels and the reference. Pools and rows are in
 // byte_row_definition_test.cc.
 #include "device/cpu/byte_definition.h"
 

@@ -2,7 +2,7 @@
 // The kernels that compute the cases of the table (tools/cases): another choice is a change that
 // users see. case_kernels.txt has a line for each operator and type: the kernels of its cases,
 // behind nodes in NCHW and behind a convolution, whose results have their channels last, on a
-// processor with nothing but vectors. With TENGINE_WRITE_TABLE=1 it is written.
+// processor that has vectors only. With TENGINE_WRITE_TABLE=1 it is written.
 #include <algorithm>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ void add_choices(const Case& of, int data_type, Names* names)
         if (kernel && !is_reference(*kernel)) names->insert(kernel->name);
 }
 
-// Types that have kernels of their own; those that only move elements take all.
+// Types that have kernels of their own; kernels that only move elements take all types.
 constexpr int kTypes[] = {TENGINE_DT_FP32, TENGINE_DT_FP16, TENGINE_DT_BF16, TENGINE_DT_INT8,
                           TENGINE_DT_UINT8};
 

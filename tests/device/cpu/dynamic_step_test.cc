@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps with shapes that depend on data: they are prepared in runs, their weights packed in the
-// first.
+// Steps with shapes that depend on data: they are prepared in runs, and their weights are packed in
+// the first.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <vector>

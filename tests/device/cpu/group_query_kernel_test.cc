@@ -22,7 +22,7 @@ struct Case
 {
     const char* name;
     int batch, tokens, heads, key_heads, depth;
-    int past;                       // rows that there is room for; 0: none
+    int past;                       // capacity in rows; 0: no cache
     std::vector<int32_t> last_key;  // of each batch
     bool is_packed = false;
     int rotary = 0;  // elements that are rotated

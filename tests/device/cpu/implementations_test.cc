@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order in which implementations are asked, against the existing kernels.
+// The list of implementations in their order, against the existing kernels.
 #include "device/cpu/implementations.h"
 
 #include <algorithm>

@@ -120,7 +120,7 @@ void KernelRunner::add_input(const tools::Operand& operand)
     inputs_.push_back(input);
 }
 
-// Allocates the outputs but output 0, whose memory each run brings.
+// Allocates the outputs except output 0, whose memory is an argument of each run.
 void KernelRunner::add_outputs()
 {
     for (size_t i = 0; i < of_.outputs.size(); ++i) {

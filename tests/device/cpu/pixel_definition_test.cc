@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that read computed positions of their input, against their definitions, written out
-// here in doubles: the fast kernels and the reference are judged alike, by a third implementation.
+// here in doubles: a third implementation checks the fast kernels and the reference.
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax of long rows against its definition in double: many small exponentials next to a large
-// one, as in a recogniser of thousands of characters, are not lost.
+// one, as in a recogniser of thousands of characters, keep their accuracy.
 #include <cmath>
 #include <gtest/gtest.h>
 #include <numeric>

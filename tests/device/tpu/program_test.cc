@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The container: both directions, its layout, and that no damaged file is accepted or does harm,
-// with the hash of the original or with its own.
+// The container: both directions, its layout, and that no damaged file is accepted or causes
+// faults, with the hash of the original or with its own.
 #include "device/tpu/program/program.h"
 
 #include <gmock/gmock.h>

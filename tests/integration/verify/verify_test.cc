@@ -116,7 +116,7 @@ TEST(Verify, ADeviceThatIsRightPasses)
         EXPECT_GT(verified.report["checks"][check]["passed"], 0) << check;
 }
 
-// One in a thousand is found wherever there are results, and not only on the whole.
+// A fault in one of a thousand results is found in any part of the results, not only on average.
 TEST(Verify, AScaleThatIsOffByAThousandthIsFoundInAllSizes)
 {
     const Verified verified = verify("scale", scratch_folder(), {"--only", "Conv fp32"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loss functions: users provide targets, so that they are checked; the ONNX suite checks values.
+// Loss functions: targets come from users and are checked; the ONNX suite checks values.
 #include <cmath>
 
 #include "constant_graph.h"

@@ -145,7 +145,7 @@ TEST(MlOneHotEncoder, CategoriesBecomeAnAxis)
     strict.expect_failure(TENGINE_ERANGE, "7 is in no category");
 }
 
-// The last of equal keys counts; NaN matches NaN from opset 4 on.
+// The last of equal keys applies; NaN matches NaN from opset 4 on.
 Ints encode(int opset)
 {
     ConstantGraph graph;

@@ -177,9 +177,9 @@ TEST(MlTreeClassifier, OneClassOfTwo)
     EXPECT_FLOAT_EQ(logistic.scores[3], 1 / (1 + std::exp(-1.0f)));
 }
 
-// If each of two classes has a score, that of the second decides alone. ONNX Runtime 1.30 has other
-// labels here, 1 and 0 regardless of classlabels_int64s, and other scores for the first row, in
-// which only the first class has one.
+// If each of two classes has a score, only that of the second determines the label. ONNX Runtime
+// 1.30 has other labels here, 1 and 0 regardless of classlabels_int64s, and other scores for the
+// first row, in which only the first class has one.
 TEST(MlTreeClassifier, TwoClasses)
 {
     Stumps both;

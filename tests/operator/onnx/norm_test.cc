@@ -193,7 +193,7 @@ TEST(BatchNorm, PositionsOfTheirOwnInOpset7)
     EXPECT_EQ(numbers_of(y), (std::vector<float>{0, 10, 201, 3, 40, 501}));
 }
 
-// Up to opset 13 the number of outputs tells whether this is training.
+// Up to opset 13 the number of outputs determines whether this is training.
 TEST(BatchNorm, OldOutputsMeanTrainingWhenTheyAreRead)
 {
     const auto normalize = [](const char* result) {

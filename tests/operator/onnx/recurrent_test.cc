@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recurrent layers. The ONNX suite covers plain forward layers; the rest is checked here against
-// those (directions, layouts, lengths) and against the equations worked out for one cell.
+// those (directions, layouts, lengths) and against the equations computed for one cell.
 #include <algorithm>
 #include <cmath>
 #include <random>

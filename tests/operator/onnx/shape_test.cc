@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reshape and its relatives: edges of shape inference, parameters of damaged files, and old opsets.
-// Plain cases are in the ONNX suite.
+// Reshape and related operators: edges of shape inference, parameters of damaged files, and old
+// opsets. Plain cases are in the ONNX suite.
 #include <cstdint>
 
 #include "constant_graph.h"

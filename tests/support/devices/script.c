@@ -50,7 +50,7 @@ static const script_key_t script_keys[] = {
 
 #define SCRIPT_KEY_NUM (sizeof script_keys / sizeof script_keys[0])
 
-// Any number is accepted, NaN too: the device exists to give wrong answers.
+// Any number is accepted, NaN too: the device is for wrong answers.
 static bool parse_value(const script_key_t* key, const char* text, script_t* script)
 {
     void* const member = (char*)script + key->offset;

@@ -8,9 +8,9 @@
 extern "C" {
 #endif
 
-// All zero: a device that takes no node and makes no mistake. Each member is also the key of an
-// option of the device ("A.fail_run=3"), which overrides the script in its graph. Lists are ONNX
-// operators separated by commas. Runs are counted over the lifetime of the device, from 1.
+// All zero: a device that takes no node and has no faults. Each member is also the key of an option
+// of the device ("A.fail_run=3"), which overrides the script in its graph. Lists are ONNX operators
+// separated by commas. Runs are counted over the lifetime of the device, from 1.
 typedef struct script
 {
     const char* operators;  // the operators that it takes

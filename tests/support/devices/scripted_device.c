@@ -268,7 +268,7 @@ static int do_nothing(struct device* device)
     return TENGINE_OK;
 }
 
-// No thread may wait for a device that is gone.
+// No thread may wait for a device that is destroyed.
 static int release_device(struct device* device)
 {
     release_scripted_hangs(self(device));

@@ -2,7 +2,7 @@
 // The common part of operators on quantised tensors: scales and zero points, which ACL has in the
 // types of its tensors (uint8 is its QASYMM8, int8 its QASYMM8_SIGNED), and weights.
 //
-// ACL does not round as tengine/fixed_point.h does. Accumulators are multiplied with a factor of 31
+// ACL does not round as tengine/fixed_point.h does. Accumulators are multiplied by a factor of 31
 // bits and rounded, then shifted and rounded again, ties away from 0; functions of elements are
 // computed in fp32. An element differs by one step where the exact result lies next to a tie.
 #pragma once

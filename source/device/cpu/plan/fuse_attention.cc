@@ -222,7 +222,7 @@ class AttentionFuser
         return uses && uses->read_num == 1 && !border_.has(*value) ? *uses : kNone;
     }
 
-    // Looks through so many steps at most.
+    // Follows at most `most` steps.
     View find_view(tensor* value, int most) const
     {
         const size_t writer = uses_of(value).writer;
@@ -242,7 +242,7 @@ class AttentionFuser
         return view;
     }
 
-    // Which input of the step is multiplied with a number or divided by one; kNoStep: none.
+    // The input of the step that is multiplied by a number or divided by one; kNoStep: none.
     size_t find_scaling(size_t index, const tensor** out_number) const
     {
         const bool divides = is_plain(index, "Div", 2);

@@ -87,7 +87,7 @@ const Kernel* find_kernel_of_pixels(const KernelList& kernels, const Step& step)
 void fuse_steps(const KernelList& kernels, const subgraph& part, Vector<Step>& steps);
 
 // fuse_attention.cc: the same where the scores of queries and keys are all that a Softmax has,
-// which need no memory then. Transposes and the like before and after it become steps from an
+// which need no memory then. Transposes and similar nodes before and after it become steps from an
 // element to the next.
 void fuse_attention(const subgraph& part, Vector<Step>& steps);
 

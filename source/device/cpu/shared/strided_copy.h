@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between two strided views of the same shape, which Concat, Split, Slice, Pad, Tile,
-// Expand, Transpose and the like come down to. See strided_copy.cc for how.
+// Copies between two strided views of the same shape, by which Concat, Split, Slice, Pad, Tile,
+// Expand, Transpose and others are computed. See strided_copy.cc for how.
 #pragma once
 
 #include <cstdint>

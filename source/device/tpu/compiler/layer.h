@@ -67,7 +67,7 @@ class Layer
     // vector. flatten() then changes all shapes.
     virtual bool can_flatten() const { return false; }
     void flatten();
-    // Whether `input` may be in the place of the result, element by element.
+    // Whether the result may be computed in the memory of `input`, element by element.
     virtual bool can_follow(int) const { return false; }
 
     // Sizes of the constants that must be in the buffer, each for the whole layer.

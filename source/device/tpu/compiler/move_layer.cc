@@ -30,7 +30,7 @@ std::unique_ptr<MoveLayer> make_move(const Ref& output, int element_bytes)
     return move;
 }
 
-// Steps along images are 1, so that the images needed lie side by side.
+// Steps along images are 1, so that the needed images are adjacent.
 Box MoveLayer::needs(int input, const Box& box) const
 {
     Piece wanted;

@@ -52,7 +52,7 @@ bool read_shape(const NodeReader& reader, PoolLayer* layer)
 }
 
 // The channels that a pool takes at once: all, unless the rows that one row of the result needs do
-// not fit into the buffer; then so many that they fit twice.
+// not fit into the buffer; then as many as fit twice.
 int channels_at_once(const PoolLayer& layer, const Config& config)
 {
     constexpr int64_t kAlignments = 128;

@@ -85,8 +85,8 @@ bool read_multipliers(const NodeReader& reader, const ProductInputs& at, double 
     return true;
 }
 
-// At least so many products it takes, with full tiles and all of the accumulators: an array that is
-// too small for the layer would need more instructions than fit into memory.
+// A lower bound of the number of products, with full tiles and all of the accumulators: an array
+// that is too small for the layer would need more instructions than fit into memory.
 bool check_cost(const NodeReader& reader, const ProductLayer& layer)
 {
     const Config& config = reader.network.config();

@@ -44,7 +44,7 @@ struct Frame
     bool empty() const { return top == 0 && left == 0 && bottom == 0 && right == 0; }
 };
 
-// Part of a value in the buffer. Columns lie side by side (pixel = channels * bytes).
+// Part of a value in the buffer. Columns are adjacent (pixel = channels * bytes).
 struct Place
 {
     int64_t base = 0;  // that of image 0, row 0, column 0, which may lie outside

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stages: layers that are computed together, chunk by chunk of rows of their result. The first
-// layer makes the result and those after it change it where it lies, as the addition of a residual
-// does. Inputs from host memory come in bands of rows, two that alternate where there is room, so
-// that one is filled while the other is in use; results go there likewise.
+// layer writes the result and those after it change it in place, such as the addition of a
+// residual. Inputs from host memory come in bands of rows, two that alternate where there is room,
+// so that one is filled while the other is in use; results go there likewise.
 #pragma once
 
 #include <vector>

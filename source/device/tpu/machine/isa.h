@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The instruction set, version 1: the one thing that compiler, program container and simulator
-// share. Encoding: isa.cc by the table of isa_table.h. docs/tpu-simulator.md says what each
-// instruction costs.
+// share. Encoding: isa.cc by the table of isa_table.h. docs/tpu-simulator.md gives the cost of each
+// instruction.
 //
 // Memories, each with addresses from 0:
 //   host     bytes; the part's inputs, outputs, constants and spilled values

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention and GroupQueryAttention in fp32, and in fp32, fp16 and bf16 a step in place of the nodes
+// Attention and GroupQueryAttention in fp32, and in fp32, fp16 and bf16 a step in place of nodes
 // that exporters write: the layout of a node's operands, and the keys that its tokens see.
 // attention_impl.cc computes them. Limits: multiply-adds; the exponential; with few queries the
 // bandwidth for keys and values.

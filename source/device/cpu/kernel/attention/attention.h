@@ -87,7 +87,7 @@ struct AttentionBlocks : Attention
     int64_t sum_step;  // of results that are accumulated in scratch; 0: in the output
     int64_t item_queries, items_of_head;
     int64_t key_parts;      // items of a head if each is a block of keys; 0: items see all keys
-    int64_t in_place_rows;  // so many rows or fewer do not pay for packing keys and values
+    int64_t in_place_rows;  // most rows for which packing keys and values does not pay
     uint64_t key_floats, value_floats, query_floats, score_floats, sum_floats, state_floats;
 
     // Returns the floats of the states of an item's rows and their accumulated results.

@@ -10,8 +10,8 @@
 //
 // Pixels whose window reaches beyond the input's sides are computed one by one, except for windows
 // of 3 with a stride of 1. In small images with much padding the channels of a pair of vectors are
-// copied first, with zeros at the sides; that also brings pixels together whose distances are
-// multiples that map to few sets of the cache.
+// copied first, with zeros at the sides; the copy also places pixels next to each other whose
+// distances map to few sets of the cache.
 //
 // Elements of 16 bits are widened to fp32 as they are loaded, also those of a copy: half the
 // bandwidth saves more than the conversions cost, one for each load. Results are rounded once, when

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Depthwise Conv and QLinearConv in NHWC with constant weights: as many output as input channels,
 // each with its own filter. The work is cut into bands of lines and blocks of channels; an element
-// format (depthwise.h) says how, and has the arithmetic and its accuracy. Limits: loads (3 to 5 for
-// 4 multiply-adds), the bandwidth of the L2 cache; requantisation.
+// format (depthwise.h) has the arithmetic and states its accuracy. Limits: loads (3 to 5 for 4
+// multiply-adds), the bandwidth of the L2 cache; requantisation.
 #include "device/cpu/kernel/conv/depthwise.h"
 #include "device/cpu/kernel/product/packed_problem.h"
 #include "device/cpu/kernel/product/pixels_f32.h"

@@ -94,7 +94,7 @@ int prepare_integer(KernelContext& context)
     return prepare(context, kInteger);
 }
 
-// Multiplies with `input` in place of input 0, and with the zero point that it has in this run.
+// Multiplies by `input` in place of input 0, with the zero point that it has in this run.
 int multiply(KernelContext& context, const uint8_t* input, int zero_point, const ByteWords& words)
 {
     BytePixels rows = packed_problem<BytePixels>(context);

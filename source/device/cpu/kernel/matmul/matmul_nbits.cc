@@ -3,9 +3,9 @@
 // of 2 bits are packed as 4, and always with zero points.
 //
 // In integers, where accuracy_level permits: the rows of A become int8, block by block, and each
-// panel of weights is multiplied with all of them. In fp32: with few rows, weights become floats in
+// panel of weights is multiplied by all of them. In fp32: with few rows, weights become floats in
 // registers as they are read; with more, a K segment of a panel becomes floats in the worker's
-// scratch, so that each weight is converted once, and is multiplied with all rows as pixels are
+// scratch, so that each weight is converted once, and is multiplied by all rows, as for pixels
 // (pixels_f32.h). Workers share the panels, so that results do not depend on their number.
 // Limits: with few rows the bandwidth of the memory, else multiply-adds.
 // Accuracy, with w = (q - z) * scale and blocks of b elements: in fp32 with few rows |error| <=

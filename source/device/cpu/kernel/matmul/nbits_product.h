@@ -9,11 +9,11 @@
 
 namespace tengine::cpu {
 
-// Weights are packed in panels of so many columns of the result. A panel has its blocks one after
-// the other: the scales of the columns in fp32, then their elements in lines of 64 bytes. A line
-// has a word of four bytes for each column. With 8 bits it is four elements; with 4 bits it is
-// eight: the lower halves of the bytes are the first four, the upper ones those after them.
-// Elements beyond the last column are 0.
+// The columns of the result in a panel of packed weights. A panel has its blocks one after the
+// other: the scales of the columns in fp32, then their elements in lines of 64 bytes. A line has a
+// word of four bytes for each column. With 8 bits it is four elements; with 4 bits it is eight: the
+// lower halves of the bytes are the first four, the upper ones those after them. Elements beyond
+// the last column are 0.
 inline constexpr int kNbitsColumns = 16;
 inline constexpr int kNbitsLine = 4 * kNbitsColumns;  // bytes, of scales too
 
@@ -27,8 +27,8 @@ struct NbitsPanel
 
 // Rows of the input as int8. In each block of a row the largest magnitude is 127 and
 // value = byte * scale; bytes beyond the row's end are 0. `most` rows at a time are a tile: four
-// bytes of each row, then the next four. Scales and sums of a block are those of the tile's rows
-// side by side.
+// bytes of each row, then the next four. The scales and sums of a block are those of the tile's
+// rows, one after the other.
 struct NbitsBytes
 {
     const int8_t* values;

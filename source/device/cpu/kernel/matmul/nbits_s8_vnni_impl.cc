@@ -2,9 +2,9 @@
 // Products of weights of 4 or 8 bits and int8 with VPDPBUSD (AVX-512 VNNI), see nbits_product.h.
 //
 // A line of weights, or each half of one, is a vector, whose words VPDPBUSD multiplies by four
-// bytes of a row: it holds the accumulators of sixteen columns. A tile has so many rows that its
-// accumulators, int32 of the present block and fp32 of all blocks, fill the registers. Limits:
-// VPDPBUSD, with some rows; with few rows the bandwidth of the memory.
+// bytes of a row: it holds the accumulators of sixteen columns. The accumulators of a tile's rows,
+// int32 of the present block and fp32 of all blocks, fill the registers. Limits: VPDPBUSD, with
+// some rows; with few rows the bandwidth of the memory.
 #include "base/cpu.h"
 #include "device/cpu/kernel/matmul/nbits_product.h"
 

@@ -3,7 +3,7 @@
 // the gates is one product for all steps. A step then is a product of the hidden state with the
 // recurrent matrix, to which that part is added, and an update of the units: for a group of units
 // at a time, which one worker computes alone, so that workers pass nothing on but the state. The
-// matrices are packed once (pixels_f32.h), with the gates of a vector of units side by side.
+// matrices are packed once (pixels_f32.h), with the gates of a vector of units next to each other.
 #pragma once
 
 #include "base/minimal.h"

@@ -421,8 +421,8 @@ bool has_byte_formats(const node& node, const recurrent_shape& shape)
                             &format);
 }
 
-// Packs the int8 matrices of a direction; `room` as pack_byte_gates() wants it, then the row of
-// each column.
+// Packs the int8 matrices of a direction; `room` as for pack_byte_gates(), then the row of each
+// column.
 void pack_bytes(const KernelContext& context, const RecurrentLayer& layer, int64_t direction,
                 char* room, char* packed)
 {

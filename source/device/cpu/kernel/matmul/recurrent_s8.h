@@ -8,8 +8,8 @@
 
 namespace tengine::cpu {
 
-// The products of one direction. The gates of a vector of units are side by side, as
-// recurrent_layer.h has them.
+// The products of one direction. The gates of a vector of units are next to each other, as in
+// recurrent_layer.h.
 struct ByteGates
 {
     BytePixels inputs;  // [rows, input] x [input, columns]

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SkipLayerNormalization and SkipSimplifiedLayerNormalization in fp32: the sums of a row are stored
-// in the fourth output, or in the place of the result; then they are normalised as in layer_norm.cc
-// and rms_norm.cc. A row stays in L1 for all passes. Workers share the rows. Limits: memory
-// bandwidth. Accuracy: the sums equal the reference's bit by bit; for the rest see layer_norm.cc,
-// rms_norm.cc.
+// in the fourth output, or in the result's memory; then they are normalised as in layer_norm.cc and
+// rms_norm.cc. A row stays in L1 for all passes. Workers share the rows. Limits: memory bandwidth.
+// Accuracy: the sums equal the reference's bit by bit; for the rest see layer_norm.cc, rms_norm.cc.
 #include <cstdint>
 
 #include "device/cpu/kernel/norm/row_norm.h"

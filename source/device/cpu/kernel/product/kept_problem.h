@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem that a kernel's prepare() worked out from shapes and parameters, kept for its run(),
-// with the weights it packed after it.
+// The problem that a kernel's prepare() computed from shapes and parameters, stored for its run(),
+// followed by the packed weights.
 #pragma once
 
 #include <cstdint>

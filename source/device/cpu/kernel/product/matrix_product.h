@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Single-precision matrix products, spread over the graph's own thread pool, on one of two
-// libraries: OpenBLAS where the build has it (matrix_product_openblas_impl.cc), else our own, made
+// libraries: OpenBLAS where the build has it (matrix_product_openblas_impl.cc), else its own, made
 // with Highway (matrix_product_highway_impl.cc). A build with neither has no kernel that is made of
 // products (matrix_product_absent.cc).
 #pragma once
@@ -44,7 +44,7 @@ bool fits_product(int64_t m, int64_t n, int64_t k);
 void prepare_products();
 
 // Floats of workspace that each worker needs in multiply() of this product, whose pointers are not
-// looked at; a multiple of 16. Enough for products of fewer rows or columns that are otherwise the
+// read; a multiple of 16. Enough for products of fewer rows or columns that are otherwise the
 // same.
 uint64_t find_product_workspace(const Product& product);
 

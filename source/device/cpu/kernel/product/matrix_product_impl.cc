@@ -2,8 +2,8 @@
 // Matrix products on several workers, see matrix_product.h.
 //
 // A large product is cut into strips of rows or of columns of c, whichever there are more of, and
-// each strip is one product on one of our workers. Limits: each strip packs the whole other operand
-// again, so strips are few (two a worker, to even out their speeds) and wide.
+// each strip is one product on one of the library's workers. Limits: each strip packs the whole
+// other operand again, so strips are few (two a worker, to even out their speeds) and wide.
 #include <algorithm>
 
 #include "device/cpu/kernel/product/matrix_product_strip.h"

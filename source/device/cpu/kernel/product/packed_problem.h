@@ -25,8 +25,8 @@ struct PackedProblem
     const void* pack;
 };
 
-// A constant with memory of its own is this part's alone, and another may come to lie there; so may
-// other values of a tensor that is not constant.
+// A constant with memory of its own belongs to this part only, and another may later use its
+// address; so may other values of a tensor that is not constant.
 inline bool is_shared_constant(const tensor* constant)
 {
     return !constant ||
@@ -69,8 +69,8 @@ inline int64_t join_bits(float high, float low)
 }
 
 // For prepare(): keeps the problem and the pack of `weights` and up to three others, which may be
-// null. `kind` and `sizes` say what the layout depends on beside their values; pack(memory, values
-// of `weights`) makes it. ENOMEM names the node.
+// null. the layout depends on `kind` and `sizes` besides their values; pack(memory, values of
+// `weights`) makes it. ENOMEM names the node.
 template <class Problem, class Pack>
 TENGINE_MUST_USE int keep_packed_problem(KernelContext& context, const Problem& problem,
                                          const void* kind, const tensor* weights,

@@ -29,15 +29,15 @@ constexpr bool kGathersPixels = !IS_MINIMAL;
 constexpr bool kGathersPixels = true;
 #endif
 
-// Steps, counts and lengths in pixels and elements unless it says bytes. Channels are those of a
-// group.
+// Steps, counts and lengths are in pixels and elements unless the comment says bytes. Channels are
+// those of a group.
 struct PixelProblem : ConvProblem
 {
     // Given, with the ConvProblem:
     TileFormat format;
     int input_size;          // bytes of an element of the input
     int64_t column_bytes;    // of a column of packed weights, and of what is packed before them
-    int64_t narrow_columns;  // of a panel with so many results or fewer; 0: panels are wide
+    int64_t narrow_columns;  // of a panel with at most this many results; 0: panels are wide
     int64_t image_step;      // between pixels of the input
     int64_t output_step;     // between pixels of the output, and of the addend
     int64_t segment_num, segment_length;
@@ -104,18 +104,19 @@ Pixels describe_pointwise_rows(int64_t rows, int64_t depth, int64_t columns)
 // in the input; `gap`: elements between pixels of a copy.
 void place_pixels(PixelProblem& problem, bool converts, int64_t gap = 0);
 
-// The part of the L2 cache for a block's input, where panels of the weights have so many bytes:
-// half, while the weights stay in the other half from block to block. Larger weights come from
-// beyond for each block, and only a panel needs room: the transformers of docs/benchmark.md take
-// 4 % less time so.
+// The part of the L2 cache for a block's input if panels of the weights have `panel_bytes`: one
+// half, if the weights fit in the other half, where they stay from block to block. Larger weights
+// are read from memory for each block, and only a panel needs room: this takes 4 % less time for
+// the transformers of docs/benchmark.md.
 int64_t find_block_room(const PixelProblem& problem, int64_t panel_bytes);
 
-// Cuts the work into blocks, whose input has this room, and enough items for so many workers.
+// Cuts the work into blocks, whose input fits in `room`, and into enough items for the workers.
 // `depth`: the elements of it that a block multiplies before the others.
 void cut_blocks(PixelProblem& problem, int64_t depth, int64_t room, int64_t workers);
 
-// A panel of packed weights: so many columns, and the output channels, of all groups, that the
-// first `count` of them are. Element types begin it with a bias, or more, for each column.
+// A panel of packed weights: `width` columns, of which the first `count` are output channels from
+// `channel` on, counted over all groups. Element types begin it with a bias, or more, for each
+// column.
 struct PixelPanel
 {
     char* data;
@@ -136,8 +137,8 @@ void pack_panels(const PixelProblem& problem, void* packed, const Pack& pack)
     }
 }
 
-// Where the weights are whose elements are multiplied with those of a pixel's K segments: of an
-// output channel, of all groups, and of an input channel and a tap.
+// The distances between the weights of neighbouring output channels, of all groups, input channels,
+// and taps.
 struct WeightSteps
 {
     int64_t output_channel, input_channel, tap;
@@ -223,7 +224,7 @@ inline GroupTile find_first_tile(const PixelProblem& problem, const PixelBlock& 
     return tile;
 }
 
-// Output lines 0..outputs-1 need so many lines of the input.
+// The number of input lines that output lines 0..outputs-1 need.
 inline int64_t lines_for(const window_axis& axis, int64_t outputs)
 {
     return (outputs - 1) * axis.stride + int64_t{axis.kernel - 1} * axis.dilation + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How products of pixels are cut into blocks and items, and the walk over these; see
+// The division of products of pixels into blocks and items, and the walk over these; see
 // pixel_problem.h.
 #include <algorithm>
 #include <cstdint>
@@ -19,14 +19,14 @@ int64_t count_cached_bytes()
     return static_cast<int64_t>(get_cpu_cache_size().l2);
 }
 
-// Units of the worker that has most of them, where blocks of so many are dealt out.
+// The units of the worker that has most of them, if blocks of `size` units are distributed.
 int64_t find_longest(int64_t units, int64_t size, int64_t workers)
 {
     const int64_t whole = units / size, each = whole / workers * size;
     return whole % workers > 0 ? each + size : each + units % size;
 }
 
-// Blocks of up to so many units, down to half of that, which workers share most evenly.
+// The size of blocks, from half of `most` to `most` units, that distributes the units most evenly.
 int64_t find_even_size(int64_t units, int64_t most, int64_t workers)
 {
     int64_t best = most;
@@ -35,9 +35,8 @@ int64_t find_even_size(int64_t units, int64_t most, int64_t workers)
     return best;
 }
 
-// The work to be cut into items for the workers: blocks of so many units, each of which all panels
-// pass over, or of which the panels are dealt out, where there are not enough pixels, and where the
-// weights are larger than the input.
+// The work to be cut into items for the workers: blocks of units, each with all panels, or with a
+// share of the panels if there are not enough pixels, or if the weights are larger than the input.
 struct Work
 {
     int64_t units;    // lines, or tiles of one line

@@ -2,7 +2,7 @@
 // Convolutions of fp16 or bf16 with channels last, and matrices, whose rows are pixels
 // (pixel_problem.h). The product itself is a TileFormat's (group_tile.h), whose accumulators are
 // fp32; a result is rounded to 16 bits once, after the bias, the addend and the activation. Weights
-// have 16 bits wherever they lie.
+// always have 16 bits.
 #pragma once
 
 #include "device/cpu/kernel/product/pixel_problem.h"
@@ -33,12 +33,12 @@ TileFormat find_half_format(int data_type);
 // in copies.
 TileFormat find_widened_format(int data_type);
 
-// The same with fp16 or bf16 weights, which a tile widens as it loads them; where it keeps none, of
-// so many rows at most.
+// The same with fp16 or bf16 weights, which a tile widens as it loads them; a tile that does not
+// store them for other rows has at most kFewHalfRows rows.
 inline constexpr int kFewHalfRows = 4;
 void widen_and_multiply_halves(int data_type, const GroupTile& tile, int64_t rows);
 
-// Cuts the work into blocks and items, for so many workers. Given are the ConvProblem, the type,
+// Cuts the work into blocks, and into items for the workers. Given are the ConvProblem, the type,
 // the K segments, image_step, output_step, is_pointwise and has_factors.
 void plan_half_pixels(HalfPixels& conv, int64_t workers);
 

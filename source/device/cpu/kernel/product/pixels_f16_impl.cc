@@ -17,7 +17,7 @@
 #define TENGINE_CPU_HALF_PIXELS
 namespace tengine::cpu {
 
-// The part of the depth that is widened at once and multiplied with all rows of a block: whole K
+// The part of the depth that is widened at once and multiplied by all rows of a block: whole K
 // segments, or elements of one.
 struct HalfPart
 {

@@ -32,8 +32,8 @@ void describe_pixel_tile(int64_t* out_rows, int64_t* out_lanes);
 // panels of their own.
 void describe_float_panels(FloatPixels& conv);
 
-// Cuts the work into tiles, blocks and items, for the vectors that kernels use and so many workers.
-// Given are the ConvProblem, the K segments, image_step, output_step and is_pointwise.
+// Cuts the work into tiles and blocks, for the vectors that kernels use, and into items for the
+// workers. Given are the ConvProblem, the K segments, image_step, output_step and is_pointwise.
 void plan_pixels(FloatPixels& conv, int64_t workers);
 
 // Whether kernels scale weights. Minimal builds do without.
@@ -81,13 +81,13 @@ struct FloatTile
 // two vectors or one.
 void multiply_pixel_rows(const FloatTile& tile, int64_t rows, int64_t most, bool is_wide);
 
-// Whether rows that are so many floats apart fall into one set of an L1 cache.
+// Whether rows with this distance in floats fall into one set of an L1 cache.
 bool do_rows_collide(int64_t step);
 
-// How many rows a tile has at most whose inputs are so many floats apart.
+// The most rows of a tile whose inputs are `input_step` floats apart.
 int64_t find_most_pixel_rows(int64_t input_step);
 
-// The operands of a run. Input and output have the channels of all groups side by side.
+// The operands of a run. Input and output have the channels of all groups next to each other.
 struct FloatRun : PixelRun
 {
     const float* addend;  // or null; it lies as the output does

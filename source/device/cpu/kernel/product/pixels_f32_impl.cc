@@ -186,8 +186,8 @@ int64_t find_room(const FloatPixels& conv, int64_t depth)
     return find_block_room(conv, depth * conv.format.columns * int64_t{sizeof(float)});
 }
 
-// Floats that go through the L2 cache when the depth of a pointwise convolution is cut into so many
-// slices: its weights for each block of rows, and its results for each slice but the first.
+// The floats that pass the L2 cache if the depth of a pointwise convolution is cut into `slices`:
+// its weights for each block of rows, and its results for each slice but the first.
 int64_t count_traffic(const FloatPixels& conv, int64_t slices)
 {
     const int64_t length = divide_up(conv.segment_length, slices), pixels = conv.line_pixels;

@@ -94,7 +94,7 @@ struct ByteRun : PixelRun
 // made.
 ir_multiplier_t find_byte_multiplier(const ByteOperands& operands, int64_t channel);
 
-// Cuts the work into blocks and items, for so many workers. Given are the ConvProblem, the format,
+// Cuts the work into blocks, and into items for the workers. Given are the ConvProblem, the format,
 // the K segments, image_step, output_step, is_pointwise and has_words.
 void plan_byte_pixels(BytePixels& conv, const ByteOperands& operands, int64_t workers);
 

@@ -11,8 +11,8 @@
 namespace tengine::cpu {
 namespace {
 
-// Rows of a tile that are a multiple of so many bytes apart fall into few sets of an L1 cache. Then
-// pixels are copied, or their copy has a line of the cache between them.
+// Rows of a tile whose distance is a multiple of this number of bytes map to few sets of an L1
+// cache. Then pixels are copied, or their copy has a line of the cache between them.
 constexpr int64_t kCollidingBytes = 2048, kCacheLineBytes = 64;
 
 bool collides(int64_t bytes)

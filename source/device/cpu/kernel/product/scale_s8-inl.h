@@ -27,7 +27,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// (high * 2^16 + low) / 2^(16 + shift), halves to even. `high` has half of the divisor added.
+// (high * 2^16 + low) / 2^(16 + shift), ties to even. `high` has half of the divisor added.
 template <class D, class V>
 HWY_INLINE V divide_sum(D d, V high, V low, int shift)
 {

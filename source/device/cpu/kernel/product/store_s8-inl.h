@@ -32,7 +32,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr int64_t kMostTileRows = 16, kMostTileColumns = 64;
 constexpr int64_t kMostTileSums = kMostTileRows * kMostTileColumns;
 
-// Both ends of a row of so many bytes, which may overlap.
+// Copies both ends of a row of `count` bytes, which may overlap.
 template <int kBytes>
 HWY_INLINE void copy_ends(const uint8_t* from, int64_t count, uint8_t* to)
 {

@@ -3,7 +3,7 @@
 // over memory, a vector at a time, large tensors spread over the workers. Two inputs may broadcast
 // (broadcast.h): each run along which both advance or stay is one loop. Tensors may lie with
 // channels last. fp16 and bf16 are computed in fp32, in blocks that stay in L1, and rounded once.
-// Limits: memory bandwidth, except for functions with polynomials (Exp, Log, Sigmoid and the like).
+// Limits: memory bandwidth, except for functions with polynomials (Exp, Log, Sigmoid and others).
 // Accuracy: functions made of comparisons and one rounding (Relu, LeakyRelu, PRelu, Clip, Abs, Neg,
 // Ceil, Floor, Round, Sqrt, Reciprocal, Add, Sum, Sub, Mul, Div, Max, Min, Pow of 2) equal the
 // reference bit by bit, NaN included; HardSigmoid, HardSwish, Exp and Pow of 3 are within 2 ulp,

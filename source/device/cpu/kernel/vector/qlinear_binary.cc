@@ -45,7 +45,7 @@ struct ByteOperand
     bool advances;
 };
 
-// Elements `begin` to before `end` of rows that are multiplied with one of `columns` elements.
+// Elements `begin` to before `end` of rows that are multiplied by one of `columns` elements.
 struct ByteRows
 {
     const uint8_t* a;

@@ -159,7 +159,7 @@ Reduce find_mean_of(const tensor& input)
                                               : HWY_DYNAMIC_DISPATCH(find_mean_bf16);
 }
 
-// The element so many after the first.
+// The element `index` places after the first.
 void* at(const tensor& values, int64_t index)
 {
     return values.u8 + index * values.elem_size;

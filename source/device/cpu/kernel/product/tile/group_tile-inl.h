@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tile of group_tile.h. Weights are the vectors; each group of the input is read where it lies
-// and goes to all lanes. To be included inside of a namespace of the instruction set's own, for its
+// The tile of group_tile.h. Weights are the vectors; each group of the input is read in place and
+// broadcast to all lanes. To be included inside of a namespace of the instruction set's own, for
+// its
 //     struct Set
 //     {
 //         using Operand, Input, Sum;             // vectors: of weights, of input, of accumulators
@@ -270,8 +271,8 @@ struct GroupSums<Set, 0, kVectors>
 constexpr int64_t kGroupBytes = 4;
 
 #ifdef TENGINE_CPU_TILE_QUARTERS
-// Four groups, so many times. The next operands are loaded early; the last time they are ones that
-// have been loaded already.
+// Adds four groups, `times` times. The next operands are loaded early; the last time they are
+// operands that have been loaded already.
 template <class Set, bool kFlips, int kRows, int kVectors>
 TENGINE_INLINE void add_four_groups(ByteRowsAt& rows, int64_t times, const char*& weights,
                                     GroupSums<Set, kRows, kVectors>& sums)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of integers at the heart of int8 convolutions with channels last and int8 matrices: a
 // few pixels by a panel of output channels; and those of fp16 and bf16 (pixels_f16.h), whose
-// accumulators are floats in the place of integers. The tile is in group_tile-inl.h and
+// accumulators are floats instead of integers. The tile is in group_tile-inl.h and
 // group_tile_pairs-inl.h, with vectors in pixels_s8_impl.cc and tile_f16_widened_impl.cc, with
 // instructions that sum products in tile_<type>_<set>_impl.cc. The latter are compiled for
 // processors that this one may not be, so neither they nor this header may have inline functions
@@ -42,10 +42,12 @@ struct GroupTile
     const int32_t* start;  // for each column the initial accumulator, modulo 2^32
     int64_t start_step;    // from a row's to the next row's; 0 of formats with groups of many rows
     const char* weights;
-    // Where weights that are widened as they are loaded are kept for other rows; or null.
+    // The memory in which weights that are widened as they are loaded are stored for other rows; or
+    // null.
     float* kept;
     int32_t* sums;  // rows of the panel's columns
-    // The data read after these weights, or null: prefetched with each group, so many bytes on.
+    // The data read after these weights, or null: prefetched with each group, in steps of
+    // `ahead_step` bytes.
     const char* ahead;
     int64_t ahead_step;
     const int32_t* compensation;  // of each row, with crossed products (tile_s8_crossed-inl.h)
@@ -54,8 +56,8 @@ struct GroupTile
     const HalfResults* results;
 };
 
-// How the operands of a tile are laid out, and by what it is computed. A group of each column's
-// weights lies beside that of the next column's, then follows the next group.
+// The layout of a tile's operands, and the function that computes it. The groups of neighbouring
+// columns' weights are adjacent; the next groups follow.
 struct TileFormat
 {
     uint64_t features;       // of base/cpu.h, which the processor must have
@@ -67,7 +69,7 @@ struct TileFormat
                      int64_t rows);  // null: the compiler has no such instructions
     // Where the instructions also round to bf16; null: vectors do.
     void (*finish)(const HalfResults& results) = nullptr;
-    // With crossed products, of no more than so many rows; null: they are no faster.
+    // With crossed products, for at most `most_crossed_rows` rows; null: they are no faster.
     void (*multiply_crossed)(const GroupTile& tile, int64_t rows) = nullptr;
     int most_crossed_rows = 0;
     bool rounds = false;  // multiply applies GroupTile::results

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tile of group_tile.h for instructions that multiply two rows of eight bytes by two columns of
 // as many, and add the four sums of products to four lanes. So rows and columns are summed in
-// pairs, which the store takes apart. The last of an odd number of rows is multiplied twice. To be
+// pairs, which the store separates. The last of an odd number of rows is multiplied twice. To be
 // included inside of a namespace of the instruction set's own, for its
 //     struct Set
 //     {

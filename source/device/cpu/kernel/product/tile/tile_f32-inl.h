@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product at the heart of convolutions with channels last: a few pixels by a panel of output
-// channels. Weights are the vectors, packed once; each element of the input is read where it lies
-// and broadcast. Included once for each instruction set.
+// channels. Weights are the vectors, packed once; each element of the input is read in place and
+// broadcast. Included once for each instruction set.
 //
 // The tile follows F. Van Zee, R. van de Geijn, BLIS, 2015 (rows by whole vectors in registers);
 // reading pixels in place follows M. Dukhan, The Indirect Convolution Algorithm, 2019, with
@@ -28,8 +28,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Two vectors by so many rows, with the elements that are read, fill the registers. The elements of
-// 14 rows collide in a cache of 12 ways where pixels are 4 kB apart.
+// Two vectors by kPixelRows rows, with the elements that are read, fill the registers. The elements
+// of 14 rows collide in a cache of 12 ways where pixels are 4 kB apart.
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
 constexpr int kPixelRows = 12;
 #elif HWY_ARCH_ARM_A64 || HWY_ARCH_RVV
@@ -41,14 +41,14 @@ constexpr int kPixelRows = 6;
 #endif
 constexpr int kPanelVectors = 2;
 
-// Without AVX-512, whose loads are whole cache lines that the processor foresees, a panel is asked
-// for while the one before it is used: on a Zen 4 bert, vit_b_16 and convnext_tiny take 3 to 4 %
-// less time so. With AVX-512 they would take 2 % more.
+// Without AVX-512, whose loads are whole cache lines that the processor prefetches, a panel is
+// prefetched while the one before it is used: on a Zen 4, bert, vit_b_16 and convnext_tiny then
+// take 3 to 4 % less time. With AVX-512 they would take 2 % more.
 constexpr bool kReadsAhead = HWY_ARCH_X86 && HWY_TARGET > HWY_AVX3;
 
-// Lines of seven pixels would be tiles of four and three, too low to hide how long a multiply-add
-// takes. Tiles of six take their first pixels, and those of the column that is left: 12 % less time
-// with AVX2 on a Zen 4.
+// Lines of seven pixels would be tiles of four and three rows, too few to hide the latency of a
+// multiply-add. Tiles of six rows compute their first six pixels, and then the remaining column of
+// pixels: 12 % less time with AVX2 on a Zen 4.
 constexpr bool kCutsColumns = kPixelRows == 6;
 constexpr int64_t kCutRows = kPixelRows + 1;
 
@@ -340,8 +340,9 @@ HWY_INLINE void advance(FloatTile& tile, int64_t rows)
     if (tile.addend) tile.addend += rows * tile.output_step;
 }
 
-// With AVX-512 a tile writes so many lines of the cache at once that it would wait for them: the
-// networks of docs/benchmark.md take 1 % less time so on a Zen 4, and as long as before with AVX2.
+// Prefetches the lines of the cache that a tile writes. With AVX-512 it would wait for them: the
+// networks of docs/benchmark.md take 1 % less time with the prefetch on a Zen 4, and the same time
+// with AVX2.
 template <int kRows, int kVectors>
 HWY_INLINE void ask_for_results(const FloatTile& tile)
 {
@@ -444,8 +445,8 @@ inline HWY_NOINLINE void multiply_pixel_row(const FloatTile& first, const FloatT
 
 using MultiplyPixelTiles = void (*)(const FloatTile&, int64_t count);
 
-// How many of so many rows a tile takes. Minimal builds only have one, four
-// and, where registers are enough, eight.
+// The number of the remaining rows that a tile computes. Minimal builds only have one, four and,
+// where registers are enough, eight.
 HWY_INLINE int64_t find_tile_height(int64_t rows)
 {
     int64_t height = kPixelRows;

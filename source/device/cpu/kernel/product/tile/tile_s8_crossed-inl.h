@@ -2,7 +2,7 @@
 // The tile of group_tile-inl.h with crossed products, for pairs of int16: for two groups at once, x
 // and x' of the input, y and y' of the weights,
 //     (x + y') (x' + y) = x y + x' y' + x x' + y y',
-// one product in the place of two (S. Winograd, 1968). The sums of y y' belong to a column and are
+// one product instead of two (S. Winograd, 1968). The sums of y y' belong to a column and are
 // subtracted from its initial accumulators when weights are packed, those of x x' belong to a row
 // (`GroupTile::compensation`). All is modulo 2^32. Numbers within 255, and so sums of two, leave
 // room in an int16. For processors that have more units for sums than for products: of x86 with

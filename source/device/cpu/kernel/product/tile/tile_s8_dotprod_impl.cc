@@ -54,8 +54,8 @@ struct Set
     static void add_quarter(Operand input, Operand weights, Sum& sum)
     {
 #ifdef __aarch64__
-        // Volatile: GCC 12 would put those of one accumulator side by side, which wait for each
-        // other on processors that keep the order of instructions.
+        // Volatile: GCC 12 would place those of one accumulator next to each other, which wait for
+        // each other on in-order processors.
         __asm__ volatile("sdot %0.4s, %1.16b, %2.4b[%3]"
                          : "+w"(sum)
                          : "w"(weights), "w"(input), "i"(kQuarter));
