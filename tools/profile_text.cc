@@ -144,7 +144,7 @@ std::string profile_text(const Profile& profile, int top)
     std::string text;
     for (const ProfileRow& part : profile.parts)
         text += part.device +
-                " does not tell the times of its nodes: " + decimal_text(100 * part.share, 1) +
+                " does not report the times of its nodes: " + decimal_text(100 * part.share, 1) +
                 " % of the run are those of " + nodes_of(part) + "\n";
     return text + (text.empty() ? "" : "\n") + operators_text(profile) + "\n" +
            nodes_text(profile, static_cast<size_t>(top));

@@ -267,7 +267,7 @@ TEST(PrecisionTable, ThatCannotBeReadIsAnError)
     unlink(pipe.c_str());
     net.option("precision.table", "/dev/zero");
     EXPECT_LT(net.prepare(kInt8), 0);
-    EXPECT_EQ(net.prepare(TENGINE_MODE_BF16), TENGINE_OK) << "not looked at";
+    EXPECT_EQ(net.prepare(TENGINE_MODE_BF16), TENGINE_OK) << "not checked";
 }
 
 }  // namespace

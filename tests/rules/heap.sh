@@ -35,7 +35,7 @@ found=$(tr '\n' '\0' < "$objects" | xargs -0 "$nm" -A -u |
             sub(/.*\.dir\/(\.\/)?/, "", file)
             print file, $NF }' | LC_ALL=C sort -u)
 if [ "$found" = "$allowed" ]; then
-    echo "$(wc -l < "$objects") object files looked at"
+    echo "$(wc -l < "$objects") object files checked"
     exit 0
 fi
 {

@@ -285,7 +285,7 @@ TEST(BenchProfile, WhatIsUnknownStandsFirst)
 {
     const Finished finished = bench_slow(write_roots(), {"--top", "1"});
     ASSERT_EQ(finished.status, 0) << finished.errors;
-    const size_t said = finished.output.find("SLOW does not tell the times of its nodes: ");
+    const size_t said = finished.output.find("SLOW does not report the times of its nodes: ");
     const size_t operators = finished.output.find("operator ");
     const size_t part = finished.output.find("(part 1)");
     const size_t first = finished.output.find("Abs ");

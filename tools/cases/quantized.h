@@ -30,7 +30,7 @@ void set_window(const QuantizedWindow& window, Case* of);
 double weight_scale(int products);
 // The products of a result of a convolution.
 int count_products(const std::vector<int>& weights);
-// So many scales around this one.
+// This number of scales around `scale`.
 std::vector<double> spread(double scale, int number);
 
 void add_more_quantized_convs(std::vector<Case>* cases);

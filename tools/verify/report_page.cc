@@ -61,7 +61,7 @@ constexpr Explained kChecks[] = {
     {"threads", "two and four threads give the bytes of one"},
     {"races", "graphs on several threads at once give the bytes they give alone"},
     {"async", "runs in flight give the bytes of runs one by one"},
-    {"faults", "a refusal has a reason, and the CPU goes on"},
+    {"faults", "a refusal has a reason, and the CPU continues"},
 };
 
 std::string escaped(const std::string& text)

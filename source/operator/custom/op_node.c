@@ -175,8 +175,8 @@ static int check_types(const struct node* node)
         if (!output || output->data_type != TENGINE_DT_UNKNOWN) continue;
         return tengine_error_set(
             TENGINE_EDTYPE,
-            "%s '%s': nothing tells the type of its output '%s' before the run: "
-            "neither the model nor its first input",
+            "%s '%s': the type of output '%s' is not known before the run: expected "
+            "one from the model or its first input",
             get_name(node->core->custom_kernel), node->name, output->name);
     }
     return OP_SHAPE_LATER;
@@ -310,8 +310,8 @@ static int run(const struct node* node, void* scratch, uint64_t scratch_size)
     if (!is_prepared_for(context, node)) TENGINE_RETURN_IF_ERROR(prepare_again(context, node));
     if (context->temporary_bytes > scratch_size)
         return fail_node(node, TENGINE_ESTATE,
-                         "prepare of custom operator '%s' asked for temporaries of %llu bytes; for "
-                         "the same inputs it was %llu before",
+                         "prepare of custom operator '%s' requested temporaries of %llu bytes, "
+                         "expected at most %llu as before for these inputs",
                          context->op->full_name, (unsigned long long)context->temporary_bytes,
                          (unsigned long long)scratch_size);
     take_tensors(context, node);
@@ -355,7 +355,7 @@ static const custom_kernel_table_t op_node_table = {
     .release = release,
 };
 
-// The node takes over the hold on the operator.
+// The node owns the hold on the operator from then on.
 static int give_op(struct node* node, tengine_op_t* op)
 {
     tengine_op_context_t* context = alloc_memory(sizeof *context);
