@@ -135,7 +135,7 @@ TEST_F(CustomOpTest, InputsMayHaveSizesThatDependOnData)
     };
     EXPECT_EQ(run_graph(graph, 1), -1);
     EXPECT_EQ(get_tengine_errno(), TENGINE_EDTYPE);
-    EXPECT_NE(last_error().find("output 0 was fp32"), std::string::npos);
+    EXPECT_NE(last_error().find("output 0 is int8, expected fp32"), std::string::npos);
 }
 
 TEST_F(CustomOpTest, TemporariesArePlanned)

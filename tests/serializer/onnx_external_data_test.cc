@@ -179,7 +179,7 @@ TEST_F(OnnxExternalDataTest, SizesAreChecked)
     refer("weights.bin", "-1");
     expect_failure(Loaded(write_model()), TENGINE_EFORMAT, {"'-1'", "whole number"});
     refer("weights.bin", "0", "8");
-    expect_failure(Loaded(write_model()), TENGINE_EFORMAT, {"8 bytes", "need 4"});
+    expect_failure(Loaded(write_model()), TENGINE_EFORMAT, {"8 bytes", "expected 4"});
     // Claims of more than the file has fail before memory is allocated for them.
     weight->set_dims(0, 0x7fffffff);
     refer("weights.bin");

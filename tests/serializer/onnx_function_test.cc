@@ -528,7 +528,7 @@ TEST_F(OnnxFunctionTest, SparseInitializersMayBeComplex)
     OnnxBuilder builder = sparse_model({2}, {1, 5});
     auto* values = builder.graph().mutable_sparse_initializer(0)->mutable_values();
     values->set_data_type(onnx::TensorProto::COMPLEX64);
-    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"2 values of type complex64", "needs 4"});
+    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"2 values of type complex64", "expected 4"});
     values->add_float_data(-1);
     values->add_float_data(-2);
     const Loaded loaded(builder);

@@ -239,7 +239,7 @@ TEST_F(OnnxTensorTest, ComplexNumbersAreTwoValues)
     expect_failure(Loaded(builder), TENGINE_EFORMAT, {"5 values of type complex64, expected 4"});
     weight->clear_float_data();
     weight->set_raw_data(std::string(12, '\0'));
-    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"12 bytes", "need 16"});
+    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"12 bytes", "expected 16"});
 
     weight->set_data_type(TensorProto::COMPLEX128);
     weight->set_raw_data(std::string(32, '\1'));
@@ -273,9 +273,9 @@ TEST_F(OnnxTensorTest, SizesThatDoNotFitAreRefused)
 {
     weight->add_dims(3);
     weight->set_raw_data(std::string(11, '\0'));
-    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"'w'", "11 bytes", "need 12"});
+    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"'w'", "11 bytes", "expected 12"});
     weight->clear_raw_data();
-    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"'w'", "0 values", "needs 3"});
+    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"'w'", "0 values", "expected 3"});
     weight->add_float_data(1.0f);
     expect_failure(Loaded(builder), TENGINE_EFORMAT, {"1 values of type float32"});
 }
@@ -336,9 +336,9 @@ TEST_F(OnnxTensorTest, PackedSizesThatDoNotFitAreRefused)
 {
     set_type_and_length(22, 5);
     weight->set_raw_data(std::string(5, '\0'));
-    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"'w'", "5 bytes", "need 3"});
+    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"'w'", "5 bytes", "expected 3"});
     weight->set_raw_data(std::string(2, '\0'));
-    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"'w'", "2 bytes", "need 3"});
+    expect_failure(Loaded(builder), TENGINE_EFORMAT, {"'w'", "2 bytes", "expected 3"});
     weight->clear_raw_data();
     for (int i = 0; i < 5; ++i)
         weight->add_int32_data(1);

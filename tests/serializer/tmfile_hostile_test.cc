@@ -178,7 +178,7 @@ TEST_F(TmfileHostileTest, IndicesOutsideTheirLists)
 {
     RawModel model = single_model(21, {});
     model.nodes[1].inputs = {9};
-    expect_failure(LoadedTmfile(model), TENGINE_EFORMAT, {"'y'", "tensor 9", "the model has 2"});
+    expect_failure(LoadedTmfile(model), TENGINE_EFORMAT, {"'y'", "tensor 9", "expected one of 2"});
     model.nodes[1].inputs = {0};
     model.nodes[1].outputs = {2};
     expect_failure(LoadedTmfile(model), TENGINE_EFORMAT, {"output 0", "tensor 2"});
