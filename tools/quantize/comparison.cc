@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "quantize/masked_scores.h"
 #include "tengine/inspect.h"
 #include "tensor_file/failure.h"
 
@@ -156,6 +157,7 @@ Comparison compare_models(graph_t in_float, const QuantizedModel& quantized,
         expected_names.push_back(tensor);
         actual_names.push_back(dequantized);
     }
+    MaskedScores in_float_scores(in_float), in_int8_scores(in_float);
     Network expected(in_float, expected_names, threads);
     Network actual(quantized.graph.get(), actual_names, threads);
     Comparison comparison;
@@ -164,8 +166,9 @@ Comparison compare_models(graph_t in_float, const QuantizedModel& quantized,
         expected.run(sample);
         actual.run(sample);
         for (size_t k = 0; k < expected_names.size(); ++k)
-            comparison.tensors[expected_names[k]].add(expected.view(expected_names[k]),
-                                                      actual.view(actual_names[k]));
+            comparison.tensors[expected_names[k]].add(
+                in_float_scores.for_comparison(expected_names[k], expected.view(expected_names[k])),
+                in_int8_scores.for_comparison(expected_names[k], actual.view(actual_names[k])));
         bool is_first = true;
         for (const std::string& name : outputs) {
             const FloatView view = expected.view(name);
