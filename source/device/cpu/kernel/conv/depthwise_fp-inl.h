@@ -112,7 +112,8 @@ HWY_INLINE void add_inputs(const Vector* weights, const T* input, int64_t step,
                            const Columns& columns, DepthwiseSums<kPixels>* sums)
 {
     if (!W::kAtEdge || (kAt >= columns.first && kAt < columns.last)) {
-        const Vector value = load_elements(Floats(), input);
+        Vector value = load_elements(Floats(), input);
+        keep_in_register(value);
         sums->visit([&](auto pixel, Vector& sum) HWY_ATTR {
             constexpr int kTap = kAt - pixel * W::kStride;
             if constexpr (kTap >= 0 && kTap < W::kKernel)
@@ -129,8 +130,10 @@ HWY_INLINE void add_line(const float* weights, int64_t width, const T* input, in
                          const Columns& columns, DepthwiseSums<kPixels>* sums)
 {
     Vector taps[W::kKernel];
-    for (int tap = 0; tap < W::kKernel; ++tap)
+    for (int tap = 0; tap < W::kKernel; ++tap) {
         taps[tap] = hn::LoadU(Floats(), weights + tap * width);
+        keep_in_register(taps[tap]);
+    }
     add_inputs<W, kPixels>(taps, input, step, columns, sums);
 }
 

@@ -97,7 +97,9 @@ struct Set
 
     static HWY_INLINE Operand load(const char* weights)
     {
-        return hn::LoadU(Pairs(), reinterpret_cast<const int16_t*>(weights));
+        Operand vector = hn::LoadU(Pairs(), reinterpret_cast<const int16_t*>(weights));
+        keep_in_register(vector);
+        return vector;
     }
     static HWY_INLINE Operand spread(const char* group, uint32_t)
     {

@@ -22,7 +22,9 @@ struct Set
 
     static Operand load(const char* weights)
     {
-        return reinterpret_cast<Operand>(_mm512_loadu_si512(weights));
+        __m512i vector = _mm512_loadu_si512(weights);
+        __asm__("" : "+v"(vector));  // not loaded again for each row (keep_in_register)
+        return reinterpret_cast<Operand>(vector);
     }
     static Input spread(const char* group, uint32_t)
     {

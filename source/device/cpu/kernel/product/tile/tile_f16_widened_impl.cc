@@ -53,7 +53,9 @@ struct WidenedHalves
 
     static HWY_INLINE Operand load(const char* weights)
     {
-        return load_elements(Floats(), reinterpret_cast<const Weight*>(weights));
+        Operand vector = load_elements(Floats(), reinterpret_cast<const Weight*>(weights));
+        keep_in_register(vector);
+        return vector;
     }
     static HWY_INLINE void keep(Operand weights, float* to)
     {

@@ -232,15 +232,12 @@ HWY_INLINE void load_pair(const float* from, Vector* x, Vector* y)
     *y = kVectors > 1 ? hn::LoadU(d, from + hn::Lanes(d)) : *x;
 }
 
-// The weights of an element. GCC 12 would load them again for each row of a low tile, which takes
-// twice the time with AVX-512.
 template <int kVectors>
 HWY_INLINE void load_weights(const float* from, Vector* x, Vector* y)
 {
     load_pair<kVectors>(from, x, y);
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-    __asm__("" : "+v"(x->raw), "+v"(y->raw));
-#endif
+    keep_in_register(*x);
+    keep_in_register(*y);
 }
 
 // The bias, or the output so far.

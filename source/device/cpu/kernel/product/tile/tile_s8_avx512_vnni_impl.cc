@@ -18,7 +18,12 @@ struct Set
     static constexpr bool kHasHalves = false;
     static constexpr int kRows = 14;
 
-    static Operand load(const char* weights) { return _mm512_loadu_si512(weights); }
+    static Operand load(const char* weights)
+    {
+        Operand vector = _mm512_loadu_si512(weights);
+        __asm__("" : "+v"(vector));  // not loaded again for each row (keep_in_register)
+        return vector;
+    }
     static Operand spread(const char* group, uint32_t flip)
     {
         int32_t four;
