@@ -46,13 +46,13 @@ constexpr Probe make_depthwise_probe(int data_type, double usual_rate)
 }
 
 constexpr Probe kFloatProduct = make_product_probe(TENGINE_DT_FP32, 8e9);
-constexpr Probe kHalfProduct = make_product_probe(TENGINE_DT_FP16, 8e9);
+constexpr Probe kFloat16Product = make_product_probe(TENGINE_DT_FP16, 8e9);
 constexpr Probe kBFloatProduct = make_product_probe(TENGINE_DT_BF16, 8e9);
-constexpr Probe kByteProduct = make_product_probe(TENGINE_DT_INT8, 16e9);
+constexpr Probe kInt8Product = make_product_probe(TENGINE_DT_INT8, 16e9);
 constexpr Probe kFloatDepthwise = make_depthwise_probe(TENGINE_DT_FP32, 2e9);
-constexpr Probe kHalfDepthwise = make_depthwise_probe(TENGINE_DT_FP16, 2e9);
+constexpr Probe kFloat16Depthwise = make_depthwise_probe(TENGINE_DT_FP16, 2e9);
 constexpr Probe kBFloatDepthwise = make_depthwise_probe(TENGINE_DT_BF16, 2e9);
-constexpr Probe kByteDepthwise = make_depthwise_probe(TENGINE_DT_INT8, 2e9);
+constexpr Probe kInt8Depthwise = make_depthwise_probe(TENGINE_DT_INT8, 2e9);
 constexpr Probe kStep = {"AveragePool", 4, 30, 3, false, 1, TENGINE_DT_FP32, 3e8};
 
 struct GraphDeleter
@@ -198,11 +198,11 @@ const MachineRate& measure_product(const KernelList& kernels, int data_type)
 {
     switch (kMeasuresTypes ? data_type : TENGINE_DT_FP32) {
         case TENGINE_DT_FP16:
-            return find_rate<kHalfProduct>(kernels);
+            return find_rate<kFloat16Product>(kernels);
         case TENGINE_DT_BF16:
             return find_rate<kBFloatProduct>(kernels);
         case TENGINE_DT_INT8:
-            return find_rate<kByteProduct>(kernels);
+            return find_rate<kInt8Product>(kernels);
         default:
             return find_rate<kFloatProduct>(kernels);
     }
@@ -212,11 +212,11 @@ const MachineRate& measure_depthwise(const KernelList& kernels, int data_type)
 {
     switch (kMeasuresTypes ? data_type : TENGINE_DT_FP32) {
         case TENGINE_DT_FP16:
-            return find_rate<kHalfDepthwise>(kernels);
+            return find_rate<kFloat16Depthwise>(kernels);
         case TENGINE_DT_BF16:
             return find_rate<kBFloatDepthwise>(kernels);
         case TENGINE_DT_INT8:
-            return find_rate<kByteDepthwise>(kernels);
+            return find_rate<kInt8Depthwise>(kernels);
         default:
             return find_rate<kFloatDepthwise>(kernels);
     }

@@ -15,7 +15,7 @@ namespace tengine::test {
 
 using Bytes = std::vector<uint8_t>;
 
-inline constexpr int kByteTypes[] = {TENGINE_DT_INT8, TENGINE_DT_UINT8};
+inline constexpr int kInt8Types[] = {TENGINE_DT_INT8, TENGINE_DT_UINT8};
 
 inline int lowest_of(int type)
 {

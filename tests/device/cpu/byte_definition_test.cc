@@ -64,9 +64,9 @@ void quantize_edges(float scale, int zero_point, int type)
     });
 }
 
-TEST(ByteDefinition, QuantizeLinear)
+TEST(Int8Definition, QuantizeLinear)
 {
-    for (const int type : kByteTypes)
+    for (const int type : kInt8Types)
         for (const int offset : {0, 1, 127, 128, 254, 255})
             for (const float scale : {1.0f, 0.1f, -2.0f, 3e-39f, 1e38f, 0.0f}) {
                 SCOPED_TRACE(scale);
@@ -74,9 +74,9 @@ TEST(ByteDefinition, QuantizeLinear)
             }
 }
 
-TEST(ByteDefinition, DequantizeLinear)
+TEST(Int8Definition, DequantizeLinear)
 {
-    for (const int type : kByteTypes)
+    for (const int type : kInt8Types)
         for (const int offset : {0, 127, 128, 255})
             for (const float scale : {0.1f, -2.0f, 3e-39f, 1e38f, 0.0f}) {
                 SCOPED_TRACE(scale);
@@ -132,7 +132,7 @@ void quantize_dynamically(const std::vector<float>& x)
     });
 }
 
-TEST(ByteDefinition, DynamicQuantizeLinear)
+TEST(Int8Definition, DynamicQuantizeLinear)
 {
     std::vector<float> x(131);
     const auto spread = [&](float low, float high) {
@@ -209,7 +209,7 @@ template <class Function>
 void combine_pairs(const char* op, const char* kernel, const Function& function)
 {
     for (const Scales& scales : kScales)
-        for (const int type : kByteTypes)
+        for (const int type : kInt8Types)
             for (const int zero : {0, 128, 255}) {
                 SCOPED_TRACE(
                     testing::PrintToString(std::vector<float>{scales.a, scales.b, scales.y}));
@@ -227,14 +227,14 @@ void combine_pairs(const char* op, const char* kernel, const Function& function)
             }
 }
 
-TEST(ByteDefinition, QLinearAdd)
+TEST(Int8Definition, QLinearAdd)
 {
     combine_pairs("QLinearAdd", "add.s8.vector", [](int a, int b, const Scales& scales) {
         return (a * double{scales.a} + b * double{scales.b}) / double{scales.y};
     });
 }
 
-TEST(ByteDefinition, QLinearMul)
+TEST(Int8Definition, QLinearMul)
 {
     combine_pairs("QLinearMul", "mul.s8.vector", [](int a, int b, const Scales& scales) {
         return a * double{scales.a} * b * double{scales.b} / double{scales.y};
@@ -242,9 +242,9 @@ TEST(ByteDefinition, QLinearMul)
 }
 
 // Scales that are powers of two: the factors are exact, and ties round to the even value.
-TEST(ByteDefinition, TiesGoToTheEvenByte)
+TEST(Int8Definition, TiesGoToTheEvenByte)
 {
-    for (const int type : kByteTypes) {
+    for (const int type : kInt8Types) {
         PairNode sum("QLinearAdd", {1, 1, 2}, type, type, type, 128);
         const auto a = sum.centred("a", "a_zero"), b = sum.centred("b", "b_zero");
         const int zero = element(sum.find("y_zero"), 0);
@@ -263,10 +263,10 @@ TEST(ByteDefinition, TiesGoToTheEvenByte)
 }
 
 // The requantisation of products: of convolutions too, whose sums are made elsewhere.
-TEST(ByteDefinition, QLinearMatMul)
+TEST(Int8Definition, QLinearMatMul)
 {
-    for (const int a_type : kByteTypes)
-        for (const int b_type : kByteTypes)
+    for (const int a_type : kInt8Types)
+        for (const int b_type : kInt8Types)
             for (const Scales& scales : kScales) {
                 SCOPED_TRACE(
                     testing::PrintToString(std::vector<float>{scales.a, scales.b, scales.y}));

@@ -152,7 +152,7 @@ struct Scales
 const Scales kScales[] = {
     {0.07f, 0.61f, 0.83f}, {0.05f, 2.3f, 1.9f}, {0.125f, 0.5f, 0.5f}, {0.125f, 0.25f, 1}};
 
-TEST(ByteFusion, SumsHaveTheBitsOfTheNodesOneAfterTheOther)
+TEST(Int8Fusion, SumsHaveTheBitsOfTheNodesOneAfterTheOther)
 {
     with_all_vectors([](bool) {
         for (const int type : {TENGINE_DT_INT8, TENGINE_DT_UINT8})
@@ -167,7 +167,7 @@ TEST(ByteFusion, SumsHaveTheBitsOfTheNodesOneAfterTheOther)
     });
 }
 
-TEST(ByteFusion, DepthwiseResultsAreLookedUp)
+TEST(Int8Fusion, DepthwiseResultsAreLookedUp)
 {
     with_all_vectors([](bool is_scalar) {
         if (is_scalar) return;  // it has no such kernel
@@ -191,21 +191,21 @@ tensor make_number(float* value)
 }
 
 // The bound from which a fraction has too few bits, and computed scales.
-TEST(ByteFusion, LeavesSumsThatWouldOftenBeComputedTwice)
+TEST(Int8Fusion, LeavesSumsThatWouldOftenBeComputedTwice)
 {
     float values[] = {4, 4, 1};
     tensor a = make_number(&values[0]), b = make_number(&values[1]), y = make_number(&values[2]);
     const tensor* const scales[] = {&a, nullptr, &b, nullptr, &y, nullptr};
     cpu::ByteAddition addition;
-    EXPECT_TRUE(cpu::describe_byte_addition(scales, TENGINE_DT_UINT8, &addition));
+    EXPECT_TRUE(cpu::describe_int8_addition(scales, TENGINE_DT_UINT8, &addition));
     EXPECT_EQ(addition.tie_bits, 19);
     values[1] = 4.5f;
-    EXPECT_FALSE(cpu::describe_byte_addition(scales, TENGINE_DT_UINT8, &addition));
+    EXPECT_FALSE(cpu::describe_int8_addition(scales, TENGINE_DT_UINT8, &addition));
     values[1] = -1;
-    EXPECT_FALSE(cpu::describe_byte_addition(scales, TENGINE_DT_UINT8, &addition));
+    EXPECT_FALSE(cpu::describe_int8_addition(scales, TENGINE_DT_UINT8, &addition));
     values[1] = 1;
     b.tensor_type = TENSOR_TYPE_VAR;
-    EXPECT_FALSE(cpu::describe_byte_addition(scales, TENGINE_DT_UINT8, &addition));
+    EXPECT_FALSE(cpu::describe_int8_addition(scales, TENGINE_DT_UINT8, &addition));
 }
 
 }  // namespace

@@ -126,7 +126,7 @@ struct Sizes
 constexpr Sizes kSizes[] = {{1, 64, 10}, {3, 5, 33}, {17, 130, 70}, {40, 768, 64}, {2, 2, 1}};
 constexpr int kTypes[] = {TENGINE_DT_INT8, TENGINE_DT_UINT8};
 
-TEST(ByteMatMul, QLinearMatMulHasTheBitsOfTheReference)
+TEST(Int8MatMul, QLinearMatMulHasTheBitsOfTheReference)
 {
     for (const Sizes& s : kSizes)
         for (const int a_type : kTypes)
@@ -150,7 +150,7 @@ TEST(ByteMatMul, QLinearMatMulHasTheBitsOfTheReference)
                 }
 }
 
-TEST(ByteMatMul, QGemmHasTheBitsOfTheReference)
+TEST(Int8MatMul, QGemmHasTheBitsOfTheReference)
 {
     for (const Sizes& s : kSizes)
         for (const int type : kTypes)
@@ -198,17 +198,17 @@ void compare_dynamic(const char* op, const char* fast)
             }
 }
 
-TEST(ByteMatMul, DynamicQuantizeMatMulIsNearTheReference)
+TEST(Int8MatMul, DynamicQuantizeMatMulIsNearTheReference)
 {
     compare_dynamic("com.microsoft.DynamicQuantizeMatMul", "dynamic_quantize_matmul.s8.packed");
 }
 
-TEST(ByteMatMul, RowQuantizeMatMulIsNearTheReference)
+TEST(Int8MatMul, RowQuantizeMatMulIsNearTheReference)
 {
     compare_dynamic("tengine.RowQuantizeMatMul", "row_quantize_matmul.s8.packed");
 }
 
-TEST(ByteMatMul, MatMulIntegerToFloatIsNearTheReference)
+TEST(Int8MatMul, MatMulIntegerToFloatIsNearTheReference)
 {
     for (const Sizes& s : kSizes)
         for (const int type : kTypes) {
@@ -224,7 +224,7 @@ TEST(ByteMatMul, MatMulIntegerToFloatIsNearTheReference)
         }
 }
 
-TEST(ByteMatMul, MatMulIntegerHasTheSumsOfTheReference)
+TEST(Int8MatMul, MatMulIntegerHasTheSumsOfTheReference)
 {
     for (const Sizes& s : kSizes)
         for (const int a_type : kTypes)

@@ -85,10 +85,10 @@ void pool_bytes(const Pool& pool, int type, float scale, bool counts_padding)
     });
 }
 
-TEST(ByteRowDefinition, QLinearAveragePool)
+TEST(Int8RowDefinition, QLinearAveragePool)
 {
     for (const Pool& pool : kPools)
-        for (const int type : kByteTypes)
+        for (const int type : kInt8Types)
             for (const float scale : {0.25f, 1.0f, 0.7f, 100.0f})
                 for (const bool counts_padding : {false, true}) {
                     SCOPED_TRACE(testing::PrintToString(pool.shape));
@@ -96,10 +96,10 @@ TEST(ByteRowDefinition, QLinearAveragePool)
                 }
 }
 
-TEST(ByteRowDefinition, MaxPoolOfBytes)
+TEST(Int8RowDefinition, MaxPoolOfBytes)
 {
     for (const Pool& pool : kPools)
-        for (const int type : kByteTypes) {
+        for (const int type : kInt8Types) {
             SCOPED_TRACE(testing::PrintToString(pool.shape));
             ByteNode node;
             node.bytes("x", pool.shape, type);
@@ -119,7 +119,7 @@ TEST(ByteRowDefinition, MaxPoolOfBytes)
 }
 
 // The means divide by the number of values on the input, or by the number including the padding.
-TEST(ByteRowDefinition, AveragePoolOfFloats)
+TEST(Int8RowDefinition, AveragePoolOfFloats)
 {
     for (const Pool& pool : kPools)
         for (const bool counts_padding : {false, true}) {
@@ -152,11 +152,11 @@ TEST(ByteRowDefinition, AveragePoolOfFloats)
 }
 
 // Nearly as many elements as 32 bits can sum.
-TEST(ByteRowDefinition, MeansOfLargePlanes)
+TEST(Int8RowDefinition, MeansOfLargePlanes)
 {
     constexpr int kSide = 2901;
     constexpr double kScale = float{0.3f};
-    for (const int type : kByteTypes)
+    for (const int type : kInt8Types)
         for (const bool is_high : {false, true}) {
             ByteNode node;
             node.bytes("x", {1, 1, kSide, kSide}, type);
@@ -181,10 +181,10 @@ TEST(ByteRowDefinition, MeansOfLargePlanes)
 // ---- QLinearSoftmax, tengine.QLinearLayerNormalization ----
 
 // Each exponential has an error of 2^-24.
-TEST(ByteRowDefinition, QLinearSoftmax)
+TEST(Int8RowDefinition, QLinearSoftmax)
 {
     for (const int n : {1, 7, 33, 300})
-        for (const int type : kByteTypes)
+        for (const int type : kInt8Types)
             for (const float scale : {0.0f, 1e-40f, 0.02f, 0.3f, 1e30f})
                 for (const float y_scale : {1.0f / 256, 1e-3f, 0.5f}) {
                     SCOPED_TRACE(testing::PrintToString(std::vector<float>{scale, y_scale}));
@@ -221,7 +221,7 @@ TEST(ByteRowDefinition, QLinearSoftmax)
 
 // No integer represents its exponentials. The scale is known only at run time, and was not checked
 // before.
-TEST(ByteRowDefinition, QLinearSoftmaxRefusesANegativeScale)
+TEST(Int8RowDefinition, QLinearSoftmaxRefusesANegativeScale)
 {
     ByteNode node;
     node.bytes("x", {3, 7}, TENGINE_DT_INT8);
@@ -281,10 +281,10 @@ void normalize_rows(int n, int type, float x_scale, float y_scale)
     });
 }
 
-TEST(ByteRowDefinition, QLinearLayerNormalization)
+TEST(Int8RowDefinition, QLinearLayerNormalization)
 {
     for (const int n : {1, 7, 33, 300})
-        for (const int type : kByteTypes)
+        for (const int type : kInt8Types)
             for (const float x_scale : {0.037f, 1e-6f, 0.0f})
                 for (const float y_scale : {0.02f, 0.7f})
                     normalize_rows(n, type, x_scale, y_scale);

@@ -55,7 +55,7 @@ void for_each_target(const Body& body)
     force_vector_target(-1);
 }
 
-class HalfKernelTest : public testing::TestWithParam<Case>
+class Float16KernelTest : public testing::TestWithParam<Case>
 {
   protected:
     // Fills inputs with numbers rounded to the type. Integers, and inputs whose values the case
@@ -122,7 +122,7 @@ class HalfKernelTest : public testing::TestWithParam<Case>
     }
 };
 
-TEST_P(HalfKernelTest, RoundsTheResultInFp32Once)
+TEST_P(Float16KernelTest, RoundsTheResultInFp32Once)
 {
     if (get_vector_target_num() == 0 || !kHasHalves) GTEST_SKIP() << "no kernels for fp16 and bf16";
     for (const int data_type : {TENGINE_DT_FP16, TENGINE_DT_BF16}) {
@@ -164,14 +164,14 @@ const OperatorNames kOperators = {"Add",
                                   "Swish",
                                   "Tanh"};
 
-TEST(HalfKernelTable, HasACaseOfAFastKernelForEachOperator)
+TEST(Float16KernelTable, HasACaseOfAFastKernelForEachOperator)
 {
     if (get_vector_target_num() == 0 || !kHasHalves) GTEST_SKIP() << "no kernels for fp16 and bf16";
     for (const int data_type : {TENGINE_DT_FP16, TENGINE_DT_BF16})
         expect_fast_kernels(tools::list_cases(), kOperators, data_type);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernel, HalfKernelTest,
+INSTANTIATE_TEST_SUITE_P(Kernel, Float16KernelTest,
                          testing::ValuesIn(choose_cases(tools::list_cases(), kOperators,
                                                         TENGINE_DT_FP16)),
                          test_name);

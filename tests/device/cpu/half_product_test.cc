@@ -139,10 +139,10 @@ const std::vector<Case> kCases = {
     {"Gemm", {{19, 5}, {19, 18}, {18}}, {}, {{"transA", 1}}, false, "reference"},
 };
 
-class HalfNode
+class Float16Node
 {
   public:
-    HalfNode(const Case& c, int data_type) : data_type_(data_type)
+    Float16Node(const Case& c, int data_type) : data_type_(data_type)
     {
         const std::vector<std::string> names = {"x", "w", c.inputs.size() > 2 ? "bias" : ""};
         for (size_t i = 0; i < c.inputs.size(); ++i) {
@@ -232,7 +232,7 @@ std::vector<uint64_t> list_features()
 // round a sum to odd. Each result, also the reference's, was rounded to 16 bits.
 void compare(const Case& c, int data_type)
 {
-    HalfNode node(c, data_type);
+    Float16Node node(c, data_type);
     std::uniform_real_distribution<float> distribution(-1, 1);
     std::mt19937 random(7);
     const Kernel& reference = *node.kernels().back();
@@ -283,7 +283,7 @@ TEST(HalfProduct, IsWithinTheErrorOfTheSum)
 // Products and partial sums may exceed fp16 although the result does not; subnormal values count.
 TEST(HalfProduct, SumsHaveTheRangeOfFp32)
 {
-    HalfNode node({"Conv", {{1, 64, 5, 5}, {8, 64, 1, 1}}, {}, {}, false, ""}, TENGINE_DT_FP16);
+    Float16Node node({"Conv", {{1, 64, 5, 5}, {8, 64, 1, 1}}, {}, {}, false, ""}, TENGINE_DT_FP16);
     int64_t position = 0;
     const int64_t x_num = 64 * 5 * 5;
     node.fill([&] {
@@ -309,7 +309,8 @@ TEST(HalfProduct, KeepsWhatIsNotFinite)
     for (const int data_type : {TENGINE_DT_FP16, TENGINE_DT_BF16})
         for (const float special : {INFINITY, -INFINITY, NAN})
             for (const int depth : {3, 5, 6, 7}) {
-                HalfNode node({"MatMul", {{9, depth}, {depth, 20}}, {}, {}, false, ""}, data_type);
+                Float16Node node({"MatMul", {{9, depth}, {depth, 20}}, {}, {}, false, ""},
+                                 data_type);
                 for (int place = 0; place < depth; ++place) {
                     int64_t position = 0;
                     node.fill([&] { return position++ == 4 * depth + place ? special : 1.0f; });
@@ -331,7 +332,7 @@ TEST(HalfProduct, KeepsWhatIsNotFinite)
 // The reference computes products with weights that a graph computes.
 TEST(HalfProduct, OfConvolutionsHasConstantWeights)
 {
-    HalfNode node(kCases[0], TENGINE_DT_BF16);
+    Float16Node node(kCases[0], TENGINE_DT_BF16);
     node.builder().find("w")->tensor_type = TENSOR_TYPE_VAR;
     EXPECT_STREQ(node.kernels().front()->name, "reference");
 }

@@ -37,7 +37,7 @@ class NormNode : public ByteNode
 };
 
 // Rows around the lengths of vectors, and one longer than a block of sums.
-TEST(ByteLayerNorm, HasTheBytesOfTheReference)
+TEST(Int8LayerNorm, HasTheBytesOfTheReference)
 {
     for (const int n : {1, 2, 7, 16, 17, 65, 768, 20000})
         for (const int x_type : kTypes)
@@ -51,7 +51,7 @@ TEST(ByteLayerNorm, HasTheBytesOfTheReference)
 
 // Rows of equal values, with a deviation of 0, also without an epsilon; results beyond the 8-bit
 // range.
-TEST(ByteLayerNorm, TakesExtremes)
+TEST(Int8LayerNorm, TakesExtremes)
 {
     for (const float epsilon : {0.0f, 1e-5f})
         for (const float y_scale : {1e-30f, 1e30f})
@@ -64,7 +64,7 @@ TEST(ByteLayerNorm, TakesExtremes)
 }
 
 // The bias and the product each have an error of 2^-9 of a quantisation step, floats less.
-TEST(ByteLayerNorm, IsTheNearestByte)
+TEST(Int8LayerNorm, IsTheNearestByte)
 {
     constexpr int kRow = 100;
     constexpr double kStep = float{0.02f}, kFactor = float{0.037f};

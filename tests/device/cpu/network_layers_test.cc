@@ -130,7 +130,7 @@ std::string choose_float(const Case& layer, int data_type)
 }
 
 // Makes the layer's integer operator, with a scale for each tensor; no node if there is none.
-void make_byte_node(const Case& layer, test::ByteNode* node)
+void make_int8_node(const Case& layer, test::ByteNode* node)
 {
     const auto add = [&](const char* name, const std::vector<int>& shape) {
         node->bytes(name, shape, TENGINE_DT_INT8);
@@ -167,7 +167,7 @@ void make_byte_node(const Case& layer, test::ByteNode* node)
 std::string choose_bytes(const Case& layer)
 {
     test::ByteNode node;
-    make_byte_node(layer, &node);
+    make_int8_node(layer, &node);
     if (!node.node()) return "";
     for (const auto& [name, values] : layer.lists)
         node.set(name, values);

@@ -63,7 +63,7 @@ class MeanNode : public ByteNode
     }
 };
 
-TEST(BytePool, HasTheMaximaOfTheReference)
+TEST(Int8Pool, HasTheMaximaOfTheReference)
 {
     for (size_t number = 0; number < kCases.size(); ++number)
         for (const int type : kTypes) {
@@ -77,7 +77,7 @@ TEST(BytePool, HasTheMaximaOfTheReference)
 }
 
 // The factors divide by the number of values, make ties, make all results 0, and all the largest.
-TEST(BytePool, HasTheMeansOfTheReference)
+TEST(Int8Pool, HasTheMeansOfTheReference)
 {
     for (size_t number = 0; number < kCases.size(); ++number)
         for (const int x_type : kTypes)
@@ -94,7 +94,7 @@ TEST(BytePool, HasTheMeansOfTheReference)
                     }
 }
 
-TEST(BytePool, TakesTheLargestSums)
+TEST(Int8Pool, TakesTheLargestSums)
 {
     for (const Case& c : kCases)
         for (const int type : kTypes)
@@ -106,7 +106,7 @@ TEST(BytePool, TakesTheLargestSums)
             }
 }
 
-TEST(BytePool, HasTheMeansOfTheReferenceOverChannels)
+TEST(Int8Pool, HasTheMeansOfTheReferenceOverChannels)
 {
     const std::vector<std::vector<int>> shapes = {
         {1, 3, 4, 4},   {2, 64, 1, 7},   {1, 129, 16, 16}, {3, 70, 8, 8},
@@ -125,7 +125,7 @@ TEST(BytePool, HasTheMeansOfTheReferenceOverChannels)
                 }
 }
 
-TEST(BytePool, LeavesOtherShapesAndIndicesToTheReference)
+TEST(Int8Pool, LeavesOtherShapesAndIndicesToTheReference)
 {
     ByteNode line;
     line.bytes("x", {1, 8, 9}, TENGINE_DT_INT8);

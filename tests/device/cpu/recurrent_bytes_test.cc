@@ -28,10 +28,10 @@ struct Case
     int directions() const { return std::strcmp(direction, "bidirectional") == 0 ? 2 : 1; }
 };
 
-class ByteLstm
+class Int8Lstm
 {
   public:
-    explicit ByteLstm(const Case& c)
+    explicit Int8Lstm(const Case& c)
     {
         const int rows = 4 * c.hidden, directions = c.directions();
         fill("x",
@@ -119,7 +119,7 @@ void compare(const Case& c, float tolerance)
 {
     SCOPED_TRACE(testing::Message() << c.direction << " " << c.sequence << " " << c.batch << " "
                                     << c.input << " " << c.hidden << " " << c.layout);
-    ByteLstm lstm(c);
+    Int8Lstm lstm(c);
     const std::vector<const Kernel*> kernels = lstm.kernels();
     ASSERT_STREQ(kernels.back()->name, "reference");
     if (cpu::get_vector_target_num() == 0) GTEST_SKIP() << "this build has no vectors";

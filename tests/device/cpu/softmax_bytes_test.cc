@@ -29,7 +29,7 @@ class SoftmaxNode : public ByteNode
 };
 
 // Rows around the lengths of vectors, and around the length from which on results are a table.
-TEST(ByteSoftmax, HasTheBytesOfTheReference)
+TEST(Int8Softmax, HasTheBytesOfTheReference)
 {
     for (const int n : {1, 2, 7, 31, 32, 33, 63, 64, 130, 1000})
         for (const int x_type : kTypes)
@@ -42,7 +42,7 @@ TEST(ByteSoftmax, HasTheBytesOfTheReference)
 }
 
 // Rows of equal elements, with the largest sums; results that are all 0, or beyond the 8-bit range.
-TEST(ByteSoftmax, TakesExtremes)
+TEST(Int8Softmax, TakesExtremes)
 {
     for (const int type : kTypes)
         for (const float scale : {1e-38f, 1e-7f, 1.0f, 1e38f})
@@ -53,7 +53,7 @@ TEST(ByteSoftmax, TakesExtremes)
             }
 }
 
-TEST(ByteSoftmax, LeavesOtherAxesToTheReference)
+TEST(Int8Softmax, LeavesOtherAxesToTheReference)
 {
     SoftmaxNode node({2, 3, 4}, TENGINE_DT_INT8, TENGINE_DT_INT8, 0.1f, 0.1f, 1);
     node.compare("reference");

@@ -206,13 +206,13 @@ class Fuser
     void fuse_bytes(size_t index, Step& step, const Kernel& kernel)
     {
         if constexpr (is_selected("com.microsoft.QLinearAdd"))
-            if (kernel.fuses) fuse_byte_sum(index, step);
+            if (kernel.fuses) fuse_int8_sum(index, step);
         if constexpr (is_selected("tengine.Lookup"))
             if (kernel.looks_up) fuse_table(index, step);
     }
 
     // As fuse_sum(), for a QLinearAdd.
-    void fuse_byte_sum(size_t index, Step& step)
+    void fuse_int8_sum(size_t index, Step& step)
     {
         size_t next;
         const Step* sum = only_reader_of(step, &next);
@@ -228,10 +228,10 @@ class Fuser
         ByteAddition addition;
         if (!uses || uses->writer > index || !has_same_shape(*addend, *step.outputs[0]) ||
             !has_same_shape(*addend, *sum->outputs[0]) ||
-            !describe_byte_addition(scales, addend->data_type, &addition))
+            !describe_int8_addition(scales, addend->data_type, &addition))
             return;
-        step.inputs.resize(kByteAddendInput, nullptr);
-        step.context.fusion.addend = kByteAddendInput;
+        step.inputs.resize(kInt8AddendInput, nullptr);
+        step.context.fusion.addend = kInt8AddendInput;
         step.inputs.push_back(addend);
         for (tensor* scale : scales)
             step.inputs.push_back(scale);
@@ -322,7 +322,7 @@ class Fuser
     static constexpr int kProductAddendInput = 7;  // in quantised products
     static constexpr int kAddendInput = 3;
     static constexpr int kScaleInput = 4;
-    static constexpr int kByteAddendInput = 9;  // after all that a QLinearConv has
+    static constexpr int kInt8AddendInput = 9;  // after all that a QLinearConv has
 
     const KernelList& kernels_;
     Vector<Step>& steps_;

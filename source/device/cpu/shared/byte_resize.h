@@ -12,7 +12,7 @@
 namespace tengine::cpu {
 
 // The resized axes as [outer][rows][middle][columns][inner]: with one axis there is one row.
-struct ByteResize
+struct Int8Resize
 {
     int64_t outer, middle, inner;
     int64_t rows[2], columns[2];  // of the input, of the output
@@ -20,8 +20,8 @@ struct ByteResize
 };
 
 // Whether a Resize of known shapes has this form.
-inline bool describe_byte_resize(const node& node, resize_axis axes[MAX_SHAPE_DIM_NUM],
-                                 ByteResize* out_resize)
+inline bool describe_int8_resize(const node& node, resize_axis axes[MAX_SHAPE_DIM_NUM],
+                                 Int8Resize* out_resize)
 {
     const auto& param = *static_cast<const resize_param*>(node.op.param_mem);
     const tensor& x = *get_ir_node_input(&node, 0);
@@ -31,7 +31,7 @@ inline bool describe_byte_resize(const node& node, resize_axis axes[MAX_SHAPE_DI
         std::strcmp(param.coordinate_transformation_mode, "tf_crop_and_resize") == 0 ||
         resolve_resize(&node, axes) != TENGINE_OK)
         return false;
-    ByteResize& resize = *out_resize;
+    Int8Resize& resize = *out_resize;
     resize = {1, 1, 1, {1, 1}, {1, 1}, -1, -1};
     for (int i = 0; i < x.dim_num; ++i) {
         if (axes[i].identity) continue;

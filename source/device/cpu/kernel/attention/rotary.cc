@@ -91,7 +91,7 @@ int64_t buffer_size(const rotary_form& form)
 int prepare(KernelContext& context)
 {
     rotary_form form;
-    if (!has_halves(*context.input(0))) return TENGINE_OK;
+    if (!has_float16(*context.input(0))) return TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(read_rotary(context.node, &form));
     context.scratch_size = row_scratch(context, buffer_size(form));
     return TENGINE_OK;
@@ -155,7 +155,7 @@ int run(KernelContext& context)
     const Rotate rotate = context.param<rotary_param>().interleaved
                               ? HWY_DYNAMIC_DISPATCH(rotate_neighbours)
                               : HWY_DYNAMIC_DISPATCH(rotate_halves);
-    if (has_halves(*context.input(0)))
+    if (has_float16(*context.input(0)))
         rotate_shorts(context, form, table, rotate);
     else
         rotate_floats(context, form, table, rotate);

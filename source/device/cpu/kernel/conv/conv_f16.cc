@@ -47,7 +47,7 @@ int run(KernelContext& context)
 bool accepts(const node& node)
 {
     ConvProblem p;
-    return is_half_conv(node) && describe_conv(node, false, &p) == TENGINE_OK &&
+    return is_float16_conv(node) && describe_conv(node, false, &p) == TENGINE_OK &&
            (p.groups == 1 || (p.input_channels > 1 && p.output_channels >= 4)) &&
            is_compact(p.axes[1]) && is_compact(p.axes[2]) && count_segments(p) <= kMostSegments &&
            p.input_plane > 0 && p.output_plane > 0 && p.batch > 0 && p.input_channels > 0 &&

@@ -40,6 +40,6 @@ bool has_pixel_conv_constants(const node& node);
 bool is_pixel_conv(const node& node);
 
 // The same as is_pixel_conv() for fp16 or bf16.
-bool is_half_conv(const node& node);
+bool is_float16_conv(const node& node);
 
 }  // namespace tengine::cpu

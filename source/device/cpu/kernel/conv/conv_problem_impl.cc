@@ -57,7 +57,7 @@ bool is_pixel_conv(const node& node)
            has_pixel_conv_constants(node);
 }
 
-bool is_half_conv(const node& node)
+bool is_float16_conv(const node& node)
 {
     const tensor& input = *get_ir_node_input(&node, 0);
     return (input.data_type == TENGINE_DT_FP16 || input.data_type == TENGINE_DT_BF16) &&

@@ -293,14 +293,14 @@ bool accepts_6x6(const node& node)
     return is_pixel_conv(node) && can_filter(node) && has_option(node, {"on"});
 }
 
-bool accepts_half(const node& node)
+bool accepts_float16(const node& node)
 {
-    return is_half_conv(node) && can_filter(node) && has_option(node, {"on", "4x4"});
+    return is_float16_conv(node) && can_filter(node) && has_option(node, {"on", "4x4"});
 }
 
-bool accepts_half_6x6(const node& node)
+bool accepts_float16_6x6(const node& node)
 {
-    return is_half_conv(node) && can_filter(node) && has_option(node, {"on"});
+    return is_float16_conv(node) && can_filter(node) && has_option(node, {"on"});
 }
 
 // With few tiles, reading the weights, which are four times as large, costs more than the products
@@ -328,7 +328,7 @@ bool pays_6x6(const node& node)
 // 16-bit filters are transformed for each block. On a processor with instructions for the type, a
 // direct sum is cheaper until there are more tiles: on a Zen 4 with AVX512-BF16, 49 tiles take 0.77
 // of its time and 16 tiles 1.1.
-bool has_tiles_for_half(const node& node)
+bool has_tiles_for_float16(const node& node)
 {
     constexpr int64_t kFewestTiles = 36;
     ConvProblem p;
@@ -337,14 +337,14 @@ bool has_tiles_for_half(const node& node)
            (describe_conv(node, false, &p) == TENGINE_OK && count_tiles(p, 4) >= kFewestTiles);
 }
 
-bool pays_half(const node& node)
+bool pays_float16(const node& node)
 {
-    return pays(node) && has_tiles_for_half(node);
+    return pays(node) && has_tiles_for_float16(node);
 }
 
-bool pays_half_6x6(const node& node)
+bool pays_float16_6x6(const node& node)
 {
-    return pays_6x6(node) && has_tiles_for_half(node);
+    return pays_6x6(node) && has_tiles_for_float16(node);
 }
 
 // Returns a row of the table, for tiles of kTile by kTile.
@@ -368,8 +368,8 @@ constexpr Kernel winograd(const char* name, bool (*accepts)(const node&), bool (
 constexpr Kernel conv_winograd_rows[] = {
     winograd<4>("conv.f32.winograd4x4", accepts, pays),
     winograd<6>("conv.f32.winograd6x6", accepts_6x6, pays_6x6),
-    winograd<4>("conv.f16.winograd4x4", accepts_half, pays_half),
-    winograd<6>("conv.f16.winograd6x6", accepts_half_6x6, pays_half_6x6),
+    winograd<4>("conv.f16.winograd4x4", accepts_float16, pays_float16),
+    winograd<6>("conv.f16.winograd6x6", accepts_float16_6x6, pays_float16_6x6),
 };
 
 }  // namespace

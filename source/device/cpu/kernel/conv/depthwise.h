@@ -86,7 +86,7 @@ struct FloatDepthwise : DepthwiseConv
 
 // Depthwise convolutions of int8 and uint8 with constant scales and zero points:
 // depthwise_s8_impl.cc.
-struct ByteDepthwise : DepthwiseConv
+struct Int8Depthwise : DepthwiseConv
 {
     ByteRange range;          // the output's
     uint8_t input_zero_byte;  // the zero point as a byte of the input

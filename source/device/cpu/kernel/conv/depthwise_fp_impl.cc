@@ -362,7 +362,7 @@ int64_t count_lines(const FloatDepthwise& conv)
 
 bool FloatDepthwise::accepts(const node& node, const ConvProblem&)
 {
-    return is_pixel_conv(node) || (kHasHalves && is_half_conv(node));
+    return is_pixel_conv(node) || (kHasHalves && is_float16_conv(node));
 }
 
 void FloatDepthwise::plan(const KernelContext&)

@@ -45,7 +45,7 @@ struct PackedBlock
     }
 };
 
-inline PackedBlock find_packed_block(const ByteDepthwise& conv, const char* packed,
+inline PackedBlock find_packed_block(const Int8Depthwise& conv, const char* packed,
                                      const ChannelBlock& block)
 {
     return {const_cast<char*>(packed) + block.before * conv.channel_bytes(), block.width};
@@ -92,7 +92,7 @@ constexpr int kFew = 4;  // pixels that are accumulated together
 // The input of a line of windows: kBundles adjacent bundles of each channel; if kBundles is 0, any
 // number of them, in runs. Loops over six and more take no longer than unrolled code.
 template <class S, int kBundles_ = 0>
-struct ByteWindows
+struct Int8Windows
 {
     using Set = S;
     static constexpr int kBundles = kBundles_;
@@ -157,7 +157,7 @@ HWY_INLINE void store_bytes(typename L::ByteVector bytes, int64_t count, uint8_t
 // Recomputes in integers, and stores, the results of one pixel whose value in fp32 is near the
 // middle between two integers.
 template <class L, class W>
-HWY_NOINLINE void store_exactly(const ByteDepthwise& conv, const BandPart& part,
+HWY_NOINLINE void store_exactly(const Int8Depthwise& conv, const BandPart& part,
                                 const WindowSteps& steps, const char* columns, const char* weights,
                                 uint8_t* output)
 {
@@ -234,7 +234,7 @@ HWY_INLINE void sum_vectors(const ByteScaling<L>& scaling, const PackedBlock& pa
 }
 
 template <class L, class W, int kPixels>
-HWY_INLINE void convolve_pixels(const ByteDepthwise& conv, const BandPart& part,
+HWY_INLINE void convolve_pixels(const Int8Depthwise& conv, const BandPart& part,
                                 const ByteScaling<L>& scaling, const ByteTable& table,
                                 const WindowSteps& steps, const char* columns, const char* weights,
                                 uint8_t* output)

@@ -48,15 +48,15 @@ namespace tengine::cpu::HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_SCALAR
 
-void describe(bool, ByteDepthwise*) {}
+void describe(bool, Int8Depthwise*) {}
 
-void convolve_bytes(const ByteDepthwise&, const BandPart&) {}
+void convolve_int8(const Int8Depthwise&, const BandPart&) {}
 
 #else
 
 // Computes the lines of a band from its copy.
 template <class L, class W>
-HWY_NOINLINE void convolve_lines(const ByteDepthwise& conv, const BandPart& part)
+HWY_NOINLINE void convolve_lines(const Int8Depthwise& conv, const BandPart& part)
 {
     const window_axis& x = conv.axes[2];
     const ByteScaling<L> scaling(conv.range);
@@ -101,7 +101,7 @@ HWY_INLINE typename L::ByteVector load_bytes(const uint8_t* from, int64_t count,
 
 // Writes a bundle of `count` columns. Rows with a step of 0 are one pixel long.
 template <class L, class S>
-HWY_INLINE void interleave_columns(const ByteDepthwise& conv, int64_t channels,
+HWY_INLINE void interleave_columns(const Int8Depthwise& conv, int64_t channels,
                                    const uint8_t* const* rows, const int64_t* steps, int64_t count,
                                    uint8_t* to)
 {
@@ -118,7 +118,7 @@ HWY_INLINE void interleave_columns(const ByteDepthwise& conv, int64_t channels,
 
 // Interleaves the input of a part's windows, with the padding.
 template <class L, class S>
-HWY_NOINLINE void copy_rows(const ByteDepthwise& conv, const BandPart& part)
+HWY_NOINLINE void copy_rows(const Int8Depthwise& conv, const BandPart& part)
 {
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
     HWY_ALIGN uint8_t pads[L::kWidth];
@@ -153,7 +153,7 @@ HWY_NOINLINE void copy_rows(const ByteDepthwise& conv, const BandPart& part)
 }
 
 template <int kWidth>
-HWY_INLINE void convolve_block(const ByteDepthwise& conv, const BandPart& part)
+HWY_INLINE void convolve_block(const Int8Depthwise& conv, const BandPart& part)
 {
     using L = Lanes<kWidth>;
 #if HWY_TARGET == HWY_AVX3
@@ -161,17 +161,17 @@ HWY_INLINE void convolve_block(const ByteDepthwise& conv, const BandPart& part)
     if (conv.bundle_rows == Quads::kRows) {
         copy_rows<L, Quads>(conv, part);
         const bool is_three = conv.axes[2].dilation == 1 && conv.window_bundles() == 3;
-        if (is_three) return convolve_lines<L, ByteWindows<Quads, 3> >(conv, part);
-        return convolve_lines<L, ByteWindows<Quads> >(conv, part);
+        if (is_three) return convolve_lines<L, Int8Windows<Quads, 3> >(conv, part);
+        return convolve_lines<L, Int8Windows<Quads> >(conv, part);
     }
 #endif
     copy_rows<L, PairSet<L> >(conv, part);
-    convolve_lines<L, ByteWindows<PairSet<L> > >(conv, part);
+    convolve_lines<L, Int8Windows<PairSet<L> > >(conv, part);
 }
 
 constexpr int64_t kMostWidth = HWY_MAX_BYTES;
 
-void describe(bool has_narrow_weights, ByteDepthwise* conv)
+void describe(bool has_narrow_weights, Int8Depthwise* conv)
 {
     conv->most_width = kMostWidth;
     conv->bundle_rows = 2;
@@ -182,7 +182,7 @@ void describe(bool has_narrow_weights, ByteDepthwise* conv)
 #endif
 }
 
-void convolve_bytes(const ByteDepthwise& conv, const BandPart& part)
+void convolve_int8(const Int8Depthwise& conv, const BandPart& part)
 {
 #if HWY_MAX_BYTES >= 64
     if (part.packed.width == 64) return convolve_block<64>(conv, part);
@@ -203,9 +203,9 @@ namespace tengine::cpu {
 namespace {
 
 HWY_EXPORT(describe);
-HWY_EXPORT(convolve_bytes);
+HWY_EXPORT(convolve_int8);
 
-int64_t count_blocks(const ByteDepthwise& conv)
+int64_t count_blocks(const Int8Depthwise& conv)
 {
     const int64_t least = kLeastBlockChannels, rest = conv.channels() % conv.most_width;
     int64_t count = conv.channels() / conv.most_width + (rest % least > 0);
@@ -216,7 +216,7 @@ int64_t count_blocks(const ByteDepthwise& conv)
 
 // Returns block `index` of the channels: blocks have the greatest width while there are as many
 // channels left, then half of it.
-ChannelBlock find_block(const ByteDepthwise& conv, int64_t index)
+ChannelBlock find_block(const Int8Depthwise& conv, int64_t index)
 {
     const int64_t channels = conv.channels(), whole = channels / conv.most_width;
     if (index < whole) return {index * conv.most_width, conv.most_width, index * conv.most_width};
@@ -239,7 +239,7 @@ bool find_format(const node& node, const ConvProblem& conv, TileFormat* out_form
 }
 
 // Returns the number of output lines whose windows are in the rows of a column's bundles.
-int64_t count_band_lines(const ByteDepthwise& conv)
+int64_t count_band_lines(const Int8Depthwise& conv)
 {
     const window_axis& y = conv.axes[1];
     if (y.dilation > 1) return 1;
@@ -248,7 +248,7 @@ int64_t count_band_lines(const ByteDepthwise& conv)
 }
 
 // Returns as many pixels as have a copy of half the L1 cache, with segments as equal as possible.
-int64_t count_segment_pixels(const ByteDepthwise& conv)
+int64_t count_segment_pixels(const Int8Depthwise& conv)
 {
     constexpr int64_t kLeast = 4;
     const window_axis& x = conv.axes[2];
@@ -264,7 +264,7 @@ int64_t count_segment_pixels(const ByteDepthwise& conv)
 class ChannelPacker
 {
   public:
-    ChannelPacker(const ByteDepthwise& conv, const node& node, const void* weights)
+    ChannelPacker(const Int8Depthwise& conv, const node& node, const void* weights)
         : conv_(conv), node_(node), weights_(static_cast<const uint8_t*>(weights))
     {
     }
@@ -320,16 +320,16 @@ class ChannelPacker
                     static_cast<size_t>(size));
     }
 
-    const ByteDepthwise& conv_;
+    const Int8Depthwise& conv_;
     const node& node_;
     const uint8_t* weights_;
 };
 
 }  // namespace
 
-bool ByteDepthwise::accepts(const node& node, const ConvProblem& problem)
+bool Int8Depthwise::accepts(const node& node, const ConvProblem& problem)
 {
-    ByteDepthwise conv = {};
+    Int8Depthwise conv = {};
     TileFormat format;
     HWY_DYNAMIC_DISPATCH(describe)(false, &conv);
     const bool has_vectors = conv.most_width > 0;
@@ -340,7 +340,7 @@ bool ByteDepthwise::accepts(const node& node, const ConvProblem& problem)
            find_format(node, problem, &format);
 }
 
-void ByteDepthwise::plan(const KernelContext& context)
+void Int8Depthwise::plan(const KernelContext& context)
 {
     const window_axis& y = axes[1];
     TileFormat format;
@@ -361,7 +361,7 @@ void ByteDepthwise::plan(const KernelContext& context)
     item_work = axes[2].output * taps * band_lines * find_block(*this, 0).width / 8;
 }
 
-DepthwisePack ByteDepthwise::describe_pack(const KernelContext& context) const
+DepthwisePack Int8Depthwise::describe_pack(const KernelContext& context) const
 {
     const window_axis &y = axes[1], &x = axes[2];
     const int64_t layout = most_width << 16 | bundle_rows << 12 | band_lines << 8;
@@ -371,7 +371,7 @@ DepthwisePack ByteDepthwise::describe_pack(const KernelContext& context) const
              layout << 16 | int64_t{y.stride} << 16 | int64_t{flips} << 8 | input_zero_byte}};
 }
 
-void ByteDepthwise::pack(const KernelContext& context, const void* weights, void* packed) const
+void Int8Depthwise::pack(const KernelContext& context, const void* weights, void* packed) const
 {
     const ChannelPacker packer(*this, *context.node, weights);
     std::memset(packed, 0, static_cast<size_t>(packed_bytes));
@@ -384,10 +384,10 @@ void ByteDepthwise::pack(const KernelContext& context, const void* weights, void
     }
 }
 
-void ByteDepthwise::convolve(const DepthwiseRun& run, int64_t first, int64_t last,
+void Int8Depthwise::convolve(const DepthwiseRun& run, int64_t first, int64_t last,
                              char* scratch) const
 {
-    const auto convolve_part = HWY_DYNAMIC_DISPATCH(convolve_bytes);
+    const auto convolve_part = HWY_DYNAMIC_DISPATCH(convolve_int8);
     const window_axis &y = axes[1], &x = axes[2];
     for (int64_t item = first; item < last; ++item) {
         const ChannelBlock block = find_block(*this, item % blocks);

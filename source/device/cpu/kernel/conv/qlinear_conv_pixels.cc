@@ -53,7 +53,7 @@ int keep(KernelContext& context, BytePixels& conv)
                                         context.input(first + 2), context.input(first + 3),
                                         context.input(first + 4), context.input(first + 5)};
         // The plan has checked the addition.
-        describe_byte_addition(scales, context.output(0)->data_type, &conv.addition);
+        describe_int8_addition(scales, context.output(0)->data_type, &conv.addition);
     }
     plan_byte_pixels(conv, operands, get_thread_pool_size(context.pool));
     const int64_t taps = conv.taps;

@@ -38,7 +38,7 @@
 namespace tengine::cpu {
 
 // Steps and sizes are in elements unless the name says bytes.
-struct ByteWinograd : ConvProblem
+struct Int8Winograd : ConvProblem
 {
     static constexpr int64_t kTile = 4, kPatch = 6, kPositions = kPatch * kPatch;
 
@@ -86,7 +86,7 @@ struct ByteWinograd : ConvProblem
 };
 
 // The tiles of an image.
-struct ByteTiles
+struct Int8Tiles
 {
     const uint8_t* image;
     uint8_t* output;
@@ -114,7 +114,7 @@ using WordVector = hn::Vec<Words>;
 using Integers = hn::ScalableTag<int32_t>;
 using IntegerVector = hn::Vec<Integers>;
 
-constexpr int kTile = ByteWinograd::kTile, kPatch = ByteWinograd::kPatch;
+constexpr int kTile = Int8Winograd::kTile, kPatch = Int8Winograd::kPatch;
 
 // Computes B' d of load(0), ..., load(5), and calls store(0, value), ..., store(5, value).
 template <class Load, class Store>
@@ -161,7 +161,7 @@ HWY_INLINE void transform_sums(const Load& load, const Store& store)
 // Transforms a vector of channels of a tile to its positions; the patch begins at line `top` and
 // column `left`. kIsWhole: it lies within the image.
 template <bool kIsWhole>
-HWY_INLINE void transform_patch(const ByteWinograd& conv, const uint8_t* image, int64_t top,
+HWY_INLINE void transform_patch(const Int8Winograd& conv, const uint8_t* image, int64_t top,
                                 int64_t left, int64_t channel, int16_t* to)
 {
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
@@ -193,7 +193,7 @@ HWY_INLINE void transform_patch(const ByteWinograd& conv, const uint8_t* image, 
 }
 
 // Transforms tiles first..last-1 of a block into its matrices.
-void transform_tiles(const ByteWinograd& conv, const ByteTiles& block, int64_t first, int64_t last,
+void transform_tiles(const Int8Winograd& conv, const Int8Tiles& block, int64_t first, int64_t last,
                      int16_t* inputs)
 {
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
@@ -217,7 +217,7 @@ void transform_tiles(const ByteWinograd& conv, const ByteTiles& block, int64_t f
 }
 
 // Computes a panel's products, position after position.
-HWY_INLINE void multiply_positions(const ByteWinograd& conv, const BytePanel& panel,
+HWY_INLINE void multiply_positions(const Int8Winograd& conv, const BytePanel& panel,
                                    const int16_t* inputs, int64_t tiles, int32_t* products)
 {
     static const int32_t kZeros[64] = {};
@@ -231,7 +231,7 @@ HWY_INLINE void multiply_positions(const ByteWinograd& conv, const BytePanel& pa
     tile.last_shift = conv.input_channels % 2 > 0 ? -kSize : 0;
     tile.is_wide = panel.width == conv.format.columns;
     tile.start = kZeros;
-    for (int64_t position = 0; position < ByteWinograd::kPositions; ++position) {
+    for (int64_t position = 0; position < Int8Winograd::kPositions; ++position) {
         const int64_t bytes = conv.groups_of_two() * panel.width * 2 * kSize;
         tile.weights = panel.weights() + position * bytes;
         for (int64_t done = 0; done < tiles;) {
@@ -256,7 +256,7 @@ struct TileSums
 };
 
 // Finishes a vector of a panel's columns, from `first` on.
-HWY_INLINE void finish_vector(const ByteWinograd& conv, const BytePanel& panel, int64_t first,
+HWY_INLINE void finish_vector(const Int8Winograd& conv, const BytePanel& panel, int64_t first,
                               const int32_t* products, TileSums* sums)
 {
     const Integers d;
@@ -280,7 +280,7 @@ HWY_INLINE void finish_vector(const ByteWinograd& conv, const BytePanel& panel, 
 }
 
 // Computes a panel of a block.
-void compute_panel(const ByteWinograd& conv, const ByteTiles& block, const int16_t* inputs,
+void compute_panel(const Int8Winograd& conv, const Int8Tiles& block, const int16_t* inputs,
                    int64_t index, int32_t* products)
 {
     const BytePanel panel = conv.panel_at(block.packed, index);
@@ -346,21 +346,21 @@ void transform_filter(const int32_t* filter, int16_t* to)
 }
 
 // Packs the weights of an input channel for column `i` of a panel.
-void pack_filter(const ByteWinograd& conv, const BytePanel& panel, int64_t i, int64_t input,
+void pack_filter(const Int8Winograd& conv, const BytePanel& panel, int64_t i, int64_t input,
                  const int32_t* filter)
 {
-    int16_t transformed[ByteWinograd::kPositions];
+    int16_t transformed[Int8Winograd::kPositions];
     transform_filter(filter, transformed);
     // If the number of channels is odd, the last group begins one channel earlier.
     const bool is_left = input % 2 == 0 && input + 1 == conv.input_channels;
     auto* to = reinterpret_cast<int16_t*>(panel.weights()) + (input / 2 * panel.width + i) * 2 +
                (is_left ? 1 : input % 2);
-    for (int64_t position = 0; position < ByteWinograd::kPositions; ++position)
+    for (int64_t position = 0; position < Int8Winograd::kPositions; ++position)
         to[position * conv.groups_of_two() * panel.width * 2] = transformed[position];
 }
 
 // Packs a panel; its first `present` columns are output channels from `first` on.
-void pack_panel(const ByteWinograd& conv, const ByteOperands& operands, const uint8_t* values,
+void pack_panel(const Int8Winograd& conv, const ByteOperands& operands, const uint8_t* values,
                 const BytePanel& panel, int64_t first, int64_t present)
 {
     constexpr int64_t kTaps = 9;
@@ -384,7 +384,7 @@ void pack_panel(const ByteWinograd& conv, const ByteOperands& operands, const ui
     }
 }
 
-void pack(const ByteWinograd& conv, const ByteOperands& operands, const uint8_t* values,
+void pack(const Int8Winograd& conv, const ByteOperands& operands, const uint8_t* values,
           char* packed)
 {
     for (int64_t panel = 0; panel < conv.panels; ++panel) {
@@ -400,13 +400,13 @@ void pack(const ByteWinograd& conv, const ByteOperands& operands, const uint8_t*
 // few, each worker takes as many as the others, provided that each has enough tiles for the
 // weights, which all workers then read; else they share the panels of a block, whose inputs they
 // transform together.
-void choose_block(ByteWinograd& conv, int64_t workers)
+void choose_block(Int8Winograd& conv, int64_t workers)
 {
     constexpr int64_t kFewestTiles = 24;
     const auto room = static_cast<int64_t>(get_cpu_cache_size().l2 / 2);
     const int64_t rows = conv.format.most_rows;
     const int64_t tile_bytes =
-        ByteWinograd::kPositions * (conv.tile_step() * int64_t{sizeof(int16_t)} +
+        Int8Winograd::kPositions * (conv.tile_step() * int64_t{sizeof(int16_t)} +
                                     conv.format.columns * int64_t{sizeof(int32_t)});
     const int64_t most =
         std::clamp<int64_t>(room / tile_bytes / rows * rows, rows, round_up(conv.tiles, rows));
@@ -421,13 +421,13 @@ void choose_block(ByteWinograd& conv, int64_t workers)
 
 int64_t count_tiles(const ConvProblem& problem)
 {
-    return divide_up(problem.axes[1].output, ByteWinograd::kTile) *
-           divide_up(problem.axes[2].output, ByteWinograd::kTile);
+    return divide_up(problem.axes[1].output, Int8Winograd::kTile) *
+           divide_up(problem.axes[2].output, Int8Winograd::kTile);
 }
 
 int prepare(KernelContext& context)
 {
-    ByteWinograd conv = {};
+    Int8Winograd conv = {};
     TENGINE_RETURN_IF_ERROR(describe_conv(*context.node, false, &conv, 3));
     const ByteOperands operands = find_byte_operands(*context.node, 6, 8);
     const int64_t workers = get_thread_pool_size(context.pool);
@@ -438,7 +438,7 @@ int prepare(KernelContext& context)
     conv.zero_point = operands.input_zero_point + (is_signed ? 128 : 0);
     conv.image_step = context.input_step(0);
     conv.results.output_step = context.output_step();
-    conv.tiles_x = divide_up(conv.axes[2].output, ByteWinograd::kTile);
+    conv.tiles_x = divide_up(conv.axes[2].output, Int8Winograd::kTile);
     conv.tiles = count_tiles(conv);
     conv.panels = divide_up(conv.output_channels, conv.format.columns);
     choose_block(conv, workers);
@@ -459,16 +459,16 @@ int prepare(KernelContext& context)
         });
 }
 
-ByteTiles find_block(const KernelContext& context, const ByteWinograd& conv, int64_t index)
+Int8Tiles find_block(const KernelContext& context, const Int8Winograd& conv, int64_t index)
 {
     const int64_t image = index / conv.blocks, begin = index % conv.blocks * conv.block;
     return {context.input(0)->u8 + image * conv.input_plane * conv.image_step,
             context.output(0)->u8 + image * conv.output_plane * conv.results.output_step,
-            shared_weights<ByteWinograd>(context), begin, std::min(conv.block, conv.tiles - begin)};
+            shared_weights<Int8Winograd>(context), begin, std::min(conv.block, conv.tiles - begin)};
 }
 
 // Gives each worker blocks.
-void spread_blocks(const KernelContext& context, const ByteWinograd& conv)
+void spread_blocks(const KernelContext& context, const Int8Winograd& conv)
 {
     const auto work = [&](int64_t first, int64_t last, int worker) {
         char* scratch = static_cast<char*>(context.scratch) +
@@ -476,7 +476,7 @@ void spread_blocks(const KernelContext& context, const ByteWinograd& conv)
         auto* inputs = reinterpret_cast<int16_t*>(scratch);
         auto* products = reinterpret_cast<int32_t*>(scratch + conv.input_bytes());
         for (int64_t index = first; index < last; ++index) {
-            const ByteTiles block = find_block(context, conv, index);
+            const Int8Tiles block = find_block(context, conv, index);
             HWY_DYNAMIC_DISPATCH(transform_tiles)(conv, block, 0, block.count, inputs);
             for (int64_t panel = 0; panel < conv.panels; ++panel)
                 HWY_DYNAMIC_DISPATCH(compute_panel)(conv, block, inputs, panel, products);
@@ -486,12 +486,12 @@ void spread_blocks(const KernelContext& context, const ByteWinograd& conv)
 }
 
 // Shares the tiles of a block among the workers, then its panels.
-void spread_panels(const KernelContext& context, const ByteWinograd& conv)
+void spread_panels(const KernelContext& context, const Int8Winograd& conv)
 {
     char* scratch = static_cast<char*>(context.scratch);
     auto* inputs = reinterpret_cast<int16_t*>(scratch);
     for (int64_t index = 0; index < conv.batch * conv.blocks; ++index) {
-        const ByteTiles block = find_block(context, conv, index);
+        const Int8Tiles block = find_block(context, conv, index);
         parallel_for(context.pool, block.count, 2, [&](int64_t first, int64_t last, int) {
             HWY_DYNAMIC_DISPATCH(transform_tiles)(conv, block, first, last, inputs);
         });
@@ -506,7 +506,7 @@ void spread_panels(const KernelContext& context, const ByteWinograd& conv)
 
 int run(KernelContext& context)
 {
-    const auto& conv = packed_problem<ByteWinograd>(context);
+    const auto& conv = packed_problem<Int8Winograd>(context);
     if (conv.spreads_panels)
         spread_panels(context, conv);
     else

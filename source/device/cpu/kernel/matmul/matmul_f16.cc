@@ -48,7 +48,7 @@ int run(KernelContext& context)
     return TENGINE_OK;
 }
 
-bool has_halves(const node& node)
+bool has_float16(const node& node)
 {
     const tensor& a = *get_ir_node_input(&node, 0);
     return (a.data_type == TENGINE_DT_FP16 || a.data_type == TENGINE_DT_BF16) && a.elem_num > 0 &&
@@ -58,7 +58,7 @@ bool has_halves(const node& node)
 bool accepts(const node& node)
 {
     const tensor& b = *get_ir_node_input(&node, 1);
-    return has_halves(node) && get_ir_node_input(&node, 0)->dim_num >= 2 && b.dim_num == 2 &&
+    return has_float16(node) && get_ir_node_input(&node, 0)->dim_num >= 2 && b.dim_num == 2 &&
            b.tensor_type == TENSOR_TYPE_CONST;
 }
 
@@ -131,7 +131,7 @@ constexpr Kernel matmul_f16_rows[] = {
      .unaligned_input = 1},
     {.op = "MatMul",
      .name = "matmul.f16.batched",
-     .accepts = has_halves,
+     .accepts = has_float16,
      .run = run_stacks,
      .prepare = prepare_stacks},
 };

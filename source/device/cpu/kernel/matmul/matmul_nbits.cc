@@ -175,7 +175,7 @@ void store_sums(const KernelContext& context, const NbitsProblem& problem, int64
 
 // Rows of A as int8 in tiles of `height` rows; the last tile may have fewer. The scales of all
 // tiles come first, then their sums, then their bytes.
-struct ByteTiles
+struct Int8Tiles
 {
     int64_t height, number;
     float* scales;
@@ -183,7 +183,7 @@ struct ByteTiles
     int8_t* values;
 };
 
-ByteTiles divide_rows(const NbitsProblem& problem, int64_t most_rows, void* scratch)
+Int8Tiles divide_rows(const NbitsProblem& problem, int64_t most_rows, void* scratch)
 {
     const int64_t number = divide_up(problem.rows, most_rows);
     const int64_t parts = problem.rows * problem.shape.blocks;
@@ -193,7 +193,7 @@ ByteTiles divide_rows(const NbitsProblem& problem, int64_t most_rows, void* scra
             reinterpret_cast<int8_t*>(sums + parts)};
 }
 
-int prepare_bytes(KernelContext& context)
+int prepare_int8(KernelContext& context)
 {
     const NbitsProblem problem = describe(context);
     const auto rows = static_cast<uint64_t>(problem.rows);
@@ -203,13 +203,13 @@ int prepare_bytes(KernelContext& context)
     return keep(context, problem);
 }
 
-template <const NbitsByteProduct& kProduct>
-int run_bytes(KernelContext& context)
+template <const NbitsInt8Product& kProduct>
+int run_int8(KernelContext& context)
 {
     const auto& problem = packed_problem<NbitsProblem>(context);
     const nbits_shape& shape = problem.shape;
     const char* packed = shared_weights<NbitsProblem>(context);
-    const ByteTiles tiles = divide_rows(problem, kProduct.most_rows, context.scratch);
+    const Int8Tiles tiles = divide_rows(problem, kProduct.most_rows, context.scratch);
     const float* input = context.input(0)->f32;
     const auto rows_of = [&](int64_t tile) {
         return std::min(tiles.height, problem.rows - tile * tiles.height);
@@ -364,8 +364,8 @@ bool accepts_floats(const node& node)
 // The accuracy_level that permits int8.
 constexpr int kBytesPermitted = 4;
 
-template <const NbitsByteProduct& kProduct>
-bool accepts_bytes(const node& node)
+template <const NbitsInt8Product& kProduct>
+bool accepts_int8(const node& node)
 {
     const auto& param = *static_cast<const matmul_nbits_param*>(node.op.param_mem);
     return param.accuracy_level == kBytesPermitted && kProduct.multiply[param.bits == 8] &&
@@ -376,15 +376,15 @@ constexpr const char* kOperator = "com.microsoft.MatMulNBits";
 constexpr Kernel matmul_nbits_rows[] = {
     {.op = kOperator,
      .name = "matmul_nbits.s8.vnni",
-     .accepts = accepts_bytes<vnni_nbits_product>,
-     .run = run_bytes<vnni_nbits_product>,
-     .prepare = prepare_bytes,
+     .accepts = accepts_int8<vnni_nbits_product>,
+     .run = run_int8<vnni_nbits_product>,
+     .prepare = prepare_int8,
      .unaligned_input = 1},
     {.op = kOperator,
      .name = "matmul_nbits.s8.avx2",
-     .accepts = accepts_bytes<avx2_nbits_product>,
-     .run = run_bytes<avx2_nbits_product>,
-     .prepare = prepare_bytes,
+     .accepts = accepts_int8<avx2_nbits_product>,
+     .run = run_int8<avx2_nbits_product>,
+     .prepare = prepare_int8,
      .unaligned_input = 1},
     {.op = kOperator,
      .name = "matmul_nbits.f32.packed",

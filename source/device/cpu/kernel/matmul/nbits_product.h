@@ -40,20 +40,20 @@ struct NbitsBytes
 
 inline constexpr int kMostNbitsRows = 12;  // of a tile
 
-// Computes the products of a tile of `rows` rows, 1 to NbitsByteProduct::most_rows, with the
+// Computes the products of a tile of `rows` rows, 1 to NbitsInt8Product::most_rows, with the
 // columns of a panel: rows of kNbitsColumns accumulators. Within a block the products are exact.
 using MultiplyNbits = void (*)(const NbitsPanel& panel, const NbitsBytes& tile, int64_t rows,
                                float* sums);
 
-struct NbitsByteProduct
+struct NbitsInt8Product
 {
     uint64_t features;          // of base/cpu.h, which the processor must have
     int64_t most_rows;          // not above kMostNbitsRows
     MultiplyNbits multiply[2];  // for 4 bits, for 8 bits; null: not supported
 };
 
-extern const NbitsByteProduct avx2_nbits_product;
-extern const NbitsByteProduct vnni_nbits_product;
+extern const NbitsInt8Product avx2_nbits_product;
+extern const NbitsInt8Product vnni_nbits_product;
 
 // Quantises `rows` rows of `depth` floats, `step` apart, to a tile; block_num * block_size is the
 // length of a row in the tile. Sums are multiplied by `zero_point`.

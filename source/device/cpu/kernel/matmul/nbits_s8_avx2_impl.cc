@@ -110,14 +110,14 @@ void multiply(const NbitsPanel& panel, const NbitsBytes& tile, int64_t rows, flo
 
 }  // namespace
 
-const NbitsByteProduct avx2_nbits_product = {
+const NbitsInt8Product avx2_nbits_product = {
     CPU_FEATURE_AVX2 | CPU_FEATURE_FMA, kMostRows, {multiply, nullptr}};
 
 }  // namespace tengine::cpu
 #else
 namespace tengine::cpu {
 
-const NbitsByteProduct avx2_nbits_product = {CPU_FEATURE_AVX2, 0, {nullptr, nullptr}};
+const NbitsInt8Product avx2_nbits_product = {CPU_FEATURE_AVX2, 0, {nullptr, nullptr}};
 
 }  // namespace tengine::cpu
 #endif

@@ -129,7 +129,7 @@ void multiply(const NbitsPanel& panel, const NbitsBytes& tile, int64_t rows, flo
 
 }  // namespace
 
-const NbitsByteProduct vnni_nbits_product = {
+const NbitsInt8Product vnni_nbits_product = {
     CPU_FEATURE_AVX512F | CPU_FEATURE_AVX512BW | CPU_FEATURE_AVX512VL | CPU_FEATURE_AVX512_VNNI,
     kMostRows,
     {multiply<4>, multiply<8>}};
@@ -138,7 +138,7 @@ const NbitsByteProduct vnni_nbits_product = {
 #else
 namespace tengine::cpu {
 
-const NbitsByteProduct vnni_nbits_product = {CPU_FEATURE_AVX512_VNNI, 0, {nullptr, nullptr}};
+const NbitsInt8Product vnni_nbits_product = {CPU_FEATURE_AVX512_VNNI, 0, {nullptr, nullptr}};
 
 }  // namespace tengine::cpu
 #endif

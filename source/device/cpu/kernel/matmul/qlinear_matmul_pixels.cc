@@ -99,7 +99,7 @@ bool accepts(const node& node, const Places& places)
 }
 
 // Whether the matrices are int8 or uint8, not 8-bit floats.
-bool multiplies_bytes(const node& node)
+bool multiplies_int8(const node& node)
 {
     const int type = get_ir_node_input(&node, 0)->data_type;
     return type == TENGINE_DT_INT8 || type == TENGINE_DT_UINT8;
@@ -107,7 +107,7 @@ bool multiplies_bytes(const node& node)
 
 bool accepts_matmul(const node& node)
 {
-    return multiplies_bytes(node) && accepts(node, kMatMul);
+    return multiplies_int8(node) && accepts(node, kMatMul);
 }
 
 bool accepts_gemm(const node& node)
@@ -177,7 +177,7 @@ bool accepts_stacks(const node& node)
     const tensor* b = get_ir_node_input(&node, 3);
     const tensor* zero_point = get_ir_node_input(&node, 5);
     Stacks stacks = {};
-    return multiplies_bytes(node) && has_byte_constants(node, kMatMul.output_scale) &&
+    return multiplies_int8(node) && has_byte_constants(node, kMatMul.output_scale) &&
            b->tensor_type != TENSOR_TYPE_CONST && get_ir_node_input(&node, 4)->elem_num == 1 &&
            (!zero_point || zero_point->elem_num == 1) &&
            get_ir_node_input(&node, 0)->elem_num > 0 && b->elem_num > 0 &&

@@ -41,7 +41,7 @@ struct RecurrentLayer
     int64_t group_units, groups_at_once;
     int64_t at_once;   // directions that are computed at once
     bool is_of_bytes;  // the matrices, of the only block, are int8
-    ByteGates bytes;
+    Int8Gates bytes;
 
     bool has_bytes() const { return kHasBytes && is_of_bytes; }
 
@@ -133,7 +133,7 @@ void plan_bytes(const node& node, int64_t workers, RecurrentLayer* layer)
 {
     const recurrent_shape& shape = layer->shape;
     layer->bytes =
-        plan_byte_gates(node, layer->rows(), shape.input, shape.batch, layer->units, workers);
+        plan_int8_gates(node, layer->rows(), shape.input, shape.batch, layer->units, workers);
     while (4 * layer->group_units % layer->bytes.steps.format.columns != 0)
         layer->group_units += layer->lanes;
 }
@@ -200,7 +200,7 @@ struct Direction
     const float *input_weights[kMostGateBlocks], *step_weights[kMostGateBlocks];
     float *inputs[kMostGateBlocks], *gates[kMostGateBlocks];
     float *cell, *state, *next_state, *gathered;
-    ByteGateMemory bytes;
+    Int8GateMemory bytes;
 
     int64_t step;  // the present step
     int64_t row;   // of the first sequence in the input's part of the gates
@@ -305,7 +305,7 @@ void multiply_block(const RecurrentLayer& layer, const Direction& direction, int
     const GateBlock& block = layer.blocks.list[index];
     const float* addend = direction.inputs[index] + direction.row * block.columns();
     if (layer.has_bytes())
-        return multiply_byte_steps(layer.bytes, direction.bytes, addend, unit * block.gates,
+        return multiply_int8_steps(layer.bytes, direction.bytes, addend, unit * block.gates,
                                    (unit + num) * block.gates, worker, direction.gates[index]);
     const FloatRun operands = {
         {block.is_of_cell ? direction.cell : direction.state, direction.step_weights[index]},
@@ -376,7 +376,7 @@ void multiply_inputs(const KernelContext& context, const RecurrentLayer& layer,
         const bool is_small = layer.rows() * layer.shape.input * inputs.output_channels < kFewMacs;
         thread_pool_t* pool = is_small ? nullptr : context.pool;
         if (layer.has_bytes())
-            multiply_byte_inputs(layer.bytes, pool, direction.bytes, x, direction.inputs[i]);
+            multiply_int8_inputs(layer.bytes, pool, direction.bytes, x, direction.inputs[i]);
         else
             multiply_pixels(pool, inputs,
                             {{x, direction.input_weights[i]}, nullptr, direction.inputs[i], &none},
@@ -411,7 +411,7 @@ void run_direction(const KernelContext& context, const RecurrentLayer& layer,
 
 // Whether both matrices of an int8 layer have a format. The state may have up to a vector more than
 // the units.
-bool has_byte_formats(const node& node, const recurrent_shape& shape)
+bool has_int8_formats(const node& node, const recurrent_shape& shape)
 {
     constexpr int64_t kMostLanes = 64;
     TileFormat format;
@@ -421,13 +421,13 @@ bool has_byte_formats(const node& node, const recurrent_shape& shape)
                             &format);
 }
 
-// Packs the int8 matrices of a direction; `room` as for pack_byte_gates(), then the row of each
+// Packs the int8 matrices of a direction; `room` as for pack_int8_gates(), then the row of each
 // column.
 void pack_bytes(const KernelContext& context, const RecurrentLayer& layer, int64_t direction,
                 char* room, char* packed)
 {
     const recurrent_shape& shape = layer.shape;
-    const ByteGates& gates = layer.bytes;
+    const Int8Gates& gates = layer.bytes;
     const int64_t columns = gates.columns(), rows = int64_t{4} * shape.hidden;
     auto* row_of = reinterpret_cast<int64_t*>(room);
     const tensor* bias = context.input(3);
@@ -440,13 +440,13 @@ void pack_bytes(const KernelContext& context, const RecurrentLayer& layer, int64
     packed += gates.packed_bytes() - static_cast<uint64_t>(gates.inputs.group_bytes) -
               static_cast<uint64_t>(gates.steps.group_bytes);
     void* rest = row_of + columns;
-    pack_byte_gates(
+    pack_int8_gates(
         gates.inputs,
         {columns, shape.input, shape.input, context.input(1)->i8 + direction * rows * shape.input,
          context.input(8)->f32 + direction * rows, row_of},
         rest, packed);
     packed += gates.inputs.group_bytes;
-    pack_byte_gates(
+    pack_int8_gates(
         gates.steps,
         {columns, layer.units, shape.hidden, context.input(2)->i8 + direction * rows * shape.hidden,
          context.input(9)->f32 + direction * rows, row_of},
@@ -496,7 +496,7 @@ bool accepts_recurrent_layer(const node& node)
         return false;
     return shape.sequence > 0 && shape.batch > 0 && shape.input > 0 && shape.hidden > 0 &&
            (get_ir_node_input(&node, 1)->data_type == TENGINE_DT_FP32 ||
-            (kHasBytes && has_byte_formats(node, shape)));
+            (kHasBytes && has_int8_formats(node, shape)));
 }
 
 int prepare_recurrent_layer(KernelContext& context, const GateBlocks& blocks)

@@ -10,7 +10,7 @@ namespace tengine::cpu {
 
 // The products of one direction. The gates of a vector of units are next to each other, as in
 // recurrent_layer.h.
-struct ByteGates
+struct Int8Gates
 {
     BytePixels inputs;  // [rows, input] x [input, columns]
     BytePixels steps;   // [batch, units] x [units, columns]
@@ -23,7 +23,7 @@ struct ByteGates
 };
 
 // A matrix of a direction: `columns` of `depth` elements, of which `given` are not 0.
-struct ByteMatrix
+struct Int8Matrix
 {
     int64_t columns, depth, given;
     const int8_t* values;
@@ -36,29 +36,29 @@ struct ByteMatrix
 ByteOperands find_gate_operands(const node& node, int weights, int scales);
 
 // For matrices that find_byte_format() takes.
-ByteGates plan_byte_gates(const node& node, int64_t rows, int64_t input, int64_t batch,
+Int8Gates plan_int8_gates(const node& node, int64_t rows, int64_t input, int64_t batch,
                           int64_t units, int64_t workers);
 
 // Packs both matrices. `room` has columns * (depth + 4) bytes.
-void pack_byte_gates(const BytePixels& product, const ByteMatrix& matrix, void* room, char* packed);
+void pack_int8_gates(const BytePixels& product, const Int8Matrix& matrix, void* room, char* packed);
 
 // The memory of a direction: the pack, and scratch_bytes() of memory.
-struct ByteGateMemory
+struct Int8GateMemory
 {
     const char* packed;
     char* scratch;
 };
 
 // Computes the input's part of the gates for all rows of the input, with the bias.
-void multiply_byte_inputs(const ByteGates& gates, thread_pool_t* pool, const ByteGateMemory& memory,
+void multiply_int8_inputs(const Int8Gates& gates, thread_pool_t* pool, const Int8GateMemory& memory,
                           const float* input, float* output);
 
-// Quantises the state, which multiply_byte_steps() multiplies.
-void quantize_state(const ByteGates& gates, const ByteGateMemory& memory, const float* state);
+// Quantises the state, which multiply_int8_steps() multiplies.
+void quantize_state(const Int8Gates& gates, const Int8GateMemory& memory, const float* state);
 
 // Computes the gates of a step in the columns from `first` to before `last`: the product plus
 // `addend`.
-void multiply_byte_steps(const ByteGates& gates, const ByteGateMemory& memory, const float* addend,
+void multiply_int8_steps(const Int8Gates& gates, const Int8GateMemory& memory, const float* addend,
                          int64_t first, int64_t last, int worker, float* output);
 
 }  // namespace tengine::cpu

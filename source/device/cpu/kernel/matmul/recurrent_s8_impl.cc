@@ -12,7 +12,7 @@
 namespace tengine::cpu {
 namespace {
 
-uint64_t bias_bytes(const ByteGates& gates)
+uint64_t bias_bytes(const Int8Gates& gates)
 {
     return round_up(static_cast<uint64_t>(gates.columns()) * sizeof(float), ALLOC_ALIGNMENT);
 }
@@ -50,7 +50,7 @@ LeftSide find_side(const BytePixels& product, char* scratch)
             rows + row_bytes(product)};
 }
 
-LeftSide find_state_side(const ByteGates& gates, const ByteGateMemory& memory)
+LeftSide find_state_side(const Int8Gates& gates, const Int8GateMemory& memory)
 {
     return find_side(gates.steps, memory.scratch + side_bytes(gates.inputs, gates.workers));
 }
@@ -78,18 +78,18 @@ ByteOperands find_gate_operands(const node& node, int weights, int scales)
     return operands;
 }
 
-uint64_t ByteGates::packed_bytes() const
+uint64_t Int8Gates::packed_bytes() const
 {
     return bias_bytes(*this) + static_cast<uint64_t>(inputs.group_bytes) +
            static_cast<uint64_t>(steps.group_bytes);
 }
 
-uint64_t ByteGates::scratch_bytes() const
+uint64_t Int8Gates::scratch_bytes() const
 {
     return side_bytes(inputs, workers) + side_bytes(steps, workers);
 }
 
-ByteGates plan_byte_gates(const node& node, int64_t rows, int64_t input, int64_t batch,
+Int8Gates plan_int8_gates(const node& node, int64_t rows, int64_t input, int64_t batch,
                           int64_t units, int64_t workers)
 {
     const int64_t columns = 4 * units;
@@ -97,7 +97,7 @@ ByteGates plan_byte_gates(const node& node, int64_t rows, int64_t input, int64_t
             plan_product(node, 2, 9, batch, units, columns, 1), workers};
 }
 
-void pack_byte_gates(const BytePixels& product, const ByteMatrix& matrix, void* room, char* packed)
+void pack_int8_gates(const BytePixels& product, const Int8Matrix& matrix, void* room, char* packed)
 {
     float* scales = static_cast<float*>(room);
     auto* bytes = reinterpret_cast<int8_t*>(scales + matrix.columns);
@@ -120,7 +120,7 @@ void pack_byte_gates(const BytePixels& product, const ByteMatrix& matrix, void* 
                       reinterpret_cast<const uint8_t*>(bytes), packed);
 }
 
-void multiply_byte_inputs(const ByteGates& gates, thread_pool_t* pool, const ByteGateMemory& memory,
+void multiply_int8_inputs(const Int8Gates& gates, thread_pool_t* pool, const Int8GateMemory& memory,
                           const float* input, float* output)
 {
     const BytePixels& product = gates.inputs;
@@ -132,7 +132,7 @@ void multiply_byte_inputs(const ByteGates& gates, thread_pool_t* pool, const Byt
                    side.copies);
 }
 
-void quantize_state(const ByteGates& gates, const ByteGateMemory& memory, const float* state)
+void quantize_state(const Int8Gates& gates, const Int8GateMemory& memory, const float* state)
 {
     const BytePixels& product = gates.steps;
     const LeftSide side = find_state_side(gates, memory);
@@ -140,7 +140,7 @@ void quantize_state(const ByteGates& gates, const ByteGateMemory& memory, const 
                         side.bytes);
 }
 
-void multiply_byte_steps(const ByteGates& gates, const ByteGateMemory& memory, const float* addend,
+void multiply_int8_steps(const Int8Gates& gates, const Int8GateMemory& memory, const float* addend,
                          int64_t first, int64_t last, int worker, float* output)
 {
     const BytePixels& product = gates.steps;

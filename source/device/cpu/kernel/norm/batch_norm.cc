@@ -151,7 +151,7 @@ int prepare(KernelContext& context)
 }
 
 // Elements of one line, or of positions in NHWC with these lines.
-struct HalfBlock
+struct Float16Block
 {
     const uint16_t* x;
     int64_t x_step;
@@ -161,7 +161,7 @@ struct HalfBlock
 };
 
 template <class Compute>
-void compute_block(const FloatRows& rows, const HalfBlock& block, const Compute& compute)
+void compute_block(const FloatRows& rows, const Float16Block& block, const Compute& compute)
 {
     alignas(64) float floats[kFloatBlock];
     for (int64_t i = 0; i < block.rows; ++i)
@@ -172,12 +172,12 @@ void compute_block(const FloatRows& rows, const HalfBlock& block, const Compute&
 }
 
 // Positions [begin, end) in NHWC.
-void run_half_pixels(const KernelContext& context, int64_t begin, int64_t end)
+void run_float16_pixels(const KernelContext& context, int64_t begin, int64_t end)
 {
     const ChannelLines lines = lines_of(context);
     const FloatRows rows = find_float_rows(context.input(0)->data_type);
     const auto pixels = HWY_DYNAMIC_DISPATCH(normalize_pixels);
-    HalfBlock block = {};
+    Float16Block block = {};
     block.x_step = context.input_step(0);
     block.y_step = context.output_step();
     const int64_t most = std::max<int64_t>(kFloatBlock / lines.count, 1);
@@ -197,13 +197,13 @@ void run_half_pixels(const KernelContext& context, int64_t begin, int64_t end)
 }
 
 // Planes [begin, end) in NCHW.
-void run_half_planes(const KernelContext& context, int64_t begin, int64_t end)
+void run_float16_planes(const KernelContext& context, int64_t begin, int64_t end)
 {
     const auto& norm = kept_problem<BatchNorm>(context);
     const ChannelLines lines = lines_of(context);
     const FloatRows rows = find_float_rows(context.input(0)->data_type);
     const auto plane = HWY_DYNAMIC_DISPATCH(normalize_plane);
-    HalfBlock block = {};
+    Float16Block block = {};
     block.rows = 1;
     for (int64_t i = begin; i < end; ++i)
         for (int64_t first = 0; first < norm.extent; first += block.count) {
@@ -216,23 +216,23 @@ void run_half_planes(const KernelContext& context, int64_t begin, int64_t end)
         }
 }
 
-int run_halves(KernelContext& context)
+int run_float16(KernelContext& context)
 {
     const auto& norm = kept_problem<BatchNorm>(context);
     if (context.has_channels_last)
         parallel_for(
             context.pool, norm.planes / norm.channels * norm.extent, grain_for(norm.channels),
-            [&](int64_t begin, int64_t end, int) { run_half_pixels(context, begin, end); });
+            [&](int64_t begin, int64_t end, int) { run_float16_pixels(context, begin, end); });
     else
         parallel_for(
             context.pool, norm.planes, grain_for(norm.extent),
-            [&](int64_t begin, int64_t end, int) { run_half_planes(context, begin, end); });
+            [&](int64_t begin, int64_t end, int) { run_float16_planes(context, begin, end); });
     return TENGINE_OK;
 }
 
 int run(KernelContext& context)
 {
-    if (has_halves(*context.input(0))) return run_halves(context);
+    if (has_float16(*context.input(0))) return run_float16(context);
     const auto& norm = kept_problem<BatchNorm>(context);
     const ChannelLines lines = lines_of(context);
     const float* x = context.input(0)->f32;

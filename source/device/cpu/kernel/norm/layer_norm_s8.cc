@@ -38,7 +38,7 @@ struct GroupSums
 {
     int64_t sum, squares;
 };
-GroupSums sum_bytes_exactly(const uint8_t* x, int64_t count, uint8_t flip);
+GroupSums sum_int8_exactly(const uint8_t* x, int64_t count, uint8_t flip);
 float find_norm_factor(const NormForm& form, int64_t sum, int64_t squares);
 
 // A float to which this is added has integers below 2^22 in its lowest bits.
@@ -46,7 +46,7 @@ constexpr float kNormRound = 3 << 22;
 constexpr int32_t kNormRoundBits = 0x4b400000;
 
 // The parameters of a row, padded to whole vectors.
-struct ByteNormRow
+struct Int8NormRow
 {
     const float* scale;
     const int32_t* bias;
@@ -79,7 +79,7 @@ constexpr int64_t kMostLanes = HWY_MAX_BYTES / sizeof(int32_t);
 #if HWY_TARGET == HWY_SCALAR
 HWY_INLINE GroupSums sum_bytes(const uint8_t* x, int64_t count, uint8_t flip)
 {
-    return sum_bytes_exactly(x, count, flip);
+    return sum_int8_exactly(x, count, flip);
 }
 #else
 HWY_INLINE GroupSums sum_bytes(const uint8_t* x, int64_t count, uint8_t flip)
@@ -97,7 +97,7 @@ HWY_INLINE GroupSums sum_bytes(const uint8_t* x, int64_t count, uint8_t flip)
     HWY_ALIGN int32_t parts[2][kMostLanes];
     hn::Store(hn::Add(sum, more_sum), Words(), parts[0]);
     hn::Store(hn::Add(squares, more_squares), Words(), parts[1]);
-    GroupSums sums = sum_bytes_exactly(x + i, count - i, flip);
+    GroupSums sums = sum_int8_exactly(x + i, count - i, flip);
     for (size_t k = 0; k < hn::Lanes(Words()); ++k) {
         sums.sum += parts[0][k];
         sums.squares += parts[1][k];
@@ -140,7 +140,7 @@ struct NormStep
 
 // Elements are made unsigned; the sum of centred ones is that of these less n zero points: the zero
 // point cancels in n c - sum c.
-void normalize_row(const NormForm& form, const ByteNormRow& row, const uint8_t* x, uint8_t* y)
+void normalize_row(const NormForm& form, const Int8NormRow& row, const uint8_t* x, uint8_t* y)
 {
     const WordBytes d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), n = form.n;
@@ -173,7 +173,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tengine::cpu {
 
-GroupSums sum_bytes_exactly(const uint8_t* x, int64_t count, uint8_t flip)
+GroupSums sum_int8_exactly(const uint8_t* x, int64_t count, uint8_t flip)
 {
     GroupSums sums = {0, 0};
     for (int64_t i = 0; i < count; ++i) {
@@ -235,7 +235,7 @@ struct KeptNorm
     int64_t padded;
 };
 
-ByteNormRow find_row(const KernelContext& context, const NormForm& form)
+Int8NormRow find_row(const KernelContext& context, const NormForm& form)
 {
     const bool is_signed = context.input(0)->data_type == TENGINE_DT_INT8;
     const char* kept = packed_weights<KeptNorm>(context);
@@ -265,7 +265,7 @@ int prepare(KernelContext& context)
 int run(KernelContext& context)
 {
     const NormForm form = describe_norm(context);
-    const ByteNormRow row = find_row(context, form);
+    const Int8NormRow row = find_row(context, form);
     const uint8_t* x = context.input(0)->u8;
     uint8_t* y = context.output(0)->u8;
     const auto compute = HWY_DYNAMIC_DISPATCH(normalize_row);

@@ -252,7 +252,7 @@ using Function = void (*)(const ReducedLines&, float*);
 // Sums of all float types, the others of fp32.
 Function find_function(Result result, const tensor& input)
 {
-    if (has_halves(input))
+    if (has_float16(input))
         return input.data_type == TENGINE_DT_FP16 ? HWY_DYNAMIC_DISPATCH(sum_fp16_lines)
                                                   : HWY_DYNAMIC_DISPATCH(sum_bf16_lines);
     if (is_extreme(result)) return HWY_DYNAMIC_DISPATCH(find_largest);
@@ -412,10 +412,10 @@ int reduce(KernelContext& context, Result result, bool is_channels_last)
             ReducedLines lines = plan.lines;
             lines.input = input.u8 + from * input.elem_size;
             if (lines.is_across) lines.n = std::min(last * kUnit, width) - unit * kUnit;
-            float* results = has_halves(input) ? block : output.f32 + to;
+            float* results = has_float16(input) ? block : output.f32 + to;
             function(lines, results);
             finish_results(result, lines, input, from, plan.count, results);
-            if (has_halves(input))
+            if (has_float16(input))
                 find_float_rows(input.data_type)
                     .narrow(block, lines.is_across ? lines.n : 1, output.f16 + to);
             begin = item * units + last;

@@ -50,11 +50,11 @@ int run(KernelContext& context)
     const int64_t n = context.input(1)->elem_num;
     const float epsilon = context.param<layer_norm_param>().epsilon;
     const auto normalize = HWY_DYNAMIC_DISPATCH(normalize_squares);
-    if (has_halves(*context.input(0))) {
-        normalize_half_rows(context,
-                            [=](float* row, int64_t count, const float* scale, const float*) {
-                                normalize(row, count, epsilon, scale, row);
-                            });
+    if (has_float16(*context.input(0))) {
+        normalize_float16_rows(context,
+                               [=](float* row, int64_t count, const float* scale, const float*) {
+                                   normalize(row, count, epsilon, scale, row);
+                               });
         return TENGINE_OK;
     }
     const float* x = context.input(0)->f32;

@@ -38,11 +38,11 @@ inline bool has_whole_rows(const node& node)
     return true;
 }
 
-// The scratch of normalize_half_rows(): rows for each worker, then scale and bias, in fp32.
+// The scratch of normalize_float16_rows(): rows for each worker, then scale and bias, in fp32.
 inline uint64_t half_row_scratch(const KernelContext& context)
 {
     const int64_t n = context.input(1)->elem_num;
-    return has_halves(*context.input(0))
+    return has_float16(*context.input(0))
                ? row_scratch(context, n) + 2 * static_cast<uint64_t>(n) * sizeof(float)
                : 0;
 }
@@ -50,7 +50,7 @@ inline uint64_t half_row_scratch(const KernelContext& context)
 // normalize(row, n, scale, bias) in place, in fp32, for the rows of input 0, in fp16 or bf16; scale
 // and bias, which may be null, are inputs 1 and 2.
 template <class Normalize>
-void normalize_half_rows(const KernelContext& context, const Normalize& normalize)
+void normalize_float16_rows(const KernelContext& context, const Normalize& normalize)
 {
     const int64_t n = context.input(1)->elem_num;
     const uint16_t* x = context.input(0)->f16;

@@ -99,12 +99,12 @@ int64_t row_length(const KernelContext& context)
 // The scratch of a worker has rows of fp32 values.
 int prepare(KernelContext& context)
 {
-    if (has_halves(*context.input(0)))
+    if (has_float16(*context.input(0)))
         context.scratch_size = row_scratch(context, row_length(context));
     return TENGINE_OK;
 }
 
-void run_halves(KernelContext& context, int64_t n)
+void run_float16(KernelContext& context, int64_t n)
 {
     const uint16_t* from = context.input(0)->f16;
     uint16_t* to = context.output(0)->f16;
@@ -120,8 +120,8 @@ void run_halves(KernelContext& context, int64_t n)
 int run(KernelContext& context)
 {
     const int64_t n = row_length(context);
-    if (has_halves(*context.input(0))) {
-        run_halves(context, n);
+    if (has_float16(*context.input(0))) {
+        run_float16(context, n);
         return TENGINE_OK;
     }
     const float* from = context.input(0)->f32;

@@ -20,7 +20,7 @@
 #define TENGINE_CPU_SOFTMAX_BYTES
 namespace tengine::cpu {
 
-struct ByteSoftmax
+struct Int8Softmax
 {
     uint32_t powers[256];   // exp of the distances to the largest element, in units of 2^-23
     uint8_t parts[3][256];  // bytes of the exponentials, the lowest first
@@ -81,7 +81,7 @@ HWY_INLINE void share_powers(const RowScale& scale, const float* powers, int64_t
     }
 }
 
-uint8_t find_largest(const ByteSoftmax& softmax, const uint8_t* x)
+uint8_t find_largest(const Int8Softmax& softmax, const uint8_t* x)
 {
     int64_t i = 0;
     uint8_t largest = 0;
@@ -103,7 +103,7 @@ uint8_t find_largest(const ByteSoftmax& softmax, const uint8_t* x)
 }
 
 // The sum of a row's exponentials; the distances are those of its elements to `top`.
-uint64_t sum_powers(const ByteSoftmax& softmax, const uint8_t* x, uint8_t top)
+uint64_t sum_powers(const Int8Softmax& softmax, const uint8_t* x, uint8_t top)
 {
     int64_t i = 0;
     uint64_t sum = 0;
@@ -130,7 +130,7 @@ uint64_t sum_powers(const ByteSoftmax& softmax, const uint8_t* x, uint8_t top)
     return sum;
 }
 
-void share_short_row(const ByteSoftmax& softmax, const RowScale& scale, const uint8_t* x,
+void share_short_row(const Int8Softmax& softmax, const RowScale& scale, const uint8_t* x,
                      uint8_t top, uint8_t* y)
 {
     HWY_ALIGN float powers[kLeastRow + kMostLanes] = {};
@@ -141,7 +141,7 @@ void share_short_row(const ByteSoftmax& softmax, const RowScale& scale, const ui
     std::copy_n(all, softmax.n, y);
 }
 
-void share_row(const ByteSoftmax& softmax, const uint8_t* x, uint8_t* y)
+void share_row(const Int8Softmax& softmax, const uint8_t* x, uint8_t* y)
 {
     const auto top = static_cast<uint8_t>(find_largest(softmax, x) ^ softmax.flip);
     const RowScale scale = {find_row_factor(softmax.output_scale, sum_powers(softmax, x, top)),
@@ -173,7 +173,7 @@ HWY_EXPORT(share_row);
 int prepare(KernelContext& context)
 {
     const tensor& x = *context.input(0);
-    ByteSoftmax softmax = {};
+    Int8Softmax softmax = {};
     softmax.n = x.dims[x.dim_num - 1];
     softmax.flip = x.data_type == TENGINE_DT_INT8 ? 0x80 : 0;
     softmax.output_scale = context.input(3)->f32[0];
@@ -191,7 +191,7 @@ int prepare(KernelContext& context)
 
 int run(KernelContext& context)
 {
-    const auto& softmax = kept_problem<ByteSoftmax>(context);
+    const auto& softmax = kept_problem<Int8Softmax>(context);
     const uint8_t* x = context.input(0)->u8;
     uint8_t* y = context.output(0)->u8;
     const auto compute = HWY_DYNAMIC_DISPATCH(share_row);

@@ -25,7 +25,7 @@ struct ByteAddition
 // `scales` are the inputs of a QLinearAdd from its first scale on: those of a and b, each with its
 // zero point, and those of the result. False if they are not constants of one element, or if the
 // products leave so few bits of the fraction that vectors would often be computed twice.
-bool describe_byte_addition(const tensor* const (&scales)[6], int data_type,
+bool describe_int8_addition(const tensor* const (&scales)[6], int data_type,
                             ByteAddition* out_addition);
 
 // The operands are uint8.

@@ -20,7 +20,7 @@ bool is_number(const tensor* value)
 // The error, with s for a_scale + b_scale and in units of 2^-24: both scales contribute 255 s
 // together, the rounding of products as much; the offset 512 + 255 s, its sum with a product the
 // same, and the result 512. That is below 3 + 2 s bits of the fraction, which are 512.
-bool describe_byte_addition(const tensor* const (&scales)[6], int data_type,
+bool describe_int8_addition(const tensor* const (&scales)[6], int data_type,
                             ByteAddition* out_addition)
 {
     for (int i = 0; i < 6; ++i)
@@ -42,7 +42,7 @@ bool describe_byte_addition(const tensor* const (&scales)[6], int data_type,
     addition.a_scale = round_multiplier(multipliers[0]);
     addition.b_scale = round_multiplier(multipliers[1]);
     const double a = double{addition.a_scale}, b = double{addition.b_scale};
-    addition.offset = static_cast<float>(kLowestByteFloat + addition.zero - addition.a_zero * a -
+    addition.offset = static_cast<float>(kLowestInt8Float + addition.zero - addition.a_zero * a -
                                          addition.b_zero * b);
     addition.tie_bits = static_cast<int32_t>(std::ceil(3 + 2 * (a + b)));
     return true;
@@ -52,7 +52,7 @@ uint8_t add_bytes_exactly(const ByteAddition& addition, uint8_t x, uint8_t y)
 {
     const int64_t sum = int64_t{addition.a.factor} * (x - addition.a_zero) +
                         int64_t{addition.b.factor} * (y - addition.b_zero);
-    return saturate_byte(find_byte_range(TENGINE_DT_UINT8, addition.zero),
+    return saturate_int8(find_byte_range(TENGINE_DT_UINT8, addition.zero),
                          round_ir_shift(sum, addition.a.shift));
 }
 

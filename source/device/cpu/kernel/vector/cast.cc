@@ -16,10 +16,10 @@ constexpr int64_t kGrain = 16384;  // elements
 
 void convert(const tensor& from, int64_t begin, int64_t count, const tensor& to)
 {
-    if (!has_halves(to))
+    if (!has_float16(to))
         return find_float_rows(from.data_type).widen(from.f16 + begin, count, to.f32 + begin);
     const FloatRows rows = find_float_rows(to.data_type);
-    if (!has_halves(from)) return rows.narrow(from.f32 + begin, count, to.f16 + begin);
+    if (!has_float16(from)) return rows.narrow(from.f32 + begin, count, to.f16 + begin);
     alignas(64) float block[kFloatBlock];
     find_float_rows(from.data_type).widen(from.f16 + begin, count, block);
     rows.narrow(block, count, to.f16 + begin);

@@ -256,7 +256,7 @@ bool has_floats(const node& node)
 }
 
 // 16-bit floats, block by block.
-HWY_NOINLINE int map_halves(KernelContext& context, MapFunction map, const float* parameters)
+HWY_NOINLINE int map_float16(KernelContext& context, MapFunction map, const float* parameters)
 {
     const uint16_t* input = context.input(0)->f16;
     uint16_t* output = context.output(0)->f16;
@@ -276,7 +276,7 @@ HWY_NOINLINE int map_halves(KernelContext& context, MapFunction map, const float
 
 HWY_NOINLINE int map_elements(KernelContext& context, MapFunction map, const float* parameters)
 {
-    if (has_halves(*context.input(0))) return map_halves(context, map, parameters);
+    if (has_float16(*context.input(0))) return map_float16(context, map, parameters);
     const float* input = context.input(0)->f32;
     float* output = context.output(0)->f32;
     parallel_for(context.pool, context.output(0)->elem_num, kGrain,
@@ -287,7 +287,7 @@ HWY_NOINLINE int map_elements(KernelContext& context, MapFunction map, const flo
 }
 
 // 16-bit floats, block by block.
-HWY_NOINLINE int combine_halves(KernelContext& context, CombineFunction combine)
+HWY_NOINLINE int combine_float16(KernelContext& context, CombineFunction combine)
 {
     const tensor* const inputs[] = {context.input(0), context.input(1)};
     uint16_t* output = context.output(0)->f16;
@@ -330,13 +330,13 @@ HWY_NOINLINE int combine_elements(KernelContext& context, CombineFunction combin
     {                                                                          \
         return map_elements(context, &HWY_DYNAMIC_DISPATCH(Name), parameters); \
     }
-#define TENGINE_EXPORT_COMBINE(Name)                                               \
-    HWY_EXPORT(Name);                                                              \
-    int run_##Name(KernelContext& context)                                         \
-    {                                                                              \
-        const CombineFunction combine = HWY_DYNAMIC_DISPATCH(Name);                \
-        return has_halves(*context.input(0)) ? combine_halves(context, combine)    \
-                                             : combine_elements(context, combine); \
+#define TENGINE_EXPORT_COMBINE(Name)                                                \
+    HWY_EXPORT(Name);                                                               \
+    int run_##Name(KernelContext& context)                                          \
+    {                                                                               \
+        const CombineFunction combine = HWY_DYNAMIC_DISPATCH(Name);                 \
+        return has_float16(*context.input(0)) ? combine_float16(context, combine)   \
+                                              : combine_elements(context, combine); \
     }
 #define TENGINE_EXPORT_COMBINE_ALL(Name)                                                \
     HWY_EXPORT(Name);                                                                   \
@@ -344,7 +344,7 @@ HWY_NOINLINE int combine_elements(KernelContext& context, CombineFunction combin
     HWY_EXPORT(Name##Bf16);                                                             \
     int run_##Name(KernelContext& context)                                              \
     {                                                                                   \
-        if (!has_halves(*context.input(0)))                                             \
+        if (!has_float16(*context.input(0)))                                            \
             return combine_elements(context, HWY_DYNAMIC_DISPATCH(Name));               \
         return combine_elements(context, context.input(0)->data_type == TENGINE_DT_FP16 \
                                              ? HWY_DYNAMIC_DISPATCH(Name##Fp16)         \

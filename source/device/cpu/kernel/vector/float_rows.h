@@ -42,7 +42,7 @@ inline float read_float(const tensor& values, int64_t index)
 }
 
 // Whether a kernel widens its input: the type is not fp32.
-inline bool has_halves(const tensor& values)
+inline bool has_float16(const tensor& values)
 {
     return kHasHalves && values.data_type != TENGINE_DT_FP32;
 }

@@ -22,7 +22,7 @@
 #define TENGINE_CPU_QLINEAR_BINARY
 namespace tengine::cpu {
 
-struct ByteInput
+struct Int8Input
 {
     uint8_t flip;  // of all elements
     int16_t zero;  // of flipped elements
@@ -30,23 +30,23 @@ struct ByteInput
 };
 
 // The exact sum is a.factor * a + b.factor * b, or b.factor * a * b, by 2^-shift.
-struct ByteFunction
+struct Int8Function
 {
-    ByteInput a, b;
+    Int8Input a, b;
     int shift;
     uint8_t flip;  // of the results
     int16_t zero;
 };
 
 // An operand of a run, which advances by an element or stays.
-struct ByteOperand
+struct Int8Operand
 {
     const uint8_t* data;
     bool advances;
 };
 
 // Elements `begin` to before `end` of rows that are multiplied by one of `columns` elements.
-struct ByteRows
+struct Int8Rows
 {
     const uint8_t* a;
     const uint8_t* b;
@@ -61,9 +61,9 @@ constexpr int64_t kMoreScales = 64;
 // Below this shift high and low halves of a sum are not shifted by the same amount. Not inline,
 // since code for other instruction sets calls them.
 constexpr int kLeastShift = 17;
-void add_exactly(const ByteFunction& function, ByteOperand a, ByteOperand b, int64_t count,
+void add_exactly(const Int8Function& function, Int8Operand a, Int8Operand b, int64_t count,
                  uint8_t* output);
-void multiply_exactly(const ByteFunction& function, ByteOperand a, ByteOperand b, int64_t count,
+void multiply_exactly(const Int8Function& function, Int8Operand a, Int8Operand b, int64_t count,
                       uint8_t* output);
 
 }  // namespace tengine::cpu
@@ -85,18 +85,18 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR
 
-void add(const ByteFunction& function, ByteOperand a, ByteOperand b, int64_t count, uint8_t* output)
+void add(const Int8Function& function, Int8Operand a, Int8Operand b, int64_t count, uint8_t* output)
 {
     add_exactly(function, a, b, count, output);
 }
 
-void multiply(const ByteFunction& function, ByteOperand a, ByteOperand b, int64_t count,
+void multiply(const Int8Function& function, Int8Operand a, Int8Operand b, int64_t count,
               uint8_t* output)
 {
     multiply_exactly(function, a, b, count, output);
 }
 
-void multiply_rows(const ByteFunction& function, const ByteRows& rows)
+void multiply_rows(const Int8Function& function, const Int8Rows& rows)
 {
     for (int64_t i = rows.begin; i < rows.end; ++i)
         multiply_exactly(function, {rows.a + i, true}, {rows.b + i % rows.columns, true}, 1,
@@ -119,7 +119,7 @@ constexpr int64_t kMostBytes = HWY_MAX_BYTES / sizeof(int16_t);
 class Sum
 {
   public:
-    HWY_INLINE explicit Sum(const ByteFunction& function)
+    HWY_INLINE explicit Sum(const Int8Function& function)
         : high_(set_pair(function, [](int64_t factor) { return -((factor + 0x7fff) >> 16); })),
           low_(set_pair(
               function,
@@ -138,13 +138,13 @@ class Sum
 
   private:
     // Any larger shift makes all sums 0, too.
-    static HWY_INLINE int find_shift(const ByteFunction& function)
+    static HWY_INLINE int find_shift(const Int8Function& function)
     {
         return HWY_MIN(function.shift - 16, 31);
     }
 
     template <class Half>
-    static HWY_INLINE ShortVector set_pair(const ByteFunction& function, const Half& half)
+    static HWY_INLINE ShortVector set_pair(const Int8Function& function, const Half& half)
     {
         const auto a = static_cast<uint32_t>(half(function.a.factor) & 0xffff);
         const auto b = static_cast<uint32_t>(half(function.b.factor) & 0xffff);
@@ -174,7 +174,7 @@ class Sum
 class Product
 {
   public:
-    HWY_INLINE explicit Product(const ByteFunction& function)
+    HWY_INLINE explicit Product(const Int8Function& function)
         : scale_({static_cast<int32_t>(function.b.factor), function.shift})
     {
     }
@@ -192,7 +192,7 @@ class Product
 class Centred
 {
   public:
-    HWY_INLINE Centred(const ByteInput& input, ByteOperand operand)
+    HWY_INLINE Centred(const Int8Input& input, Int8Operand operand)
         : flip_(hn::Set(Bytes(), input.flip)),
           zero_(hn::Set(Shorts(), input.zero)),
           data_(operand.data),
@@ -230,8 +230,8 @@ class Centred
 };
 
 template <class Function>
-HWY_INLINE void combine(const ByteFunction& parameters, ByteOperand a_operand,
-                        ByteOperand b_operand, int64_t count, uint8_t* output)
+HWY_INLINE void combine(const Int8Function& parameters, Int8Operand a_operand,
+                        Int8Operand b_operand, int64_t count, uint8_t* output)
 {
     const Bytes d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -251,23 +251,23 @@ HWY_INLINE void combine(const ByteFunction& parameters, ByteOperand a_operand,
     std::memcpy(output + i, rest, static_cast<size_t>(count - i));
 }
 
-void add(const ByteFunction& function, ByteOperand a, ByteOperand b, int64_t count, uint8_t* output)
+void add(const Int8Function& function, Int8Operand a, Int8Operand b, int64_t count, uint8_t* output)
 {
     if (function.shift < kLeastShift) return add_exactly(function, a, b, count, output);
     combine<Sum>(function, a, b, count, output);
 }
 
-void multiply(const ByteFunction& function, ByteOperand a, ByteOperand b, int64_t count,
+void multiply(const Int8Function& function, Int8Operand a, Int8Operand b, int64_t count,
               uint8_t* output)
 {
     combine<Product>(function, a, b, count, output);
 }
 
-// Computes a vector of elements of ByteRows at a time.
+// Computes a vector of elements of Int8Rows at a time.
 class RowProduct
 {
   public:
-    HWY_INLINE RowProduct(const ByteFunction& function, const ByteRows& rows)
+    HWY_INLINE RowProduct(const Int8Function& function, const Int8Rows& rows)
         : function_(function),
           rows_(rows),
           scaling_({function.zero - function.flip, -function.flip, UINT8_MAX - function.flip}),
@@ -342,14 +342,14 @@ class RowProduct
         std::memcpy(output, bytes, sizeof bytes);
     }
 
-    const ByteFunction& function_;
-    const ByteRows& rows_;
+    const Int8Function& function_;
+    const Int8Rows& rows_;
     ByteScaling<L> scaling_;
     IntegerVector offset_, zero_;
     hn::Vec<Quarter> flip_;
 };
 
-void multiply_rows(const ByteFunction& function, const ByteRows& rows)
+void multiply_rows(const Int8Function& function, const Int8Rows& rows)
 {
     constexpr int64_t kWidth = RowProduct::width();
     static_assert(kWidth <= kMoreScales);
@@ -377,7 +377,7 @@ HWY_EXPORT(add);
 HWY_EXPORT(multiply);
 HWY_EXPORT(multiply_rows);
 
-using Combine = void (*)(const ByteFunction&, ByteOperand, ByteOperand, int64_t, uint8_t*);
+using Combine = void (*)(const Int8Function&, Int8Operand, Int8Operand, int64_t, uint8_t*);
 
 uint8_t find_flip(int data_type)
 {
@@ -401,14 +401,14 @@ struct Scales
 };
 
 // Describes the function without factors and shift.
-ByteFunction describe(const KernelContext& context)
+Int8Function describe(const KernelContext& context)
 {
     const auto describe_input = [&](int index) {
         const int type = context.input(index)->data_type;
-        return ByteInput{find_flip(type),
+        return Int8Input{find_flip(type),
                          find_zero(type, read_zero_point(context.input(index + 2), 0)), 0};
     };
-    ByteFunction function = {};
+    Int8Function function = {};
     function.a = describe_input(0);
     function.b = describe_input(3);
     const int type = context.output(0)->data_type;
@@ -417,7 +417,7 @@ ByteFunction describe(const KernelContext& context)
     return function;
 }
 
-int combine_bytes(const KernelContext& context, const ByteFunction& function, Combine combine)
+int combine_bytes(const KernelContext& context, const Int8Function& function, Combine combine)
 {
     const tensor* const inputs[] = {context.input(0), context.input(3)};
     const uint8_t* a = inputs[0]->u8;
@@ -436,7 +436,7 @@ int run_add(KernelContext& context)
     const double reals[] = {scales.a / scales.y, scales.b / scales.y};
     ir_multiplier_t multipliers[2] = {};
     TENGINE_RETURN_IF_ERROR(find_multipliers(context, reals, 2, multipliers));
-    ByteFunction function = describe(context);
+    Int8Function function = describe(context);
     function.a.factor = multipliers[0].factor;
     function.b.factor = multipliers[1].factor;
     function.shift = multipliers[0].shift;
@@ -478,7 +478,7 @@ int prepare_mul(KernelContext& context)
 }
 
 // Input b of `function` is the row.
-void multiply_images(const KernelContext& context, const ByteFunction& function, int row_input)
+void multiply_images(const KernelContext& context, const Int8Function& function, int row_input)
 {
     const tensor &y = *context.output(0), &row = *context.input(row_input);
     const int64_t columns = y.dims[y.dim_num - 1], images = row.elem_num / columns;
@@ -487,7 +487,7 @@ void multiply_images(const KernelContext& context, const ByteFunction& function,
     auto* scales = static_cast<float*>(context.scratch);
     const auto run = HWY_DYNAMIC_DISPATCH(multiply_rows);
     for (int64_t image = 0; image < images; ++image) {
-        ByteRows rows = {context.input(3 - row_input)->u8 + image * count,
+        Int8Rows rows = {context.input(3 - row_input)->u8 + image * count,
                          row.u8 + image * columns,
                          scales,
                          columns,
@@ -499,7 +499,7 @@ void multiply_images(const KernelContext& context, const ByteFunction& function,
         for (int64_t i = 0; i < kMoreScales; ++i)
             scales[columns + i] = scales[i];
         parallel_for(context.pool, count, kGrain, [&](int64_t begin, int64_t end, int) {
-            ByteRows part = rows;
+            Int8Rows part = rows;
             part.begin = begin;
             part.end = end;
             run(function, part);
@@ -513,7 +513,7 @@ int run_mul(KernelContext& context)
     const double real = scales.a * scales.b / scales.y;
     ir_multiplier_t multiplier = {};
     TENGINE_RETURN_IF_ERROR(find_multipliers(context, &real, 1, &multiplier));
-    ByteFunction function = describe(context);
+    Int8Function function = describe(context);
     function.b.factor = multiplier.factor;
     function.shift = multiplier.shift;
     const int row = find_row_input(context);
@@ -542,22 +542,22 @@ constexpr Kernel qlinear_binary_rows[] = {
 
 // output[i] = (the sum of a and b) / 2^shift.
 template <class Sum>
-void combine_exactly(const ByteFunction& function, ByteOperand a, ByteOperand b, int64_t count,
+void combine_exactly(const Int8Function& function, Int8Operand a, Int8Operand b, int64_t count,
                      uint8_t* output, const Sum& sum)
 {
-    const auto centre = [](const ByteInput& input, ByteOperand operand, int64_t i) {
+    const auto centre = [](const Int8Input& input, Int8Operand operand, int64_t i) {
         return (operand.data[operand.advances ? i : 0] ^ input.flip) - input.zero;
     };
     const ByteRange range = find_byte_range(TENGINE_DT_UINT8, function.zero);
     for (int64_t i = 0; i < count; ++i) {
         const int64_t exact = sum(centre(function.a, a, i), centre(function.b, b, i));
-        output[i] = saturate_byte(range, round_ir_shift(exact, function.shift)) ^ function.flip;
+        output[i] = saturate_int8(range, round_ir_shift(exact, function.shift)) ^ function.flip;
     }
 }
 
 }  // namespace
 
-void add_exactly(const ByteFunction& function, ByteOperand a, ByteOperand b, int64_t count,
+void add_exactly(const Int8Function& function, Int8Operand a, Int8Operand b, int64_t count,
                  uint8_t* output)
 {
     combine_exactly(function, a, b, count, output, [&](int left, int right) {
@@ -565,7 +565,7 @@ void add_exactly(const ByteFunction& function, ByteOperand a, ByteOperand b, int
     });
 }
 
-void multiply_exactly(const ByteFunction& function, ByteOperand a, ByteOperand b, int64_t count,
+void multiply_exactly(const Int8Function& function, Int8Operand a, Int8Operand b, int64_t count,
                       uint8_t* output)
 {
     combine_exactly(function, a, b, count, output,

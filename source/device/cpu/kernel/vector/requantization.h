@@ -25,7 +25,7 @@ inline ByteRange find_byte_range(int data_type, int zero_point)
 }
 
 // The lowest value of the type among the floats of requantize-inl.h.
-inline constexpr float kLowestByteFloat = 256;
+inline constexpr float kLowestInt8Float = 256;
 
 // The factor of a multiplier, rounded to a float.
 inline float round_multiplier(ir_multiplier_t multiplier)
@@ -38,7 +38,7 @@ TENGINE_MUST_USE int find_multipliers(const KernelContext& context, const double
                                       ir_multiplier_t* out_multipliers);
 
 // Quantises a value of any size in the range's scale.
-inline uint8_t saturate_byte(const ByteRange& range, int64_t value)
+inline uint8_t saturate_int8(const ByteRange& range, int64_t value)
 {
     return static_cast<uint8_t>(
         clamp_ir_integer(value + range.zero_point, range.lowest, range.highest));

@@ -84,7 +84,7 @@ struct ByteScaling
     using IntegerVector = typename L::IntegerVector;
 
     static constexpr int kFraction = 15;
-    static constexpr int32_t kLowestBits = 0x43800000;  // of kLowestByteFloat
+    static constexpr int32_t kLowestBits = 0x43800000;  // of kLowestInt8Float
     static constexpr int32_t kMask = (1 << kFraction) - 1;
     static constexpr int32_t kTieBits = 1;
 
@@ -97,7 +97,7 @@ struct ByteScaling
     {
         const typename L::Integers d;
         const int32_t zero_byte = range.zero_point - range.lowest;
-        zero = hn::Set(typename L::Reals(), kLowestByteFloat + static_cast<float>(zero_byte));
+        zero = hn::Set(typename L::Reals(), kLowestInt8Float + static_cast<float>(zero_byte));
         offset = find_offset(kTieBits);
         mask = hn::Set(d, kMask);
         flip = hn::Set(typename L::Bytes(), static_cast<uint8_t>(range.lowest < 0 ? 0x80 : 0));

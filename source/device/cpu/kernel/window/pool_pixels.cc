@@ -147,14 +147,14 @@ int prepare(KernelContext& context)
 
 Reduce find_largest_of(const tensor& input)
 {
-    if (!has_halves(input)) return HWY_DYNAMIC_DISPATCH(find_largest);
+    if (!has_float16(input)) return HWY_DYNAMIC_DISPATCH(find_largest);
     return input.data_type == TENGINE_DT_FP16 ? HWY_DYNAMIC_DISPATCH(find_largest_fp16)
                                               : HWY_DYNAMIC_DISPATCH(find_largest_bf16);
 }
 
 Reduce find_mean_of(const tensor& input)
 {
-    if (!has_halves(input)) return HWY_DYNAMIC_DISPATCH(find_mean);
+    if (!has_float16(input)) return HWY_DYNAMIC_DISPATCH(find_mean);
     return input.data_type == TENGINE_DT_FP16 ? HWY_DYNAMIC_DISPATCH(find_mean_fp16)
                                               : HWY_DYNAMIC_DISPATCH(find_mean_bf16);
 }

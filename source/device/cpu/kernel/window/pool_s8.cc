@@ -23,7 +23,7 @@ namespace tengine::cpu {
 // The window that is reduced to one position: `lines` lines of `pixels` positions, with these
 // distances between vectors. The other members are for means: elements are treated as unsigned,
 // int8 with the highest bit flipped, and zero points are those of flipped elements.
-struct ByteWindow
+struct Int8Window
 {
     const uint8_t* input;
     int64_t lines, line_step;
@@ -38,8 +38,8 @@ struct ByteWindow
 constexpr int64_t kMostNarrowValues = UINT16_MAX / UINT8_MAX;
 
 // Not inline, since code for other instruction sets calls them.
-uint8_t finish_mean(const ByteWindow& window, uint32_t sum);
-void find_mean_exactly(const ByteWindow& window, int64_t first, int64_t last);
+uint8_t finish_mean(const Int8Window& window, uint32_t sum);
+void find_mean_exactly(const Int8Window& window, int64_t first, int64_t last);
 
 }  // namespace tengine::cpu
 #endif
@@ -72,7 +72,7 @@ HWY_INLINE bool for_each_vector(D d, int64_t first, int64_t last, const Reduce& 
 template <class T>
 struct LargestBytes
 {
-    const ByteWindow& window;
+    const Int8Window& window;
 
     template <class D>
     HWY_INLINE void operator()(D d, int64_t channel) const
@@ -89,7 +89,7 @@ struct LargestBytes
 };
 
 template <class T>
-HWY_INLINE void find_largest(const ByteWindow& window, int64_t first, int64_t last)
+HWY_INLINE void find_largest(const Int8Window& window, int64_t first, int64_t last)
 {
     const LargestBytes<T> reduce = {window};
     if (for_each_vector(hn::ScalableTag<T>(), first, last, reduce) ||
@@ -99,19 +99,19 @@ HWY_INLINE void find_largest(const ByteWindow& window, int64_t first, int64_t la
 }
 
 // Channels [first, last).
-void find_largest_signed(const ByteWindow& window, int64_t first, int64_t last)
+void find_largest_signed(const Int8Window& window, int64_t first, int64_t last)
 {
     find_largest<int8_t>(window, first, last);
 }
 
-void find_largest_unsigned(const ByteWindow& window, int64_t first, int64_t last)
+void find_largest_unsigned(const Int8Window& window, int64_t first, int64_t last)
 {
     find_largest<uint8_t>(window, first, last);
 }
 
 #if HWY_TARGET == HWY_SCALAR
 
-void find_mean(const ByteWindow& window, int64_t first, int64_t last)
+void find_mean(const Int8Window& window, int64_t first, int64_t last)
 {
     find_mean_exactly(window, first, last);
 }
@@ -120,7 +120,7 @@ void find_mean(const ByteWindow& window, int64_t first, int64_t last)
 
 // Consecutive positions, whose sums fit 16 bits.
 template <class D>
-HWY_INLINE hn::Vec<D> add_pixels(D d, const ByteWindow& window, const uint8_t* input, int64_t count,
+HWY_INLINE hn::Vec<D> add_pixels(D d, const Int8Window& window, const uint8_t* input, int64_t count,
                                  hn::Vec<D> sum)
 {
     const hn::Rebind<uint8_t, D> bytes;
@@ -134,7 +134,7 @@ HWY_INLINE hn::Vec<D> add_pixels(D d, const ByteWindow& window, const uint8_t* i
 // D: of uint16.
 struct NarrowMean
 {
-    const ByteWindow& window;
+    const Int8Window& window;
 
     template <class D>
     HWY_INLINE void operator()(D d, int64_t channel) const
@@ -163,7 +163,7 @@ struct NarrowMean
 // The mean of any number of values, which is rarely needed.
 struct WideMean
 {
-    const ByteWindow& window;
+    const Int8Window& window;
 
     template <class D>
     HWY_INLINE void operator()(D d, int64_t channel) const
@@ -196,7 +196,7 @@ HWY_INLINE void reduce_all(const Mean& reduce, int64_t first, int64_t last)
         find_mean_exactly(reduce.window, first, last);
 }
 
-void find_mean(const ByteWindow& window, int64_t first, int64_t last)
+void find_mean(const Int8Window& window, int64_t first, int64_t last)
 {
     if (window.lines * window.pixels <= kMostNarrowValues)
         reduce_all(NarrowMean{window}, first, last);
@@ -217,7 +217,7 @@ HWY_EXPORT(find_largest_signed);
 HWY_EXPORT(find_largest_unsigned);
 HWY_EXPORT(find_mean);
 
-using Reduce = void (*)(const ByteWindow&, int64_t, int64_t);
+using Reduce = void (*)(const Int8Window&, int64_t, int64_t);
 
 // The constants of means that all windows share, and the multiplier for those with as many values
 // as the previous one.
@@ -237,10 +237,10 @@ class Mean
         window_.output_zero = read_zero_point(context.input(4), 0) + window_.output_flip;
     }
 
-    const ByteWindow& window() const { return window_; }
+    const Int8Window& window() const { return window_; }
 
     // A window in the padding alone has the mean 0.
-    void count(int64_t values, ByteWindow* out_window)
+    void count(int64_t values, Int8Window* out_window)
     {
         if (values != values_) {
             values_ = values;
@@ -265,7 +265,7 @@ class Mean
     }
 
     double scale_ = 0, output_scale_ = 1;
-    ByteWindow window_ = {};
+    Int8Window window_ = {};
     int64_t values_ = -1;
     ir_multiplier_t multiplier_ = {};
 };
@@ -296,7 +296,7 @@ int pool(KernelContext& context, Reduce reduce, const Mean* mean)
             const int64_t top =
                 int64_t{line} * y.stride - y.pad_begin + int64_t{first_y} * y.dilation;
             const int64_t line_count = count_taps(y, line, count_padding);
-            ByteWindow window = own.window();
+            Int8Window window = own.window();
             window.lines = last_y - first_y;
             window.line_step = int64_t{y.dilation} * x.input * step;
             window.pixel_step = x.dilation * step;
@@ -341,7 +341,7 @@ int run_global_average(KernelContext& context)
     const int64_t channels = input.dims[1], plane = int64_t{input.dims[2]} * input.dims[3];
     Mean mean(context);
     TENGINE_RETURN_IF_ERROR(mean.check(context));
-    ByteWindow all = mean.window();
+    Int8Window all = mean.window();
     mean.count(plane, &all);
     all.lines = 1;
     all.pixels = plane;
@@ -353,7 +353,7 @@ int run_global_average(KernelContext& context)
     const auto work = [&](int64_t begin, int64_t end, int) {
         for (int64_t item = begin; item < end; ++item) {
             const int64_t image = item / units, unit = item % units;
-            ByteWindow window = all;
+            Int8Window window = all;
             window.input = input.u8 + image * plane * channels;
             window.output = context.output(0)->u8 + image * channels;
             reduce(window, channels * unit / units, channels * (unit + 1) / units);
@@ -403,7 +403,7 @@ constexpr Kernel pool_s8_rows[] = {
 
 }  // namespace
 
-uint8_t finish_mean(const ByteWindow& window, uint32_t sum)
+uint8_t finish_mean(const Int8Window& window, uint32_t sum)
 {
     const auto zero = static_cast<uint32_t>(window.input_zero * window.lines * window.pixels);
     const int32_t mean = requantize_ir_sum(static_cast<int32_t>(sum - zero), window.multiplier,
@@ -411,7 +411,7 @@ uint8_t finish_mean(const ByteWindow& window, uint32_t sum)
     return static_cast<uint8_t>(mean) ^ window.output_flip;
 }
 
-void find_mean_exactly(const ByteWindow& window, int64_t first, int64_t last)
+void find_mean_exactly(const Int8Window& window, int64_t first, int64_t last)
 {
     for (int64_t channel = first; channel < last; ++channel) {
         uint32_t sum = 0;

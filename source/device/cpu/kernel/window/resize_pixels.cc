@@ -21,7 +21,7 @@
 namespace tengine::cpu {
 
 // A line of the output: the lines of the input around it, and the taps of its positions.
-struct ByteLine
+struct Int8Line
 {
     const uint8_t *before, *after;
     PixelTap row;
@@ -71,7 +71,7 @@ HWY_INLINE int32_t mix(int32_t before, int32_t after, const PixelTap& tap)
     return (before << kPixelTapBits) + (after - before) * tap.weight;
 }
 
-HWY_INLINE void mix_lines(const ByteLine& line)
+HWY_INLINE void mix_lines(const Int8Line& line)
 {
     const WordBytes d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -99,7 +99,7 @@ HWY_INLINE WordVector round_words(WordVector value)
     return hn::ShiftRight<kBits>(hn::Add(hn::Add(value, half), odd));
 }
 
-void resize_line(const ByteLine& line)
+void resize_line(const Int8Line& line)
 {
     const WordBytes d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -133,16 +133,16 @@ namespace {
 
 HWY_EXPORT(resize_line);
 
-bool describe(const node& node, resize_axis axes[MAX_SHAPE_DIM_NUM], ByteResize* out_resize)
+bool describe(const node& node, resize_axis axes[MAX_SHAPE_DIM_NUM], Int8Resize* out_resize)
 {
     return get_ir_node_input(&node, 0)->dim_num == 4 &&
            get_ir_node_output(&node, 0)->elem_num > 0 &&
-           describe_byte_resize(node, axes, out_resize) && axes[0].identity && axes[1].identity;
+           describe_int8_resize(node, axes, out_resize) && axes[0].identity && axes[1].identity;
 }
 
 bool accepts(const node& node)
 {
-    ByteResize resize;
+    Int8Resize resize;
     resize_axis axes[MAX_SHAPE_DIM_NUM];
     return describe(node, axes, &resize);
 }
@@ -174,7 +174,7 @@ int prepare(KernelContext& context)
 int run(KernelContext& context)
 {
     const tensor &x = *context.input(0), &y = *context.output(0);
-    ByteResize resize;
+    Int8Resize resize;
     resize_axis axes[MAX_SHAPE_DIM_NUM];
     describe(*context.node, axes, &resize);
     auto* const row_taps = static_cast<PixelTap*>(context.scratch);

@@ -177,17 +177,17 @@ int run_float(KernelContext& context)
 // Calls `store` with the integer sums of a quantised convolution, whose inputs are at these
 // indices.
 template <class Store>
-int run_bytes(KernelContext& context, int weight_index, int zero_point_index,
-              int weight_zero_point_index, const Store& store)
+int run_int8(KernelContext& context, int weight_index, int zero_point_index,
+             int weight_zero_point_index, const Store& store)
 {
     Problem problem;
     TENGINE_RETURN_IF_ERROR(describe<false>(context, weight_index, &problem));
     const tensor* weight = context.input(weight_index);
     const int zero_point = read_zero_point(context.input(zero_point_index), 0);
     const int64_t products = multiply_dims(weight, 1, weight->dim_num);
-    return dispatch_type(ByteTypes{}, context.input(0)->data_type, [&](auto x_type) {
+    return dispatch_type(Int8Types{}, context.input(0)->data_type, [&](auto x_type) {
         using X = typename decltype(x_type)::type;
-        return dispatch_type(ByteTypes{}, weight->data_type, [&](auto w_type) {
+        return dispatch_type(Int8Types{}, weight->data_type, [&](auto w_type) {
             using W = typename decltype(w_type)::type;
             const Operand<X> x = {data_of<X>(context.input(0)), zero_point};
             const tensor* zero_points = context.input(weight_zero_point_index);
@@ -205,7 +205,7 @@ int run_bytes(KernelContext& context, int weight_index, int zero_point_index,
 int run_integer(KernelContext& context)
 {
     int32_t* output = context.output(0)->i32;
-    return run_bytes(context, 1, 2, 3, [=](int64_t index, int, int64_t sum) {
+    return run_int8(context, 1, 2, 3, [=](int64_t index, int, int64_t sum) {
         output[index] = static_cast<int32_t>(sum);
     });
 }
@@ -225,7 +225,7 @@ int run_qlinear(KernelContext& context)
     TENGINE_RETURN_IF_ERROR(make_weight_multipliers(context, 1, 6, multipliers));
     const Requantizer requantize(context.output(0)->data_type, y.zero_point);
     uint8_t* output = context.output(0)->u8;  // int8 results have the same bits
-    return run_bytes(context, 3, 2, 5, [=](int64_t index, int channel, int64_t sum) {
+    return run_int8(context, 3, 2, 5, [=](int64_t index, int channel, int64_t sum) {
         if (bias) sum += bias->i32[channel];
         output[index] = requantize(sum, multipliers[slice_index(weight_scale, channel)]);
     });

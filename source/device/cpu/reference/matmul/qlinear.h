@@ -14,7 +14,7 @@
 
 namespace tengine::cpu {
 
-using ByteTypes = TypeList<int8_t, uint8_t>;
+using Int8Types = TypeList<int8_t, uint8_t>;
 
 // The number of products of two centred 8-bit values whose sum fits an int32.
 inline constexpr int64_t kMostNarrowProducts = std::numeric_limits<int32_t>::max() / (255 * 255);

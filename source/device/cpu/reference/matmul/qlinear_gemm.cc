@@ -30,9 +30,9 @@ template <class Store>
 int multiply_bytes(KernelContext& context, const matmul_shape& shape, const Operand& a,
                    const Operand& b, const Store& store)
 {
-    return dispatch_type(ByteTypes{}, a.bytes->data_type, [&](auto a_type) {
+    return dispatch_type(Int8Types{}, a.bytes->data_type, [&](auto a_type) {
         using A = typename decltype(a_type)::type;
-        return dispatch_type(ByteTypes{}, b.bytes->data_type, [&](auto b_type) {
+        return dispatch_type(Int8Types{}, b.bytes->data_type, [&](auto b_type) {
             using B = typename decltype(b_type)::type;
             if (shape.k <= kMostNarrowProducts)
                 multiply<int32_t>(context, shape, a.as<A>(), b.as<B>(), store);

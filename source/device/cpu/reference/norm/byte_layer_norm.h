@@ -17,13 +17,13 @@ constexpr int kNormBits = 8;  // bits of the fraction
 constexpr float kNormUnit = 1 << kNormBits;
 constexpr float kNormLimit = 1 << 21;
 
-struct ByteNorm
+struct Int8Norm
 {
     double x_scale, epsilon;
     int64_t n;
     int x_zero_point, y_zero_point, lowest, highest;
 
-    explicit ByteNorm(const KernelContext& context)
+    explicit Int8Norm(const KernelContext& context)
         : x_scale(context.input(1)->f32[0]),
           epsilon(context.param<layer_norm_param>().epsilon),
           x_zero_point(read_zero_point(context.input(2), 0)),
@@ -61,7 +61,7 @@ inline float scale_norm(float value, float y_scale)
     return std::isnan(scaled) ? 0 : std::clamp(scaled, -kLargest, kLargest);
 }
 
-inline uint8_t finish_norm(const ByteNorm& norm, int32_t distance, float factor, float scale,
+inline uint8_t finish_norm(const Int8Norm& norm, int32_t distance, float factor, float scale,
                            int32_t bias)
 {
     const int32_t value = round_norm(static_cast<float>(distance) * factor * scale) + bias;

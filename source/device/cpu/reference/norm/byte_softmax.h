@@ -14,11 +14,11 @@ namespace tengine::cpu {
 
 // The exponentials of each distance below the largest x of a row; they do not grow with the
 // distance.
-using BytePowers = std::array<uint32_t, 256>;
+using Int8Exponentials = std::array<uint32_t, 256>;
 
-inline BytePowers find_byte_powers(double scale)
+inline Int8Exponentials find_int8_exponentials(double scale)
 {
-    BytePowers powers = {};
+    Int8Exponentials powers = {};
     for (size_t i = 0; i < powers.size(); ++i)
         powers[i] = static_cast<uint32_t>(
             std::nearbyint(0x1p23 * std::exp(-scale * static_cast<double>(i))));
@@ -26,14 +26,14 @@ inline BytePowers find_byte_powers(double scale)
 }
 
 // The quantised shares of exponentials in the sum of their row.
-struct ByteShare
+struct Int8Share
 {
     double scale;
     int zero_point, highest;
     float factor = 0;
 
     // The result's scale is at input 3.
-    explicit ByteShare(const KernelContext& context)
+    explicit Int8Share(const KernelContext& context)
         : scale(context.input(3)->f32[0]),
           zero_point(read_zero_point(context.input(4), 0)),
           highest(context.output(0)->data_type == TENGINE_DT_INT8 ? INT8_MAX : UINT8_MAX)

@@ -10,7 +10,7 @@ namespace tengine::cpu {
 namespace {
 
 template <class T>
-void normalize_row(const KernelContext& context, const ByteNorm& norm, const T* x, uint8_t* y)
+void normalize_row(const KernelContext& context, const Int8Norm& norm, const T* x, uint8_t* y)
 {
     const float* scale = context.input(3)->f32;
     const tensor* bias = context.input(6);
@@ -33,10 +33,10 @@ void normalize_row(const KernelContext& context, const ByteNorm& norm, const T* 
 int run_layer_norm(KernelContext& context)
 {
     const tensor& x = *context.input(0);
-    const ByteNorm norm(context);
+    const Int8Norm norm(context);
     uint8_t* output = context.output(0)->u8;
     if (x.elem_num == 0) return TENGINE_OK;
-    return dispatch_type(ByteTypes{}, x.data_type, [&](auto type) {
+    return dispatch_type(Int8Types{}, x.data_type, [&](auto type) {
         using T = typename decltype(type)::type;
         const T* input = static_cast<const T*>(x.data);
         parallel_for(context.pool, x.elem_num / norm.n, grain_for(8 * norm.n),

@@ -15,8 +15,8 @@ namespace {
 
 // Computes a row of n elements, `stride` apart.
 template <class T>
-void share_row(const T* x, int64_t n, int64_t stride, const BytePowers& powers, ByteShare share,
-               uint8_t* y)
+void share_row(const T* x, int64_t n, int64_t stride, const Int8Exponentials& powers,
+               Int8Share share, uint8_t* y)
 {
     T largest = x[0];
     for (int64_t i = 1; i < n; ++i)
@@ -51,10 +51,10 @@ int run_softmax(KernelContext& context)
     if (x.elem_num == 0) return TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(check_scale(context, 1));
     TENGINE_RETURN_IF_ERROR(check_scale(context, 3));
-    const BytePowers powers = find_byte_powers(context.input(1)->f32[0]);
-    const ByteShare share(context);
+    const Int8Exponentials powers = find_int8_exponentials(context.input(1)->f32[0]);
+    const Int8Share share(context);
     uint8_t* output = context.output(0)->u8;
-    return dispatch_type(ByteTypes{}, x.data_type, [&](auto type) {
+    return dispatch_type(Int8Types{}, x.data_type, [&](auto type) {
         using T = typename decltype(type)::type;
         const T* input = static_cast<const T*>(x.data);
         parallel_for(context.pool, x.elem_num / n, grain_for(4 * n),

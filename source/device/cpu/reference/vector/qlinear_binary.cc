@@ -27,9 +27,9 @@ void combine(const KernelContext& context, const Function& function)
 template <class Function>
 int combine_bytes(const KernelContext& context, const Function& function)
 {
-    return dispatch_type(ByteTypes{}, context.input(0)->data_type, [&](auto a_type) {
+    return dispatch_type(Int8Types{}, context.input(0)->data_type, [&](auto a_type) {
         using A = typename decltype(a_type)::type;
-        return dispatch_type(ByteTypes{}, context.input(3)->data_type, [&](auto b_type) {
+        return dispatch_type(Int8Types{}, context.input(3)->data_type, [&](auto b_type) {
             combine<A, typename decltype(b_type)::type>(context, function);
             return TENGINE_OK;
         });

@@ -12,16 +12,16 @@
 
 namespace tengine::cpu {
 
-constexpr int kByteTapBits = 11;
+constexpr int kInt8TapBits = 11;
 
 // The elements before and after a position, and the weight of the latter; the former has the rest.
-struct ByteTap
+struct Int8Tap
 {
     int64_t before, after;
     int32_t weight;
 };
 
-inline ByteTap find_byte_tap(const resize_param& param, const resize_axis& axis, int64_t input_size,
+inline Int8Tap find_int8_tap(const resize_param& param, const resize_axis& axis, int64_t input_size,
                              int64_t i)
 {
     const double source = limit(find_source<double>(param, axis, input_size, i), input_size);
@@ -29,12 +29,12 @@ inline ByteTap find_byte_tap(const resize_param& param, const resize_axis& axis,
     const auto at = static_cast<int64_t>(before);
     return {std::clamp<int64_t>(at, 0, input_size - 1),
             std::clamp<int64_t>(at + 1, 0, input_size - 1),
-            static_cast<int32_t>(std::nearbyint((source - before) * (1 << kByteTapBits)))};
+            static_cast<int32_t>(std::nearbyint((source - before) * (1 << kInt8TapBits)))};
 }
 
-inline int32_t mix_bytes(int32_t before, int32_t after, const ByteTap& tap)
+inline int32_t mix_bytes(int32_t before, int32_t after, const Int8Tap& tap)
 {
-    return before * ((1 << kByteTapBits) - tap.weight) + after * tap.weight;
+    return before * ((1 << kInt8TapBits) - tap.weight) + after * tap.weight;
 }
 
 }  // namespace tengine::cpu

@@ -50,7 +50,7 @@ int run_mean(const KernelContext& context, const Body& body)
     const double largest = mean.real(1);
     Multiplier multiplier = {};
     TENGINE_RETURN_IF_ERROR(make_multipliers(context, &largest, 1, &multiplier));
-    return dispatch_type(ByteTypes{}, context.input(0)->data_type, [&](auto type) {
+    return dispatch_type(Int8Types{}, context.input(0)->data_type, [&](auto type) {
         body(type, mean);
         return TENGINE_OK;
     });

@@ -23,10 +23,10 @@ constexpr int64_t kGrain = 16384;
 
 bool is_mixed(const node& node)
 {
-    ByteResize resize;
+    Int8Resize resize;
     resize_axis axes[MAX_SHAPE_DIM_NUM];
     return !is(static_cast<const resize_param*>(node.op.param_mem)->mode, "nearest") &&
-           !describe_byte_resize(node, axes, &resize);
+           !describe_int8_resize(node, axes, &resize);
 }
 
 // Returns the factor of the filter's width: 1 / scale if antialias is on and the axis shrinks.

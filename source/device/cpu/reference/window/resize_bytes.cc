@@ -15,24 +15,24 @@ namespace {
 
 bool accepts(const node& node)
 {
-    ByteResize resize;
+    Int8Resize resize;
     resize_axis axes[MAX_SHAPE_DIM_NUM];
-    return describe_byte_resize(node, axes, &resize);
+    return describe_int8_resize(node, axes, &resize);
 }
 
 // Computes a line of the output between two lines of the input.
 template <class T>
-void resize_line(const ByteResize& resize, const ByteTap* taps, const ByteTap& row, const T* before,
+void resize_line(const Int8Resize& resize, const Int8Tap* taps, const Int8Tap& row, const T* before,
                  const T* after, T* to)
 {
     for (int64_t i = 0; i < resize.columns[1]; ++i) {
-        const ByteTap& tap = taps[i];
+        const Int8Tap& tap = taps[i];
         const int64_t left = tap.before * resize.inner, right = tap.after * resize.inner;
         for (int64_t k = 0; k < resize.inner; ++k) {
             const int32_t value =
                 mix_bytes(mix_bytes(before[left + k], after[left + k], row),
                           mix_bytes(before[right + k], after[right + k], row), tap);
-            *to++ = static_cast<T>(divide_by_power(value, 2 * kByteTapBits));
+            *to++ = static_cast<T>(divide_by_power(value, 2 * kInt8TapBits));
         }
     }
 }
@@ -40,11 +40,11 @@ void resize_line(const ByteResize& resize, const ByteTap* taps, const ByteTap& r
 int prepare(KernelContext& context)
 {
     const tensor& y = *context.output(0);
-    ByteResize resize;
+    Int8Resize resize;
     resize_axis axes[MAX_SHAPE_DIM_NUM];
-    describe_byte_resize(*context.node, axes, &resize);  // accepts() has checked it
+    describe_int8_resize(*context.node, axes, &resize);  // accepts() has checked it
     context.scratch_size =
-        y.elem_num == 0 ? 0 : static_cast<uint64_t>(resize.columns[1]) * sizeof(ByteTap);
+        y.elem_num == 0 ? 0 : static_cast<uint64_t>(resize.columns[1]) * sizeof(Int8Tap);
     return TENGINE_OK;
 }
 
@@ -52,16 +52,16 @@ int run(KernelContext& context)
 {
     const auto& param = context.param<resize_param>();
     const tensor &x = *context.input(0), &y = *context.output(0);
-    ByteResize resize;
+    Int8Resize resize;
     resize_axis axes[MAX_SHAPE_DIM_NUM];
-    describe_byte_resize(*context.node, axes, &resize);
+    describe_int8_resize(*context.node, axes, &resize);
     if (y.elem_num == 0) return TENGINE_OK;
-    auto* const taps = static_cast<ByteTap*>(context.scratch);
+    auto* const taps = static_cast<Int8Tap*>(context.scratch);
     for (int64_t i = 0; i < resize.columns[1]; ++i)
-        taps[i] = find_byte_tap(param, axes[resize.column_axis], resize.columns[0], i);
+        taps[i] = find_int8_tap(param, axes[resize.column_axis], resize.columns[0], i);
     const int64_t line = resize.columns[0] * resize.inner;
     const int64_t lines = resize.outer * resize.rows[1] * resize.middle;
-    return dispatch_type(ByteTypes{}, x.data_type, [&](auto type) {
+    return dispatch_type(Int8Types{}, x.data_type, [&](auto type) {
         using T = typename decltype(type)::type;
         const T* from = static_cast<const T*>(x.data);
         T* to = static_cast<T*>(y.data);
@@ -71,9 +71,9 @@ int run(KernelContext& context)
                 const int64_t row = plane % resize.rows[1];
                 const T* image =
                     from + plane / resize.rows[1] * resize.rows[0] * resize.middle * line;
-                ByteTap tap = {0, 0, 0};
+                Int8Tap tap = {0, 0, 0};
                 if (resize.row_axis >= 0)
-                    tap = find_byte_tap(param, axes[resize.row_axis], resize.rows[0], row);
+                    tap = find_int8_tap(param, axes[resize.row_axis], resize.rows[0], row);
                 resize_line(resize, taps, tap, image + (tap.before * resize.middle + middle) * line,
                             image + (tap.after * resize.middle + middle) * line,
                             to + i * resize.columns[1] * resize.inner);
