@@ -8,7 +8,8 @@
 
 namespace tengine {
 
-// Converts values at any address. Finite ones stay finite in bf16. `data_type`: TENGINE_DT_FP16 or TENGINE_DT_BF16.
+// Converts values at any address. Finite ones stay finite in bf16. `data_type`: TENGINE_DT_FP16 or
+// TENGINE_DT_BF16.
 void narrow_floats(const void* floats, int64_t number, int data_type, uint16_t* out_halves);
 
 // A function for ir_late_values_t::make.
