@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cases/case.h"
 #include "device/cpu/kernel_table.h"
 #include "support/ir_builder.h"
 
@@ -25,6 +26,8 @@ class ByteNode
     IrBuilder& builder() { return builder_; }
     std::mt19937& random() { return random_; }
 
+    // Makes the node of a case of the table in this type, with its outputs.
+    void make(const tools::Case& of, int data_type);
     // Inputs that have no name are absent.
     void make(const std::string& op, const std::vector<std::string>& inputs,
               const std::vector<std::string>& outputs = {"y"});
@@ -41,12 +44,17 @@ class ByteNode
     // kernel that is asked first.
     void compare(const char* expected, const std::vector<int>& thread_nums = {1, 2, 5});
 
+    // Does the same with whatever kernels accept the node. Returns whether one of them is fast.
+    bool compare_fast(const std::vector<int>& thread_nums);
+
     // Calls body(the bytes of all outputs) for each kernel that accepts the node, including the
     // reference, with all vectors and one worker and several; `expected` is one of the kernels.
     void judge(const char* expected,
                const std::function<void(const std::vector<uint8_t>& outputs)>& body);
 
   private:
+    void add_operand(const std::string& name, const tools::Operand& operand, int data_type,
+                     const std::vector<double>& values);
     void compare(const cpu::Kernel& kernel, const std::vector<int>& thread_nums,
                  const std::vector<uint8_t>& expected);
 
