@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
 #include "cases/quantized.h"
 
 namespace tengine::tools {
@@ -10,6 +12,7 @@ struct Conv
     double x_zero = 117, w_zero = 128, y_zero = 140;
     bool is_per_channel = false, has_bias = true;
     int weight_type = kCaseType;
+    double zero_step = 0;  // from a channel's zero point to the next
     double weight_low = 0, weight_high = 255;
     double gain = 1;  // above 1 the results leave the range of a byte
 };
@@ -23,7 +26,9 @@ Case make_conv(const Conv& conv)
     Operand weights = constant_bytes(window.weights, conv.weight_type);
     weights.low = conv.weight_low;
     weights.high = conv.weight_high;
-    const std::vector<double> zeros(static_cast<size_t>(scale_number), conv.w_zero);
+    std::vector<double> zeros;
+    for (int i = 0; i < scale_number; ++i)
+        zeros.push_back(std::fmod(conv.w_zero + conv.zero_step * i, 256));
     Case made = {
         "QLinearConv",
         {fed_bytes(window.input), scales({0.043}), zero_points({conv.x_zero}), weights,
@@ -53,12 +58,34 @@ std::vector<QuantizedWindow> list_more_windows()
             {{1, 6, 13, 13}, {8, 3, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 2},
             {{2, 9, 7, 11}, {6, 3, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}, 3},
             {{2, 14, 17}, {14, 2, 5}, {2}, {2, 1}, {1}, 7},
+            // Blocks of a product: a few channels beyond a vector's, many, and one after another.
+            {{1, 3, 7, 7}, {4, 3, 3, 3}, {1, 1}, {1, 1, 1, 1}},
+            {{2, 13, 5, 17}, {17, 13, 1, 1}},
+            {{1, 16, 9, 9}, {7, 16, 1, 1}, {2, 2}},
+            {{1, 12, 13, 11}, {24, 4, 3, 5}, {2, 1}, {2, 3, 0, 1}, {1, 2}, 3},
+            {{1, 87, 3, 3}, {130, 87, 3, 3}, {1, 1}, {1, 1, 1, 1}},
+            {{1, 2, 40, 33}, {9, 2, 7, 7}, {1, 1}, {3, 3, 3, 3}},
+            {{1, 29, 5, 5}, {11, 29, 1, 1}},
+            {{1, 22, 6, 9}, {41, 22, 2, 1}},
+            {{1, 32, 5, 8}, {11, 32, 1, 1}, {2, 1}},
+            {{1, 33, 9, 6}, {19, 33, 3, 3}, {1, 1}, {1, 0, 2, 1}},
+            {{10, 32, 4, 5}, {17, 32, 3, 3}, {1, 1}, {1, 1, 1, 1}},
+            {{1, 290, 1, 5}, {130, 290, 1, 1}},
+            {{1, 290, 1, 2}, {130, 290, 1, 1}, {1, 2}},
+            {{3, 2, 300}, {5, 2, 4}, {3}, {2, 7}, {2}},
+            {{2, 27, 31}, {12, 9, 3}, {1}, {0, 1}, {1}, 3},
+            {{1, 24, 50}, {35, 24, 1}, {1}, {0, 0}, {1}},
+            // Products of one element, two output channels for an input channel, no image.
+            {{3, 1, 300}, {5, 1, 4}, {3}, {2, 7}, {2}},
+            {{1, 4, 5, 5}, {8, 1, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 4},
+            {{0, 2, 6, 6}, {8, 2, 2, 2}},
             // Three axes.
+            {{1, 2, 3, 5, 4}, {6, 2, 2, 3, 2}, {1, 1, 1}, {1, 0, 1, 0, 1, 0}, {1, 1, 1}},
             {{1, 3, 5, 5, 5}, {2, 3, 3, 3, 3}, {1, 1, 1}, {0, 0, 0, 0, 0, 0}, {1, 1, 1}}};
 }
 
 // Weights of the data's type and of either, with a zero point in the middle and not, and with a
-// scale for each channel.
+// scale, and a zero point, for each channel.
 void add_weights(const QuantizedWindow& window, std::vector<Case>* cases)
 {
     for (const int weight_type : {int{TENGINE_DT_INT8}, int{TENGINE_DT_UINT8}}) {
@@ -76,6 +103,13 @@ void add_weights(const QuantizedWindow& window, std::vector<Case>* cases)
         conv.w_zero = 101;
         conv.has_bias = false;
         cases->push_back(make_conv(conv));
+    }
+    if (window.weights[0] > 1) {
+        Conv varied = {window};
+        varied.is_per_channel = true;
+        varied.zero_step = 29;
+        varied.has_bias = false;
+        cases->push_back(make_conv(varied));
     }
     // Weights with half the range: their distance from the zero point is a byte.
     Conv shifted = {window};
