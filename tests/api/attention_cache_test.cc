@@ -67,8 +67,8 @@ class Decoder
         std::mt19937 random(seed);
         std::uniform_real_distribution<float> distribution(-1, 1);
         for (Floats* each : {&query_, &key_, &value_}) {
-            each->resize(
-                static_cast<size_t>(tokens * (each == &query_ ? kHeads * kDepth : kColumns)));
+            const int columns = each == &query_ ? kHeads * kDepth : kColumns;
+            each->resize(static_cast<size_t>(tokens) * static_cast<size_t>(columns));
             for (float& number : *each)
                 number = distribution(random);
         }

@@ -26,16 +26,17 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class T>
 HWY_INLINE void copy_elements(const T* from, int64_t count, T* to)
 {
-    constexpr int64_t kFew = 128, kUnit = 16;
-    const hn::FixedTag<uint8_t, kUnit> d;
+    constexpr int64_t kFew = 128;
+    const hn::CappedTag<uint8_t, 16> d;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
     const int64_t bytes = count * int64_t{sizeof(T)};
-    if (bytes > kFew || bytes % kUnit != 0) {
+    if (bytes > kFew || bytes % lanes != 0) {
         std::copy_n(from, count, to);
         return;
     }
     const auto* source = reinterpret_cast<const uint8_t*>(from);
     auto* target = reinterpret_cast<uint8_t*>(to);
-    for (int64_t i = 0; i < bytes; i += kUnit)
+    for (int64_t i = 0; i < bytes; i += lanes)
         hn::StoreU(hn::LoadU(d, source + i), d, target + i);
 }
 
