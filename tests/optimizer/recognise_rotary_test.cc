@@ -35,6 +35,12 @@ TEST(RecogniseRotary, EveryFormBecomesTheOperator)
     }
 }
 
+TEST(RecogniseRotary, NeighboursMayBeBetweenReshapes)
+{
+    for (const Rotation& rotation : kReshapedRotations)
+        expect_operator(rotation, 0);
+}
+
 TEST(RecogniseRotary, TablesMayHaveBatchesAndMoreAxes)
 {
     for (Rotation rotation : kRotations) {

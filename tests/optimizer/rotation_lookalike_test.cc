@@ -109,6 +109,21 @@ const Change kChangesOfReshapes[] = {
                                       "Reshape e [0,0,0,4,1]", "Reshape e [2,6,3,4,1]"}),
 };
 
+const Change kChangesOfReshapedSlices[] = {
+    in_nodes("the other neighbour", {"o1 [1]", "o1 [0]", "e1 [0]", "e1 [1]"}),
+    in_nodes("a neighbour twice", {"o1 [1]", "o1 [0]"}),
+    in_nodes("halves", {"o1 [1] [99] [1] [2]", "o1 [4] [99] [1] [1]", "e1 [0] [99] [1] [2]",
+                        "e1 [0] [4] [1] [1]"}),
+    in_nodes("rows", {"o1 [1] [99] [1]", "o1 [1] [99] [0]", "e1 [0] [99] [1]", "e1 [0] [99] [0]"}),
+    in_nodes("every other pair", {"[36,8,1,1]", "[72,2,2,1]", "[36,8,1,1]", "[72,2,2,1]"}),
+};
+
+const Change kChangesOfReshapedGathers[] = {
+    in_nodes("the other neighbour", {"o1 [1]", "o1 [0]", "e1 [0]", "e1 [1]"}),
+    in_nodes("a neighbour twice", {"e1 [0]", "e1 [1]"}),
+    in_nodes("every other pair", {"[144,2,1,1]", "[72,2,2,1]", "[144,2,1,1]", "[72,2,2,1]"}),
+};
+
 const Change kChangesOfTables[] = {
     {"a table with one row for all tokens",
      [](Rotation* rotation) {
@@ -175,6 +190,10 @@ TEST(RecogniseRotary, LookAlikesStayAsTheyAre)
         expect_nodes(kRotations[5], change, &number);
     for (const Change& change : kChangesOfReshapes)
         expect_nodes(kRotations[8], change, &number);
+    for (const Change& change : kChangesOfReshapedSlices)
+        expect_nodes(kReshapedRotations[0], change, &number);
+    for (const Change& change : kChangesOfReshapedGathers)
+        expect_nodes(kReshapedRotations[1], change, &number);
     EXPECT_GE(number, 240);
 }
 

@@ -29,6 +29,14 @@ const char* const kJoined =
 const char* const kNeighbours = "o = Slice x [1] [99] [-1] [2]; e = Slice x [0] [99] [-1] [2]; ";
 const char* const kTakenNeighbours =
     "g = Reshape x [2,3,6,4,2]; e = Gather g (0) axis=-1; o = Gather g (1) axis=4; ";
+// A Slice of four axes, and a Gather of four that keeps its axis, as tmfiles have them.
+const char* const kReshapedSlices =
+    "o1 = Reshape x [36,8,1,1]; o2 = Slice o1 [1] [99] [1] [2]; o = Reshape o2 [2,3,6,4]; "
+    "e1 = Reshape x [36,8,1,1]; e2 = Slice e1 [0] [99] [1] [2]; e = Reshape e2 [2,3,6,4]; ";
+const char* const kReshapedGathers =
+    "g = Reshape x [36,4,2]; o1 = Reshape g [144,2,1,1]; o2 = Gather o1 [1] axis=1; "
+    "o = Reshape o2 [2,3,6,4]; e1 = Reshape g [144,2,1,1]; e2 = Gather e1 [0] axis=1; "
+    "e = Reshape e2 [2,3,6,4]; ";
 const char* const kTurnedNeighbours =
     "n = Neg o; a = Unsqueeze n [-1]; c = Unsqueeze e [4]; t = Concat a c axis=-1; "
     "h = Reshape t [2,3,6,8]; u = Mul h sin; v = Mul cos x; y = Add u v";
@@ -111,6 +119,20 @@ const std::vector<Rotation> kRotations = {
     {kTakenNeighbours + std::string(kJoinedNeighbours), true, false, kHeadsFirst, {kTokens, kHalf}},
     {kNeighbours + std::string(kReshapedNeighbours), true},
     {kNeighbours + std::string(kJoinedReshapedNeighbours),
+     true,
+     false,
+     kHeadsFirst,
+     {kTokens, kHalf}},
+};
+const std::vector<Rotation> kReshapedRotations = {
+    {kReshapedSlices + std::string(kTurnedNeighbours), true},
+    {kReshapedGathers + std::string(kTurnedNeighbours), true},
+    {kReshapedSlices + std::string(kJoinedReshapedNeighbours),
+     true,
+     false,
+     kHeadsFirst,
+     {kTokens, kHalf}},
+    {kReshapedGathers + std::string(kJoinedReshapedNeighbours),
      true,
      false,
      kHeadsFirst,

@@ -31,6 +31,8 @@ struct Rotation
 };
 
 extern const std::vector<Rotation> kRotations;  // all forms
+// The forms that tmfiles make of neighbours, for x of kHeadsFirst.
+extern const std::vector<Rotation> kReshapedRotations;
 
 // The error of a cosine that the CPU computes.
 constexpr double kErrorOfCosine = 2e-7;

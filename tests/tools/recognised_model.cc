@@ -135,6 +135,11 @@ const std::vector<RecognisedModel> kRecognisedModels = {
      "h = MatMul x #8x8; m = ReduceMean x axes=-1; g = Mul m #4; w = Concat g g axis=-1; "
      "k = Cos w; l = Sin w; f,b = Split h [4,4] axis=-1; n = Neg b; t = Concat n f axis=-1; "
      "u = Mul t l; v = Mul h k; z = Add v u; y = MatMul z #8x8b"},
+    {"rotary_pairs", "RotaryEmbedding", "a",
+     "h = MatMul x #8x8; e = Slice h [0] [99] [2] [2]; o = Slice h [1] [99] [2] [2]; "
+     "p = Mul e cos6x4; q = Mul o sin6x4; r = Sub p q; k = Mul o cos6x4; l = Mul e sin6x4; "
+     "m = Add k l; a = Unsqueeze r [3]; c = Unsqueeze m [3]; t = Concat a c axis=-1; "
+     "z = Reshape t [2,6,8]; y = MatMul z #8x8b"},
     {"rotary_neighbours", "RotaryEmbedding", "a",
      "h = MatMul x #8x8; i = Reshape h [2,6,2,4]; j = Transpose i perm=0,2,1,3; "
      "e = Slice j [0] [99] [3] [2]; o = Slice j [1] [99] [3] [2]; p = Mul e cos6x2; "

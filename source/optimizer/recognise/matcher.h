@@ -11,7 +11,7 @@ namespace tengine {
 
 struct Match
 {
-    static constexpr int kMostNodes = 16;
+    static constexpr int kMostNodes = 20;
 
     node* nodes[kMostNodes];  // each once, the first one writes the result
     int node_num = 0;

@@ -32,45 +32,121 @@ bool is_last_axis(const node& node, int rank, int64_t otherwise)
     return axis == -1 || axis + 1 == rank;
 }
 
+bool is_whole(const slice_range& range, int dim)
+{
+    return range.start == 0 && (range.step == 1 || dim == 1) && range.length == dim;
+}
+
 bool is_slice(const node& slice, const tensor& x, const PatternPiece& piece)
 {
     slice_range ranges[MAX_SHAPE_DIM_NUM];
     if (x.dim_num == 0 || resolve_slice(&slice, ranges) != TENGINE_OK) return false;
     const int last = x.dim_num - 1, half = x.dims[last] / 2;
     for (int i = 0; i < last; ++i)
-        if (ranges[i].start != 0 || ranges[i].step != 1 || ranges[i].length != x.dims[i])
-            return false;
-    const int step = piece.is_interleaved ? 2 : 1, start = piece.is_interleaved ? 1 : half;
-    return ranges[last].length == half && (ranges[last].step == step || half == 1) &&
-           ranges[last].start == (piece.is_second ? start : 0);
+        if (!is_whole(ranges[i], x.dims[i])) return false;
+    return ranges[last].length == half && (ranges[last].step == 1 || half == 1) &&
+           ranges[last].start == (piece.is_second ? half : 0);
 }
 
 bool is_output_of_split(const node& split, const tensor& value, const PatternPiece& piece)
 {
-    return !piece.is_interleaved && split.output_num == 2 &&
-           get_ir_node_output(&split, piece.is_second ? 1 : 0) == &value &&
+    return split.output_num == 2 && get_ir_node_output(&split, piece.is_second ? 1 : 0) == &value &&
            is_last_axis(split, value.dim_num, 0);
 }
 
-// From pairs in a last axis of their own.
-bool is_gather(const node& gather, const tensor& pairs, const PatternPiece& piece)
+// ---- every other element ----
+
+// The axis along which neighbours are: the last one with several elements.
+int find_inner_axis(const tensor& x)
 {
-    const tensor* index = get_ir_node_input(&gather, 1);
-    int64_t place;
-    int number;
-    return piece.is_interleaved && width_of(pairs) == 2 && is_constant(index) &&
-           index->dim_num == 0 && is_last_axis(gather, pairs.dim_num, 0) &&
-           read_int_input(&gather, 1, &place, 1, &number) == TENGINE_OK &&
-           (place == 1 || place == -1) == piece.is_second;
+    int axis = x.dim_num - 1;
+    while (axis > 0 && x.dims[axis] == 1)
+        --axis;
+    return axis;
 }
 
-// Whether the last axis of `whole` is the last two of `cut`.
-bool is_cut_into(const tensor& whole, const tensor& cut)
+bool slices_neighbours(const node& slice, const tensor& x, int inner, bool is_second)
 {
-    const int last = whole.dim_num - 1;
-    return last >= 0 && cut.dim_num == whole.dim_num + 1 &&
-           std::equal(whole.dims, whole.dims + last, cut.dims);
+    slice_range ranges[MAX_SHAPE_DIM_NUM];
+    if (resolve_slice(&slice, ranges) != TENGINE_OK) return false;
+    for (int i = 0; i < x.dim_num; ++i)
+        if (i != inner && !is_whole(ranges[i], x.dims[i])) return false;
+    const slice_range& range = ranges[inner];
+    return range.length == x.dims[inner] / 2 && (range.step == 2 || range.length == 1) &&
+           range.start == (is_second ? 1 : 0);
 }
+
+// From pairs in an axis of their own.
+bool gathers_neighbours(const node& gather, const tensor& x, int inner, bool is_second)
+{
+    const tensor* index = get_ir_node_input(&gather, 1);
+    const int64_t axis = get_ir_node_int(&gather, "axis", 0);
+    int64_t place;
+    int number;
+    return x.dims[inner] == 2 && (axis < 0 ? axis + x.dim_num : axis) == inner &&
+           is_constant(index) && index->elem_num == 1 &&
+           read_int_input(&gather, 1, &place, 1, &number) == TENGINE_OK &&
+           (place == 1 || place == -1) == is_second;
+}
+
+bool takes_neighbours(const node& node, const tensor& x, bool is_second)
+{
+    if (!is_ir_tensor_shape_known(&x) || x.dim_num == 0) return false;
+    const int inner = find_inner_axis(x);
+    if (x.dims[inner] % 2 != 0) return false;
+    return is_op(&node, "Slice") ? slices_neighbours(node, x, inner, is_second)
+                                 : gathers_neighbours(node, x, inner, is_second);
+}
+
+// Whether a row of `whole` has twice the elements of one of `piece`.
+bool is_twice(const tensor& whole, const tensor& piece)
+{
+    const int last = piece.dim_num - 1;
+    return is_ir_tensor_shape_known(&whole) && whole.dim_num == piece.dim_num &&
+           std::equal(piece.dims, piece.dims + last, whole.dims) &&
+           whole.dims[last] == 2 * piece.dims[last];
+}
+
+// Reshapes leave the order of elements as it is, so that every other element of a tensor between
+// them is every other one of x.
+class NeighbourSearch
+{
+  public:
+    NeighbourSearch(const graph& graph, const tensor& value, Selection* out_selection)
+        : graph_(graph), value_(value), selection_(*out_selection)
+    {
+    }
+
+    bool find(bool is_second)
+    {
+        const tensor* place = &value_;
+        if (const tensor* before = step_over(*place, "Reshape")) place = before;
+        tensor* x = step_over(*place, "Slice");
+        if (!x) x = step_over(*place, "Gather");
+        if (!x || !takes_neighbours(*selection_.nodes[selection_.node_num - 1], *x, is_second))
+            return false;
+        while (x && !is_twice(*x, value_))
+            x = step_over(*x, "Reshape");
+        selection_.x = x;
+        return x != nullptr;
+    }
+
+  private:
+    // The input of the node that writes the value, which joins the selection; null for another.
+    tensor* step_over(const tensor& value, const char* op)
+    {
+        node* writer = get_ir_graph_node(&graph_, value.producer);
+        if (!writer_of(graph_, value) || !is_op(writer, op) ||
+            selection_.node_num == Selection::kMostNodes)
+            return nullptr;
+        selection_.nodes[selection_.node_num++] = writer;
+        return get_ir_node_input(writer, 0);
+    }
+
+    const graph& graph_;
+    const tensor& value_;
+    Selection& selection_;
+};
 
 // ---- tables ----
 
@@ -173,19 +249,18 @@ class PairSearch
 bool find_selection(const graph& graph, const PatternPiece& piece, const tensor& value,
                     Selection* out_selection)
 {
+    *out_selection = {};
+    if (!writer_of(graph, value)) return false;
+    if (piece.is_interleaved)
+        return NeighbourSearch(graph, value, out_selection).find(piece.is_second);
     node* writer = get_ir_graph_node(&graph, value.producer);
-    tensor* x = writer_of(graph, value) ? get_ir_node_input(writer, 0) : nullptr;
-    if (!x) return false;
-    *out_selection = {x, {writer, nullptr}, 1};
-    const bool is_half = width_of(*x) == 2 * width_of(value);
-    if (is_half && is_op(writer, "Slice")) return is_slice(*writer, *x, piece);
-    if (is_half && is_op(writer, "Split")) return is_output_of_split(*writer, value, piece);
-    node* cut = get_ir_graph_node(&graph, x->producer);
-    if (!is_op(writer, "Gather") || !is_op(cut, "Reshape") || !writer_of(graph, *x) ||
-        !is_gather(*writer, *x, piece) || !is_cut_into(*get_ir_node_input(cut, 0), *x))
-        return false;
-    *out_selection = {get_ir_node_input(cut, 0), {writer, cut}, 2};
-    return true;
+    tensor* x = get_ir_node_input(writer, 0);
+    if (!x || width_of(*x) != 2 * width_of(value)) return false;
+    out_selection->x = x;
+    out_selection->nodes[out_selection->node_num++] = writer;
+    return is_op(writer, "Slice")
+               ? is_slice(*writer, *x, piece)
+               : is_op(writer, "Split") && is_output_of_split(*writer, value, piece);
 }
 
 bool find_rotary_shape(const tensor& x, const tensor& cosines, const tensor& sines,

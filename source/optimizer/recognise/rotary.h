@@ -12,13 +12,15 @@ namespace tengine {
 // The nodes that select a piece of x.
 struct Selection
 {
-    tensor* x;
-    node* nodes[2];
-    int node_num;
+    static constexpr int kMostNodes = 4;
+
+    tensor* x = nullptr;
+    node* nodes[kMostNodes] = {};
+    int node_num = 0;
 };
 
-// Whether `value` is the piece of some x: a Slice, an output of a Split, or a Gather from the pairs
-// that a Reshape makes of the last axis.
+// Whether `value` is the piece of some x: a Slice, an output of a Split, or every other element by
+// a Slice or a Gather between Reshapes.
 bool find_selection(const graph& graph, const PatternPiece& piece, const tensor& value,
                     Selection* out_selection);
 
