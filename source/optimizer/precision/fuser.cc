@@ -129,7 +129,7 @@ tensor* Fuser::add(const char* domain, const char* op, const node& origin,
 tensor* Fuser::look_up(const Operand& operand, const Quantization& to, const Formula& formula,
                        const String& name, const node& origin)
 {
-    ByteTable table;
+    Int8Table table;
     const int status = make_table(graph(), formula, operand.by, to, &table);
     if (status == TENGINE_ENOMEM) rewriter_.fail(status);
     if (status < 0) return nullptr;

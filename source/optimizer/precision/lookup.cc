@@ -20,9 +20,9 @@ class TableMaker
     explicit TableMaker(graph& scratch) : rewriter_(scratch, nullptr, nobody_) {}
 
     int run(const Formula& formula, const Quantization& from, const Quantization& to,
-            ByteTable* out_table)
+            Int8Table* out_table)
     {
-        ByteTable bytes;
+        Int8Table bytes;
         std::iota(bytes.begin(), bytes.end(), uint8_t{0});
         tensor* value = rewriter_.add_constant("bytes", from.data_type, {256}, bytes.data());
         TENGINE_RETURN_IF_ERROR(rescale("DequantizeLinear", value, from, &value));
@@ -85,7 +85,7 @@ class TableMaker
 }  // namespace
 
 int make_table(const graph& graph, const Formula& formula, const Quantization& from,
-               const Quantization& to, ByteTable* out_table)
+               const Quantization& to, Int8Table* out_table)
 {
     GraphPointer scratch(create_ir_graph(graph.attribute->context));
     if (!scratch) return tengine_error_code();
@@ -93,7 +93,7 @@ int make_table(const graph& graph, const Formula& formula, const Quantization& f
     return TableMaker(*scratch).run(formula, from, to, out_table);
 }
 
-bool is_identity(const ByteTable& table)
+bool is_identity(const Int8Table& table)
 {
     for (size_t i = 0; i < table.size(); ++i)
         if (table[i] != i) return false;

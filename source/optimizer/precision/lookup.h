@@ -10,7 +10,7 @@
 namespace tengine {
 
 // The table is indexed by the bits of an int8 or uint8.
-using ByteTable = std::array<uint8_t, 256>;
+using Int8Table = std::array<uint8_t, 256>;
 
 // A function of one value, element by element: nodes in topological order, the last of which
 // computes the result. They read the value, for which all `sources` stand, results of previous
@@ -24,9 +24,9 @@ struct Formula
 // to(formula(from(byte))) for every byte; the default device computes the nodes. TENGINE_EOPERATOR
 // when it cannot.
 int make_table(const graph& graph, const Formula& formula, const Quantization& from,
-               const Quantization& to, ByteTable* out_table);
+               const Quantization& to, Int8Table* out_table);
 
 // Whether the table is the identity.
-bool is_identity(const ByteTable& table);
+bool is_identity(const Int8Table& table);
 
 }  // namespace tengine

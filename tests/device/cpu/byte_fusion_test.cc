@@ -196,7 +196,7 @@ TEST(Int8Fusion, LeavesSumsThatWouldOftenBeComputedTwice)
     float values[] = {4, 4, 1};
     tensor a = make_number(&values[0]), b = make_number(&values[1]), y = make_number(&values[2]);
     const tensor* const scales[] = {&a, nullptr, &b, nullptr, &y, nullptr};
-    cpu::ByteAddition addition;
+    cpu::Int8Addition addition;
     EXPECT_TRUE(cpu::describe_int8_addition(scales, TENGINE_DT_UINT8, &addition));
     EXPECT_EQ(addition.tie_bits, 19);
     values[1] = 4.5f;

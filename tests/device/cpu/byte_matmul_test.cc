@@ -26,10 +26,10 @@ size_t count(const std::vector<int>& dims)
     return number;
 }
 
-class ByteProduct
+class Int8Product
 {
   public:
-    explicit ByteProduct(unsigned seed) : random_(seed) {}
+    explicit Int8Product(unsigned seed) : random_(seed) {}
 
     void bytes(const char* name, const std::vector<int>& dims, int type, bool is_constant = true)
     {
@@ -132,7 +132,7 @@ TEST(Int8MatMul, QLinearMatMulHasTheBitsOfTheReference)
         for (const int a_type : kTypes)
             for (const int b_type : kTypes)
                 for (const bool is_constant : {true, false}) {
-                    ByteProduct product(3);
+                    Int8Product product(3);
                     product.bytes("a", {2, s.m, s.k}, a_type, false);
                     if (is_constant)
                         product.bytes("b", {s.k, s.n}, b_type);
@@ -156,7 +156,7 @@ TEST(Int8MatMul, QGemmHasTheBitsOfTheReference)
         for (const int type : kTypes)
             for (const bool is_transposed : {true, false})
                 for (const bool is_centred : {true, false}) {
-                    ByteProduct product(5);
+                    Int8Product product(5);
                     product.bytes("a", {s.m, s.k}, type, false);
                     product.bytes(
                         "b",
@@ -184,7 +184,7 @@ void compare_dynamic(const char* op, const char* fast)
     for (const Sizes& s : kSizes)
         for (const int type : kTypes)
             for (const bool has_all : {true, false}) {
-                ByteProduct product(7);
+                Int8Product product(7);
                 product.floats("a", {s.m, s.k}, has_all ? -1.0f : 0.5f, 3.0f);
                 product.bytes("b", {s.k, s.n}, type);
                 product.floats("b_scale", {has_all ? s.n : 1}, 0.01f, 0.02f);
@@ -212,7 +212,7 @@ TEST(Int8MatMul, MatMulIntegerToFloatIsNearTheReference)
 {
     for (const Sizes& s : kSizes)
         for (const int type : kTypes) {
-            ByteProduct product(9);
+            Int8Product product(9);
             product.bytes("a", {s.m, s.k}, type, false);
             product.bytes("b", {s.k, s.n}, TENGINE_DT_INT8);
             product.floats("a_scale", {}, 0.01f, 0.02f);
@@ -229,7 +229,7 @@ TEST(Int8MatMul, MatMulIntegerHasTheSumsOfTheReference)
     for (const Sizes& s : kSizes)
         for (const int a_type : kTypes)
             for (const int b_type : kTypes) {
-                ByteProduct product(11);
+                Int8Product product(11);
                 product.bytes("a", {2, s.m, s.k}, a_type, false);
                 product.bytes("b", {s.k, s.n}, b_type);
                 product.bytes("a_zero", {}, a_type, false);

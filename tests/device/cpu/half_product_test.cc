@@ -270,7 +270,7 @@ void compare(const Case& c, int data_type)
     }
 }
 
-TEST(HalfProduct, IsWithinTheErrorOfTheSum)
+TEST(Float16Product, IsWithinTheErrorOfTheSum)
 {
     for (const int data_type : {TENGINE_DT_FP16, TENGINE_DT_BF16})
         for (const Case& c : kCases) {
@@ -281,7 +281,7 @@ TEST(HalfProduct, IsWithinTheErrorOfTheSum)
 }
 
 // Products and partial sums may exceed fp16 although the result does not; subnormal values count.
-TEST(HalfProduct, SumsHaveTheRangeOfFp32)
+TEST(Float16Product, SumsHaveTheRangeOfFp32)
 {
     Float16Node node({"Conv", {{1, 64, 5, 5}, {8, 64, 1, 1}}, {}, {}, false, ""}, TENGINE_DT_FP16);
     int64_t position = 0;
@@ -304,7 +304,7 @@ TEST(HalfProduct, SumsHaveTheRangeOfFp32)
 
 // Infinities and NaN are kept, and only used where they are read; an odd number of terms does not
 // include one twice.
-TEST(HalfProduct, KeepsWhatIsNotFinite)
+TEST(Float16Product, KeepsWhatIsNotFinite)
 {
     for (const int data_type : {TENGINE_DT_FP16, TENGINE_DT_BF16})
         for (const float special : {INFINITY, -INFINITY, NAN})
@@ -330,7 +330,7 @@ TEST(HalfProduct, KeepsWhatIsNotFinite)
 }
 
 // The reference computes products with weights that a graph computes.
-TEST(HalfProduct, OfConvolutionsHasConstantWeights)
+TEST(Float16Product, OfConvolutionsHasConstantWeights)
 {
     Float16Node node(kCases[0], TENGINE_DT_BF16);
     node.builder().find("w")->tensor_type = TENSOR_TYPE_VAR;

@@ -225,7 +225,7 @@ class Fuser
         tensor* const scales[] = {input(own + 1),   input(own + 2), input(other + 1),
                                   input(other + 2), input(6),       input(7)};
         const Uses* uses = uses_.find(addend);
-        ByteAddition addition;
+        Int8Addition addition;
         if (!uses || uses->writer > index || !has_same_shape(*addend, *step.outputs[0]) ||
             !has_same_shape(*addend, *sum->outputs[0]) ||
             !describe_int8_addition(scales, addend->data_type, &addition))

@@ -22,7 +22,7 @@ int64_t count_segments(const ConvProblem& conv)
 
 int prepare(KernelContext& context)
 {
-    HalfPixels conv = {};
+    Float16Pixels conv = {};
     TENGINE_RETURN_IF_ERROR(describe_conv(*context.node, false, &conv));
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
     conv.data_type = context.input(0)->data_type;

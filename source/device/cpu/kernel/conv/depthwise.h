@@ -88,7 +88,7 @@ struct FloatDepthwise : DepthwiseConv
 // depthwise_s8_impl.cc.
 struct Int8Depthwise : DepthwiseConv
 {
-    ByteRange range;          // the output's
+    Int8Range range;          // the output's
     uint8_t input_zero_byte;  // the zero point as a byte of the input
     bool flips;               // whether the sign bit of inputs is flipped, which makes int8 uint8
     int64_t most_width;       // channels of the widest block

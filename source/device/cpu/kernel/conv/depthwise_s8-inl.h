@@ -162,7 +162,7 @@ HWY_NOINLINE void store_exactly(const Int8Depthwise& conv, const BandPart& part,
                                 uint8_t* output)
 {
     constexpr int kLanes = L::kWidth / 4;
-    const ByteScaling<L> scaling(conv.range);
+    const Int8Scaling<L> scaling(conv.range);
     const PackedBlock& packed = part.packed;
     for (int i = 0; i < 4; ++i) {
         const int at = i * kLanes;
@@ -194,7 +194,7 @@ struct PixelBytes
 
     HWY_INLINE PixelBytes() {}
     template <int kAt>
-    HWY_INLINE void take(const ByteScaling<L>& scaling, typename L::IntegerVector sums,
+    HWY_INLINE void take(const Int8Scaling<L>& scaling, typename L::IntegerVector sums,
                          typename L::RealVector scales)
     {
         const auto values = scaling(sums, scales, &fraction);
@@ -209,7 +209,7 @@ struct PixelBytes
 
 // Finishes vector kAt of channels, and those after it.
 template <class L, class W, int kPixels, int kAt = 0>
-HWY_INLINE void sum_vectors(const ByteScaling<L>& scaling, const PackedBlock& packed,
+HWY_INLINE void sum_vectors(const Int8Scaling<L>& scaling, const PackedBlock& packed,
                             const WindowSteps& steps, const char* columns, const char* weights,
                             PixelValues<PixelBytes<L>, kPixels>* bytes)
 {
@@ -235,7 +235,7 @@ HWY_INLINE void sum_vectors(const ByteScaling<L>& scaling, const PackedBlock& pa
 
 template <class L, class W, int kPixels>
 HWY_INLINE void convolve_pixels(const Int8Depthwise& conv, const BandPart& part,
-                                const ByteScaling<L>& scaling, const ByteTable& table,
+                                const Int8Scaling<L>& scaling, const Int8Table& table,
                                 const WindowSteps& steps, const char* columns, const char* weights,
                                 uint8_t* output)
 {

@@ -59,8 +59,8 @@ template <class L, class W>
 HWY_NOINLINE void convolve_lines(const Int8Depthwise& conv, const BandPart& part)
 {
     const window_axis& x = conv.axes[2];
-    const ByteScaling<L> scaling(conv.range);
-    const ByteTable table(part.table);
+    const Int8Scaling<L> scaling(conv.range);
+    const Int8Table table(part.table);
     const int64_t column_bytes = conv.column_bytes(L::kWidth);
     WindowSteps steps = {};
     steps.runs = x.dilation == 1 ? 1 : x.kernel;

@@ -21,9 +21,9 @@ namespace tengine::cpu {
 namespace {
 
 // Describes everything except the format and the plan.
-int describe(const node& node, BytePixels* out_conv)
+int describe(const node& node, Int8Pixels* out_conv)
 {
-    BytePixels& conv = *out_conv;
+    Int8Pixels& conv = *out_conv;
     TENGINE_RETURN_IF_ERROR(describe_conv(node, false, &conv, 3));
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
     conv.is_pointwise = conv.taps == 1 && conv.groups == 1 &&
@@ -34,16 +34,16 @@ int describe(const node& node, BytePixels* out_conv)
     return TENGINE_OK;
 }
 
-bool find_format(const ByteOperands& operands, BytePixels& conv)
+bool find_format(const Int8Operands& operands, Int8Pixels& conv)
 {
     return find_byte_format(operands, conv.input_channels * conv.taps, conv.segment_length,
                             &conv.format);
 }
 
-int keep(KernelContext& context, BytePixels& conv)
+int keep(KernelContext& context, Int8Pixels& conv)
 {
     TENGINE_RETURN_IF_ERROR(describe(*context.node, &conv));
-    const ByteOperands operands = find_byte_operands(*context.node, 6, 8);
+    const Int8Operands operands = find_byte_operands(*context.node, 6, 8);
     find_format(operands, conv);  // a format exists, as accepts() has checked
     conv.image_step = context.input_step(0);
     conv.output_step = context.output_step();
@@ -62,7 +62,7 @@ int keep(KernelContext& context, BytePixels& conv)
 
 int prepare(KernelContext& context)
 {
-    BytePixels conv = {};
+    Int8Pixels conv = {};
     return keep(context, conv);
 }
 
@@ -80,7 +80,7 @@ uint64_t aligned_bytes(const tensor& bytes)
 // The scratch has the copies, then the input and the output in NHWC.
 int prepare_rows(KernelContext& context)
 {
-    BytePixels conv = {};
+    Int8Pixels conv = {};
     TENGINE_RETURN_IF_ERROR(keep(context, conv));
     context.scratch_size += aligned_bytes(*context.input(0)) + aligned_bytes(*context.output(0));
     return TENGINE_OK;
@@ -102,7 +102,7 @@ void transpose(thread_pool_t* pool, const uint8_t* from, int64_t matrices, int64
 
 int run_rows(KernelContext& context)
 {
-    const auto& conv = packed_problem<BytePixels>(context);
+    const auto& conv = packed_problem<Int8Pixels>(context);
     const tensor &x = *context.input(0), &y = *context.output(0);
     auto* input = static_cast<uint8_t*>(context.scratch) +
                   conv.worker_bytes() * static_cast<uint64_t>(get_thread_pool_size(context.pool));
@@ -116,7 +116,7 @@ int run_rows(KernelContext& context)
 template <int kRank>
 bool accepts(const node& node)
 {
-    BytePixels conv = {};
+    Int8Pixels conv = {};
     if (get_ir_node_input(&node, 0)->dim_num != kRank || !has_byte_constants(node, 6) ||
         get_ir_node_input(&node, 3)->tensor_type != TENSOR_TYPE_CONST ||
         describe(node, &conv) != TENGINE_OK || !is_compact(conv.axes[1]) ||

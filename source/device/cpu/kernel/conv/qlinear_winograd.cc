@@ -43,7 +43,7 @@ struct Int8Winograd : ConvProblem
     static constexpr int64_t kTile = 4, kPatch = 6, kPositions = kPatch * kPatch;
 
     TileFormat format;
-    BytePixels results;      // its range and output_step are the output's
+    Int8Pixels results;      // its range and output_step are the output's
     int zero_point;          // the input's, as uint8
     uint8_t flip;            // is xored with inputs and makes them uint8
     int64_t tiles_x, tiles;  // tiles of a line, of an image
@@ -67,10 +67,10 @@ struct Int8Winograd : ConvProblem
     }
     int64_t panel_bytes(int64_t width) const
     {
-        return BytePanel::header_bytes(width) +
+        return Int8Panel::header_bytes(width) +
                kPositions * groups_of_two() * width * 2 * int64_t{sizeof(int16_t)};
     }
-    BytePanel panel_at(const char* packed, int64_t panel) const
+    Int8Panel panel_at(const char* packed, int64_t panel) const
     {
         return {const_cast<char*>(packed) + panel * panel_bytes(format.columns),
                 panel_width(panel)};
@@ -217,7 +217,7 @@ void transform_tiles(const Int8Winograd& conv, const Int8Tiles& block, int64_t f
 }
 
 // Computes a panel's products, position after position.
-HWY_INLINE void multiply_positions(const Int8Winograd& conv, const BytePanel& panel,
+HWY_INLINE void multiply_positions(const Int8Winograd& conv, const Int8Panel& panel,
                                    const int16_t* inputs, int64_t tiles, int32_t* products)
 {
     static const int32_t kZeros[64] = {};
@@ -256,7 +256,7 @@ struct TileSums
 };
 
 // Finishes a vector of a panel's columns, from `first` on.
-HWY_INLINE void finish_vector(const Int8Winograd& conv, const BytePanel& panel, int64_t first,
+HWY_INLINE void finish_vector(const Int8Winograd& conv, const Int8Panel& panel, int64_t first,
                               const int32_t* products, TileSums* sums)
 {
     const Integers d;
@@ -283,13 +283,13 @@ HWY_INLINE void finish_vector(const Int8Winograd& conv, const BytePanel& panel, 
 void compute_panel(const Int8Winograd& conv, const Int8Tiles& block, const int16_t* inputs,
                    int64_t index, int32_t* products)
 {
-    const BytePanel panel = conv.panel_at(block.packed, index);
+    const Int8Panel panel = conv.panel_at(block.packed, index);
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
     const auto lanes = static_cast<int64_t>(hn::Lanes(Integers()));
     multiply_positions(conv, panel, inputs, block.count, products);
     const int64_t column = index * conv.format.columns;
     const int64_t columns = std::min(panel.width, conv.output_channels - column);
-    const ByteRun run = {{block.image, block.packed}, block.output, nullptr};
+    const Int8Run run = {{block.image, block.packed}, block.output, nullptr};
     const TileBytes bytes(conv.results, panel, run);
     TileSums sums;
     for (int64_t tile = 0; tile < block.count; ++tile) {
@@ -346,7 +346,7 @@ void transform_filter(const int32_t* filter, int16_t* to)
 }
 
 // Packs the weights of an input channel for column `i` of a panel.
-void pack_filter(const Int8Winograd& conv, const BytePanel& panel, int64_t i, int64_t input,
+void pack_filter(const Int8Winograd& conv, const Int8Panel& panel, int64_t i, int64_t input,
                  const int32_t* filter)
 {
     int16_t transformed[Int8Winograd::kPositions];
@@ -360,8 +360,8 @@ void pack_filter(const Int8Winograd& conv, const BytePanel& panel, int64_t i, in
 }
 
 // Packs a panel; its first `present` columns are output channels from `first` on.
-void pack_panel(const Int8Winograd& conv, const ByteOperands& operands, const uint8_t* values,
-                const BytePanel& panel, int64_t first, int64_t present)
+void pack_panel(const Int8Winograd& conv, const Int8Operands& operands, const uint8_t* values,
+                const Int8Panel& panel, int64_t first, int64_t present)
 {
     constexpr int64_t kTaps = 9;
     const tensor* bias = operands.bias;
@@ -384,11 +384,11 @@ void pack_panel(const Int8Winograd& conv, const ByteOperands& operands, const ui
     }
 }
 
-void pack(const Int8Winograd& conv, const ByteOperands& operands, const uint8_t* values,
+void pack(const Int8Winograd& conv, const Int8Operands& operands, const uint8_t* values,
           char* packed)
 {
     for (int64_t panel = 0; panel < conv.panels; ++panel) {
-        const BytePanel to = conv.panel_at(packed, panel);
+        const Int8Panel to = conv.panel_at(packed, panel);
         std::memset(to.data, 0, static_cast<size_t>(conv.panel_bytes(to.width)));
         const int64_t first = panel * conv.format.columns;
         pack_panel(conv, operands, values, to, first,
@@ -429,7 +429,7 @@ int prepare(KernelContext& context)
 {
     Int8Winograd conv = {};
     TENGINE_RETURN_IF_ERROR(describe_conv(*context.node, false, &conv, 3));
-    const ByteOperands operands = find_byte_operands(*context.node, 6, 8);
+    const Int8Operands operands = find_byte_operands(*context.node, 6, 8);
     const int64_t workers = get_thread_pool_size(context.pool);
     conv.format = find_pair_format();
     conv.results.range = find_byte_range(operands.output_type, operands.output_zero_point);
@@ -516,7 +516,7 @@ int run(KernelContext& context)
 
 // Whether the sum of the absolute weights of each output channel is within the limit of the
 // transforms.
-bool has_small_sums(const ConvProblem& problem, const ByteOperands& operands)
+bool has_small_sums(const ConvProblem& problem, const Int8Operands& operands)
 {
     constexpr int64_t kMost = (int64_t{1} << 28) / 3060;
     const CentredWeights centre = {operands.weights, operands.weight_zero_points};
@@ -545,7 +545,7 @@ bool accepts(const node& node)
         return false;
     for (const window_axis* axis = p.axes + 1; axis < p.axes + kConvAxes; ++axis)
         if (axis->kernel != 3 || axis->stride != 1 || axis->dilation != 1) return false;
-    const ByteOperands operands = find_byte_operands(node, 6, 8);
+    const Int8Operands operands = find_byte_operands(node, 6, 8);
     TileFormat format;
     return find_byte_format(operands, p.input_channels * p.taps, p.input_channels, &format) &&
            format.element_size == sizeof(int16_t) && has_small_sums(p, operands);

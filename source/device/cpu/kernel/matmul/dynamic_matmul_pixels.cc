@@ -34,9 +34,9 @@ const tensor* find_input(const node& node, int place)
     return place < 0 ? nullptr : get_ir_node_input(&node, place);
 }
 
-ByteOperands find_operands(const node& node, const Places& places)
+Int8Operands find_operands(const node& node, const Places& places)
 {
-    ByteOperands operands = {};
+    Int8Operands operands = {};
     operands.weights = get_ir_node_input(&node, 1);
     operands.weight_scales = find_input(node, places.scale);
     operands.weight_zero_points = find_input(node, places.zero_point);
@@ -55,7 +55,7 @@ struct Quantized
 };
 
 // The quantised first matrix follows the workers' copies in scratch.
-Quantized find_quantized(const KernelContext& context, const BytePixels& rows)
+Quantized find_quantized(const KernelContext& context, const Int8Pixels& rows)
 {
     const auto workers = static_cast<uint64_t>(get_thread_pool_size(context.pool));
     auto* bytes = static_cast<uint8_t*>(context.scratch) + rows.worker_bytes() * workers;
@@ -67,8 +67,8 @@ int prepare(KernelContext& context, const Places& places)
 {
     const tensor &a = *context.input(0), &b = *context.input(1);
     const int64_t depth = b.dims[0], columns = b.dims[1];
-    const ByteOperands operands = find_operands(*context.node, places);
-    BytePixels rows = describe_byte_rows(a.elem_num / depth, depth, columns);
+    const Int8Operands operands = find_operands(*context.node, places);
+    Int8Pixels rows = describe_byte_rows(a.elem_num / depth, depth, columns);
     find_byte_format(operands, depth, depth, &rows.format);  // there is one: accepts() has checked
     rows.has_words = true;
     plan_byte_pixels(rows, operands, get_thread_pool_size(context.pool));
@@ -95,18 +95,18 @@ int prepare_integer(KernelContext& context)
 }
 
 // Multiplies by `input` in place of input 0, with the zero point that it has in this run.
-int multiply(KernelContext& context, const uint8_t* input, int zero_point, const ByteWords& words)
+int multiply(KernelContext& context, const uint8_t* input, int zero_point, const Int8Words& words)
 {
-    BytePixels rows = packed_problem<BytePixels>(context);
+    Int8Pixels rows = packed_problem<Int8Pixels>(context);
     rows.input_zero_point = zero_point;
     multiply_bytes(context.pool, rows,
-                   {{input, shared_weights<BytePixels>(context)}, context.output(0)->data, &words},
+                   {{input, shared_weights<Int8Pixels>(context)}, context.output(0)->data, &words},
                    static_cast<char*>(context.scratch));
     return TENGINE_OK;
 }
 
 // Describes results in float with the operators that are fused into the step.
-ByteWords describe_floats(const KernelContext& context, const Places& places, float scale)
+Int8Words describe_floats(const KernelContext& context, const Places& places, float scale)
 {
     const auto find = [&](int index) {
         const tensor* values = index < 0 ? nullptr : context.input(index);
@@ -129,7 +129,7 @@ int find_in_place(const KernelContext& context, int)
 int run_dynamic(KernelContext& context)
 {
     const tensor& a = *context.input(0);
-    uint8_t* bytes = find_quantized(context, packed_problem<BytePixels>(context)).bytes;
+    uint8_t* bytes = find_quantized(context, packed_problem<Int8Pixels>(context)).bytes;
     const FloatBytes form = find_float_bytes(context.pool, a.f32, a.elem_num);
     quantize_float_bytes(context.pool, a.f32, a.elem_num, form, bytes);
     return multiply(context, bytes, form.zero_point,
@@ -139,11 +139,11 @@ int run_dynamic(KernelContext& context)
 int run_rows(KernelContext& context)
 {
     const tensor& a = *context.input(0);
-    const auto& rows = packed_problem<BytePixels>(context);
+    const auto& rows = packed_problem<Int8Pixels>(context);
     const Quantized quantized = find_quantized(context, rows);
     quantize_float_rows(context.pool, a.f32, rows.line_pixels, rows.segment_length, quantized.rows,
                         quantized.bytes);
-    ByteWords words = describe_floats(context, kDynamic, 1);
+    Int8Words words = describe_floats(context, kDynamic, 1);
     words.rows = quantized.rows;
     return multiply(context, quantized.bytes, 0, words);
 }
@@ -166,7 +166,7 @@ bool accepts(const node& node, const Places& places)
 {
     const tensor& a = *get_ir_node_input(&node, 0);
     const tensor& b = *get_ir_node_input(&node, 1);
-    const ByteOperands operands = find_operands(node, places);
+    const Int8Operands operands = find_operands(node, places);
     const auto fits = [&](const tensor* values) {
         return !values || values->elem_num == 1 || values->elem_num == b.dims[1];
     };

@@ -26,7 +26,7 @@ int prepare(KernelContext& context, bool is_transposed)
     const tensor& matrix = *context.input(1);
     const int64_t depth = matrix.dims[is_transposed ? 1 : 0];
     const int64_t columns = matrix.dims[is_transposed ? 0 : 1];
-    HalfPixels rows = describe_half_rows(a.data_type, a.elem_num / depth, depth, columns);
+    Float16Pixels rows = describe_half_rows(a.data_type, a.elem_num / depth, depth, columns);
     plan_half_pixels(rows, get_thread_pool_size(context.pool));
     return keep_half_pixels(context, rows,
                             is_transposed ? WeightSteps{depth, 1, 0} : WeightSteps{1, columns, 0});
@@ -71,7 +71,7 @@ bool accepts_gemm(const node& node)
 struct Stacks
 {
     matmul_shape shape;
-    HalfPixels matrix;  // the product of one matrix of each stack
+    Float16Pixels matrix;  // the product of one matrix of each stack
 
     // A worker's scratch: a packed matrix, then the scratch of its product.
     uint64_t packed_bytes() const { return round_up(matrix.packed_bytes(), ALLOC_ALIGNMENT); }

@@ -31,9 +31,9 @@ struct Places
 constexpr Places kMatMul = {-1, 6};
 constexpr Places kGemm = {6, 7};
 
-ByteOperands find_operands(const node& node, const Places& places)
+Int8Operands find_operands(const node& node, const Places& places)
 {
-    ByteOperands operands = find_byte_operands(node, places.output_scale, places.bias);
+    Int8Operands operands = find_byte_operands(node, places.output_scale, places.bias);
     if (places.bias >= 0)
         operands.alpha = static_cast<const qgemm_param*>(node.op.param_mem)->alpha;
     return operands;
@@ -50,8 +50,8 @@ int prepare(KernelContext& context, const Places& places)
     const tensor& b = *context.input(3);
     const bool transposed = is_transposed(*context.node, places);
     const int64_t depth = b.dims[transposed ? 1 : 0], columns = b.dims[transposed ? 0 : 1];
-    const ByteOperands operands = find_operands(*context.node, places);
-    BytePixels rows = describe_byte_rows(a.elem_num / depth, depth, columns);
+    const Int8Operands operands = find_operands(*context.node, places);
+    Int8Pixels rows = describe_byte_rows(a.elem_num / depth, depth, columns);
     find_byte_format(operands, depth, depth, &rows.format);  // there is one: accepts() has checked
     plan_byte_pixels(rows, operands, get_thread_pool_size(context.pool));
     const WeightSteps steps = transposed ? WeightSteps{depth, 1, 0} : WeightSteps{1, columns, 0};
@@ -90,7 +90,7 @@ bool accepts(const node& node, const Places& places)
         return false;
     const bool transposed = is_transposed(node, places);
     const int64_t depth = b.dims[transposed ? 1 : 0], columns = b.dims[transposed ? 0 : 1];
-    const ByteOperands operands = find_operands(node, places);
+    const Int8Operands operands = find_operands(node, places);
     TileFormat format;
     return fits_columns(operands.weight_scales, columns) &&
            fits_columns(operands.weight_zero_points, columns) &&
@@ -120,7 +120,7 @@ bool accepts_gemm(const node& node)
 struct Stacks
 {
     matmul_shape shape;
-    BytePixels matrix;  // the product of one matrix of each stack
+    Int8Pixels matrix;  // the product of one matrix of each stack
 
     // A worker's scratch: a packed matrix, then a copy.
     uint64_t worker_bytes() const
@@ -133,8 +133,8 @@ int describe_stacks(const node& node, Stacks* out_stacks)
 {
     TENGINE_RETURN_IF_ERROR(resolve_matmul_shape(&node, 0, 3, &out_stacks->shape));
     const matmul_shape& shape = out_stacks->shape;
-    const ByteOperands operands = find_operands(node, kMatMul);
-    BytePixels& matrix = out_stacks->matrix;
+    const Int8Operands operands = find_operands(node, kMatMul);
+    Int8Pixels& matrix = out_stacks->matrix;
     matrix = describe_byte_rows(shape.m, shape.k, shape.n);
     if (find_byte_format(operands, shape.k, shape.k, &matrix.format))
         plan_byte_pixels(matrix, operands, 1);
@@ -154,7 +154,7 @@ int run_stacks(KernelContext& context)
 {
     const auto& stacks = kept_problem<Stacks>(context);
     const matmul_shape& shape = stacks.shape;
-    const ByteOperands operands = find_operands(*context.node, kMatMul);
+    const Int8Operands operands = find_operands(*context.node, kMatMul);
     const uint8_t *a = context.input(0)->u8, *b = context.input(3)->u8;
     uint8_t* y = context.output(0)->u8;
     const int64_t m = shape.m, n = shape.n, k = shape.k;

@@ -12,8 +12,8 @@ namespace tengine::cpu {
 // recurrent_layer.h.
 struct Int8Gates
 {
-    BytePixels inputs;  // [rows, input] x [input, columns]
-    BytePixels steps;   // [batch, units] x [units, columns]
+    Int8Pixels inputs;  // [rows, input] x [input, columns]
+    Int8Pixels steps;   // [batch, units] x [units, columns]
     int64_t workers;
 
     int64_t columns() const { return inputs.output_channels; }
@@ -33,14 +33,14 @@ struct Int8Matrix
 };
 
 // The operands of the product with the node's input `weights`; see find_byte_format().
-ByteOperands find_gate_operands(const node& node, int weights, int scales);
+Int8Operands find_gate_operands(const node& node, int weights, int scales);
 
 // For matrices that find_byte_format() takes.
 Int8Gates plan_int8_gates(const node& node, int64_t rows, int64_t input, int64_t batch,
                           int64_t units, int64_t workers);
 
 // Packs both matrices. `room` has columns * (depth + 4) bytes.
-void pack_int8_gates(const BytePixels& product, const Int8Matrix& matrix, void* room, char* packed);
+void pack_int8_gates(const Int8Pixels& product, const Int8Matrix& matrix, void* room, char* packed);
 
 // The memory of a direction: the pack, and scratch_bytes() of memory.
 struct Int8GateMemory

@@ -25,25 +25,25 @@ struct LeftSide
     char* copies;
 };
 
-uint64_t left_bytes(const BytePixels& product)
+uint64_t left_bytes(const Int8Pixels& product)
 {
     return round_up(static_cast<uint64_t>(product.line_pixels * product.segment_length),
                     ALLOC_ALIGNMENT);
 }
 
-uint64_t row_bytes(const BytePixels& product)
+uint64_t row_bytes(const Int8Pixels& product)
 {
     return round_up(static_cast<uint64_t>(product.line_pixels) * sizeof(FloatBytes),
                     ALLOC_ALIGNMENT);
 }
 
-uint64_t side_bytes(const BytePixels& product, int64_t workers)
+uint64_t side_bytes(const Int8Pixels& product, int64_t workers)
 {
     return left_bytes(product) + row_bytes(product) +
            product.worker_bytes() * static_cast<uint64_t>(workers);
 }
 
-LeftSide find_side(const BytePixels& product, char* scratch)
+LeftSide find_side(const Int8Pixels& product, char* scratch)
 {
     char* rows = scratch + left_bytes(product);
     return {reinterpret_cast<uint8_t*>(scratch), reinterpret_cast<FloatBytes*>(rows),
@@ -55,11 +55,11 @@ LeftSide find_state_side(const Int8Gates& gates, const Int8GateMemory& memory)
     return find_side(gates.steps, memory.scratch + side_bytes(gates.inputs, gates.workers));
 }
 
-BytePixels plan_product(const node& node, int weights, int scales, int64_t rows, int64_t depth,
+Int8Pixels plan_product(const node& node, int weights, int scales, int64_t rows, int64_t depth,
                         int64_t columns, int64_t workers)
 {
-    const ByteOperands operands = find_gate_operands(node, weights, scales);
-    BytePixels product = describe_byte_rows(rows, depth, columns);
+    const Int8Operands operands = find_gate_operands(node, weights, scales);
+    Int8Pixels product = describe_byte_rows(rows, depth, columns);
     find_byte_format(operands, depth, depth, &product.format);
     product.has_words = true;
     plan_byte_pixels(product, operands, workers);
@@ -68,9 +68,9 @@ BytePixels plan_product(const node& node, int weights, int scales, int64_t rows,
 
 }  // namespace
 
-ByteOperands find_gate_operands(const node& node, int weights, int scales)
+Int8Operands find_gate_operands(const node& node, int weights, int scales)
 {
-    ByteOperands operands = {};
+    Int8Operands operands = {};
     operands.weights = get_ir_node_input(&node, weights);
     operands.weight_scales = get_ir_node_input(&node, scales);
     operands.input_scale = operands.output_scale = operands.alpha = 1;
@@ -97,7 +97,7 @@ Int8Gates plan_int8_gates(const node& node, int64_t rows, int64_t input, int64_t
             plan_product(node, 2, 9, batch, units, columns, 1), workers};
 }
 
-void pack_int8_gates(const BytePixels& product, const Int8Matrix& matrix, void* room, char* packed)
+void pack_int8_gates(const Int8Pixels& product, const Int8Matrix& matrix, void* room, char* packed)
 {
     float* scales = static_cast<float*>(room);
     auto* bytes = reinterpret_cast<int8_t*>(scales + matrix.columns);
@@ -112,7 +112,7 @@ void pack_int8_gates(const BytePixels& product, const Int8Matrix& matrix, void* 
     scale_list.f32 = scales;
     scale_list.elem_num = static_cast<uint32_t>(matrix.columns);
     weights.data_type = TENGINE_DT_INT8;
-    ByteOperands operands = {};
+    Int8Operands operands = {};
     operands.weights = &weights;
     operands.weight_scales = &scale_list;
     operands.input_scale = operands.output_scale = operands.alpha = 1;
@@ -123,18 +123,18 @@ void pack_int8_gates(const BytePixels& product, const Int8Matrix& matrix, void* 
 void multiply_int8_inputs(const Int8Gates& gates, thread_pool_t* pool, const Int8GateMemory& memory,
                           const float* input, float* output)
 {
-    const BytePixels& product = gates.inputs;
+    const Int8Pixels& product = gates.inputs;
     const LeftSide side = find_side(product, memory.scratch);
     quantize_float_rows(pool, input, product.line_pixels, product.segment_length, side.rows,
                         side.bytes);
-    const ByteWords words = {true, 1, reinterpret_cast<const float*>(memory.packed), side.rows};
+    const Int8Words words = {true, 1, reinterpret_cast<const float*>(memory.packed), side.rows};
     multiply_bytes(pool, product, {{side.bytes, memory.packed + bias_bytes(gates)}, output, &words},
                    side.copies);
 }
 
 void quantize_state(const Int8Gates& gates, const Int8GateMemory& memory, const float* state)
 {
-    const BytePixels& product = gates.steps;
+    const Int8Pixels& product = gates.steps;
     const LeftSide side = find_state_side(gates, memory);
     quantize_float_rows(nullptr, state, product.line_pixels, product.segment_length, side.rows,
                         side.bytes);
@@ -143,10 +143,10 @@ void quantize_state(const Int8Gates& gates, const Int8GateMemory& memory, const 
 void multiply_int8_steps(const Int8Gates& gates, const Int8GateMemory& memory, const float* addend,
                          int64_t first, int64_t last, int worker, float* output)
 {
-    const BytePixels& product = gates.steps;
+    const Int8Pixels& product = gates.steps;
     const LeftSide side = find_state_side(gates, memory);
     const char* packed = memory.packed + bias_bytes(gates) + gates.inputs.group_bytes;
-    const ByteWords words = {true, 1, nullptr, side.rows, addend};
+    const Int8Words words = {true, 1, nullptr, side.rows, addend};
     const int64_t width = product.format.columns;
     multiply_byte_panels(product, {{side.bytes, packed}, output, &words}, first / width,
                          divide_up(last, width),

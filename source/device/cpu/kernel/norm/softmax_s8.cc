@@ -111,7 +111,7 @@ uint64_t sum_powers(const Int8Softmax& softmax, const uint8_t* x, uint8_t top)
     const hn::ScalableTag<uint8_t> d;
     const hn::Repartition<uint64_t, decltype(d)> words;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-    const ByteTable low(softmax.parts[0]), middle(softmax.parts[1]), high(softmax.parts[2]);
+    const Int8Table low(softmax.parts[0]), middle(softmax.parts[1]), high(softmax.parts[2]);
     auto lows = hn::Zero(words), middles = lows, highs = lows;
     for (; i + lanes <= softmax.n; i += lanes) {
         const auto distance = hn::Sub(hn::Set(d, top), hn::LoadU(d, x + i));
@@ -153,7 +153,7 @@ void share_row(const Int8Softmax& softmax, const uint8_t* x, uint8_t* y)
 #if HWY_TARGET != HWY_SCALAR
     const hn::ScalableTag<uint8_t> d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-    const ByteTable shares(table);
+    const Int8Table shares(table);
     for (; i + lanes <= softmax.n; i += lanes)
         hn::StoreU(shares(d, hn::Sub(hn::Set(d, top), hn::LoadU(d, x + i))), d, y + i);
 #endif

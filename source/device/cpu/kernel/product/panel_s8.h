@@ -12,7 +12,7 @@ TileFormat find_pair_format();
 // Before the weights of a panel of `width` columns: the initial accumulators of each (with float
 // results, once for each unit of the input's zero point), the multipliers of accumulators, and
 // these as floats.
-struct BytePanel
+struct Int8Panel
 {
     char* data;
     int64_t width;
@@ -31,14 +31,14 @@ struct BytePanel
 };
 
 // A panel of a group of channels, whose packed weights begin at `packed`.
-inline BytePanel find_byte_panel(const BytePixels& conv, const char* packed, int64_t panel)
+inline Int8Panel find_byte_panel(const Int8Pixels& conv, const char* packed, int64_t panel)
 {
     return {const_cast<char*>(packed) + conv.panel_at(panel), conv.panel_width(panel)};
 }
 
 // The zero point of the input as it is multiplied: with a flipped sign bit, 128 more or
 // less. Elements of int16 are centred, unless accumulators become words.
-inline uint32_t find_multiplied_zero(const BytePixels& conv)
+inline uint32_t find_multiplied_zero(const Int8Pixels& conv)
 {
     if (conv.format.element_size > 1)
         return conv.has_words ? static_cast<uint32_t>(conv.input_zero_point) : 0;
@@ -49,7 +49,7 @@ inline uint32_t find_multiplied_zero(const BytePixels& conv)
 }
 
 // That of which `start` takes the products: where it is known at a run only, 1, if it is not 0.
-inline uint32_t find_packed_zero(const BytePixels& conv)
+inline uint32_t find_packed_zero(const Int8Pixels& conv)
 {
     return conv.has_words ? 1 : find_multiplied_zero(conv);
 }

@@ -17,7 +17,7 @@ bool is_signed(int data_type)
 }
 
 // Whether int8 weights, or uint8 weights that are made signed, have no zero point but 0.
-bool has_symmetric_weights(const ByteOperands& operands)
+bool has_symmetric_weights(const Int8Operands& operands)
 {
     const tensor* zero_points = operands.weight_zero_points;
     const int middle = is_signed(operands.weights->data_type) ? 0 : 128;
@@ -28,7 +28,7 @@ bool has_symmetric_weights(const ByteOperands& operands)
 }
 
 // Whether accumulators of centred products fit an int32 with the bias.
-bool has_narrow_sums(const ByteOperands& operands, int64_t depth)
+bool has_narrow_sums(const Int8Operands& operands, int64_t depth)
 {
     int64_t largest = 0;
     for (int64_t i = 0; operands.bias && i < operands.bias->elem_num; ++i)
@@ -36,12 +36,12 @@ bool has_narrow_sums(const ByteOperands& operands, int64_t depth)
     return depth <= (INT32_MAX - largest) / (255 * 255);
 }
 
-bool has_one_scale(const ByteOperands& operands)
+bool has_one_scale(const Int8Operands& operands)
 {
     return !operands.weight_scales || operands.weight_scales->elem_num == 1;
 }
 
-double find_real_multiplier(const ByteOperands& operands, int64_t channel)
+double find_real_multiplier(const Int8Operands& operands, int64_t channel)
 {
     const tensor* scales = operands.weight_scales;
     const float scale = scales ? scales->f32[slice_index(scales, channel)] : 1.0f;
@@ -49,7 +49,7 @@ double find_real_multiplier(const ByteOperands& operands, int64_t channel)
            double{operands.output_scale};
 }
 
-bool has_multipliers(const ByteOperands& operands)
+bool has_multipliers(const Int8Operands& operands)
 {
     const tensor* scales = operands.weight_scales;
     for (int64_t i = 0; i < (scales ? scales->elem_num : 1); ++i) {
@@ -63,7 +63,7 @@ bool has_multipliers(const ByteOperands& operands)
 class Packer
 {
   public:
-    Packer(const BytePixels& conv, const ByteOperands& operands, const WeightSteps& steps,
+    Packer(const Int8Pixels& conv, const Int8Operands& operands, const WeightSteps& steps,
            const uint8_t* values)
         : conv_(conv), operands_(operands), steps_(steps), values_(values)
     {
@@ -86,7 +86,7 @@ class Packer
     template <class T>
     void pack_panel(const PixelPanel& panel) const
     {
-        const BytePanel packed = {panel.data, panel.width};
+        const Int8Panel packed = {panel.data, panel.width};
         int32_t zeros[kMostColumns] = {};
         uint32_t totals[kMostColumns] = {};
         for (int64_t i = 0; i < panel.count; ++i)
@@ -109,7 +109,7 @@ class Packer
     }
 
     // Subtracts the compensation of crossed products for each column, with pairs of int16.
-    void take_off_crossed(const BytePanel& panel) const
+    void take_off_crossed(const Int8Panel& panel) const
     {
         const auto* weights = reinterpret_cast<const int16_t*>(panel.weights());
         const int64_t step = 2 * panel.width, twos = conv_.whole_groups() / 2;
@@ -131,7 +131,7 @@ class Packer
     }
 
     // The column `i` of a panel, which is this output channel; -1: there is none.
-    void finish(const BytePanel& panel, int64_t i, int64_t channel, uint32_t total) const
+    void finish(const Int8Panel& panel, int64_t i, int64_t channel, uint32_t total) const
     {
         const tensor* bias = operands_.bias;
         const uint32_t start =
@@ -145,8 +145,8 @@ class Packer
         panel.scales()[i] = round_multiplier(multiplier);
     }
 
-    const BytePixels& conv_;
-    const ByteOperands& operands_;
+    const Int8Pixels& conv_;
+    const Int8Operands& operands_;
     const WeightSteps& steps_;
     const uint8_t* values_;
     ir_multiplier_t common_ = {};  // of all channels where they have one scale
@@ -154,7 +154,7 @@ class Packer
 
 }  // namespace
 
-ir_multiplier_t find_byte_multiplier(const ByteOperands& operands, int64_t channel)
+ir_multiplier_t find_byte_multiplier(const Int8Operands& operands, int64_t channel)
 {
     const double real = find_real_multiplier(operands, channel);
     ir_multiplier_t multiplier;
@@ -162,10 +162,10 @@ ir_multiplier_t find_byte_multiplier(const ByteOperands& operands, int64_t chann
                                                                     : ir_multiplier_t{};
 }
 
-ByteOperands find_byte_operands(const node& node, int output_scale, int bias)
+Int8Operands find_byte_operands(const node& node, int output_scale, int bias)
 {
     const auto input = [&](int index) { return get_ir_node_input(&node, index); };
-    ByteOperands operands = {};
+    Int8Operands operands = {};
     operands.weights = input(3);
     operands.weight_scales = input(4);
     operands.weight_zero_points = input(5);
@@ -190,7 +190,7 @@ bool has_byte_constants(const node& node, int output_scale)
            get_ir_node_input(&node, output_scale)->elem_num == 1;
 }
 
-bool find_byte_format(const ByteOperands& operands, int64_t depth, int64_t segment_length,
+bool find_byte_format(const Int8Operands& operands, int64_t depth, int64_t segment_length,
                       TileFormat* out_format)
 {
     if (!has_narrow_sums(operands, depth) || !has_multipliers(operands)) return false;
@@ -208,13 +208,13 @@ bool find_byte_format(const ByteOperands& operands, int64_t depth, int64_t segme
     return false;
 }
 
-void pack_byte_weights(const BytePixels& conv, const ByteOperands& operands,
+void pack_byte_weights(const Int8Pixels& conv, const Int8Operands& operands,
                        const WeightSteps& steps, const uint8_t* values, char* packed)
 {
     Packer(conv, operands, steps, values).pack(packed);
 }
 
-int keep_byte_pixels(KernelContext& context, const BytePixels& conv, const ByteOperands& operands,
+int keep_byte_pixels(KernelContext& context, const Int8Pixels& conv, const Int8Operands& operands,
                      const WeightSteps& steps)
 {
     const auto workers = static_cast<uint64_t>(get_thread_pool_size(context.pool));

@@ -10,7 +10,7 @@
 
 namespace tengine::cpu {
 
-struct HalfPixels : PixelProblem
+struct Float16Pixels : PixelProblem
 {
     int data_type;     // TENGINE_DT_FP16 or _BF16
     bool has_factors;  // of the channels of the input, where it is pointwise and has no strides
@@ -40,23 +40,23 @@ void widen_and_multiply_halves(int data_type, const GroupTile& tile, int64_t row
 
 // Cuts the work into blocks, and into items for the workers. Given are the ConvProblem, the type,
 // the K segments, image_step, output_step, is_pointwise and has_factors.
-void plan_half_pixels(HalfPixels& conv, int64_t workers);
+void plan_half_pixels(Float16Pixels& conv, int64_t workers);
 
 // A matrix of `rows` x `depth` times one of `depth` x `columns`; to be planned.
-HalfPixels describe_half_rows(int data_type, int64_t rows, int64_t depth, int64_t columns);
+Float16Pixels describe_half_rows(int data_type, int64_t rows, int64_t depth, int64_t columns);
 
 // All groups' weights: of each panel the biases as floats (0 where `bias` is null), then the
 // weights of the panel's columns, group after group of each K segment.
-void pack_half_weights(const HalfPixels& conv, const uint16_t* values, const uint16_t* bias,
+void pack_half_weights(const Float16Pixels& conv, const uint16_t* values, const uint16_t* bias,
                        const WeightSteps& steps, char* packed);
 
 // For prepare(): requests the scratch of multiply_half_pixels(), and keeps the problem and the
 // packed weights, inputs 1 and 2 of the node.
-TENGINE_MUST_USE int keep_half_pixels(KernelContext& context, const HalfPixels& conv,
+TENGINE_MUST_USE int keep_half_pixels(KernelContext& context, const Float16Pixels& conv,
                                       const WeightSteps& steps);
 
 // The operands of a run.
-struct HalfRun : PixelRun
+struct Float16Run : PixelRun
 {
     const uint16_t* addend;  // or null; it lies as the output does
     uint16_t* output;
@@ -65,7 +65,7 @@ struct HalfRun : PixelRun
 };
 
 // All of it on the calling thread; `scratch` has worker_bytes().
-void multiply_halves_here(const HalfPixels& conv, const HalfRun& run, char* scratch);
+void multiply_halves_here(const Float16Pixels& conv, const Float16Run& run, char* scratch);
 
 // Input 0 to output 0, with what keep_half_pixels() has kept and the context's fusion.
 void multiply_half_pixels(const KernelContext& context);

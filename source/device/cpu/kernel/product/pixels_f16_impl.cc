@@ -19,7 +19,7 @@ namespace tengine::cpu {
 
 // The part of the depth that is widened at once and multiplied by all rows of a block: whole K
 // segments, or elements of one.
-struct HalfPart
+struct Float16Part
 {
     int64_t first, count;    // K segments
     int64_t offset, length;  // elements of each
@@ -68,7 +68,7 @@ HWY_INLINE void scale_halves(const From* from, const From* factors, int64_t coun
 }
 
 template <class From, class To>
-HWY_INLINE void copy_halves_as(const HalfPixels& conv, const HalfRun& run, const void* from,
+HWY_INLINE void copy_halves_as(const Float16Pixels& conv, const Float16Run& run, const void* from,
                                int64_t step, int64_t pixels, void* to)
 {
     const auto* factors = reinterpret_cast<const From*>(run.factors);
@@ -85,8 +85,8 @@ HWY_INLINE void copy_halves_as(const HalfPixels& conv, const HalfRun& run, const
 void copy_halves(const PixelProblem& problem, const PixelRun& operands, const void* from,
                  int64_t step, int64_t pixels, void* to)
 {
-    const auto& conv = static_cast<const HalfPixels&>(problem);
-    const auto& run = static_cast<const HalfRun&>(operands);
+    const auto& conv = static_cast<const Float16Pixels&>(problem);
+    const auto& run = static_cast<const Float16Run&>(operands);
     const bool is_fp16 = conv.data_type == TENGINE_DT_FP16;
     if (conv.format.element_size == 2)
         (is_fp16 ? copy_halves_as<Half, Half>
@@ -97,7 +97,7 @@ void copy_halves(const PixelProblem& problem, const PixelRun& operands, const vo
 }
 
 // The accumulators of a tile, `width` for each row.
-struct HalfSums
+struct Float16Sums
 {
     float* values;
     int64_t width, rows, columns;
@@ -105,7 +105,7 @@ struct HalfSums
 
 // Adds the values that lie where the result will.
 template <class T>
-HWY_INLINE void add_halves(const HalfSums& sums, const T* addend, int64_t step)
+HWY_INLINE void add_halves(const Float16Sums& sums, const T* addend, int64_t step)
 {
     const Floats d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -118,8 +118,8 @@ HWY_INLINE void add_halves(const HalfSums& sums, const T* addend, int64_t step)
 }
 
 // The results that the format's own epilogue makes of a tile's accumulators.
-HWY_INLINE HalfResults describe_half_results(const HalfPixels& conv, const HalfRun& run,
-                                             const HalfSums& sums, int64_t at)
+HWY_INLINE Float16Results describe_half_results(const Float16Pixels& conv, const Float16Run& run,
+                                                const Float16Sums& sums, int64_t at)
 {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     const bool clips = run.fusion->activation == Activation::kClip;
@@ -134,9 +134,10 @@ HWY_INLINE HalfResults describe_half_results(const HalfPixels& conv, const HalfR
             clips ? run.fusion->parameters[1] : kInfinity};
 }
 
-void finish_half_sums(const HalfPixels& conv, const HalfRun& run, const HalfSums& sums, int64_t at)
+void finish_half_sums(const Float16Pixels& conv, const Float16Run& run, const Float16Sums& sums,
+                      int64_t at)
 {
-    HalfResults results = describe_half_results(conv, run, sums, at);
+    Float16Results results = describe_half_results(conv, run, sums, at);
     if (needs_activation_pass(*run.fusion)) {
         if (results.addend)
             add_halves(sums, reinterpret_cast<const BFloat16*>(results.addend), conv.output_step);
@@ -148,8 +149,8 @@ void finish_half_sums(const HalfPixels& conv, const HalfRun& run, const HalfSums
 
 // The results of a tile, of which the first is the element `at` of the output.
 template <class T>
-HWY_INLINE void store_half_sums(const HalfPixels& conv, const HalfRun& run, const HalfSums& sums,
-                                int64_t at)
+HWY_INLINE void store_half_sums(const Float16Pixels& conv, const Float16Run& run,
+                                const Float16Sums& sums, int64_t at)
 {
     if (conv.format.finish) return finish_half_sums(conv, run, sums, at);
     const int64_t step = conv.output_step;
@@ -164,10 +165,10 @@ HWY_INLINE void store_half_sums(const HalfPixels& conv, const HalfRun& run, cons
 
 // A panel, or a part of its depth, on all rows of a block.
 template <class T>
-struct HalfProduct
+struct Float16Product
 {
-    HWY_INLINE HalfProduct(const HalfPixels& pixels, const HalfRun& operands,
-                           const PixelBlock& block, int64_t number, float* tile_sums)
+    HWY_INLINE Float16Product(const Float16Pixels& pixels, const Float16Run& operands,
+                              const PixelBlock& block, int64_t number, float* tile_sums)
         : conv(pixels),
           run(operands),
           width(conv.panel_width(number)),
@@ -190,8 +191,8 @@ struct HalfProduct
 
     HWY_INLINE void multiply(int64_t rows, int64_t at)
     {
-        const HalfSums made = {reinterpret_cast<float*>(tile.sums), width, rows, columns};
-        HalfResults results;
+        const Float16Sums made = {reinterpret_cast<float*>(tile.sums), width, rows, columns};
+        Float16Results results;
         if (is_last && rounds) {
             results = describe_half_results(conv, run, made, at);
             tile.results = &results;
@@ -209,8 +210,8 @@ struct HalfProduct
         tile.kept = nullptr;
     }
 
-    const HalfPixels& conv;
-    const HalfRun& run;
+    const Float16Pixels& conv;
+    const Float16Run& run;
     const int64_t width, columns;
     GroupTile tile;
     bool rounds;            // accumulators become results in the tile
@@ -219,7 +220,7 @@ struct HalfProduct
     float* sums = nullptr;  // for the part after it, and from that before; null: there is one part
 };
 
-HWY_INLINE bool find_next_part(const HalfPixels& conv, HalfPart* part)
+HWY_INLINE bool find_next_part(const Float16Pixels& conv, Float16Part* part)
 {
     const int64_t length = conv.segment_length, most = conv.part_elements;
     if (part->count > 0) {
@@ -239,13 +240,13 @@ HWY_INLINE bool find_next_part(const HalfPixels& conv, HalfPart* part)
 
 // The same for each part of the depth, whose weights are widened.
 template <class T>
-HWY_INLINE void multiply_widened_panel(const HalfPixels& conv, const PixelBlock& block, int64_t at,
-                                       HalfProduct<T>& product)
+HWY_INLINE void multiply_widened_panel(const Float16Pixels& conv, const PixelBlock& block,
+                                       int64_t at, Float16Product<T>& product)
 {
     const char *input = product.tile.input, *weights = product.tile.weights;
     if (conv.sum_bytes() > 0)
         product.sums = reinterpret_cast<float*>(block.scratch + conv.part_bytes());
-    HalfPart part = {};
+    Float16Part part = {};
     part.is_first = true;
     while (find_next_part(conv, &part)) {
         product.tile.weights = weights;
@@ -265,13 +266,13 @@ HWY_INLINE void multiply_widened_panel(const HalfPixels& conv, const PixelBlock&
 
 // The panels from `first` to before `last` on a block.
 template <class T>
-HWY_INLINE void multiply_half_panels(const HalfPixels& conv, const HalfRun& run,
+HWY_INLINE void multiply_half_panels(const Float16Pixels& conv, const Float16Run& run,
                                      const PixelBlock& block, int64_t first, int64_t last)
 {
     constexpr int64_t kMostRows = 16, kMostColumns = 64;
     HWY_ALIGN float sums[kMostRows * kMostColumns];
     for (int64_t i = first; i < last; ++i) {
-        HalfProduct<T> product(conv, run, block, i, sums);
+        Float16Product<T> product(conv, run, block, i, sums);
         const int64_t at = block.output + i * conv.format.columns;
         if (conv.part_elements > 0 && !product.is_few)
             multiply_widened_panel(conv, block, at, product);
@@ -283,8 +284,8 @@ HWY_INLINE void multiply_half_panels(const HalfPixels& conv, const HalfRun& run,
 void multiply_half_block(const PixelProblem& problem, const PixelRun& operands,
                          const PixelBlock& block, int64_t first, int64_t last)
 {
-    const auto& conv = static_cast<const HalfPixels&>(problem);
-    const auto& run = static_cast<const HalfRun&>(operands);
+    const auto& conv = static_cast<const Float16Pixels&>(problem);
+    const auto& run = static_cast<const Float16Run&>(operands);
     if (conv.data_type == TENGINE_DT_FP16)
         multiply_half_panels<Half>(conv, run, block, first, last);
     else
@@ -308,20 +309,20 @@ PixelFunctions find_half_functions()
 
 }  // namespace
 
-void multiply_halves_here(const HalfPixels& conv, const HalfRun& run, char* scratch)
+void multiply_halves_here(const Float16Pixels& conv, const Float16Run& run, char* scratch)
 {
     multiply_blocks_here(conv, find_half_functions(), run, 0, conv.panels, scratch);
 }
 
 void multiply_half_pixels(const KernelContext& context)
 {
-    const auto& conv = packed_problem<HalfPixels>(context);
+    const auto& conv = packed_problem<Float16Pixels>(context);
     const tensor* addend = find_addend(context);
-    const HalfRun run = {{context.input(0)->f16, shared_weights<HalfPixels>(context)},
-                         addend ? addend->f16 : nullptr,
-                         context.output(0)->f16,
-                         &context.fusion,
-                         conv.has_factors ? context.input(context.fusion.scale)->f16 : nullptr};
+    const Float16Run run = {{context.input(0)->f16, shared_weights<Float16Pixels>(context)},
+                            addend ? addend->f16 : nullptr,
+                            context.output(0)->f16,
+                            &context.fusion,
+                            conv.has_factors ? context.input(context.fusion.scale)->f16 : nullptr};
     multiply_blocks(context.pool, conv, find_half_functions(), run, context.scratch);
 }
 

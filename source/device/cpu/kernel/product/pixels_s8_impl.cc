@@ -192,7 +192,7 @@ HWY_INLINE void flip_bytes(const uint8_t* from, int64_t count, uint8_t flip, uin
 void copy_bytes(const PixelProblem& problem, const PixelRun&, const void* from, int64_t step,
                 int64_t pixels, void* to)
 {
-    const auto& conv = static_cast<const BytePixels&>(problem);
+    const auto& conv = static_cast<const Int8Pixels&>(problem);
     const auto* bytes = static_cast<const uint8_t*>(from);
     const uint32_t pad = find_multiplied_zero(conv);
     const bool flips = conv.flips;
@@ -217,14 +217,14 @@ void copy_bytes(const PixelProblem& problem, const PixelRun&, const void* from, 
                 convert);
 }
 
-// As ByteWords says; `column` is the first in the matrix, `place` the row's first in the output.
-HWY_INLINE void store_word_columns(const BytePixels& conv, const BytePanel& panel,
-                                   const ByteRun& run, int64_t first, int64_t column,
+// As Int8Words says; `column` is the first in the matrix, `place` the row's first in the output.
+HWY_INLINE void store_word_columns(const Int8Pixels& conv, const Int8Panel& panel,
+                                   const Int8Run& run, int64_t first, int64_t column,
                                    const int32_t* sums, int64_t rows, int64_t columns,
                                    int64_t place)
 {
     const Scales d;
-    const ByteWords& words = *run.words;
+    const Int8Words& words = *run.words;
     const uint32_t zero = find_multiplied_zero(conv);
     const IntegerVector units = hn::LoadU(Integers(), panel.start() + first);
     const ScaleVector own = hn::LoadU(d, panel.scales() + first);
@@ -249,7 +249,7 @@ HWY_INLINE void store_word_columns(const BytePixels& conv, const BytePanel& pane
 
 // The first `columns` accumulators of each row as words, to the element `at` of the output;
 // `column` is the first in the matrix.
-HWY_INLINE void store_words(const BytePixels& conv, const BytePanel& panel, const ByteRun& run,
+HWY_INLINE void store_words(const Int8Pixels& conv, const Int8Panel& panel, const Int8Run& run,
                             const int32_t* sums, int64_t rows, int64_t column, int64_t columns,
                             int64_t at)
 {
@@ -260,7 +260,7 @@ HWY_INLINE void store_words(const BytePixels& conv, const BytePanel& panel, cons
 }
 
 // Where weights do not stay in the L2 cache, the tiles of a block together prefetch the next panel.
-HWY_INLINE void look_ahead(const BytePixels& conv, const PixelBlock& block, const BytePanel& panel,
+HWY_INLINE void look_ahead(const Int8Pixels& conv, const PixelBlock& block, const Int8Panel& panel,
                            GroupTile& tile)
 {
     const int64_t asks = divide_up(block.pixels, conv.tile_rows) * conv.segment_num * tile.groups;
@@ -272,9 +272,9 @@ HWY_INLINE void look_ahead(const BytePixels& conv, const PixelBlock& block, cons
 }
 
 // A panel on a block.
-struct ByteProduct
+struct Int8Product
 {
-    HWY_INLINE ByteProduct(const BytePixels& pixels, const ByteRun& operands,
+    HWY_INLINE Int8Product(const Int8Pixels& pixels, const Int8Run& operands,
                            const PixelBlock& block, int64_t number, int32_t* sums)
         : conv(pixels),
           run(operands),
@@ -312,9 +312,9 @@ struct ByteProduct
         if (conv.crosses) tile.compensation += rows;
     }
 
-    const BytePixels& conv;
-    const ByteRun& run;
-    const BytePanel panel;
+    const Int8Pixels& conv;
+    const Int8Run& run;
+    const Int8Panel panel;
     const TileBytes bytes;
     const int64_t column, columns;
     const int32_t* compensation;  // of the block's rows
@@ -325,13 +325,13 @@ void multiply_byte_block(const PixelProblem& problem, const PixelRun& operands,
                          const PixelBlock& block, int64_t first, int64_t last)
 {
     HWY_ALIGN int32_t sums[kMostTileSums];
-    const auto& conv = static_cast<const BytePixels&>(problem);
-    const auto& run = static_cast<const ByteRun&>(operands);
+    const auto& conv = static_cast<const Int8Pixels&>(problem);
+    const auto& run = static_cast<const Int8Run&>(operands);
 #if HWY_TARGET == HWY_AVX2
     if (conv.crosses && !block.is_held) compute_compensation(conv, block);
 #endif
     for (int64_t i = first; i < last; ++i) {
-        ByteProduct product(conv, run, block, i, sums);
+        Int8Product product(conv, run, block, i, sums);
         multiply_lines(conv, block, block.output + i * conv.format.columns, product);
     }
     if constexpr (kActivatesWords) {
@@ -369,12 +369,12 @@ TileFormat find_pair_format()
     return format;
 }
 
-BytePixels describe_byte_rows(int64_t rows, int64_t depth, int64_t columns)
+Int8Pixels describe_byte_rows(int64_t rows, int64_t depth, int64_t columns)
 {
-    return describe_pointwise_rows<BytePixels>(rows, depth, columns);
+    return describe_pointwise_rows<Int8Pixels>(rows, depth, columns);
 }
 
-void plan_byte_pixels(BytePixels& conv, const ByteOperands& operands, int64_t workers)
+void plan_byte_pixels(Int8Pixels& conv, const Int8Operands& operands, int64_t workers)
 {
     constexpr int64_t kFewestPanels = 8, kFewestProducts = 32768;
     const TileFormat& format = conv.format;
@@ -385,7 +385,7 @@ void plan_byte_pixels(BytePixels& conv, const ByteOperands& operands, int64_t wo
         (operands.input_type == TENGINE_DT_INT8) == (format.element_size > 1 || format.is_unsigned);
     conv.input_size = 1;
     conv.narrow_columns = format.columns / 2;
-    conv.column_bytes = BytePanel::header_bytes(1) + conv.segment_num * conv.segment_groups() *
+    conv.column_bytes = Int8Panel::header_bytes(1) + conv.segment_num * conv.segment_groups() *
                                                          format.group * format.element_size;
     place_pixels(conv, format.element_size > 1);
     // With few columns, or few elements in a K segment, crossing saves less than the compensation
@@ -399,18 +399,18 @@ void plan_byte_pixels(BytePixels& conv, const ByteOperands& operands, int64_t wo
     conv.extra_bytes = round_up(rows * int64_t{sizeof(int32_t)}, ALLOC_ALIGNMENT);
 }
 
-void multiply_bytes_here(const BytePixels& conv, const ByteRun& run, char* scratch)
+void multiply_bytes_here(const Int8Pixels& conv, const Int8Run& run, char* scratch)
 {
     multiply_blocks_here(conv, find_byte_functions(), run, 0, conv.panels, scratch);
 }
 
-void multiply_byte_panels(const BytePixels& conv, const ByteRun& run, int64_t first, int64_t last,
+void multiply_byte_panels(const Int8Pixels& conv, const Int8Run& run, int64_t first, int64_t last,
                           char* scratch)
 {
     multiply_blocks_here(conv, find_byte_functions(), run, first, last, scratch);
 }
 
-void multiply_bytes(thread_pool_t* pool, const BytePixels& conv, const ByteRun& run, char* scratch)
+void multiply_bytes(thread_pool_t* pool, const Int8Pixels& conv, const Int8Run& run, char* scratch)
 {
     multiply_blocks(pool, conv, find_byte_functions(), run, scratch);
 }
@@ -423,10 +423,10 @@ void multiply_byte_pixels(const KernelContext& context)
 void multiply_byte_pixels(const KernelContext& context, const uint8_t* input, uint8_t* output)
 {
     const Fusion& fusion = context.fusion;
-    ByteRun run = {{input, shared_weights<BytePixels>(context)}, output, nullptr};
+    Int8Run run = {{input, shared_weights<Int8Pixels>(context)}, output, nullptr};
     if (fusion.addend >= 0) run.addend = context.input(fusion.addend)->u8;
     if (fusion.table >= 0) run.table = context.input(fusion.table)->u8;
-    multiply_bytes(context.pool, packed_problem<BytePixels>(context), run,
+    multiply_bytes(context.pool, packed_problem<Int8Pixels>(context), run,
                    static_cast<char*>(context.scratch));
 }
 

@@ -37,14 +37,14 @@ TileFormat find_half_format(int data_type)
     return find_widened_format(data_type);
 }
 
-HalfPixels describe_half_rows(int data_type, int64_t rows, int64_t depth, int64_t columns)
+Float16Pixels describe_half_rows(int data_type, int64_t rows, int64_t depth, int64_t columns)
 {
-    auto conv = describe_pointwise_rows<HalfPixels>(rows, depth, columns);
+    auto conv = describe_pointwise_rows<Float16Pixels>(rows, depth, columns);
     conv.data_type = data_type;
     return conv;
 }
 
-void plan_half_pixels(HalfPixels& conv, int64_t workers)
+void plan_half_pixels(Float16Pixels& conv, int64_t workers)
 {
     conv.format = find_half_format(conv.data_type);
     const TileFormat& format = conv.format;
@@ -66,7 +66,7 @@ void plan_half_pixels(HalfPixels& conv, int64_t workers)
     conv.extra_bytes = conv.part_bytes() + conv.sum_bytes();
 }
 
-void pack_half_weights(const HalfPixels& conv, const uint16_t* values, const uint16_t* bias,
+void pack_half_weights(const Float16Pixels& conv, const uint16_t* values, const uint16_t* bias,
                        const WeightSteps& steps, char* packed)
 {
     const auto widen = conv.data_type == TENGINE_DT_FP16 ? fp16_to_fp32 : bf16_to_fp32;
@@ -83,7 +83,7 @@ void pack_half_weights(const HalfPixels& conv, const uint16_t* values, const uin
     });
 }
 
-int keep_half_pixels(KernelContext& context, const HalfPixels& conv, const WeightSteps& steps)
+int keep_half_pixels(KernelContext& context, const Float16Pixels& conv, const WeightSteps& steps)
 {
     const auto workers = static_cast<uint64_t>(get_thread_pool_size(context.pool));
     context.scratch_size = conv.worker_bytes() * workers;

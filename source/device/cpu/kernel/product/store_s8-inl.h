@@ -65,23 +65,23 @@ HWY_INLINE void copy_byte_rows(const uint8_t* from, int64_t from_step, int64_t r
 
 #if HWY_TARGET != HWY_SCALAR
 
-// A ByteAddition of vectors.
+// A Int8Addition of vectors.
 template <class L>
 struct AdditionScaling
 {
     using IntegerVector = typename L::IntegerVector;
 
-    HWY_INLINE explicit AdditionScaling(const ByteAddition& addition)
+    HWY_INLINE explicit AdditionScaling(const Int8Addition& addition)
         : a_scale_(hn::Set(typename L::Reals(), addition.a_scale)),
           b_scale_(hn::Set(typename L::Reals(), addition.b_scale)),
           zero_(hn::Set(typename L::Reals(), addition.offset)),
-          offset_(ByteScaling<L>::find_offset(addition.tie_bits)),
+          offset_(Int8Scaling<L>::find_offset(addition.tie_bits)),
           flip_(hn::Set(Bytes(), addition.flip))
     {
     }
 
     // Adds numbers that are to be packed; so is the result.
-    HWY_INLINE IntegerVector operator()(const ByteScaling<L>& scaling, IntegerVector first,
+    HWY_INLINE IntegerVector operator()(const Int8Scaling<L>& scaling, IntegerVector first,
                                         const uint8_t* second, IntegerVector* fraction) const
     {
         const typename L::Integers d;
@@ -106,7 +106,7 @@ struct AdditionScaling
 class TileBytes
 {
   public:
-    HWY_INLINE TileBytes(const BytePixels& conv, const BytePanel& panel, const ByteRun& run)
+    HWY_INLINE TileBytes(const Int8Pixels& conv, const Int8Panel& panel, const Int8Run& run)
         : conv_(conv),
           panel_(panel),
           run_(run)
@@ -157,7 +157,7 @@ class TileBytes
         requantize_exactly(conv_.range, &sum, panel_.multipliers() + (place & (panel_.width - 1)),
                            1, &byte);
         if (!others) return byte;
-        const ByteAddition& addition = conv_.addition;
+        const Int8Addition& addition = conv_.addition;
         const uint8_t flip = addition.flip;
         return add_bytes_exactly(addition, byte ^ flip, others[place] ^ flip) ^ flip;
     }
@@ -249,19 +249,19 @@ class TileBytes
     HWY_INLINE void look_up(int64_t rows, uint8_t* bytes) const
     {
         const typename L::Bytes d;
-        const ByteTable table(run_.table);
+        const Int8Table table(run_.table);
         const int64_t whole = round_up(rows * panel_.width, L::kWidth);
         for (int64_t i = 0; i < whole; i += L::kWidth)
             hn::StoreU(table(d, hn::LoadU(d, bytes + i)), d, bytes + i);
     }
 #endif
 
-    const BytePixels& conv_;
-    const BytePanel& panel_;
-    const ByteRun& run_;
+    const Int8Pixels& conv_;
+    const Int8Panel& panel_;
+    const Int8Run& run_;
 #if HWY_TARGET != HWY_SCALAR
     int64_t period_;  // after which columns come again in the row
-    ByteScaling<L> scaling_;
+    Int8Scaling<L> scaling_;
     HWY_ALIGN float scales_[kMostTileColumns];
 #endif
 };

@@ -79,10 +79,10 @@ HWY_INLINE hn::Vec512<uint8_t> permute_entries(const uint8_t* entries, hn::Vec51
 
 #endif
 
-class ByteTable
+class Int8Table
 {
   public:
-    HWY_INLINE explicit ByteTable(const uint8_t* entries) : entries_(entries)
+    HWY_INLINE explicit Int8Table(const uint8_t* entries) : entries_(entries)
     {
 #if HWY_TARGET == HWY_AVX3
         permutes_ = (get_cpu_features() & CPU_FEATURE_AVX512_VBMI) != 0;

@@ -21,7 +21,7 @@ bool is_number(const tensor* value)
 // together, the rounding of products as much; the offset 512 + 255 s, its sum with a product the
 // same, and the result 512. That is below 3 + 2 s bits of the fraction, which are 512.
 bool describe_int8_addition(const tensor* const (&scales)[6], int data_type,
-                            ByteAddition* out_addition)
+                            Int8Addition* out_addition)
 {
     for (int i = 0; i < 6; ++i)
         if (!is_number(scales[i]) && (i % 2 == 0 || scales[i])) return false;
@@ -31,7 +31,7 @@ bool describe_int8_addition(const tensor* const (&scales)[6], int data_type,
     if (!(reals[0] >= 0 && reals[1] >= 0 && reals[0] + reals[1] <= kMostScale) ||
         make_ir_multipliers(reals, 2, multipliers) != TENGINE_OK)
         return false;
-    ByteAddition& addition = *out_addition;
+    Int8Addition& addition = *out_addition;
     const int sign = data_type == TENGINE_DT_INT8 ? 128 : 0;
     addition.flip = static_cast<uint8_t>(sign);
     addition.a_zero = read_zero_point(scales[1], 0) + sign;
@@ -48,7 +48,7 @@ bool describe_int8_addition(const tensor* const (&scales)[6], int data_type,
     return true;
 }
 
-uint8_t add_bytes_exactly(const ByteAddition& addition, uint8_t x, uint8_t y)
+uint8_t add_bytes_exactly(const Int8Addition& addition, uint8_t x, uint8_t y)
 {
     const int64_t sum = int64_t{addition.a.factor} * (x - addition.a_zero) +
                         int64_t{addition.b.factor} * (y - addition.b_zero);

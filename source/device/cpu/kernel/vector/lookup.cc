@@ -25,7 +25,7 @@ void look_up(const uint8_t* table, const uint8_t* input, int64_t count, uint8_t*
 #if HWY_TARGET != HWY_SCALAR
     const hn::ScalableTag<uint8_t> d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-    const ByteTable entries(table);
+    const Int8Table entries(table);
     for (; i + lanes <= count; i += lanes)
         hn::StoreU(entries(d, hn::LoadU(d, input + i)), d, output + i);
 #endif

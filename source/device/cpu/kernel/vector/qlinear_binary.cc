@@ -344,7 +344,7 @@ class RowProduct
 
     const Int8Function& function_;
     const Int8Rows& rows_;
-    ByteScaling<L> scaling_;
+    Int8Scaling<L> scaling_;
     IntegerVector offset_, zero_;
     hn::Vec<Quarter> flip_;
 };
@@ -548,7 +548,7 @@ void combine_exactly(const Int8Function& function, Int8Operand a, Int8Operand b,
     const auto centre = [](const Int8Input& input, Int8Operand operand, int64_t i) {
         return (operand.data[operand.advances ? i : 0] ^ input.flip) - input.zero;
     };
-    const ByteRange range = find_byte_range(TENGINE_DT_UINT8, function.zero);
+    const Int8Range range = find_byte_range(TENGINE_DT_UINT8, function.zero);
     for (int64_t i = 0; i < count; ++i) {
         const int64_t exact = sum(centre(function.a, a, i), centre(function.b, b, i));
         output[i] = saturate_int8(range, round_ir_shift(exact, function.shift)) ^ function.flip;

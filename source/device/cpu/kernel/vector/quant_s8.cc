@@ -27,7 +27,7 @@ struct FloatRange
 };
 
 // Not inline, since code for other instruction sets calls them.
-void quantize_exactly(const float* x, int64_t count, float scale, const ByteRange& range,
+void quantize_exactly(const float* x, int64_t count, float scale, const Int8Range& range,
                       uint8_t* y);
 FloatRange find_range_exactly(const float* x, int64_t count);
 
@@ -53,7 +53,7 @@ using ScaleVector = hn::Vec<Scales>;
 #if HWY_ARCH_ARM_V7
 
 // NEON of 32 bits has no division, and treats subnormal numbers as 0.
-void quantize_floats(const float* x, int64_t count, float scale, const ByteRange& range, uint8_t* y)
+void quantize_floats(const float* x, int64_t count, float scale, const Int8Range& range, uint8_t* y)
 {
     quantize_exactly(x, count, scale, range, y);
 }
@@ -81,7 +81,7 @@ struct QuotientBounds
     ScaleVector lowest, highest;
     IntegerVector zero_point;
 
-    HWY_INLINE explicit QuotientBounds(const ByteRange& range)
+    HWY_INLINE explicit QuotientBounds(const Int8Range& range)
         : lowest(hn::Set(Scales(), static_cast<float>(range.lowest - range.zero_point))),
           highest(hn::Set(Scales(), static_cast<float>(range.highest - range.zero_point))),
           zero_point(hn::Set(Integers(), range.zero_point))
@@ -112,7 +112,7 @@ HWY_INLINE void quantize_vector(const QuotientBounds& bounds, ScaleVector x, Sca
     store_bytes(hn::Add(rounded, bounds.zero_point), count, y);
 }
 
-void quantize_floats(const float* x, int64_t count, float scale, const ByteRange& range, uint8_t* y)
+void quantize_floats(const float* x, int64_t count, float scale, const Int8Range& range, uint8_t* y)
 {
     const Scales d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -248,7 +248,7 @@ int run_quantize(KernelContext& context)
     const int type = context.output(0)->data_type;
     const auto quantize_slice = HWY_DYNAMIC_DISPATCH(quantize_floats);
     for_each_slice(context, [&](int64_t begin, int64_t end, int64_t slice) {
-        const ByteRange range = find_byte_range(type, read_zero_point(zero_point, slice));
+        const Int8Range range = find_byte_range(type, read_zero_point(zero_point, slice));
         quantize_slice(x + begin, end - begin, scale.f32[slice], range, y + begin);
     });
     return TENGINE_OK;
@@ -345,7 +345,7 @@ constexpr Kernel quant_s8_rows[] = {
 
 }  // namespace
 
-void quantize_exactly(const float* x, int64_t count, float scale, const ByteRange& range,
+void quantize_exactly(const float* x, int64_t count, float scale, const Int8Range& range,
                       uint8_t* y)
 {
     const auto lowest = static_cast<float>(range.lowest - range.zero_point);
@@ -401,7 +401,7 @@ FloatBytes find_float_bytes(thread_pool_t* pool, const float* values, int64_t co
 void quantize_float_bytes(thread_pool_t* pool, const float* values, int64_t count, FloatBytes bytes,
                           uint8_t* output)
 {
-    const ByteRange range = find_byte_range(TENGINE_DT_UINT8, bytes.zero_point);
+    const Int8Range range = find_byte_range(TENGINE_DT_UINT8, bytes.zero_point);
     const auto quantize_slice = HWY_DYNAMIC_DISPATCH(quantize_floats);
     parallel_for(pool, count, kGrain, [&](int64_t begin, int64_t end, int) {
         quantize_slice(values + begin, end - begin, bytes.scale, range, output + begin);

@@ -13,12 +13,12 @@
 namespace tengine::cpu {
 
 // An int8 or uint8 type with a zero point.
-struct ByteRange
+struct Int8Range
 {
     int32_t zero_point, lowest, highest;
 };
 
-inline ByteRange find_byte_range(int data_type, int zero_point)
+inline Int8Range find_byte_range(int data_type, int zero_point)
 {
     const bool is_signed = data_type == TENGINE_DT_INT8;
     return {zero_point, is_signed ? INT8_MIN : 0, is_signed ? INT8_MAX : UINT8_MAX};
@@ -38,14 +38,14 @@ TENGINE_MUST_USE int find_multipliers(const KernelContext& context, const double
                                       ir_multiplier_t* out_multipliers);
 
 // Quantises a value of any size in the range's scale.
-inline uint8_t saturate_int8(const ByteRange& range, int64_t value)
+inline uint8_t saturate_int8(const Int8Range& range, int64_t value)
 {
     return static_cast<uint8_t>(
         clamp_ir_integer(value + range.zero_point, range.lowest, range.highest));
 }
 
 // One multiplier for each accumulator. Not inline, since files for other instruction sets call it.
-void requantize_exactly(const ByteRange& range, const int32_t* sums,
+void requantize_exactly(const Int8Range& range, const int32_t* sums,
                         const ir_multiplier_t* multipliers, int64_t count, uint8_t* to);
 
 }  // namespace tengine::cpu

@@ -14,7 +14,7 @@ int find_multipliers(const KernelContext& context, const double* reals, int coun
                      "its scales make a factor of %g, expected 0 to 2^31", reals[wrong]);
 }
 
-void requantize_exactly(const ByteRange& range, const int32_t* sums,
+void requantize_exactly(const Int8Range& range, const int32_t* sums,
                         const ir_multiplier_t* multipliers, int64_t count, uint8_t* to)
 {
     for (int64_t i = 0; i < count; ++i)

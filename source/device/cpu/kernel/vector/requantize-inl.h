@@ -78,7 +78,7 @@ HWY_INLINE auto pack_bytes(V low, V high)
 #endif
 
 template <class L>
-struct ByteScaling
+struct Int8Scaling
 {
     using RealVector = typename L::RealVector;
     using IntegerVector = typename L::IntegerVector;
@@ -93,7 +93,7 @@ struct ByteScaling
     typename L::ByteVector flip;
 
     // Results are made unsigned; stored ones have the sign bit of the type again.
-    HWY_INLINE explicit ByteScaling(const ByteRange& range)
+    HWY_INLINE explicit Int8Scaling(const Int8Range& range)
     {
         const typename L::Integers d;
         const int32_t zero_byte = range.zero_point - range.lowest;

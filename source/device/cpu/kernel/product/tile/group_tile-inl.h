@@ -27,7 +27,7 @@
 // Where TENGINE_CPU_TILE_ROUNDS is defined, the format rounds, and Set has
 //         struct Results
 //         {
-//             explicit Results(const HalfResults& results);
+//             explicit Results(const Float16Results& results);
 //             void take(const Sum& sum, int64_t row) const;
 //             void take(const Sum& x, const Sum& y, int64_t row) const;
 //         };
@@ -48,7 +48,7 @@
 
 // The addresses of rows 0, 1, ... of a tile. Three rows share a pointer: x86 addresses the second
 // and third by the step, so that fourteen rows take six registers.
-struct ByteRowsAt
+struct Int8RowsAt
 {
     const char *p0, *p3, *p6, *p9, *p12;
     int64_t step;
@@ -86,12 +86,12 @@ struct ByteRowsAt
 
 // Where TENGINE_CPU_TILE_AHEAD is defined, weights that come from memory, not from a cache, are
 // prefetched between the products before: the processor's own prefetch is too late.
-struct ByteAhead
+struct Int8Prefetch
 {
     const char* at;
     int64_t step;
 
-    TENGINE_INLINE explicit ByteAhead(const GroupTile& tile)
+    TENGINE_INLINE explicit Int8Prefetch(const GroupTile& tile)
         : at(tile.ahead ? tile.ahead : tile.weights), step(tile.ahead ? tile.ahead_step : 0)
     {
     }
@@ -106,7 +106,7 @@ struct ByteAhead
 
 // Where the next weights are, and where those that are widened are kept.
 template <class Set>
-struct ByteWeightsAt
+struct Int8WeightsAt
 {
     const char* at;
 #ifdef TENGINE_CPU_TILE_KEEPS
@@ -116,7 +116,7 @@ struct ByteWeightsAt
 #endif
     float* kept;
 
-    TENGINE_INLINE explicit ByteWeightsAt(const GroupTile& tile) : at(tile.weights), kept(tile.kept)
+    TENGINE_INLINE explicit Int8WeightsAt(const GroupTile& tile) : at(tile.weights), kept(tile.kept)
     {
     }
     TENGINE_INLINE typename Set::Operand load()
@@ -134,38 +134,38 @@ struct ByteWeightsAt
 #ifdef TENGINE_CPU_TILE_QUARTERS
 // Four groups of each of kRows rows.
 template <class Set, bool kFlips, int kRows>
-struct ByteQuarters
+struct Int8Quarters
 {
-    ByteQuarters<Set, kFlips, kRows - 1> before;
+    Int8Quarters<Set, kFlips, kRows - 1> before;
     typename Set::Input last;
 
-    TENGINE_INLINE ByteQuarters() {}
-    TENGINE_INLINE void load(const ByteRowsAt& rows)
+    TENGINE_INLINE Int8Quarters() {}
+    TENGINE_INLINE void load(const Int8RowsAt& rows)
     {
         before.load(rows);
         load_last(rows);
     }
-    TENGINE_INLINE void load_last(const ByteRowsAt& rows)
+    TENGINE_INLINE void load_last(const Int8RowsAt& rows)
     {
         last = Set::load_inputs(rows.template at<kRows - 1>());
     }
 };
 
 template <class Set, bool kFlips>
-struct ByteQuarters<Set, kFlips, 0>
+struct Int8Quarters<Set, kFlips, 0>
 {
-    TENGINE_INLINE ByteQuarters() {}
-    TENGINE_INLINE void load(const ByteRowsAt&) {}
+    TENGINE_INLINE Int8Quarters() {}
+    TENGINE_INLINE void load(const Int8RowsAt&) {}
 };
 
 // The weights of a group, and of the next.
 template <class Set>
-struct ByteWeights
+struct Int8Weights
 {
     typename Set::Operand x, y, next_x, next_y;
     const char* next;
 
-    TENGINE_INLINE ByteWeights() {}
+    TENGINE_INLINE Int8Weights() {}
     TENGINE_INLINE void advance(int64_t bytes)
     {
         x = next_x;
@@ -191,7 +191,7 @@ struct GroupSums
         if constexpr (kVectors > 1) y = Set::start(values + Set::lanes());
     }
     template <bool kIsHalf>
-    TENGINE_INLINE void add(const ByteRowsAt& rows, uint32_t flip, typename Set::Operand weights_x,
+    TENGINE_INLINE void add(const Int8RowsAt& rows, uint32_t flip, typename Set::Operand weights_x,
                             typename Set::Operand weights_y)
     {
         before.template add<kIsHalf>(rows, flip, weights_x, weights_y);
@@ -203,8 +203,8 @@ struct GroupSums
     // The next operands are loaded as soon as registers are free, between the products: in-order
     // processors do not wait for them then.
     template <int kQuarter, bool kFlips>
-    TENGINE_INLINE void add_quarter(ByteQuarters<Set, kFlips, kRows>& inputs,
-                                    const ByteRowsAt& next, ByteWeights<Set>& weights)
+    TENGINE_INLINE void add_quarter(Int8Quarters<Set, kFlips, kRows>& inputs,
+                                    const Int8RowsAt& next, Int8Weights<Set>& weights)
     {
         before.template add_quarter<kQuarter>(inputs.before, next, weights);
         if constexpr (kFlips && kQuarter == 0) inputs.last = Set::flip(inputs.last);
@@ -251,14 +251,14 @@ struct GroupSums<Set, 0, kVectors>
     TENGINE_INLINE GroupSums() {}
     TENGINE_INLINE void start(const int32_t*, int64_t) {}
     template <bool kIsHalf>
-    TENGINE_INLINE void add(const ByteRowsAt&, uint32_t, typename Set::Operand,
+    TENGINE_INLINE void add(const Int8RowsAt&, uint32_t, typename Set::Operand,
                             typename Set::Operand)
     {
     }
 #ifdef TENGINE_CPU_TILE_QUARTERS
     template <int kQuarter, bool kFlips>
-    TENGINE_INLINE void add_quarter(ByteQuarters<Set, kFlips, 0>&, const ByteRowsAt&,
-                                    ByteWeights<Set>&)
+    TENGINE_INLINE void add_quarter(Int8Quarters<Set, kFlips, 0>&, const Int8RowsAt&,
+                                    Int8Weights<Set>&)
     {
     }
 #endif
@@ -274,13 +274,13 @@ constexpr int64_t kGroupBytes = 4;
 // Adds four groups, `times` times. The next operands are loaded early; the last time they are
 // operands that have been loaded already.
 template <class Set, bool kFlips, int kRows, int kVectors>
-TENGINE_INLINE void add_four_groups(ByteRowsAt& rows, int64_t times, const char*& weights,
+TENGINE_INLINE void add_four_groups(Int8RowsAt& rows, int64_t times, const char*& weights,
                                     GroupSums<Set, kRows, kVectors>& sums)
 {
     constexpr int64_t kStep = kVectors * Set::kVectorBytes;
-    ByteQuarters<Set, kFlips, kRows> inputs;
+    Int8Quarters<Set, kFlips, kRows> inputs;
     inputs.load(rows);
-    ByteWeights<Set> read;
+    Int8Weights<Set> read;
     read.next_x = Set::load(weights);
     read.next_y = Set::load(weights + (kVectors - 1) * Set::kVectorBytes);
     read.next = weights;
@@ -304,7 +304,7 @@ TENGINE_INLINE void add_four_groups(ByteRowsAt& rows, int64_t times, const char*
 #endif
 
 template <bool kIsHalf, class Set, int kRows, int kVectors>
-TENGINE_INLINE void add_group(ByteRowsAt& rows, uint32_t flip, ByteWeightsAt<Set>& weights,
+TENGINE_INLINE void add_group(Int8RowsAt& rows, uint32_t flip, Int8WeightsAt<Set>& weights,
                               GroupSums<Set, kRows, kVectors>& sums)
 {
     const typename Set::Operand x = weights.load();
@@ -314,12 +314,12 @@ TENGINE_INLINE void add_group(ByteRowsAt& rows, uint32_t flip, ByteWeightsAt<Set
 }
 
 template <class Set, int kRows, int kVectors>
-TENGINE_INLINE void add_groups(ByteRowsAt& rows, int64_t groups, uint32_t flip,
-                               ByteWeightsAt<Set>& weights, ByteAhead& ahead,
+TENGINE_INLINE void add_groups(Int8RowsAt& rows, int64_t groups, uint32_t flip,
+                               Int8WeightsAt<Set>& weights, Int8Prefetch& ahead,
                                GroupSums<Set, kRows, kVectors>& sums)
 {
 #ifdef TENGINE_CPU_TILE_QUARTERS
-    const int64_t times = ByteWeightsAt<Set>::kKeeps ? 0 : groups / 4;
+    const int64_t times = Int8WeightsAt<Set>::kKeeps ? 0 : groups / 4;
     groups -= 4 * times;
     if (times > 0 && (!Set::kFlips || flip == 0))
         add_four_groups<Set, false>(rows, times, weights.at, sums);
@@ -337,12 +337,12 @@ __attribute__((noinline)) void multiply_byte_rows(const GroupTile& tile)
 {
     GroupSums<Set, kRows, kVectors> sums;
     sums.start(tile.start, tile.start_step);
-    ByteWeightsAt<Set> weights(tile);
+    Int8WeightsAt<Set> weights(tile);
     const int64_t step = tile.input_step;
-    ByteAhead ahead(tile);
+    Int8Prefetch ahead(tile);
     for (int64_t i = 0; i < tile.segment_num; ++i) {
         const char* begin = tile.input + tile.segments[i];
-        ByteRowsAt rows = {
+        Int8RowsAt rows = {
             begin, begin + 3 * step, begin + 6 * step, begin + 9 * step, begin + 12 * step, step};
         add_groups(rows, tile.groups, tile.flip, weights, ahead, sums);
         if (tile.last_shift == 0) continue;

@@ -14,7 +14,7 @@ namespace tengine::cpu {
 
 // Accumulators of a tile of fp16 or bf16, which become results: plus the addend, clipped and
 // rounded. A NaN stays one.
-struct HalfResults
+struct Float16Results
 {
     const float* sums;       // `width` for each row
     const uint16_t* addend;  // or null
@@ -53,7 +53,7 @@ struct GroupTile
     const int32_t* compensation;  // of each row, with crossed products (tile_s8_crossed-inl.h)
     // The results of all columns in formats that round, in place of `sums`, which are not stored;
     // or null.
-    const HalfResults* results;
+    const Float16Results* results;
 };
 
 // The layout of a tile's operands, and the function that computes it. The groups of neighbouring
@@ -68,7 +68,7 @@ struct TileFormat
     void (*multiply)(const GroupTile& tile,
                      int64_t rows);  // null: the compiler has no such instructions
     // Where the instructions also round to bf16; null: vectors do.
-    void (*finish)(const HalfResults& results) = nullptr;
+    void (*finish)(const Float16Results& results) = nullptr;
     // With crossed products, for at most `most_crossed_rows` rows; null: they are no faster.
     void (*multiply_crossed)(const GroupTile& tile, int64_t rows) = nullptr;
     int most_crossed_rows = 0;

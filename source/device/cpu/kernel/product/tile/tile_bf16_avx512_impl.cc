@@ -65,7 +65,7 @@ inline __m512 clip(__m512 low, __m512 high, __m512 x)
     return _mm512_maskz_min_ps(kAll, high, _mm512_maskz_max_ps(kAll, low, x));
 }
 
-void finish(const HalfResults& results)
+void finish(const Float16Results& results)
 {
     const __mmask32 columns = 0xffffffffu >> (32 - results.columns);
     const __m512 low = _mm512_set1_ps(results.low), high = _mm512_set1_ps(results.high);

@@ -13,7 +13,7 @@ namespace {
 
 #include "device/cpu/kernel/product/tile/group_tile_pairs-inl.h"
 
-struct HalfPairs
+struct Float16Pairs
 {
     using Operand = uint16x8_t;
     using Sum = float32x4_t;
@@ -57,9 +57,13 @@ struct HalfPairs
 
 }  // namespace
 
-const TileFormat bfmmla_format = {
-    CPU_FEATURE_ARM_BF16,         2, kGroupBytes / 2, kMostRows, kColumns, false,
-    multiply_pair_tile<HalfPairs>};
+const TileFormat bfmmla_format = {CPU_FEATURE_ARM_BF16,
+                                  2,
+                                  kGroupBytes / 2,
+                                  kMostRows,
+                                  kColumns,
+                                  false,
+                                  multiply_pair_tile<Float16Pairs>};
 
 }  // namespace tengine::cpu
 #else

@@ -97,7 +97,7 @@ struct WidenedHalves
     }
     struct Results
     {
-        HWY_INLINE explicit Results(const HalfResults& to)
+        HWY_INLINE explicit Results(const Float16Results& to)
             : clip(to.low, to.high),
               addend(reinterpret_cast<const T*>(to.addend)),
               output(reinterpret_cast<T*>(to.output)),

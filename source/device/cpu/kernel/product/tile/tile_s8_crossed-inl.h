@@ -24,7 +24,7 @@ struct CrossedWeights
 };
 
 template <class Set, int kRows, int kVectors>
-TENGINE_INLINE void add_crossed(const ByteRowsAt& rows, const CrossedWeights<Set>& weights,
+TENGINE_INLINE void add_crossed(const Int8RowsAt& rows, const CrossedWeights<Set>& weights,
                                 GroupSums<Set, kRows, kVectors>& sums)
 {
     if constexpr (kRows > 1) add_crossed(rows, weights, sums.before);
@@ -52,12 +52,12 @@ __attribute__((noinline)) void multiply_crossed_rows(const GroupTile& tile)
     GroupSums<Set, kRows, kVectors> sums;
     sums.start(tile.start, 0);
     take_off(tile.compensation, sums);
-    ByteWeightsAt<Set> weights(tile);
+    Int8WeightsAt<Set> weights(tile);
     const int64_t step = tile.input_step;
-    ByteAhead ahead(tile);
+    Int8Prefetch ahead(tile);
     for (int64_t i = 0; i < tile.segment_num; ++i) {
         const char* begin = tile.input + tile.segments[i];
-        ByteRowsAt rows = {begin, begin + 3 * step, nullptr, nullptr, nullptr, step};
+        Int8RowsAt rows = {begin, begin + 3 * step, nullptr, nullptr, nullptr, step};
         for (int64_t twos = tile.groups / 2; twos > 0; --twos) {
             CrossedWeights<Set> both;
             both.x = weights.load();
@@ -112,7 +112,7 @@ TENGINE_INLINE int32_t sum_compensation(const char* row, const int64_t* segments
 }
 
 // The compensation for the pixels of a block.
-TENGINE_INLINE void compute_compensation(const BytePixels& conv, const PixelBlock& block)
+TENGINE_INLINE void compute_compensation(const Int8Pixels& conv, const PixelBlock& block)
 {
     const int64_t step = conv.input_step * conv.format.element_size;
     auto* to = reinterpret_cast<int32_t*>(block.scratch);

@@ -13,7 +13,7 @@ namespace {
 #include "device/cpu/kernel/product/tile/group_tile_pairs-inl.h"
 
 template <bool kIsUnsigned>
-struct BytePairs
+struct Int8Pairs
 {
     using Operand = int8x16_t;
     using Sum = int32x4_t;
@@ -65,14 +65,14 @@ const TileFormat i8mm_format = {CPU_FEATURE_ARM_I8MM,
                                 kMostRows,
                                 kColumns,
                                 false,
-                                multiply_pair_tile<BytePairs<false>>};
+                                multiply_pair_tile<Int8Pairs<false>>};
 const TileFormat i8mm_unsigned_format = {CPU_FEATURE_ARM_I8MM,
                                          1,
                                          kGroupBytes,
                                          kMostRows,
                                          kColumns,
                                          true,
-                                         multiply_pair_tile<BytePairs<true>>};
+                                         multiply_pair_tile<Int8Pairs<true>>};
 
 }  // namespace tengine::cpu
 #else
