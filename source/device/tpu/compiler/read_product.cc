@@ -58,12 +58,12 @@ bool check_sums(const NodeReader& reader, const ProductLayer& layer, int largest
             for (int kx = 0; kx < layer.x.kernel; ++kx)
                 for (int c = 0; c < channels; ++c)
                     weights += std::abs(layer.weights.at(static_cast<int>(o), ky, kx, c));
-        if (weights * largest_input + bias > most)
+        const int64_t largest_sum = weights * largest_input + bias;
+        if (largest_sum > most)
             return reader.refuse(
                 IR_REASON_SHAPE, "weight", "",
                 "sums of %lld products of channel %zu may reach %lld, expected less than 2^31",
-                static_cast<long long>(products), o,
-                static_cast<long long>(weights * largest_input + bias));
+                static_cast<long long>(products), o, static_cast<long long>(largest_sum));
     }
     return true;
 }
