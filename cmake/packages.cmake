@@ -125,6 +125,9 @@ function(tengine_wrap_gtest target out_found out_version)
     set(${out_found} ${GTest_FOUND} PARENT_SCOPE)
     set(${out_version} "${GTest_VERSION}" PARENT_SCOPE)
     target_link_libraries(${target} INTERFACE GTest::gmock GTest::gtest_main)
+    # TYPED_TEST_SUITE of two arguments is an extension before C++20.
+    target_compile_options(${target} INTERFACE
+        $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-gnu-zero-variadic-macro-arguments>)
 endfunction()
 
 function(tengine_wrap_benchmark target out_found out_version)

@@ -24,8 +24,8 @@ class DynamicRunTest : public ApiTest
     void set_columns(int columns)
     {
         columns_ = columns;
-        x_.resize(static_cast<size_t>(kRows * columns));
-        weights_.resize(static_cast<size_t>(columns * columns));
+        x_.resize(static_cast<size_t>(kRows) * static_cast<size_t>(columns));
+        weights_.resize(static_cast<size_t>(columns) * static_cast<size_t>(columns));
         for (size_t i = 0; i < x_.size(); ++i)
             x_[i] = std::sin(static_cast<float>(3 * i));
         for (size_t i = 0; i < weights_.size(); ++i)

@@ -3,8 +3,8 @@
 // does not own, and the ownership afterwards. The library itself saves the model.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -34,7 +34,7 @@ std::string make_tmfile()
 char* copy_block(const std::string& bytes)
 {
     char* block = static_cast<char*>(std::malloc(bytes.size()));
-    std::memcpy(block, bytes.data(), bytes.size());
+    std::copy(bytes.begin(), bytes.end(), block);
     return block;
 }
 

@@ -164,7 +164,7 @@ TEST(Assembler, AShortTextTakesLittleMemory)
 // Letters are removed, doubled and exchanged: any string is accepted or refused.
 TEST(Assembler, DamagedTextDoesNoHarm)
 {
-    const std::string text = sample_text();
+    const std::string& text = sample_text();
     for (size_t i = 0; i < text.size(); ++i) {
         Program program;
         (void)assemble(text.substr(0, i), &program);

@@ -23,7 +23,7 @@ constexpr size_t kHeaderBytes = 64;
 int load(const Bytes& file)
 {
     // A block of exactly this size, so that a sanitizer detects reads beyond it.
-    const Bytes exact(file);
+    const Bytes exact(file.begin(), file.end());
     Program program;
     return load_program(exact.data(), exact.size(), &program);
 }

@@ -85,7 +85,7 @@ TEST(InstanceNorm, FarFromZero)
     constexpr int kNumber = 256;
     std::vector<float> x(2 * kNumber, 10.1f);  // the first channel is constant
     for (int i = 0; i < kNumber; ++i)
-        x[static_cast<size_t>(kNumber + i)] = 100 + 0.06f * std::sin(static_cast<float>(i));
+        x[kNumber + static_cast<size_t>(i)] = 100 + 0.06f * std::sin(static_cast<float>(i));
     ConstantGraph graph;
     graph.input<float>("x", {1, 2, kNumber}, x);
     graph.input<float>("scale", {2}, {3, 2});

@@ -322,9 +322,11 @@ TEST(RowQuantizeLstm, IsAnLstmOfWhatBytesStandFor)
         for (int i = 0; i < kUnits; ++i)
             r.push_back(static_cast<int8_t>(100 - row * 23 % 200 - i));
         for (int i = 0; i < 3; ++i)
-            w_floats.push_back(scales.back() * w[static_cast<size_t>(3 * row + i)]);
+            w_floats.push_back(scales.back() *
+                               w[3 * static_cast<size_t>(row) + static_cast<size_t>(i)]);
         for (int i = 0; i < kUnits; ++i)
-            r_floats.push_back(scales.back() * r[static_cast<size_t>(kUnits * row + i)]);
+            r_floats.push_back(scales.back() *
+                               r[kUnits * static_cast<size_t>(row) + static_cast<size_t>(i)]);
     }
     const auto run = [&](bool has_bytes) {
         ConstantGraph graph;
