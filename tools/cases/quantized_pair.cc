@@ -30,6 +30,18 @@ void add_pairs(const std::string& op, std::vector<Case>* cases)
     add_pair(op, {constant_bytes({5, 1, 1}), fed_bytes({2, 5, 7, 9})}, cases);
     add_pair(op, {fed_bytes({7, 33}), constant_bytes({1})}, cases);
     add_pair(op, {fed_bytes({1, 8, 13, 13}), fed_bytes({1, 8, 1, 1})}, cases);
+    // All pairs of bytes, several workers' work, factors for channels and columns, both broadcast.
+    for (const auto& [a, b] : std::vector<std::pair<std::vector<int>, std::vector<int>>>{
+             {{256, 256}, {256, 256}},
+             {{3, 7, 13, 17}, {3, 7, 13, 17}},
+             {{2, 5, 9, 33}, {2, 1, 1, 33}},
+             {{2, 33, 7, 5}, {2, 33, 1, 1}},
+             {{19}, {3, 41, 19}},
+             {{1}, {7, 65}},
+             {{4, 1, 64}, {1, 130, 1}},
+             {{}, {}},
+             {{0, 3}, {3}}})
+        add_pair(op, {fed_bytes(a), fed_bytes(b)}, cases);
     const Operand some = fed_bytes({7, 33});
     for (const double zero : {0, 255}) {
         add_pair(op, {some, some, zero}, cases);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tuple>
+
 #include "cases/quantized.h"
 
 namespace tengine::tools {
@@ -56,6 +58,25 @@ std::vector<Product> list_products()
 {
     return {{{1, 1}, 1, 1},    {{1, 7}, 7, 13},      {{7, 13}, 13, 17},  {{17, 1}, 1, 7},
             {{13, 17}, 17, 1}, {{33, 100}, 100, 65}, {{1, 784}, 784, 10}};
+}
+
+// Stacks of matrices, with constant weights and computed ones, whole numbers of vectors and others.
+void add_stacks(std::vector<Case>* cases)
+{
+    for (const auto& [m, k, n] : std::vector<std::tuple<int, int, int>>{
+             {1, 64, 10}, {3, 5, 33}, {17, 130, 70}, {40, 768, 64}, {2, 2, 1}}) {
+        Case made = make_matmul({{2, m, k}, k, n});
+        cases->push_back(made);
+        made.inputs[3] = fed_bytes({2, k, n});
+        cases->push_back(made);
+        Case plain = {"MatMulInteger",
+                      {fed_bytes({2, m, k}), constant_bytes({k, n}), zero_points({117}),
+                       zero_points(std::vector<double>(static_cast<size_t>(n), 77))}};
+        plain.inputs[3].dims = {n};
+        plain.types = byte_types();
+        plain.outputs = {TENGINE_DT_INT32};
+        cases->push_back(plain);
+    }
 }
 
 void add_matmuls(std::vector<Case>* cases)
@@ -152,6 +173,7 @@ void add_more_quantized_products(std::vector<Case>* cases)
     add_extremes(middle, cases);
     add_others(middle, cases);
     add_matmuls(cases);
+    add_stacks(cases);
 }
 
 }  // namespace tengine::tools

@@ -69,11 +69,14 @@ constexpr const char* kMean = "com.microsoft.QLinearAveragePool";
 
 // The same for arithmetic in int8 and uint8.
 constexpr Refusal kByteRefusals[] = {
+    {"com.microsoft.QLinearAveragePool dilations=2,3", "ACL does not support dilations 3"},
     {"com.microsoft.QLinearAveragePool count_include_pad=1", ""},
     {"com.microsoft.QLinearAveragePool pads=1,1,1,1", kEdge},
     {"com.microsoft.QLinearAveragePool pads=0,0,1,1", kEdge},
     {"com.microsoft.QLinearAveragePool pads=0,1,1,0", kEdge},
     {"com.microsoft.QLinearAveragePool pads=3,3,3,3", kEdge},
+    {"com.microsoft.QLinearAveragePool pads=3,4,3,4", kEdge},
+    {"com.microsoft.QLinearAveragePool pads=0,128,0,130", kEdge},
     {"com.microsoft.QLinearAveragePool pads=1,1", kEdge},
     {"com.microsoft.QLinearAveragePool ceil_mode=1", kEdge},
     {"com.microsoft.QGemm 7x13 #7x17", "C has a value for each element"},
@@ -93,7 +96,6 @@ constexpr Refusal kByteRefusals[] = {
      "ACL computes them in 32 bits"},
     {"QLinearConv 1x64x9x9 [9.25926e-06]", "ACL treats factors below"},
     {"QLinearMatMul [1,2,3,4,5,6,7]", "has several scales"},
-    {"QLinearMatMul #2x13x17", "b is a stack of matrices"},
     {"QuantizeLinear axis=1", "has several scales"},
 };
 
@@ -196,7 +198,9 @@ NodeCase expect_bytes(const tools::Case& of)
     made.refusal = find_refusal(kByteRefusals, of, split(of.name()));
     if (made.refusal.empty() && of.op == "QLinearConv" && has_several_values(of.inputs[5]))
         made.refusal = "weights with a scale for each channel reach";
-    if (of.op == "QLinearMatMul" && !of.inputs[3].is_constant)
+    if (of.op == "QLinearMatMul" && of.inputs[3].dims.size() > 2)
+        made.refusal = "b is a stack of matrices";
+    else if (of.op == "QLinearMatMul" && !of.inputs[3].is_constant)
         made.refusal = "the weights must be constant";
     const std::set<std::string> rounding = {"QuantizeLinear", "com.microsoft.QLinearAdd",
                                             "com.microsoft.QLinearMul"};

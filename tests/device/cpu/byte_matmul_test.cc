@@ -126,30 +126,6 @@ struct Sizes
 constexpr Sizes kSizes[] = {{1, 64, 10}, {3, 5, 33}, {17, 130, 70}, {40, 768, 64}, {2, 2, 1}};
 constexpr int kTypes[] = {TENGINE_DT_INT8, TENGINE_DT_UINT8};
 
-TEST(Int8MatMul, QLinearMatMulHasTheBitsOfTheReference)
-{
-    for (const Sizes& s : kSizes)
-        for (const int a_type : kTypes)
-            for (const int b_type : kTypes)
-                for (const bool is_constant : {true, false}) {
-                    Int8Product product(3);
-                    product.bytes("a", {2, s.m, s.k}, a_type, false);
-                    if (is_constant)
-                        product.bytes("b", {s.k, s.n}, b_type);
-                    else
-                        product.bytes("b", {2, s.k, s.n}, b_type, false);
-                    product.bytes("a_zero", {}, a_type);
-                    product.bytes("b_zero", {}, b_type);
-                    product.bytes("y_zero", {}, TENGINE_DT_UINT8);
-                    product.floats("a_scale", {}, 0.01f, 0.02f);
-                    product.floats("b_scale", {}, 0.01f, 0.02f);
-                    product.floats("y_scale", {}, 0.1f, 0.2f);
-                    product.add("QLinearMatMul", {"a", "a_scale", "a_zero", "b", "b_scale",
-                                                  "b_zero", "y_scale", "y_zero"});
-                    product.compare(is_constant ? "matmul.s8.packed" : "matmul.s8.batched");
-                }
-}
-
 TEST(Int8MatMul, QGemmHasTheBitsOfTheReference)
 {
     for (const Sizes& s : kSizes)

@@ -47,15 +47,34 @@ size_t find_result_zero(const Case& of)
     return of.op.find("QLinear") != std::string::npos ? 7 : 0;
 }
 
-// The case with results of the same type, and of the other.
-std::vector<Case> list_result_types(const Case& of, int data_type)
+// The inputs that are the second tensor and its zero point, where they follow the case's type.
+std::vector<size_t> find_second(const Case& of)
 {
+    if (of.op == "MatMulInteger") return {1, 3};
+    const bool has_second = of.op == "QLinearMatMul" || of.op == "com.microsoft.QLinearAdd" ||
+                            of.op == "com.microsoft.QLinearMul";
+    return has_second && of.inputs[3].data_type == tools::kCaseType ? std::vector<size_t>{3, 5}
+                                                                    : std::vector<size_t>{};
+}
+
+// The case with all its tensors of this type, and with a second tensor and with results of the
+// other.
+std::vector<Case> list_types(const Case& of, int data_type)
+{
+    const int other_type = data_type == TENGINE_DT_INT8 ? TENGINE_DT_UINT8 : TENGINE_DT_INT8;
+    std::vector<Case> made = {of};
+    if (!find_second(of).empty()) {
+        made.push_back(of);
+        for (const size_t input : find_second(of))
+            made.back().inputs[input].data_type = other_type;
+    }
     const size_t zero = find_result_zero(of);
-    if (zero == 0) return {of};
-    Case other = of;
-    other.outputs = {data_type == TENGINE_DT_INT8 ? TENGINE_DT_UINT8 : TENGINE_DT_INT8};
-    other.inputs[zero].data_type = other.outputs[0];
-    return {of, other};
+    for (size_t i = 0, number = made.size(); zero != 0 && i < number; ++i) {
+        made.push_back(made[i]);
+        made.back().outputs = {other_type};
+        made.back().inputs[zero].data_type = other_type;
+    }
+    return made;
 }
 
 // Compares as on a processor with all int8 instructions that run here, with each alone, and with
@@ -92,7 +111,7 @@ TEST_P(QuantizedCaseTest, HasTheBitsOfTheReference)
             if (std::find(each.types.begin(), each.types.end(), type) == each.types.end()) continue;
             // An emulator is slow.
             if (kEmulated && number++ % 3 != 0) continue;
-            for (const Case& typed : list_result_types(each, type)) {
+            for (const Case& typed : list_types(each, type)) {
                 SCOPED_TRACE(typed.name() + (type == TENGINE_DT_INT8 ? " int8" : " uint8"));
                 ByteNode node;
                 node.make(typed, type);
