@@ -101,7 +101,7 @@ Types few_types(const Types& types);
 std::vector<Case> list_cases();
 
 // More cases on int8 and uint8, for the tests of kernels and devices: zero points and scales at
-// both ends, weights of either type, windows and sizes. They would add a tenth to those above.
+// both ends, weights of either type, windows and sizes. They would add a seventh to those above.
 std::vector<Case> list_quantized_cases();
 
 // Layers of real networks in floats, for benchmarks and the tests of kernels: plain kernels take
