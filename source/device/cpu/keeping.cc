@@ -10,10 +10,12 @@
 #include <cstring>
 #include <memory>
 
+#include "base/alloc.h"
 #include "base/guard.hpp"
 #include "device/cpu/device_state.h"
 #include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/plan/plan.h"
+#include "device/cpu/shared/rounding.h"
 #include "tengine/version.h"
 
 namespace tengine::cpu {
@@ -43,11 +45,6 @@ static_assert(sizeof(Head) == 32 && sizeof(Record) == 64, "no gaps");
 
 // Changes when the layout of any packed constant changes within a version.
 constexpr char kMark[16] = "tengine cpu 4\n";
-
-constexpr uint64_t align(uint64_t size)
-{
-    return (size + ALLOC_ALIGNMENT - 1) / ALLOC_ALIGNMENT * ALLOC_ALIGNMENT;
-}
 
 Record describe(const Step& step)
 {
@@ -102,7 +99,7 @@ int write(struct device* device, Vector<Step>& steps, ir_sink* sink)
         Record& record = records.emplace_back(describe(step));
         record.size = step.context.packed.size;
         if (record.size == 0) continue;
-        record.offset = align(end);
+        record.offset = round_up<uint64_t>(end, ALLOC_ALIGNMENT);
         end = record.offset + record.size;
     }
     if (end == begin && !has_choice(device, steps))

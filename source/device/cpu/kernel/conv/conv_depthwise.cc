@@ -204,7 +204,7 @@ struct Depthwise : ConvProblem
     uint64_t copy_bytes() const
     {
         const uint64_t bytes = static_cast<uint64_t>(copy_rows * row_size) * sizeof(float);
-        return (bytes + ALLOC_ALIGNMENT - 1) / ALLOC_ALIGNMENT * ALLOC_ALIGNMENT;
+        return round_up(bytes, ALLOC_ALIGNMENT);
     }
 };
 

@@ -9,12 +9,12 @@
 
 #include "base/alloc.h"
 #include "device/cpu/kernel_context.h"
+#include "device/cpu/shared/rounding.h"
 
 namespace tengine::cpu {
 
 template <class Problem>
-inline constexpr uint64_t kKeptBytes =
-    (sizeof(Problem) + ALLOC_ALIGNMENT - 1) / ALLOC_ALIGNMENT* ALLOC_ALIGNMENT;
+inline constexpr uint64_t kKeptBytes = round_up<uint64_t>(sizeof(Problem), ALLOC_ALIGNMENT);
 
 // For prepare(): keeps the problem and room for packed weights. ENOMEM names the node.
 template <class Problem>
