@@ -11,7 +11,7 @@
 #include "base/half.h"
 #include "cases/operand_values.h"
 #include "operator/infer.h"
-#include "operator/param.h"
+#include "support/case_attributes.h"
 
 namespace tengine::acl {
 
@@ -107,15 +107,7 @@ void build_node(test::IrBuilder& builder, const NodeCase& node_case, int data_ty
     for (size_t i = 0; i < of.outputs.size(); ++i)
         outputs.push_back("o" + std::to_string(i));
     node* made = builder.add(of.op, inputs, outputs);
-    for (const auto& [key, values] : of.lists)
-        EXPECT_EQ(set_node_ints(made, key.c_str(), values.data(), static_cast<int>(values.size())),
-                  TENGINE_OK);
-    for (const auto& [key, value] : of.ints)
-        EXPECT_EQ(set_node_int(made, key.c_str(), value), TENGINE_OK);
-    for (const auto& [key, value] : of.floats)
-        EXPECT_EQ(set_node_float(made, key.c_str(), value), TENGINE_OK);
-    for (const auto& [key, value] : of.texts)
-        EXPECT_EQ(set_node_text(made, key.c_str(), value.c_str(), value.size()), TENGINE_OK);
+    test::set_attributes(made, of);
     std::vector<int32_t> tensors;
     for (const std::string& name : outputs)
         tensors.push_back(builder.find(name)->index);

@@ -10,6 +10,7 @@
 #include "device/cpu/kernel/vector/vector_target.h"
 #include "device/cpu/prepared_kernel.h"
 #include "operator/param.h"
+#include "support/case_attributes.h"
 
 namespace tengine::test {
 
@@ -109,12 +110,7 @@ void ByteNode::make(const tools::Case& of, int data_type)
     for (size_t i = 0; i < of.outputs.size(); ++i)
         outputs.push_back("o" + std::to_string(i));
     make(of.op, inputs, outputs);
-    for (const auto& [name, values] : of.lists)
-        set(name, values);
-    for (const auto& [name, value] : of.ints)
-        set(name, value);
-    for (const auto& [name, value] : of.floats)
-        EXPECT_EQ(set_node_float(node_, name.c_str(), value), TENGINE_OK);
+    set_attributes(node_, of);
     infer();
 }
 

@@ -14,22 +14,10 @@
 #include "module/module.h"
 #include "operator/param.h"
 #include "operator/registry.h"
+#include "support/case_attributes.h"
 
 namespace tengine::cpu {
 namespace {
-
-void set_attributes(node* node, const Case& of)
-{
-    for (const auto& [name, values] : of.lists)
-        EXPECT_EQ(set_node_ints(node, name.c_str(), values.data(), static_cast<int>(values.size())),
-                  TENGINE_OK);
-    for (const auto& [name, value] : of.ints)
-        EXPECT_EQ(set_node_int(node, name.c_str(), value), TENGINE_OK);
-    for (const auto& [name, value] : of.floats)
-        EXPECT_EQ(set_node_float(node, name.c_str(), value), TENGINE_OK);
-    for (const auto& [name, value] : of.texts)
-        EXPECT_EQ(set_node_text(node, name.c_str(), value.c_str(), value.size()), TENGINE_OK);
-}
 
 tensor* add_tensor(graph* graph, const std::vector<int>& dims, int data_type)
 {
@@ -129,7 +117,7 @@ void KernelRunner::add_outputs()
         EXPECT_EQ(set_ir_node_output_tensor(node_, static_cast<int>(i), output), TENGINE_OK);
     }
     output_ = get_ir_node_output(node_, 0);
-    set_attributes(node_, of_);
+    test::set_attributes(node_, of_);
     EXPECT_EQ(infer_output(node_), TENGINE_OK) << tengine_error_message();
     for (size_t i = 1; i < of_.outputs.size(); ++i)
         EXPECT_EQ(allocate_ir_tensor(get_ir_node_output(node_, static_cast<int>(i))), TENGINE_OK);
