@@ -17,11 +17,13 @@
 #include "operator/registry.h"
 #include "scheduler/scheduler.h"
 #include "serializer/serializer.h"
+#include "tengine/graph.h"
 
 // The place that a model comes from.
 typedef enum source_kind
 {
     SOURCE_FILE,
+    SOURCE_COPY,    // bytes in memory that the graph copies
     SOURCE_MEMORY,  // ":m": bytes in memory, which the graph owns if its format keeps them
     SOURCE_VIEW     // ":view": bytes in memory that stay the caller's
 } source_kind_t;
@@ -31,7 +33,7 @@ typedef struct model_source
     struct serializer* serializer;
     source_kind_t kind;
     const char* place;  // file name, or address of the bytes
-    int size;
+    size_t size;
 } model_source_t;
 
 // Splits "onnx:m" into the name of the format and the kind of source. As in Tengine Lite, the
@@ -47,7 +49,7 @@ static source_kind_t split_format(const char* format, size_t* out_length)
     return SOURCE_FILE;
 }
 
-static int fail_unknown_format(const char* format)
+static int fail_unknown_format(const char* format, const char* function)
 {
     char known[128] = "";
     for (int i = 0; i < get_serializer_count(); ++i) {
@@ -56,11 +58,11 @@ static int fail_unknown_format(const char* format)
         snprintf(known + used, sizeof known - used, "%s'%s'", i == 0 ? "" : ", ",
                  serializer->get_name(serializer));
     }
-    return tengine_error_set(TENGINE_ENOENT, "create_graph: unknown model format '%s': expected %s",
+    return tengine_error_set(TENGINE_ENOENT, "%s: unknown model format '%s': expected %s", function,
                              format, known);
 }
 
-static int find_format(const char* format, model_source_t* source)
+static int find_format(const char* format, const char* function, model_source_t* source)
 {
     char name[32];
     size_t length;
@@ -74,31 +76,35 @@ static int find_format(const char* format, model_source_t* source)
     if (!source->serializer && source->kind == SOURCE_MEMORY)
         source->serializer = find_serializer_via_name("tengine");
     if (source->serializer) return TENGINE_OK;
-    return fail_unknown_format(format);
+    return fail_unknown_format(format, function);
 }
 
 static int read_source(const char* format, const char* file_name, va_list arguments,
                        model_source_t* out_source)
 {
     *out_source = (model_source_t){.place = file_name};
-    TENGINE_RETURN_IF_ERROR(find_format(format, out_source));
+    TENGINE_RETURN_IF_ERROR(find_format(format, "create_graph", out_source));
     if (out_source->kind == SOURCE_FILE) return check_name(file_name, "create_graph", "file_name");
     TENGINE_RETURN_IF_ERROR(check_pointer(file_name, "create_graph", "the address of the model"));
-    out_source->size = va_arg(arguments, int);
-    if (out_source->size > 0) return TENGINE_OK;
+    const int size = va_arg(arguments, int);
+    out_source->size = size > 0 ? (size_t)size : 0;
+    if (size > 0) return TENGINE_OK;
     return tengine_error_set(TENGINE_EINVAL,
-                             "create_graph: the model has %d bytes, expected 1 or more",
-                             out_source->size);
+                             "create_graph: the model has %d bytes, expected 1 or more", size);
 }
 
-static int load_graph(struct graph* graph, const model_source_t* source, va_list arguments)
+static int load_file(struct graph* graph, const model_source_t* source, va_list arguments)
+{
+    graph->core->serializer = source->serializer;
+    return source->serializer->load_model(source->serializer, graph, source->place, arguments);
+}
+
+static int load_memory(struct graph* graph, const model_source_t* source)
 {
     struct serializer* serializer = source->serializer;
     graph->core->serializer = serializer;
-    if (source->kind == SOURCE_FILE)
-        return serializer->load_model(serializer, graph, source->place, arguments);
-    if (!serializer->load_block)
-        return serializer->load_mem(serializer, graph, source->place, source->size, arguments);
+    if (source->kind == SOURCE_COPY || !serializer->load_block)
+        return serializer->load_mem(serializer, graph, source->place, source->size);
     return serializer->load_block(serializer, graph, (void*)(uintptr_t)source->place, source->size,
                                   source->kind == SOURCE_MEMORY);
 }
@@ -179,6 +185,14 @@ graph_t give_graph(struct graph* graph, const api_graph_t* parent)
     return NULL;
 }
 
+// The handle of a graph that was created, unless it is NULL, and loaded with this status.
+static graph_t give_loaded(api_graph_t* graph, int status)
+{
+    if (graph && status == TENGINE_OK) return graph->graph;
+    if (graph) release_graph(graph);
+    return api_pointer(NULL);
+}
+
 graph_t create_graph(context_t context, const char* model_format, const char* file_name, ...)
 {
     if (check_initialised(__func__) < 0 || (context && !find_context(context, __func__)))
@@ -189,12 +203,36 @@ graph_t create_graph(context_t context, const char* model_format, const char* fi
     api_graph_t* graph = NULL;
     if (!model_format || read_source(model_format, file_name, arguments, &source) == 0)
         graph = create_empty_graph(context);
-    if (graph && model_format && load_graph(graph->graph, &source, arguments) < 0) {
-        release_graph(graph);
-        graph = NULL;
-    }
+    int status = TENGINE_OK;
+    if (graph && model_format)
+        status = source.kind == SOURCE_FILE ? load_file(graph->graph, &source, arguments)
+                                            : load_memory(graph->graph, &source);
     va_end(arguments);
-    return !graph ? api_pointer(NULL) : graph->graph;
+    return give_loaded(graph, status);
+}
+
+static int read_memory(const char* format, const void* data, size_t size, const char* function,
+                       model_source_t* out_source)
+{
+    *out_source = (model_source_t){.place = data, .size = size};
+    TENGINE_RETURN_IF_ERROR(check_name(format, function, "model_format"));
+    TENGINE_RETURN_IF_ERROR(find_format(format, function, out_source));
+    if (out_source->kind == SOURCE_FILE) out_source->kind = SOURCE_COPY;
+    TENGINE_RETURN_IF_ERROR(check_pointer(data, function, "data"));
+    if (size > 0) return TENGINE_OK;
+    return tengine_error_set(TENGINE_EINVAL, "%s: the model has 0 bytes, expected 1 or more",
+                             function);
+}
+
+graph_t tengine_graph_load(context_t context, const char* model_format, const void* data,
+                           size_t size)
+{
+    model_source_t source;
+    if (check_initialised(__func__) < 0 || (context && !find_context(context, __func__)) ||
+        read_memory(model_format, data, size, __func__, &source) < 0)
+        return api_pointer(NULL);
+    api_graph_t* graph = create_empty_graph(context);
+    return give_loaded(graph, graph ? load_memory(graph->graph, &source) : TENGINE_OK);
 }
 
 int destroy_graph(graph_t graph)

@@ -7,6 +7,7 @@
 #include "graph/complex.h"
 #include "graph/graph.h"
 #include "graph/sequence.h"
+#include "tengine/graph.h"
 
 tensor_t create_graph_tensor(graph_t graph, const char* tensor_name, int data_type)
 {
@@ -174,8 +175,9 @@ void* get_tensor_buffer(tensor_t tensor)
     return api_pointer(target->data);
 }
 
+// Sizes are signed below, so that a negative one keeps its value in messages.
 static int check_buffer(const api_graph_t* owner, const struct tensor* tensor, const char* function,
-                        const void* buffer, int size)
+                        const void* buffer, int64_t size)
 {
     const size_t needed = !buffer ? 0 : get_ir_tensor_bytes(tensor);
     if (!is_fed(tensor) && !is_ir_graph_output(owner->graph, tensor->index))
@@ -185,8 +187,8 @@ static int check_buffer(const api_graph_t* owner, const struct tensor* tensor, c
     if (buffer) TENGINE_RETURN_IF_ERROR(check_shape_known(tensor, function));
     if (size < 0 || (size_t)size != needed)
         return add_declared_shape(
-            tensor, tengine_error_set(TENGINE_EINVAL, "%s: tensor '%s': %d bytes, expected %zu",
-                                      function, tensor->name, size, needed));
+            tensor, tengine_error_set(TENGINE_EINVAL, "%s: tensor '%s': %lld bytes, expected %zu",
+                                      function, tensor->name, (long long)size, needed));
     const int alignment = get_ir_alignment(tensor->elem_size);
     if ((uintptr_t)buffer % (unsigned)alignment != 0)
         return tengine_error_set(TENGINE_EINVAL,
@@ -205,38 +207,58 @@ static int end_data_change(api_graph_t* owner, const struct tensor* tensor)
     return fits ? 0 : end_change(owner, TENGINE_OK);
 }
 
-int set_tensor_buffer(tensor_t tensor, void* buffer, int buffer_size)
+static int set_buffer(tensor_t tensor, void* buffer, int64_t size, const char* function)
 {
     api_graph_t* owner = NULL;
-    struct tensor* target = find_tensor(tensor, __func__, &owner);
-    if (!target || check_is_plain(target, __func__) < 0 ||
-        check_buffer(owner, target, __func__, buffer, buffer_size) < 0 ||
-        (!buffer ? check_idle(owner, __func__) : check_data_idle(owner, target, __func__)) < 0)
+    struct tensor* target = find_tensor(tensor, function, &owner);
+    if (!target || check_is_plain(target, function) < 0 ||
+        check_buffer(owner, target, function, buffer, size) < 0 ||
+        (!buffer ? check_idle(owner, function) : check_data_idle(owner, target, function)) < 0)
         return api_failure();
     set_ir_tensor_data(target, buffer, false);
     target->core->lent = target->tensor_type == TENSOR_TYPE_CONST;
     return end_data_change(owner, target);
 }
 
-int get_tensor_data(tensor_t tensor, void* output_data, int data_size)
+int set_tensor_buffer(tensor_t tensor, void* buffer, int buffer_size)
+{
+    return set_buffer(tensor, buffer, buffer_size, __func__);
+}
+
+int tengine_tensor_set_buffer(tensor_t tensor, void* buffer, size_t buffer_size)
+{
+    return set_buffer(tensor, buffer, (int64_t)buffer_size, __func__);
+}
+
+static int get_data(tensor_t tensor, void* output_data, int64_t size, const char* function)
 {
     api_graph_t* owner = NULL;
-    const struct tensor* target = find_tensor(tensor, __func__, &owner);
-    if (!target || check_is_readable(target, __func__) < 0 ||
-        check_pointer(output_data, __func__, "output_data") < 0)
+    const struct tensor* target = find_tensor(tensor, function, &owner);
+    if (!target || check_is_readable(target, function) < 0 ||
+        check_pointer(output_data, function, "output_data") < 0)
         return api_failure();
-    if (!target->data) return api_result(fail_without_data(owner, target, __func__));
+    if (!target->data) return api_result(fail_without_data(owner, target, function));
     const size_t bytes = get_ir_tensor_bytes(target);
-    if (data_size < 0 || (size_t)data_size < bytes)
+    if (size < 0 || (size_t)size < bytes)
         return api_result(tengine_error_set(
-            TENGINE_ERANGE, "%s: tensor '%s': the buffer has %d bytes, expected at least %zu",
-            __func__, target->name, data_size, bytes));
+            TENGINE_ERANGE, "%s: tensor '%s': the buffer has %lld bytes, expected at least %zu",
+            function, target->name, (long long)size, bytes));
     memcpy(output_data, target->data, bytes);
     return 0;
 }
 
+int get_tensor_data(tensor_t tensor, void* output_data, int data_size)
+{
+    return get_data(tensor, output_data, data_size, __func__);
+}
+
+int tengine_tensor_get_data(tensor_t tensor, void* output_data, size_t data_size)
+{
+    return get_data(tensor, output_data, (int64_t)data_size, __func__);
+}
+
 static int check_new_data(const struct tensor* tensor, const char* function, const void* data,
-                          int size)
+                          int64_t size)
 {
     TENGINE_RETURN_IF_ERROR(check_pointer(data, function, "input_data"));
     if (!is_fed(tensor))
@@ -245,24 +267,34 @@ static int check_new_data(const struct tensor* tensor, const char* function, con
     TENGINE_RETURN_IF_ERROR(check_shape_known(tensor, function));
     if (size < 0 || (size_t)size > get_ir_tensor_bytes(tensor))
         return add_declared_shape(
-            tensor,
-            tengine_error_set(TENGINE_ERANGE, "%s: tensor '%s': %d bytes, expected 0 to %zu",
-                              function, tensor->name, size, get_ir_tensor_bytes(tensor)));
+            tensor, tengine_error_set(TENGINE_ERANGE,
+                                      "%s: tensor '%s': %lld bytes, expected 0 to %zu", function,
+                                      tensor->name, (long long)size, get_ir_tensor_bytes(tensor)));
     return TENGINE_OK;
+}
+
+static int set_data(tensor_t tensor, const void* input_data, int64_t size, const char* function)
+{
+    api_graph_t* owner = NULL;
+    struct tensor* target = find_tensor(tensor, function, &owner);
+    if (!target || check_is_plain(target, function) < 0 ||
+        check_data_idle(owner, target, function) < 0 ||
+        check_new_data(target, function, input_data, size) < 0 ||
+        (!target->data && allocate_ir_tensor(target) < 0))
+        return api_failure();
+    target->core->is_file = false;
+    memcpy(target->data, input_data, (size_t)size);
+    return end_data_change(owner, target);
 }
 
 int set_tensor_data(tensor_t tensor, const void* input_data, int data_size)
 {
-    api_graph_t* owner = NULL;
-    struct tensor* target = find_tensor(tensor, __func__, &owner);
-    if (!target || check_is_plain(target, __func__) < 0 ||
-        check_data_idle(owner, target, __func__) < 0 ||
-        check_new_data(target, __func__, input_data, data_size) < 0 ||
-        (!target->data && allocate_ir_tensor(target) < 0))
-        return api_failure();
-    target->core->is_file = false;
-    memcpy(target->data, input_data, (size_t)data_size);
-    return end_data_change(owner, target);
+    return set_data(tensor, input_data, data_size, __func__);
+}
+
+int tengine_tensor_set_data(tensor_t tensor, const void* input_data, size_t data_size)
+{
+    return set_data(tensor, input_data, (int64_t)data_size, __func__);
 }
 
 // ---- type, layout, quantisation ----

@@ -30,13 +30,13 @@ typedef struct serializer
 {
     // The format's name as create_graph() takes it ("onnx"). Constant, never NULL.
     const char* (*get_name)(struct serializer* serializer);
-    // Fills the empty `ir_graph` from a file or from `size` bytes at `addr`, which stay the
-    // caller's and are not needed afterwards. After a failure the graph can only be destroyed.
+    // Fills the empty `ir_graph` from a file or from `size` bytes, 1 or more, at `addr`, which stay
+    // the caller's and are not needed afterwards. After a failure the graph can only be destroyed.
     // `ap`: the arguments of create_graph() after those it knows.
     int (*load_model)(struct serializer* serializer, struct graph* ir_graph, const char* fname,
                       va_list ap);
     int (*load_mem)(struct serializer* serializer, struct graph* ir_graph, const void* addr,
-                    int size, va_list ap);
+                    size_t size);
     // (optional) Before the graph is destroyed: frees the loader's data in `s_priv`
     // (graph->serializer_privacy).
     int (*unload_graph)(struct serializer* serializer, struct graph* ir_graph, void* s_priv,
@@ -53,8 +53,8 @@ typedef struct serializer
     // (optional) As load_mem, without a copy: the bytes are part of the graph until unload_graph.
     // `owned`: the graph takes the block, which is malloc()'s, over and frees it in unload_graph;
     // else it stays the caller's and is only read. After a failure it is the caller's in any case.
-    int (*load_block)(struct serializer* serializer, struct graph* ir_graph, void* block, int size,
-                      bool owned);
+    int (*load_block)(struct serializer* serializer, struct graph* ir_graph, void* block,
+                      size_t size, bool owned);
     // (optional) The kind of memory of `data`, a constant's of the graph that the constant does not
     // own. NULL: every constant owns its memory.
     ir_data_place_t (*locate_data)(const struct serializer* serializer,

@@ -5,6 +5,7 @@
 
 #include "tengine/custom_op.h"
 #include "tengine/file.h"
+#include "tengine/graph.h"
 #include "tengine/inspect.h"
 #include "tengine/quantize.h"
 #include "tengine/sequence.h"
@@ -39,6 +40,7 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(set_context_attr),
     SYMBOL(get_context_attr),
     SYMBOL(create_graph),
+    SYMBOL(tengine_graph_load),
     SYMBOL(destroy_graph),
     SYMBOL(set_graph_layout),
     SYMBOL(set_graph_input_node),
@@ -109,6 +111,9 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(set_tensor_buffer),
     SYMBOL(get_tensor_data),
     SYMBOL(set_tensor_data),
+    SYMBOL(tengine_tensor_set_buffer),
+    SYMBOL(tengine_tensor_get_data),
+    SYMBOL(tengine_tensor_set_data),
     SYMBOL(get_tensor_data_type),
     SYMBOL(set_tensor_data_type),
     SYMBOL(get_tensor_layout),

@@ -4,6 +4,7 @@
 
 #include "tengine/custom_op.h"
 #include "tengine/file.h"
+#include "tengine/graph.h"
 #include "tengine/inspect.h"
 #include "tengine/quantize.h"
 #include "tengine/sequence.h"
@@ -184,6 +185,9 @@ const std::vector<FailingCall>& tensor_calls()
         CALL(set_tensor_buffer(h, numbers, 4), -1),
         CALL(get_tensor_data(h, numbers, 4), -1),
         CALL(set_tensor_data(h, numbers, 4), -1),
+        CALL(tengine_tensor_set_buffer(h, numbers, 4), -1),
+        CALL(tengine_tensor_get_data(h, numbers, 4), -1),
+        CALL(tengine_tensor_set_data(h, numbers, 4), -1),
         CALL(get_tensor_data_type(h), -1),
         CALL(set_tensor_data_type(h, TENGINE_DT_FP32), -1),
         CALL(get_tensor_layout(h), -1),
@@ -211,6 +215,7 @@ const std::vector<FailingCall>& other_calls()
     static const std::vector<FailingCall> calls = {
         CALL(create_context("c", 0), nullptr),
         CALL(create_graph(h, "no such format", "file"), nullptr),
+        CALL(tengine_graph_load(h, "onnx", numbers, 4), nullptr),
         CALL(set_default_device("no such device"), -1),
         CALL(get_default_device(), nullptr),
         CALL(tengine_plugin_load("no such file"), -1),

@@ -20,22 +20,12 @@ struct serializer* onnx_serializer()
     return find_serializer_via_name("onnx");
 }
 
-// The serializer's entries take a va_list, which only a variadic function can create.
+// The serializer's entry takes a va_list, which only a variadic function can create.
 int load_file(struct graph* graph, const char* path, ...)
 {
     va_list arguments;
     va_start(arguments, path);
     const int status = onnx_serializer()->load_model(onnx_serializer(), graph, path, arguments);
-    va_end(arguments);
-    return status;
-}
-
-int load_bytes(struct graph* graph, const void* bytes, int size, ...)
-{
-    va_list arguments;
-    va_start(arguments, size);
-    const int status =
-        onnx_serializer()->load_mem(onnx_serializer(), graph, bytes, size, arguments);
     va_end(arguments);
     return status;
 }
@@ -147,7 +137,7 @@ OnnxBuilder conv_model()
 Loaded::Loaded(const std::string& bytes) : graph(create_ir_graph(nullptr))
 {
     tengine_error_clear();
-    status = load_bytes(graph, bytes.data(), static_cast<int>(bytes.size()));
+    status = onnx_serializer()->load_mem(onnx_serializer(), graph, bytes.data(), bytes.size());
     message = tengine_error_message();
 }
 

@@ -141,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(Files, TmfileDamageTest, testing::ValuesIn(sample_names
 
 TEST_F(TmfileHostileTest, NotATmfile)
 {
-    expect_failure(LoadedTmfile(std::string()), TENGINE_EINVAL, {"size is 0"});
+    expect_failure(LoadedTmfile(std::string()), TENGINE_EFORMAT, {"0 bytes"});
     expect_failure(LoadedTmfile(std::string("\x02\0\0", 3)), TENGINE_EFORMAT, {"3 bytes"});
     expect_failure(LoadedTmfile(std::string(64, '\xff')), TENGINE_EFORMAT, {"version 65535"});
     expect_failure(LoadedTmfile(std::string("\x02", 1) + std::string(63, '\0')), TENGINE_EFORMAT,

@@ -340,8 +340,7 @@ void LoadedTmfile::load(const std::string* bytes, const char* file, struct conte
     graph = create_ir_graph(context);
     tengine_error_clear();
     if (bytes)
-        status = serializer->load_block(serializer, graph, block_, static_cast<int>(bytes->size()),
-                                        false);
+        status = serializer->load_block(serializer, graph, block_, bytes->size(), false);
     else
         call_load_model(&status, serializer, graph, file);
     message = tengine_error_message();

@@ -2,7 +2,6 @@
 // Splits a model into its messages and checks the fields of the model itself.
 #include "serializer/onnx/model.h"
 
-#include <climits>
 #include <filesystem>
 
 #include "graph/graph.h"
@@ -73,11 +72,6 @@ int load_onnx_file(struct graph* graph, const std::string& path, ModelFiles* fil
     ModelFile* file = nullptr;
     TENGINE_RETURN_IF_ERROR(files->open_model(path, &file));
     const Bytes bytes(file->bytes.bytes, file->bytes.size);
-    if (bytes.size() > INT_MAX)
-        return tengine_error_set(TENGINE_ELIMIT,
-                                 "'%s' has %zu bytes; an ONNX file (protobuf) has at most %d: save "
-                                 "the weights as external data",
-                                 path.c_str(), bytes.size(), INT_MAX);
     const std::filesystem::path folder = std::filesystem::path(path).parent_path();
     ExternalData external(folder.empty() ? "." : folder.string(), files);
     TENGINE_RETURN_IF_ERROR(load(graph, bytes, &external, file, out_frame));

@@ -65,14 +65,9 @@ int load_model(struct serializer* serializer, struct graph* graph, const char* f
     });
 }
 
-int load_mem(struct serializer* serializer, struct graph* graph, const void* address, int size,
-             va_list)
+int load_mem(struct serializer* serializer, struct graph* graph, const void* address, size_t size)
 {
-    if (!address || size <= 0)
-        return tengine_error_set(
-            TENGINE_EINVAL,
-            "an ONNX model in memory needs an address and a size above 0, the size is %d", size);
-    const tengine::Bytes bytes(static_cast<const char*>(address), static_cast<size_t>(size));
+    const tengine::Bytes bytes(static_cast<const char*>(address), size);
     return guard([=] {
         return tengine::load_onnx_bytes(graph, bytes, &make_origin(serializer, graph, {})->frame);
     });

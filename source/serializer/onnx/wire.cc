@@ -2,6 +2,7 @@
 // Protobuf's wire format, one level deep. Protobuf itself parses the levels below.
 #include "serializer/onnx/wire.h"
 
+#include <climits>
 #include <cstdint>
 #include <google/protobuf/io/coded_stream.h>
 
@@ -70,6 +71,12 @@ class Cursor
 int merge(const Encoded& part, google::protobuf::MessageLite* message)
 {
     if (part.bytes.empty()) return TENGINE_OK;
+    if (part.bytes.size() > INT_MAX)
+        return tengine_error_set(
+            TENGINE_ELIMIT,
+            "bytes %zu to %zu of the ONNX model exceed %d, protobuf's limit of "
+            "a message without its weights: save these as external data",
+            part.offset, part.offset + part.bytes.size(), INT_MAX);
     google::protobuf::io::CodedInputStream input(
         reinterpret_cast<const uint8_t*>(part.bytes.data()), static_cast<int>(part.bytes.size()));
     if (message->MergePartialFromCodedStream(&input) && input.ConsumedEntireMessage())

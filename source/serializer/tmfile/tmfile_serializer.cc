@@ -59,31 +59,25 @@ int load_model(struct serializer* serializer, struct graph* graph, const char* f
     });
 }
 
-int load_block(struct serializer* serializer, struct graph* graph, void* block, int size,
+int load_block(struct serializer* serializer, struct graph* graph, void* block, size_t size,
                bool owned)
 {
-    if (!block || size <= 0)
-        return tengine_error_set(
-            TENGINE_EINVAL,
-            "a tmfile in memory needs an address and a size above 0, the size is %d", size);
     return guard("load", [=]() -> int {
         std::unique_ptr<Image> image(new Image);
         Image* made = image.get();
-        made->view(block, static_cast<size_t>(size));
+        made->view(block, size);
         TENGINE_RETURN_IF_ERROR(read_image(serializer, graph, std::move(image)));
         if (owned) made->own();
         return TENGINE_OK;
     });
 }
 
-int load_mem(struct serializer* serializer, struct graph* graph, const void* address, int size,
-             va_list)
+int load_mem(struct serializer* serializer, struct graph* graph, const void* address, size_t size)
 {
-    if (!address || size <= 0) return load_block(serializer, graph, nullptr, size, false);
-    void* copy = alloc_raw_memory(static_cast<size_t>(size));
+    void* copy = alloc_raw_memory(size);
     if (!copy)
-        return tengine_error_set(TENGINE_ENOMEM, "out of memory for a tmfile of %d bytes", size);
-    std::memcpy(copy, address, static_cast<size_t>(size));
+        return tengine_error_set(TENGINE_ENOMEM, "out of memory for a tmfile of %zu bytes", size);
+    std::memcpy(copy, address, size);
     const int status = load_block(serializer, graph, copy, size, true);
     if (status < 0) free_memory(copy);
     return status;

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models in memory and data of tensors whose sizes exceed an int, on hosts with addresses of 64
+// bits. Results, errors, ownership and threads are as c_api.h says.
+#pragma once
+
+#include "tengine/c_api.h"
+
+TENGINE_EXTERN_C_BEGIN
+
+// Creates a graph from a model of `size` bytes in memory, as create_graph does for its formats of
+// memory. `model_format`:
+//   "onnx", "tengine"  the bytes stay the caller's and may be freed as soon as the function
+//   returns;
+//                      the graph copies the weights.
+//   "onnx:view", "tengine:view", "onnx:m", "tengine:m"
+//                      as create_graph: ":view" of a tmfile uses the caller's bytes until
+//                      destroy_graph, ":m" of a tmfile takes ownership of a block from malloc().
+// A tmfile has less than 4 GiB. An ONNX model may be larger than protobuf's 2 GiB if only its
+// initializers in raw_data make it so; it has no external data. Fails as create_graph, with
+// TENGINE_EINVAL (NULL, a size of 0), TENGINE_ENOENT (no such format) and TENGINE_ENOMEM.
+TENGINE_API graph_t tengine_graph_load(context_t context, const char* model_format,
+                                       const void* data, size_t size);
+
+// set_tensor_buffer, set_tensor_data and get_tensor_data of c_api.h for any size;
+// tengine_tensor_get_buffer_size returns the bytes of a tensor. They fail as those.
+TENGINE_API int tengine_tensor_set_buffer(tensor_t tensor, void* buffer, size_t buffer_size);
+TENGINE_API int tengine_tensor_set_data(tensor_t tensor, const void* input_data, size_t data_size);
+TENGINE_API int tengine_tensor_get_data(tensor_t tensor, void* output_data, size_t data_size);
+
+TENGINE_EXTERN_C_END
