@@ -15,9 +15,9 @@ namespace fs = std::filesystem;
 
 constexpr std::array<const char*, 5> kCodeExtensions = {".c", ".cc", ".cpp", ".h", ".hpp"};
 constexpr std::array<const char*, 3> kScriptExtensions = {".cmake", ".py", ".sh"};
-constexpr std::array<const char*, 11> kFolders = {".ci",      "benchmark",  "cmake",  "docs",
-                                                  "examples", "include",    "source", "scripts",
-                                                  "tests",    "toolchains", "tools"};
+constexpr std::array<const char*, 12> kFolders = {".ci",      "benchmark", "cmake",      "docs",
+                                                  "examples", "include",   "python",     "source",
+                                                  "scripts",  "tests",     "toolchains", "tools"};
 
 template <typename Container>
 bool contains(const Container& container, const std::string& text)

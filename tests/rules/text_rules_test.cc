@@ -17,7 +17,7 @@ constexpr size_t kMaxLines = 600;
 constexpr size_t kMaxFunctionLines = 60;
 
 // Longer files, each with the reason.
-const std::map<std::string, std::string> kLongFiles = {};
+const std::map<std::string, std::string> kLongFiles = {{"python/tengine/_cdef.py", "generated"}};
 
 TEST(TextRules, EveryFileStartsWithTheLicenceLine)
 {

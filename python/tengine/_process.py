@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sessions at fork() and at the end of the interpreter."""
+import os
+import weakref
+
+from . import _watch
+from ._library import call_at_exit, lib
+
+# All sessions that are open.
+sessions = weakref.WeakSet()
+
+
+def _close_all():
+    """Ends the runs in flight and frees all graphs."""
+    _watch.is_exiting = True
+    for session in list(sessions):
+        while not session._lock.acquire(timeout=0.01):
+            lib.tengine_graph_cancel(session._handle)
+        # The lock is kept: daemon threads that call the session wait until the process ends.
+        session.close()
+
+
+_held = []
+
+
+def _before_fork():
+    # fork() must not overlap with a call of the library.
+    for session in list(sessions):
+        session._lock.acquire()
+        _held.append(session)
+
+
+def _after_fork_in_parent():
+    while _held:
+        _held.pop()._lock.release()
+
+
+def _after_fork_in_child():
+    # The threads of sessions stay in the parent.
+    for session in _held:
+        session._ready = False
+        session._executor = None
+    _after_fork_in_parent()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent,
+                    after_in_child=_after_fork_in_child)
+call_at_exit(_close_all)

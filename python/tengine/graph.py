@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A model: its nodes and tensors, the devices and options that it is prepared with, its file."""
+import os
+import threading
+
+import numpy as np
+
+from . import _constants as c
+from . import _types
+from ._library import ffi, lib, names, text
+from .errors import InvalidValueError, check, last_error
+
+_INT_MAX = 2**31 - 1
+
+
+class Info:
+    """A tensor of a model: its name, shape and type.
+
+    Attributes
+    ----------
+    name : str
+    shape : tuple or None
+        Sizes; a free dimension has the model's name for it (str), or None without one. None when
+        not even the rank is known.
+    dtype : numpy.dtype or None
+        numpy's type of the elements, None while the type is not known.
+    type : str
+        The library's name of the type: "fp32", "sequence(int64)".
+    bits : int
+        Bits of one element. Arrays of elements of fewer than 8 bits have the packed bytes, in one
+        dimension.
+    quant : tuple or None
+        (scales, zero points) as arrays, for a quantised tensor:
+        real = scale * (stored - zero point).
+    """
+
+    __slots__ = ("name", "shape", "dtype", "type", "bits", "quant")
+
+    def __init__(self, name, shape, data_type, quant=None):
+        self.name = name
+        self.shape = shape
+        self.dtype = _types.dtype_of(data_type)
+        self.type = _types.name_of(data_type)
+        self.bits = _types.bits_of(data_type)
+        self.quant = quant
+
+    def __repr__(self):
+        return f"<Info {self.name!r} {format_shape(self.shape)} {self.type}>"
+
+
+def format_shape(shape):
+    """"1x3xbatch", "scalar", "unknown shape"."""
+    if shape is None:
+        return "unknown shape"
+    return "x".join("?" if size is None else str(size) for size in shape) or "scalar"
+
+
+def read_shape(tensor):
+    """The sizes of a tensor's dimensions, None for those that are not known; None without a
+    rank."""
+    if not check(lib.tengine_tensor_has_rank(tensor)):
+        return None
+    dims = ffi.new("int[]", c.MAX_SHAPE_DIM_NUM)
+    number = check(lib.get_tensor_shape(tensor, dims, c.MAX_SHAPE_DIM_NUM))
+    return tuple(None if dims[i] < 0 else dims[i] for i in range(number))
+
+
+def read_quant(tensor):
+    """(scales, zero points) of a tensor, None when it is not quantised."""
+    number = 1
+    while True:
+        scales = np.empty(number, np.float32)
+        zero_points = np.empty(number, np.int32)
+        found = lib.get_tensor_quant_param(tensor, ffi.from_buffer("float[]", scales),
+                                           ffi.from_buffer("int[]", zero_points), number)
+        if found >= 0:
+            return (scales[:found], zero_points[:found]) if found else None
+        if lib.get_tengine_errno() != c.TENGINE_ERANGE:
+            raise last_error()
+        number *= 4
+
+
+def describe_tensor(tensor):
+    """The Info of a tensor."""
+    shape = read_shape(tensor)
+    if shape is not None:
+        shape = tuple((text(lib.tengine_tensor_get_dim_name(tensor, i)) or size)
+                      if size is None else size for i, size in enumerate(shape))
+    return Info(text(lib.get_tensor_name(tensor)), shape,
+                check(lib.get_tensor_data_type(tensor)), read_quant(tensor))
+
+
+class Node:
+    """A node of a model. It is valid until its graph is closed."""
+
+    __slots__ = ("_graph", "_handle")
+
+    # How each type of attribute is read: the name of the type, and that of its elements.
+    _READERS = (("int", "int"), ("float", "float"), ("int64[]", "int64_t"), ("float[]", "float"),
+                ("int[]", "int"), ("string", "char"), ("string[]", "const char*"))
+
+    def __init__(self, graph, handle):
+        self._graph = graph
+        self._handle = handle
+
+    @property
+    def handle(self):
+        """The node_t of C."""
+        self._graph.handle  # fails for a graph that is closed
+        return self._handle
+
+    @property
+    def name(self):
+        """The node's name, a generated one where the file has none."""
+        return text(check(lib.get_node_name(self.handle)))
+
+    @property
+    def op(self):
+        """The operator: "Conv"."""
+        return text(check(lib.get_node_op(self.handle)))
+
+    @property
+    def domain(self):
+        """The domain of the operator, "" for ONNX's."""
+        return text(check(lib.tengine_node_get_domain(self.handle)))
+
+    @property
+    def version(self):
+        """The opset that the meaning of the operator is taken from."""
+        return check(lib.tengine_node_get_version(self.handle))
+
+    @property
+    def device(self):
+        """The device that runs the node; before the preparation the first of the graph's list."""
+        return text(check(lib.get_node_device(self.handle)))
+
+    @property
+    def inputs(self):
+        """The names of the tensors that the node reads, None where an optional one is absent."""
+        return self._tensors(lib.get_node_input_number, lib.get_node_input_tensor)
+
+    @property
+    def outputs(self):
+        """The names of the tensors that the node writes, None where an optional one is absent."""
+        return self._tensors(lib.get_node_output_number, lib.get_node_output_tensor)
+
+    def _tensors(self, count, get):
+        handle = self.handle
+        tensors = [get(handle, i) for i in range(check(count(handle)))]
+        return [text(lib.get_tensor_name(tensor)) if tensor else None for tensor in tensors]
+
+    def attribute(self, name):
+        """The value of an attribute: int, float, str, or a list of these.
+
+        Raises
+        ------
+        tengine.Error
+            The operator has no such attribute; the message lists its attributes.
+        """
+        handle = self.handle
+        encoded = name.encode()
+        number = check(lib.tengine_node_get_attr_number(handle, encoded))
+        for kind, element in self._READERS:
+            is_string = kind == "string"
+            is_list = kind.endswith("[]") or is_string
+            values = ffi.new(f"{element}[]", number + 1 if is_list else 1)
+            size = ffi.sizeof(values) - (0 if is_string or not is_list else ffi.sizeof(element))
+            if lib.get_node_attr_generic(handle, encoded, kind.encode(), values, size) >= 0:
+                if is_string:
+                    return text(values)
+                read = [text(v) if element == "const char*" else v for v in values]
+                return read[:number] if is_list else read[0]
+        raise last_error()
+
+    def __repr__(self):
+        return f"<Node {self.name!r} {self.op}>"
+
+
+class Graph:
+    """A model that is loaded and not prepared; a Session runs it.
+
+    One thread at a time may use a graph and its nodes.
+    """
+
+    def __init__(self, handle, context, memory=None):
+        self._handle = handle
+        self._context = context
+        self._memory = memory
+        self.lock = threading.RLock()
+        self.user = None
+
+    @classmethod
+    def open(cls, model, *, devices=None, options=None, format=None):
+        """Loads a model.
+
+        Parameters
+        ----------
+        model : str, os.PathLike, bytes-like, or onnx.ModelProto
+            A file, or its content. The content of a tmfile is used in place.
+        devices : list, optional
+            The devices, best first: names, or pairs of a name and a dict of the device's options.
+            The CPU takes what the others refuse. None: the default device.
+        options : dict, optional
+            Options by key (docs/options.md): "split.prune". True and False are 1 and 0.
+        format : str, optional
+            "onnx" or "tengine". None: by the ending of the file's name, or by the first bytes.
+
+        Raises
+        ------
+        tengine.Error
+            As create_graph, add_context_device and tengine_context_set_option of C fail;
+            FileNotFoundError, too, for a file that cannot be read.
+        TypeError
+            A model of another type.
+        """
+        context = check(lib.create_context(ffi.NULL, 0 if devices is None else 1))
+        try:
+            _configure(context, devices, options)
+            handle, memory = _load(context, model, format)
+        except BaseException:
+            lib.destroy_context(context)
+            raise
+        return cls(handle, context, memory)
+
+    @property
+    def handle(self):
+        """The graph_t of C."""
+        if not self._handle:
+            raise InvalidValueError("the graph is closed", c.TENGINE_EHANDLE)
+        return self._handle
+
+    @property
+    def is_open(self):
+        """False after `close`."""
+        return bool(self._handle)
+
+    @property
+    def context(self):
+        """The context_t of C."""
+        self.handle  # fails for a graph that is closed
+        return self._context
+
+    def close(self):
+        """Frees the graph. A graph that is closed stays closed; its session is closed, too."""
+        with self.lock:
+            if self._handle:
+                lib.destroy_graph(self._handle)
+                lib.destroy_context(self._context)
+            self._handle = self._context = self._memory = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.close()
+
+    def __del__(self):
+        # On a thread whose failure may not have been read yet.
+        if getattr(self, "_handle", None):
+            code = lib.tengine_error_code()
+            message = ffi.string(lib.tengine_error_message())
+            self.close()
+            if code:
+                lib.tengine_error_set(code, b"%s", ffi.new("char[]", message))
+
+    @property
+    def nodes(self):
+        """The nodes, in the order of the file."""
+        handle = self.handle
+        return [Node(self, lib.get_graph_node_by_idx(handle, i))
+                for i in range(check(lib.get_graph_node_num(handle)))]
+
+    @property
+    def tensors(self):
+        """The tensors, in the order of the file."""
+        handle = self.handle
+        return [describe_tensor(lib.tengine_graph_get_tensor(handle, i))
+                for i in range(check(lib.tengine_graph_get_tensor_number(handle)))]
+
+    @property
+    def inputs(self):
+        """The inputs, in the order of the file."""
+        handle = self.handle
+        return [describe_tensor(lib.tengine_graph_get_input(handle, i))
+                for i in range(check(lib.tengine_graph_get_input_number(handle)))]
+
+    @property
+    def outputs(self):
+        """The outputs, in the order of the file."""
+        handle = self.handle
+        return [describe_tensor(lib.tengine_graph_get_output(handle, i))
+                for i in range(check(lib.tengine_graph_get_output_number(handle)))]
+
+    def set_option(self, key, value):
+        """Sets an option of the graph's context, for the next preparation."""
+        _set_option(self.context, key, value)
+
+    def save(self, path, format=None, *, opset=None):
+        """Writes the graph to a file.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+        format : str, optional
+            "onnx" or "tengine". None: by the ending of the file's name.
+        opset : int, optional
+            The opset of an ONNX file. None: the option model.opset decides.
+
+        Raises
+        ------
+        tengine.Error
+            As save_graph of C fails.
+        """
+        if opset is not None:
+            self.set_option("model.opset", opset)
+        path = os.fspath(path)
+        name = format or _format_of(path)
+        with self.lock:
+            check(lib.save_graph(self.handle, name.encode(), os.fsencode(path)))
+
+    def __repr__(self):
+        if not self._handle:
+            return "<Graph, closed>"
+        return f"<Graph of {lib.get_graph_node_num(self._handle)} nodes>"
+
+
+def _set_option(context, key, value):
+    value = str(int(value)) if isinstance(value, bool) else str(value)
+    check(lib.tengine_context_set_option(context, key.encode(), value.encode()))
+
+
+def _configure(context, devices, options):
+    if isinstance(devices, (str, bytes)):
+        raise TypeError(f"devices is {devices!r}: expected a list of names")
+    for device in () if devices is None else devices:
+        name, settings = (device, {}) if isinstance(device, str) else device
+        check(lib.add_context_device(context, name.encode()))
+        for key, value in settings.items():
+            _set_option(context, f"{name}.{key}", value)
+    for key, value in ({} if options is None else options).items():
+        _set_option(context, key, value)
+
+
+def _format_of(path):
+    formats = list(zip(names(lib.tengine_format_get_number(), lib.tengine_format_get_name),
+                       names(lib.tengine_format_get_number(), lib.tengine_format_get_file_ending)))
+    for name, ending in formats:
+        if ending and os.fsdecode(path).endswith(ending):
+            return name
+    endings = ", ".join(ending for _, ending in formats if ending)
+    raise InvalidValueError(f"'{os.fsdecode(path)}': the format is not known by the file's name: "
+                            f"expected one that ends with {endings}, or the argument format")
+
+
+def _load(context, model, format):
+    """Returns the handle, and the object whose memory the graph uses."""
+    if hasattr(model, "SerializeToString"):
+        model = model.SerializeToString()
+    if isinstance(model, (str, os.PathLike)):
+        path = os.fspath(model)
+        name = format or _format_of(path)
+        return check(lib.create_graph(context, name.encode(), os.fsencode(path))), None
+    try:
+        memory = ffi.from_buffer(model)
+    except (TypeError, BufferError) as error:
+        raise TypeError(f"model is {type(model).__name__}: expected a path, bytes, an "
+                        "onnx.ModelProto or a tengine.Graph") from error
+    if len(memory) > _INT_MAX:
+        raise InvalidValueError(f"a model of {len(memory)} bytes: expected {_INT_MAX} at most in "
+                                "memory; a file may be larger", c.TENGINE_ERANGE)
+    # A tmfile begins with its version, 2 as 16 bits; ONNX begins with a tag of protobuf.
+    name = format or ("tengine" if ffi.buffer(memory)[0:2] == b"\x02\x00" else "onnx")
+    handle = lib.create_graph(context, f"{name}:view".encode(), memory,
+                              ffi.cast("int", len(memory)))
+    return check(handle), memory

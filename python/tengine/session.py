@@ -1,0 +1,550 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A model that is prepared and run: Session, and Binding for runs without copies."""
+import asyncio
+import concurrent.futures
+import html
+import operator
+import os
+import weakref
+
+import numpy as np
+
+from . import _constants as c
+from . import _watch
+from ._library import ffi, lib, text
+from ._process import sessions
+from ._tensor import Input, Output
+from .binding import Binding
+from .errors import Error, InvalidValueError, check
+from .graph import Graph, describe_tensor, format_shape
+from .report import read_report
+
+_ndarray = np.ndarray
+_from_buffer = ffi.from_buffer
+
+PRECISIONS = {
+    "fp32": c.TENGINE_MODE_FP32,
+    "fp16": c.TENGINE_MODE_FP16,
+    "bf16": c.TENGINE_MODE_BF16,
+    "int8": c.TENGINE_MODE_INT8,
+    "uint8": c.TENGINE_MODE_UINT8,
+    "hybrid_int8": c.TENGINE_MODE_HYBRID_INT8,
+}
+
+
+class Session:
+    """A model, prepared for runs.
+
+    Parameters
+    ----------
+    model : str, os.PathLike, bytes-like, onnx.ModelProto, or tengine.Graph
+        As Graph.open takes it. A Graph has one session at a time, and its devices and options.
+    devices : list, optional
+        As of Graph.open: names, best first, or pairs of a name and the device's options.
+    threads : int, optional
+        Threads of the CPU, 0: one for each core. None: 1.
+    precision : str
+        "fp32" (every node in the model's types), "fp16", "bf16", "int8", "uint8", "hybrid_int8".
+    shapes : dict, optional
+        Shapes of inputs by name, as `reshape` sets them.
+    options : dict, optional
+        Options by key (docs/options.md).
+    affinity : dict, optional
+        Devices by nodes: {"op:Softmax": "CPU"}, as tengine_graph_set_affinity takes them.
+    cpus : iterable of int, optional
+        The CPUs that the threads may use, 0 to 63. None: those of the fastest cores.
+    profile : bool
+        Devices measure each node, for `report`.
+
+    Raises
+    ------
+    tengine.Error
+        As create_graph and prerun_graph_multithread of C fail; the message is theirs.
+    ValueError
+        Another precision, an input that does not exist.
+
+    Notes
+    -----
+    The model is prepared at once if its inputs have no free dimensions, else by the first run, and
+    again when shapes change, which takes no time for the shapes that it was prepared for last (the
+    option run.shape_cache). One thread at a time runs a session; others wait.
+    """
+
+    def __init__(self, model, *, devices=None, threads=None, precision="fp32", shapes=None,
+                 options=None, affinity=None, cpus=None, profile=False):
+        self._closed = True
+        self._arguments = (model, dict(devices=devices, threads=threads, precision=precision,
+                                       shapes=shapes, options=options, affinity=affinity,
+                                       cpus=cpus, profile=profile))
+        self._plan = _make_plan(threads, precision, cpus)
+        self._owns_graph = not isinstance(model, Graph)
+        self._graph = _take_graph(model, devices, options)
+        self._lock = self._graph.lock
+        self._executor = None
+        self._binding = None
+        self._ready = False
+        self._run = _watch.run
+        self._closed = False
+        self._graph.user = weakref.ref(self)
+        try:
+            self._read_model()
+            self._configure(options if not self._owns_graph else None, affinity, profile)
+            if shapes:
+                self.reshape(shapes)
+            if all(i.pattern is not None and None not in i.pattern for i in self._inputs):
+                self.prepare()
+        except BaseException:
+            self.close()
+            raise
+        sessions.add(self)
+
+    def _read_model(self):
+        handle = self._graph.handle
+        self._handle = handle
+        self._inputs = [Input(lib.tengine_graph_get_input(handle, i))
+                        for i in range(check(lib.tengine_graph_get_input_number(handle)))]
+        self._outputs = [Output(lib.tengine_graph_get_output(handle, i))
+                         for i in range(check(lib.tengine_graph_get_output_number(handle)))]
+        self._by_name = {tensor.name: tensor for tensor in self._inputs}
+        self._only_input = self._inputs[0] if len(self._inputs) == 1 else None
+        self._only_output = self._outputs[0] if len(self._outputs) == 1 else None
+
+    def _configure(self, options, affinity, profile):
+        for key, value in ({} if options is None else options).items():
+            self._graph.set_option(key, value)
+        if profile:
+            self._graph.set_option("run.profile", 1)
+        for nodes, names in (affinity or {}).items():
+            check(lib.tengine_graph_set_affinity(self._handle, nodes.encode(), names.encode()))
+
+    # ---- runs ----
+
+    def __call__(self, *arrays, **named):
+        """Runs the model: s(x), s(x, mask), s(image=x).
+
+        Parameters
+        ----------
+        *arrays, **named : array
+            The inputs in the model's order, or by name. A dense array of the model's type is lent
+            to the library and must not change during the run; another layout is copied. Lists and
+            numbers get the model's type. Sequences are lists of arrays, optional values arrays or
+            None, strings arrays of str or bytes.
+
+        Returns
+        -------
+        numpy.ndarray, or a tuple of them when the model has several outputs
+            New arrays.
+
+        Raises
+        ------
+        ValueError
+            Inputs that are missing or unknown; another type or shape than the model's.
+        tengine.Error
+            As prerun_graph_multithread and run_graph of C fail.
+        """
+        lock = self._lock
+        lock.acquire()
+        try:
+            self._feed(arrays if not named else self._order(arrays, named))
+            self._run(self)
+            output = self._only_output
+            if output is not None:
+                return output.view.copy() if output.is_fixed else output.read()
+            return tuple([output.read() for output in self._outputs])
+        finally:
+            lock.release()
+
+    def run(self, outputs=None, feed=None, *, cast=False):
+        """Runs the model.
+
+        Parameters
+        ----------
+        outputs : list of str, optional
+            The names of the outputs to return. None: all, in the model's order.
+        feed : dict or array
+            The inputs by name; an array for a model with one input.
+        cast : bool
+            Converts arrays of other types to the model's.
+
+        Returns
+        -------
+        list
+            New arrays, in the order asked for.
+
+        Raises
+        ------
+        As __call__, and KeyError for an output that the model does not have.
+        """
+        if feed is None and not isinstance(outputs, (list, tuple)):
+            outputs, feed = None, outputs
+        if feed is None:
+            feed = {}
+        chosen = self._outputs if outputs is None else self._choose(outputs)
+        with self._lock:
+            arrays = self._order((), feed) if isinstance(feed, dict) else (feed,)
+            self._feed(arrays, cast)
+            self._run(self)
+            return [output.read() for output in chosen]
+
+    def _choose(self, names):
+        known = {output.name: output for output in self._outputs}
+        for name in names:
+            if name not in known:
+                raise KeyError(f"the model has no output '{name}': expected "
+                               f"{', '.join(repr(n) for n in known)}")
+        return [known[name] for name in names]
+
+    def _order(self, arrays, named):
+        """The inputs in the model's order."""
+        if len(arrays) > len(self._inputs):
+            raise self._wrong_count(len(arrays))
+        given = {tensor.name: array for tensor, array in zip(self._inputs, arrays)}
+        for name, array in named.items():
+            if name not in self._by_name or name in given:
+                fault = "is given twice" if name in given else "does not exist"
+                raise InvalidValueError(f"input '{name}' {fault}: expected "
+                                        f"{', '.join(repr(n) for n in self._by_name)}")
+            given[name] = array
+        for name in self._by_name:
+            if name not in given:
+                raise InvalidValueError(f"input '{name}' is missing")
+        return [given[name] for name in self._by_name]
+
+    def _wrong_count(self, count):
+        return InvalidValueError(f"{count} inputs, expected {len(self._inputs)}: "
+                                 f"{', '.join(repr(n) for n in self._by_name)}")
+
+    def _feed(self, arrays, cast=False):
+        """Lends the arrays to the library, and prepares the graph when shapes change."""
+        inputs = self._inputs
+        if len(arrays) != len(inputs):
+            raise self._wrong_count(len(arrays))
+        if not self._ready or self._binding is not None:
+            self._feed_slowly(arrays, cast)
+            return
+        for tensor, array in zip(inputs, arrays):
+            if (type(array) is not _ndarray or array.dtype is not tensor.dtype
+                    or array.shape != tensor.shape):
+                self._feed_slowly(arrays, cast)
+                return
+            try:
+                pointer = _from_buffer(array)
+            except (ValueError, BufferError):
+                self._feed_slowly(arrays, cast)
+                return
+            if pointer != tensor.pointer:
+                if not array.flags.aligned:
+                    self._feed_slowly(arrays, cast)
+                    return
+                tensor.pointer = None
+                tensor.pointer = tensor.lend(array)
+                tensor.array = array
+
+    def _feed_slowly(self, arrays, cast):
+        self._check_open()
+        self._release_binding()
+        values = [tensor.convert(array, cast) for tensor, array in zip(self._inputs, arrays)]
+        for tensor, value in zip(self._inputs, values):
+            if tensor.fill(value):
+                self._ready = False
+        if not self._ready:
+            self.prepare()
+
+    # ---- preparation ----
+
+    def prepare(self):
+        """Prepares the model for the present shapes, which the first run does otherwise.
+
+        Raises
+        ------
+        tengine.Error
+            As prerun_graph_multithread of C fails.
+        """
+        with self._lock:
+            self._check_open()
+            self._ready = False
+            for output in self._outputs:
+                output.reset()
+            _watch.call(self._handle, lib.prerun_graph_multithread, self._handle, self._plan[0])
+            # Of several runs in flight each has results of its own.
+            moves = text(check(lib.tengine_graph_get_scheduler(self._handle))) != "sync"
+            for output in self._outputs:
+                output.prepared(moves)
+            self._run = _watch.run
+            self._ready = True
+
+    def reshape(self, shapes):
+        """Sets the shapes of inputs, also those that the model states, for the next run.
+
+        Parameters
+        ----------
+        shapes : dict
+            Shapes by the input's name: {"image": (8, 3, 224, 224)}.
+
+        Raises
+        ------
+        ValueError
+            An input that does not exist, or a shape with dimensions below 0 or too many of them.
+        """
+        with self._lock:
+            self._check_open()
+            self._release_binding()
+            for name, shape in shapes.items():
+                if name not in self._by_name:
+                    raise InvalidValueError(f"input '{name}' does not exist: expected "
+                                            f"{', '.join(repr(n) for n in self._by_name)}")
+                self._by_name[name].declare(_shape_of(shape))
+                self._ready = False
+
+    def place(self, devices=None):
+        """Decides where each node would run, and compiles nothing.
+
+        Parameters
+        ----------
+        devices : list, optional
+            Other devices than those of the session, as of Graph.open; needs a model that can be
+            loaded again. None: those of the session.
+
+        Returns
+        -------
+        Report
+            Its predicted times are those of the devices; nothing is measured. The next run prepares
+            the session again.
+
+        Raises
+        ------
+        tengine.Error
+            As tengine_graph_place of C fails, with an input without complete shape among others.
+        """
+        if devices is not None:
+            model, arguments = self._arguments
+            if isinstance(model, Graph):
+                raise InvalidValueError("the session has a tengine.Graph, whose devices are fixed: "
+                                        "expected a session of a file or of bytes")
+            with Graph.open(model, devices=devices, options=arguments["options"]) as graph:
+                self._copy_shapes(graph)
+                check(lib.tengine_graph_place(graph.handle, self._plan[0]))
+                return read_report(graph.handle, is_placed=True)
+        with self._lock:
+            self._check_open()
+            self._release_binding()
+            self._ready = False
+            check(lib.tengine_graph_place(self._handle, self._plan[0]))
+            return read_report(self._handle, is_placed=True)
+
+    def _copy_shapes(self, graph):
+        for tensor in self._inputs:
+            if tensor.shape is not None:
+                dims = ffi.new("int[]", list(tensor.shape) or 1)
+                other = check(lib.get_graph_tensor(graph.handle, tensor.name.encode()))
+                check(lib.set_tensor_shape(other, dims, len(tensor.shape)))
+
+    # ---- runs without copies, and beside the caller ----
+
+    def bind(self, inputs, outputs=None):
+        """Lends arrays to the library for many runs.
+
+        Parameters
+        ----------
+        inputs : dict
+            Arrays of the inputs by name: dense, of the model's types.
+        outputs : dict, optional
+            Arrays, by name, into which runs write; dense, writable, of the shapes of the results.
+            Binding.outputs has new ones for the others.
+
+        Returns
+        -------
+        Binding
+            Its `run` neither copies nor allocates.
+
+        Raises
+        ------
+        ValueError
+            An array that cannot be lent, a name that does not exist, an output whose shape depends
+            on data.
+        tengine.Error
+            As prerun_graph_multithread of C fails.
+        """
+        return Binding(self, inputs, outputs or {})
+
+    def _release_binding(self):
+        """Gives outputs memory of the session again."""
+        if self._binding is None:
+            return
+        self._binding = None
+        for tensor in self._inputs:
+            tensor.pointer = tensor.array = None
+        for output in self._outputs:
+            output.take_back()
+
+    def submit(self, *arrays, **named):
+        """Runs the model on a thread of the session.
+
+        Returns
+        -------
+        concurrent.futures.Future
+            Its result is that of __call__, its exception a failure of the run. Runs are made in the
+            order of the calls.
+        """
+        with self._lock:
+            self._check_open()
+            if self._executor is None:
+                self._executor = concurrent.futures.ThreadPoolExecutor(1, "tengine-session")
+            return self._executor.submit(self, *arrays, **named)
+
+    async def run_async(self, *arrays, **named):
+        """Runs the model on a thread of the session; the result is that of __call__."""
+        return await asyncio.wrap_future(self.submit(*arrays, **named))
+
+    # ---- what the session is ----
+
+    @property
+    def inputs(self):
+        """The inputs, a list of Info."""
+        with self._lock:
+            self._check_open()
+            return [self._describe(tensor) for tensor in self._inputs]
+
+    @property
+    def outputs(self):
+        """The outputs, a list of Info. Shapes are those of the last preparation or run."""
+        with self._lock:
+            self._check_open()
+            return [describe_tensor(tensor.handle) for tensor in self._outputs]
+
+    @staticmethod
+    def _describe(tensor):
+        info = describe_tensor(tensor.handle)
+        if tensor.pattern is not None and info.shape is not None and \
+                len(tensor.pattern) == len(info.shape):
+            names = tensor.dim_names
+            info.shape = tuple(names[i] if size is None else size
+                               for i, size in enumerate(tensor.pattern))
+        return info
+
+    @property
+    def graph(self):
+        """The model, a Graph. It must not be changed while the session runs."""
+        self._check_open()
+        return self._graph
+
+    @property
+    def memory(self):
+        """The bytes that the session holds, by the members of struct tengine_graph_memory."""
+        with self._lock:
+            self._check_open()
+            memory = ffi.new("struct tengine_graph_memory*")
+            check(lib.get_graph_memory(self._handle, memory, ffi.sizeof(memory[0])))
+            return {name: getattr(memory, name) for name, _ in ffi.typeof(memory[0]).fields}
+
+    def report(self):
+        """The placement and the times of the last run.
+
+        Raises
+        ------
+        tengine.Error
+            The session is not prepared: TENGINE_ESTATE.
+        """
+        with self._lock:
+            self._check_open()
+            return read_report(self._handle)
+
+    def _check_open(self):
+        if self._closed:
+            raise Error("the session is closed", c.TENGINE_ESTATE)
+
+    def close(self):
+        """Frees the session, after the runs in flight. Another call does nothing."""
+        if self._closed:
+            return
+        executor, self._executor = self._executor, None
+        if executor is not None:
+            executor.shutdown(cancel_futures=True)
+        with self._lock:
+            self._closed = True
+            self._ready = False
+            self._binding = None
+            if self._owns_graph:
+                self._graph.close()
+            elif self._graph.is_open:
+                for tensor in (*self._inputs, *self._outputs):
+                    tensor.reset()
+                lib.postrun_graph(self._handle)
+            self._graph.user = None
+            self._handle = ffi.NULL
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.close()
+
+    def __reduce__(self):
+        model, arguments = self._arguments
+        if isinstance(model, Graph):
+            raise TypeError("a session of a tengine.Graph cannot be pickled: expected one of a file "
+                            "or of bytes")
+        model = model if isinstance(model, (str, os.PathLike)) else _bytes_of(model)
+        return _restore, (model, arguments)
+
+    def _title(self):
+        model = self._arguments[0]
+        return f"'{os.fspath(model)}'" if isinstance(model, (str, os.PathLike)) else "of a model"
+
+    def __repr__(self):
+        if self._closed:
+            return f"<tengine.Session {self._title()}, closed>"
+        inputs = ", ".join(f"{i.name} {format_shape(i.shape)} {i.dtype or i.type}"
+                           for i in self.inputs)
+        outputs = ", ".join(f"{o.name} {format_shape(o.shape)}" for o in self.outputs)
+        placed = self.report().summary() if self._ready else "not prepared"
+        return f"<tengine.Session {self._title()} {inputs} -> {outputs}, {placed}>"
+
+    def _repr_html_(self):
+        head = f"<p>{html.escape(repr(self))}</p>"
+        return head + self.report()._repr_html_() if self._ready else head
+
+
+def _shape_of(shape):
+    if isinstance(shape, (str, bytes, bytearray, memoryview, dict, set, frozenset)):
+        raise TypeError(f"shape {shape!r}: expected a tuple of integers")
+    return tuple(operator.index(size) for size in shape)
+
+
+def _make_plan(threads, precision, cpus):
+    """struct options in a C array, which keeps it."""
+    if precision not in PRECISIONS:
+        raise InvalidValueError(f"precision {precision!r}: expected "
+                                f"{', '.join(map(repr, PRECISIONS))}")
+    plan = ffi.new("struct options[1]")
+    plan[0].num_thread = 1 if threads is None else threads
+    plan[0].cluster = c.TENGINE_CLUSTER_BIG if cpus is None else c.TENGINE_CLUSTER_ALL
+    plan[0].precision = PRECISIONS[precision]
+    for cpu in cpus or ():
+        if not 0 <= cpu < 64:
+            raise InvalidValueError(f"cpus has {cpu}: expected 0 to 63", c.TENGINE_ERANGE)
+        plan[0].affinity |= 1 << cpu
+    return plan
+
+
+def _take_graph(model, devices, options):
+    if not isinstance(model, Graph):
+        return Graph.open(model, devices=devices, options=options)
+    if devices is not None:
+        raise InvalidValueError("a tengine.Graph has its devices: expected devices only for a file "
+                                "or bytes")
+    if model.user is not None and model.user() is not None:
+        raise Error("the graph has another session: expected one that is closed first",
+                    c.TENGINE_ESTATE)
+    model.handle  # fails for a graph that is closed
+    return model
+
+
+def _bytes_of(model):
+    if hasattr(model, "SerializeToString"):
+        return model.SerializeToString()
+    return bytes(model)
+
+
+def _restore(model, arguments):
+    return Session(model, **arguments)
