@@ -9,7 +9,7 @@ from .errors import InvalidValueError, check
 from .graph import format_shape, read_shape
 
 _from_buffer = ffi.from_buffer
-_set_buffer = lib.set_tensor_buffer
+_set_buffer = lib.tengine_tensor_set_buffer
 _INT_MAX = 2**31 - 1
 
 
@@ -36,7 +36,7 @@ def _as_array(value, dtype, name):
 
 
 class Tensor:
-    """What inputs and outputs have in common."""
+    """The common part of inputs and outputs."""
 
     def __init__(self, handle):
         self.handle = handle
@@ -55,9 +55,6 @@ class Tensor:
     def lend(self, array):
         """Makes the array the tensor's memory and returns its address."""
         pointer = _from_buffer(array)
-        if array.nbytes > _INT_MAX:
-            raise InvalidValueError(f"'{self.name}': an array of {array.nbytes} bytes, expected "
-                                    f"{_INT_MAX} at most", c.TENGINE_ERANGE)
         check(_set_buffer(self.handle, pointer, array.nbytes))
         return pointer
 
@@ -81,6 +78,8 @@ class Input(Tensor):
         self.shape = None
         if self.pattern is not None and None not in self.pattern:
             self.shape = self.array_shape(self.pattern)
+        # The type of arrays that can be lent.
+        self.lent_dtype = self.dtype if self.is_plain else None
         self.array = None
         self.pointer = None
 

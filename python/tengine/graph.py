@@ -10,8 +10,6 @@ from . import _types
 from ._library import ffi, lib, names, text
 from .errors import InvalidValueError, check, last_error
 
-_INT_MAX = 2**31 - 1
-
 
 class Info:
     """A tensor of a model: its name, shape and type.
@@ -365,11 +363,7 @@ def _load(context, model, format):
     except (TypeError, BufferError) as error:
         raise TypeError(f"model is {type(model).__name__}: expected a path, bytes, an "
                         "onnx.ModelProto or a tengine.Graph") from error
-    if len(memory) > _INT_MAX:
-        raise InvalidValueError(f"a model of {len(memory)} bytes: expected {_INT_MAX} at most in "
-                                "memory; a file may be larger", c.TENGINE_ERANGE)
     # A tmfile begins with its version, 2 as 16 bits; ONNX begins with a tag of protobuf.
     name = format or ("tengine" if ffi.buffer(memory)[0:2] == b"\x02\x00" else "onnx")
-    handle = lib.create_graph(context, f"{name}:view".encode(), memory,
-                              ffi.cast("int", len(memory)))
+    handle = lib.tengine_graph_load(context, f"{name}:view".encode(), memory, len(memory))
     return check(handle), memory

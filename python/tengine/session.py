@@ -223,7 +223,7 @@ class Session:
             self._feed_slowly(arrays, cast)
             return
         for tensor, array in zip(inputs, arrays):
-            if (type(array) is not _ndarray or array.dtype is not tensor.dtype
+            if (type(array) is not _ndarray or array.dtype is not tensor.lent_dtype
                     or array.shape != tensor.shape):
                 self._feed_slowly(arrays, cast)
                 return
@@ -266,7 +266,7 @@ class Session:
             for output in self._outputs:
                 output.reset()
             _watch.call(self._handle, lib.prerun_graph_multithread, self._handle, self._plan[0])
-            # Of several runs in flight each has results of its own.
+            # Each of several runs in flight has results of its own.
             moves = text(check(lib.tengine_graph_get_scheduler(self._handle))) != "sync"
             for output in self._outputs:
                 output.prepared(moves)
@@ -396,7 +396,7 @@ class Session:
         """Runs the model on a thread of the session; the result is that of __call__."""
         return await asyncio.wrap_future(self.submit(*arrays, **named))
 
-    # ---- what the session is ----
+    # ---- description and end ----
 
     @property
     def inputs(self):
@@ -424,7 +424,7 @@ class Session:
 
     @property
     def graph(self):
-        """The model, a Graph. It must not be changed while the session runs."""
+        """The model, a Graph. The program changes it only between runs."""
         self._check_open()
         return self._graph
 

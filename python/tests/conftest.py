@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests share."""
+"""Paths, fixtures and pictures of all tests."""
 import os
 import pathlib
 

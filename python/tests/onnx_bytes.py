@@ -140,14 +140,14 @@ def _split(entry):
 
 
 def read_tensor(data):
-    """(array, data type) of a TensorProto; packed elements are bytes in one dimension."""
+    """(array, data type, shape) of a TensorProto; packed elements are bytes in one dimension."""
     found = read_fields(data)
     shape = tuple(_read_numbers(found.get(1, [])))
     kind = found[2][0]
     if kind == STRING:
         array = np.empty(len(found.get(6, [])), object)
         array[:] = [entry.decode() for entry in found.get(6, [])]
-        return array.reshape(shape), kind
+        return array.reshape(shape), kind, shape
     dtype = np.dtype(_DTYPES[kind])
     if 9 in found:
         array = np.frombuffer(found[9][0], dtype)
@@ -161,7 +161,7 @@ def read_tensor(data):
         array = np.array([n & (256**size - 1) for n in numbers], f"<u{size}").view(dtype)
         if kind in BITS and len(numbers) == int(np.prod(shape)):
             array = pack(array, BITS[kind])
-    return (array if kind in BITS else array.reshape(shape)), kind
+    return (array if kind in BITS else array.reshape(shape)), kind, shape
 
 
 def pack(codes, bits):

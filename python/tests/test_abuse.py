@@ -146,7 +146,7 @@ def test_closed_sessions(way):
 
 
 def test_array_that_changes_its_form(digits):
-    """An array that gets another shape, type or memory after it was lent is looked at again."""
+    """An array that gets another shape, type or memory after it was lent is read again."""
     picture = make_pictures(1)
     expected = digits(picture)
     picture.shape = (1, 8, 8)
