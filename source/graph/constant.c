@@ -13,11 +13,23 @@ bool is_ir_model_constant(const struct tensor* tensor)
            tensor->free_host_mem == 0 && !tensor->core->pack;
 }
 
+// Another graph's constant may have the same values and thus the same late constant.
+static const struct tensor* find_late_origin(const struct graph* graph,
+                                             const ir_late_values_t* late)
+{
+    const struct graph* execution = graph->core->whole ? graph->core->whole : graph;
+    const struct graph* source = execution->core->source;
+    if (!source || late->origin >= source->tensor_num) return NULL;
+    const struct tensor* origin = source->tensor_list[late->origin];
+    const bool same = origin && origin->data == late->data && origin->elem_num == late->elem_num;
+    return same && !origin->core->lent ? origin : NULL;
+}
+
 const struct tensor* find_ir_origin(const struct graph* graph, const struct tensor* constant)
 {
     const struct tensor* origin = constant;
     const ir_late_values_t* late = find_ir_late_values(constant);
-    if (late) return late->origin->core->lent ? NULL : late->origin;
+    if (late) return find_late_origin(graph, late);
     if (graph->core->whole) {
         graph = graph->core->whole;
         origin = graph->tensor_list[origin->core->source_index];
@@ -49,7 +61,7 @@ void copy_ir_constant(const struct graph* graph, const struct tensor* constant, 
     const size_t bytes = get_ir_tensor_bytes(constant);
     const ir_late_values_t* late = find_ir_late_values(constant);
     if (late) {
-        late->make(late, constant, out_bytes);
+        late->make(late, constant, find_in_file(graph, constant) != NULL, out_bytes);
         return;
     }
     if (!IS_MINIMAL && find_in_file(graph, constant)) {

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread pool, and constants in the layout of kernels. The preparations of a source graph share
-// them, as do all parts of these whose devices compute on the processor's cores.
+// The thread pool, and constants in the layout of kernels (packs). The preparations of a source
+// graph share them, as do all parts of these whose devices compute on the processor's cores. The
+// packs may be those of other instances of the model, too, see graph/shared_model.h.
 #pragma once
 
+#include <stdbool.h>
+
+#include "base/sha256.h"
 #include "base/thread_pool.h"
 #include "graph/core.h"
 #include "tengine/ir.h"
@@ -18,8 +22,19 @@ void release_graph_pool(struct graph_pool* held);  // NULL is allowed
 // Sets the pool of a part's graph to that of the execution graph. Any thread.
 void join_graph_pool(struct graph* part, const struct graph* execution);
 
-// Gives the graph a new pool; holders of the old one keep it. ENOMEM leaves the old one.
-int renew_graph_pool(struct graph* graph);
+// A table of packs, which several pools may have; it is destroyed with the last of its holders.
+// create: with one holder; NULL when out of memory. Any thread.
+struct graph_packs* create_graph_packs(void);
+struct graph_packs* hold_graph_packs(struct graph_packs* packs);
+void release_graph_packs(struct graph_packs* packs);  // NULL is allowed
+// Whether the caller is the only holder.
+bool is_only_holder_of_graph_packs(struct graph_packs* packs);
+// The packs of a graph's pool.
+struct graph_packs* get_graph_packs(const struct graph* graph);
+
+// Gives the graph a new pool with these packs, or with a table of its own (NULL); holders of the
+// old one keep it. ENOMEM leaves the old one.
+TENGINE_MUST_USE int renew_graph_pool(struct graph* graph, struct graph_packs* packs);
 
 // The threads of the graph, as many as its run options request; *out_pool is NULL for one. The
 // first part that asks creates them. Fails as create_thread_pool(). Any thread.
@@ -40,16 +55,22 @@ typedef struct ir_pack_key
 // which `fill` writes. To be released. NULL when out of memory. Any thread.
 void* hold_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key, uint64_t bytes,
                       void (*fill)(void* pack, void* argument), void* argument);
-// The two steps of hold_graph_pack(), for packs that only one thread finds and makes. NULL: there
-// is none; out of memory.
+// The steps of hold_graph_pack(), for packs that are filled while other threads use the table. find:
+// NULL when there is none. make: a pack that no other thread finds yet; NULL when out of memory.
+// offer: lets others find it; returns the pack to use in its place, if another thread has offered
+// one of the same key meanwhile, and releases this one.
 void* find_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key);
-void* add_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key, uint64_t bytes);
+void* make_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key, uint64_t bytes);
+void* offer_graph_pack(struct graph_pool* shared, void* pack);
 void release_graph_pack(struct graph_pool* shared, void* pack);
 // The share of the pack's bytes that one of its holders counts.
 size_t get_graph_pack_share(struct graph_pool* shared, const void* pack);
-// Where the hash of a pack's values is stored while the pack lives; NULL when the pack has another
-// size than `bytes`. For the thread that prepares the graph.
-ir_digest_t* get_graph_pack_digest(const void* pack, size_t bytes);
+// The hash of a pack's values, which is stored while the pack lives; a pack of another size than
+// `bytes` has none. get: false when it is not known.
+bool get_graph_pack_digest(struct graph_pool* shared, const void* pack, size_t bytes,
+                           uint8_t out_bytes[SHA256_BYTES]);
+void set_graph_pack_digest(struct graph_pool* shared, void* pack, size_t bytes,
+                           const uint8_t digest[SHA256_BYTES]);
 
 TENGINE_EXTERN_C_END
 

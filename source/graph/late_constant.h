@@ -13,10 +13,15 @@ TENGINE_EXTERN_C_BEGIN
 
 typedef struct ir_late_values
 {
-    const struct tensor* origin;  // in the source graph; at any address
-    int64_t sizes[2];             // anything else make() needs
-    // Writes all values of `constant`. Any thread.
-    void (*make)(const struct ir_late_values* late, const struct tensor* constant,
+    // The model's constant: its index in the source graph, its values, at any address, and their
+    // number. Instances of a model share the values, but not the tensor.
+    int32_t origin;
+    const void* data;
+    int64_t elem_num;
+    int64_t sizes[2];  // anything else make() needs
+    // Writes all values of `constant`. `is_file`: those of the origin lie in a file, whose pages
+    // are to leave memory as they have been read. Any thread.
+    void (*make)(const struct ir_late_values* late, const struct tensor* constant, bool is_file,
                  void* out_values);
 } ir_late_values_t;
 

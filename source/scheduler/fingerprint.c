@@ -28,39 +28,58 @@ static void add_number(digest_t* digest, int64_t number)
 
 // ---- constants ----
 
-static void hash_data(const digest_t* digest, const struct tensor* tensor,
+static void hash_data(const digest_t* digest, const void* data, size_t bytes,
                       uint8_t out_digest[SHA256_BYTES])
 {
-    find_sha256_of_pieces(digest->pool, tensor->data, get_ir_tensor_bytes(tensor), out_digest);
+    find_sha256_of_pieces(digest->pool, data, bytes, out_digest);
 }
 
-// Returns the place where the hash of a constant is stored for the next preparation: with the
-// model's constant, or with the constant that passes have made of it. NULL: none, since only this
-// preparation has the values.
-static ir_digest_t* find_lasting_digest(const struct graph* graph, const struct tensor* tensor)
+// The hash of a constant that passes have made of the model's, which is kept with its values.
+static void find_pack_hash(const digest_t* digest, const struct tensor* tensor,
+                           uint8_t out_digest[SHA256_BYTES])
 {
-    if (tensor->core->pack && !find_ir_late_values(tensor))
-        return get_graph_pack_digest(tensor->core->pack, get_ir_tensor_bytes(tensor));
+    struct graph_pool* pool = tensor->core->pack_pool;
+    const size_t bytes = get_ir_tensor_bytes(tensor);
+    if (get_graph_pack_digest(pool, tensor->core->pack, bytes, out_digest)) return;
+    hash_data(digest, tensor->data, bytes, out_digest);
+    set_graph_pack_digest(pool, tensor->core->pack, bytes, out_digest);
+}
+
+// The hash of the values that a constant has or, if it is late, is made of. That of the model's
+// constant is kept with it for the next preparation; other values belong to this preparation alone.
+static void find_hash(const digest_t* digest, const struct graph* graph,
+                      const struct tensor* tensor, uint8_t out_digest[SHA256_BYTES])
+{
+    const ir_late_values_t* late = find_ir_late_values(tensor);
+    const void* data = late ? late->data : tensor->data;
+    const size_t bytes =
+        late ? (size_t)late->elem_num * sizeof(float) : get_ir_tensor_bytes(tensor);
     const struct tensor* origin = find_ir_origin(graph, tensor);
-    if (!origin) return NULL;
-    if (!origin->core->digest) origin->core->digest = alloc_memory(sizeof *origin->core->digest);
-    return origin->core->digest;
+    if (origin && !origin->core->digest)
+        origin->core->digest = alloc_memory(sizeof *origin->core->digest);
+    ir_digest_t* known = origin ? origin->core->digest : NULL;
+    const uint64_t revision = graph->core->source ? graph->core->source->core->revision : 0;
+    if (known && known->found && known->revision == revision) {
+        memcpy(out_digest, known->bytes, SHA256_BYTES);
+        return;
+    }
+    hash_data(digest, data, bytes, out_digest);
+    if (!known) return;
+    memcpy(known->bytes, out_digest, SHA256_BYTES);
+    known->found = true;
+    known->revision = revision;
 }
 
 // Hashes a constant. A late constant is hashed as its source, the way it is made, and its type.
 static void add_constant(digest_t* digest, const struct graph* graph, const struct tensor* tensor)
 {
     const ir_late_values_t* late = find_ir_late_values(tensor);
-    const uint64_t revision = graph->core->source ? graph->core->source->core->revision : 0;
-    ir_digest_t made = {0};  // not kept
-    ir_digest_t* known = find_lasting_digest(graph, tensor);
-    if (!known) known = &made;
-    if (!known->found || known->revision != revision) {
-        hash_data(digest, late ? late->origin : tensor, known->bytes);
-        known->found = true;
-        known->revision = revision;
-    }
-    update_sha256(&digest->hash, known->bytes, sizeof known->bytes);
+    uint8_t hash[SHA256_BYTES];
+    if (tensor->core->pack && !late)
+        find_pack_hash(digest, tensor, hash);
+    else
+        find_hash(digest, graph, tensor, hash);
+    update_sha256(&digest->hash, hash, sizeof hash);
     for (int i = 0; late && i < 2; ++i)
         add_number(digest, late->sizes[i]);
 }

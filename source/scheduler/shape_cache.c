@@ -270,7 +270,7 @@ static int create_cache(struct graph* source, const ir_terms_t* terms)
     if (output_bytes > 0) memcpy(cache->outputs, source->output_tensors, output_bytes);
     source->core->shape_cache = cache;
     cache->terms.constants = hash_lent_constants(source);
-    if (!source->core->outer) return renew_graph_pool(source);
+    if (!source->core->outer) return renew_graph_pool(source, NULL);
     join_graph_pool(source, source->core->outer);
     return TENGINE_OK;
 }

@@ -95,6 +95,26 @@ TEST_F(GraphPackTest, WithoutAKindNothingIsShared)
     release_graph_pack(pool_, second);
 }
 
+// Two threads that make the same pack use that of the first.
+TEST_F(GraphPackTest, APackIsFoundOnceItIsOffered)
+{
+    const ir_pack_key_t key = key_of(&kind_a, weights);
+    EXPECT_EQ(find_graph_pack(pool_, &key), nullptr);
+    void* first = make_graph_pack(pool_, &key, 100);
+    void* second = make_graph_pack(pool_, &key, 100);
+    EXPECT_EQ(find_graph_pack(pool_, &key), nullptr) << "it may not be filled yet";
+    EXPECT_EQ(offer_graph_pack(pool_, first), first);
+    EXPECT_EQ(offer_graph_pack(pool_, second), first);
+    EXPECT_EQ(hold(key), first);
+    EXPECT_EQ(fill_num_, 0);
+    for (int i = 0; i < 3; ++i)
+        release_graph_pack(pool_, first);
+    EXPECT_EQ(find_graph_pack(pool_, &key), nullptr);
+    void* dropped = make_graph_pack(pool_, &key, 100);
+    release_graph_pack(pool_, dropped);
+    EXPECT_EQ(find_graph_pack(pool_, &key), nullptr);
+}
+
 TEST_F(GraphPackTest, APackMayOutliveItsGraphs)
 {
     char* pack = hold(key_of(&kind_a, weights));

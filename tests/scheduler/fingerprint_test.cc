@@ -216,24 +216,34 @@ TEST_F(FingerprintTest, ConstantsThatPassesMakeAreHashedOnce)
     builder.add("BatchNormalization", {"c", "scale", "bias", "mean", "variance"}, {"y"});
     builder.outputs({"y"});
     session.set("run.shape_cache", "0");
-    const auto find_digest = [&] {
+    const auto find_weights = [&]() -> const tensor& {
         const subgraph& part = *session.part(0);
-        const node* conv = part.graph->node_list[part.node_list[0]];
-        const tensor* weights = get_ir_node_input(conv, 1);
+        const tensor* weights = get_ir_node_input(part.graph->node_list[part.node_list[0]], 1);
         EXPECT_NE(weights->core->pack, nullptr) << weights->name;
-        EXPECT_EQ(get_graph_pack_digest(weights->core->pack, 3), nullptr) << "other bytes";
-        return get_graph_pack_digest(weights->core->pack, get_ir_tensor_bytes(weights));
+        return *weights;
     };
+    const auto find_digest = [&](uint8_t* out_digest) {
+        const tensor& weights = find_weights();
+        EXPECT_FALSE(get_graph_pack_digest(weights.core->pack_pool, weights.core->pack, 3,
+                                           out_digest))
+            << "other bytes";
+        return get_graph_pack_digest(weights.core->pack_pool, weights.core->pack,
+                                     get_ir_tensor_bytes(&weights), out_digest);
+    };
+    uint8_t digest[SHA256_BYTES];
     ASSERT_EQ(session.prerun(), TENGINE_OK) << tengine_error_message();
-    EXPECT_FALSE(find_digest()->found);
+    EXPECT_FALSE(find_digest(digest));
     const std::string first = print(*session.part(0), device);
-    ASSERT_TRUE(find_digest()->found);
-    find_digest()->bytes[0] ^= 1;  // a later use of the stored digest shows
+    ASSERT_TRUE(find_digest(digest));
+    digest[0] ^= 1;  // a later use of the stored digest shows
+    const tensor& weights = find_weights();
+    set_graph_pack_digest(weights.core->pack_pool, weights.core->pack,
+                          get_ir_tensor_bytes(&weights), digest);
     EXPECT_NE(print(*session.part(0), device), first);
     const int other_size[] = {1, 1, 3, 3};
     ASSERT_EQ(set_ir_tensor_shape(session.at("x"), other_size, 4), TENGINE_OK);
     ASSERT_EQ(session.prerun(), TENGINE_OK) << tengine_error_message();
-    EXPECT_TRUE(find_digest()->found) << "in the next preparation";
+    EXPECT_TRUE(find_digest(digest)) << "in the next preparation";
     ++session.source()->core->revision;  // as after a change by the program
     const int old_size[] = {1, 1, 2, 2};
     ASSERT_EQ(set_ir_tensor_shape(session.at("x"), old_size, 4), TENGINE_OK);

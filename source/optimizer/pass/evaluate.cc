@@ -127,14 +127,16 @@ int evaluate_shared(node& node, const ir_pack_key_t& key)
 {
     struct tensor& output = *get_ir_node_output(&node, 0);
     graph_pool* shared = node.graph->core->pool;
-    void* pack = find_graph_pack(shared, &key);
-    const bool is_known = pack != nullptr;
-    if (!is_known) pack = add_graph_pack(shared, &key, get_ir_tensor_bytes(&output));
+    if (void* known = find_graph_pack(shared, &key)) {
+        set_ir_tensor_pack(&output, shared, known);
+        return TENGINE_OK;
+    }
+    void* pack = make_graph_pack(shared, &key, get_ir_tensor_bytes(&output));
     if (!pack)
         return tengine_error_set(TENGINE_ENOMEM, "constant '%s': out of memory", output.name);
     set_ir_tensor_pack(&output, shared, pack);
-    if (is_known) return TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(run_node(node));
+    output.data = output.core->pack = offer_graph_pack(shared, pack);
     for (int i = 0; i < node.input_num; ++i)
         if (const struct tensor* input = get_ir_node_input(&node, i))
             drop_ir_constant(node.graph, input);

@@ -107,7 +107,8 @@ tensor* Converter::narrow_constant(const tensor& value)
     const Vector<int> dims(value.dims, value.dims + value.dim_num);
     tensor* made =
         origin ? rewriter_.add_late_constant(name_of(value), data_type_, dims, key,
-                                             {origin, {}, make_halves})
+                                             {origin->index, origin->data, origin->elem_num,
+                                              {}, make_halves})
                : rewriter_.add_shared_constant(name_of(value), data_type_, dims, key, call,
                                                const_cast<void*>(static_cast<const void*>(&fill)));
     if (made) made->core->source_index = value.core->source_index;

@@ -43,18 +43,17 @@ void narrow_floats(const void* floats, int64_t number, int data_type, uint16_t* 
         narrow_each(floats, number, out_halves, narrow_to_bf16);
 }
 
-void make_halves(const ir_late_values_t* late, const tensor* constant, void* out_values)
+void make_halves(const ir_late_values_t* late, const tensor* constant, bool is_file,
+                 void* out_values)
 {
-    const tensor* origin = late->origin;
-    const auto* bytes = static_cast<const char*>(origin->data);
+    const auto* bytes = static_cast<const char*>(late->data);
     auto* halves = static_cast<uint16_t*>(out_values);
     constexpr int64_t kPiece = kPieceBytes / sizeof(float);
-    for (int64_t begin = 0; begin < origin->elem_num; begin += kPiece) {
-        const int64_t number = std::min(kPiece, origin->elem_num - begin);
+    for (int64_t begin = 0; begin < late->elem_num; begin += kPiece) {
+        const int64_t number = std::min(kPiece, late->elem_num - begin);
         const char* floats = bytes + begin * int64_t{sizeof(float)};
         narrow_floats(floats, number, constant->data_type, halves + begin);
-        if (origin->core->is_file && !origin->core->lent)
-            drop_mapped_bytes(floats, static_cast<size_t>(number) * sizeof(float));
+        if (is_file) drop_mapped_bytes(floats, static_cast<size_t>(number) * sizeof(float));
     }
 }
 

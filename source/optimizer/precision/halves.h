@@ -13,6 +13,7 @@ namespace tengine {
 void narrow_floats(const void* floats, int64_t number, int data_type, uint16_t* out_halves);
 
 // A function for ir_late_values_t::make.
-void make_halves(const ir_late_values_t* late, const tensor* constant, void* out_values);
+void make_halves(const ir_late_values_t* late, const tensor* constant, bool is_file,
+                 void* out_values);
 
 }  // namespace tengine

@@ -90,11 +90,11 @@ Hybrid::Matrix Hybrid::make_matrix(const tensor& weight, int axis, const Vector<
     if (!made.scales) return {};
     if (!origin) {
         made.bytes = add("_bytes", data_type_, dims, 0, [](void* memory, void* values) {
-            make_bytes(static_cast<ir_late_values_t*>(values), nullptr, memory);
+            make_bytes(static_cast<ir_late_values_t*>(values), nullptr, false, memory);
         });
         return made;
     }
-    late.origin = origin;
+    late.origin = origin->index;
     key.kind = &kinds[1];
     made.bytes = rewriter_.add_late_constant(name + "_bytes", data_type_, dims, key, late);
     drop_ir_constant(&rewriter_.graph(), &weight);

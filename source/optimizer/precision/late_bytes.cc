@@ -22,9 +22,9 @@ struct Matrix
 
 Matrix find_matrix(const ir_late_values_t& late)
 {
-    const int64_t columns = late.sizes[0], depth = late.origin->elem_num / columns;
+    const int64_t columns = late.sizes[0], depth = late.elem_num / columns;
     const bool is_transposed = (late.sizes[1] & 1) != 0, has_columns_last = late.sizes[1] >> 1 != 0;
-    Matrix matrix = {late.origin->data, columns, depth, 1, columns, 1, columns};
+    Matrix matrix = {late.data, columns, depth, 1, columns, 1, columns};
     if (is_transposed) {
         matrix.column_step = depth;
         matrix.depth_step = 1;
@@ -81,7 +81,9 @@ bool is_finite(const tensor& constant)
 
 ir_late_values_t describe_bytes(const tensor& weight, int axis, bool has_columns_last)
 {
-    return {&weight,
+    return {weight.core->source_index,
+            weight.data,
+            weight.elem_num,
             {weight.dims[axis], int64_t{has_columns_last} << 1 | int64_t{axis == 0}},
             make_bytes};
 }
@@ -94,7 +96,7 @@ void find_scales(const ir_late_values_t& late, float* out_scales)
                          out_scales + first);
 }
 
-void make_bytes(const ir_late_values_t* late, const tensor*, void* out_values)
+void make_bytes(const ir_late_values_t* late, const tensor*, bool is_file, void* out_values)
 {
     const Matrix matrix = find_matrix(*late);
     auto* bytes = static_cast<int8_t*>(out_values);
@@ -106,9 +108,9 @@ void make_bytes(const ir_late_values_t* late, const tensor*, void* out_values)
             bytes[to] = quantize_weight_value(read_float(matrix.floats, from), scales[column]);
         });
     }
-    const tensor& origin = *late->origin;
-    if (origin.core->is_file && !origin.core->lent)
-        drop_mapped_bytes(static_cast<const char*>(origin.data), get_ir_tensor_bytes(&origin));
+    if (is_file)
+        drop_mapped_bytes(static_cast<const char*>(late->data),
+                          static_cast<size_t>(late->elem_num) * sizeof(float));
 }
 
 }  // namespace tengine

@@ -20,6 +20,7 @@ ir_late_values_t describe_bytes(const tensor& weight, int axis, bool has_columns
 void find_scales(const ir_late_values_t& late, float* out_scales);
 
 // A function for ir_late_values_t::make.
-void make_bytes(const ir_late_values_t* late, const tensor* constant, void* out_values);
+void make_bytes(const ir_late_values_t* late, const tensor* constant, bool is_file,
+                void* out_values);
 
 }  // namespace tengine
