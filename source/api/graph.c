@@ -15,7 +15,9 @@
 #include "module/module.h"
 #include "operator/affinity.h"
 #include "operator/registry.h"
+#include "optimizer/optimizer.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/shape_cache.h"
 #include "serializer/serializer.h"
 #include "tengine/graph.h"
 
@@ -183,6 +185,32 @@ graph_t give_graph(struct graph* graph, const api_graph_t* parent)
     unload_graph(graph);
     destroy_ir_graph(graph);
     return NULL;
+}
+
+static int share_format(const struct graph* parent, struct graph* graph)
+{
+    struct serializer* serializer = parent->core->serializer;
+    if (!serializer || !serializer->share) return TENGINE_OK;
+    return serializer->share(serializer, parent, graph);
+}
+
+graph_t tengine_graph_share(graph_t graph)
+{
+    const api_graph_t* target = find_graph(graph, __func__);
+    struct graph* made = NULL;
+    if (!target || check_idle(target, __func__) < 0 || share_ir_executions(target->graph) < 0 ||
+        create_instance_graph(target->graph, &made) < 0)
+        return api_pointer(NULL);
+    api_graph_t* instance = NULL;
+    if (share_format(target->graph, made) == TENGINE_OK)
+        instance = enter_graph(made, target->context);
+    if (instance) {
+        instance->thread = target->thread;
+        return made;
+    }
+    unload_graph(made);
+    destroy_ir_graph(made);
+    return api_pointer(NULL);
 }
 
 // The handle of a graph that was created, unless it is NULL, and loaded with this status.

@@ -4,6 +4,7 @@
 #include "base/sort.h"
 #include "graph/core.h"
 #include "graph/model_part.h"
+#include "graph/shared_model.h"
 #include "operator/param.h"
 #include "scheduler/memory.h"
 #include "scheduler/shape_cache.h"
@@ -35,15 +36,17 @@ static int compare_spans(const void* left, const void* right)
     return (a->begin > b->begin) - (a->begin < b->begin);
 }
 
-// Counts every byte once. A span that begins in another span lies in the same kind of memory.
-static void add_spans(struct vector* spans, struct tengine_graph_memory* memory)
+// Counts every byte once, and the library's as a share of `instance_num`. A span that begins in
+// another span lies in the same kind of memory.
+static void add_spans(struct vector* spans, int instance_num, struct tengine_graph_memory* memory)
 {
     const int number = get_vector_num(spans);
     if (number == 0) return;
     sort_items(get_vector_data(spans, 0), (size_t)number, sizeof(span_t), compare_spans);
+    int64_t library_bytes = 0;
     int64_t* const sums[] = {
         [IR_DATA_PROGRAM] = &memory->borrowed_bytes,
-        [IR_DATA_LIBRARY] = &memory->owned_bytes,
+        [IR_DATA_LIBRARY] = &library_bytes,
         [IR_DATA_MAPPED] = &memory->mapped_bytes,
     };
     uintptr_t counted = 0;  // end of the spans counted
@@ -54,6 +57,7 @@ static void add_spans(struct vector* spans, struct tengine_graph_memory* memory)
         *sums[span->place] += (int64_t)(span->end - begin);
         counted = span->end;
     }
+    memory->owned_bytes += library_bytes / instance_num;
 }
 
 static int push_span(const struct graph* graph, const void* data, size_t bytes,
@@ -81,13 +85,16 @@ static int collect_compiled_parts(const struct graph* graph, struct vector* span
 static int collect_constants(const struct graph* graph, struct vector* spans,
                              struct tengine_graph_memory* memory)
 {
+    const int instance_num = count_ir_instances(graph);
     for (int i = 0; i < graph->node_num; ++i)
         memory->owned_bytes += (int64_t)get_node_tensor_bytes(graph->node_list[i]);
     for (int i = 0; i < graph->tensor_num; ++i) {
         const struct tensor* tensor = graph->tensor_list[i];
         const size_t bytes = get_ir_tensor_bytes(tensor);
         const bool is_constant = tensor->tensor_type == TENSOR_TYPE_CONST;
-        if (tensor->free_host_mem) {
+        if (tensor->core->is_shared) {
+            memory->owned_bytes += (int64_t)bytes / instance_num;
+        } else if (tensor->free_host_mem) {
             *(is_constant ? &memory->owned_bytes : &memory->value_bytes) += (int64_t)bytes;
         } else if (is_constant && tensor->data) {
             TENGINE_RETURN_IF_ERROR(push_span(graph, tensor->data, bytes, spans));
@@ -101,7 +108,7 @@ static int count_constants(const struct graph* graph, struct tengine_graph_memor
     struct vector* spans = create_vector(sizeof(span_t), NULL);
     if (!spans) return tengine_error_set(TENGINE_ENOMEM, "get_graph_memory: out of memory");
     const int status = collect_constants(graph, spans, memory);
-    if (status == TENGINE_OK) add_spans(spans, memory);
+    if (status == TENGINE_OK) add_spans(spans, count_ir_instances(graph), memory);
     release_vector(spans);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "graph/complex.h"
 #include "graph/graph.h"
 #include "graph/sequence.h"
+#include "graph/shared_model.h"
 #include "tengine/graph.h"
 
 tensor_t create_graph_tensor(graph_t graph, const char* tensor_name, int data_type)
@@ -169,7 +170,9 @@ void* get_tensor_buffer(tensor_t tensor)
     if (!target || check_is_readable(target, __func__) < 0) return api_pointer(NULL);
     if (!target->data) fail_without_data(owner, target, __func__);
     if (target->tensor_type == TENSOR_TYPE_CONST) {
-        if (align_ir_constant(owner->graph, target) < 0) return api_pointer(NULL);
+        if (own_ir_constant(owner->graph, target) < 0 ||
+            align_ir_constant(owner->graph, target) < 0)
+            return api_pointer(NULL);
         target->core->lent = true;
     }
     return api_pointer(target->data);
@@ -280,6 +283,7 @@ static int set_data(tensor_t tensor, const void* input_data, int64_t size, const
     if (!target || check_is_plain(target, function) < 0 ||
         check_data_idle(owner, target, function) < 0 ||
         check_new_data(target, function, input_data, size) < 0 ||
+        own_ir_constant(owner->graph, target) < 0 ||
         (!target->data && allocate_ir_tensor(target) < 0))
         return api_failure();
     target->core->is_file = false;

@@ -12,6 +12,7 @@ struct graph_pool;
 struct ir_bodies;
 struct ir_model_parts;
 struct ir_refusal;
+struct ir_shared_model;
 struct ir_strings;
 struct serializer;
 
@@ -41,8 +42,9 @@ typedef struct ir_tensor_core
     int32_t* consumer_input;   // which of its inputs consumer[i] reads with, or -1; in its block
     ir_declaration_t* declaration;  // an input's, see set_ir_tensor_dim_names(); NULL: none
     bool lent;                      // source graph: a constant that the program may write to unseen
-    bool is_file;  // source graph: a constant whose data are those of a mapped file
-    void* pack;    // execution graph: `data`, when preparations share it, see graph_pool.h;
+    bool is_file;    // source graph: a constant whose data are those of a mapped file
+    bool is_shared;  // source graph: a constant whose data are those of core.shared
+    void* pack;      // execution graph: `data`, when preparations share it, see graph_pool.h;
     struct graph_pool* pack_pool;  // and whose it is
     ir_digest_t* digest;           // source graph: a constant's, or NULL
 } ir_tensor_core_t;
@@ -114,6 +116,11 @@ typedef struct ir_graph_core
     struct graph* spare;     // execution graph, while it is prepared: see scheduler/spare_part.h
     int64_t memory_limit;    // execution graph and parts: most bytes to be held; 0: any
     int64_t memory_claimed;  // and what is held as far as it has been counted
+    // Source graph: the model that it shares with other instances, see graph/shared_model.h, or
+    // NULL; which state of it; and the graph's revision in this state.
+    struct ir_shared_model* shared;
+    int shared_generation;
+    uint64_t shared_revision;
     // Source graph that is a body: the execution graph whose node has it; else NULL.
     const struct graph* outer;
 } ir_graph_core_t;

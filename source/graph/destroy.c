@@ -7,6 +7,7 @@
 #include "graph/graph_pool.h"
 #include "graph/model_part.h"
 #include "graph/name_index.h"
+#include "graph/shared_model.h"
 #include "graph/string_pool.h"
 #include "graph/subgraph.h"
 
@@ -69,6 +70,7 @@ void destroy_ir_graph(struct graph* graph)
     release_vector(graph->core->affinity);
     release_graph_pool(graph->core->pool);
     release_ir_strings(graph->core->strings);
+    release_ir_shared_model(graph->core->shared);
     free_memory(graph->name);
     free_memory(graph);
 }

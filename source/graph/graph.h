@@ -43,6 +43,8 @@ TENGINE_MUST_USE int leave_ir_tensor_out(struct graph* graph);
 // Copies `name`. ENOMEM leaves the old one.
 TENGINE_MUST_USE int set_ir_tensor_name(struct graph* graph, struct tensor* tensor,
                                         const char* name);
+// Gives `to` the declaration of `from`, which may have none. ENOMEM.
+TENGINE_MUST_USE int copy_ir_declaration(const struct tensor* from, struct tensor* to);
 // Exchanges the names of two tensors.
 void exchange_ir_tensor_names(struct graph* graph, struct tensor* one, struct tensor* other);
 

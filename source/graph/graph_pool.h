@@ -55,10 +55,10 @@ typedef struct ir_pack_key
 // which `fill` writes. To be released. NULL when out of memory. Any thread.
 void* hold_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key, uint64_t bytes,
                       void (*fill)(void* pack, void* argument), void* argument);
-// The steps of hold_graph_pack(), for packs that are filled while other threads use the table. find:
-// NULL when there is none. make: a pack that no other thread finds yet; NULL when out of memory.
-// offer: lets others find it; returns the pack to use in its place, if another thread has offered
-// one of the same key meanwhile, and releases this one.
+// The steps of hold_graph_pack(), for packs that are filled while other threads use the table.
+// find: NULL when there is none. make: a pack that no other thread finds yet; NULL when out of
+// memory. offer: lets others find it; returns the pack to use in its place, if another thread has
+// offered one of the same key meanwhile, and releases this one.
 void* find_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key);
 void* make_graph_pack(struct graph_pool* shared, const ir_pack_key_t* key, uint64_t bytes);
 void* offer_graph_pack(struct graph_pool* shared, void* pack);

@@ -16,9 +16,10 @@
 // Shared by the forms of a graph: a body and its copies in execution graphs.
 struct ir_model_parts
 {
-    int32_t holder_num;
-    struct vector* list;       // ir_model_part_t
-    struct vector* contents;   // ir_model_bytes_t*
+    int32_t holder_num;            // instances on several threads may be holders
+    struct ir_model_parts* model;  // that of the instance it was copied from, whose memory it uses
+    struct vector* list;           // ir_model_part_t
+    struct vector* contents;       // ir_model_bytes_t*
     struct vector* memory;     // mapped_file_t: a compiled part may use bytes that were replaced
     key_map_t by_fingerprint;  // places in `contents`
     key_map_t by_node;         // places in `list`, by keys; without these by source nodes
@@ -116,7 +117,8 @@ static void release_memory(void* item)
 
 void release_ir_model_parts(struct ir_model_parts* parts)
 {
-    if (!parts || --parts->holder_num > 0) return;
+    if (!parts || __atomic_sub_fetch(&parts->holder_num, 1, __ATOMIC_ACQ_REL) > 0) return;
+    release_ir_model_parts(parts->model);
     release_vector(parts->list);
     release_vector(parts->contents);
     release_vector(parts->memory);
@@ -148,7 +150,7 @@ int share_ir_model_parts(struct graph* graph, struct graph* copy)
 {
     struct ir_model_parts* parts = find_or_create(graph);
     if (!parts) return fail_without_memory();
-    ++parts->holder_num;
+    __atomic_add_fetch(&parts->holder_num, 1, __ATOMIC_RELAXED);
     copy->core->model_parts = parts;
     return TENGINE_OK;
 }
@@ -291,6 +293,34 @@ int add_ir_model_part(struct graph* graph, ir_model_part_t* part, const ir_model
         return fail_without_memory();
     }
     return add_part(parts, part, bytes);
+}
+
+// ---- instances ----
+
+// The part has lists of its own, and the bytes of `from`.
+static int copy_part(struct ir_model_parts* parts, const ir_model_part_t* from)
+{
+    ir_model_part_t copy = *from;
+    copy.keys = NULL;
+    copy.nodes = NULL;
+    int status = set_ir_model_part_keys(&copy, from->keys, from->key_num);
+    if (status == TENGINE_OK) status = set_ir_model_part_nodes(&copy, from->nodes, from->node_num);
+    if (status == TENGINE_OK) return add_part(parts, &copy, from->bytes);
+    release_ir_model_part_lists(&copy);
+    return status;
+}
+
+int copy_ir_model_parts(const struct graph* graph, struct graph* instance)
+{
+    struct ir_model_parts* from = graph->core->model_parts;
+    if (!from) return TENGINE_OK;
+    struct ir_model_parts* parts = find_or_create(instance);
+    if (!parts) return fail_without_memory();
+    __atomic_add_fetch(&from->holder_num, 1, __ATOMIC_RELAXED);
+    parts->model = from;
+    for (int i = 0; i < get_vector_num(from->list); ++i)
+        TENGINE_RETURN_IF_ERROR(copy_part(parts, at(from, i)));
+    return TENGINE_OK;
 }
 
 // ---- looking up ----

@@ -86,6 +86,9 @@ const ir_model_bytes_t* find_ir_model_bytes(const struct graph* graph,
 // Shares the parts of `graph` with `copy`, another form of the same graph of a model: parts added
 // to one of them are in the other, too. ENOMEM.
 TENGINE_MUST_USE int share_ir_model_parts(struct graph* graph, struct graph* copy);
+// Gives `instance`, another instance of the same model, the parts that `graph` has now; either may
+// get further parts of its own. ENOMEM.
+TENGINE_MUST_USE int copy_ir_model_parts(const struct graph* graph, struct graph* instance);
 // For the end of a graph. NULL is allowed.
 void release_ir_model_parts(struct ir_model_parts* parts);
 

@@ -107,6 +107,7 @@ void release_ir_tensor_data(struct tensor* tensor)
     tensor->free_host_mem = 0;
     tensor->internal_allocated = 0;
     tensor->core->is_file = false;
+    tensor->core->is_shared = false;
 }
 
 void set_ir_tensor_data(struct tensor* tensor, void* data, bool owned)
@@ -201,6 +202,22 @@ int set_ir_tensor_dim_names(struct tensor* tensor, const char* const names[], in
         memcpy(end, names[i], strlen(names[i]));
     free_memory(tensor->core->declaration);
     tensor->core->declaration = declaration;
+    return TENGINE_OK;
+}
+
+int copy_ir_declaration(const struct tensor* from, struct tensor* to)
+{
+    if (!from->core->declaration) return TENGINE_OK;
+    const char* last = get_ir_tensor_dim_name(from, MAX_SHAPE_DIM_NUM - 1);
+    const char* begin = (const char*)from->core->declaration;
+    const size_t bytes = (size_t)(last + strlen(last) + 1 - begin);
+    ir_declaration_t* copy = alloc_memory(bytes);
+    if (!copy)
+        return tengine_error_set(TENGINE_ENOMEM,
+                                 "tensor '%s': out of memory for names of dimensions", to->name);
+    memcpy(copy, begin, bytes);
+    free_memory(to->core->declaration);
+    to->core->declaration = copy;
     return TENGINE_OK;
 }
 

@@ -34,6 +34,12 @@ int create_saved_graph(const struct graph* source, const char* dialect, struct g
 int create_quantized_graph(const struct graph* source, const struct tengine_quantization* how,
                            struct graph** out_graph);
 
+// A new source graph: another instance of the model of `source`, for which share_ir_model() has
+// been called (graph/shared_model.h). Shapes of inputs, devices and affinities are those that
+// `source` has now; inputs and outputs have no data. ENOTSUP: a node has a kernel of
+// set_custom_kernel().
+int create_instance_graph(const struct graph* source, struct graph** out_graph);
+
 // A part as a graph of its own, with one subgraph of all its nodes, which a device compiles and
 // runs. Tensors and nodes have the names of the execution graph's and their indices there as
 // source_index; data types and shapes are copied. Inputs and outputs are the part's boundary

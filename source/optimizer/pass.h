@@ -46,6 +46,9 @@ int copy_to_execution_graph(const graph& source, GraphPointer* out_graph);
 struct Extent;
 int copy_extent(const graph& source, const Extent& extent, GraphPointer* out_graph);
 
+// graph/instance.cc: create_instance_graph() of optimizer.h.
+int copy_instance(const graph& source, GraphPointer* out_graph);
+
 // Whether an operator of ONNX (or com.microsoft) computes the tensor of a source graph; its
 // type, where it is known, is then the model's declaration of it.
 bool is_computed_by_onnx(const graph& source, const struct tensor& tensor);

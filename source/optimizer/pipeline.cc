@@ -495,3 +495,15 @@ int create_quantized_graph(const struct graph* source, const struct tengine_quan
     return tengine::guarded([&] { return tengine::create_quantized(*source, *how, out_graph); },
                             "graph '%s': out of memory while quantising it", source->name);
 }
+
+int create_instance_graph(const struct graph* source, struct graph** out_graph)
+{
+    return tengine::guarded(
+        [&]() -> int {
+            tengine::GraphPointer made;
+            TENGINE_RETURN_IF_ERROR(tengine::copy_instance(*source, &made));
+            *out_graph = made.release();
+            return TENGINE_OK;
+        },
+        "graph '%s': out of memory for another instance", source->name);
+}

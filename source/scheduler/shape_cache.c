@@ -9,6 +9,7 @@
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
 #include "graph/option.h"
+#include "graph/shared_model.h"
 #include "operator/custom/custom_kernel.h"
 #include "operator/custom/op.h"
 #include "optimizer/optimizer.h"
@@ -249,6 +250,53 @@ int close_ir_executions(struct graph* source)
     return failure.code == 0 ? TENGINE_OK : raise_ir_failure(&failure);
 }
 
+// ---- packs ----
+
+// The packs of the kept preparations depend on these. Threads' places and names of schedulers do
+// not matter to them.
+static ir_pack_terms_t find_pack_terms(const ir_terms_t* terms)
+{
+    return (ir_pack_terms_t){{terms->options.num_thread, terms->options.precision,
+                              (int64_t)(uintptr_t)terms->context, (int64_t)terms->context_revision,
+                              (int64_t)terms->custom_op_revision, (int64_t)terms->process}};
+}
+
+// Whether the kept preparations need constants that the program may write to without a call.
+static bool needs_lent_constants(const struct graph* source)
+{
+    const struct vector* constants = cache_of(source)->constants;
+    for (int i = 0; i < get_vector_num(constants); ++i)
+        if (source->tensor_list[*(const int32_t*)get_vector_data(constants, i)]->core->lent)
+            return true;
+    return false;
+}
+
+// Packs belong to one set of terms; other instances of the model may have them.
+static int renew_pool(struct graph* source)
+{
+    if (source->core->outer) {
+        join_graph_pool(source, source->core->outer);
+        return TENGINE_OK;
+    }
+    struct graph_packs* packs = NULL;
+    const ir_pack_terms_t terms = find_pack_terms(&cache_of(source)->terms);
+    if (!needs_lent_constants(source))
+        TENGINE_RETURN_IF_ERROR(find_ir_shared_packs(source, &terms, &packs));
+    const int status = renew_graph_pool(source, packs);
+    release_graph_packs(packs);
+    return status;
+}
+
+int share_ir_executions(struct graph* source)
+{
+    const shape_cache_t* cache = cache_of(source);
+    if (!cache || cache->terms.graph_revision != source->core->revision ||
+        needs_lent_constants(source))
+        return share_ir_model(source, NULL);
+    const ir_pack_terms_t terms = find_pack_terms(&cache->terms);
+    return share_ir_model(source, &terms);
+}
+
 static int create_cache(struct graph* source, const ir_terms_t* terms)
 {
     const size_t output_bytes = sizeof(int32_t) * (size_t)source->output_tensor_num;
@@ -270,9 +318,7 @@ static int create_cache(struct graph* source, const ir_terms_t* terms)
     if (output_bytes > 0) memcpy(cache->outputs, source->output_tensors, output_bytes);
     source->core->shape_cache = cache;
     cache->terms.constants = hash_lent_constants(source);
-    if (!source->core->outer) return renew_graph_pool(source, NULL);
-    join_graph_pool(source, source->core->outer);
-    return TENGINE_OK;
+    return renew_pool(source);
 }
 
 int leave_ir_execution(struct graph* source, const ir_terms_t* terms)

@@ -30,6 +30,10 @@ int read_ir_terms(const struct graph* source, const ir_run_options_t* options,
 // again. Ends those with other terms. Fails as their devices do; then none is kept.
 int leave_ir_execution(struct graph* source, const ir_terms_t* terms);
 
+// Prepares the source graph for another instance, which finds the packs of these preparations.
+// ENOMEM.
+TENGINE_MUST_USE int share_ir_executions(struct graph* source);
+
 // Whether the graph is prepared for the shapes that its inputs have now.
 bool is_ir_execution_current(const struct graph* source);
 

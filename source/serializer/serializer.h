@@ -64,6 +64,10 @@ typedef struct serializer
     // constants are its own. After a failure the graph can only be destroyed.
     int (*inherit)(struct serializer* serializer, const struct graph* parent,
                    struct graph* ir_graph);
+    // (optional) Makes `ir_graph`, another instance of the model of `parent`, one of this format,
+    // too: the memory that their constants lie in stays until both are unloaded, on any thread.
+    // NULL: every constant owns its memory. After a failure the graph can only be destroyed.
+    int (*share)(struct serializer* serializer, const struct graph* parent, struct graph* ir_graph);
     // (optional) How the names of such files end (".onnx"). NULL: they have no ending of their own.
     const char* file_ending;
     // (optional) Whether the graph, which is of this format, or its parent was loaded from this

@@ -13,6 +13,7 @@
 #include "fixture.h"
 #include "support/allocation_count.h"
 #include "support/emulated.h"
+#include "tengine/graph.h"
 #include "tengine/inspect.h"
 #include "tengine/quantize.h"
 
@@ -30,6 +31,7 @@ struct Use
     const char* table = nullptr;  // of scales, for int8
     int precision = TENGINE_MODE_FP32;
     bool quantizes = false;  // and the quantised model is saved
+    bool shares = false;     // another instance runs and is saved
 };
 
 class AllocationFailureTest : public ApiTest
@@ -68,11 +70,9 @@ class AllocationFailureTest : public ApiTest
         if (use.table && tengine_context_set_option(context_, "precision.table", use.table) != 0)
             return false;
         graph_ = create_graph(context_, use.format, use.path.c_str());
-        if (!graph_) return false;
+        if (!graph_ || !prepare(use) || (use.shares && (!share() || !prepare(use)))) return false;
         const tensor_t x = tengine_graph_get_input(graph_, 0);
-        if (!x || set_tensor_shape(x, use.shape.data(), static_cast<int>(use.shape.size())) != 0 ||
-            prerun_graph_multithread(graph_, {1, TENGINE_CLUSTER_ALL, use.precision, 0}) != 0 ||
-            set_tensor_buffer(x, input_.data(), get_tensor_buffer_size(x)) != 0 ||
+        if (!x || set_tensor_buffer(x, input_.data(), get_tensor_buffer_size(x)) != 0 ||
             run_graph(graph_, 1) != 0)
             return false;
         const tensor_t y = tengine_graph_get_output(graph_, 0);
@@ -80,6 +80,23 @@ class AllocationFailureTest : public ApiTest
                (!use.quantizes || quantize()) &&
                save_graph(use.quantizes ? quantized_ : graph_, use.format, saved_path_.c_str()) ==
                    0;
+    }
+
+    bool prepare(const Use& use)
+    {
+        const tensor_t x = tengine_graph_get_input(graph_, 0);
+        return x &&
+               set_tensor_shape(x, use.shape.data(), static_cast<int>(use.shape.size())) == 0 &&
+               prerun_graph_multithread(graph_, {1, TENGINE_CLUSTER_ALL, use.precision, 0}) == 0;
+    }
+
+    bool share()
+    {
+        const graph_t instance = tengine_graph_share(graph_);
+        if (!instance) return false;
+        const graph_t first = graph_;
+        graph_ = instance;
+        return destroy_graph(first) == 0;
     }
 
     bool quantize()
@@ -168,6 +185,15 @@ class AllocationFailureTest : public ApiTest
             expect_clean_failures(use, lasting, 1000);
     }
 
+    void expect_clean_sharing(const char* format)
+    {
+        ASSERT_TRUE(save_small_network(format)) << get_tengine_error();
+        Use use = {format, path_, {1, 3, 13, 17}, 5 * sizeof(float)};
+        use.shares = true;
+        for (const bool lasting : {false, true})
+            expect_clean_failures(use, lasting, 1000);
+    }
+
     std::string path_, saved_path_;
     std::vector<float> input_;
     context_t context_ = nullptr;
@@ -188,6 +214,16 @@ TEST_F(AllocationFailureTest, Onnx)
     ASSERT_TRUE(save_small_network("onnx")) << get_tengine_error();
     for (const bool lasting : {false, true})
         expect_clean_failures({"onnx", path_, {1, 3, 13, 17}, 5 * sizeof(float)}, lasting, 10000);
+}
+
+TEST_F(AllocationFailureTest, InstancesOfTmfiles)
+{
+    expect_clean_sharing("tengine");
+}
+
+TEST_F(AllocationFailureTest, InstancesOfOnnx)
+{
+    expect_clean_sharing("onnx");
 }
 
 TEST_F(AllocationFailureTest, QuantisedOnnx)

@@ -41,6 +41,7 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(get_context_attr),
     SYMBOL(create_graph),
     SYMBOL(tengine_graph_load),
+    SYMBOL(tengine_graph_share),
     SYMBOL(destroy_graph),
     SYMBOL(set_graph_layout),
     SYMBOL(set_graph_input_node),

@@ -126,6 +126,7 @@ static std::vector<FailingCall> inspection_calls()
         CALL(save_graph(h, "tengine", "file"), -1),
         CALL(tengine_graph_has_file(h, "file"), -1),
         CALL(tengine_graph_quantize(h, &quantization), nullptr),
+        CALL(tengine_graph_share(h), nullptr),
         CALL(tengine_graph_choose_quantization(h, &quantization, 1, &choice, sizeof choice), -1),
         CALL(get_graph_memory(h, &memory, sizeof memory), -1),
         CALL(tengine_graph_get_device_memory(h, 0, &device_memory, sizeof device_memory), -1),

@@ -4,7 +4,8 @@
 //     conformance_test --all FOLDER…    all tests in or below the folders, and a summary
 //     conformance_test --through FORMAT FOLDER…
 //                                       the same with models that were written in a format and
-//                                       read again
+//                                       read again, or ("instance") with other instances of
+//                                       prepared graphs
 //     conformance_test --opset N FOLDER…
 //                                       the same with ONNX files for that opset, where it has the
 //                                       models' operators

@@ -13,6 +13,7 @@
 #include "conformance/random_case.h"
 #include "conformance/sequence_file.h"
 #include "tengine/c_api.h"
+#include "tengine/graph.h"
 #include "tengine/inspect.h"
 #include "tengine/sequence.h"
 #include "tengine/string.h"
@@ -306,10 +307,20 @@ Context make_context(const RunSettings& settings)
     return context;
 }
 
+// Another instance of a prepared graph, which finds its packs.
+Graph share(graph_t graph)
+{
+    check(prerun_graph(graph), "prepare");
+    Graph instance(tengine_graph_share(graph));
+    if (!instance) fail_api("share");
+    return instance;
+}
+
 // Returns the graph after saving and loading.
 Graph convert(context_t context, graph_t graph, const RunSettings& settings)
 {
     const std::string& format = settings.through;
+    if (format == "instance") return share(graph);
     const fs::path file = fs::temp_directory_path() /
                           ("tengine_converted_" + std::to_string(getpid()) + "." + format);
     const int status = save_graph(graph, format.c_str(), file.c_str());

@@ -224,8 +224,8 @@ TEST_F(FingerprintTest, ConstantsThatPassesMakeAreHashedOnce)
     };
     const auto find_digest = [&](uint8_t* out_digest) {
         const tensor& weights = find_weights();
-        EXPECT_FALSE(get_graph_pack_digest(weights.core->pack_pool, weights.core->pack, 3,
-                                           out_digest))
+        EXPECT_FALSE(
+            get_graph_pack_digest(weights.core->pack_pool, weights.core->pack, 3, out_digest))
             << "other bytes";
         return get_graph_pack_digest(weights.core->pack_pool, weights.core->pack,
                                      get_ir_tensor_bytes(&weights), out_digest);

@@ -106,9 +106,9 @@ tensor* Converter::narrow_constant(const tensor& value)
     const auto call = [](void* memory, void* argument) { (*static_cast<Fill*>(argument))(memory); };
     const Vector<int> dims(value.dims, value.dims + value.dim_num);
     tensor* made =
-        origin ? rewriter_.add_late_constant(name_of(value), data_type_, dims, key,
-                                             {origin->index, origin->data, origin->elem_num,
-                                              {}, make_halves})
+        origin ? rewriter_.add_late_constant(
+                     name_of(value), data_type_, dims, key,
+                     {origin->index, origin->data, origin->elem_num, {}, make_halves})
                : rewriter_.add_shared_constant(name_of(value), data_type_, dims, key, call,
                                                const_cast<void*>(static_cast<const void*>(&fill)));
     if (made) made->core->source_index = value.core->source_index;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The model format "onnx" as the serializer registry sees it. The work starts in model.cc.
+#include <memory>
+
 #include "base/guard.hpp"
 #include "graph/core.h"
 #include "graph/option.h"
@@ -29,9 +31,12 @@ int guard(const Work& work)
 // Kept in graph->serializer_privacy.
 struct Origin
 {
-    explicit Origin(tengine::FileOptions options) : files(options) {}
+    explicit Origin(tengine::FileOptions options)
+        : files(std::make_shared<tengine::ModelFiles>(options))
+    {
+    }
 
-    tengine::ModelFiles files;
+    std::shared_ptr<tengine::ModelFiles> files;  // those of all instances
     std::shared_ptr<const tengine::ModelFrame> frame;
     bool is_copy = false;
 };
@@ -61,7 +66,7 @@ int load_model(struct serializer* serializer, struct graph* graph, const char* f
         get_ir_context_number(context, "model.refuse_hard_links") != 0};
     return guard([=] {
         Origin* origin = make_origin(serializer, graph, options);
-        return tengine::load_onnx_file(graph, file_name, &origin->files, &origin->frame);
+        return tengine::load_onnx_file(graph, file_name, origin->files.get(), &origin->frame);
     });
 }
 
@@ -83,7 +88,7 @@ int unload_graph(struct serializer*, struct graph* graph, void* privacy, void*)
 ir_data_place_t locate_data(const struct serializer*, const struct graph* graph, const void* data)
 {
     const Origin* origin = origin_of(graph);
-    const tengine::ModelFile* file = origin ? origin->files.find(data) : nullptr;
+    const tengine::ModelFile* file = origin ? origin->files->find(data) : nullptr;
     if (!file) return IR_DATA_PROGRAM;
     return file->is_copy ? IR_DATA_LIBRARY : IR_DATA_MAPPED;
 }
@@ -91,13 +96,13 @@ ir_data_place_t locate_data(const struct serializer*, const struct graph* graph,
 bool has_file(const struct serializer*, const struct graph* graph, const struct stat* file)
 {
     const Origin* origin = origin_of(graph);
-    return origin && origin->files.has_origin(*file);
+    return origin && origin->files->has_origin(*file);
 }
 
 int check_files(const struct serializer*, const struct graph* graph)
 {
     const Origin* origin = origin_of(graph);
-    return origin ? origin->files.check() : TENGINE_OK;
+    return origin ? origin->files->check() : TENGINE_OK;
 }
 
 int save_model(struct serializer* serializer, const struct graph* graph, const char* file_name)
@@ -117,8 +122,17 @@ int inherit(struct serializer* serializer, const struct graph* parent, struct gr
     return guard([=] {
         Origin* origin = make_origin(serializer, graph, {});
         origin->frame = origin_of(parent)->frame;
-        origin->files.add_origins(origin_of(parent)->files);
+        origin->files->add_origins(*origin_of(parent)->files);
         origin->is_copy = true;
+        return static_cast<int>(TENGINE_OK);
+    });
+}
+
+int share(struct serializer* serializer, const struct graph* parent, struct graph* graph)
+{
+    return guard([=] {
+        graph->core->serializer = serializer;
+        graph->core->serializer_privacy = new Origin(*origin_of(parent));
         return static_cast<int>(TENGINE_OK);
     });
 }
@@ -139,6 +153,7 @@ serializer_t make_serializer()
     made.locate_data = locate_data;
     made.file_ending = ".onnx";
     made.inherit = inherit;
+    made.share = share;
     made.has_file = has_file;
     made.check_files = check_files;
     return made;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a loaded tmfile, which owns them and has the graph's constants.
+// The bytes of a loaded tmfile, which has the constants of its graphs: instances share one image.
 // graph->serializer_privacy is the image.
 #pragma once
 
+#include <atomic>
 #include <sys/stat.h>
 
 #include "base/containers.hpp"
@@ -26,6 +27,10 @@ class Image : public Allocated
     void view(const void* bytes, size_t size);
     // The image frees the bytes of view() with free_memory().
     void own() { owned_ = true; }
+
+    // Another graph has the image; a graph has it no longer: whether it was the last. Any thread.
+    void join() { ++graph_num_; }
+    TENGINE_MUST_USE bool leave() { return --graph_num_ == 0; }
 
     // The path of the file, "" for a model in memory.
     const String& path() const { return path_; }
@@ -54,6 +59,7 @@ class Image : public Allocated
     size_t size_ = 0;
     bool owned_ = false;
     bool is_mapped_ = false;
+    std::atomic<int> graph_num_{1};
 };
 
 // The image of a graph that was loaded from a tmfile; NULL for other graphs.

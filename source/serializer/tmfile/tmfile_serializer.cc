@@ -85,8 +85,18 @@ int load_mem(struct serializer* serializer, struct graph* graph, const void* add
 
 int unload_graph(struct serializer*, struct graph* graph, void* privacy, void*)
 {
-    delete static_cast<Image*>(privacy);
+    auto* image = static_cast<Image*>(privacy);
+    if (image && image->leave()) delete image;
     graph->core->serializer_privacy = nullptr;
+    return TENGINE_OK;
+}
+
+int share(struct serializer* serializer, const struct graph* parent, struct graph* graph)
+{
+    auto* image = static_cast<Image*>(parent->core->serializer_privacy);
+    image->join();
+    graph->core->serializer = serializer;
+    graph->core->serializer_privacy = image;
     return TENGINE_OK;
 }
 
@@ -122,6 +132,7 @@ serializer_t make_serializer()
     made.load_mem = load_mem;
     made.load_block = load_block;
     made.unload_graph = unload_graph;
+    made.share = share;
 #if TENGINE_CAN_WRITE_TMFILE
     made.save_model = save_model;
 #endif
