@@ -43,6 +43,12 @@ function(tengine_add_python)
         return()
     endif()
     tengine_note(programs TENGINE_BUILD_PYTHON "on")
+    if(python)
+        add_custom_target(python_wheel
+            COMMAND ${python} ${PROJECT_SOURCE_DIR}/python/build_wheel.py $<TARGET_FILE:tengine>
+                    ${PROJECT_BINARY_DIR}/python ${PROJECT_BINARY_DIR}
+            DEPENDS tengine VERBATIM)
+    endif()
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/tengine DESTINATION lib/python3/dist-packages
             FILES_MATCHING PATTERN *.py PATTERN *.pyi PATTERN py.typed PATTERN __pycache__ EXCLUDE)
 endfunction()

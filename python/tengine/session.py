@@ -65,7 +65,7 @@ class Session:
 
     Notes
     -----
-    The model is prepared at once if its inputs have no free dimensions, else by the first run, and
+    The model is prepared at once if the shapes of its inputs are known, else by the first run, and
     again when shapes change, which takes no time for the shapes that it was prepared for last (the
     option run.shape_cache). One thread at a time runs a session; others wait.
     """
@@ -91,7 +91,7 @@ class Session:
             self._configure(options if not self._owns_graph else None, affinity, profile)
             if shapes:
                 self.reshape(shapes)
-            if all(i.pattern is not None and None not in i.pattern for i in self._inputs):
+            if all(tensor.shape is not None for tensor in self._inputs):
                 self.prepare()
         except BaseException:
             self.close()

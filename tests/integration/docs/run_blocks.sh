@@ -4,7 +4,8 @@
 #     run_blocks.sh <page> <source root> <build folder> <library folder> <empty folder>
 # A ```c block is a program: compiled as strict C99 and run, also in an empty folder, where it may
 # fail for a file that is not there and must say so. A ```cpp block is one in C++17. A ```sh block is
-# run as it stands, with the built programs on PATH. A ```text, ```cmake or ```diff block is data, and
+# run as it stands, with the built programs on PATH. A ```python block is run after those before it on
+# the page, by the interpreter $TENGINE_PYTHON, without which it is left out. A ```text, ```cmake or ```diff block is data, and
 # there is no other language. Blocks that
 # cannot be run here say why in a line above them: <!-- not run here: reason -->. A page whose blocks
 # another test runs names it: <!-- run by tests/... -->. A page for which not every machine has what
@@ -64,9 +65,13 @@ PATH="$build/bin:$PATH"
 LD_LIBRARY_PATH="$library"
 TENGINE="$source"
 PLUGINS="$build/plugins"
-export PATH LD_LIBRARY_PATH TENGINE PLUGINS
+PYTHONPATH="$source/python"
+PYTHONDONTWRITEBYTECODE=1
+TENGINE_LIBRARY="$library/libtengine.so"
+export PATH LD_LIBRARY_PATH TENGINE PLUGINS PYTHONPATH PYTHONDONTWRITEBYTECODE TENGINE_LIBRARY
 cd "$work/root"
 output=$work/output
+earlier=""
 for block in "$work"/blocks/*; do
     [ -e "$block" ] || continue
     line=$(basename "${block%.*}")
@@ -96,7 +101,19 @@ for block in "$work"/blocks/*; do
         sh)
             sh -eu "$block" >"$output" || { cat "$output"; fail "the commands of line $line fail"; }
             cat "$output" ;;
+        python)
+            if [ -z "${TENGINE_PYTHON-}" ]; then
+                echo "$page:$line: not run: no python3 with numpy and cffi"
+                rm -f "$output"
+                continue
+            fi
+            # shellcheck disable=SC2086 # names of blocks have no spaces
+            "$TENGINE_PYTHON" "$source/tests/integration/docs/run_python.py" $earlier "$block" \
+                >"$output" || { cat "$output"; fail "the program of line $line fails"; }
+            earlier="$earlier $block"
+            cat "$output" ;;
         printed)
+            [ -e "$output" ] || continue
             awk 'NR == FNR { wanted[++number] = $0; next }
                  found < number && $0 == wanted[found + 1] { found++ }
                  END { if (found < number) print wanted[found + 1] }' \

@@ -75,6 +75,12 @@ if [ -e "$prefix/bin/tengine" ]; then
              [ "${COMPREPLY[*]}" = --threads ]' - \
         "$prefix/share/bash-completion/completions/tengine"
 fi
+if [ -n "${TENGINE_PYTHON-}" ] && [ -e "$prefix/lib/python3/dist-packages/tengine" ]; then
+    echo "== the Python package"
+    sed -n '/^```python$/,/^```$/p' "$source/README.md" | grep -v '^```' >"$work/program.py"
+    (cd "$source" && PYTHONPATH=$prefix/lib/python3/dist-packages says 'a zero with ' \
+        env PYTHONDONTWRITEBYTECODE=1 "$TENGINE_PYTHON" "$work/program.py")
+fi
 for file in LICENSE README.md docs/build.md; do
     cmp "$source/$file" "$prefix/share/doc/tengine/$file"
 done
