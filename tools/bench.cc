@@ -7,6 +7,7 @@
 #include "bench_report.h"
 #include "command.h"
 #include "command_line.h"
+#include "instance_bench.h"
 #include "interrupt.h"
 #include "json_file.h"
 #include "measurement.h"
@@ -20,6 +21,7 @@ namespace {
 
 constexpr int kMostRuns = 1000000;
 constexpr int kMostSeconds = 86400;
+constexpr int kMostInstances = 1024;
 constexpr int kMostFrames = 64;  // limit of the option pipeline.frames
 
 struct BenchOptions
@@ -29,6 +31,7 @@ struct BenchOptions
     std::vector<std::string> shapes;  // one after the other; empty: one shape
     std::string json;
     int top = 20;
+    int instances = 1;
     bool quiet = false;
     TokenOptions tokens;
     MeasureOptions measure;
@@ -77,6 +80,16 @@ void bench_shapes(const BenchOptions& options)
     write_report(options, to_json(measurements));
 }
 
+void bench_instances(const BenchOptions& options)
+{
+    const auto measurements = measure_all<InstanceMeasurement>(
+        options, [&](const std::string& model, int threads, Progress* progress) {
+            return measure_instances(model, threads, options.instances, options.measure, progress);
+        });
+    if (options.json != "-") print_instance_measurements(measurements);
+    write_report(options, to_json(measurements));
+}
+
 void bench_tokens(const BenchOptions& options)
 {
     const auto measurements = measure_all<TokenMeasurement>(
@@ -110,6 +123,17 @@ void check_shapes(const BenchOptions& options)
         parse_shape(shape);
 }
 
+void check_instances(const BenchOptions& options)
+{
+    const MeasureOptions& measure = options.measure;
+    if (options.instances == 1) return;
+    if (measure.profile || measure.frames > 1 || measure.seconds > 0 || !options.shapes.empty() ||
+        options.tokens.tokens > 0)
+        throw Misuse(
+            "--instances cannot be combined with --profile, --frames, --seconds, --shapes or "
+            "--tokens");
+}
+
 void bench(const BenchOptions& options)
 {
     if (options.measure.profile && options.measure.frames > 1)
@@ -117,11 +141,13 @@ void bench(const BenchOptions& options)
             "--profile cannot be combined with --frames: it needs runs that do not overlap");
     check_shapes(options);
     check_tokens(options);
+    check_instances(options);
     check_output_path("--json", options.json);
     for (const std::string& model : options.models)
         check_spares_file("--json", options.json, model);
     catch_interrupt();
     const auto work = options.tokens.tokens > 0 ? bench_tokens
+                      : options.instances > 1   ? bench_instances
                       : options.shapes.empty()  ? bench_one_shape
                                                 : bench_shapes;
     work(options);
@@ -167,6 +193,13 @@ void add_run_options(Command* command, BenchOptions* options)
                      "devices; uses the pipeline scheduler")
         .shows_default()
         .in_range(1, kMostFrames)
+        .value_name("N");
+    command
+        ->add_option("--instances", &options->instances,
+                     "Instances of the model that share its weights, each on a thread of its own: "
+                     "shows their memory and throughput")
+        .shows_default()
+        .in_range(1, kMostInstances)
         .value_name("N");
 }
 

@@ -14,6 +14,7 @@
 #include "input_file.h"
 #include "named_value.h"
 #include "progress.h"
+#include "tengine/graph.h"
 #include "tengine/inspect.h"
 #include "tengine/sequence.h"
 #include "tengine/string.h"
@@ -201,6 +202,19 @@ Model::Model(const std::string& path, const ModelOptions& options)
     for (int i = 0; i < tengine_graph_get_input_number(graph()); ++i)
         declared_.push_back(declared_shape(tengine_graph_get_input(graph(), i)));
     set_affinities();
+}
+
+std::unique_ptr<Model> Model::share() const
+{
+    std::unique_ptr<Model> other(new Model);
+    other->graph_.reset(tengine_graph_share(graph()));
+    if (!other->graph_) fail_api(name_);
+    other->name_ = name_;
+    other->options_ = options_;
+    other->shapes_ = shapes_;
+    other->files_ = files_;
+    other->declared_ = declared_;
+    return other;
 }
 
 void Model::fill_context()

@@ -92,6 +92,10 @@ class Model
     // Loads `path`. Every function throws Failure.
     Model(const std::string& path, const ModelOptions& options);
 
+    // Another instance of the model, with the shapes of its inputs, which have no data yet. The
+    // model must not run.
+    std::unique_ptr<Model> share() const;
+
     // Sets the shape and data of each input: those of its file, or else the shape of --shape or of
     // the model, and seeded random numbers: floats from 0 to 1, integers 0 or 1. A single free
     // first dimension is taken as 1.
@@ -126,6 +130,8 @@ class Model
     const std::vector<Tensor>& inputs() const { return inputs_; }
 
   private:
+    Model() = default;
+
     struct DestroyContext
     {
         void operator()(void* context) const { destroy_context(context); }

@@ -54,6 +54,29 @@ TEST(BenchOption, SecondsCountInsteadOfRuns)
     EXPECT_THAT(run({"bench", model, "--seconds", "0"}).errors, HasSubstr("not in range"));
 }
 
+TEST(BenchOption, InstancesShareTheModel)
+{
+    const json result = bench({"--instances", "3", "--runs", "4", "--warmup", "1"});
+    EXPECT_EQ(result["instances"], 3);
+    EXPECT_EQ(result["threads"], 1);
+    EXPECT_LT(result["prepare_other_ms"].get<double>(), result["prepare_ms"].get<double>());
+    EXPECT_LT(result["other_memory"].get<int64_t>(), result["peak_memory"].get<int64_t>());
+    EXPECT_NEAR(result["scaling"].get<double>(),
+                3 * result["alone_ms"].get<double>() / result["together_ms"].get<double>(), 1e-9);
+    const std::string model = data_file("digits.onnx");
+    for (const std::vector<std::string>& other : {std::vector<std::string>{"--profile"},
+                                                  {"--frames", "2"},
+                                                  {"--seconds", "1"},
+                                                  {"--shapes", "1x1x8x8"},
+                                                  {"--tokens", "2"}}) {
+        std::vector<std::string> arguments = {"bench", model, "--instances", "2"};
+        arguments.insert(arguments.end(), other.begin(), other.end());
+        const Finished both = run(arguments);
+        EXPECT_EQ(both.status, 2) << other[0];
+        EXPECT_THAT(both.errors, HasSubstr("--instances cannot be combined")) << other[0];
+    }
+}
+
 TEST(BenchOption, FramesOverlap)
 {
     const json result = bench({"--frames", "3", "--runs", "7", "--warmup", "1"});

@@ -168,7 +168,7 @@ bool Hybrid::rewrite_lstm(node& lstm)
     for (int i = 0; i < 8; ++i)
         draft.inputs.push_back(get_ir_node_input(&lstm, i));
     for (int i = 0; i < 2; ++i) {
-        draft.inputs[static_cast<size_t>(1 + i)] = matrices[i].bytes;
+        draft.inputs[static_cast<size_t>(i) + 1] = matrices[i].bytes;
         draft.inputs.push_back(matrices[i].scales);
     }
     for (int i = 0; i < lstm.output_num; ++i)
