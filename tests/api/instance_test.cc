@@ -193,6 +193,30 @@ TEST_F(InstanceTest, PacksAreFoundAfterASecondPreparation)
     EXPECT_LT(count_compiled(second), kWeightBytes * 5 / 8) << "those of the first";
 }
 
+// The limit covers what an instance would hold alone.
+TEST_F(InstanceTest, ALimitOfMemoryCountsSharedConstants)
+{
+    const context_t context = create_context("c", 0);
+    const graph_t first = own(create_graph(context, nullptr, nullptr));
+    constexpr int kWide = 4096;
+    const tensor_t x = add_input(first, "x", {1, kDepth});
+    const auto values = make_values(size_t{kDepth} * kWide);
+    add_node(first, "y", "ai.onnx.MatMul",
+             {x, add_constant(first, "w", {kDepth, kWide}, values.data())});
+    ASSERT_TRUE(set_borders(first, {"x"}, {"y"}));
+    const graph_t second = share(first);
+    ASSERT_EQ(tengine_context_set_option(context, "memory.limit_mb", "1"), 0);
+    for (const graph_t graph : {first, second}) {
+        EXPECT_EQ(prerun_graph(graph), -1);
+        EXPECT_NE(std::strstr(get_tengine_error(), "its constants"), nullptr)
+            << get_tengine_error();
+        EXPECT_TRUE(failed_with(TENGINE_ELIMIT));
+    }
+    ASSERT_EQ(tengine_context_set_option(context, "memory.limit_mb", "64"), 0);
+    EXPECT_EQ(prerun_graph(second), 0) << get_tengine_error();
+    destroy_context(context);
+}
+
 TEST_F(InstanceTest, AMappedFileStaysUntilTheLastOne)
 {
     const TemporaryFolder folder;

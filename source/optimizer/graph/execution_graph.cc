@@ -119,13 +119,15 @@ int copy_contents(const graph& source, const Extent& extent, graph& target)
     return check_sources(target);
 }
 
-// The bytes of constants that the source graph owns.
+// The bytes of constants that the source graph owns, alone or with other instances.
 int64_t count_own_constants(const graph& source)
 {
     int64_t bytes = 0;
-    for (int i = 0; i < source.tensor_num; ++i)
-        if (source.tensor_list[i]->free_host_mem)
-            bytes += static_cast<int64_t>(get_ir_tensor_bytes(source.tensor_list[i]));
+    for (int i = 0; i < source.tensor_num; ++i) {
+        const struct tensor& tensor = *source.tensor_list[i];
+        if (tensor.free_host_mem || tensor.core->is_shared)
+            bytes += static_cast<int64_t>(get_ir_tensor_bytes(&tensor));
+    }
     return bytes;
 }
 
