@@ -104,19 +104,17 @@ function(tengine_wrap_json target out_found out_version)
     target_link_libraries(${target} INTERFACE nlohmann_json::nlohmann_json)
 endfunction()
 
-# stb has no version of its own; its headers are meant to be copied, Debian also compiles them.
+# stb has headers only, and no version of its own.
 function(tengine_wrap_stb target out_found out_version)
     # The search is not for stb_image.h: Debian's libarm-compute-dev contains an old copy of that
     # header alone, in a folder that is found first.
     find_path(TENGINE_STB_INCLUDE_DIR stb_image_write.h PATH_SUFFIXES stb)
-    find_library(TENGINE_STB_LIBRARY stb)
-    mark_as_advanced(TENGINE_STB_INCLUDE_DIR TENGINE_STB_LIBRARY)
+    mark_as_advanced(TENGINE_STB_INCLUDE_DIR)
     set(${out_version} "without version" PARENT_SCOPE)
     set(${out_found} FALSE PARENT_SCOPE)
-    if(TENGINE_STB_INCLUDE_DIR AND TENGINE_STB_LIBRARY)
+    if(TENGINE_STB_INCLUDE_DIR)
         set(${out_found} TRUE PARENT_SCOPE)
         target_include_directories(${target} SYSTEM INTERFACE ${TENGINE_STB_INCLUDE_DIR})
-        target_link_libraries(${target} INTERFACE ${TENGINE_STB_LIBRARY})
     endif()
 endfunction()
 

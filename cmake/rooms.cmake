@@ -38,6 +38,16 @@ macro(tengine_drop_sources sources)
     else()
         list(FILTER ${sources} EXCLUDE REGEX "/(part_store|compiled_parts)_absent[.]cc?$")
     endif()
+    if(TENGINE_HAVE_STB)
+        list(FILTER ${sources} EXCLUDE REGEX "/image/decode_absent[.]c$")
+    else()
+        list(FILTER ${sources} EXCLUDE REGEX "/image/(decode|file_header)[.]c$")
+    endif()
+    if(TENGINE_HAVE_JSON)
+        list(FILTER ${sources} EXCLUDE REGEX "/image/settings_json_absent[.]c$")
+    else()
+        list(FILTER ${sources} EXCLUDE REGEX "/image/settings_json[.]cc$")
+    endif()
     if(TENGINE_MINIMAL)
         list(FILTER ${sources} EXCLUDE REGEX "/api/(plugin(_path)?|string)[.]c$")
         list(FILTER ${sources} EXCLUDE REGEX "/graph/string_pool[.]c$|/scheduler/value_shape[.]c$")
@@ -59,6 +69,22 @@ function(tengine_add_room room)
     tengine_precompile_headers(tengine_${room})
     target_include_directories(tengine_${room} PRIVATE ${PROJECT_SOURCE_DIR}/source)
     tengine_join_sources(library tengine_${room})
+endfunction()
+
+# The libraries of the room image, which are headers alone.
+function(tengine_join_image_libraries)
+    if(TENGINE_HAVE_STB)
+        target_link_libraries(tengine_image PRIVATE tengine::stb)
+        # It declares functions that it does not define. After a marker within coded data, stb 2.27
+        # shifts a zero by more than 31 bits; if the first piece of a PNG's data is empty, it copies 0
+        # bytes to a null pointer, plus 0.
+        set_source_files_properties(${PROJECT_SOURCE_DIR}/source/image/decode.c PROPERTIES
+            COMPILE_OPTIONS
+            "-Wno-unused-function;-fno-sanitize=shift,nonnull-attribute,pointer-overflow")
+    endif()
+    if(TENGINE_HAVE_JSON)
+        target_link_libraries(tengine_image PRIVATE tengine::json)
+    endif()
 endfunction()
 
 # Every object library of the library has these: the project's compile settings and the public

@@ -6,6 +6,7 @@
 #include "tengine/custom_op.h"
 #include "tengine/file.h"
 #include "tengine/graph.h"
+#include "tengine/image.h"
 #include "tengine/inspect.h"
 #include "tengine/quantize.h"
 #include "tengine/sequence.h"
@@ -23,6 +24,18 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_arena_get_use),
     SYMBOL(tengine_file_replace),
     SYMBOL(tengine_file_put),
+    SYMBOL(tengine_image_get_type),
+    SYMBOL(tengine_image_get_size),
+    SYMBOL(tengine_image_decode),
+    SYMBOL(tengine_image_load),
+    SYMBOL(tengine_image_free),
+    SYMBOL(tengine_image_settings_init),
+    SYMBOL(tengine_image_settings_parse),
+    SYMBOL(tengine_image_settings_load),
+    SYMBOL(tengine_image_settings_load_beside),
+    SYMBOL(tengine_image_convert),
+    SYMBOL(tengine_image_set_input_shape),
+    SYMBOL(tengine_image_set_input),
     SYMBOL(get_tengine_version),
     SYMBOL(request_tengine_version),
     SYMBOL(get_tengine_hcl_version),

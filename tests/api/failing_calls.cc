@@ -5,6 +5,7 @@
 #include "tengine/custom_op.h"
 #include "tengine/file.h"
 #include "tengine/graph.h"
+#include "tengine/image.h"
 #include "tengine/inspect.h"
 #include "tengine/quantize.h"
 #include "tengine/sequence.h"
@@ -207,13 +208,30 @@ const std::vector<FailingCall>& tensor_calls()
         CALL(tengine_tensor_get_producer(h), nullptr),
         CALL(tengine_tensor_get_consumer_number(h), -1),
         CALL(tengine_tensor_get_consumer(h, 0), nullptr),
+        CALL(tengine_image_set_input_shape(h, nullptr, 1, nullptr), -1),
+        CALL(tengine_image_set_input(h, nullptr, 1, nullptr), -1),
     };
     return calls;
 }
 
-const std::vector<FailingCall>& other_calls()
+static std::vector<FailingCall> image_calls()
 {
-    static const std::vector<FailingCall> calls = {
+    return {
+        CALL(tengine_image_get_type(nullptr, 1), nullptr),
+        CALL(tengine_image_get_size(nullptr, 1, numbers, numbers), -1),
+        CALL(tengine_image_decode(nullptr, 1, 0, nullptr), -1),
+        CALL(tengine_image_load("", 0, nullptr), -1),
+        CALL(tengine_image_settings_init(nullptr, 8), -1),
+        CALL(tengine_image_settings_parse("{}", 2, nullptr), -1),
+        CALL(tengine_image_settings_load("no such file", nullptr), -1),
+        CALL(tengine_image_settings_load_beside("", nullptr), -1),
+        CALL(tengine_image_convert(nullptr, 1, nullptr, nullptr, nullptr, 0), -1),
+    };
+}
+
+static std::vector<FailingCall> library_calls()
+{
+    return {
         CALL(create_context("c", 0), nullptr),
         CALL(create_graph(h, "no such format", "file"), nullptr),
         CALL(tengine_graph_load(h, "onnx", numbers, 4), nullptr),
@@ -266,6 +284,16 @@ const std::vector<FailingCall>& other_calls()
         CALL(tengine_data_type_get_bits(-1), -1),
         CALL(tengine_arena_set(nullptr, 1), -1),
     };
+}
+
+const std::vector<FailingCall>& other_calls()
+{
+    static const std::vector<FailingCall> calls = [] {
+        std::vector<FailingCall> all = library_calls();
+        const std::vector<FailingCall> more = image_calls();
+        all.insert(all.end(), more.begin(), more.end());
+        return all;
+    }();
     return calls;
 }
 

@@ -34,6 +34,7 @@ const std::set<std::string> kOthers = {
     "clr_tengine_errno",
     "release_graph_node",
     "release_graph_tensor",
+    "tengine_image_free",
     "get_cluster_affinity_mask",
     "set_log_level",
     "set_log_output",

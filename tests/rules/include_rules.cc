@@ -16,6 +16,7 @@ const std::vector<Room>& rooms()
     static const std::vector<Room> table = {
         {"include/", {}},
         {"source/base/", {}},
+        {"source/image/", {"base/"}},
         {"source/graph/", {"base/"}},
         {"source/operator/", {"graph/", "base/"}},
         {"source/module/", {"serializer/serializer.h", "operator/", "graph/", "base/"}},
@@ -28,7 +29,7 @@ const std::vector<Room>& rooms()
         {"source/scheduler/", {"optimizer/", "module/", "operator/", "graph/", "base/"}},
         {"source/api/",
          {"serializer/serializer.h", "scheduler/", "optimizer/", "module/", "operator/", "graph/",
-          "base/"}},
+          "image/", "base/"}},
         {"tools/", {"base/unfinished.h", "base/utf8.h"}},
         {"examples/", {}},
         {"benchmark/", {}},
