@@ -71,13 +71,16 @@ class Input(Tensor):
     def __init__(self, handle):
         super().__init__(handle)
         self.is_string = self.data_type == c.TENGINE_DT_STRING
-        self.pattern = read_shape(handle) if self.is_plain or self.is_string else None
+        shape = read_shape(handle) if self.is_plain or self.is_string else None
         self.dim_names = tuple(text(lib.tengine_tensor_get_dim_name(handle, i)) or None
-                               for i in range(len(self.pattern or ())))
+                               for i in range(len(shape or ())))
+        # The sizes that the model states. Free dimensions keep their names when they have a size.
+        self.pattern = None if shape is None else tuple(
+            None if name else size for name, size in zip(self.dim_names, shape))
         # The shape of the arrays; None while it is not known.
         self.shape = None
-        if self.pattern is not None and None not in self.pattern:
-            self.shape = self.array_shape(self.pattern)
+        if shape is not None and None not in shape:
+            self.shape = self.array_shape(shape)
         # The type of arrays that can be lent.
         self.lent_dtype = self.dtype if self.is_plain else None
         self.array = None
@@ -151,6 +154,14 @@ class Input(Tensor):
         elif pattern is not None:
             self.pattern = shape
             self.dim_names = ()
+
+    def fix_dimensions(self, sizes):
+        """Makes free dimensions have sizes, by name; the shape if that makes it known."""
+        if not set(self.dim_names) & set(sizes):
+            return None
+        self.pattern = tuple(sizes.get(name, size)
+                             for name, size in zip(self.dim_names, self.pattern))
+        return None if None in self.pattern else self.pattern
 
     def _set_shape(self, shape):
         """Sets the tensor's shape, for the next preparation; its memory may end with it."""

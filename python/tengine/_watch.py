@@ -66,7 +66,7 @@ def call(graph, function, *arguments):
         while not done.acquire(timeout=0.01):
             lib.tengine_graph_cancel(graph)
         raise
-    if isinstance(outcome[0], Exception):
+    if isinstance(outcome[0], BaseException):
         raise outcome[0]
     return outcome[0]
 

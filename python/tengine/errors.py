@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Failures of the library as exceptions: the text is the library's message."""
+import collections
+import contextlib
+
 from . import _constants as c
 from ._library import ffi, lib
 
@@ -88,10 +91,32 @@ def make_error(code, message):
     return _CLASSES.get(code, Error)(message, code)
 
 
+# Exceptions of the program's own functions, called by the library, which then fails.
+causes = collections.deque(maxlen=8)
+
+
 def last_error():
-    """The exception of the calling thread's last failure."""
+    """The exception of the calling thread's last failure, KeyboardInterrupt if that is its cause."""
     message = ffi.string(lib.get_tengine_error()).decode(errors="replace")
-    return make_error(lib.get_tengine_errno(), message)
+    error = make_error(lib.get_tengine_errno(), message)
+    for cause in list(causes):
+        if (str(cause) or type(cause).__name__) in message:
+            causes.clear()
+            if isinstance(cause, KeyboardInterrupt):
+                return cause
+            error.__cause__ = cause
+            break
+    return error
+
+
+@contextlib.contextmanager
+def keep_failure():
+    """Keeps the thread's failure, which may not have been read yet when an object is collected."""
+    code = lib.tengine_error_code()
+    message = ffi.string(lib.tengine_error_message())
+    yield
+    if code:
+        lib.tengine_error_set(code, b"%s", ffi.new("char[]", message))
 
 
 def check(result):

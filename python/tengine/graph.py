@@ -8,7 +8,7 @@ import numpy as np
 from . import _constants as c
 from . import _types
 from ._library import ffi, lib, names, text
-from .errors import InvalidValueError, check, last_error
+from .errors import InvalidValueError, check, keep_failure, last_error
 
 
 class Info:
@@ -174,13 +174,38 @@ class Node:
         return f"<Node {self.name!r} {self.op}>"
 
 
+class Context:
+    """A list of devices with their options, which the instances of a graph share."""
+
+    def __init__(self, devices):
+        self.handle = ffi.NULL
+        if isinstance(devices, (str, bytes)):
+            raise TypeError(f"devices is {devices!r}: expected a list of names")
+        self.handle = check(lib.create_context(ffi.NULL, 0 if devices is None else 1))
+        for device in () if devices is None else devices:
+            name, settings = (device, {}) if isinstance(device, str) else device
+            check(lib.add_context_device(self.handle, name.encode()))
+            for key, value in settings.items():
+                self.set_option(f"{name}.{key}", value)
+
+    def set_option(self, key, value):
+        """Sets an option by key; True and False are 1 and 0."""
+        value = str(int(value)) if isinstance(value, bool) else str(value)
+        check(lib.tengine_context_set_option(self.handle, key.encode(), value.encode()))
+
+    def __del__(self):
+        if lib.tengine_is_initialised():
+            with keep_failure():
+                lib.destroy_context(self.handle)
+
+
 class Graph:
     """A model that is loaded and not prepared; a Session runs it.
 
     One thread at a time may use a graph and its nodes.
     """
 
-    def __init__(self, handle, context, memory=None):
+    def __init__(self, handle, context, memory):
         self._handle = handle
         self._context = context
         self._memory = memory
@@ -211,13 +236,10 @@ class Graph:
         TypeError
             A model of another type.
         """
-        context = check(lib.create_context(ffi.NULL, 0 if devices is None else 1))
-        try:
-            _configure(context, devices, options)
-            handle, memory = _load(context, model, format)
-        except BaseException:
-            lib.destroy_context(context)
-            raise
+        context = Context(devices)
+        for key, value in ({} if options is None else options).items():
+            context.set_option(key, value)
+        handle, memory = _load(context.handle, model, format)
         return cls(handle, context, memory)
 
     @property
@@ -227,23 +249,29 @@ class Graph:
             raise InvalidValueError("the graph is closed", c.TENGINE_EHANDLE)
         return self._handle
 
+    def share(self):
+        """Another instance of the model, for another thread: constants are shared, all else is its
+        own (tengine_graph_share).
+
+        Raises
+        ------
+        tengine.Error
+            As tengine_graph_share of C fails.
+        """
+        with self.lock:
+            handle = check(lib.tengine_graph_share(self.handle))
+            return Graph(handle, self._context, self._memory)
+
     @property
     def is_open(self):
         """False after `close`."""
         return bool(self._handle)
-
-    @property
-    def context(self):
-        """The context_t of C."""
-        self.handle  # fails for a graph that is closed
-        return self._context
 
     def close(self):
         """Frees the graph. A graph that is closed stays closed; its session is closed, too."""
         with self.lock:
             if self._handle:
                 lib.destroy_graph(self._handle)
-                lib.destroy_context(self._context)
             self._handle = self._context = self._memory = None
 
     def __enter__(self):
@@ -253,13 +281,9 @@ class Graph:
         self.close()
 
     def __del__(self):
-        # On a thread whose failure may not have been read yet.
-        if getattr(self, "_handle", None):
-            code = lib.tengine_error_code()
-            message = ffi.string(lib.tengine_error_message())
-            self.close()
-            if code:
-                lib.tengine_error_set(code, b"%s", ffi.new("char[]", message))
+        if getattr(self, "_handle", None) and lib.tengine_is_initialised():
+            with keep_failure():
+                self.close()
 
     @property
     def nodes(self):
@@ -290,8 +314,9 @@ class Graph:
                 for i in range(check(lib.tengine_graph_get_output_number(handle)))]
 
     def set_option(self, key, value):
-        """Sets an option of the graph's context, for the next preparation."""
-        _set_option(self.context, key, value)
+        """Sets an option, for the next preparation of this graph and of those that share with it."""
+        self.handle  # fails for a graph that is closed
+        self._context.set_option(key, value)
 
     def save(self, path, format=None, *, opset=None):
         """Writes the graph to a file.
@@ -320,23 +345,6 @@ class Graph:
         if not self._handle:
             return "<Graph, closed>"
         return f"<Graph of {lib.get_graph_node_num(self._handle)} nodes>"
-
-
-def _set_option(context, key, value):
-    value = str(int(value)) if isinstance(value, bool) else str(value)
-    check(lib.tengine_context_set_option(context, key.encode(), value.encode()))
-
-
-def _configure(context, devices, options):
-    if isinstance(devices, (str, bytes)):
-        raise TypeError(f"devices is {devices!r}: expected a list of names")
-    for device in () if devices is None else devices:
-        name, settings = (device, {}) if isinstance(device, str) else device
-        check(lib.add_context_device(context, name.encode()))
-        for key, value in settings.items():
-            _set_option(context, f"{name}.{key}", value)
-    for key, value in ({} if options is None else options).items():
-        _set_option(context, key, value)
 
 
 def _format_of(path):

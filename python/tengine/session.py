@@ -2,15 +2,17 @@
 """A model that is prepared and run: Session, and Binding for runs without copies."""
 import asyncio
 import concurrent.futures
+import contextlib
 import html
-import operator
 import os
+import threading
 import weakref
 
 import numpy as np
 
 from . import _constants as c
 from . import _watch
+from ._arguments import bytes_of, make_plan, shape_of, take_graph
 from ._library import ffi, lib, text
 from ._process import sessions
 from ._tensor import Input, Output
@@ -21,15 +23,6 @@ from .report import read_report
 
 _ndarray = np.ndarray
 _from_buffer = ffi.from_buffer
-
-PRECISIONS = {
-    "fp32": c.TENGINE_MODE_FP32,
-    "fp16": c.TENGINE_MODE_FP16,
-    "bf16": c.TENGINE_MODE_BF16,
-    "int8": c.TENGINE_MODE_INT8,
-    "uint8": c.TENGINE_MODE_UINT8,
-    "hybrid_int8": c.TENGINE_MODE_HYBRID_INT8,
-}
 
 
 class Session:
@@ -73,30 +66,44 @@ class Session:
     def __init__(self, model, *, devices=None, threads=None, precision="fp32", shapes=None,
                  options=None, affinity=None, cpus=None, profile=False):
         self._closed = True
-        self._arguments = (model, dict(devices=devices, threads=threads, precision=precision,
-                                       shapes=shapes, options=options, affinity=affinity,
-                                       cpus=cpus, profile=profile))
-        self._plan = _make_plan(threads, precision, cpus)
-        self._owns_graph = not isinstance(model, Graph)
-        self._graph = _take_graph(model, devices, options)
-        self._lock = self._graph.lock
+        self._arguments = (model, {"devices": devices, "threads": threads, "precision": precision,
+                                   "shapes": shapes, "options": options, "affinity": affinity,
+                                   "cpus": cpus, "profile": profile})
+        self._plan = make_plan(threads, precision, cpus)
+        owns_graph = not isinstance(model, Graph)
+        self._use(take_graph(model, devices, options), owns_graph)
+        with self._closing_on_failure():
+            self._configure(None if owns_graph else options, affinity, profile)
+            if shapes:
+                self.reshape(shapes)
+            self._prepare_early()
+
+    def _use(self, graph, owns_graph):
+        """Makes the graph the session's."""
+        self._graph = graph
+        self._owns_graph = owns_graph
+        self._lock = graph.lock
         self._executor = None
         self._binding = None
         self._ready = False
         self._run = _watch.run
         self._closed = False
-        self._graph.user = weakref.ref(self)
-        try:
+        graph.user = weakref.ref(self)
+        with self._closing_on_failure():
             self._read_model()
-            self._configure(options if not self._owns_graph else None, affinity, profile)
-            if shapes:
-                self.reshape(shapes)
-            if all(tensor.shape is not None for tensor in self._inputs):
-                self.prepare()
+        sessions.add(self)
+
+    @contextlib.contextmanager
+    def _closing_on_failure(self):
+        try:
+            yield
         except BaseException:
             self.close()
             raise
-        sessions.add(self)
+
+    def _prepare_early(self):
+        if all(tensor.shape is not None for tensor in self._inputs):
+            self.prepare()
 
     def _read_model(self):
         handle = self._graph.handle
@@ -293,8 +300,28 @@ class Session:
                 if name not in self._by_name:
                     raise InvalidValueError(f"input '{name}' does not exist: expected "
                                             f"{', '.join(repr(n) for n in self._by_name)}")
-                self._by_name[name].declare(_shape_of(shape))
+                self._by_name[name].declare(shape_of(shape))
                 self._ready = False
+
+    def fix_dimensions(self, sizes):
+        """Sets the sizes of free dimensions by the model's names for them: {"batch": 4}.
+
+        Raises
+        ------
+        ValueError
+            The inputs have no free dimension of a name.
+        """
+        with self._lock:
+            self._check_open()
+            known = {name for tensor in self._inputs for name in tensor.dim_names if name}
+            for name in sizes:
+                if name not in known:
+                    raise InvalidValueError(f"the inputs have no free dimension '{name}': expected "
+                                            f"{', '.join(map(repr, sorted(known))) or 'none'}")
+            for tensor in self._inputs:
+                shape = tensor.fix_dimensions(sizes)
+                if shape is not None:
+                    self.reshape({tensor.name: shape})
 
     def place(self, devices=None):
         """Decides where each node would run, and compiles nothing.
@@ -338,6 +365,26 @@ class Session:
                 dims = ffi.new("int[]", list(tensor.shape) or 1)
                 other = check(lib.get_graph_tensor(graph.handle, tensor.name.encode()))
                 check(lib.set_tensor_shape(other, dims, len(tensor.shape)))
+
+    def clone(self):
+        """Another session of the model, for another thread: the weights are shared.
+
+        Raises
+        ------
+        tengine.Error
+            As tengine_graph_share of C fails.
+        """
+        with self._lock:
+            self._check_open()
+            session = Session.__new__(Session)
+            session._arguments = self._arguments
+            session._plan = self._plan
+            session._use(self._graph.share(), owns_graph=True)
+            for tensor, other in zip(session._inputs, self._inputs):
+                tensor.pattern, tensor.dim_names = other.pattern, other.dim_names
+        with session._closing_on_failure():
+            session._prepare_early()
+        return session
 
     # ---- runs without copies, and beside the caller ----
 
@@ -386,11 +433,15 @@ class Session:
             Its result is that of __call__, its exception a failure of the run. Runs are made in the
             order of the calls.
         """
+        return self.call_later(self, *arrays, **named)
+
+    def call_later(self, function, *arguments, **named):
+        """Calls a function on the thread of the session, after the calls before; a Future."""
         with self._lock:
             self._check_open()
             if self._executor is None:
                 self._executor = concurrent.futures.ThreadPoolExecutor(1, "tengine-session")
-            return self._executor.submit(self, *arrays, **named)
+            return self._executor.submit(function, *arguments, **named)
 
     async def run_async(self, *arrays, **named):
         """Runs the model on a thread of the session; the result is that of __call__."""
@@ -459,7 +510,9 @@ class Session:
             return
         executor, self._executor = self._executor, None
         if executor is not None:
-            executor.shutdown(cancel_futures=True)
+            # The thread may be the one that closes the session.
+            own = getattr(threading.current_thread(), "name", "").startswith("tengine-session")
+            executor.shutdown(wait=not own, cancel_futures=True)
         with self._lock:
             self._closed = True
             self._ready = False
@@ -484,7 +537,7 @@ class Session:
         if isinstance(model, Graph):
             raise TypeError("a session of a tengine.Graph cannot be pickled: expected one of a file "
                             "or of bytes")
-        model = model if isinstance(model, (str, os.PathLike)) else _bytes_of(model)
+        model = model if isinstance(model, (str, os.PathLike)) else bytes_of(model)
         return _restore, (model, arguments)
 
     def _title(self):
@@ -503,47 +556,6 @@ class Session:
     def _repr_html_(self):
         head = f"<p>{html.escape(repr(self))}</p>"
         return head + self.report()._repr_html_() if self._ready else head
-
-
-def _shape_of(shape):
-    if isinstance(shape, (str, bytes, bytearray, memoryview, dict, set, frozenset)):
-        raise TypeError(f"shape {shape!r}: expected a tuple of integers")
-    return tuple(operator.index(size) for size in shape)
-
-
-def _make_plan(threads, precision, cpus):
-    """struct options in a C array, which keeps it."""
-    if precision not in PRECISIONS:
-        raise InvalidValueError(f"precision {precision!r}: expected "
-                                f"{', '.join(map(repr, PRECISIONS))}")
-    plan = ffi.new("struct options[1]")
-    plan[0].num_thread = 1 if threads is None else threads
-    plan[0].cluster = c.TENGINE_CLUSTER_BIG if cpus is None else c.TENGINE_CLUSTER_ALL
-    plan[0].precision = PRECISIONS[precision]
-    for cpu in cpus or ():
-        if not 0 <= cpu < 64:
-            raise InvalidValueError(f"cpus has {cpu}: expected 0 to 63", c.TENGINE_ERANGE)
-        plan[0].affinity |= 1 << cpu
-    return plan
-
-
-def _take_graph(model, devices, options):
-    if not isinstance(model, Graph):
-        return Graph.open(model, devices=devices, options=options)
-    if devices is not None:
-        raise InvalidValueError("a tengine.Graph has its devices: expected devices only for a file "
-                                "or bytes")
-    if model.user is not None and model.user() is not None:
-        raise Error("the graph has another session: expected one that is closed first",
-                    c.TENGINE_ESTATE)
-    model.handle  # fails for a graph that is closed
-    return model
-
-
-def _bytes_of(model):
-    if hasattr(model, "SerializeToString"):
-        return model.SerializeToString()
-    return bytes(model)
 
 
 def _restore(model, arguments):

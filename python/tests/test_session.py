@@ -393,3 +393,34 @@ def test_a_graph_outlives_lent_arrays(picture):
     assert lib.prerun_graph(graph.handle) == 0
     assert lib.run_graph(graph.handle, 1) < 0
     assert lib.get_tengine_errno() == tengine.InvalidValueError.code
+
+
+def test_clones_share_weights(picture):
+    """Clones run at the same time with the results of the first, which may be closed before."""
+    with tengine.Session(DIGITS, threads=2) as session:
+        session.reshape({"image": (1, 1, 16, 16)})
+        assert session.clone().inputs[0].shape == ("N", 1, 16, 16)
+        session.reshape({"image": (1, 1, 8, 8)})
+        expected = session(picture)
+        owned = session.memory["owned_bytes"]
+        clones = [session.clone() for _ in range(3)]
+        clones.append(clones[0].clone())
+    assert sum(clone.memory["owned_bytes"] for clone in clones) <= owned * 1.1
+    failures = []
+
+    def work(clone):
+        for _ in range(100):
+            if not np.array_equal(clone(picture), expected):
+                failures.append(clone)
+
+    threads = [threading.Thread(target=work, args=(clone,)) for clone in clones]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    for number in (2, 5):
+        np.testing.assert_allclose(clones[1](make_pictures(number)),
+                                   run_in_c(make_pictures(number)), rtol=1e-5, atol=1e-7)
+    for clone in clones:
+        clone.close()
