@@ -14,6 +14,7 @@ from . import _constants as c
 from . import _watch
 from ._arguments import bytes_of, make_plan, shape_of, take_graph
 from ._library import ffi, lib, text
+from ._picture import read_pictures
 from ._process import sessions
 from ._tensor import Input, Output
 from .binding import Binding
@@ -385,6 +386,41 @@ class Session:
         with session._closing_on_failure():
             session._prepare_early()
         return session
+
+    def read_pictures(self, *sources, input=None, settings=None):
+        """An array of pictures for an input: decoded, resized and normalised.
+
+        Parameters
+        ----------
+        *sources : str, os.PathLike, bytes-like, or array
+            Files, their content (PNG, JPEG, BMP, PGM, PPM), or arrays of uint8: height x width, or
+            height x width x 3 in RGB. One for each of the batch.
+        input : str, optional
+            The name of the input. None: the first.
+        settings : dict, str or os.PathLike, optional
+            The settings of docs/pictures.md, or a JSON file with them. None: the file beside the
+            model, such as net.preprocess.json, else the defaults.
+
+        Raises
+        ------
+        tengine.Error
+            As the functions of image.h fail.
+        ValueError
+            An input that does not exist, or an array that is not a picture.
+        """
+        with self._lock:
+            self._check_open()
+            if input is not None and input not in self._by_name:
+                raise InvalidValueError(f"input '{input}' does not exist: expected "
+                                        f"{', '.join(map(repr, self._by_name))}")
+            tensor = self._inputs[0] if input is None else self._by_name[input]
+            array = read_pictures(tensor, sources, settings, self._arguments[0])
+            # The shape of the tensor has been set.
+            if tensor.shape != array.shape:
+                tensor.shape = array.shape
+                tensor.array = tensor.pointer = None
+                self._ready = False
+            return array
 
     # ---- runs without copies, and beside the caller ----
 
