@@ -17,6 +17,7 @@ from ._library import version
 from ._log import set_log_level
 from .binding import Binding
 from .custom import CustomOperator, TensorInfo, custom_op
+from .device import Device, DeviceNode, DevicePart, Refuse
 from .errors import (CanceledError, Error, FileError, InvalidValueError, NoSuchObjectError,
                      NotSupportedError, OutOfMemoryError, check as _check)
 from .graph import Graph, Info, Node
@@ -24,8 +25,9 @@ from .report import Report
 from .session import Session
 
 __version__ = version.split("-", 1)[0]
-__all__ = ["Binding", "CanceledError", "CustomOperator", "Error", "FileError", "Graph", "Info", "InvalidValueError",
-           "NoSuchObjectError", "Node", "NotSupportedError", "OutOfMemoryError", "Report",
+__all__ = ["Binding", "CanceledError", "CustomOperator", "Device",
+           "DeviceNode", "DevicePart", "Error", "FileError", "Graph", "Info", "InvalidValueError",
+           "NoSuchObjectError", "Node", "NotSupportedError", "OutOfMemoryError", "Refuse", "Report",
            "Session", "TensorInfo", "custom_op", "devices", "formats", "load_plugin", "operators", "options",
            "set_log_level", "version"]
 

@@ -47,7 +47,7 @@ def _check_version():
 lib, library_path = _open()
 version = _check_version()
 
-# Functions that run at exit before the library is released, the last one first.
+# Functions that run at exit before the library is released, in this order.
 _closers = []
 
 
@@ -58,7 +58,7 @@ def call_at_exit(function):
 
 @atexit.register
 def _release():
-    for function in reversed(_closers):
+    for function in _closers:
         function()
     # Without the sink no line of the log reaches an interpreter that has ended.
     lib.tengine_log_set_sink(ffi.NULL)

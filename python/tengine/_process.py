@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sessions at fork() and at the end of the interpreter."""
+"""The objects of a process, at fork() and at the end of the interpreter."""
 import os
 import weakref
+from typing import Any
 
 from . import _watch
 from ._library import call_at_exit, lib
 
-# All sessions that are open.
-sessions = weakref.WeakSet()
+# All sessions and graphs that are open, and the contexts that exist.
+sessions: "weakref.WeakSet[Any]" = weakref.WeakSet()
+graphs: "weakref.WeakSet[Any]" = weakref.WeakSet()
+contexts: "weakref.WeakSet[Any]" = weakref.WeakSet()
 
 
 def _close_all():
@@ -18,6 +21,8 @@ def _close_all():
             lib.tengine_graph_cancel(session._handle)
         # The lock is kept: daemon threads that call the session wait until the process ends.
         session.close()
+    for graph in list(graphs):
+        graph.close()
 
 
 _held = []

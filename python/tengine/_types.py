@@ -74,6 +74,14 @@ def data_type_of(dtype):
     return None
 
 
+def data_type_named(name):
+    """The library's type of a name: "fp32"."""
+    names = {name_of(kind): kind for kind in _DTYPES}
+    if name not in names:
+        raise ValueError(f"type {name!r}: expected {', '.join(map(repr, names))}")
+    return names[name]
+
+
 def name_of(data_type):
     """"fp32", "sequence(int64)", "optional(fp32)"."""
     if data_type == c.TENGINE_DT_UNKNOWN:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Custom operators in Python (docs/custom-operators.md explains those in C)."""
-import sys
 import traceback
 
 import numpy as np
@@ -8,6 +7,7 @@ import numpy as np
 from . import _constants as c
 from . import _flexbuffer, _types, errors
 from ._library import call_at_exit, ffi, lib, text
+from ._memory import find_kept, lend
 from .errors import Error, InvalidValueError, check
 
 _operators = set()
@@ -178,15 +178,8 @@ def _dtype(tensor):
 
 
 def _view(tensor, pointer, is_writable=False):
-    """An array on the tensor's memory, and the object that all views of it refer to."""
-    size = lib.tengine_op_tensor_bytes(tensor)
-    shape, dtype = _shape(tensor), _dtype(tensor)
-    if size == 0:
-        return np.empty(shape, dtype), None
-    memory = ffi.buffer(pointer, size)
-    array = np.frombuffer(memory, dtype).reshape(shape)
-    array.flags.writeable = is_writable
-    return array, memory
+    return lend(pointer, lib.tengine_op_tensor_bytes(tensor), _shape(tensor), _dtype(tensor),
+                is_writable)
 
 
 def _attributes(context):
@@ -248,7 +241,10 @@ def _invoke(operator, context):
         raise
     results = None
     arrays.clear()
-    _check_released(context, memories)
+    kept = find_kept(memories)
+    if kept is not None:
+        name = text(lib.tengine_op_tensor_name(lib.tengine_op_input(context, kept)))
+        raise InvalidValueError(f"the function keeps '{name}': expected a copy of what it keeps")
 
 
 def _store(context, results):
@@ -272,18 +268,6 @@ def _store(context, results):
         if result.size:
             view, _ = _view(tensor, lib.tengine_op_tensor_mutable_data(tensor), True)
             np.copyto(view, result)
-
-
-def _check_released(context, memories):
-    """Fails when the function keeps an array: its memory ends with the preparation."""
-    while memories:
-        index = len(memories) - 1
-        memory = memories.pop()
-        # This name, and the argument of getrefcount.
-        if memory is not None and sys.getrefcount(memory) > 2:
-            tensor = lib.tengine_op_input(context, index)
-            raise InvalidValueError(f"the function keeps '{text(lib.tengine_op_tensor_name(tensor))}"
-                                    "': expected a copy of what it keeps")
 
 
 def _destroy_all():

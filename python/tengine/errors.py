@@ -92,7 +92,7 @@ def make_error(code, message):
 
 
 # Exceptions of the program's own functions, called by the library, which then fails.
-causes = collections.deque(maxlen=8)
+causes: "collections.deque[BaseException]" = collections.deque(maxlen=8)
 
 
 def last_error():

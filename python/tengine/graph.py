@@ -8,6 +8,7 @@ import numpy as np
 from . import _constants as c
 from . import _types
 from ._library import ffi, lib, names, text
+from ._process import contexts, graphs
 from .errors import InvalidValueError, check, keep_failure, last_error
 
 
@@ -182,9 +183,12 @@ class Context:
         if isinstance(devices, (str, bytes)):
             raise TypeError(f"devices is {devices!r}: expected a list of names")
         self.handle = check(lib.create_context(ffi.NULL, 0 if devices is None else 1))
+        self.devices = set()
+        contexts.add(self)
         for device in () if devices is None else devices:
             name, settings = (device, {}) if isinstance(device, str) else device
             check(lib.add_context_device(self.handle, name.encode()))
+            self.devices.add(name)
             for key, value in settings.items():
                 self.set_option(f"{name}.{key}", value)
 
@@ -211,6 +215,7 @@ class Graph:
         self._memory = memory
         self.lock = threading.RLock()
         self.user = None
+        graphs.add(self)
 
     @classmethod
     def open(cls, model, *, devices=None, options=None, format=None):

@@ -86,9 +86,9 @@ def is_random(name):
         name.startswith("test_training_dropout") and "zero_ratio" not in name)
 
 
-def run_folder(folder):
-    """Runs all data sets of a test."""
-    with tengine.Session(folder / "model.onnx") as session:
+def run_folder(folder, **arguments):
+    """Runs all data sets of a test; returns the session's report."""
+    with tengine.Session(folder / "model.onnx", **arguments) as session:
         infos = session.inputs
         for data in sorted(folder.glob("test_data_set_*")):
             values = read_data_set(data, "input", infos)
@@ -107,6 +107,7 @@ def run_folder(folder):
                     assert result.shape == value.shape and result.dtype == value.dtype
                 else:
                     assert_equal(result, value, info.type.split("(")[-1].rstrip(")"))
+        return session.report()
 
 
 def judge(folder, reasons):

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+from dataclasses import dataclass
+from typing import Any, Dict, Optional, Tuple
+
+@dataclass(frozen=True)
+class Refusal:
+    device: str
+    code: str
+    attribute: str
+    value: str
+    message: str
+
+@dataclass(frozen=True)
+class ReportNode:
+    name: str
+    op: str
+    domain: str
+    device: str
+    part: int
+    macs: int
+    predicted_ms: float
+    measured_ms: Optional[float]
+    kernel: str
+    kernel_reason: str
+    refused: Tuple[Refusal, ...]
+
+@dataclass(frozen=True)
+class Counter:
+    name: str
+    unit: str
+    value: float
+
+@dataclass(frozen=True)
+class Part:
+    id: int
+    device: str
+    group: int
+    nodes: int
+    inputs: int
+    outputs: int
+    macs: int
+    bytes_in: int
+    bytes_out: int
+    predicted_ms: float
+    measured_ms: Optional[float]
+    origin: str
+    redone: int
+    counters: Tuple[Counter, ...]
+
+@dataclass(frozen=True)
+class Report:
+    nodes: Tuple[ReportNode, ...]
+    parts: Tuple[Part, ...]
+    macs: int
+    parameters: int
+    arena: int
+    threads: int
+    scheduler: str
+    @property
+    def devices(self) -> Tuple[str, ...]: ...
+    def to_dict(self) -> Dict[str, Any]: ...
+    def to_pandas(self) -> Any: ...
+    def summary(self) -> str: ...
+
+def read_report(graph: Any, is_placed: bool = ...) -> Report: ...
