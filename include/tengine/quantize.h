@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantisation of a float model. The program calibrates: it runs the model on samples and finds the
-// range of each tensor's values. The library selects the nodes that it computes in int8, and
-// inserts the pairs of QuantizeLinear and DequantizeLinear. `tengine quantize` uses this. The rules
-// of c_api.h for results, errors, ownership and threads hold here.
+// Quantisation of a float model with ranges of tensors that the program has found; calibration.h
+// finds them from samples. The library selects the nodes that it computes in int8, and inserts the
+// pairs of QuantizeLinear and DequantizeLinear. The rules of c_api.h for results, errors, ownership
+// and threads hold here.
 #pragma once
 
 #include "tengine/c_api.h"

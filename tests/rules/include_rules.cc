@@ -25,6 +25,7 @@ const std::vector<Room>& rooms()
          {"serializer/serializer.h", "module/", "operator/", "graph/", "base/"}},
         {"source/device/", {"module/", "operator/", "graph/", "base/"}},
         {"source/adapter/", {"base/"}},
+        {"source/calibration/", {"base/"}},
         {"source/provider/", {"base/unfinished.h", "base/utf8.h"}},
         {"source/scheduler/", {"optimizer/", "module/", "operator/", "graph/", "base/"}},
         {"source/api/",

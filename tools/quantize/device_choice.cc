@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places the quantised model once for each kind. The contract is in device_choice.h.
 #include "quantize/device_choice.h"
 
 #include "text.h"
@@ -12,22 +11,16 @@ std::string scales_text(const WeightScales& scales)
            (scales.unsigned_activations ? ", uint8" : ", int8");
 }
 
-DeviceChoice choose_scales(const Quantizer& quantizer, const std::string& path,
-                           const std::vector<Tensor>& inputs,
-                           const std::vector<std::string>& devices,
-                           const std::vector<WeightScales>& candidates)
+std::string choose_scales(const FloatModel& placed, const std::vector<Tensor>& inputs,
+                          const std::vector<WeightScales>& candidates, Calibration* calibration)
 {
-    const FloatModel model(path, inputs, devices);
-    std::vector<QuantizationRequest> requests;
-    for (const WeightScales& scales : candidates)
-        requests.push_back(quantizer.request_with(scales));
-    const tengine_quantization_choice choice = model.choose(requests, inputs);
-    if (choice.index == 0) return {candidates[0], ""};
+    set_input_shapes(placed.graph(), inputs);
+    const ScaleChoice choice = calibration->choose(placed, candidates);
+    if (choice.index == 0) return "";
     const auto macs = [](int64_t number) { return count_text(static_cast<double>(number)); };
-    const std::string refusal = choice.refusal;
-    return {candidates[static_cast<size_t>(choice.index)],
-            macs(choice.mac_number) + " MACs are taken so, " + macs(choice.first_mac_number) +
-                " MACs " + scales_text(candidates[0]) + (refusal.empty() ? "" : ": " + refusal)};
+    return macs(choice.mac_number) + " MACs are taken so, " + macs(choice.first_mac_number) +
+           " MACs " + scales_text(candidates[0]) +
+           (choice.refusal.empty() ? "" : ": " + choice.refusal);
 }
 
 }  // namespace tengine::tools

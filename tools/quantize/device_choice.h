@@ -5,22 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "quantize/quantizer.h"
+#include "quantize/calibration.h"
 
 namespace tengine::tools {
 
-struct DeviceChoice
-{
-    WeightScales scales;
-    std::string reason;  // the reason why they are not the first candidate; "": they are
-};
-
-// The first of `candidates` with which `devices` take most MACs of the model at `path`. Nothing is
-// compiled. `inputs`: complete shapes. Throws Failure.
-DeviceChoice choose_scales(const Quantizer& quantizer, const std::string& path,
-                           const std::vector<Tensor>& inputs,
-                           const std::vector<std::string>& devices,
-                           const std::vector<WeightScales>& candidates);
+// Sets the first of `candidates` with which the devices of `placed` take most MACs. Nothing is
+// compiled. Returns the reason why they are not the first candidate; "": they are. `inputs`:
+// complete shapes. Throws Failure.
+std::string choose_scales(const FloatModel& placed, const std::vector<Tensor>& inputs,
+                          const std::vector<WeightScales>& candidates, Calibration* calibration);
 
 // "per channel, uint8"
 std::string scales_text(const WeightScales& scales);

@@ -3,34 +3,21 @@
 
 #include <cstdio>
 
-#include "tensor_file/failure.h"
 #include "terminal.h"
 #include "text.h"
 
 namespace tengine::tools {
 
-DynamicModel quantize_dynamically(const FloatModel& model,
-                                  const std::vector<std::string>& keep_float)
+DynamicModel quantize_dynamically(const FloatModel& model, const QuantizeOptions& options)
 {
-    QuantizationRequest request;
-    request.dynamic = true;
-    request.keep_float = keep_float;
-    QuantizedModel quantized = model.quantize(request);
-    const std::string type = model.float_type();
-    if (quantized.layers.empty() && !type.empty() && type != "fp32")
-        throw Failure("there is nothing to quantise: the model is " + type +
-                      ": expected fp32, from which it was made");
-    if (quantized.layers.empty())
-        throw Failure("there is nothing to quantise: no MatMul or Gemm " +
-                      std::string(quantized.kept.empty() ? "multiplies"
-                                                         : "that --keep-float leaves multiplies") +
-                      " by a constant matrix" + model.bodies_in_float());
-    DynamicModel made = {std::move(quantized.graph), {}};
-    made.report.counts = model.count_nodes();
-    made.report.layers = std::move(quantized.layers);
-    std::map<std::string, std::string> operators = model.list_operators();
-    for (const QuantizedLayer& layer : made.report.layers)
-        operators.erase(layer.name);
+    Calibration calibration(model, options);
+    calibration.run({}, nullptr);
+    DynamicModel made = {calibration.quantize(), {}};
+    made.report.counts = count_nodes(calibration);
+    made.report.layers = describe_layers(calibration);
+    std::map<std::string, std::string> operators;
+    for (const tengine_calibrated_node& node : calibration.nodes())
+        if (node.reason != TENGINE_FLOAT_NOT) operators[node.name] = node.op;
     for (const auto& [name, op] : operators)
         ++made.report.in_float[op];
     return made;
@@ -48,7 +35,7 @@ void print_report(const DynamicReport& report)
         in_float += (in_float.empty() ? "" : ", ") + std::to_string(number) + " " + op;
     if (!in_float.empty()) std::printf("in float    %s\n", in_float.c_str());
     std::vector<std::vector<std::string>> rows = {{"operator", "result", "node"}};
-    for (const QuantizedLayer& layer : report.layers)
+    for (const ReportedLayer& layer : report.layers)
         rows.push_back({layer.op, layer.tensor, layer.name});
     std::printf("\n%s\nwrote       %s\n",
                 table_text(rows, terminal_style({"result", "node"})).c_str(),
@@ -58,7 +45,7 @@ void print_report(const DynamicReport& report)
 Json to_json(const DynamicReport& report)
 {
     Json layers = Json::array();
-    for (const QuantizedLayer& layer : report.layers)
+    for (const ReportedLayer& layer : report.layers)
         layers.push_back({{"name", layer.name}, {"operator", layer.op}, {"tensor", layer.tensor}});
     return {{"version", 1},
             {"model", report.model},

@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "json_file.h"
-#include "quantize/float_model.h"
+#include "quantize/calibration.h"
+#include "quantize/quantize_report.h"
 
 namespace tengine::tools {
 
@@ -17,7 +18,7 @@ struct DynamicReport
     std::string model;
     std::string output;
     NodeCounts counts;
-    std::vector<QuantizedLayer> layers;
+    std::vector<ReportedLayer> layers;
     std::map<std::string, int> in_float;  // the number of nodes of each operator that stay in float
 };
 
@@ -28,8 +29,7 @@ struct DynamicModel
 };
 
 // Throws Failure, also when no node of the model can be quantised in this way.
-DynamicModel quantize_dynamically(const FloatModel& model,
-                                  const std::vector<std::string>& keep_float);
+DynamicModel quantize_dynamically(const FloatModel& model, const QuantizeOptions& options);
 
 void print_report(const DynamicReport& report);
 Json to_json(const DynamicReport& report);

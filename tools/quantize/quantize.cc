@@ -13,7 +13,6 @@
 #include "quantize/dynamic.h"
 #include "quantize/labels.h"
 #include "quantize/quantize_report.h"
-#include "quantize/quantizer.h"
 #include "quantize/samples.h"
 #include "quantize/table.h"
 #include "tensor_file/failure.h"
@@ -31,10 +30,8 @@ struct CommandOptions
     std::string table;
     std::string json;
     std::string labels;
-    std::string method = "minmax";
     std::string activations;
     bool per_channel = false;
-    bool dynamic = false;
     bool has_integer_io = false;
     bool quiet = false;
     std::vector<std::string> shapes;
@@ -59,14 +56,6 @@ bool takes_unsigned(const CommandOptions& options)
     return type == "uint8";
 }
 
-int count_quantized_nodes(const QuantizedModel& quantized)
-{
-    int number = 0;
-    for (const QuantizedLayer& layer : quantized.layers)
-        number += layer.nodes;
-    return number;
-}
-
 // For shapes that the model leaves free and the command line does not give.
 void add_sample_shapes(const CommandOptions& options, ModelOptions* common)
 {
@@ -87,13 +76,14 @@ std::vector<Tensor> describe_inputs(const CommandOptions& options)
     ModelOptions common;
     common.shapes = options.shapes;
     common.says_guess = false;  // samples are run one at a time
-    if (!options.dynamic) add_sample_shapes(options, &common);
+    if (!options.quantize.dynamic) add_sample_shapes(options, &common);
     Model model(options.model, common);
     check_spares_model("--output", options.output, model.graph());
     check_spares_model("--table", options.table, model.graph());
     check_spares_model("--json", options.json, model.graph());
     // Ranges that are found in each run need no shape.
-    if (options.dynamic && !is_tmfile(options.model) && !model.missing_shapes().empty()) return {};
+    if (options.quantize.dynamic && !is_tmfile(options.model) && !model.missing_shapes().empty())
+        return {};
     model.set_inputs();
     return model.inputs();
 }
@@ -104,7 +94,7 @@ QuantizeReport make_report(const CommandOptions& options)
     report.model = options.model;
     report.output = options.output;
     report.table = options.table;
-    report.method = options.method;
+    report.method = options.quantize.method;
     return report;
 }
 
@@ -135,27 +125,23 @@ std::vector<WeightScales> list_scales(const CommandOptions& options)
 std::string find_hint(const CommandOptions& options, const QuantizeReport& report)
 {
     constexpr double kLargeDrop = 2;
-    if (report.comparison.decisions.drop() <= kLargeDrop || options.quantize.max_drop) return "";
+    if (report.drop() <= kLargeDrop || options.quantize.max_drop) return "";
     std::string hint;
     const auto add = [&](const std::string& text) { hint += (hint.empty() ? "" : ", ") + text; };
     if (report.scales.per_tensor && report.scales_reason.empty()) add("--per-channel");
-    if (options.method != "mse") add("--method mse");
-    if (options.method == "minmax") add("--method percentile");
+    if (options.quantize.method != "mse") add("--method mse");
+    if (options.quantize.method == "minmax") add("--method percentile");
     add("--max-drop 1, which leaves the nodes that do most harm in float");
     return hint;
 }
 
 // The devices' support decides.
 void settle_scales(const CommandOptions& options, const std::vector<Tensor>& inputs,
-                   Quantizer* quantizer, QuantizeReport* report)
+                   Calibration* calibration, QuantizeReport* report)
 {
-    report->scales = options.quantize.scales;
     if (options.devices.empty()) return;
-    const DeviceChoice choice =
-        choose_scales(*quantizer, options.model, inputs, options.devices, list_scales(options));
-    report->scales = choice.scales;
-    report->scales_reason = choice.reason;
-    quantizer->set_scales(choice.scales);
+    const FloatModel placed(options.model, inputs, options.devices);
+    report->scales_reason = choose_scales(placed, inputs, list_scales(options), calibration);
 }
 
 // Writes the model, the table, or both.
@@ -164,11 +150,11 @@ QuantizeReport work(const CommandOptions& options)
     const std::vector<Tensor> inputs = describe_inputs(options);
     const FloatModel model(options.model, inputs);
     if (options.has_integer_io) model.set_option("model.integer_io", "1");
+    Calibration calibration(model, options.quantize);
     const SampleSet samples = open_samples(options.data, inputs);
     Labels labels;
     if (!options.labels.empty()) labels = read_labels(options.labels, samples.number);
     QuantizeReport report = make_report(options);
-    report.samples = samples.number;
 
     Progress progress(options.model, progress_output(options.quiet));
     const ShowProgress show = [&progress](int done, int total) { progress.show(done, total); };
@@ -180,23 +166,14 @@ QuantizeReport work(const CommandOptions& options)
             progress.show(pass * total + done, 2 * total);
         };
     };
-    Quantizer quantizer(model, samples, options.quantize, show_pass(0));
-    settle_scales(options, inputs, &quantizer, &report);
-    quantizer.search(show);
-    const QuantizedModel quantized = quantizer.quantize();
-    report.counts = model.count_nodes();
-    report.comparison = compare_models(model.in_float().get(), quantized, samples, labels,
-                                       options.quantize.threads, show_pass(1));
-    report.quantized_nodes = count_quantized_nodes(quantized);
-    report.layers = describe_layers(quantized, report.comparison);
-    report.chosen = quantizer.chosen();
-    report.not_finite = quantizer.not_finite();
+    calibration.run(samples, show_pass(0));
+    settle_scales(options, inputs, &calibration, &report);
+    if (has_search) calibration.search(*options.quantize.max_drop, show);
+    calibration.compare(labels, show_pass(1));
+    add_findings(calibration, &report);
     report.hint = find_hint(options, report);
-    if (!options.table.empty())
-        write_file(options.table, calibration_table(quantized, quantizer.float_nodes()));
-    // The comparison has made inner tensors of the other one outputs.
-    if (!options.output.empty())
-        write_model(quantizer.quantize().graph.get(), inputs, options.output);
+    if (!options.table.empty()) write_file(options.table, calibration_table(calibration));
+    if (!options.output.empty()) write_model(calibration.quantize().get(), inputs, options.output);
     return report;
 }
 
@@ -210,7 +187,7 @@ void work_dynamically(const CommandOptions& options)
     check_output_path("--json", options.json);
     const std::vector<Tensor> inputs = describe_inputs(options);
     const FloatModel model(options.model, inputs);
-    DynamicModel made = quantize_dynamically(model, options.quantize.keep_float);
+    DynamicModel made = quantize_dynamically(model, options.quantize);
     made.report.model = options.model;
     made.report.output = options.output;
     write_model(made.graph.get(), inputs, options.output);
@@ -220,7 +197,7 @@ void work_dynamically(const CommandOptions& options)
 
 void quantize(CommandOptions options)
 {
-    if (options.dynamic) return work_dynamically(options);
+    if (options.quantize.dynamic) return work_dynamically(options);
     if (options.output.empty() && options.table.empty())
         throw Misuse("--output or --table is required");
     if (!options.labels.empty() && options.data.random != 0)
@@ -232,7 +209,6 @@ void quantize(CommandOptions options)
     check_output_path("--table", options.table);
     check_output_path("--json", options.json);
     options.quantize.scales.unsigned_activations = takes_unsigned(options);
-    options.quantize.method = parse_range_method(options.method);
     const QuantizeReport report = work(options);
     if (options.json != "-") print_report(report);
     if (!options.json.empty()) write_json(options.json, to_json(report));
@@ -275,7 +251,7 @@ void add_data_options(Command* command, CommandOptions* options, const CommandOp
 void add_range_options(Command* command, CommandOptions* options, const CommandOption& dynamic)
 {
     command
-        ->add_option("--method", &options->method,
+        ->add_option("--method", &options->quantize.method,
                      "Method that chooses the ranges: minmax, percentile, kl or mse")
         .shows_default()
         .excludes(dynamic)
@@ -338,7 +314,7 @@ void add_quantize_command(CommandLine* line)
                     "File to write the model to: a tmfile if it ends in .tmfile, else ONNX")
         .value_name("OUT");
     const CommandOption dynamic = command.add_flag(
-        "--dynamic", &options->dynamic,
+        "--dynamic", &options->quantize.dynamic,
         "Quantise the first input of MatMul and Gemm in each run, to the range that it has then; "
         "only weights are quantised beforehand. Needs no samples");
     command

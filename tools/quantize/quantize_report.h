@@ -3,13 +3,13 @@
 // it.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "json_file.h"
-#include "quantize/comparison.h"
-#include "quantize/quantizer.h"
+#include "quantize/calibration.h"
 
 namespace tengine::tools {
 
@@ -18,8 +18,25 @@ struct ReportedLayer
     std::string name;
     std::string op;      // "Conv+Relu" with its activation
     std::string tensor;  // its first result
-    Quantization quantization;
-    double decibels = 0;  // that result's
+    float scale = 0;     // that result's, as the next ones
+    int zero_point = 0;
+    double decibels = 0;
+};
+
+// A layer in the order of the search.
+struct ChosenNode
+{
+    std::string name;
+    std::string op;
+    double decibels = 0;  // the outputs' when this node alone is quantised
+    bool is_float = false;
+};
+
+struct NodeCounts
+{
+    int folded = 0;  // batch normalisations, into convolutions
+    int nodes = 0;   // after that
+    int quantized = 0;
 };
 
 struct QuantizeReport
@@ -31,17 +48,21 @@ struct QuantizeReport
     WeightScales scales;
     std::string scales_reason;  // the reason for these; "": they are as requested
     std::string hint;           // options to try when many decisions differ; "": they do not
-    size_t samples = 0;
     NodeCounts counts;
-    int quantized_nodes = 0;
     std::vector<ReportedLayer> layers;
     std::vector<ChosenNode> chosen;
     std::set<std::string> not_finite;
-    Comparison comparison;
+    std::map<std::string, double> tensor_decibels, output_decibels;
+    tengine_calibration_summary summary = {};
+
+    // Percent of decisions that differ.
+    double drop() const;
 };
 
-std::vector<ReportedLayer> describe_layers(const QuantizedModel& quantized,
-                                           const Comparison& comparison);
+NodeCounts count_nodes(const Calibration& calibration);
+std::vector<ReportedLayer> describe_layers(const Calibration& calibration);
+// Everything that a calibration has found.
+void add_findings(const Calibration& calibration, QuantizeReport* report);
 
 void print_report(const QuantizeReport& report);
 Json to_json(const QuantizeReport& report);

@@ -30,24 +30,24 @@ std::string line_of(const std::string& start, const std::string& name)
 }
 
 // Nine digits restore a float exactly. Zero points are those of int8.
-std::string quantization_text(const Quantization& quantization, bool is_unsigned)
+std::string quantization_text(const tengine_calibrated_tensor& tensor, bool is_unsigned)
 {
     char text[48];
-    std::snprintf(text, sizeof text, "%.9g %d", static_cast<double>(quantization.scale),
-                  quantization.zero_point - (is_unsigned ? 128 : 0));
+    std::snprintf(text, sizeof text, "%.9g %d", static_cast<double>(tensor.scale),
+                  tensor.zero_point - (is_unsigned ? 128 : 0));
     return text;
 }
 
 }  // namespace
 
-std::string calibration_table(const QuantizedModel& quantized,
-                              const std::set<std::string>& float_nodes)
+std::string calibration_table(const Calibration& calibration)
 {
     std::string table = kFirstLine;
-    for (const auto& [tensor, quantization] : quantized.quantizations)
-        table +=
-            line_of(quantization_text(quantization, quantized.has_unsigned_activations), tensor);
-    for (const std::string& node : float_nodes)
+    const bool is_unsigned = calibration.summary().unsigned_activations != 0;
+    for (const tengine_calibrated_tensor& tensor : calibration.tensors())
+        if (tensor.is_quantized)
+            table += line_of(quantization_text(tensor, is_unsigned), tensor.name);
+    for (const std::string& node : float_nodes(calibration))
         table += line_of("keep", node);
     return table;
 }

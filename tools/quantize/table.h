@@ -3,16 +3,13 @@
 // docs/quantize.md describes it; the library's reader is in source/optimizer/precision.
 #pragma once
 
-#include <set>
 #include <string>
 
-#include "quantize/float_model.h"
+#include "quantize/calibration.h"
 
 namespace tengine::tools {
 
-// `float_nodes`: names of the nodes that stay in float. Throws Failure: a name has a line break in
-// it.
-std::string calibration_table(const QuantizedModel& quantized,
-                              const std::set<std::string>& float_nodes);
+// Throws Failure: a name has a line break in it.
+std::string calibration_table(const Calibration& calibration);
 
 }  // namespace tengine::tools

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts values. The contract is in histogram.h.
-#include "quantize/histogram.h"
+#include "calibration/histogram.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace tengine::tools {
+namespace tengine::calibration {
 
 bool Histogram::add(const float* values, size_t number)
 {
@@ -37,11 +37,11 @@ void Histogram::widen(double magnitude)
     if (magnitude == 0) return;
     if (width_ == 0) width_ = magnitude / kBins;
     for (; width_ * kBins < magnitude; width_ *= 2) {
-        std::vector<uint64_t> joined(counts_.size(), 0);
+        Vector<uint64_t> joined(counts_.size(), 0);
         for (size_t i = 0; i < counts_.size(); ++i)
             joined[(i + kBins) / 2] += counts_[i];
         counts_ = std::move(joined);
     }
 }
 
-}  // namespace tengine::tools
+}  // namespace tengine::calibration

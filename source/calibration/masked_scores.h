@@ -3,14 +3,11 @@
 // holds them would have one level for all other scores.
 #pragma once
 
-#include <map>
 #include <optional>
-#include <string>
-#include <vector>
 
-#include "quantize/network.h"
+#include "calibration/network.h"
 
-namespace tengine::tools {
+namespace tengine::calibration {
 
 class MaskedScores
 {
@@ -20,13 +17,13 @@ class MaskedScores
 
     // The values of a tensor for its range. Among scores of a Softmax along the last axis, those 64
     // or more below the largest of their row become 16 below it, whose share is less than 2^-23.
-    FloatView for_range(const std::string& tensor, const FloatView& view)
+    FloatView for_range(const String& tensor, const FloatView& view)
     {
         return limit(tensor, view, kFar);
     }
 
     // The values of a tensor for a comparison, in which all smaller shares are equal.
-    FloatView for_comparison(const std::string& tensor, const FloatView& view)
+    FloatView for_comparison(const String& tensor, const FloatView& view)
     {
         return limit(tensor, view, kNegligible);
     }
@@ -35,11 +32,11 @@ class MaskedScores
     static constexpr float kFar = 64, kNegligible = 16;
 
     // Valid until the next call.
-    FloatView limit(const std::string& tensor, const FloatView& view, float distance);
+    FloatView limit(const String& tensor, const FloatView& view, float distance);
 
     // By tensor that a node reads: the axis of the Softmax, if there is no other reader.
-    std::map<std::string, std::optional<int>> axes_;
-    std::vector<float> limited_;
+    Map<String, std::optional<int>> axes_;
+    Vector<float> limited_;
 };
 
-}  // namespace tengine::tools
+}  // namespace tengine::calibration

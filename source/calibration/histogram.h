@@ -4,9 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
-namespace tengine::tools {
+#include "base/containers.hpp"
+
+namespace tengine::calibration {
 
 // Bins of one width, kBins on each side of zero. The first values set the width; a value outside
 // doubles it as often as needed, by joining bins in pairs. Zeros are counted apart: every
@@ -32,7 +33,7 @@ class Histogram
   private:
     void widen(double magnitude);
 
-    std::vector<uint64_t> counts_ = std::vector<uint64_t>(size_t{2} * kBins, 0);
+    Vector<uint64_t> counts_ = Vector<uint64_t>(size_t{2} * kBins, 0);
     double width_ = 0;
     uint64_t zeros_ = 0;
     uint64_t total_ = 0;
@@ -40,4 +41,4 @@ class Histogram
     float greatest_ = 0;
 };
 
-}  // namespace tengine::tools
+}  // namespace tengine::calibration

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "quantize/masked_scores.h"
+#include "calibration/masked_scores.h"
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
-namespace tengine::tools {
+#include "calibration/graph_reader.h"
+
+namespace tengine::calibration {
 namespace {
 
 // The axis of a Softmax; nothing for other nodes.
@@ -22,21 +23,19 @@ std::optional<int> find_axis(node_t node)
 
 MaskedScores::MaskedScores(graph_t graph)
 {
-    for (int i = 0; i < get_graph_node_num(graph); ++i) {
-        const node_t node = get_graph_node_by_idx(graph, i);
+    for (node_t node : list_all_nodes(graph)) {
         const std::optional<int> axis = find_axis(node);
-        for (int k = 0; k < get_node_input_number(node); ++k) {
-            const tensor_t input = get_node_input_tensor(node, k);
+        for (tensor_t input : list_node_inputs(node)) {
             if (!input) continue;
             const auto [place, is_new] = axes_.emplace(get_tensor_name(input), axis);
             if (!is_new && place->second != axis) place->second.reset();
         }
     }
-    for (const std::string& output : output_names(graph))
+    for (const String& output : output_names(graph))
         axes_[output].reset();
 }
 
-FloatView MaskedScores::limit(const std::string& tensor, const FloatView& view, float distance)
+FloatView MaskedScores::limit(const String& tensor, const FloatView& view, float distance)
 {
     const auto found = axes_.find(tensor);
     const auto rank = static_cast<int>(view.shape.size());
@@ -54,4 +53,4 @@ FloatView MaskedScores::limit(const std::string& tensor, const FloatView& view, 
     return {limited_.data(), limited_.size(), view.shape};
 }
 
-}  // namespace tengine::tools
+}  // namespace tengine::calibration

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranges and scales. The contract is in range.h.
-#include "quantize/range.h"
+#include "calibration/range.h"
 
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
+#include <cstring>
 #include <limits>
-#include <vector>
 
-#include "tensor_file/failure.h"
+#include "calibration/failure.h"
+#include "tengine/error.h"
 
-namespace tengine::tools {
+namespace tengine::calibration {
 namespace {
 
 constexpr int kBins = Histogram::kBins;
@@ -86,7 +87,7 @@ double count_beside_zero(const Histogram& histogram, int bin)
 double divergence(const Histogram& histogram, int first, int last)
 {
     const int bins = last - first;
-    std::vector<double> clipped(static_cast<size_t>(bins));
+    Vector<double> clipped(static_cast<size_t>(bins));
     for (int bin = -kBins; bin < kBins; ++bin)
         clipped[static_cast<size_t>(std::clamp(bin, first, last - 1) - first)] +=
             count_beside_zero(histogram, bin);
@@ -170,14 +171,22 @@ Range search(const Histogram& histogram, RangeMethod method)
 
 }  // namespace
 
-RangeMethod parse_range_method(const std::string& name)
+int parse_range_method(const char* name, RangeMethod* out_method)
 {
-    std::string names;
+    String names;
     for (const MethodName& known : kMethodNames) {
-        if (name == known.name) return known.method;
-        names += (names.empty() ? "" : ", ") + std::string(known.name);
+        *out_method = known.method;
+        if (std::strcmp(name, known.name) == 0) return TENGINE_OK;
+        names += (names.empty() ? "" : ", ") + String(known.name);
     }
-    throw Failure("'" + name + "': expected one of " + names);
+    return fail(TENGINE_EINVAL, "method: '%.40s': expected one of %s", name, names.c_str());
+}
+
+const char* name_of(RangeMethod method)
+{
+    for (const MethodName& known : kMethodNames)
+        if (known.method == method) return known.name;
+    return "";
 }
 
 Range choose_range(const Histogram& histogram, RangeMethod method, double percentile)
@@ -187,4 +196,4 @@ Range choose_range(const Histogram& histogram, RangeMethod method, double percen
     return search(histogram, method);
 }
 
-}  // namespace tengine::tools
+}  // namespace tengine::calibration

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of `tengine quantize` against formulas computed by hand: histograms and ranges.
+// The arithmetic of calibrations against formulas computed by hand: histograms and ranges.
+#include "calibration/range.h"
+
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
 
-#include "quantize/range.h"
+#include "tengine/error.h"
 
-namespace tengine::tools {
+namespace tengine::calibration {
 namespace {
 
 Histogram histogram_of(const std::vector<float>& values)
@@ -15,6 +17,14 @@ Histogram histogram_of(const std::vector<float>& values)
     Histogram histogram;
     EXPECT_TRUE(histogram.add(values.data(), values.size()));
     return histogram;
+}
+
+RangeMethod method_of(const char* name)
+{
+    RangeMethod method = RangeMethod::kMinMax;
+    EXPECT_EQ(parse_range_method(name, &method), TENGINE_OK);
+    EXPECT_STREQ(name_of(method), name);
+    return method;
 }
 
 // Approximates a normal distribution (the sum of twelve uniform ones), with one far outlier.
@@ -48,7 +58,7 @@ double squared_error(const std::vector<float>& values, const Range& range)
     return error;
 }
 
-TEST(QuantizeRange, AWiderValueJoinsBinsAndLosesNone)
+TEST(CalibrationRange, AWiderValueJoinsBinsAndLosesNone)
 {
     Histogram histogram = histogram_of({0.0f, 1.0f, -0.5f});
     const float wide[] = {5.0f};
@@ -66,7 +76,7 @@ TEST(QuantizeRange, AWiderValueJoinsBinsAndLosesNone)
     EXPECT_EQ(histogram.greatest(), 5.0f);
 }
 
-TEST(QuantizeRange, ValuesThatAreNotFiniteAreRefused)
+TEST(CalibrationRange, ValuesThatAreNotFiniteAreRefused)
 {
     for (const float value : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
         Histogram histogram;
@@ -75,7 +85,7 @@ TEST(QuantizeRange, ValuesThatAreNotFiniteAreRefused)
     }
 }
 
-TEST(QuantizeRange, MinMaxTakesAllAndPercentileCutsBothEnds)
+TEST(CalibrationRange, MinMaxTakesAllAndPercentileCutsBothEnds)
 {
     std::vector<float> values;
     for (int i = -500; i <= 499; ++i)
@@ -90,7 +100,7 @@ TEST(QuantizeRange, MinMaxTakesAllAndPercentileCutsBothEnds)
 }
 
 // Interpolated positions within a bin are not values of it.
-TEST(QuantizeRange, APercentileOfEqualValuesIsThatValue)
+TEST(CalibrationRange, APercentileOfEqualValuesIsThatValue)
 {
     const std::vector<float> values(1000, 1.0f);
     const Range range = choose_range(histogram_of(values), RangeMethod::kPercentile, 99.99);
@@ -98,7 +108,7 @@ TEST(QuantizeRange, APercentileOfEqualValuesIsThatValue)
     EXPECT_EQ(range.high, 1.0);
 }
 
-TEST(QuantizeRange, EntropyCutsAnOutlierAndNotMore)
+TEST(CalibrationRange, EntropyCutsAnOutlierAndNotMore)
 {
     const Range range =
         choose_range(histogram_of(values_with_outlier(60.0f)), RangeMethod::kEntropy, 0);
@@ -109,7 +119,7 @@ TEST(QuantizeRange, EntropyCutsAnOutlierAndNotMore)
 
 // A mask by a sigmoid: nearly 0 at most positions, nearly 1 at few. No method may clip the values
 // near 1.
-TEST(QuantizeRange, AMaskKeepsWhatItFound)
+TEST(CalibrationRange, AMaskKeepsWhatItFound)
 {
     for (const float share : {0.01f, 0.07f, 0.3f}) {
         std::vector<float> values;
@@ -121,13 +131,13 @@ TEST(QuantizeRange, AMaskKeepsWhatItFound)
             values.push_back(is_found ? 0.9f + 0.099f * even : 1e-3f * even * even);
         }
         for (const char* name : {"minmax", "kl", "mse"}) {
-            const Range range = choose_range(histogram_of(values), parse_range_method(name), 0);
+            const Range range = choose_range(histogram_of(values), method_of(name), 0);
             EXPECT_GT(range.high, 0.95) << name << " at " << share;
         }
     }
 }
 
-TEST(QuantizeRange, SquaredErrorIsAsSmallAsThatOfAnyOtherRange)
+TEST(CalibrationRange, SquaredErrorIsAsSmallAsThatOfAnyOtherRange)
 {
     for (const float outlier : {8.0f, 15.0f, 60.0f}) {
         const std::vector<float> values = values_with_outlier(outlier);
@@ -142,14 +152,14 @@ TEST(QuantizeRange, SquaredErrorIsAsSmallAsThatOfAnyOtherRange)
     }
 }
 
-TEST(QuantizeRange, ValuesOfOneSideKeepTheirSide)
+TEST(CalibrationRange, ValuesOfOneSideKeepTheirSide)
 {
     const Histogram histogram = histogram_of({0.0f, 0.0f, 1.0f, 2.0f, 3.0f});
     for (const char* name : {"minmax", "percentile", "kl", "mse"}) {
-        const Range range = choose_range(histogram, parse_range_method(name), kDefaultPercentile);
+        const Range range = choose_range(histogram, method_of(name), kDefaultPercentile);
         EXPECT_GE(range.low, 0) << name;
     }
 }
 
 }  // namespace
-}  // namespace tengine::tools
+}  // namespace tengine::calibration

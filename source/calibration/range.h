@@ -3,12 +3,10 @@
 // zero point of it.
 #pragma once
 
-#include <cstdint>
-#include <string>
+#include "calibration/histogram.h"
+#include "tengine/export.h"
 
-#include "quantize/histogram.h"
-
-namespace tengine::tools {
+namespace tengine::calibration {
 
 enum class RangeMethod
 {
@@ -26,8 +24,9 @@ struct Range
     double high = 0;
 };
 
-// "minmax", "percentile", "kl" or "mse"; throws Failure for any other.
-RangeMethod parse_range_method(const std::string& name);
+// "minmax", "percentile", "kl" or "mse"; TENGINE_EINVAL for any other.
+TENGINE_MUST_USE int parse_range_method(const char* name, RangeMethod* out_method);
+const char* name_of(RangeMethod method);
 
 // The range that the method finds best; values outside will saturate.
 //   minmax      all values.
@@ -43,4 +42,4 @@ RangeMethod parse_range_method(const std::string& name);
 // The last two cut both ends at one magnitude.
 Range choose_range(const Histogram& histogram, RangeMethod method, double percentile);
 
-}  // namespace tengine::tools
+}  // namespace tengine::calibration
