@@ -111,6 +111,20 @@ TEST_F(QuantizeDigits, TheTableNamesNodesAndTheFile)
     EXPECT_THAT(finished.output, HasSubstr("wrote       " + out_ + "\n"));
 }
 
+// The example, a program in C with a callback.
+TEST_F(QuantizeDigits, AProgramMakesTheSameFile)
+{
+    const std::string program =
+        std::filesystem::path(TENGINE_PROGRAM).parent_path().string() + "/calibrate";
+    if (!std::filesystem::exists(program)) GTEST_SKIP() << "built without examples";
+    const std::string made = folder_ + "/made.onnx";
+    quantize(kHeldoutImages, {});
+    const std::string command =
+        program + " " + model_ + " " + data_file("heldout_images.npy") + " " + made + " >/dev/null";
+    ASSERT_EQ(std::system(command.c_str()), 0);
+    EXPECT_EQ(tools::read_file(made), tools::read_file(out_));
+}
+
 // The file has licences and names of dimensions.
 TEST_F(QuantizeDigits, TheFileSaysWhatTheModelSays)
 {
