@@ -10,7 +10,8 @@
 
 static const char kUsage[] =
     "classify -m MODEL [options] IMAGE...\n"
-    "Prints the most probable classes of each image.\n"
+    "Prints the most probable classes of each image. Settings of pictures may stand in a file\n"
+    "beside the model, MODEL.preprocess.json without the extension of MODEL; options come first.\n"
     "  -m MODEL     model file: .onnx or .tmfile\n"
     "  -l LABELS    text file with one class name per line\n"
     "  -g HxW       input height and width, if the model leaves them free\n"
@@ -98,10 +99,12 @@ static void parse_option(int letter, char* value, struct arguments* out)
             parse_size(value, &out->height, &out->width);
             break;
         case 'b':
-            parse_channels(value, out->values.mean, "-b: expected a number or R,G,B, not");
+            parse_channels(value, out->mean, "-b: expected a number or R,G,B, not");
+            out->has_mean = 1;
             break;
         case 'w':
-            parse_channels(value, out->values.scale, "-w: expected a number or R,G,B, not");
+            parse_channels(value, out->scale, "-w: expected a number or R,G,B, not");
+            out->has_scale = 1;
             break;
         case 'k':
             out->top_k = parse_count(value, 1, "-k: expected a number of 1 or more, not");
@@ -123,9 +126,7 @@ static void parse_option(int letter, char* value, struct arguments* out)
 
 void arguments_parse(int argc, char** argv, struct arguments* out_arguments)
 {
-    const float scale = 1.0f / 255.0f;
-    const struct arguments defaults = {
-        .values = {.scale = {scale, scale, scale}}, .top_k = 5, .threads = 1, .repeat = 1};
+    const struct arguments defaults = {.top_k = 5, .threads = 1, .repeat = 1};
     *out_arguments = defaults;
 
     int letter;

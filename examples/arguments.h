@@ -2,15 +2,16 @@
 // The command line of classify.c.
 #pragma once
 
-#include "image.h"
-
 struct arguments
 {
     const char* model;
     const char* labels;  // NULL: classes are printed by number
     int height;          // 0: the model's own; the same applies to width
     int width;
-    struct image_values values;
+    int has_mean;  // mean is given; has_scale likewise
+    int has_scale;
+    float mean[3];
+    float scale[3];
     int top_k;
     int threads;    // 0: as many as there are cores
     int repeat;     // runs for each image, all timed

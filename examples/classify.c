@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Classifies image files: prints the most probable classes of each, and the time. The command line
-// is in arguments.c, reading files in image.c and labels.c; a smaller program is hello.c. The
+// is in arguments.c, the names of classes are read in labels.c; a smaller program is hello.c. The
 // library has logged the reason of each failure.
 #define _POSIX_C_SOURCE 200809L
 #include <float.h>
@@ -12,18 +12,15 @@
 #include <time.h>
 
 #include "arguments.h"
-#include "image.h"
 #include "labels.h"
-#include "tengine/c_api.h"
+#include "tengine/image.h"
 
 struct classifier
 {
     context_t context;
     graph_t graph;
-    int channels;
-    int height;
-    int width;
-    float* pixels;         // [channels, height, width]; the graph's input buffer
+    tensor_t input;
+    struct tengine_image_settings settings;
     float* probabilities;  // one for each class
     int* ranking;          // class numbers, most probable first
     int class_count;
@@ -56,49 +53,18 @@ static const char* format_of(const char* path)
     return ending && strcmp(ending, ".tmfile") == 0 ? "tengine" : "onnx";
 }
 
-static int check_input(const char* model, int data_type, int dimensions, int channels)
+// The settings beside the model, and those of the command line, which come first.
+static int choose_settings(const struct arguments* arguments,
+                           struct tengine_image_settings* out_settings)
 {
-    if (data_type != TENGINE_DT_FP32)
-        return fail("%s: the input has data type %d, expected float32 (%d)", model, data_type,
-                    TENGINE_DT_FP32);
-    if (dimensions != 4)
-        return fail("%s: the input has %d dimensions, expected 4: N, C, H, W", model, dimensions);
-    if (channels != 1 && channels != 3)
-        return fail("%s: the input has %d channels, expected 1 (grey) or 3 (colour)", model,
-                    channels);
-    return 0;
-}
-
-// Sets the batch to 1, and height and width to the user's, or else to the model's.
-static int shape_input(tensor_t input, const struct arguments* arguments,
-                       struct classifier* classifier)
-{
-    const char* model = arguments->model;
-    int shape[MAX_SHAPE_DIM_NUM] = {0};
-    const int dimensions = get_tensor_shape(input, shape, MAX_SHAPE_DIM_NUM);
-    const int data_type = get_tensor_data_type(input);
-    if (dimensions < 0 || data_type < 0) return -1;
-    if (check_input(model, data_type, dimensions, shape[1]) < 0) return -1;
-
-    shape[0] = 1;
-    if (arguments->height > 0) shape[2] = arguments->height;
-    if (arguments->width > 0) shape[3] = arguments->width;
-    if (shape[2] <= 0 || shape[3] <= 0)
-        return fail("%s: the model leaves height or width free, set them with -g HxW", model);
-    if (set_tensor_shape(input, shape, dimensions) < 0) return -1;
-    classifier->channels = shape[1];
-    classifier->height = shape[2];
-    classifier->width = shape[3];
-    return 0;
-}
-
-static int lend_pixels(tensor_t input, struct classifier* classifier)
-{
-    const int bytes = get_tensor_buffer_size(input);
-    if (bytes < 0) return -1;
-    classifier->pixels = calloc(1, (size_t)bytes);
-    if (!classifier->pixels) return fail("input: out of memory for %d bytes", bytes);
-    if (set_tensor_buffer(input, classifier->pixels, bytes) < 0) return -1;
+    if (tengine_image_settings_init(out_settings, sizeof *out_settings) < 0) return -1;
+    if (tengine_image_settings_load_beside(arguments->model, out_settings) < 0) return -1;
+    for (int c = 0; c < 3; ++c) {
+        if (arguments->has_mean) out_settings->mean[c] = arguments->mean[c];
+        if (arguments->has_scale) out_settings->scale[c] = arguments->scale[c];
+    }
+    if (arguments->height > 0) out_settings->height = arguments->height;
+    if (arguments->width > 0) out_settings->width = arguments->width;
     return 0;
 }
 
@@ -124,16 +90,12 @@ static int size_output(const char* model, struct classifier* classifier)
 static int open_classifier(const struct arguments* arguments, struct classifier* classifier)
 {
     const char* model = arguments->model;
+    if (choose_settings(arguments, &classifier->settings) < 0) return -1;
     if (open_context(arguments->devices, classifier) < 0) return -1;
     classifier->graph = create_graph(classifier->context, format_of(model), model);
     if (!classifier->graph) return -1;
-    tensor_t input = tengine_graph_get_input(classifier->graph, 0);
-    if (!input) return -1;
-    if (shape_input(input, arguments, classifier) < 0) return -1;
-    if (lend_pixels(input, classifier) < 0) return -1;
-    const struct options options = {arguments->threads, TENGINE_CLUSTER_ALL, TENGINE_MODE_FP32, 0};
-    if (prerun_graph_multithread(classifier->graph, options) < 0) return -1;
-    return size_output(model, classifier);
+    classifier->input = tengine_graph_get_input(classifier->graph, 0);
+    return classifier->input ? 0 : -1;
 }
 
 static int print_placement(graph_t graph)
@@ -224,13 +186,36 @@ static void print_classes(const struct classifier* classifier, const struct labe
     }
 }
 
-static int classify(const char* path, const struct arguments* arguments,
-                    const struct labels* labels, const struct classifier* classifier)
+// Prepares the graph for the first picture. Later ones prepare it again only if the model leaves
+// height or width free and they differ.
+static int prepare(const struct tengine_image* image, const struct arguments* arguments,
+                   struct classifier* classifier)
 {
-    const char* reason = image_load(path, classifier->channels, classifier->height,
-                                    classifier->width, &arguments->values, classifier->pixels);
-    if (reason) return fail("%s: %s", path, reason);
+    const struct options options = {arguments->threads, TENGINE_CLUSTER_ALL, TENGINE_MODE_FP32, 0};
+    if (tengine_image_set_input_shape(classifier->input, image, 1, &classifier->settings) < 0)
+        return -1;
+    if (prerun_graph_multithread(classifier->graph, options) < 0) return -1;
+    if (classifier->probabilities) return 0;
+    if (size_output(arguments->model, classifier) < 0) return -1;
+    return arguments->verbose ? print_placement(classifier->graph) : 0;
+}
+
+static int feed(const char* path, const struct arguments* arguments, struct classifier* classifier)
+{
+    struct tengine_image image;
+    if (tengine_image_load(path, 0, &image) < 0) return -1;
+    int status = prepare(&image, arguments, classifier);
+    if (status == 0)
+        status = tengine_image_set_input(classifier->input, &image, 1, &classifier->settings);
+    tengine_image_free(&image);
+    return status;
+}
+
+static int classify(const char* path, const struct arguments* arguments,
+                    const struct labels* labels, struct classifier* classifier)
+{
     double least, average;
+    if (feed(path, arguments, classifier) < 0) return -1;
     if (run_timed(classifier->graph, arguments->repeat, &least, &average) < 0) return -1;
 
     tensor_t output = tengine_graph_get_output(classifier->graph, 0);
@@ -249,7 +234,6 @@ static int classify_all(const struct arguments* arguments, struct labels* labels
     if (arguments->labels && labels_read(arguments->labels, labels) < 0)
         return fail("%s: cannot read the labels", arguments->labels);
     if (open_classifier(arguments, classifier) < 0) return -1;
-    if (arguments->verbose && print_placement(classifier->graph) < 0) return -1;
     for (int i = 0; i < arguments->image_count; ++i)
         if (classify(arguments->images[i], arguments, labels, classifier) < 0) return -1;
     if (postrun_graph(classifier->graph) < 0) return -1;
@@ -260,7 +244,6 @@ static void close_classifier(struct classifier* classifier)
 {
     if (classifier->graph) destroy_graph(classifier->graph);
     destroy_context(classifier->context);
-    free(classifier->pixels);
     free(classifier->probabilities);
     free(classifier->ranking);
 }

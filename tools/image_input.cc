@@ -8,102 +8,35 @@
 #include <sstream>
 
 #include "command_line.h"
+#include "named_value.h"
 #include "tengine/inspect.h"
 #include "tensor_file/failure.h"
 #include "tensor_file/tensor_file.h"
 
-extern "C" {
-#include "image.h"
-}
-
 namespace tengine::tools {
 namespace {
 
-void copy_channels(const std::vector<float>& values, const char* option, float out_values[3])
+void check(int status)
 {
-    if (values.size() != 1 && values.size() != 3)
-        throw Failure(std::string(option) + " has " + std::to_string(values.size()) +
-                      " numbers, expected 1 or 3");
-    for (size_t c = 0; c < 3; ++c)
-        out_values[c] = values[values.size() == 1 ? 0 : c];
+    if (status < 0) throw Failure(get_tengine_error());
 }
 
-// The axis of each dimension in an input, whose shape is complete.
-struct PictureShape
+class Picture
 {
-    bool channels_last = false;
-    int channels = 0;
-    int height = 0;
-    int width = 0;
-};
-
-bool is_channel_count(int extent)
-{
-    return extent == 1 || extent == 3;
-}
-
-bool has_channels_last(const std::vector<int>& shape)
-{
-    return shape.size() == 4 && is_channel_count(shape[3]) && !is_channel_count(shape[1]);
-}
-
-void fill_free_dimensions(const std::string& content, std::vector<int>* shape)
-{
-    if (shape->size() != 4) return;
-    const size_t rows = has_channels_last(*shape) ? 1 : 2;
-    if ((*shape)[0] < 0) (*shape)[0] = 1;
-    int height;
-    int width;
-    const char* reason = image_size(content.data(), content.size(), &height, &width);
-    if (reason) throw Failure(reason);
-    if ((*shape)[rows] < 0) (*shape)[rows] = height;
-    if ((*shape)[rows + 1] < 0) (*shape)[rows + 1] = width;
-}
-
-PictureShape read_shape(int data_type, const std::vector<int>& shape)
-{
-    PictureShape found;
-    found.channels_last = has_channels_last(shape);
-    const bool has_rank = shape.size() == 4;
-    const size_t rows = found.channels_last ? 1 : 2;
-    found.channels = has_rank ? shape[found.channels_last ? 3 : 1] : 0;
-    found.height = has_rank ? shape[rows] : 0;
-    found.width = has_rank ? shape[rows + 1] : 0;
-    const bool takes_numbers = is_floating(data_type) || data_type == TENGINE_DT_UINT8;
-    if (takes_numbers && has_rank && shape[0] == 1 && is_channel_count(found.channels) &&
-        found.height > 0 && found.width > 0)
-        return found;
-    throw Failure(
-        "a picture needs an input of floats or uint8 and of shape 1x1xHxW, 1x3xHxW, 1xHxWx1 or "
-        "1xHxWx3; this one is " +
-        std::string(tengine_data_type_get_name(data_type)) + " " + shape_text(shape));
-}
-
-image_values make_values(const ImageValues& values, int data_type, bool channels_last)
-{
-    image_values made = {};
-    const std::vector<float> usual = {data_type == TENGINE_DT_UINT8 ? 1.0f : 1.0f / 255.0f};
-    copy_channels(values.mean, "--mean", made.mean);
-    copy_channels(values.scale.empty() ? usual : values.scale, "--scale", made.scale);
-    made.fit = static_cast<image_fit>(values.fit);
-    made.is_bgr = values.is_bgr ? 1 : 0;
-    made.channels_last = channels_last ? 1 : 0;
-    return made;
-}
-
-// Converts the values to another type; int8 and uint8 are rounded to the nearest.
-Tensor convert_floats(const Tensor& floats, int data_type)
-{
-    if (data_type == TENGINE_DT_FP32) return floats;
-    Tensor made = make_tensor(data_type, {floats.shape.begin(), floats.shape.end()});
-    for (size_t i = 0; i < floats.element_number(); ++i) {
-        const double value = get_element(floats, i);
-        set_element(
-            &made, i,
-            data_type == TENGINE_DT_UINT8 ? std::clamp(std::nearbyint(value), 0.0, 255.0) : value);
+  public:
+    explicit Picture(const std::string& content)
+    {
+        check(tengine_image_decode(content.data(), content.size(), 0, &image_));
     }
-    return made;
-}
+    ~Picture() { tengine_image_free(&image_); }
+    Picture(const Picture&) = delete;
+    Picture& operator=(const Picture&) = delete;
+
+    const tengine_image& image() const { return image_; }
+
+  private:
+    tengine_image image_ = {};
+};
 
 // "0.5" or "1/255". False: neither.
 bool parse_factor(const std::string& text, float* out_factor)
@@ -124,17 +57,62 @@ bool parse_factor(const std::string& text, float* out_factor)
 struct FitName
 {
     const char* name;
-    image_fit fit;
+    int fit;
 };
 
-constexpr FitName kFits[] = {
-    {"stretch", IMAGE_STRETCH}, {"crop", IMAGE_CROP}, {"letterbox", IMAGE_LETTERBOX}};
+constexpr FitName kFits[] = {{"stretch", TENGINE_IMAGE_STRETCH},
+                             {"crop", TENGINE_IMAGE_CROP},
+                             {"letterbox", TENGINE_IMAGE_LETTERBOX}};
+
+// The value of a --picture in JSON: a number, numbers with commas between them, or a word.
+std::string json_value(const std::string& text)
+{
+    const std::string numbers = "0123456789.,+-eE";
+    if (text.find_first_not_of("abcdefghijklmnopqrstuvwxyz") == std::string::npos)
+        return "\"" + text + "\"";
+    if (text.find_first_not_of(numbers) != std::string::npos)
+        throw Failure("invalid --picture value '" + text +
+                      "': expected a word, a number, or numbers with commas between them");
+    return text.find(',') == std::string::npos ? text : "[" + text + "]";
+}
+
+// All --picture options as one JSON object.
+std::string json_object(const std::vector<std::string>& settings)
+{
+    std::string json = "{";
+    for (const std::string& setting : settings) {
+        const size_t equals = setting.find('=');
+        if (equals == std::string::npos || setting.find_first_of("\"\\") < equals)
+            throw Failure("invalid --picture '" + setting + "': expected KEY=VALUE");
+        json += (json.size() > 1 ? ", \"" : "\"") + setting.substr(0, equals) +
+                "\": " + json_value(setting.substr(equals + 1));
+    }
+    return json + "}";
+}
 
 }  // namespace
 
+tengine_image_settings settle(const ImageValues& values)
+{
+    tengine_image_settings settings;
+    check(tengine_image_settings_init(&settings, sizeof settings));
+    if (!values.file.empty())
+        check(tengine_image_settings_load(values.file.c_str(), &settings));
+    else if (!values.model.empty())
+        check(tengine_image_settings_load_beside(values.model.c_str(), &settings));
+    if (values.is_bgr) settings.format = TENGINE_IMAGE_BGR;
+    for (const auto& change : values.changes)
+        change(&settings);
+    if (values.settings.empty()) return settings;
+    const std::string json = json_object(values.settings);
+    if (tengine_image_settings_parse(json.data(), json.size(), &settings) < 0)
+        throw Failure(std::string("--picture: ") + get_tengine_error());
+    return settings;
+}
+
 bool is_picture(const std::string& content)
 {
-    return image_is_known(content.data(), content.size()) != 0;
+    return tengine_image_get_type(content.data(), content.size()) != nullptr;
 }
 
 std::vector<float> parse_factors(const std::string& option, const std::string& text)
@@ -147,6 +125,9 @@ std::vector<float> parse_factors(const std::string& option, const std::string& t
             throw Misuse("invalid " + option + " '" + text +
                          "': expected a number or a fraction, such as 1/255, or three with commas");
     }
+    if (factors.size() != 1 && factors.size() != 3)
+        throw Misuse(option + " has " + std::to_string(factors.size()) +
+                     " numbers, expected 1 or 3");
     return factors;
 }
 
@@ -158,25 +139,27 @@ int parse_fit(const std::string& text)
 }
 
 Tensor decode_picture(const std::string& content, int data_type, const std::vector<int>& shape,
-                      const ImageValues& values)
+                      const tengine_image_settings& settings)
 {
-    std::vector<int> settled = shape;
-    fill_free_dimensions(content, &settled);
-    const PictureShape wanted = read_shape(data_type, settled);
-    const image_values made = make_values(values, data_type, wanted.channels_last);
-    Tensor floats = make_tensor(TENGINE_DT_FP32, {settled.begin(), settled.end()});
-    const char* reason =
-        image_decode(content.data(), content.size(), wanted.channels, wanted.height, wanted.width,
-                     &made, reinterpret_cast<float*>(floats.bytes.data()));
-    if (reason) throw Failure(reason);
-    return convert_floats(floats, data_type);
+    const Picture picture(content);
+    if (shape.size() != 4)
+        throw Failure("a picture needs an input of 4 dimensions, this one is " +
+                      std::string(tengine_data_type_get_name(data_type)) + " " + shape_text(shape));
+    tengine_image_target target = {};
+    target.data_type = data_type;
+    std::copy(shape.begin(), shape.end(), target.dims);
+    check(tengine_image_fill_shape(&picture.image(), 1, &settings, target.dims));
+    Tensor made = make_tensor(data_type, {target.dims, target.dims + 4});
+    check(tengine_image_convert(&picture.image(), 1, &settings, &target, made.bytes.data(),
+                                made.bytes.size()));
+    return made;
 }
 
-void read_picture(const std::string& path, const ImageValues& values, Tensor* tensor)
+void read_picture(const std::string& path, const tengine_image_settings& settings, Tensor* tensor)
 {
     const std::string content = read_file(path);
     try {
-        Tensor picture = decode_picture(content, tensor->data_type, tensor->shape, values);
+        Tensor picture = decode_picture(content, tensor->data_type, tensor->shape, settings);
         tensor->bytes = std::move(picture.bytes);
     } catch (const Failure& failure) {
         throw Failure("'" + path + "': " + failure.what());

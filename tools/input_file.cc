@@ -53,7 +53,7 @@ Tensor decode(const std::string& path, const std::string& content, const WantedT
         throw Failure(
             "unknown format: expected a tensor (.npy, .pb, .npz, .bin) or a picture (PNG, JPEG, "
             "BMP, PGM, PPM)");
-    return decode_picture(content, wanted.picture_type, wanted.shape, image_values);
+    return decode_picture(content, wanted.picture_type, wanted.shape, settle(image_values));
 }
 
 }  // namespace

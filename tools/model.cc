@@ -186,6 +186,7 @@ void lend_tensor(tensor_t tensor, const Tensor& value, const std::string& subjec
 Model::Model(const std::string& path, const ModelOptions& options)
     : name_(options.name.empty() ? path : options.name), options_(options)
 {
+    options_.image_values.model = path;
     context_.reset(create_context("tengine", options.devices.empty() ? 0 : 1));
     if (!context_) fail_api("context");
     fill_context();

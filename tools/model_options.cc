@@ -156,29 +156,57 @@ int parse_precision(const std::string& text)
     return precision->second;
 }
 
+using ImageMember = float (tengine_image_settings::*)[3];
+
+// An option that sets a member for all channels.
+static void add_channel_option(Command* command, const std::string& name, ImageMember member,
+                               const std::string& help, ImageValues* values)
+{
+    const auto note = [=](const std::string& text) {
+        const std::vector<float> factors = parse_factors(name, text);
+        if (name == "--scale" && std::count(factors.begin(), factors.end(), 0.0f) > 0)
+            throw Misuse("invalid --scale '" + text + "': expected numbers other than 0");
+        values->changes.emplace_back([=](tengine_image_settings* settings) {
+            for (size_t c = 0; c < 3; ++c)
+                (settings->*member)[c] = factors[factors.size() == 1 ? 0 : c];
+        });
+    };
+    command->add_option(name, note, help).value_name("R,G,B");
+}
+
 void add_picture_options(Command* command, ImageValues* values)
 {
+    add_channel_option(
+        command, "--mean", &tengine_image_settings::mean,
+        "Value subtracted from each pixel (0 to 255) of a picture: a number or R,G,B", values);
+    add_channel_option(
+        command, "--scale", &tengine_image_settings::scale,
+        "Factor that each pixel of a picture is then multiplied by: a number or fraction, or "
+        "R,G,B. Default: 1/255, for inputs of bytes 1",
+        values);
+    const auto note_fit = [values](const std::string& text) {
+        const int fit = parse_fit(text);
+        values->changes.emplace_back([fit](tengine_image_settings* made) { made->fit = fit; });
+    };
     command
         ->add_option(
-            "--mean",
-            [values](const std::string& text) { values->mean = parse_factors("--mean", text); },
-            "Value subtracted from each pixel (0 to 255) of a picture: a number or R,G,B")
-        .value_name("R,G,B");
-    command
-        ->add_option(
-            "--scale",
-            [values](const std::string& text) { values->scale = parse_factors("--scale", text); },
-            "Factor that each pixel of a picture is then multiplied by: a number or fraction, or "
-            "R,G,B. Default: 1/255, for inputs of bytes 1")
-        .value_name("R,G,B");
-    command
-        ->add_option(
-            "--fit", [values](const std::string& text) { values->fit = parse_fit(text); },
+            "--fit", note_fit,
             "How a picture of other proportions is resized, with the bilinear filter of Pillow: "
             "stretch (default), crop its middle, or letterbox with bars of grey 114")
         .value_name("HOW");
     command->add_flag("--bgr", &values->is_bgr,
                       "The network takes blue, green, red; --mean and --scale stay R,G,B");
+    command
+        ->add_option("--picture", &values->settings,
+                     "Another setting of pictures, such as shorter_side=256; may be repeated. The "
+                     "keys are those of --preprocess")
+        .value_name("KEY=VALUE")
+        .repeatable();
+    command
+        ->add_option("--preprocess", &values->file,
+                     "Settings of pictures as JSON. Default: the file beside the model, "
+                     "net.preprocess.json for net.onnx, if there is one. Other options come first")
+        .value_name("FILE");
 }
 
 void add_input_options(Command* command, ModelOptions* options)

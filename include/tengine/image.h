@@ -150,21 +150,29 @@ struct tengine_image_target
 // even; bytes likewise, and clamped: of value / scale + zero_point, or without a scale of the
 // value. The buffer may have any alignment.
 //
-// Fails with TENGINE_EINVAL (NULL, settings that are not initialised, pictures or a target with
-// members out of their ranges, another number than the batch, another size, a box outside of the
-// picture, a centre that is larger than the resized picture, `shorter_side` without
-// TENGINE_IMAGE_CROP), TENGINE_EDTYPE (another type; INT8 without a scale), TENGINE_ELIMIT (more
-// than 2^28 pixels after a resize), TENGINE_ENOMEM (some pictures may have been written). After
-// another failure the buffer is unchanged.
+// Fails with TENGINE_ERANGE (settings), TENGINE_EINVAL (NULL, settings that are not initialised,
+// pictures or a target with members out of their ranges, another number than the batch, another
+// size, a box outside of the picture, a centre that is larger than the resized picture,
+// `shorter_side` without TENGINE_IMAGE_CROP), TENGINE_EDTYPE (another type; INT8 without a scale),
+// TENGINE_ELIMIT (more than 2^28 pixels after a resize), TENGINE_ENOMEM (some pictures may have
+// been written). After another failure the buffer is unchanged.
 TENGINE_API int tengine_image_convert(const struct tengine_image images[], int number,
                                       const struct tengine_image_settings* settings,
                                       const struct tengine_image_target* target, void* out_values,
                                       size_t size);
 
-// Sets the dimensions that the model leaves free, for a batch of `number` pictures: height and
-// width are those of `settings`, or of `image` after its box and orientation. An input without free
-// dimensions keeps its shape. Takes effect as set_tensor_shape does. Fails as that function and
-// tengine_image_convert do.
+// Replaces dimensions below 0 of N x C x H x W or N x H x W x C, for a batch of `number` pictures:
+// height and width are those of `settings`, or of `image` after its box and orientation. Fails with
+// TENGINE_EINVAL (NULL, a number below 1, a faulty picture, settings that are not initialised, a
+// box outside of the picture, a dimension that is 0, channels other than 1 or 3), TENGINE_ERANGE
+// (settings).
+TENGINE_API int tengine_image_fill_shape(const struct tengine_image* image, int number,
+                                         const struct tengine_image_settings* settings,
+                                         int dims[4]);
+
+// Sets the dimensions of an input that the model leaves free as tengine_image_fill_shape does. An
+// input without free dimensions keeps its shape. Takes effect as set_tensor_shape does. Fails as
+// these two functions, and with TENGINE_EINVAL (not an input of the graph).
 TENGINE_API int tengine_image_set_input_shape(tensor_t input, const struct tengine_image* image,
                                               int number,
                                               const struct tengine_image_settings* settings);

@@ -219,9 +219,10 @@ int tengine_image_set_input(tensor_t input, const struct tengine_image images[],
     return 0;
 }
 
-// Fills the dimensions below 0; `dims` are those that the model declares.
-static int fill_dims(const struct tengine_image* image, int number,
-                     const struct tengine_image_settings* settings, int dims[IMAGE_DIM_NUM])
+// ---- free dimensions ----
+
+static int replace_free(const struct tengine_image* image, int number,
+                        const struct tengine_image_settings* settings, int dims[IMAGE_DIM_NUM])
 {
     int height, width;
     image_values_t values;
@@ -234,36 +235,46 @@ static int fill_dims(const struct tengine_image* image, int number,
     return TENGINE_OK;
 }
 
-static int find_shape(const struct tensor* tensor, const struct tengine_image* image, int number,
+static int fill_shape(const struct tengine_image* image, int number,
                       const struct tengine_image_settings* settings, const char* function,
-                      int out_dims[IMAGE_DIM_NUM])
+                      const int dims[], int dim_num, int out_dims[IMAGE_DIM_NUM])
 {
     struct tengine_image_settings known;
     image_values_t values;
-    const bool is_declared = is_ir_shape_declared(tensor);
-    const int dim_num = is_declared ? tensor->core->declaration->dim_num : tensor->dim_num;
-    const int* dims = is_declared ? tensor->core->declaration->dims : tensor->dims;
-    TENGINE_RETURN_IF_ERROR(check_is_input(tensor, function));
     TENGINE_RETURN_IF_ERROR(take_image_settings(settings, function, &known));
     TENGINE_RETURN_IF_ERROR(check_pointer(image, function, "image"));
     TENGINE_RETURN_IF_ERROR(check_picture(image, 0, function));
     if (number < 1)
         return tengine_error_set(TENGINE_EINVAL, "%s: number is %d, expected 1 or more", function,
                                  number);
-    if (dim_num == IMAGE_DIM_NUM) {
-        memcpy(out_dims, dims, sizeof *dims * IMAGE_DIM_NUM);
-        TENGINE_RETURN_IF_ERROR(fill_dims(image, number, &known, out_dims));
-        dims = out_dims;
-    }
-    return read_dims(dims, dim_num, known.layout, function, "the input", &values);
+    if (dim_num != IMAGE_DIM_NUM)
+        return read_dims(dims, dim_num, known.layout, function, "the input", &values);
+    int filled[IMAGE_DIM_NUM];
+    memcpy(filled, dims, sizeof filled);
+    TENGINE_RETURN_IF_ERROR(replace_free(image, number, &known, filled));
+    TENGINE_RETURN_IF_ERROR(
+        read_dims(filled, IMAGE_DIM_NUM, known.layout, function, "the input", &values));
+    memcpy(out_dims, filled, sizeof filled);
+    return TENGINE_OK;
+}
+
+int tengine_image_fill_shape(const struct tengine_image* image, int number,
+                             const struct tengine_image_settings* settings, int dims[4])
+{
+    if (check_pointer(dims, __func__, "dims") < 0) return api_failure();
+    return api_result(fill_shape(image, number, settings, __func__, dims, IMAGE_DIM_NUM, dims));
 }
 
 int tengine_image_set_input_shape(tensor_t input, const struct tengine_image* image, int number,
                                   const struct tengine_image_settings* settings)
 {
-    int dims[IMAGE_DIM_NUM];
+    int filled[IMAGE_DIM_NUM];
     const struct tensor* target = find_tensor(input, __func__, NULL);
-    if (!target || find_shape(target, image, number, settings, __func__, dims) < 0)
+    if (!target || check_is_input(target, __func__) < 0) return api_failure();
+    const bool is_declared = is_ir_shape_declared(target);
+    const int dim_num = is_declared ? target->core->declaration->dim_num : target->dim_num;
+    const int* dims = is_declared ? target->core->declaration->dims : target->dims;
+    if (fill_shape(image, number, settings, __func__, dims, dim_num, filled) < 0)
         return api_failure();
-    return set_tensor_shape(input, dims, IMAGE_DIM_NUM);
+    return set_tensor_shape(input, filled, IMAGE_DIM_NUM);
 }

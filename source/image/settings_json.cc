@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/guard.hpp"
+#include "base/visible_text.h"
 #include "image/settings.h"
 
 namespace tengine {
@@ -266,10 +267,16 @@ std::string key_names()
     return names;
 }
 
-// The value in a message.
+// Text of the file in a message.
+std::string visible(std::string text)
+{
+    make_text_visible(text.data());
+    return text;
+}
+
 std::string value_text(const Value& value)
 {
-    if (value.kind == Value::kWord) return "\"" + value.word + "\"";
+    if (value.kind == Value::kWord) return "\"" + visible(value.word) + "\"";
     if (value.kind == Value::kOther) return "of another kind";
     std::string text;
     for (const double number : value.numbers) {
@@ -286,7 +293,7 @@ int set_members(const Members& members, const char* where, Settings* settings)
         const Key* key = find_key(name);
         if (!key)
             return tengine_error_set(TENGINE_EINVAL, "%s: unknown key '%.80s', expected one of %s",
-                                     where, name.c_str(), key_names().c_str());
+                                     where, visible(name).c_str(), key_names().c_str());
         if (const char* expected = key->set(value, settings))
             return tengine_error_set(TENGINE_EINVAL, "%s: '%s' is %.80s, expected %s", where,
                                      key->name, value_text(value).c_str(), expected);
@@ -306,7 +313,7 @@ int parse(const char* json, size_t length, const char* where, Settings* settings
     // The first value would silently be hidden.
     if (!members.twice().empty())
         return tengine_error_set(TENGINE_EINVAL, "%s: '%.80s' is given twice", where,
-                                 members.twice().c_str());
+                                 visible(members.twice()).c_str());
     Settings changed = *settings;
     TENGINE_RETURN_IF_ERROR(set_members(members, where, &changed));
     *settings = changed;

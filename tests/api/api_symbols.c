@@ -34,6 +34,7 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_image_settings_load),
     SYMBOL(tengine_image_settings_load_beside),
     SYMBOL(tengine_image_convert),
+    SYMBOL(tengine_image_fill_shape),
     SYMBOL(tengine_image_set_input_shape),
     SYMBOL(tengine_image_set_input),
     SYMBOL(get_tengine_version),

@@ -225,6 +225,7 @@ static std::vector<FailingCall> image_calls()
         CALL(tengine_image_settings_parse("{}", 2, nullptr), -1),
         CALL(tengine_image_settings_load("no such file", nullptr), -1),
         CALL(tengine_image_settings_load_beside("", nullptr), -1),
+        CALL(tengine_image_fill_shape(nullptr, 1, nullptr, numbers), -1),
         CALL(tengine_image_convert(nullptr, 1, nullptr, nullptr, nullptr, 0), -1),
     };
 }

@@ -78,6 +78,8 @@ const Refused kRefused[] = {
     {R"({"maen": 1})", "unknown key 'maen', expected one of box, fill, fit, format, layout, mean"},
     {R"({"fit": "crop", "fit": "crop"})", "'fit' is given twice"},
     {R"({"fit": "middle"})", R"('fit' is "middle", expected "stretch", "crop" or "letterbox")"},
+    {R"({"fit": "\u001b[2J"})", R"('fit' is "?[2J", expected)"},
+    {R"({"\u001b[2J": 1})", "unknown key '?[2J'"},
     {R"({"fit": 1})", "'fit' is 1, expected"},
     {R"({"fit": null})", "'fit' is of another kind, expected"},
     {R"({"mean": [1, 2]})", "'mean' is [1, 2], expected a number or [red, green, blue]"},

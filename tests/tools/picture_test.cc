@@ -35,7 +35,7 @@ TEST(Picture, OneThatItsFileCannotHoldIsRefusedBeforeItIsDecoded)
     tools::write_file(path, bmp_header(16384, 16384));
     const Finished finished = run({"run", data_file("digits.onnx"), "--input", "image=" + path});
     EXPECT_EQ(finished.status, 1);
-    EXPECT_THAT(finished.errors, HasSubstr("more pixels than its file can hold"));
+    EXPECT_THAT(finished.errors, HasSubstr("which its file of 54 bytes cannot hold"));
 }
 
 // Writes 9 rows of 13 pixels, (37 i) mod 251 for each byte.
@@ -106,6 +106,90 @@ TEST(Picture, ChannelsComeInTheOrderThatIsAskedFor)
             EXPECT_EQ(blue_first[(2 - c) * 20 + i], last[i * 3 + c]);
         }
     }
+}
+
+// The settings of a file are those of options, which come first.
+TEST(Picture, SettingsMayStandBesideTheModel)
+{
+    const std::string folder = scratch_folder();
+    ModelMaker maker({1, 3, 5, 4});
+    maker.node("Identity", {"x"}, "y");
+    const std::string model = maker.write(folder), picture = write_colours(folder);
+    const auto pixels = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> arguments = {"run",   model,      "--input",
+                                              picture, "--output", folder + "/out"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const Finished finished = run(arguments);
+        EXPECT_EQ(finished.status, 0) << finished.errors;
+        return tools::read_tensor(folder + "/out/y.npy").bytes;
+    };
+    const auto expected =
+        pixels({"--fit", "letterbox", "--mean", "1,2,3", "--scale", "0.5", "--bgr"});
+    const auto usual = pixels({});
+    EXPECT_NE(usual, expected);
+    const std::string settings =
+        R"({"fit": "letterbox", "mean": [1, 2, 3], "scale": 0.5, "format": "bgr"})";
+    tools::write_file(folder + "/other.json", settings);
+    EXPECT_EQ(pixels({"--preprocess", folder + "/other.json"}), expected);
+    tools::write_file(model.substr(0, model.rfind('.')) + ".preprocess.json", settings);
+    EXPECT_EQ(pixels({}), expected);
+    EXPECT_EQ(
+        pixels({"--fit", "stretch", "--mean", "0", "--scale", "1/255", "--picture", "format=rgb"}),
+        usual);
+    EXPECT_EQ(pixels({"--picture", "fit=stretch", "--picture", "mean=0,0,0", "--picture",
+                      "scale=0.00392156862745098", "--picture", "format=rgb"}),
+              usual);
+}
+
+struct Refused
+{
+    std::vector<std::string> arguments;
+    const char* message;
+};
+
+TEST(Picture, FaultySettingsAreNamed)
+{
+    const std::string folder = scratch_folder();
+    tools::write_file(folder + "/bad.json", R"({"fut": "crop"})");
+    const Refused refusals[] = {
+        {{"--picture", "fut=crop"}, "--picture: the settings: unknown key 'fut', expected one of"},
+        {{"--picture", "fit"}, "invalid --picture 'fit': expected KEY=VALUE"},
+        {{"--picture", "a\"b=crop"}, "expected KEY=VALUE"},
+        {{"--picture", "fit=\"crop\""}, "invalid --picture value '\"crop\"'"},
+        {{"--picture", "fit=crop", "--picture", "fit=crop"}, "'fit' is given twice"},
+        {{"--picture", "shorter_side=9"}, "needs the fit crop"},
+        {{"--picture", "box=0,0,99,99"}, "box is 0,0,99,99: expected left < right"},
+        {{"--preprocess", folder + "/bad.json"}, "bad.json: unknown key 'fut'"},
+        {{"--preprocess", folder + "/none.json"}, "none.json': No such file"},
+    };
+    for (const Refused& refusal : refusals) {
+        std::vector<std::string> arguments = {"run", data_file("digits.onnx"), "--input",
+                                              data_file("digit_7_007.png")};
+        arguments.insert(arguments.end(), refusal.arguments.begin(), refusal.arguments.end());
+        const Finished finished = run(arguments);
+        EXPECT_EQ(finished.status, 1) << refusal.message;
+        EXPECT_THAT(finished.errors, HasSubstr(refusal.message));
+    }
+    for (const char* scale : {"0", "1,0,1", "1,2"})
+        EXPECT_EQ(run({"run", data_file("digits.onnx"), "--scale", scale}).status, 2) << scale;
+}
+
+// A model that leaves height and width free has the size of the settings, or the picture's.
+TEST(Picture, SettingsGiveASizeThatTheModelLeavesFree)
+{
+    const std::string folder = scratch_folder();
+    ModelMaker maker({-1, 3, -1, -1});
+    maker.node("Identity", {"x"}, "y");
+    const std::string model = maker.write(folder), picture = write_colours(folder);
+    EXPECT_THAT(run({"run", model, "--input", picture}).output, HasSubstr("x  1x3x9x13  fp32"));
+    EXPECT_THAT(run({"run", model, "--input", picture, "--picture", "size=5,4"}).output,
+                HasSubstr("x  1x3x5x4  fp32"));
+    EXPECT_THAT(
+        run({"run", model, "--input", picture, "--picture", "size=5,4", "--shape", "1x3x6x7"})
+            .output,
+        HasSubstr("x  1x3x6x7  fp32"));
+    EXPECT_THAT(run({"run", model, "--input", picture, "--picture", "box=2,3,6,5"}).output,
+                HasSubstr("x  1x3x2x4  fp32"));
 }
 
 TEST(Picture, AScaleMayBeAFraction)

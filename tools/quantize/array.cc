@@ -55,18 +55,17 @@ Tensor reorder(Tensor array, const Tensor& input)
     return transpose(array, wanted == 1 ? to_planes : to_pixels);
 }
 
-float factor_of(const std::vector<float>& factors, size_t channel)
+bool is_equal_for_channels(const float (&factors)[3])
 {
-    return factors[factors.size() == 3 ? channel % 3 : 0];
+    return factors[0] == factors[1] && factors[1] == factors[2];
 }
 
-Tensor scale_pixels(const Tensor& bytes, int data_type, const ImageValues& values)
+Tensor scale_pixels(const Tensor& bytes, int data_type, const tengine_image_settings& settings)
 {
     const int axis = find_channel_axis(bytes.shape);
-    const std::vector<float> scale =
-        values.scale.empty() ? std::vector<float>{1.0f / 255.0f} : values.scale;
-    if (axis < 0 && (values.mean.size() == 3 || scale.size() == 3))
-        throw Failure("--mean and --scale for R,G,B need an array of 3 channels, shape is " +
+    if (axis < 0 &&
+        !(is_equal_for_channels(settings.mean) && is_equal_for_channels(settings.scale)))
+        throw Failure("mean and scale for R,G,B need an array of 3 channels, shape is " +
                       shape_text(bytes.shape));
     size_t inner = 1;
     for (size_t i = static_cast<size_t>(axis) + 1; axis >= 0 && i < 4; ++i)
@@ -75,10 +74,9 @@ Tensor scale_pixels(const Tensor& bytes, int data_type, const ImageValues& value
     Tensor made = make_tensor(data_type, {bytes.shape.begin(), bytes.shape.end()});
     made.name = bytes.name;
     for (size_t i = 0; i < made.element_number(); ++i) {
-        const size_t channel = i / inner % channels;
-        set_element(
-            &made, i,
-            (get_element(bytes, i) - factor_of(values.mean, channel)) * factor_of(scale, channel));
+        const size_t c = i / inner % channels;
+        const float scale = settings.scale[c] != 0 ? settings.scale[c] : 1.0f / 255.0f;
+        set_element(&made, i, (get_element(bytes, i) - settings.mean[c]) * scale);
     }
     return made;
 }
@@ -106,14 +104,14 @@ bool is_whole(int data_type)
 
 }  // namespace
 
-Tensor adapt_array(Tensor array, const Tensor& input, const ImageValues& values,
+Tensor adapt_array(Tensor array, const Tensor& input, const tengine_image_settings& settings,
                    const std::string& origin)
 {
     const int from = array.data_type, to = input.data_type;
     if (is_floating(from) || is_whole(from)) array = reorder(std::move(array), input);
     if (from == to) return array;
     Tensor made;
-    if (from == TENGINE_DT_UINT8 && is_floating(to)) return scale_pixels(array, to, values);
+    if (from == TENGINE_DT_UINT8 && is_floating(to)) return scale_pixels(array, to, settings);
     const bool is_same_kind =
         (is_floating(from) && is_floating(to)) || (is_whole(from) && is_whole(to));
     if (is_same_kind && convert_numbers(array, to, &made)) return made;

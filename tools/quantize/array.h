@@ -14,7 +14,7 @@ namespace tengine::tools {
 // mean) x scale, by channel if the shape determines the axis of channels. [N, H, W, C] becomes [N,
 // C, H, W], or the other way round, if only that order matches an input with 1 or 3 channels.
 // Throws Failure, which states the accepted arrays.
-Tensor adapt_array(Tensor array, const Tensor& input, const ImageValues& values,
+Tensor adapt_array(Tensor array, const Tensor& input, const tengine_image_settings& settings,
                    const std::string& origin);
 
 }  // namespace tengine::tools

@@ -209,6 +209,7 @@ void quantize(CommandOptions options)
     check_output_path("--table", options.table);
     check_output_path("--json", options.json);
     options.quantize.scales.unsigned_activations = takes_unsigned(options);
+    options.data.image_values.model = options.model;
     const QuantizeReport report = work(options);
     if (options.json != "-") print_report(report);
     if (!options.json.empty()) write_json(options.json, to_json(report));

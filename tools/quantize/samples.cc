@@ -81,14 +81,15 @@ std::vector<std::string> find_folders(const std::vector<std::string>& data,
     return folders;
 }
 
-Tensor read_input(const std::string& file, const Tensor& input, const ImageValues& values)
+Tensor read_input(const std::string& file, const Tensor& input,
+                  const tengine_image_settings& settings)
 {
     Tensor tensor;
     if (has_ending(file, ".npy") || has_ending(file, ".pb")) {
-        tensor = adapt_array(read_tensor(file), input, values, file);
+        tensor = adapt_array(read_tensor(file), input, settings, file);
     } else {
         tensor = make_tensor(input.data_type, {input.shape.begin(), input.shape.end()});
-        read_picture(file, values, &tensor);
+        read_picture(file, settings, &tensor);
     }
     tensor.name = input.name;
     return tensor;
@@ -104,10 +105,10 @@ SampleSet open_folders(const DataOptions& options, const std::vector<Tensor>& in
                           " files, that of the first input " + std::to_string(files[0].size()));
     }
     const size_t number = files[0].size();
-    return {number, [files, inputs, values = options.image_values](size_t index) {
+    return {number, [files, inputs, settings = settle(options.image_values)](size_t index) {
                 Sample sample;
                 for (size_t i = 0; i < inputs.size(); ++i)
-                    sample.push_back(read_input(files[i][index], inputs[i], values));
+                    sample.push_back(read_input(files[i][index], inputs[i], settings));
                 return sample;
             }};
 }
@@ -161,7 +162,7 @@ Tensor slice(const Tensor& array, size_t begin, int rows)
     return tensor;
 }
 
-SampleSet open_npz(const std::string& path, const ImageValues& values,
+SampleSet open_npz(const std::string& path, const tengine_image_settings& settings,
                    const std::vector<Tensor>& inputs)
 {
     const std::vector<Tensor> all = read_npz(path);
@@ -169,8 +170,9 @@ SampleSet open_npz(const std::string& path, const ImageValues& values,
     std::vector<int> rows;
     size_t number = 0;
     for (const Tensor& input : inputs) {
-        arrays->push_back(adapt_array(
-            join_samples(find_array(all, input, inputs.size() == 1), input), input, values, path));
+        arrays->push_back(
+            adapt_array(join_samples(find_array(all, input, inputs.size() == 1), input), input,
+                        settings, path));
         Tensor& array = arrays->back();
         rows.push_back(rows_of_sample(array, input, path));
         array.name = input.name;
@@ -201,7 +203,20 @@ bool fits(const std::vector<int>& shape, const DeclaredShape& declared)
                       [](int dim, int wanted) { return wanted < 0 || dim == wanted; });
 }
 
-// The shape of the first sample of each input, where that is an array; else {}.
+// The shape of pictures with the size of their settings; {}: they have none.
+std::vector<int> shape_of_pictures(const DeclaredShape& declared, tengine_image_settings settings)
+{
+    const unsigned char pixel = 0;
+    const tengine_image image = {&pixel, 1, 1, TENGINE_IMAGE_GREY, 0, 0};
+    std::vector<int> shape = declared.dims;
+    std::fill_n(settings.box, 4, 0);
+    const bool is_known = settings.height > 0 && settings.width > 0 && shape.size() == 4 &&
+                          tengine_image_fill_shape(&image, 1, &settings, shape.data()) == 0;
+    return is_known ? shape : std::vector<int>();
+}
+
+// The shape of the first sample of each input, where that is an array, or a picture whose settings
+// have a size; else {}.
 std::vector<std::vector<int>> read_first_shapes(const DataOptions& options,
                                                 const std::vector<Tensor>& inputs,
                                                 const std::vector<DeclaredShape>& declared)
@@ -222,10 +237,12 @@ std::vector<std::vector<int>> read_first_shapes(const DataOptions& options,
         }
         return shapes;
     }
+    const tengine_image_settings settings = settle(options.image_values);
     for (const std::string& folder : find_folders(options.data, inputs)) {
         const std::string file = list_files(folder)[0];
         const bool is_array = has_ending(file, ".npy") || has_ending(file, ".pb");
-        shapes.push_back(is_array ? read_tensor(file).shape : std::vector<int>());
+        shapes.push_back(is_array ? read_tensor(file).shape
+                                  : shape_of_pictures(declared[shapes.size()], settings));
     }
     return shapes;
 }
@@ -257,7 +274,7 @@ SampleSet open_samples(const DataOptions& options, const std::vector<Tensor>& in
                     return make_random(inputs, seed, index);
                 }};
     if (options.data.size() == 1 && has_ending(options.data[0], ".npz"))
-        return open_npz(options.data[0], options.image_values, inputs);
+        return open_npz(options.data[0], settle(options.image_values), inputs);
     return open_folders(options, inputs);
 }
 

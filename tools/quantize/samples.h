@@ -46,7 +46,8 @@ SampleSet open_samples(const DataOptions& options, const std::vector<Tensor>& in
 
 // --shape arguments, "x=1x3x48x320", for the inputs that leave a dimension free and whose first
 // sample is an array that fits what they declare; the first axis of one sample of an .npz is 1, or
-// as declared. None for pictures and random numbers. Throws Failure as open_samples does.
+// as declared. Pictures have one if their settings have a size, random numbers have none. Throws
+// Failure as open_samples does.
 std::vector<std::string> read_sample_shapes(const DataOptions& options,
                                             const std::vector<DeclaredShape>& inputs);
 

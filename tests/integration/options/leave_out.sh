@@ -13,7 +13,7 @@ mkdir -p "$work"
 cp "$settings" "$work/CMakeCache.txt"
 before=NONE
 for part in BUILD_TOOLS BUILD_EXAMPLES BUILD_ORT_PROVIDER ENABLE_ONNX ENABLE_TMFILE ENABLE_TPU \
-    WITH_HIGHWAY WITH_JSON WITH_ONNX_TESTDATA WITH_PART_CACHE WITH_PRECISIONS; do
+    WITH_HIGHWAY WITH_JSON WITH_ONNX_TESTDATA WITH_PART_CACHE WITH_PRECISIONS WITH_STB; do
     echo "== TENGINE_$part=OFF"
     if ! cmake -S "$source" -B "$work" "$@" -DTENGINE_BUILD_TESTS=ON "-UTENGINE_$before" \
         "-DTENGINE_$part=OFF" >"$work/output" 2>&1; then
