@@ -21,7 +21,7 @@ struct scheduler;
 
 // Another major version is refused at registration. A minor version adds to the end of tables.
 #define IR_ABI_MAJOR 1
-#define IR_ABI_MINOR 1
+#define IR_ABI_MINOR 2
 
 // A device's interface: the version, and the bytes of the tables that it fills.
 typedef struct ir_abi
@@ -147,6 +147,31 @@ typedef struct ir_node_kernel
     char reason[192];  // the reason, if there was a choice
 } ir_node_kernel_t;
 
+// A tensor, or scratch, in the memory that a device has planned for a part (interface.plan). Steps
+// are the device's own, from 0 on.
+typedef struct ir_part_block
+{
+    int32_t tensor;  // its index in subgraph->graph; -1: scratch
+    // A number that tensors have in common if they share memory on purpose, as an input and the
+    // result that takes its place. Blocks with different numbers share no byte in any step.
+    int32_t block;
+    int64_t offset;  // bytes from the begin of the memory
+    int64_t bytes;
+    int32_t first;  // the step that writes it
+    int32_t last;   // the last step that reads it
+} ir_part_block_t;
+
+// A time in which a unit of a simulated device worked or waited (interface.timeline).
+typedef struct ir_interval
+{
+    char unit[24];     // "array"
+    char cause[24];    // the reason why it waits: "weight stall"; "": it works
+    int32_t node;      // place in subgraph->node_list; -1: not known
+    int32_t reserved;  // 0
+    int64_t begin_ns;  // since the begin of the run, by the device's own clock
+    int64_t end_ns;
+} ir_interval_t;
+
 // The receiver of a compiled part's bytes (interface.save).
 typedef struct ir_sink ir_sink_t;
 
@@ -245,6 +270,20 @@ typedef struct interface
     // the kernel of another computes.
     int (*kernel)(struct device* device, struct subgraph* subgraph, int index,
                   ir_node_kernel_t* out_kernel);
+    // (optional, ABI 1.2) For reports: appends an ir_part_block_t for each tensor in the memory
+    // that pre_run has planned, subgraph->plan_bytes in size, and to `out_steps` for each step the
+    // place of its node in subgraph->node_list (int32_t). Called between runs.
+    int (*plan)(struct device* device, struct subgraph* subgraph, struct vector* out_blocks,
+                struct vector* out_steps);
+    // (optional, ABI 1.2) As count, for the node subgraph->node_list[index] alone. Counters of a
+    // name that count() has, too, and that are amounts, not shares or rates, add up over the nodes
+    // to those of the part.
+    int (*count_node)(struct device* device, struct subgraph* subgraph, int index,
+                      struct vector* out_counters);
+    // (optional, ABI 1.2) For traces: appends an ir_interval_t for each time in which a unit of a
+    // simulated device worked or waited in the last run, those of a unit in their order and without
+    // overlaps. Called between runs, on request.
+    int (*timeline)(struct device* device, struct subgraph* subgraph, struct vector* out_intervals);
 } ir_interface_t;
 
 typedef struct allocator

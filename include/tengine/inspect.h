@@ -217,12 +217,58 @@ TENGINE_API int tengine_graph_get_execution_kernel(graph_t graph, int index,
                                                    struct tengine_node_kernel* out_kernel,
                                                    size_t size);
 
-// A node's inputs, and the graph's results in the order of tengine_graph_get_output. Fail as the
-// functions above.
+// A node's inputs and results, absent ones included, and the graph's results in the order of
+// tengine_graph_get_output. Fail as the functions above.
 TENGINE_API int tengine_graph_get_execution_input(graph_t graph, int node_index, int input_index,
                                                   struct tengine_execution_tensor* out_tensor);
+TENGINE_API int tengine_graph_get_execution_output_of(graph_t graph, int node_index,
+                                                      int output_index,
+                                                      struct tengine_execution_tensor* out_tensor);
 TENGINE_API int tengine_graph_get_execution_output(graph_t graph, int index,
                                                    struct tengine_execution_tensor* out_tensor);
+
+// The tensors of the execution graph by index, then those of bodies, each once: inputs, constants
+// and results of nodes. Fail as the functions above.
+TENGINE_API int tengine_graph_get_execution_tensor_number(graph_t graph);
+TENGINE_API int tengine_graph_get_execution_tensor(graph_t graph, int index,
+                                                   struct tengine_execution_tensor* out_tensor);
+
+// Fill the indices of the first `capacity` tensors that a node reads, or writes, -1 for an absent
+// one, and return how many it has. `node_index` -1: the inputs, or the results, of the graph, in
+// the model's order. Fail as the functions above; TENGINE_EINVAL: `tensors` is NULL with a capacity
+// above 0.
+TENGINE_API int tengine_graph_get_execution_inputs(graph_t graph, int node_index, int* tensors,
+                                                   int capacity);
+TENGINE_API int tengine_graph_get_execution_outputs(graph_t graph, int node_index, int* tensors,
+                                                    int capacity);
+
+// More about a node.
+struct tengine_node_detail
+{
+    // The first bytes of its name that are its scope, the module of the model that the node belongs
+    // to: those before the last '/', or without one before the last '.'; 0: none.
+    int scope_length;
+    int precision;         // TENGINE_DT_* of input 0 if the node has multiply-accumulates, else of
+                           // its first output
+    int attribute_number;  // parameters of its operator that differ from their default
+};
+
+// An attribute of a node as text: name "kernel_shape", value "[3,3]". The end of a text that does
+// not fit is "...".
+struct tengine_node_attribute
+{
+    char name[64];
+    char value[192];
+};
+
+// Fail as the functions above, with TENGINE_EINVAL for a size of 0.
+TENGINE_API int tengine_graph_get_execution_detail(graph_t graph, int index,
+                                                   struct tengine_node_detail* out_detail,
+                                                   size_t size);
+TENGINE_API int tengine_graph_get_execution_attribute(graph_t graph, int node_index,
+                                                      int attribute_index,
+                                                      struct tengine_node_attribute* out_attribute,
+                                                      size_t size);
 
 // A part of the graph, or of a body, that one device runs. Parts of bodies follow those of the
 // graph.
@@ -272,6 +318,12 @@ struct tengine_counter
 // of the device.
 TENGINE_API int tengine_graph_get_counters(graph_t graph, int subgraph,
                                            struct tengine_counter* counters, int capacity);
+
+// The same for one node in the last run of its part. Counters that are amounts, and not shares or
+// rates, add up over the nodes of a part to the counter of this name of the part. 0 for a device
+// that does not count by node.
+TENGINE_API int tengine_graph_get_node_counters(graph_t graph, int node_index,
+                                                struct tengine_counter* counters, int capacity);
 
 // The number of threads with which the CPU runs the graph: the number given to
 // prerun_graph_multithread, or the number of cores that it may use if that is less or 0 was given.
@@ -332,5 +384,50 @@ struct tengine_device_memory
 TENGINE_API int tengine_graph_get_device_memory(graph_t graph, int index,
                                                 struct tengine_device_memory* out_memory,
                                                 size_t size);
+
+// ---- The memory plan ----
+
+// Memory that a preparation has planned: that of boundary tensors, for the graph and each prepared
+// body, and that of each part, the device's. Its steps are numbered from 0: parts in the memory of
+// boundary tensors, and in that of a part the device's own steps, each of which serves a node. The
+// bytes of all arenas add up to tengine_graph_stats.arena_bytes.
+struct tengine_plan_arena
+{
+    const char* device;  // "" for boundary tensors
+    int subgraph;        // the part; for boundary tensors the first one of the graph or body
+    int64_t bytes;
+    int step_number;  // 0: the device does not report its steps and blocks
+    int copy_number;  // of this memory, one for each frame of a pipeline
+};
+
+// A tensor, or scratch, in an arena.
+struct tengine_plan_block
+{
+    int arena;
+    int tensor;  // index of an execution tensor; -1: scratch. A tensor that a device has in two
+                 // layouts has two blocks
+    // A number that tensors of the arena have in common if they share memory on purpose, as an
+    // input and the result that takes its place. Blocks with different numbers share no byte in any
+    // step.
+    int block;
+    int64_t offset;
+    int64_t bytes;
+    int first;  // the step that writes it
+    int last;   // the last step that reads it
+};
+
+// The arenas of a graph or body are in this order: boundary tensors, then parts. A part whose
+// device has failed has the plan of the CPU, once that has run it. Fail as the getters of execution
+// nodes, with TENGINE_EINVAL for a size of 0, and with the codes of devices.
+TENGINE_API int tengine_graph_get_plan_arena_number(graph_t graph);
+TENGINE_API int tengine_graph_get_plan_arena(graph_t graph, int index,
+                                             struct tengine_plan_arena* out_arena, size_t size);
+TENGINE_API int tengine_graph_get_plan_block_number(graph_t graph);
+TENGINE_API int tengine_graph_get_plan_block(graph_t graph, int index,
+                                             struct tengine_plan_block* out_block, size_t size);
+
+// Fills what the first `capacity` steps of an arena are, nodes by index or, for boundary tensors,
+// parts, and returns how many steps it has. Fails as the functions above.
+TENGINE_API int tengine_graph_get_plan_steps(graph_t graph, int arena, int* steps, int capacity);
 
 TENGINE_EXTERN_C_END

@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "api/check.h"
-#include "graph/body.h"
+#include "api/place.h"
 #include "graph/graph.h"
 #include "graph/subgraph.h"
 #include "operator/custom/custom_kernel.h"
 #include "optimizer/optimizer.h"
+#include "scheduler/part_report.h"
 #include "scheduler/runner.h"
 #include "scheduler/session.h"
 #include "tengine/inspect.h"
@@ -88,118 +89,6 @@ int tengine_node_get_version(node_t node)
     return !target ? api_failure() : target->op.version;
 }
 
-// ---- bodies ----
-
-typedef void (*visit_execution_t)(const struct graph* execution, void* argument);
-
-// Visits the execution graph, then those of its bodies that are prepared, depth first.
-static void visit_executions(const struct graph* execution, visit_execution_t visit, void* argument)
-{
-    if (!execution) return;
-    visit(execution, argument);
-    for (int i = 0; i < execution->node_num; ++i) {
-        const ir_bodies_t* bodies = execution->node_list[i]->core->bodies;
-        for (int k = 0; bodies && k < bodies->num; ++k)
-            visit_executions(bodies->list[k].graph->core->execution, visit, argument);
-    }
-}
-
-// Nodes and parts of all these graphs are numbered together.
-typedef struct place
-{
-    const struct graph* graph;  // NULL: after the last graph, whose numbers are the totals
-    int first_node;
-    int first_part;
-} place_t;
-
-typedef struct place_list
-{
-    struct vector* places;
-    place_t next;
-    int status;
-} place_list_t;
-
-static void list_place(const struct graph* execution, void* argument)
-{
-    place_list_t* list = argument;
-    list->next.graph = execution;
-    if (push_vector_data(list->places, &list->next) < 0) list->status = TENGINE_ENOMEM;
-    list->next.first_node += execution->node_num;
-    list->next.first_part += get_vector_num(execution->subgraph_list);
-}
-
-// The list of places; NULL when out of memory.
-static struct vector* list_places(const struct graph* execution)
-{
-    place_list_t list = {.places = create_vector(sizeof(place_t), NULL)};
-    if (list.places) visit_executions(execution, list_place, &list);
-    list.next.graph = NULL;
-    if (list.places && list.status == TENGINE_OK && push_vector_data(list.places, &list.next) == 0)
-        return list.places;
-    release_vector(list.places);
-    tengine_error_set(TENGINE_ENOMEM, "out of memory for a list of bodies");
-    return NULL;
-}
-
-// The list is kept until the next run; without it a report would visit all nodes for each of a
-// body's. A graph that is only placed cannot keep it: the caller then releases it, *out_own.
-static const struct vector* find_places(const struct graph* execution, struct vector** out_own)
-{
-    ir_session_t* session = get_ir_session(execution);
-    *out_own = NULL;
-    if (!session) return *out_own = list_places(execution);
-    if (session->places && session->places_run == session->started) return session->places;
-    release_vector(session->places);
-    session->places = list_places(execution);
-    session->places_run = session->started;
-    return session->places;
-}
-
-static place_t get_place(const struct vector* places, int index)
-{
-    return *(const place_t*)get_vector_data(places, index);
-}
-
-static int get_first_node(const place_t* place)
-{
-    return place->first_node;
-}
-
-static int get_first_part(const place_t* place)
-{
-    return place->first_part;
-}
-
-// The last place that begins with `index`, which one has, or before.
-static place_t search(const struct vector* places, int index, int (*get_first)(const place_t*))
-{
-    int begin = 0, end = get_vector_num(places) - 1;
-    while (end - begin > 1) {
-        const int middle = begin + (end - begin) / 2;
-        const place_t place = get_place(places, middle);
-        if (get_first(&place) <= index)
-            begin = middle;
-        else
-            end = middle;
-    }
-    return get_place(places, begin);
-}
-
-// Finds the graph of `index`; `what`: "execution nodes". ERANGE, ENOMEM.
-static int find_place(const struct graph* execution, int index,
-                      int (*get_first)(const place_t* place), const char* function,
-                      const char* what, place_t* out_place)
-{
-    struct vector* own;
-    const struct vector* places = find_places(execution, &own);
-    if (!places) return TENGINE_ENOMEM;
-    const place_t end = get_place(places, get_vector_num(places) - 1);
-    const int status = check_index(index, get_first(&end), function, what);
-    if (status == TENGINE_OK) *out_place = search(places, index, get_first);
-    release_vector(own);
-    return status;
-}
-
 // ---- statistics ----
 
 static void count_model(const struct graph* graph, struct tengine_graph_stats* stats)
@@ -238,52 +127,12 @@ int tengine_graph_get_stats(graph_t graph, struct tengine_graph_stats* out_stats
 
 // ---- the execution graph ----
 
-// Fails during runs, since parts may then be moving from one device to another.
-static const struct graph* find_execution(graph_t graph, const char* function,
-                                          api_graph_t** out_owner)
-{
-    api_graph_t* owner = find_graph(graph, function);
-    if (!owner || check_idle(owner, function) < 0) return NULL;
-    if (!owner->graph->core->execution)
-        tengine_error_set(TENGINE_ESTATE, "%s: call prerun_graph first", function);
-    if (out_owner) *out_owner = owner;
-    return owner->graph->core->execution;
-}
-
 int tengine_graph_get_execution_node_number(graph_t graph)
 {
     const struct graph* execution = find_execution(graph, __func__, NULL);
-    if (!execution) return api_failure();
-    struct vector* own;
-    const struct vector* places = find_places(execution, &own);
-    if (!places) return api_failure();
-    const int number = get_place(places, get_vector_num(places) - 1).first_node;
-    release_vector(own);
-    return number;
-}
-
-// NULL for a failure, which has been recorded.
-static struct node* find_execution_node(graph_t graph, int index, const char* function,
-                                        api_graph_t** out_owner, place_t* out_place)
-{
-    const struct graph* execution = find_execution(graph, function, out_owner);
-    if (!execution) return NULL;
-    *out_place = (place_t){.graph = execution};  // which has most of the nodes
-    if ((index < 0 || index >= execution->node_num) &&
-        find_place(execution, index, get_first_node, function, "execution nodes", out_place) < 0)
-        return NULL;
-    return out_place->graph->node_list[index - out_place->first_node];
-}
-
-static struct subgraph* find_part(graph_t graph, int index, const char* function)
-{
-    const struct graph* execution = find_execution(graph, function, NULL);
-    if (!execution) return NULL;
-    place_t place = {.graph = execution};
-    if ((index < 0 || index >= get_vector_num(execution->subgraph_list)) &&
-        find_place(execution, index, get_first_part, function, "subgraphs", &place) < 0)
-        return NULL;
-    return get_ir_graph_subgraph(place.graph, index - place.first_part);
+    place_t end;
+    if (!execution || find_place_end(execution, &end) < 0) return api_failure();
+    return end.first_node;
 }
 
 static double milliseconds(int64_t nanoseconds)
@@ -376,45 +225,6 @@ int tengine_graph_get_refusal(graph_t graph, int node_index, int refusal_index,
     return 0;
 }
 
-// `tensor` may be NULL: an absent input.
-static void describe_tensor(const struct tensor* tensor,
-                            struct tengine_execution_tensor* out_tensor)
-{
-    *out_tensor = (struct tengine_execution_tensor){.name = "", .dim_number = -1, .producer = -1};
-    if (!tensor) return;
-    out_tensor->name = tensor->name;
-    out_tensor->type = tensor->tensor_type;
-    out_tensor->data_type = tensor->data_type;
-    out_tensor->dim_number = tensor->shape_set ? tensor->dim_num : -1;
-    memcpy(out_tensor->dims, tensor->dims, sizeof tensor->dims);
-    out_tensor->bytes = (int64_t)get_ir_tensor_bytes(tensor);
-    out_tensor->producer = tensor->producer;
-}
-
-int tengine_graph_get_execution_input(graph_t graph, int node_index, int input_index,
-                                      struct tengine_execution_tensor* out_tensor)
-{
-    place_t place;
-    const struct node* node = find_execution_node(graph, node_index, __func__, NULL, &place);
-    if (!node || check_pointer(out_tensor, __func__, "out_tensor") < 0 ||
-        check_index(input_index, node->input_num, __func__, "inputs") < 0)
-        return api_failure();
-    describe_tensor(get_ir_node_input(node, input_index), out_tensor);
-    if (out_tensor->producer >= 0) out_tensor->producer += place.first_node;
-    return 0;
-}
-
-int tengine_graph_get_execution_output(graph_t graph, int index,
-                                       struct tengine_execution_tensor* out_tensor)
-{
-    const struct graph* execution = find_execution(graph, __func__, NULL);
-    if (!execution || check_pointer(out_tensor, __func__, "out_tensor") < 0 ||
-        check_index(index, execution->output_tensor_num, __func__, "outputs") < 0)
-        return api_failure();
-    describe_tensor(get_ir_graph_tensor(execution, execution->output_tensors[index]), out_tensor);
-    return 0;
-}
-
 static void add_nodes(const struct subgraph* part, struct tengine_subgraph* target)
 {
     int64_t predicted_ns = 0;
@@ -476,20 +286,47 @@ static int copy_counters(const struct vector* list, struct tengine_counter* coun
     return number;
 }
 
+typedef int (*append_counters_t)(void* subject, struct vector* out_counters);
+
+static int append_part_counters(void* part, struct vector* out_counters)
+{
+    return count_ir_part(part, out_counters);
+}
+
+static int append_node_counters(void* node, struct vector* out_counters)
+{
+    return count_ir_node(node, out_counters);
+}
+
+static int give_counters(append_counters_t append, void* subject, const char* function,
+                         struct tengine_counter* counters, int capacity)
+{
+    if (capacity > 0 && check_pointer(counters, function, "counters") < 0) return api_failure();
+    struct vector* list = create_vector(sizeof(ir_counter_t), NULL);
+    if (!list)
+        return api_result(
+            tengine_error_set(TENGINE_ENOMEM, "%s: out of memory for a list", function));
+    int result = api_result(append(subject, list));
+    if (result == 0) result = copy_counters(list, counters, capacity);
+    release_vector(list);
+    return result;
+}
+
 int tengine_graph_get_counters(graph_t graph, int subgraph, struct tengine_counter* counters,
                                int capacity)
 {
     struct subgraph* part = find_part(graph, subgraph, __func__);
-    if (!part) return api_failure();
-    if (capacity > 0 && check_pointer(counters, __func__, "counters") < 0) return api_failure();
-    struct vector* list = create_vector(sizeof(ir_counter_t), NULL);
-    if (!list)
-        return api_result(
-            tengine_error_set(TENGINE_ENOMEM, "%s: out of memory for a list", __func__));
-    int result = api_result(count_ir_part(part, list));
-    if (result == 0) result = copy_counters(list, counters, capacity);
-    release_vector(list);
-    return result;
+    return !part ? api_failure()
+                 : give_counters(append_part_counters, part, __func__, counters, capacity);
+}
+
+int tengine_graph_get_node_counters(graph_t graph, int node_index, struct tengine_counter* counters,
+                                    int capacity)
+{
+    place_t place;
+    struct node* node = find_execution_node(graph, node_index, __func__, NULL, &place);
+    return !node ? api_failure()
+                 : give_counters(append_node_counters, node, __func__, counters, capacity);
 }
 
 const char* tengine_graph_get_scheduler(graph_t graph)

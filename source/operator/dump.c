@@ -44,16 +44,29 @@ static void print_value(text_t* out_text, const op_field_t* field, const void* m
     }
 }
 
-void print_node_params(const struct node* node, text_t* out_text)
+const op_field_t* find_given_param(const struct node* node, int index)
 {
     const ir_method_t* method = node->op.method;
     for (int i = 0; i < method->field_num; ++i) {
         const op_field_t* field = &method->fields[i];
         const void* memory = (const char*)node->op.param_mem + field->offset;
         if (field != find_op_field(method, field->name, node->op.version)) continue;
-        if (is_default_param(field, memory)) continue;
+        if (!is_default_param(field, memory) && index-- == 0) return field;
+    }
+    return NULL;
+}
+
+void print_param(const struct node* node, const op_field_t* field, text_t* out_text)
+{
+    print_value(out_text, field, (const char*)node->op.param_mem + field->offset);
+}
+
+void print_node_params(const struct node* node, text_t* out_text)
+{
+    const op_field_t* field;
+    for (int i = 0; (field = find_given_param(node, i)) != NULL; ++i) {
         append_text(out_text, "%s%s=", out_text->length ? " " : "", field->name);
-        print_value(out_text, field, memory);
+        print_param(node, field, out_text);
     }
 }
 

@@ -51,6 +51,11 @@ int check_node(const struct node* node);
 // Checks the numbers of inputs and outputs alone.
 int check_node_counts(const struct node* node);
 
+// Returns the parameter with this index among those that differ from their default; NULL after the
+// last.
+const op_field_t* find_given_param(const struct node* node, int index);
+// Prints the value of a parameter: "[3,3]".
+void print_param(const struct node* node, const op_field_t* field, text_t* out_text);
 // Prints the parameters that differ from their default, as in "kernel_shape=[3,3] group=1".
 void print_node_params(const struct node* node, text_t* out_text);
 

@@ -61,6 +61,9 @@ int join_ir_default_subgraphs(struct graph* execution);
 
 // Plans memory of boundary tensors and of the graph's outputs, after the last change of parts.
 int plan_ir_boundary_memory(struct graph* execution);
+// Appends the ir_part_block_t of these tensors (tengine/device.h), whose steps are parts; nothing
+// before the plan. `block` counts them in the vector. ENOMEM.
+int list_ir_boundary_blocks(const struct graph* execution, struct vector* out_blocks);
 
 // The device that a graph's nodes are offered first: set_graph_device()'s choice, else the first of
 // its context, else the default device, which comes last at any place in the list.

@@ -79,6 +79,7 @@ void close_ir_session(struct graph* execution)
     release_frames(session);
     free_memory(session->part_macs);
     release_vector(session->places);
+    release_vector(session->plan);
     pthread_mutex_destroy(&session->mutex);
     free_memory(session);
     execution->core->session = NULL;
@@ -112,7 +113,8 @@ void rewind_ir_session(struct graph* execution)
     ir_session_t* session = execution->core->session;
     session->started = session->finished = 0;
     release_vector(session->places);
-    session->places = NULL;
+    release_vector(session->plan);
+    session->places = session->plan = NULL;
     for (int i = 0; i < session->frame_num; ++i)
         reset_ir_frame(&session->frames[i], execution);
 }

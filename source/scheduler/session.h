@@ -36,6 +36,7 @@ typedef struct session
     // NULL: not listed.
     struct vector* places;
     int64_t places_run;
+    struct vector* plan;  // the same for the memory plan, as old as the list
 } ir_session_t;
 
 // Opens a session; `execution` has been split. After a failure close_ir_session() frees the rest.

@@ -30,6 +30,10 @@ tengine_graph_stats stats;
 tengine_execution_node execution_node;
 tengine_node_kernel kernel;
 tengine_execution_tensor execution_tensor;
+tengine_node_detail detail;
+tengine_node_attribute attribute;
+tengine_plan_arena arena;
+tengine_plan_block block;
 tengine_refusal refusal;
 tengine_subgraph part;
 tengine_graph_memory memory;
@@ -116,7 +120,19 @@ static std::vector<FailingCall> inspection_calls()
         CALL(tengine_graph_get_execution_kernel(h, 0, &kernel, sizeof kernel), -1),
         CALL(tengine_graph_get_refusal(h, 0, 0, &refusal), -1),
         CALL(tengine_graph_get_execution_input(h, 0, 0, &execution_tensor), -1),
+        CALL(tengine_graph_get_execution_output_of(h, 0, 0, &execution_tensor), -1),
         CALL(tengine_graph_get_execution_output(h, 0, &execution_tensor), -1),
+        CALL(tengine_graph_get_execution_tensor_number(h), -1),
+        CALL(tengine_graph_get_execution_tensor(h, 0, &execution_tensor), -1),
+        CALL(tengine_graph_get_execution_inputs(h, 0, numbers, 1), -1),
+        CALL(tengine_graph_get_execution_outputs(h, 0, numbers, 1), -1),
+        CALL(tengine_graph_get_execution_detail(h, 0, &detail, sizeof detail), -1),
+        CALL(tengine_graph_get_execution_attribute(h, 0, 0, &attribute, sizeof attribute), -1),
+        CALL(tengine_graph_get_plan_arena_number(h), -1),
+        CALL(tengine_graph_get_plan_arena(h, 0, &arena, sizeof arena), -1),
+        CALL(tengine_graph_get_plan_block_number(h), -1),
+        CALL(tengine_graph_get_plan_block(h, 0, &block, sizeof block), -1),
+        CALL(tengine_graph_get_plan_steps(h, 0, numbers, 1), -1),
         CALL(tengine_graph_get_subgraph(h, 0, &part), -1),
         CALL(tengine_graph_get_subgraph_group(h, 0, numbers), -1),
         CALL(tengine_graph_get_subgraph_origin(h, 0, numbers), -1),
@@ -124,6 +140,7 @@ static std::vector<FailingCall> inspection_calls()
         CALL(tengine_graph_get_compiled_part(h, 0, &compiled_part, sizeof compiled_part), -1),
         CALL(tengine_graph_get_scheduler(h), nullptr),
         CALL(tengine_graph_get_counters(h, 0, nullptr, 0), -1),
+        CALL(tengine_graph_get_node_counters(h, 0, nullptr, 0), -1),
         CALL(save_graph(h, "tengine", "file"), -1),
         CALL(tengine_graph_has_file(h, "file"), -1),
         CALL(tengine_graph_quantize(h, &quantization), nullptr),

@@ -98,6 +98,12 @@ int kernel(struct device*, subgraph* part, int index, ir_node_kernel_t* out_kern
     return TENGINE_OK;
 }
 
+int plan(struct device*, subgraph* part, struct vector* out_blocks, struct vector* out_steps)
+{
+    static_cast<const Plan*>(part->device_graph)->list_blocks(*part, out_blocks, out_steps);
+    return TENGINE_OK;
+}
+
 int memory(struct device*, subgraph* part, ir_part_memory_t* out_memory)
 {
     const Plan& plan = *static_cast<const Plan*>(part->device_graph);
@@ -260,7 +266,10 @@ struct interface make_interface()
     table.features = features;
     table.measure = guarded_entry<measure>;
     table.memory = guarded_entry<memory>;
-    if (!IS_MINIMAL) table.kernel = guarded_entry<kernel>;
+    if (!IS_MINIMAL) {
+        table.kernel = guarded_entry<kernel>;
+        table.plan = guarded_entry<plan>;
+    }
     table.check_option = guarded_entry<check_option>;
     table.option = get_option;
 #ifdef TENGINE_KEEPS_PARTS

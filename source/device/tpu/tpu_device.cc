@@ -148,14 +148,32 @@ int measure(device*, subgraph* part, int64_t* out_node_ns)
     return TENGINE_OK;
 }
 
+void append_counters(const std::vector<ir_counter_t>& counters, struct vector* out_counters)
+{
+    for (const ir_counter_t& counter : counters)
+        if (push_vector_data(out_counters, &counter) < 0) throw std::bad_alloc();
+}
+
 int count(device*, subgraph* part, struct vector* out_counters)
 {
     return guard("count", [&]() -> int {
         Driver& driver = *driver_of(part);
         const Counters* counters = nullptr;
         TENGINE_RETURN_IF_ERROR(driver.count(&counters));
-        for (const ir_counter_t& counter : list_counters(*counters, driver.config(), driver.macs()))
-            if (push_vector_data(out_counters, &counter) < 0) throw std::bad_alloc();
+        append_counters(list_counters(*counters, driver.config(), driver.macs()), out_counters);
+        return TENGINE_OK;
+    });
+}
+
+int count_node(device*, subgraph* part, int index, struct vector* out_counters)
+{
+    return guard("count", [&]() -> int {
+        Driver& driver = *driver_of(part);
+        const Counters* counters = nullptr;
+        TENGINE_RETURN_IF_ERROR(driver.count(&counters));
+        const int64_t macs = get_ir_node_macs(part->graph->node_list[part->node_list[index]]);
+        const Counters& counted = counters->nodes.at(static_cast<size_t>(index));
+        append_counters(list_counters(counted, driver.config(), macs), out_counters);
         return TENGINE_OK;
     });
 }
@@ -225,6 +243,7 @@ struct interface make_interface()
     table.check_option = check_option;
     table.measure = guarded_entry<measure>;
     table.count = count;
+    table.count_node = count_node;
     table.cancel = cancel;
     table.memory = guarded_entry<memory>;
     table.option = option;

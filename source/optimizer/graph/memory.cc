@@ -12,6 +12,7 @@
 #include "graph/graph.h"
 #include "graph/preparation.h"
 #include "optimizer/optimizer.h"
+#include "tengine/device.h"
 
 namespace tengine {
 namespace {
@@ -65,8 +66,38 @@ int plan_boundary_memory(graph& graph)
     return TENGINE_OK;
 }
 
+// The block of a tensor whose memory has been planned; its last use is a part.
+ir_part_block_t describe_block(const graph& graph, const struct tensor& tensor, int number)
+{
+    const memory_block_t block = make_block(graph, tensor);
+    const int last_part = get_vector_num(graph.subgraph_list) - 1;
+    const auto* begin = static_cast<const char*>(graph.core->plan);
+    ir_part_block_t described = {};
+    described.tensor = tensor.index;
+    described.block = number;
+    described.offset = static_cast<const char*>(tensor.data) - begin;
+    described.bytes = static_cast<int64_t>(block.size);
+    described.first = block.first_use;
+    described.last = std::min(block.last_use, last_part);
+    return described;
+}
+
 }  // namespace
 }  // namespace tengine
+
+int list_ir_boundary_blocks(const struct graph* execution, struct vector* out_blocks)
+{
+    if (!execution->core->plan) return TENGINE_OK;
+    for (int i = 0; i < execution->tensor_num; ++i) {
+        const struct tensor& tensor = *execution->tensor_list[i];
+        if (!tengine::is_planned(*execution, tensor)) continue;
+        const ir_part_block_t block =
+            tengine::describe_block(*execution, tensor, get_vector_num(out_blocks));
+        if (push_vector_data(out_blocks, &block) < 0)
+            return tengine_error_set(TENGINE_ENOMEM, "out of memory for a memory plan");
+    }
+    return TENGINE_OK;
+}
 
 int plan_ir_boundary_memory(struct graph* execution)
 {

@@ -31,7 +31,8 @@ class ArenaPlanner
                                             ALLOC_ALIGNMENT, &out_plan->bytes));
         for (const Use& use : uses_)
             if (use.value)
-                out_plan->entries.push_back({use.value, blocks_[use.block].offset + use.shift});
+                out_plan->entries.push_back({use.value, blocks_[use.block].offset + use.shift,
+                                             static_cast<int32_t>(use.block), use.first, use.last});
         return TENGINE_OK;
     }
 
@@ -41,14 +42,16 @@ class ArenaPlanner
         int read_num = 0;
         tensor* value = nullptr;  // null: it has no block
         size_t block = 0;
-        size_t shift = 0;  // bytes from the begin of the block
+        size_t shift = 0;             // bytes from the begin of the block
+        int32_t first = 0, last = 0;  // steps
     };
 
     void extend_inputs(int step)
     {
         for (tensor* input : steps_[step].inputs) {
-            const Use* use = uses_.find(input);
-            if (use && use->value) blocks_[use->block].last_use = step;
+            if (!input || !uses_.find(input)->value) continue;
+            Use& use = uses_[input];
+            blocks_[use.block].last_use = use.last = step;
         }
     }
 
@@ -67,6 +70,7 @@ class ArenaPlanner
             Use& use = uses_[output];
             use.value = output;
             use.block = place;
+            use.first = use.last = step;
             if (place < blocks_.size()) {
                 blocks_[place].last_use = step;
                 continue;
@@ -91,11 +95,14 @@ class ArenaPlanner
         if (!whole.value) {
             whole.value = placement.whole;
             whole.block = blocks_.size();
+            whole.first = whole.last = step;
             add_block(step, *placement.whole);
         }
         const size_t block = whole.block;
         blocks_[block].last_use = step;
         Use& use = uses_[&output];
+        if (!use.value) use.first = step;
+        use.last = step;
         use.value = &output;
         use.block = block;
         use.shift = static_cast<size_t>(placement.first) * output.elem_size;

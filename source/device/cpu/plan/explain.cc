@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Describes the kernels of a plan for reports.
+// Describes the kernels and the arena of a plan for reports.
 #include <algorithm>
 #include <cstdio>
+#include <new>
 
+#include "base/maps.hpp"
 #include "device/cpu/plan/layout.h"
 #include "device/cpu/plan/plan.h"
+#include "graph/core.h"
 
 namespace tengine::cpu {
 namespace {
@@ -55,6 +58,55 @@ void Plan::explain(int position, ir_node_kernel_t* out_kernel) const
         std::snprintf(out_kernel->reason, sizeof out_kernel->reason, "%s", found->untimed);
     else
         print_times(found->times, out_kernel->reason, sizeof out_kernel->reason);
+}
+
+namespace {
+
+template <class Item>
+void append(struct vector* list, const Item& item)
+{
+    if (push_vector_data(list, &item) < 0) throw std::bad_alloc();
+}
+
+// The indices of tensors in the part's graph, by the data that a copy in another layout shares with
+// its original.
+Map<const ir_tensor_core*, int32_t> index_tensors(const graph& graph)
+{
+    Map<const ir_tensor_core*, int32_t> indices;
+    for (int i = 0; i < graph.tensor_num; ++i)
+        indices[graph.tensor_list[i]->core] = i;
+    return indices;
+}
+
+}  // namespace
+
+void Plan::list_blocks(const subgraph& part, struct vector* out_blocks,
+                       struct vector* out_steps) const
+{
+    const Map<const ir_tensor_core*, int32_t> indices = index_tensors(*part.graph);
+    int32_t most = 0;
+    for (const ArenaPlan::Entry& entry : planned_) {
+        ir_part_block_t block = {};
+        block.tensor = indices.at(entry.value->core);
+        block.block = entry.block;
+        block.offset = static_cast<int64_t>(entry.offset);
+        block.bytes = std::max<int64_t>(static_cast<int64_t>(get_ir_tensor_bytes(entry.value)), 1);
+        block.first = entry.first;
+        block.last = entry.last;
+        append(out_blocks, block);
+        most = std::max(most, entry.block + 1);
+    }
+    if (arena_bytes_ > scratch_offset_) {
+        ir_part_block_t scratch = {};
+        scratch.tensor = -1;
+        scratch.block = most;
+        scratch.offset = static_cast<int64_t>(scratch_offset_);
+        scratch.bytes = static_cast<int64_t>(arena_bytes_ - scratch_offset_);
+        scratch.last = static_cast<int32_t>(steps_.size()) - 1;
+        append(out_blocks, scratch);
+    }
+    for (const Step& step : steps_)
+        append(out_steps, int32_t{step.position});
 }
 
 }  // namespace tengine::cpu

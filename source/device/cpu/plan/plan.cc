@@ -48,8 +48,8 @@ Plan::~Plan()
 
 void Plan::leave_part()
 {
-    for (tensor* value : planned_)
-        value->data = nullptr;
+    for (const ArenaPlan::Entry& entry : planned_)
+        entry.value->data = nullptr;
     planned_.clear();
     free_memory(arena_);
     arena_ = nullptr;
@@ -99,10 +99,10 @@ int Plan::allocate_arena(const subgraph& part)
     char* begin =
         reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(arena_) + ALLOC_ALIGNMENT - 1) &
                                 ~uintptr_t{ALLOC_ALIGNMENT - 1});
-    for (const auto& [value, offset] : plan.entries) {
-        value->data = begin + offset;
-        planned_.push_back(value);
-    }
+    for (const ArenaPlan::Entry& entry : plan.entries)
+        entry.value->data = begin + entry.offset;
+    planned_ = std::move(plan.entries);
+    scratch_offset_ = plan.scratch_offset;
     for (Step& step : steps_)
         step.context.scratch = begin + plan.scratch_offset;
     return TENGINE_OK;
@@ -111,8 +111,8 @@ int Plan::allocate_arena(const subgraph& part)
 size_t Plan::compiled_bytes() const
 {
     size_t bytes = sizeof(*this) + sizeof(Step) * steps_.capacity() +
-                   sizeof(int64_t) * times_.capacity() + sizeof(tensor*) * planned_.capacity() +
-                   constants_.bytes();
+                   sizeof(int64_t) * times_.capacity() +
+                   sizeof(ArenaPlan::Entry) * planned_.capacity() + constants_.bytes();
 #ifndef TENGINE_MINIMAL
     bytes += static_cast<size_t>(dynamic_scratch_bytes_);
 #endif

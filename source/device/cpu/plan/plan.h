@@ -38,6 +38,11 @@ class Plan : public Allocated
     // kernel computes it, or each run chooses one.
     void explain(int position, ir_node_kernel_t* out_kernel) const;
 
+    // Appends the blocks of the arena and the positions of the steps' nodes, as interface.plan.
+    // Throws std::bad_alloc.
+    void list_blocks(const subgraph& part, struct vector* out_blocks,
+                     struct vector* out_steps) const;
+
     // Frees the arena after the last run, since the part's graph may end before the plan.
     void leave_part();
 
@@ -68,8 +73,8 @@ class Plan : public Allocated
     AlignedConstants constants_;
     Vector<Step> steps_;
     Joins joins_;
-    Vector<int64_t> times_;    // one for each step with run_options.profile, else empty
-    Vector<tensor*> planned_;  // tensors whose data lies in the arena
+    Vector<int64_t> times_;             // one for each step with run_options.profile, else empty
+    Vector<ArenaPlan::Entry> planned_;  // tensors whose data lies in the arena
     GraphPool pool_;
 #ifndef TENGINE_MINIMAL
     // The arena of steps whose shapes depend on data, which run one after the other; it only grows.
@@ -78,7 +83,8 @@ class Plan : public Allocated
 #endif
     void* arena_ = nullptr;  // begins at its first multiple of ALLOC_ALIGNMENT
     size_t arena_bytes_ = 0;
-    size_t node_num_ = 0;  // of the part
+    size_t scratch_offset_ = 0;  // the rest of the arena is scratch
+    size_t node_num_ = 0;        // of the part
 };
 
 }  // namespace tengine::cpu

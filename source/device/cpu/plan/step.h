@@ -141,6 +141,10 @@ struct ArenaPlan
     {
         tensor* value;
         size_t offset;
+        // Tensors that share memory on purpose have the same block.
+        int32_t block;
+        int32_t first;  // the step that writes it, and the last that reads it
+        int32_t last;
     };
     Vector<Entry> entries;
     size_t scratch_offset = 0;

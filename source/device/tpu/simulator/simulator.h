@@ -37,6 +37,10 @@ struct Counters
     // Cycles by tag, at least one tag; they add up to total. Cycles before the first tag belong to
     // 0.
     std::vector<int64_t> node_cycles;
+    // All counters by tag, without those two lists. They add up to these, energy_pj up to rounding.
+    // The array's cycles of a tag are idle and busy times until its last product has begun, so that
+    // they differ from `total`, its share of node_cycles.
+    std::vector<Counters> nodes;
 };
 
 // Counts the cycles of one run; they do not depend on values. `program` must have been validated.

@@ -45,6 +45,35 @@ struct ProductStart
     int64_t start = 0;
 };
 
+constexpr int64_t Counters::*kAmounts[] = {&Counters::active,
+                                           &Counters::weight_stall,
+                                           &Counters::weight_shift,
+                                           &Counters::non_matrix,
+                                           &Counters::raw_stall,
+                                           &Counters::input_stall,
+                                           &Counters::macs,
+                                           &Counters::mac_slots,
+                                           &Counters::weight_bytes,
+                                           &Counters::host_read_bytes,
+                                           &Counters::host_write_bytes,
+                                           &Counters::buffer_read_bytes,
+                                           &Counters::buffer_write_bytes,
+                                           &Counters::sum_read_bytes,
+                                           &Counters::sum_write_bytes,
+                                           &Counters::weight_busy,
+                                           &Counters::vector_busy,
+                                           &Counters::dma_busy};
+
+// Adds to the counters of a tag what has been counted since `before`.
+void add_difference(const Counters& now, const Counters& before, Counters* sum)
+{
+    for (const auto amount : kAmounts)
+        sum->*amount += now.*amount - before.*amount;
+    for (size_t i = 0; i < now.instructions.size(); ++i)
+        sum->instructions[i] += now.instructions[i] - before.instructions[i];
+    sum->energy_pj += now.energy_pj - before.energy_pj;
+}
+
 class Scoreboard
 {
   public:
@@ -68,6 +97,8 @@ class Scoreboard
     };
 
     void issue(const Instruction& in);
+    void count_busy();
+    void end_node(size_t node);
     void read_weights(const Instruction& in);
     void fetch_where_room();
     bool find_room(int64_t* out_since) const;
@@ -102,6 +133,8 @@ class Scoreboard
     int64_t vector_free_ = 0;
     double read_free_ = 0, write_free_ = 0;
     double host_bytes_ = 0;
+
+    Counters counted_;  // the part of the counters that tags already have
 };
 
 // Whether the time is known since when the FIFO has had a free place after the tiles fetched so
@@ -267,14 +300,38 @@ void Scoreboard::issue(const Instruction& in)
     }
 }
 
+// The cycles of units that transfer follow from all bytes so far.
+void Scoreboard::count_busy()
+{
+    const double weight_rate =
+        bytes_per_cycle(config_.shared_memory ? config_.host_gbps : config_.weight_gbps, config_);
+    counters_->weight_busy =
+        std::llround(static_cast<double>(counters_->weight_bytes) / weight_rate);
+    counters_->dma_busy = std::llround(host_bytes_ / bytes_per_cycle(config_.host_gbps, config_));
+}
+
+void Scoreboard::end_node(size_t node)
+{
+    count_busy();
+    add_difference(*counters_, counted_, &counters_->nodes[node]);
+    for (const auto amount : kAmounts)
+        counted_.*amount = counters_->*amount;
+    counted_.instructions = counters_->instructions;
+    counted_.energy_pj = counters_->energy_pj;
+}
+
 void Scoreboard::run(const Program& program)
 {
     std::vector<int64_t>& nodes = counters_->node_cycles;
     nodes.assign(std::max<size_t>(1, program.nodes.size()), 0);
+    counters_->nodes.resize(nodes.size());
     size_t node = 0;
     int64_t counted = 0;
     for (const Instruction& in : program.instructions) {
-        if (in.opcode == Opcode::kTag && in.value < nodes.size()) node = in.value;
+        if (in.opcode == Opcode::kTag && in.value < nodes.size() && in.value != node) {
+            end_node(node);
+            node = in.value;
+        }
         issue(in);
         reach(dispatched_ + 1);
         nodes[node] += frontier_ - counted;
@@ -283,11 +340,9 @@ void Scoreboard::run(const Program& program)
     }
     counters_->total = frontier_;
     counters_->non_matrix += frontier_ - array_free_;
-    const double weight_rate =
-        bytes_per_cycle(config_.shared_memory ? config_.host_gbps : config_.weight_gbps, config_);
-    counters_->weight_busy =
-        std::llround(static_cast<double>(counters_->weight_bytes) / weight_rate);
-    counters_->dma_busy = std::llround(host_bytes_ / bytes_per_cycle(config_.host_gbps, config_));
+    end_node(node);
+    for (size_t i = 0; i < nodes.size(); ++i)
+        counters_->nodes[i].total = nodes[i];
 }
 
 int check_sums(const Counters& counters)

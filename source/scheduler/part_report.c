@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduler/part_report.h"
+
+#include "graph/graph.h"
+#include "scheduler/failure.h"
+#include "scheduler/runner.h"
+
+static int find_place(const struct subgraph* part, int node)
+{
+    for (int i = 0; i < part->node_num; ++i)
+        if (part->node_list[i] == node) return i;
+    return -1;
+}
+
+int count_ir_node(const struct node* node, struct vector* out_counters)
+{
+    const struct subgraph* part = get_ir_graph_subgraph(node->graph, node->subgraph_idx);
+    struct subgraph* compiled = get_ir_compiled_part(part);
+    if (part->core->measured_ns < 0 || !compiled) return TENGINE_OK;
+    struct device* device = compiled->device;
+    if (!device->interface->count_node) return TENGINE_OK;
+    tengine_error_clear();
+    const int status = device->interface->count_node(device, compiled,
+                                                     find_place(part, node->index), out_counters);
+    return status == 0 ? TENGINE_OK
+                       : fail_ir_entry(device, "count_node", part->index, part->node_num, status);
+}
+
+static bool is_index(int index, int number)
+{
+    return index >= 0 && index < number;
+}
+
+static int fail_plan(const struct subgraph* part, const struct device* device, const char* what,
+                     int index)
+{
+    tengine_error_set(TENGINE_EDEVICE, "%s %d does not exist", what, index);
+    return fail_ir_entry(device, "plan", part->index, part->node_num, TENGINE_EDEVICE);
+}
+
+// Replaces the device's indices by those of the execution graph.
+static int translate(const struct subgraph* part, const struct subgraph* compiled,
+                     struct vector* blocks, int first_block, struct vector* steps, int first_step)
+{
+    const struct graph* graph = compiled->graph;
+    for (int i = first_step; i < get_vector_num(steps); ++i) {
+        int32_t* step = get_vector_data(steps, i);
+        if (!is_index(*step, part->node_num))
+            return fail_plan(part, compiled->device, "node", *step);
+        *step = part->node_list[*step];
+    }
+    const int step_num = get_vector_num(steps) - first_step;
+    for (int i = first_block; i < get_vector_num(blocks); ++i) {
+        ir_part_block_t* block = get_vector_data(blocks, i);
+        if (!is_index(block->first, step_num) || !is_index(block->last, step_num))
+            return fail_plan(part, compiled->device, "step", block->last);
+        if (block->tensor < 0) continue;
+        if (block->tensor >= graph->tensor_num)
+            return fail_plan(part, compiled->device, "tensor", block->tensor);
+        block->tensor = graph->tensor_list[block->tensor]->core->source_index;
+    }
+    return TENGINE_OK;
+}
+
+int plan_ir_part(const struct subgraph* part, struct vector* out_blocks, struct vector* out_steps)
+{
+    struct subgraph* compiled = get_ir_compiled_part(part);
+    if (!compiled || !compiled->device->interface->plan) return TENGINE_OK;
+    struct device* device = compiled->device;
+    const int first_block = get_vector_num(out_blocks), first_step = get_vector_num(out_steps);
+    tengine_error_clear();
+    const int status = device->interface->plan(device, compiled, out_blocks, out_steps);
+    if (status != 0) return fail_ir_entry(device, "plan", part->index, part->node_num, status);
+    return translate(part, compiled, out_blocks, first_block, out_steps, first_step);
+}
