@@ -62,9 +62,11 @@ void write_report(const BenchOptions& options, const Json& results)
 
 void bench_one_shape(const BenchOptions& options)
 {
+    MeasureOptions measure_options = options.measure;
+    measure_options.report = !options.json.empty();
     const auto measurements = measure_all<Measurement>(
         options, [&](const std::string& model, int threads, Progress* progress) {
-            return measure(model, threads, options.measure, progress);
+            return measure(model, threads, measure_options, progress);
         });
     if (options.json != "-") print_measurements(measurements, options.top);
     write_report(options, to_json(measurements));

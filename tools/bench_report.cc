@@ -124,7 +124,8 @@ Json measurement_json(const Measurement& m)
             {"peak_memory", m.peak_memory},
             {"simulated", simulated_json(m)},
             {"counted", counted_json(m)},
-            {"profile", m.profile ? to_json(*m.profile) : Json(nullptr)}};
+            {"profile", m.profile ? to_json(*m.profile) : Json(nullptr)},
+            {"report", m.report ? to_json(*m.report) : Json(nullptr)}};
 }
 
 }  // namespace

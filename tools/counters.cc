@@ -20,18 +20,29 @@ std::string value_text(double value)
     return text;
 }
 
-}  // namespace
-
-std::vector<Counter> read_counters(graph_t graph, int part)
+std::vector<Counter> read(int (*get)(graph_t, int, tengine_counter*, int), graph_t graph, int index,
+                          const char* what)
 {
-    const int number = tengine_graph_get_counters(graph, part, nullptr, 0);
+    const int number = get(graph, index, nullptr, 0);
     std::vector<tengine_counter> raw(number > 0 ? static_cast<size_t>(number) : 0);
-    if (number < 0 || tengine_graph_get_counters(graph, part, raw.data(), number) < 0)
-        fail_api("counters of part " + std::to_string(part));
+    if (number < 0 || get(graph, index, raw.data(), number) < 0)
+        fail_api(std::string("counters of ") + what + " " + std::to_string(index));
     std::vector<Counter> counters;
     for (const tengine_counter& counter : raw)
         counters.push_back({counter.name, counter.unit, counter.value});
     return counters;
+}
+
+}  // namespace
+
+std::vector<Counter> read_counters(graph_t graph, int part)
+{
+    return read(tengine_graph_get_counters, graph, part, "part");
+}
+
+std::vector<Counter> read_node_counters(graph_t graph, int node)
+{
+    return read(tengine_graph_get_node_counters, graph, node, "node");
 }
 
 std::optional<double> simulated_ms(const std::vector<Counter>& counters)

@@ -20,6 +20,8 @@ struct Counter
 
 // The counters of one part; empty when its device has none. Throws Failure.
 std::vector<Counter> read_counters(graph_t graph, int part);
+// The same for one node.
+std::vector<Counter> read_node_counters(graph_t graph, int node);
 
 // The counter "time" in ms: the duration of a simulated device's last run by its own clock.
 // None for a real device.

@@ -163,6 +163,10 @@ std::optional<Measurement> measure(const std::string& path, int threads,
     result.peak_memory = peak_memory();
     read_counted_parts(model->graph(), stats.subgraph_number, &result);
     if (result.simulated.empty()) result.gflops = gflops_of(result);
+    if (options.report) {
+        result.report = make_report(path, options.common.devices, model->graph());
+        result.report->is_warm = true;
+    }
     return result;
 }
 

@@ -12,6 +12,7 @@
 #include "model.h"
 #include "profile.h"
 #include "progress.h"
+#include "report.h"
 #include "statistics.h"
 
 namespace tengine::tools {
@@ -44,6 +45,7 @@ struct Measurement
     // above are those of the simulator.
     std::map<std::string, double> simulated;
     std::optional<Profile> profile;
+    std::optional<Report> report;  // after the last run, if it is requested
 };
 
 struct MeasureOptions
@@ -53,6 +55,7 @@ struct MeasureOptions
     double seconds = 0;  // as many runs as fit, instead of `runs`; 0: not set
     int frames = 1;      // runs in flight at once
     bool profile = false;
+    bool report = false;
     ModelOptions common;
 };
 

@@ -129,6 +129,33 @@ void add_inputs(graph_t graph, int index, int number, PlacedNode* node)
     }
 }
 
+std::vector<int> read_tensors(int (*get)(graph_t, int, int*, int), graph_t graph, int node)
+{
+    const int number = get(graph, node, nullptr, 0);
+    std::vector<int> tensors(number > 0 ? static_cast<size_t>(number) : 0);
+    if (number < 0 || get(graph, node, tensors.data(), number) < 0) fail_api("tensors of a node");
+    return tensors;
+}
+
+void add_details(graph_t graph, int index, PlacedNode* node)
+{
+    tengine_node_detail detail;
+    if (tengine_graph_get_execution_detail(graph, index, &detail, sizeof detail) < 0)
+        fail_api(node->name);
+    node->scope = node->name.substr(0, static_cast<size_t>(detail.scope_length));
+    node->precision = detail.precision;
+    for (int i = 0; i < detail.attribute_number; ++i) {
+        tengine_node_attribute attribute;
+        if (tengine_graph_get_execution_attribute(graph, index, i, &attribute, sizeof attribute) <
+            0)
+            fail_api(node->name);
+        node->attributes.push_back({attribute.name, attribute.value});
+    }
+    node->reads = read_tensors(tengine_graph_get_execution_inputs, graph, index);
+    node->writes = read_tensors(tengine_graph_get_execution_outputs, graph, index);
+    node->counters = read_node_counters(graph, index);
+}
+
 void add_refusals(graph_t graph, int index, int number, PlacedNode* node)
 {
     for (int i = 0; i < number; ++i) {
@@ -161,6 +188,7 @@ void add_nodes(graph_t graph, Report* report)
         placed.kernel_reason = kernel.reason;
         add_refusals(graph, i, node.refusal_number, &placed);
         add_inputs(graph, i, node.input_number, &placed);
+        add_details(graph, i, &placed);
         report->nodes.push_back(std::move(placed));
     }
 }
@@ -172,6 +200,19 @@ void add_results(graph_t graph, Report* report)
         if (tengine_graph_get_execution_output(graph, i, &output) < 0) fail_api(report->model);
         report->results.push_back(describe_value(output));
     }
+}
+
+void add_tensors_of_nodes(graph_t graph, Report* report)
+{
+    const int number = tengine_graph_get_execution_tensor_number(graph);
+    if (number < 0) fail_api(report->model);
+    for (int i = 0; i < number; ++i) {
+        tengine_execution_tensor tensor;
+        if (tengine_graph_get_execution_tensor(graph, i, &tensor) < 0) fail_api(report->model);
+        report->tensors.push_back(describe_value(tensor));
+    }
+    report->input_tensors = read_tensors(tengine_graph_get_execution_inputs, graph, -1);
+    report->output_tensors = read_tensors(tengine_graph_get_execution_outputs, graph, -1);
 }
 
 void add_devices(const std::vector<std::string>& devices, Report* report)
@@ -197,6 +238,7 @@ Json inputs_json(const Report& report)
     for (size_t i = 0; i < report.inputs.size(); ++i) {
         Json input = tensor_json(report.inputs[i]);
         input["names"] = report.declared[i].names;
+        if (report.is_placed) input["tensor"] = report.input_tensors.at(i);
         list.push_back(input);
     }
     return list;
@@ -213,8 +255,12 @@ Json output_json(const Value& output)
 Json outputs_json(const Report& report)
 {
     Json list = Json::array();
-    for (const Value& output : report.outputs)
-        list.push_back(report.is_placed ? output_json(output) : Json{{"name", output.name}});
+    for (size_t i = 0; i < report.outputs.size(); ++i) {
+        const Value& output = report.outputs[i];
+        Json shown = report.is_placed ? output_json(output) : Json{{"name", output.name}};
+        if (report.is_placed) shown["tensor"] = report.output_tensors.at(i);
+        list.push_back(shown);
+    }
     return list;
 }
 
@@ -257,6 +303,12 @@ bool has_run(const Report& report)
     return std::any_of(report.parts.begin(), report.parts.end(), is_measured);
 }
 
+Json times_json(const Report& report)
+{
+    if (!has_run(report)) return nullptr;
+    return report.is_warm ? "warm" : "cold";
+}
+
 Json refusals_json(const std::vector<Refusal>& refusals)
 {
     Json list = Json::array();
@@ -267,6 +319,41 @@ Json refusals_json(const std::vector<Refusal>& refusals)
                         {"value", refusal.value},
                         {"message", refusal.message}});
     return list;
+}
+
+// Before the first run the type of a tensor whose shape depends on data may be unknown.
+std::string type_text(int data_type)
+{
+    return data_type == TENGINE_DT_UNKNOWN ? "" : tengine_data_type_get_name(data_type);
+}
+
+Json tensors_json(const Report& report)
+{
+    const auto places = place_tensors(report.plan, report.tensors.size());
+    Json list = Json::array();
+    for (size_t i = 0; i < report.tensors.size(); ++i) {
+        const Value& tensor = report.tensors[i];
+        const bool is_written = tensor.producer >= 0;
+        list.push_back(
+            {{"name", tensor.name},
+             {"type", type_text(tensor.data_type)},
+             {"shape", tensor.has_rank ? Json(tensor.shape) : Json(nullptr)},
+             {"bytes", tensor.bytes},
+             {"producer", tensor.producer},
+             {"constant", tensor.is_constant},
+             {"part", is_written ? report.nodes.at(static_cast<size_t>(tensor.producer)).part : -1},
+             {"arena", places[i] ? Json(places[i]->arena) : Json(nullptr)},
+             {"offset", places[i] ? Json(places[i]->offset) : Json(nullptr)}});
+    }
+    return list;
+}
+
+Json attributes_json(const PlacedNode& node)
+{
+    Json attributes = Json::object();
+    for (const auto& [name, value] : node.attributes)
+        attributes[name] = value;
+    return attributes;
 }
 
 Json nodes_json(const std::vector<PlacedNode>& nodes)
@@ -282,6 +369,12 @@ Json nodes_json(const std::vector<PlacedNode>& nodes)
                         {"measured_ms", time_json(node.measured_ms)},
                         {"kernel", node.kernel},
                         {"kernel_reason", node.kernel_reason},
+                        {"inputs", node.reads},
+                        {"outputs", node.writes},
+                        {"scope", node.scope},
+                        {"precision", type_text(node.precision)},
+                        {"attributes", attributes_json(node)},
+                        {"counters", to_json(node.counters)},
                         {"refused", refusals_json(node.refused)}});
     return list;
 }
@@ -297,6 +390,8 @@ Report make_report(const std::string& model, const std::vector<std::string>& dev
     add_operators(graph, &report);
     add_nodes(graph, &report);
     add_results(graph, &report);
+    add_tensors_of_nodes(graph, &report);
+    report.plan = read_memory_plan(graph);
     add_devices(devices, &report);
     report.compiled = read_compiled_parts(graph);
     report.memory = read_graph_memory(graph);
@@ -333,11 +428,13 @@ Json to_json(const Report& report)
             {"memory", memory},
             {"threads", report.threads},
             {"scheduler", report.scheduler},
-            {"times", has_run(report) ? Json("cold") : Json(nullptr)},
+            {"times", times_json(report)},
             {"devices", report.devices},
             {"parts", parts_json(report.parts)},
             {"compiled_parts", to_json(report.compiled)},
-            {"nodes", nodes_json(report.nodes)}};
+            {"nodes", nodes_json(report.nodes)},
+            {"tensors", tensors_json(report)},
+            {"plan", to_json(report.plan)}};
 }
 
 }  // namespace tengine::tools

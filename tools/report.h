@@ -7,12 +7,14 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiled_parts.h"
 #include "counters.h"
 #include "json_file.h"
 #include "memory.h"
+#include "memory_plan.h"
 #include "model.h"
 
 namespace tengine::tools {
@@ -50,6 +52,11 @@ struct PlacedNode
     std::string kernel, kernel_reason;  // that computes it, and the reason; both may be empty
     std::vector<Refusal> refused;       // in the order of the devices
     std::vector<Value> inputs;          // without absent ones
+    std::vector<int> reads, writes;     // indices of tensors; -1: absent
+    std::string scope;                  // the module of the model, by the name; may be empty
+    int precision = TENGINE_DT_UNKNOWN;
+    std::vector<std::pair<std::string, std::string>> attributes;
+    std::vector<Counter> counters;  // in the last run
 };
 
 struct Part
@@ -73,6 +80,7 @@ struct Report
 {
     std::string model;
     bool is_placed = true;                 // false: see describe_model()
+    bool is_warm = false;                  // the measured times are those of a later run
     std::vector<Tensor> inputs;            // without data
     std::vector<DeclaredShape> declared;   // the inputs' shapes, with the names of dimensions
     std::vector<Value> outputs;            // as the model has them
@@ -90,6 +98,10 @@ struct Report
     std::vector<Part> parts;           // in the order they run, as the nodes
     std::vector<PlacedNode> nodes;     // the nodes that the preparation made of the model's
     std::vector<Value> results;        // the outputs once more, with their producers
+    std::vector<Value> tensors;        // those of the nodes
+    std::vector<int> input_tensors;    // indices of the model's inputs and outputs in the list
+    std::vector<int> output_tensors;
+    MemoryPlan plan;
 };
 
 // The shape as that of a tensor; "?" when not even the rank is known.

@@ -68,6 +68,8 @@ void expect_shape(const json& value, const json& shape, const std::string& where
         ASSERT_TRUE(value.is_array()) << where;
         for (const json& entry : value)
             expect_shape(entry, shape[0], where + "[]");
+    } else if (shape == "any") {
+        return;
     } else if (shape == "count") {
         ASSERT_TRUE(value.is_number_integer()) << where << ": " << value;
         EXPECT_GE(value, 0) << where;
@@ -79,12 +81,44 @@ void expect_shape(const json& value, const json& shape, const std::string& where
     }
 }
 
+// The tensors and the memory plan of the report.
+void add_tensor_shapes(json* report)
+{
+    const json edge = {{"name", "string"}, {"type", "string"},     {"shape", {"number"}},
+                       {"bytes", "count"}, {"producer", "number"}, {"constant", "boolean"},
+                       {"part", "number"}, {"arena", "any"},       {"offset", "any"}};
+    const json arena = {{"device", "string"},
+                        {"part", "count"},
+                        {"bytes", "count"},
+                        {"copies", "count"},
+                        {"steps", {"count"}}};
+    const json block = {{"tensor", "number"}, {"arena", "count"}, {"block", "count"},
+                        {"offset", "count"},  {"bytes", "count"}, {"first", "count"},
+                        {"last", "count"}};
+    (*report)["tensors"] = json::array({edge});
+    (*report)["plan"] = {{"arenas", json::array({arena})}, {"blocks", json::array({block})}};
+}
+
+// The fields of a node that say what it computes.
+json node_shape(const std::string& measured, const json& counter, const json& refusal)
+{
+    return {{"name", "string"},        {"op", "string"},
+            {"device", "string"},      {"part", "count"},
+            {"macs", "count"},         {"predicted_ms", "time"},
+            {"kernel", "string"},      {"kernel_reason", "string"},
+            {"measured_ms", measured}, {"inputs", {"number"}},
+            {"outputs", {"number"}},   {"scope", "string"},
+            {"precision", "string"},   {"attributes", "object"},
+            {"counters", {counter}},   {"refused", json::array({refusal})}};
+}
+
 // Version 1 of the report, as documented in docs/report.md; `measured` is "time" or "null".
 json report_shape(const std::string& part_measured, const std::string& node_measured)
 {
     const json tensor = {{"name", "string"}, {"type", "string"}, {"shape", {"number"}}};
-    json input = tensor;
+    json input = tensor, output = tensor;
     input["names"] = json::array({"string"});
+    input["tensor"] = output["tensor"] = "count";
     const json refusal = {{"device", "string"},
                           {"code", "string"},
                           {"attribute", "string"},
@@ -106,42 +140,34 @@ json report_shape(const std::string& part_measured, const std::string& node_meas
     const json device_memory = {{"name", "string"},         {"parts", "count"},
                                 {"unknown_parts", "count"}, {"compiled", "count"},
                                 {"arena", "count"},         {"tensors", "count"}};
-    const json node = {{"name", "string"},
-                       {"op", "string"},
-                       {"device", "string"},
-                       {"part", "count"},
-                       {"macs", "count"},
-                       {"predicted_ms", "time"},
-                       {"kernel", "string"},
-                       {"kernel_reason", "string"},
-                       {"measured_ms", node_measured},
-                       {"refused", json::array({refusal})}};
-    return {{"version", "count"},
-            {"model", "string"},
-            {"placed", "boolean"},
-            {"inputs", json::array({input})},
-            {"outputs", json::array({tensor})},
-            {"operators", "object"},
-            {"compiled_parts", json::array({compiled})},
-            {"macs", "count"},
-            {"parameters", "count"},
-            {"memory",
-             {{"constants", "count"},
-              {"arena", "count"},
-              {"mapped", "count"},
-              {"owned", "count"},
-              {"borrowed", "count"},
-              {"values", "count"},
-              {"derived", "count"},
-              {"borders", "count"},
-              {"devices", json::array({device_memory})},
-              {"total", "count"}}},
-            {"threads", "count"},
-            {"times", part_measured == "null" ? "null" : "string"},
-            {"scheduler", "string"},
-            {"devices", json::array({"string"})},
-            {"parts", json::array({part})},
-            {"nodes", json::array({node})}};
+    json report = {{"version", "count"},
+                   {"model", "string"},
+                   {"placed", "boolean"},
+                   {"inputs", json::array({input})},
+                   {"outputs", json::array({output})},
+                   {"operators", "object"},
+                   {"compiled_parts", json::array({compiled})},
+                   {"macs", "count"},
+                   {"parameters", "count"},
+                   {"memory",
+                    {{"constants", "count"},
+                     {"arena", "count"},
+                     {"mapped", "count"},
+                     {"owned", "count"},
+                     {"borrowed", "count"},
+                     {"values", "count"},
+                     {"derived", "count"},
+                     {"borders", "count"},
+                     {"devices", json::array({device_memory})},
+                     {"total", "count"}}},
+                   {"threads", "count"},
+                   {"times", part_measured == "null" ? "null" : "string"},
+                   {"scheduler", "string"},
+                   {"devices", json::array({"string"})},
+                   {"parts", json::array({part})},
+                   {"nodes", json::array({node_shape(node_measured, counter, refusal)})}};
+    add_tensor_shapes(&report);
+    return report;
 }
 
 TEST(InspectCommand, ReportIsAsDocumented)
@@ -171,6 +197,48 @@ TEST(InspectCommand, PartsAddUp)
         predicted += node["predicted_ms"].get<double>();
     EXPECT_GT(predicted, 0);
     EXPECT_NEAR(part["predicted_ms"].get<double>(), predicted, 1e-6);
+}
+
+// Every tensor that a node reads is an input, a constant, or what an earlier node writes.
+TEST(InspectCommand, EdgesLeadFromNodeToNode)
+{
+    const json report =
+        json::parse(run({"inspect", data_file("digits.onnx"), "--json", "-"}).output);
+    const json& tensors = report["tensors"];
+    std::set<int> known = {report["inputs"][0]["tensor"].get<int>()};
+    for (size_t i = 0; i < tensors.size(); ++i)
+        if (tensors[i]["constant"].get<bool>()) known.insert(static_cast<int>(i));
+    int convolutions = 0;
+    for (size_t i = 0; i < report["nodes"].size(); ++i) {
+        const json& node = report["nodes"][i];
+        for (const json& input : node["inputs"])
+            EXPECT_TRUE(input == -1 || known.count(input.get<int>()) == 1) << node;
+        for (const json& output : node["outputs"]) {
+            known.insert(output.get<int>());
+            const json& tensor = tensors[output.get<size_t>()];
+            EXPECT_EQ(tensor["producer"], i);
+            EXPECT_EQ(tensor["part"], node["part"]);
+        }
+        EXPECT_EQ(node["precision"], "fp32");
+        if (node["op"] != "Conv") continue;
+        ++convolutions;
+        EXPECT_EQ(node["inputs"].size(), 3u) << "with its bias";
+        EXPECT_EQ(tensors[node["inputs"][1].get<size_t>()]["shape"].size(), 4u);
+        EXPECT_EQ(node["attributes"]["kernel_shape"].get<std::string>().front(), '[');
+    }
+    EXPECT_EQ(convolutions, 5);
+    EXPECT_EQ(known.count(report["outputs"][0]["tensor"].get<int>()), 1u);
+    EXPECT_EQ(known.size(), tensors.size());
+}
+
+TEST(BenchCommand, HasTheReportOfEachModel)
+{
+    const json results = json::parse(
+        run({"bench", data_file("digits.onnx"), "--runs", "2", "--json", "-"}).output)["results"];
+    ASSERT_EQ(results.size(), 1u);
+    EXPECT_EQ(results[0]["report"]["times"], "warm");
+    EXPECT_EQ(results[0]["report"]["macs"], results[0]["macs"]);
+    EXPECT_FALSE(results[0]["report"]["tensors"].empty());
 }
 
 TEST(RunCommand, ReportHasTheTimesOfTheRun)
@@ -215,10 +283,15 @@ TEST(InspectCommand, CountsWhatTheModelHas)
     ASSERT_EQ(finished.status, 0) << finished.errors;
     const json report = json::parse(finished.output);
     EXPECT_EQ(report["version"], 1);
-    EXPECT_EQ(report["inputs"],
-              json::parse(R"([{"name": "image", "type": "fp32", "shape": [1, 1, 8, 8],
-                                "names": ["N", "", "", ""]}])"));
-    EXPECT_EQ(report["outputs"],
+    json inputs = report["inputs"];
+    EXPECT_EQ(report["tensors"][inputs[0]["tensor"].get<size_t>()]["name"], "image");
+    inputs[0].erase("tensor");
+    EXPECT_EQ(inputs, json::parse(R"([{"name": "image", "type": "fp32", "shape": [1, 1, 8, 8],
+                                        "names": ["N", "", "", ""]}])"));
+    json outputs = report["outputs"];
+    EXPECT_EQ(report["tensors"][outputs[0]["tensor"].get<size_t>()]["name"], "probabilities");
+    outputs[0].erase("tensor");
+    EXPECT_EQ(outputs,
               json::parse(R"([{"name": "probabilities", "type": "fp32", "shape": [1, 10]}])"));
     EXPECT_EQ(report["operators"]["Conv"], 5);
     EXPECT_EQ(report["operators"]["Gemm"], 1);

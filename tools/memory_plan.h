@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory plan of a prepared graph: arenas, and the blocks of tensors in them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "json_file.h"
+#include "tengine/inspect.h"
+
+namespace tengine::tools {
+
+struct PlanArena
+{
+    std::string device;  // empty: boundary tensors
+    int part = 0;        // for boundary tensors the first one of the graph or body
+    int64_t bytes = 0;
+    int copies = 1;          // one for each frame of a pipeline
+    std::vector<int> steps;  // nodes; for boundary tensors parts
+};
+
+struct MemoryPlan
+{
+    std::vector<PlanArena> arenas;
+    std::vector<tengine_plan_block> blocks;
+};
+
+// Throws Failure.
+MemoryPlan read_memory_plan(graph_t graph);
+
+// The first block of each tensor of a list of this size; none for a tensor without memory in the
+// plan.
+std::vector<std::optional<tengine_plan_block>> place_tensors(const MemoryPlan& plan,
+                                                             size_t tensor_num);
+
+Json to_json(const MemoryPlan& plan);
+
+}  // namespace tengine::tools
