@@ -8,6 +8,16 @@
 #include "base/alloc.h"
 #include "image/file_header.h"
 
+// Whether an allocation of the present call has failed: stb takes the file for one of another type
+// if it fails early.
+static _Thread_local bool is_out_of_memory;
+
+static void* note_memory(void* memory)
+{
+    if (!memory) is_out_of_memory = true;
+    return memory;
+}
+
 // Static: a program may have an stb_image of its own. Memory is zeroed: a JPEG may use Huffman
 // tables that it does not define.
 #define STB_IMAGE_IMPLEMENTATION
@@ -19,8 +29,9 @@
 #define STBI_ONLY_PNM
 #define STBI_NO_LINEAR
 #define STBI_NO_STDIO
-#define STBI_MALLOC(size) alloc_memory(size)
-#define STBI_REALLOC_SIZED(memory, old_size, size) resize_memory(memory, old_size, size)
+#define STBI_MALLOC(size) note_memory(alloc_memory(size))
+#define STBI_REALLOC_SIZED(memory, old_size, size) \
+    note_memory(resize_memory(memory, old_size, size))
 #define STBI_FREE(memory) free_memory(memory)
 #include <stb_image.h>
 
@@ -91,7 +102,7 @@ static int fail(const source_t* source)
     const char* reason = stbi_failure_reason();
     if (source->is_short)
         return tengine_error_set(TENGINE_EFORMAT, "the file ends before the picture does");
-    if (reason && strcmp(reason, "Out of memory") == 0)
+    if (is_out_of_memory)
         return tengine_error_set(TENGINE_ENOMEM, "out of memory while decoding the picture");
     return tengine_error_set(TENGINE_EFORMAT, "the picture cannot be decoded: %s",
                              reason ? reason : "unknown reason");
@@ -160,6 +171,7 @@ static int read_header(const uint8_t* bytes, size_t size, int64_t most_pixels,
     source_t source = {bytes, size, 0, false};
     int stored;
     TENGINE_RETURN_IF_ERROR(read_type(bytes, size, out_file));
+    is_out_of_memory = false;
     if (!stbi_info_from_callbacks(&source_callbacks, &source, &out_file->width, &out_file->height,
                                   &stored))
         return fail(&source);
@@ -189,27 +201,49 @@ static void extend_numbers(uint8_t* pixels, size_t number, int most)
         pixels[i] = table[pixels[i]];
 }
 
+// Decodes 16 bits, and leaves the high bytes. stb's own conversion loses its block when it is out
+// of memory.
+static uint8_t* load_wide(source_t* source, image_file_t* file)
+{
+    int stored;
+    stbi_us* wide = stbi_load_16_from_callbacks(&source_callbacks, source, &file->width,
+                                                &file->height, &stored, file->channels);
+    uint8_t* narrow = (uint8_t*)wide;
+    const size_t number = (size_t)file->width * (size_t)file->height * (size_t)file->channels;
+    for (size_t i = 0; wide && i < number; ++i)
+        narrow[i] = (uint8_t)(wide[i] >> 8);
+    return narrow;
+}
+
+// Width and height become those of the pixels.
+static uint8_t* load(source_t* source, image_file_t* file)
+{
+    int stored;
+    source_t header = *source;
+    if (stbi_is_16_bit_from_callbacks(&source_callbacks, &header)) return load_wide(source, file);
+    return stbi_load_from_callbacks(&source_callbacks, source, &file->width, &file->height, &stored,
+                                    file->channels);
+}
+
 int decode_image(const uint8_t* bytes, size_t size, int64_t most_pixels,
                  struct tengine_image* out_image)
 {
     source_t source = {bytes, size, 0, false};
     image_file_t file;
-    int width, height, stored;
     TENGINE_RETURN_IF_ERROR(read_header(bytes, size, most_pixels, &file));
-    stbi_uc* pixels = stbi_load_from_callbacks(&source_callbacks, &source, &width, &height, &stored,
-                                               file.channels);
+    is_out_of_memory = false;
+    uint8_t* pixels = load(&source, &file);
     if (!pixels || source.is_short) {
         const int status = fail(&source);
         stbi_image_free(pixels);
         return status;
     }
     if (file.most_number > 0 && file.most_number < 255)
-        extend_numbers(pixels, (size_t)width * (size_t)height * (size_t)file.channels,
+        extend_numbers(pixels, (size_t)file.width * (size_t)file.height * (size_t)file.channels,
                        file.most_number);
-    const struct tengine_image made = {
-        pixels,           width,
-        height,           file.channels == 1 ? TENGINE_IMAGE_GREY : TENGINE_IMAGE_RGB,
-        file.orientation, 0};
+    const int format = file.channels == 1 ? TENGINE_IMAGE_GREY : TENGINE_IMAGE_RGB;
+    const struct tengine_image made = {pixels, file.width,       file.height,
+                                       format, file.orientation, 0};
     *out_image = made;
     return TENGINE_OK;
 }
