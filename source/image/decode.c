@@ -8,14 +8,33 @@
 #include "base/alloc.h"
 #include "image/file_header.h"
 
-// Whether an allocation of the present call has failed: stb takes the file for one of another type
-// if it fails early.
-static _Thread_local bool is_out_of_memory;
-
-static void* note_memory(void* memory)
+// The memory of the present call. A block that is too large is refused: a few bytes may claim
+// gigabytes of compressed data, or expand to them. When a block fails early, stb takes the file for
+// one of another type.
+typedef struct memory_use
 {
-    if (!memory) is_out_of_memory = true;
-    return memory;
+    size_t most;     // bytes of a block
+    size_t refused;  // the first block that was larger; 0: none
+    bool is_short;   // an allocation has failed
+} memory_use_t;
+
+static _Thread_local memory_use_t memory_use;
+
+static void begin_memory_use(size_t most)
+{
+    const memory_use_t none = {most, 0, false};
+    memory_use = none;
+}
+
+static void* resize_block(void* block, size_t old_size, size_t size)
+{
+    if (size > memory_use.most) {
+        if (memory_use.refused == 0) memory_use.refused = size;
+        return NULL;
+    }
+    void* resized = !block ? alloc_memory(size) : resize_memory(block, old_size, size);
+    if (!resized) memory_use.is_short = true;
+    return resized;
 }
 
 // Static: a program may have an stb_image of its own. Memory is zeroed: a JPEG may use Huffman
@@ -29,9 +48,8 @@ static void* note_memory(void* memory)
 #define STBI_ONLY_PNM
 #define STBI_NO_LINEAR
 #define STBI_NO_STDIO
-#define STBI_MALLOC(size) note_memory(alloc_memory(size))
-#define STBI_REALLOC_SIZED(memory, old_size, size) \
-    note_memory(resize_memory(memory, old_size, size))
+#define STBI_MALLOC(size) resize_block(NULL, 0, size)
+#define STBI_REALLOC_SIZED(memory, old_size, size) resize_block(memory, old_size, size)
 #define STBI_FREE(memory) free_memory(memory)
 #include <stb_image.h>
 
@@ -39,7 +57,8 @@ enum
 {
     PLAIN_RATIO = 8,       // pixels for each byte of BMP and PNM, which are not compressed
     PACKED_RATIO = 16384,  // at least as many as in PNG and JPEG
-    REFILL_BYTES = 128     // the bytes that stb requests when its own buffer is empty
+    REFILL_BYTES = 128,    // the bytes that stb requests when its own buffer is empty
+    STATE_BYTES = 1 << 20  // more than stb's own data, and blocks that do not depend on the picture
 };
 
 // A file in memory, as stb reads it.
@@ -102,7 +121,12 @@ static int fail(const source_t* source)
     const char* reason = stbi_failure_reason();
     if (source->is_short)
         return tengine_error_set(TENGINE_EFORMAT, "the file ends before the picture does");
-    if (is_out_of_memory)
+    if (memory_use.refused > 0)
+        return tengine_error_set(TENGINE_EFORMAT,
+                                 "the picture takes a block of %zu bytes to decode, expected at "
+                                 "most %zu",
+                                 memory_use.refused, memory_use.most);
+    if (memory_use.is_short)
         return tengine_error_set(TENGINE_ENOMEM, "out of memory while decoding the picture");
     return tengine_error_set(TENGINE_EFORMAT, "the picture cannot be decoded: %s",
                              reason ? reason : "unknown reason");
@@ -171,7 +195,7 @@ static int read_header(const uint8_t* bytes, size_t size, int64_t most_pixels,
     source_t source = {bytes, size, 0, false};
     int stored;
     TENGINE_RETURN_IF_ERROR(read_type(bytes, size, out_file));
-    is_out_of_memory = false;
+    begin_memory_use(STATE_BYTES);
     if (!stbi_info_from_callbacks(&source_callbacks, &source, &out_file->width, &out_file->height,
                                   &stored))
         return fail(&source);
@@ -225,13 +249,22 @@ static uint8_t* load(source_t* source, image_file_t* file)
                                     file->channels);
 }
 
+// The largest block: four channels of 16 bits with a byte for each row, or the compressed data;
+// both grow by doubling.
+static size_t find_most_memory(const image_file_t* file, size_t size)
+{
+    const uint64_t pixels = (uint64_t)file->width * (uint64_t)file->height;
+    const uint64_t most = STATE_BYTES + 2 * 9 * pixels + 2 * (uint64_t)size;
+    return most < SIZE_MAX ? (size_t)most : SIZE_MAX;
+}
+
 int decode_image(const uint8_t* bytes, size_t size, int64_t most_pixels,
                  struct tengine_image* out_image)
 {
     source_t source = {bytes, size, 0, false};
     image_file_t file;
     TENGINE_RETURN_IF_ERROR(read_header(bytes, size, most_pixels, &file));
-    is_out_of_memory = false;
+    begin_memory_use(find_most_memory(&file, size));
     uint8_t* pixels = load(&source, &file);
     if (!pixels || source.is_short) {
         const int status = fail(&source);

@@ -91,6 +91,19 @@ TEST(ImageFile, PixelsAreLimited)
     EXPECT_TRUE(failed(TENGINE_EFORMAT, "the file ends before the picture does"));
 }
 
+// A chunk claims a gigabyte, and the data of one pixel expand to 16 MB.
+TEST(ImageFile, MemoryIsLimitedByThePixels)
+{
+    TENGINE_NEEDS_DECODER();
+    Decoded picture;
+    std::string bytes = read_file(data_path("colour.png"));
+    bytes.replace(bytes.find("IDAT") - 4, 4, std::string("\x3f\0\0\0", 4));
+    EXPECT_EQ(picture.decode(bytes), -1);
+    EXPECT_TRUE(failed(TENGINE_EFORMAT, "a block of"));
+    EXPECT_EQ(picture.load("swollen.png"), -1);
+    EXPECT_TRUE(failed(TENGINE_EFORMAT, "a block of"));
+}
+
 TEST(ImageFile, CutFilesAreRefused)
 {
     TENGINE_NEEDS_DECODER();

@@ -93,6 +93,9 @@ def make_pictures():
         "grey.jpeg": encode(smooth.convert("L"), "JPEG", quality=95),
         "cmyk.jpeg": encode(smooth.convert("CMYK"), "JPEG", quality=95),
     }
+    header = struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0)
+    pictures["swollen.png"] = (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) +
+                               chunk(b"IDAT", zlib.compress(bytes(1 << 24), 9)) + chunk(b"IEND", b""))
     pictures["cmyk_bare.jpeg"] = without_adobe(pictures["cmyk.jpeg"])
     for value in range(1, 9):
         pictures[f"turned_{value}.jpeg"] = with_orientation(grey, "JPEG", value)
