@@ -86,18 +86,33 @@ static uint8_t to_byte(int sum)
     return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
 }
 
-static void narrow_row(const uint8_t* from, const weights_t* columns, int width, int channels,
-                       uint8_t* out)
+static void narrow_grey_row(const uint8_t* from, const weights_t* columns, int width, uint8_t* out)
 {
     for (int x = 0; x < width; ++x) {
         const int* weight = columns->weights + (size_t)x * (size_t)columns->most;
-        const uint8_t* begin = from + (size_t)columns->first[x] * (size_t)channels;
-        for (int c = 0; c < channels; ++c) {
-            int sum = 1 << (WEIGHT_BITS - 1);
-            for (int k = 0; k < columns->number[x]; ++k)
-                sum += weight[k] * begin[(size_t)k * (size_t)channels + (size_t)c];
-            *out++ = to_byte(sum);
+        const uint8_t* begin = from + columns->first[x];
+        int sum = 1 << (WEIGHT_BITS - 1);
+        for (int k = 0; k < columns->number[x]; ++k)
+            sum += weight[k] * begin[k];
+        *out++ = to_byte(sum);
+    }
+}
+
+static void narrow_colour_row(const uint8_t* from, const weights_t* columns, int width,
+                              uint8_t* out)
+{
+    for (int x = 0; x < width; ++x) {
+        const int* weight = columns->weights + (size_t)x * (size_t)columns->most;
+        const uint8_t* pixel = from + 3 * (size_t)columns->first[x];
+        int red = 1 << (WEIGHT_BITS - 1), green = red, blue = red;
+        for (int k = 0; k < columns->number[x]; ++k, pixel += 3) {
+            red += weight[k] * pixel[0];
+            green += weight[k] * pixel[1];
+            blue += weight[k] * pixel[2];
         }
+        *out++ = to_byte(red);
+        *out++ = to_byte(green);
+        *out++ = to_byte(blue);
     }
 }
 
@@ -138,8 +153,9 @@ static int resize_by(const picture_t* from, const weights_t* columns, const weig
     int* sums = alloc_memory(row_bytes * sizeof(int));
     if (narrow && sums) {
         for (int y = 0; y < number; ++y)
-            narrow_row(from->bytes + (size_t)(first + y) * from->row_bytes, columns, width,
-                       from->channels, narrow + (size_t)y * row_bytes);
+            (from->channels == 1 ? narrow_grey_row : narrow_colour_row)(
+                from->bytes + (size_t)(first + y) * from->row_bytes, columns, width,
+                narrow + (size_t)y * row_bytes);
         for (int y = 0; y < height; ++y)
             blend_rows(narrow + (size_t)(rows->first[y] - first) * row_bytes, row_bytes,
                        rows->weights + (size_t)y * (size_t)rows->most, rows->number[y], sums,

@@ -8,7 +8,7 @@
 namespace tengine::image {
 namespace {
 
-// Calls work() with each allocation failing; returns the number of calls that fail. stb goes on
+// Calls work() with each allocation failing; returns the number of calls that fail. stb continues
 // without some of its blocks.
 template <class Work>
 int fail_each_allocation(const Work& work)

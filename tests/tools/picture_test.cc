@@ -141,6 +141,34 @@ TEST(Picture, SettingsMayStandBesideTheModel)
               usual);
 }
 
+// The same picture in both formats, all precisions, integer inputs, devices and schedulers.
+TEST(Picture, IsReadInEveryModeOfARun)
+{
+    const std::string folder = scratch_folder(), onnx = data_file("digits.onnx");
+    const std::string tmfile = folder + "/net.tmfile", quantised = folder + "/int8.tmfile";
+    EXPECT_EQ(run({"convert", onnx, tmfile}).status, 0);
+    EXPECT_EQ(run({"quantize", onnx, "--random", "20", "--integer-io", "-o", quantised}).status, 0);
+    const std::vector<std::string> modes[] = {
+        {onnx},
+        {onnx, "--precision", "fp16"},
+        {onnx, "--precision", "bf16", "--device", "CPU"},
+        {onnx, "--precision", "hybrid_int8"},
+        {onnx, "--option", "scheduler=pipeline", "--threads", "2"},
+        {tmfile},
+        {quantised},
+        {quantised, "--precision", "int8"},
+    };
+    for (std::vector<std::string> arguments : modes) {
+        const std::string mode = arguments[0] + " " + arguments.back();
+        arguments.insert(arguments.begin(), "run");
+        arguments.insert(arguments.end(), {"--input", data_file("digit_7_007.png"), "--top", "1",
+                                           "--labels", data_file("digits_labels.txt")});
+        const Finished finished = run(arguments);
+        EXPECT_EQ(finished.status, 0) << mode << ": " << finished.errors;
+        EXPECT_THAT(finished.output, testing::ContainsRegex("\n +7 +0\\.9[0-9]* +7\n")) << mode;
+    }
+}
+
 struct Refused
 {
     std::vector<std::string> arguments;
