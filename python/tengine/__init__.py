@@ -21,14 +21,15 @@ from .device import Device, DeviceNode, DevicePart, Refuse
 from .errors import (CanceledError, Error, FileError, InvalidValueError, NoSuchObjectError,
                      NotSupportedError, OutOfMemoryError, check as _check)
 from .graph import Graph, Info, Node
+from .quantization import QuantizationReport, Quantized, quantize
 from .report import Report
 from .session import Session
 
 __version__ = version.split("-", 1)[0]
 __all__ = ["Binding", "CanceledError", "CustomOperator", "Device",
            "DeviceNode", "DevicePart", "Error", "FileError", "Graph", "Info", "InvalidValueError",
-           "NoSuchObjectError", "Node", "NotSupportedError", "OutOfMemoryError", "Refuse", "Report",
-           "Session", "TensorInfo", "custom_op", "devices", "formats", "load_plugin", "operators", "options",
+           "NoSuchObjectError", "Node", "NotSupportedError", "OutOfMemoryError", "QuantizationReport", "Quantized", "Refuse", "Report",
+           "Session", "TensorInfo", "custom_op", "devices", "formats", "load_plugin", "quantize", "operators", "options",
            "set_log_level", "version"]
 
 

@@ -6,6 +6,9 @@ from typing import (Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequ
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from .quantization import QuantizationReport as QuantizationReport
+from .quantization import Quantized as Quantized
+from .quantization import quantize as quantize
 from .report import Report as Report
 
 _Array = np.ndarray[Any, Any]
@@ -85,6 +88,7 @@ class Graph:
     @property
     def outputs(self) -> List[Info]: ...
     def set_option(self, key: str, value: Any) -> None: ...
+    def get_option(self, key: str) -> Optional[str]: ...
     def save(self, path: _Path, format: Optional[str] = ..., *,
              opset: Optional[int] = ...) -> None: ...
 

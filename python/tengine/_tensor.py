@@ -18,7 +18,7 @@ def packed_bytes(elements, bits):
     return (elements * bits + 7) // 8
 
 
-def _as_array(value, dtype, name):
+def as_array(value, dtype, name):
     """An array of a value of any type. Values of Python, which have no type, get the model's."""
     if isinstance(value, (np.ndarray, np.generic)):
         return np.asarray(value)
@@ -102,7 +102,7 @@ class Input(Tensor):
         """An array that can be lent, an object array of strings, or the value of a sequence."""
         if not self.is_plain and not self.is_string:
             return value
-        array = _as_array(value, self.dtype, self.name)
+        array = as_array(value, self.dtype, self.name)
         if array.dtype != self.dtype:
             array = self._cast(array, cast)
         if not self.is_packed and not self.accepts(array.shape):
@@ -191,7 +191,7 @@ class Input(Tensor):
         elements = ffi.new("struct tengine_element[]", len(values) or 1)
         kept = []
         for element, value in zip(elements, values):
-            array = np.require(_as_array(value, self.dtype, self.name), requirements=("C", "A"))
+            array = np.require(as_array(value, self.dtype, self.name), requirements=("C", "A"))
             kept.append(array)
             if array.ndim > c.MAX_SHAPE_DIM_NUM:
                 raise InvalidValueError(f"'{self.name}': an element of {array.ndim} dimensions, "
@@ -231,6 +231,15 @@ def _encode(value, name):
         raise InvalidValueError(f"'{name}': an element {value!r}, expected a str or bytes without "
                                 "NUL", c.TENGINE_EDTYPE)
     return value + b"\0"
+
+
+def copy_shapes(inputs, graph):
+    """Sets the present shapes of inputs in another graph of the model."""
+    for tensor in inputs:
+        shape = read_shape(tensor.handle) if tensor.shape is not None else None
+        if shape is not None:
+            other = check(lib.get_graph_tensor(graph.handle, tensor.name.encode()))
+            check(lib.set_tensor_shape(other, ffi.new("int[]", list(shape) or 1), len(shape)))
 
 
 class Output(Tensor):

@@ -323,6 +323,11 @@ class Graph:
         self.handle  # fails for a graph that is closed
         self._context.set_option(key, value)
 
+    def get_option(self, key):
+        """The value of an option, as a str; None for a device's that was not set."""
+        self.handle  # fails for a graph that is closed
+        return text(lib.tengine_context_get_option(self._context.handle, key.encode()))
+
     def save(self, path, format=None, *, opset=None):
         """Writes the graph to a file.
 

@@ -7,13 +7,6 @@ The members have the names and meanings of the JSON of `tengine inspect` and `te
 import dataclasses
 import html
 
-from . import _constants as c
-from ._library import ffi, lib, text
-from .errors import check
-
-_ORIGINS = {c.TENGINE_PART_COMPILED: "compiled", c.TENGINE_PART_FROM_MODEL: "model",
-            c.TENGINE_PART_FROM_CACHE: "cache"}
-
 
 @dataclasses.dataclass(frozen=True)
 class Refusal:
@@ -28,7 +21,8 @@ class Refusal:
 
 @dataclasses.dataclass(frozen=True)
 class ReportNode:
-    """A node that a device runs. measured_ms is None while it is not known."""
+    """A node that a device runs. measured_ms is None while it is not known; `inputs` and `outputs`
+    are indices in Report.tensors, -1 for an absent one."""
 
     name: str
     op: str
@@ -41,6 +35,12 @@ class ReportNode:
     kernel: str
     kernel_reason: str
     refused: tuple
+    inputs: tuple
+    outputs: tuple
+    scope: str
+    precision: str
+    attributes: dict
+    counters: tuple
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,11 +73,62 @@ class Part:
 
 
 @dataclasses.dataclass(frozen=True)
+class ReportTensor:
+    """A tensor of the nodes. shape is None without a rank, arena and offset without memory in the
+    plan."""
+
+    name: str
+    type: str
+    shape: tuple
+    bytes: int
+    producer: int
+    constant: bool
+    part: int
+    arena: int
+    offset: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Arena:
+    """Planned memory: of boundary tensors (device "") or of a part."""
+
+    device: str
+    part: int
+    bytes: int
+    copies: int
+    steps: tuple
+
+
+@dataclasses.dataclass(frozen=True)
+class Block:
+    """A tensor in an arena, -1 for scratch, from the step that writes it to the last that reads
+    it."""
+
+    tensor: int
+    arena: int
+    block: int
+    offset: int
+    bytes: int
+    first: int
+    last: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """The memory plan."""
+
+    arenas: tuple
+    blocks: tuple
+
+
+@dataclasses.dataclass(frozen=True)
 class Report:
     """The placement of a graph, at the time when it was read."""
 
     nodes: tuple
     parts: tuple
+    tensors: tuple
+    plan: Plan
     macs: int
     parameters: int
     arena: int
@@ -107,6 +158,8 @@ class Report:
     @staticmethod
     def _row(node):
         row = {field.name: getattr(node, field.name) for field in dataclasses.fields(node)}
+        row["counters"] = ", ".join(f"{entry.name} {entry.value:g} {entry.unit}".rstrip()
+                                    for entry in node.counters)
         row["refused"] = "; ".join(f"{refusal.device}: {refusal.message}"
                                    for refusal in node.refused)
         return row
@@ -150,62 +203,3 @@ def _format_cell(value):
     if value is None:
         return ""
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _known(value):
-    """A time, None for -1."""
-    return None if value < 0 else value
-
-
-def _read_refusals(graph, index, number):
-    refusal = ffi.new("struct tengine_refusal*")
-    found = []
-    for i in range(number):
-        check(lib.tengine_graph_get_refusal(graph, index, i, refusal))
-        found.append(Refusal(text(refusal.device), text(refusal.reason), text(refusal.attribute),
-                             text(refusal.value), text(refusal.message)))
-    return tuple(found)
-
-
-def _read_node(graph, index):
-    node = ffi.new("struct tengine_execution_node*")
-    check(lib.tengine_graph_get_execution_node(graph, index, node))
-    kernel = ffi.new("struct tengine_node_kernel*")
-    check(lib.tengine_graph_get_execution_kernel(graph, index, kernel, ffi.sizeof(kernel[0])))
-    return ReportNode(text(node.name), text(node.op), text(node.domain), text(node.device),
-                      node.subgraph, node.mac_number, node.predicted_ms, _known(node.measured_ms),
-                      text(node.kernel) or text(kernel.name), text(kernel.reason),
-                      _read_refusals(graph, index, node.refusal_number))
-
-
-def _read_counters(graph, index):
-    number = check(lib.tengine_graph_get_counters(graph, index, ffi.NULL, 0))
-    counters = ffi.new("struct tengine_counter[]", number or 1)
-    check(lib.tengine_graph_get_counters(graph, index, counters, number))
-    return tuple(Counter(text(counters[i].name), text(counters[i].unit), counters[i].value)
-                 for i in range(number))
-
-
-def _read_part(graph, index):
-    part = ffi.new("struct tengine_subgraph*")
-    check(lib.tengine_graph_get_subgraph(graph, index, part))
-    group = ffi.new("int*")
-    check(lib.tengine_graph_get_subgraph_group(graph, index, group))
-    origin = ffi.new("int*")
-    check(lib.tengine_graph_get_subgraph_origin(graph, index, origin))
-    return Part(index, text(part.device), group[0], part.node_number, part.input_number,
-                part.output_number, part.mac_number, part.bytes_in, part.bytes_out,
-                part.predicted_ms, _known(part.measured_ms), _ORIGINS[origin[0]],
-                part.redo_number, _read_counters(graph, index))
-
-
-def read_report(graph, is_placed=False):
-    """The report of a graph that is prepared, or only placed: then it has no scheduler, ""."""
-    stats = ffi.new("struct tengine_graph_stats*")
-    check(lib.tengine_graph_get_stats(graph, stats))
-    nodes = [_read_node(graph, i)
-             for i in range(check(lib.tengine_graph_get_execution_node_number(graph)))]
-    parts = [_read_part(graph, i) for i in range(stats.subgraph_number)]
-    return Report(tuple(nodes), tuple(parts), stats.mac_number, stats.parameter_number,
-                  stats.arena_bytes, check(lib.tengine_graph_get_thread_number(graph)),
-                  "" if is_placed else text(check(lib.tengine_graph_get_scheduler(graph))))

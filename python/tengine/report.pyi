@@ -23,6 +23,12 @@ class ReportNode:
     kernel: str
     kernel_reason: str
     refused: Tuple[Refusal, ...]
+    inputs: Tuple[int, ...]
+    outputs: Tuple[int, ...]
+    scope: str
+    precision: str
+    attributes: Dict[str, str]
+    counters: Tuple[Counter, ...]
 
 @dataclass(frozen=True)
 class Counter:
@@ -48,9 +54,46 @@ class Part:
     counters: Tuple[Counter, ...]
 
 @dataclass(frozen=True)
+class ReportTensor:
+    name: str
+    type: str
+    shape: Optional[Tuple[int, ...]]
+    bytes: int
+    producer: int
+    constant: bool
+    part: int
+    arena: Optional[int]
+    offset: Optional[int]
+
+@dataclass(frozen=True)
+class Arena:
+    device: str
+    part: int
+    bytes: int
+    copies: int
+    steps: Tuple[int, ...]
+
+@dataclass(frozen=True)
+class Block:
+    tensor: int
+    arena: int
+    block: int
+    offset: int
+    bytes: int
+    first: int
+    last: int
+
+@dataclass(frozen=True)
+class Plan:
+    arenas: Tuple[Arena, ...]
+    blocks: Tuple[Block, ...]
+
+@dataclass(frozen=True)
 class Report:
     nodes: Tuple[ReportNode, ...]
     parts: Tuple[Part, ...]
+    tensors: Tuple[ReportTensor, ...]
+    plan: Plan
     macs: int
     parameters: int
     arena: int
@@ -61,5 +104,3 @@ class Report:
     def to_dict(self) -> Dict[str, Any]: ...
     def to_pandas(self) -> Any: ...
     def summary(self) -> str: ...
-
-def read_report(graph: Any, is_placed: bool = ...) -> Report: ...

@@ -13,14 +13,16 @@ import numpy as np
 from . import _constants as c
 from . import _watch
 from ._arguments import bytes_of, make_plan, shape_of, take_graph
+from ._description import describe_input, describe_session
 from ._library import ffi, lib, text
+from ._pipeline import Pipeline
 from ._picture import read_pictures
 from ._process import sessions
-from ._tensor import Input, Output
+from ._report_reader import read_report
+from ._tensor import Input, Output, copy_shapes
 from .binding import Binding
 from .errors import Error, InvalidValueError, check
-from .graph import Graph, describe_tensor, format_shape
-from .report import read_report
+from .graph import Graph, describe_tensor
 
 _ndarray = np.ndarray
 _from_buffer = ffi.from_buffer
@@ -86,6 +88,7 @@ class Session:
         self._lock = graph.lock
         self._executor = None
         self._binding = None
+        self._pipeline = None
         self._ready = False
         self._run = _watch.run
         self._closed = False
@@ -155,12 +158,15 @@ class Session:
         try:
             self._feed(arrays if not named else self._order(arrays, named))
             self._run(self)
-            output = self._only_output
-            if output is not None:
-                return output.view.copy() if output.is_fixed else output.read()
-            return tuple([output.read() for output in self._outputs])
+            return self._read_outputs()
         finally:
             lock.release()
+
+    def _read_outputs(self):
+        output = self._only_output
+        if output is not None:
+            return output.view.copy() if output.is_fixed else output.read()
+        return tuple([output.read() for output in self._outputs])
 
     def run(self, outputs=None, feed=None, *, cast=False):
         """Runs the model.
@@ -227,14 +233,10 @@ class Session:
         inputs = self._inputs
         if len(arrays) != len(inputs):
             raise self._wrong_count(len(arrays))
-        if not self._ready or self._binding is not None:
+        if not self._is_fed_at_once(arrays):
             self._feed_slowly(arrays, cast)
             return
         for tensor, array in zip(inputs, arrays):
-            if (type(array) is not _ndarray or array.dtype is not tensor.lent_dtype
-                    or array.shape != tensor.shape):
-                self._feed_slowly(arrays, cast)
-                return
             try:
                 pointer = _from_buffer(array)
             except (ValueError, BufferError):
@@ -247,6 +249,16 @@ class Session:
                 tensor.pointer = None
                 tensor.pointer = tensor.lend(array)
                 tensor.array = array
+
+    def _is_fed_at_once(self, arrays):
+        """Whether the graph is prepared for arrays that can be lent if they are dense."""
+        if not self._ready or self._binding is not None:
+            return False
+        for tensor, array in zip(self._inputs, arrays):
+            if (type(array) is not _ndarray or array.dtype is not tensor.lent_dtype
+                    or array.shape != tensor.shape):
+                return False
+        return True
 
     def _feed_slowly(self, arrays, cast):
         self._check_open()
@@ -350,7 +362,7 @@ class Session:
                 raise InvalidValueError("the session has a tengine.Graph, whose devices are fixed: "
                                         "expected a session of a file or of bytes")
             with Graph.open(model, devices=devices, options=arguments["options"]) as graph:
-                self._copy_shapes(graph)
+                copy_shapes(self._inputs, graph)
                 check(lib.tengine_graph_place(graph.handle, self._plan[0]))
                 return read_report(graph.handle, is_placed=True)
         with self._lock:
@@ -359,13 +371,6 @@ class Session:
             self._ready = False
             check(lib.tengine_graph_place(self._handle, self._plan[0]))
             return read_report(self._handle, is_placed=True)
-
-    def _copy_shapes(self, graph):
-        for tensor in self._inputs:
-            if tensor.shape is not None:
-                dims = ffi.new("int[]", list(tensor.shape) or 1)
-                other = check(lib.get_graph_tensor(graph.handle, tensor.name.encode()))
-                check(lib.set_tensor_shape(other, dims, len(tensor.shape)))
 
     def clone(self):
         """Another session of the model, for another thread: the weights are shared.
@@ -467,9 +472,20 @@ class Session:
         -------
         concurrent.futures.Future
             Its result is that of __call__, its exception a failure of the run. Runs are made in the
-            order of the calls.
+            order of the calls. With the scheduler "pipeline" as many are in flight as the option
+            pipeline.frames says, and none can be cancelled by Ctrl-C.
         """
-        return self.call_later(self, *arrays, **named)
+        if self._graph.get_option("scheduler") != "pipeline":
+            return self.call_later(self, *arrays, **named)
+        future = concurrent.futures.Future()
+        with self._lock:
+            self._check_open()
+            if self._pipeline is None:
+                self._pipeline = Pipeline(self)
+                self.frames = int(self._graph.get_option("pipeline.frames"))
+        self._pipeline.add(future, arrays, named)
+        self.call_later(self._pipeline.work)
+        return future
 
     def call_later(self, function, *arguments, **named):
         """Calls a function on the thread of the session, after the calls before; a Future."""
@@ -490,7 +506,7 @@ class Session:
         """The inputs, a list of Info."""
         with self._lock:
             self._check_open()
-            return [self._describe(tensor) for tensor in self._inputs]
+            return [describe_input(tensor) for tensor in self._inputs]
 
     @property
     def outputs(self):
@@ -498,16 +514,6 @@ class Session:
         with self._lock:
             self._check_open()
             return [describe_tensor(tensor.handle) for tensor in self._outputs]
-
-    @staticmethod
-    def _describe(tensor):
-        info = describe_tensor(tensor.handle)
-        if tensor.pattern is not None and info.shape is not None and \
-                len(tensor.pattern) == len(info.shape):
-            names = tensor.dim_names
-            info.shape = tuple(names[i] if size is None else size
-                               for i, size in enumerate(tensor.pattern))
-        return info
 
     @property
     def graph(self):
@@ -541,7 +547,8 @@ class Session:
             raise Error("the session is closed", c.TENGINE_ESTATE)
 
     def close(self):
-        """Frees the session, after the runs in flight. Another call does nothing."""
+        """Frees the session, after the runs in flight. Calls of `submit` that have not begun are
+        cancelled. Another call does nothing."""
         if self._closed:
             return
         executor, self._executor = self._executor, None
@@ -549,6 +556,8 @@ class Session:
             # The thread may be the one that closes the session.
             own = getattr(threading.current_thread(), "name", "").startswith("tengine-session")
             executor.shutdown(wait=not own, cancel_futures=True)
+        if self._pipeline is not None:
+            self._pipeline.cancel()
         with self._lock:
             self._closed = True
             self._ready = False
@@ -576,18 +585,8 @@ class Session:
         model = model if isinstance(model, (str, os.PathLike)) else bytes_of(model)
         return _restore, (model, arguments)
 
-    def _title(self):
-        model = self._arguments[0]
-        return f"'{os.fspath(model)}'" if isinstance(model, (str, os.PathLike)) else "of a model"
-
     def __repr__(self):
-        if self._closed:
-            return f"<tengine.Session {self._title()}, closed>"
-        inputs = ", ".join(f"{i.name} {format_shape(i.shape)} {i.dtype or i.type}"
-                           for i in self.inputs)
-        outputs = ", ".join(f"{o.name} {format_shape(o.shape)}" for o in self.outputs)
-        placed = self.report().summary() if self._ready else "not prepared"
-        return f"<tengine.Session {self._title()} {inputs} -> {outputs}, {placed}>"
+        return describe_session(self)
 
     def _repr_html_(self):
         head = f"<p>{html.escape(repr(self))}</p>"
