@@ -25,9 +25,9 @@
 //   it. init_tengine and release_tengine must not overlap with anything.
 // - Processes: fork() must not overlap with a call of the library. The child has a copy of every
 //   graph, but no threads: those that a graph was prepared with (more than one thread, the
-//   scheduler "pipeline", "run.watchdog_ms") stay in the parent. In the child run_graph and
-//   wait_graph then fail with TENGINE_ESTATE until prerun_graph has been called again; all other
-//   functions, and graphs that were prepared without threads, work as before.
+//   scheduler "pipeline", "run.watchdog_ms", "run.deadline_ms") stay in the parent. In the child
+//   run_graph and wait_graph then fail with TENGINE_ESTATE until prerun_graph has been called
+//   again; all other functions, and graphs that were prepared without threads, work as before.
 //
 // States of a graph, as get_graph_exec_status returns them:
 //
@@ -527,10 +527,10 @@ TENGINE_API int prerun_graph(graph_t graph);
 TENGINE_API int prerun_graph_multithread(graph_t graph, struct options opt);
 
 // Cancels a prerun_graph of this graph on another thread, which ends between two nodes or two parts
-// with TENGINE_ECANCELED and leaves the graph as after postrun_graph; or cancels its runs in
-// flight, which end on the CPU with this code before the next node or round of a Loop, Scan or
-// SequenceMap. Any thread may call it, while the graph is not destroyed. TENGINE_ESTATE: neither is
-// in flight.
+// with TENGINE_ECANCELED and leaves the graph as after postrun_graph; or cancels its runs that have
+// not ended, blocking or in flight, which fail with this code (tengine/run.h). Any thread may call
+// it while the graph is not destroyed, but no signal handler. It does not wait. TENGINE_ESTATE:
+// there is nothing to cancel.
 TENGINE_API int tengine_graph_cancel(graph_t graph);
 
 // Runs the graph, any number of times. With `block` not 0 it returns when the results are ready.
@@ -544,7 +544,7 @@ TENGINE_API int tengine_graph_cancel(graph_t graph);
 // Fails with TENGINE_ESTATE (not prepared, changed since; called from a hook; `block` not 0 with
 // runs in flight; prepared with threads before fork()), TENGINE_ELIMIT (the scheduler takes no more
 // runs in flight), TENGINE_EINVAL (an input without data, which the message names),
-// TENGINE_ECANCELED (tengine_graph_cancel), TENGINE_EDEVICE or another code of the device.
+// TENGINE_ECANCELED (tengine/run.h), TENGINE_EDEVICE or another code of the device.
 TENGINE_API int run_graph(graph_t graph, int block);
 
 // State of the oldest run in flight, or of the last run: 1 finished, 0 not yet. With `try_wait` 0

@@ -241,8 +241,12 @@ typedef struct interface
     // runs, on request. A simulated device reports the time of its own clock as "time" in "ms", and
     // measure() uses that clock, too; reports then do not use the time of run().
     int (*count)(struct device* device, struct subgraph* subgraph, struct vector* out_counters);
-    // (optional) The pre_run or run in flight was given up (options prerun.watchdog_ms and
-    // run.watchdog_ms): it should return soon, with any result. Called once, from another thread.
+    // (optional) The call in flight should return soon, with any result: the program has cancelled
+    // the run, or its deadline is over (option run.deadline_ms), or the pre_run or run was given up
+    // (options prerun.watchdog_ms and run.watchdog_ms). Called by another thread while the call is
+    // in flight, also before it has begun its work and after it has ended it, and perhaps several
+    // times; it must not wait for the call. The part may run again after a cancelled run, so a
+    // device asks is_ir_part_cancelled() instead of keeping a flag. NULL: the call is not told.
     void (*cancel)(struct device* device, struct subgraph* subgraph);
     // (optional) The memory that the part holds now; called between runs. `out_memory` is
     // zero-initialised by the caller.
@@ -483,6 +487,10 @@ TENGINE_API int get_ir_node_compiled_part(const struct node* node, const struct 
 // allow; it fails if that fails, too. Independent parts may be run on different threads at the same
 // time.
 TENGINE_API int run_ir_subgraph(struct subgraph* subgraph);
+
+// For devices: 1 when the call in flight for the part should return (interface.cancel), else 0. A
+// device that asks this between its steps needs no entry cancel. Any thread, while the call lasts.
+TENGINE_API int is_ir_part_cancelled(const struct subgraph* subgraph);
 
 // Id of an operator, for describe(); -1 when there is none. `domain` "" is ONNX.
 TENGINE_API int get_op_type(const char* domain, const char* name);

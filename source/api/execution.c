@@ -7,11 +7,13 @@
 #include "base/cpu.h"
 #include "graph/graph.h"
 #include "graph/preparation.h"
+#include "graph/run_state.h"
 #include "optimizer/optimizer.h"
 #include "scheduler/failure.h"
 #include "scheduler/scheduler.h"
 #include "tengine/inspect.h"
 #include "tengine/log.h"
+#include "tengine/run.h"
 
 static int count_cores(uint64_t mask)
 {
@@ -155,9 +157,17 @@ int tengine_graph_cancel(graph_t graph)
 {
     const api_graph_t* target = find_graph(graph, __func__);
     if (!target) return api_failure();
-    if (cancel_ir_work(target->graph)) return 0;
+    if (cancel_ir_preparation(target->graph) || cancel_ir_runs(target->graph)) return 0;
     return api_result(tengine_error_set(
         TENGINE_ESTATE, "%s: the graph is neither being prepared nor running", __func__));
+}
+
+int tengine_graph_set_completion(graph_t graph, tengine_completion_t function, void* user_data)
+{
+    api_graph_t* target = find_graph(graph, __func__);
+    if (!target || check_idle(target, __func__) < 0) return api_failure();
+    target->graph->core->completion = (ir_completion_hook_t){function, user_data};
+    return 0;
 }
 
 static void raise_event(const api_graph_t* graph, int event)
@@ -233,6 +243,7 @@ int run_graph(graph_t graph, int block)
     // After a change of a mapped file, its results are invalid.
     if (status == TENGINE_OK && has_ended) status = check_model_files(target->graph);
     if (has_ended) end_run(target, status);
+    if (has_ended && status >= 0 && !block) tell_ir_completion(target->graph, TENGINE_OK);
     target->running = false;
     return api_result(status);
 }

@@ -3,6 +3,7 @@
 // here. Devices outside the tree do not see these structures, which may change at any time.
 #pragma once
 
+#include "graph/run_state.h"
 #include "tengine/ir.h"
 
 TENGINE_EXTERN_C_BEGIN
@@ -123,6 +124,13 @@ typedef struct ir_graph_core
     uint64_t shared_revision;
     // Source graph that is a body: the execution graph whose node has it; else NULL.
     const struct graph* outer;
+    // The graph of a part, and a source graph that is a body: the run in flight that it is part of,
+    // which the program may cancel (graph/run_state.h); else NULL.
+    ir_run_t* run;
+    // Source graph without a graph around it: its runs in flight, and the function that is told
+    // their ends.
+    ir_runs_t runs;
+    ir_completion_hook_t completion;
 } ir_graph_core_t;
 
 TENGINE_EXTERN_C_END

@@ -71,6 +71,7 @@ void destroy_ir_graph(struct graph* graph)
     release_graph_pool(graph->core->pool);
     release_ir_strings(graph->core->strings);
     release_ir_shared_model(graph->core->shared);
+    pthread_mutex_destroy(&graph->core->runs.mutex);
     free_memory(graph->name);
     free_memory(graph);
 }

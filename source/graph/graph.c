@@ -24,6 +24,7 @@ static bool allocate_pieces(struct graph* graph)
     if (!graph->attribute) return false;
     graph->subgraph_list = create_vector(sizeof(struct subgraph*), NULL);
     if (!graph->subgraph_list) return false;
+    if (pthread_mutex_init(&graph->core->runs.mutex, NULL) != 0) return false;
     graph->core->pool = create_graph_pool();
     return graph->core->pool;
 }

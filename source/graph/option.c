@@ -112,6 +112,12 @@ static const ir_option_t option_table[] = {
      .whole = true,
      .help = "milliseconds after which the CPU takes over from a device that has not finished its "
              "part; 0: never"},
+    {.key = "run.deadline_ms",
+     .initial = "0",
+     .lowest = 0,
+     .highest = 86400000,
+     .whole = true,
+     .help = "milliseconds after which a run that has not ended is cancelled; 0: never"},
     {.key = "run.shape_cache",
      .initial = "3",
      .lowest = 0,

@@ -9,7 +9,6 @@ enum
 {
     IDLE,
     PREPARING,
-    RUNNING,
     CANCELLED,
     STATE = 3,
     SHAPES_LATER = 4
@@ -32,7 +31,7 @@ static void set_state(struct graph* source, int state)
 
 static bool is_cancelled(const struct graph* source)
 {
-    return source && (load(source) & STATE) == CANCELLED;
+    return (load(source) & STATE) == CANCELLED;
 }
 
 void begin_ir_preparation(struct graph* source)
@@ -45,20 +44,10 @@ void end_ir_preparation(struct graph* source)
     set_state(source, IDLE);
 }
 
-void begin_ir_runs(struct graph* source)
-{
-    set_state(source, RUNNING);
-}
-
-void end_ir_runs(struct graph* source)
-{
-    set_state(source, IDLE);
-}
-
-bool cancel_ir_work(struct graph* source)
+bool cancel_ir_preparation(struct graph* source)
 {
     int now = load(source);
-    while ((now & STATE) == PREPARING || (now & STATE) == RUNNING)
+    while ((now & STATE) == PREPARING)
         if (__atomic_compare_exchange_n(&source->core->preparation, &now,
                                         (now & SHAPES_LATER) | CANCELLED, false, __ATOMIC_RELAXED,
                                         __ATOMIC_RELAXED))
@@ -66,29 +55,30 @@ bool cancel_ir_work(struct graph* source)
     return (now & STATE) == CANCELLED;
 }
 
+// The source graph of an execution graph, or of that of which `graph` is a part.
+static const struct graph* find_source(const struct graph* graph)
+{
+    return graph->core->whole ? graph->core->whole->core->source : graph->core->source;
+}
+
 int check_ir_cancelled(const struct graph* execution)
 {
-    const struct graph* source = execution->core->source;
-    if (!is_cancelled(source)) return TENGINE_OK;
-    return tengine_error_set(TENGINE_ECANCELED, "the preparation of graph '%s' was cancelled",
-                             source->name);
+    const struct graph* source = find_source(execution);
+    for (; source; source = source->core->outer ? find_source(source->core->outer) : NULL) {
+        if (is_cancelled(source))
+            return tengine_error_set(TENGINE_ECANCELED,
+                                     "the preparation of graph '%s' was cancelled", source->name);
+        TENGINE_RETURN_IF_ERROR(check_ir_run(source->core->run));
+    }
+    return TENGINE_OK;
 }
 
 const struct graph* find_ir_run(const struct graph* graph)
 {
-    for (;;) {
-        const struct graph* execution = graph->core->whole ? graph->core->whole : graph;
-        const struct graph* source = execution->core->source;
-        if (!source || !source->core->outer) return source;
-        graph = source->core->outer;
-    }
-}
-
-int check_ir_run(const struct graph* source)
-{
-    if (!is_cancelled(source)) return TENGINE_OK;
-    return tengine_error_set(TENGINE_ECANCELED, "the run of graph '%s' was cancelled",
-                             source->name);
+    const struct graph* source = find_source(graph);
+    while (source && source->core->outer)
+        source = find_source(source->core->outer);
+    return source;
 }
 
 void leave_ir_shapes_to_runs(struct graph* source)

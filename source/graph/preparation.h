@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits of the preparation and the runs of a graph: the program may cancel them and limit their
-// memory. Also the shapes that are left to runs.
+// Limits of the preparation of a graph: the program may cancel it and limit its memory. Also the
+// shapes that are left to runs. Runs in flight are in run_state.h.
 #pragma once
 
 #include "tengine/ir.h"
@@ -11,23 +11,16 @@ TENGINE_EXTERN_C_BEGIN
 void begin_ir_preparation(struct graph* source);
 void end_ir_preparation(struct graph* source);
 
-// These two enclose the runs of a source graph, from the first in flight to the last; an earlier
-// request to cancel is dropped. Not for bodies.
-void begin_ir_runs(struct graph* source);
-void end_ir_runs(struct graph* source);
+// Requests the end of the preparation; false when there is none. Any thread.
+bool cancel_ir_preparation(struct graph* source);
 
-// Requests the end of the preparation or of the runs in flight; false when there are none. Any
-// thread.
-bool cancel_ir_work(struct graph* source);
-
-// TENGINE_ECANCELED when the source graph of `execution` (or none) has been asked to end.
+// TENGINE_ECANCELED when the preparation of `execution` has been asked to end: that of its source
+// graph or of a graph around it, or the run that prepares a body.
 TENGINE_MUST_USE int check_ir_cancelled(const struct graph* execution);
 
 // The source graph that runs when `graph` does: the outermost graph around a part, a body, or the
 // part of a body. NULL when the part's graph has no graph around it.
 const struct graph* find_ir_run(const struct graph* graph);
-// TENGINE_ECANCELED when the runs of this source graph (or NULL) have been asked to end.
-TENGINE_MUST_USE int check_ir_run(const struct graph* source);
 
 // Leaves shapes that values decide (operator.h, value_shape) to the runs of this source graph and
 // its bodies, where no input of the model has the value.

@@ -113,6 +113,40 @@ static int find_timeout(const struct subgraph* part, const struct device* device
     return (int)get_ir_context_number(part->graph->attribute->context, "prerun.watchdog_ms");
 }
 
+// ---- calls that are told to return soon ----
+
+static void cancel_call(void* subject)
+{
+    ir_compiled_t* compiled = subject;
+    struct device* device = compiled->subgraph->device;
+    set_ir_run_end(&compiled->own_run, IR_RUN_CANCELLED);
+    if (device->interface->cancel) device->interface->cancel(device, compiled->subgraph);
+}
+
+// Devices without the entry may ask; isolated parts ask for their own run.
+static bool is_call_told(const ir_compiled_t* compiled)
+{
+    return compiled->isolated || compiled->subgraph->device->interface->cancel;
+}
+
+int enter_ir_run(ir_compiled_t* compiled, ir_run_t* run)
+{
+    set_ir_run_end(&compiled->own_run, IR_RUN_GOES_ON);
+    compiled->subgraph->graph->core->run = compiled->isolated ? &compiled->own_run : run;
+    const int status =
+        begin_ir_call(is_call_told(compiled) ? run : NULL, cancel_call, compiled, &compiled->call);
+    if (status < 0) leave_ir_run(compiled);
+    return status;
+}
+
+void leave_ir_run(ir_compiled_t* compiled)
+{
+    end_ir_call(&compiled->call);
+    compiled->subgraph->graph->core->run = NULL;
+}
+
+// ---- calls that may hang ----
+
 static int enter_watched(void* compiled)
 {
     return enter_device(compiled);
@@ -123,9 +157,12 @@ static int run_watched(void* compiled)
     return run_ir_compiled(compiled);
 }
 
-static void cancel_watched(void* compiled)
+// From now on the run of the graph does not know the call, which may outlive it.
+static void give_up_watched(void* subject)
 {
-    cancel_ir_compiled(compiled);
+    ir_compiled_t* compiled = subject;
+    end_ir_call(&compiled->call);
+    cancel_call(compiled);
 }
 
 static int close_watched(void* compiled)
@@ -135,7 +172,7 @@ static int close_watched(void* compiled)
 
 static ir_watched_t watch_call(ir_compiled_t* compiled, int (*call)(void* compiled))
 {
-    return (ir_watched_t){compiled, compiled->part_index, call, cancel_watched, close_watched};
+    return (ir_watched_t){compiled, compiled->part_index, call, give_up_watched, close_watched};
 }
 
 ir_watched_t get_ir_watched_run(ir_compiled_t* compiled)
@@ -230,6 +267,7 @@ static int fill(ir_compiled_t* compiled, const struct subgraph* part, struct dev
     compiled->isolated = isolated;
     TENGINE_RETURN_IF_ERROR(detach_ir_subgraph(part, device, isolated, &compiled->subgraph));
     if (isolated) TENGINE_RETURN_IF_ERROR(isolate(compiled->subgraph));
+    if (isolated) compiled->subgraph->graph->core->run = &compiled->own_run;
     if (!part->graph->run_options->profile) return TENGINE_OK;
     compiled->node_ns = alloc_memory(sizeof *compiled->node_ns * (size_t)part->node_num);
     return compiled->node_ns ? TENGINE_OK
@@ -333,12 +371,6 @@ int finish_ir_compiled(ir_compiled_t* compiled)
     }
     if (status == 0) tengine_error_set(TENGINE_EDEVICE, "async_wait returned before the end");
     return status == 0 ? TENGINE_EDEVICE : status;
-}
-
-void cancel_ir_compiled(ir_compiled_t* compiled)
-{
-    struct device* device = compiled->subgraph->device;
-    if (device->interface->cancel) device->interface->cancel(device, compiled->subgraph);
 }
 
 int count_ir_compiled(const ir_compiled_t* compiled, struct vector* out_counters)

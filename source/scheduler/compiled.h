@@ -3,6 +3,7 @@
 // runner (runner.h) fills its boundary tensors.
 #pragma once
 
+#include "graph/run_state.h"
 #include "scheduler/part_store.h"
 #include "scheduler/watchdog.h"
 
@@ -13,6 +14,8 @@ typedef struct compiled
     struct subgraph* subgraph;  // all nodes of subgraph->graph; subgraph->device runs it
     int part_index;             // in the execution graph, for messages
     bool isolated;              // see compile_ir_part()
+    ir_run_t own_run;           // isolated: the run that the subgraph refers to
+    ir_call_t call;             // of the device, in the run of the graph
     bool entered;               // pre_run has succeeded
     int64_t begin_ns;           // start of the run in flight
     int64_t run_ns;             // time of the last run
@@ -41,8 +44,10 @@ bool can_start_ir_compiled(const ir_compiled_t* compiled);
 int start_ir_compiled(ir_compiled_t* compiled);
 int finish_ir_compiled(ir_compiled_t* compiled);
 
-// Tells the device, if it has the entry for that, that the run in flight was given up.
-void cancel_ir_compiled(ir_compiled_t* compiled);
+// These two enclose the calls in a run, which may be NULL: the subgraph refers to it, and the
+// device is told when it should end. TENGINE_ECANCELED: it should, and the call must not begin.
+TENGINE_MUST_USE int enter_ir_run(ir_compiled_t* compiled, ir_run_t* run);
+void leave_ir_run(ir_compiled_t* compiled);
 
 // Returns the runs of a part as a subject of create_ir_watch(). The part must be isolated.
 ir_watched_t get_ir_watched_run(ir_compiled_t* compiled);

@@ -184,12 +184,11 @@ int check_ir_graph_run(const struct graph* source, int block)
 
 static void settle_status(struct graph* source, int status)
 {
-    if (count_ir_runs(get_ir_session(source->core->execution)) > 0) {
-        source->status = GRAPH_STAT_RUNNING;
-        return;
-    }
-    source->status = status < 0 ? GRAPH_STAT_ERROR : GRAPH_STAT_READY;
-    end_ir_runs(source);
+    // A body that is cancelled runs again as it is.
+    const bool is_sound = status >= 0 || (source->core->outer && status == TENGINE_ECANCELED);
+    source->status = count_ir_runs(get_ir_session(source->core->execution)) > 0 ? GRAPH_STAT_RUNNING
+                     : is_sound                                                 ? GRAPH_STAT_READY
+                                                                                : GRAPH_STAT_ERROR;
 }
 
 // The oldest run in flight has ended with `status`, whose failure has been recorded.
@@ -197,8 +196,9 @@ static int end_run(struct graph* source, int status)
 {
     struct graph* execution = source->core->execution;
     ir_session_t* session = get_ir_session(execution);
-    const ir_frame_t* frame = get_ir_run_frame(session, session->finished++);
+    ir_frame_t* frame = get_ir_run_frame(session, session->finished++);
     ir_failure_t failure = {0};
+    if (frame->run == &frame->own_run) end_ir_run(frame->run);
     if (status >= 0) status = collect_ir_outputs(source, execution, frame);
     if (status < 0) {
         keep_ir_failure(&failure);
@@ -214,8 +214,21 @@ static int end_run(struct graph* source, int status)
 static int lose_run(struct graph* source)
 {
     get_ir_session(source->core->execution)->finished++;
+    lose_ir_runs(source);
     settle_status(source, TENGINE_ESTATE);
     return fail_lost(source);
+}
+
+// The run of a body is a part of that of the graph around it.
+static void enter_run(struct graph* source, ir_frame_t* frame)
+{
+    const ir_session_t* session = get_ir_session(source->core->execution);
+    frame->run = source->core->run;
+    frame->told = false;
+    if (source->core->outer) return;
+    frame->run = &frame->own_run;
+    begin_ir_run(source, session->deadline_ms, frame->run);
+    note_ir_deadline(session->deadline);
 }
 
 static int begin_run(struct graph* source, int block)
@@ -223,17 +236,15 @@ static int begin_run(struct graph* source, int block)
     struct graph* execution = source->core->execution;
     ir_session_t* session = get_ir_session(execution);
     ir_frame_t* frame = get_ir_run_frame(session, session->started);
-    // The strings and runs of a body are those of the graph around it.
-    if (!source->core->outer && count_ir_runs(session) == 0) {
-        forget_ir_strings(source);
-        begin_ir_runs(source);
-    }
+    // The strings of a body are those of the graph around it.
+    if (!source->core->outer && count_ir_runs(session) == 0) forget_ir_strings(source);
     TENGINE_RETURN_IF_ERROR(bind_ir_inputs(source, execution, frame));
     if (!frame->memory) show_ir_outputs(source, execution, frame);
     clear_ir_frame(frame);
     bind_ir_outputs(source, execution, frame);
     ++session->started;
     source->status = GRAPH_STAT_RUNNING;
+    enter_run(source, frame);
     return session->scheduler->run(session->scheduler, execution, block);
 }
 
@@ -260,8 +271,10 @@ int wait_ir_graph(struct graph* source, int try_wait)
     const int status = trying ? scheduler->try_wait(scheduler, source->core->execution)
                               : scheduler->wait(scheduler, source->core->execution);
     if (trying && status == 0) return 0;
-    TENGINE_RETURN_IF_ERROR(end_run(source, status));
-    return 1;
+    const bool told = get_ir_run_frame(session, session->finished)->told;
+    const int ended = end_run(source, status);
+    if (!told) tell_ir_completion(source, ended < 0 ? ended : TENGINE_OK);
+    return ended < 0 ? ended : 1;
 }
 
 bool await_ir_values(struct graph* source, int status)

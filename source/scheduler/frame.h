@@ -3,6 +3,7 @@
 // each other. The sync scheduler has one frame, the pipeline several.
 #pragma once
 
+#include "graph/run_state.h"
 #include "tengine/ir.h"
 
 TENGINE_EXTERN_C_BEGIN
@@ -28,6 +29,9 @@ typedef struct frame
     // it. NULL: the frame works in graph->plan and in the user's buffers.
     void* memory;
     size_t memory_bytes;  // its size
+    ir_run_t* run;        // the run in flight: own_run, or that of which a body's run is a part
+    ir_run_t own_run;
+    bool told;  // the program has been told that the run in flight has ended
 } ir_frame_t;
 
 // Makes a frame for an execution graph whose boundary tensors have planned memory.

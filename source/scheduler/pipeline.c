@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "graph/graph.h"
 #include "graph/option.h"
+#include "graph/run_state.h"
 #include "operator/custom/custom_kernel.h"
 #include "scheduler/failure.h"
 #include "scheduler/runner.h"
@@ -33,10 +34,14 @@ typedef enum part_state
 // One run; it uses the session's frame of the same index.
 typedef struct slot
 {
+    struct pipeline* pipeline;
     int part_left;  // parts that are not done yet
     int begun_num;
     uint8_t* states;  // part_state_t of each part
     ir_failure_t failure;
+    bool cancelled;  // before it was over
+    ir_call_t call;  // sets that
+    bool is_told;    // when it is over, a thread tells the program, and then it ends
 } slot_t;
 
 typedef struct worker
@@ -56,6 +61,8 @@ typedef struct pipeline
     bool stopping;
     int64_t first;  // runs first..last-1 may have parts that are not done
     int64_t last;
+    int64_t untold;   // the oldest run whose end no thread has handled
+    bool is_telling;  // a thread is
     int slot_num;
     slot_t* slots;
     int part_num;
@@ -78,9 +85,30 @@ static slot_t* slot_of(const pipeline_t* pipeline, int64_t run)
     return &pipeline->slots[run % pipeline->slot_num];
 }
 
+static bool has_failed(const slot_t* slot)
+{
+    return slot->cancelled || slot->failure.code != 0;
+}
+
 static bool is_over(const slot_t* slot)
 {
-    return slot->failure.code != 0 ? slot->begun_num == 0 : slot->part_left == 0;
+    return has_failed(slot) ? slot->begun_num == 0 : slot->part_left == 0;
+}
+
+static void wake_all(pipeline_t* pipeline)
+{
+    pthread_cond_broadcast(&pipeline->work_there);
+    pthread_cond_broadcast(&pipeline->part_done);
+}
+
+// Any thread.
+static void cancel_slot(void* subject)
+{
+    slot_t* slot = subject;
+    pthread_mutex_lock(&slot->pipeline->mutex);
+    if (!is_over(slot)) slot->cancelled = true;
+    wake_all(slot->pipeline);
+    pthread_mutex_unlock(&slot->pipeline->mutex);
 }
 
 // ---- a device's thread ----
@@ -102,7 +130,7 @@ static bool pick_part(const worker_t* worker, int64_t run, int* out_part)
 {
     const pipeline_t* pipeline = worker->pipeline;
     const slot_t* slot = slot_of(pipeline, run);
-    if (slot->failure.code != 0) return false;
+    if (has_failed(slot)) return false;
     for (int i = 0; i < pipeline->part_num; ++i)
         if (pipeline->part_workers[i] == worker && slot->states[i] == PART_WAITING &&
             !pipeline->busy[i] && has_inputs(pipeline, slot, i)) {
@@ -148,8 +176,34 @@ static void end_job(pipeline_t* pipeline, const job_t* job)
     --slot->part_left;
     --slot->begun_num;
     pipeline->busy[job->part] = false;
-    pthread_cond_broadcast(&pipeline->work_there);
+    wake_all(pipeline);
+}
+
+static void tell_end(pipeline_t* pipeline, int64_t run)
+{
+    slot_t* slot = slot_of(pipeline, run);
+    const int status = slot->cancelled ? TENGINE_ECANCELED : slot->failure.code;
+    pthread_mutex_unlock(&pipeline->mutex);
+    tell_ir_completion(pipeline->execution->core->source, status);
+    pthread_mutex_lock(&pipeline->mutex);
+    get_ir_run_frame(get_ir_session(pipeline->execution), run)->told = true;
+}
+
+// Handles the end of the oldest run that is over; false when there is none. One thread at a time,
+// so that the program is told in the order of the runs.
+static bool handle_end(pipeline_t* pipeline)
+{
+    const int64_t run = pipeline->untold;
+    if (pipeline->is_telling || run == pipeline->last || !is_over(slot_of(pipeline, run)))
+        return false;
+    if (slot_of(pipeline, run)->is_told) {
+        pipeline->is_telling = true;
+        tell_end(pipeline, run);
+        pipeline->is_telling = false;
+    }
+    pipeline->untold = run + 1;
     pthread_cond_broadcast(&pipeline->part_done);
+    return true;
 }
 
 static void* work(void* argument)
@@ -161,7 +215,9 @@ static void* work(void* argument)
     int number = 0;
     pthread_mutex_lock(&pipeline->mutex);
     for (;;) {
-        if (number < most && pick_job(worker, &jobs[number])) {
+        if (handle_end(pipeline)) {
+            continue;
+        } else if (number < most && pick_job(worker, &jobs[number])) {
             begin_job(pipeline, &jobs[number++]);
         } else if (number > 0) {
             const job_t oldest = jobs[0];
@@ -181,11 +237,17 @@ static void* work(void* argument)
 
 // ---- the user's thread ----
 
+static bool has_ended(const pipeline_t* pipeline, int64_t run)
+{
+    const slot_t* slot = slot_of(pipeline, run);
+    return is_over(slot) && (!slot->is_told || pipeline->untold > run);
+}
+
 static bool wait_for_run(pipeline_t* pipeline, int64_t run, bool block)
 {
-    while (block && !is_over(slot_of(pipeline, run)))
+    while (block && !has_ended(pipeline, run))
         pthread_cond_wait(&pipeline->part_done, &pipeline->mutex);
-    return is_over(slot_of(pipeline, run));
+    return has_ended(pipeline, run);
 }
 
 // 1: the run has succeeded; 0: it is in flight; else its failure.
@@ -193,16 +255,31 @@ static int get_outcome(pipeline_t* pipeline, int64_t run, bool block)
 {
     pthread_mutex_lock(&pipeline->mutex);
     const bool over = wait_for_run(pipeline, run, block);
-    const slot_t* slot = slot_of(pipeline, run);
+    slot_t* slot = slot_of(pipeline, run);
     int status = over ? 1 : 0;
     if (over && slot->failure.code != 0) status = raise_ir_failure(&slot->failure);
+    const bool cancelled = over && slot->cancelled;
     pthread_mutex_unlock(&pipeline->mutex);
-    return status;
+    if (!over) return 0;
+    end_ir_call(&slot->call);
+    return cancelled ? check_ir_run(get_ir_run_frame(get_ir_session(pipeline->execution), run)->run)
+                     : status;
 }
 
 static pipeline_t* pipeline_of(const struct graph* graph)
 {
     return graph->attribute->scheduler_privacy;
+}
+
+static void reset_slot(slot_t* slot, bool is_told)
+{
+    slot->part_left = slot->pipeline->part_num;
+    slot->begun_num = 0;
+    slot->failure.code = 0;
+    slot->cancelled = false;
+    slot->is_told = is_told;
+    for (int i = 0; i < slot->part_left; ++i)
+        slot->states[i] = PART_WAITING;
 }
 
 static int run(struct scheduler* scheduler, struct graph* graph, int block)
@@ -211,16 +288,16 @@ static int run(struct scheduler* scheduler, struct graph* graph, int block)
     pipeline_t* pipeline = pipeline_of(graph);
     const ir_session_t* session = get_ir_session(graph);
     const int64_t run = session->started - 1;
-    pthread_mutex_lock(&pipeline->mutex);
     slot_t* slot = slot_of(pipeline, run);
-    slot->part_left = pipeline->part_num;
-    slot->begun_num = 0;
-    slot->failure.code = 0;
-    for (int i = 0; i < pipeline->part_num; ++i)
-        slot->states[i] = PART_WAITING;
+    reset_slot(slot, !block && graph->core->source->core->completion.function);
+    const int begun =
+        begin_ir_call(get_ir_run_frame(session, run)->run, cancel_slot, slot, &slot->call);
+    pthread_mutex_lock(&pipeline->mutex);
+    if (begun < 0) slot->cancelled = true;
     pipeline->first = session->finished;
     pipeline->last = run + 1;
-    pthread_cond_broadcast(&pipeline->work_there);
+    if (pipeline->first == run) pipeline->untold = run;
+    wake_all(pipeline);
     pthread_mutex_unlock(&pipeline->mutex);
     if (!block) return TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(get_outcome(pipeline, run, true));
@@ -351,8 +428,10 @@ static pipeline_t* create_pipeline(struct graph* graph, int slot_num)
         free_memory(pipeline);
         return NULL;
     }
-    for (int i = 0; i < slot_num; ++i)
+    for (int i = 0; i < slot_num; ++i) {
+        pipeline->slots[i].pipeline = pipeline;
         pipeline->slots[i].states = pipeline->states + (size_t)i * (size_t)pipeline->part_num;
+    }
     return pipeline;
 }
 

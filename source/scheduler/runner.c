@@ -149,10 +149,12 @@ static int fail_run(const ir_runner_t* runner, const struct device* device, int 
     return fail_ir_entry(device, "run", runner->part->index, runner->part->node_num, status);
 }
 
-// Finishes a call that the device has returned from with `status`.
+// Finishes a call that the device has returned from with `status`. The results of a call that was
+// told to return soon may be anything.
 static int end_attempt(ir_runner_t* runner, ir_frame_t* frame, const struct device* device,
                        int status)
 {
+    TENGINE_RETURN_IF_ERROR(check_ir_run(frame->run));
     if (status == 0) {
         tengine_error_clear();
         status = take_ir_values(runner->compiled->subgraph, runner->boundaries, frame);
@@ -166,11 +168,14 @@ static int attempt(ir_runner_t* runner, ir_frame_t* frame)
 {
     const struct device* device = runner->compiled->subgraph->device;
     TENGINE_RETURN_IF_ERROR(put_ir_values(runner->compiled->subgraph, runner->boundaries, frame));
-    if (!runner->watch)
-        return end_attempt(runner, frame, device, run_ir_compiled(runner->compiled));
+    TENGINE_RETURN_IF_ERROR(enter_ir_run(runner->compiled, frame->run));
     bool hung = false;
-    const int status = call_ir_watch(runner->watch, &hung);
-    if (!hung) return end_attempt(runner, frame, device, status);
+    const int status =
+        runner->watch ? call_ir_watch(runner->watch, &hung) : run_ir_compiled(runner->compiled);
+    if (!hung) {
+        leave_ir_run(runner->compiled);
+        return end_attempt(runner, frame, device, status);
+    }
     runner->watch = NULL;
     runner->compiled = NULL;
     return fail_run(runner, device, status);
@@ -225,23 +230,30 @@ static int run_on_default(ir_runner_t* runner, ir_frame_t* frame)
 }
 
 // Called after a failure that has been recorded: the default device makes this run and all later
-// ones.
+// ones. The failure of a call in a run that should end does not count, unless the call hangs.
 static int take_over(ir_runner_t* runner, ir_frame_t* frame)
 {
+    if (runner->compiled) TENGINE_RETURN_IF_ERROR(check_ir_run(frame->run));
     ir_session_t* session = get_ir_session(runner->part->graph);
     if (runner->given_up || runner->part->device == find_default_device())
         return tengine_error_code();
-    if (!allow_ir_fallback(session, runner->part)) return fail_for_good(runner);
+    if (!allow_ir_fallback(session, runner->part)) {
+        const int status = fail_for_good(runner);
+        TENGINE_RETURN_IF_ERROR(check_ir_run(frame->run));
+        return status;
+    }
     keep_ir_failure(&runner->cause);
     TLOG_WARNING("%s; %s runs the part from now on", runner->cause.message,
                  find_default_device()->name);
     give_up_device(runner);
+    TENGINE_RETURN_IF_ERROR(check_ir_run(frame->run));
     return run_on_default(runner, frame);
 }
 
 int run_ir_part(struct subgraph* part, ir_frame_t* frame)
 {
     ir_runner_t* runner = part->core->runner;
+    TENGINE_RETURN_IF_ERROR(check_ir_run(frame->run));
     if (!runner->compiled)
         return runner->given_up ? run_on_default(runner, frame) : raise_ir_failure(&runner->cause);
     return attempt(runner, frame) < 0 ? take_over(runner, frame) : TENGINE_OK;
@@ -254,6 +266,8 @@ void start_ir_part(struct subgraph* part, ir_frame_t* frame)
     if (!runner->compiled || runner->watch || !can_start_ir_compiled(runner->compiled)) return;
     runner->started = true;
     runner->start_status = put_ir_values(runner->compiled->subgraph, runner->boundaries, frame);
+    if (runner->start_status == 0)
+        runner->start_status = enter_ir_run(runner->compiled, frame->run);
     if (runner->start_status == 0) runner->start_status = start_ir_compiled(runner->compiled);
     keep_ir_failure(&runner->start_failure);
 }
@@ -274,6 +288,7 @@ int finish_ir_part(struct subgraph* part, ir_frame_t* frame)
     runner->started = false;
     const struct device* device = runner->compiled->subgraph->device;
     const int status = wait_for_end(runner);
+    leave_ir_run(runner->compiled);
     return end_attempt(runner, frame, device, status) < 0 ? take_over(runner, frame) : TENGINE_OK;
 }
 

@@ -42,10 +42,19 @@ static int read_limits(ir_session_t* session, const struct graph* graph)
     return TENGINE_OK;
 }
 
-static bool needs_threads(const struct graph* execution, const struct scheduler* scheduler)
+static bool needs_threads(const struct graph* execution, const ir_session_t* session)
 {
-    return execution->run_options->num_thread > 1 || scheduler->concurrent ||
+    return execution->run_options->num_thread > 1 || session->scheduler->concurrent ||
+           session->deadline_ms > 0 ||
            get_ir_context_number(execution->attribute->context, "run.watchdog_ms") > 0;
+}
+
+// Runs of bodies have the deadline of the run that they are part of.
+static int read_deadline(const struct graph* execution)
+{
+    return execution->core->source->core->outer
+               ? 0
+               : (int)get_ir_context_number(execution->attribute->context, "run.deadline_ms");
 }
 
 int open_ir_session(struct graph* execution, struct scheduler* scheduler)
@@ -58,9 +67,13 @@ int open_ir_session(struct graph* execution, struct scheduler* scheduler)
                                  "cannot create a mutex for the session of a graph");
     }
     session->scheduler = scheduler;
-    if (needs_threads(execution, scheduler)) session->process = getpid();
+    session->deadline_ms = read_deadline(execution);
+    if (needs_threads(execution, session)) session->process = getpid();
     execution->core->session = session;
-    return read_limits(session, execution);
+    TENGINE_RETURN_IF_ERROR(read_limits(session, execution));
+    return session->deadline_ms == 0
+               ? TENGINE_OK
+               : create_ir_deadline((struct graph*)execution->core->source, &session->deadline);
 }
 
 static void release_frames(ir_session_t* session)
@@ -76,6 +89,8 @@ void close_ir_session(struct graph* execution)
 {
     ir_session_t* session = execution->core->session;
     if (!session) return;
+    destroy_ir_deadline(session->deadline);
+    if (has_lost_ir_threads(session)) lose_ir_runs((struct graph*)execution->core->source);
     release_frames(session);
     free_memory(session->part_macs);
     release_vector(session->places);

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/condition.h"
 #include "scheduler/failure.h"
 #include "tengine/error.h"
 
@@ -74,18 +75,6 @@ static void* serve(void* argument)
     return NULL;
 }
 
-// Waits use the monotonic clock.
-static int init_condition(pthread_cond_t* condition)
-{
-    pthread_condattr_t attributes;
-    int status = pthread_condattr_init(&attributes);
-    if (status != 0) return status;
-    status = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    if (status == 0) status = pthread_cond_init(condition, &attributes);
-    pthread_condattr_destroy(&attributes);
-    return status;
-}
-
 int create_ir_watch(const ir_watched_t* watched, int timeout_ms, ir_watch_t** out_watch)
 {
     ir_watch_t* watch = alloc_memory(sizeof *watch);
@@ -114,29 +103,16 @@ out_of_memory:
                              watched->part_index);
 }
 
-static struct timespec find_deadline(int timeout_ms)
-{
-    struct timespec deadline;
-    clock_gettime(CLOCK_MONOTONIC, &deadline);
-    deadline.tv_sec += timeout_ms / 1000;
-    deadline.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-    if (deadline.tv_nsec >= 1000000000) {
-        deadline.tv_sec += 1;
-        deadline.tv_nsec -= 1000000000;
-    }
-    return deadline;
-}
-
 int call_ir_watch(ir_watch_t* watch, bool* out_hung)
 {
-    const struct timespec deadline = find_deadline(watch->timeout_ms);
     const int timeout_ms = watch->timeout_ms;
+    const int64_t deadline = (int64_t)get_time_ns() + (int64_t)timeout_ms * 1000000;
     pthread_mutex_lock(&watch->mutex);
     watch->state = WATCH_CALLING;
     pthread_cond_broadcast(&watch->changed);
     int waited = 0;
     while (watch->state == WATCH_CALLING && waited != ETIMEDOUT)
-        waited = pthread_cond_timedwait(&watch->changed, &watch->mutex, &deadline);
+        waited = wait_condition_until(&watch->changed, &watch->mutex, deadline);
     *out_hung = watch->state == WATCH_CALLING;
     if (*out_hung) {
         atomic_fetch_add(&hung_calls, 1);

@@ -17,7 +17,7 @@ typedef struct ir_watched
     void* subject;
     int part_index;                 // for messages
     int (*call)(void* subject);     // may hang
-    void (*cancel)(void* subject);  // the call was given up; it may return early
+    void (*cancel)(void* subject);  // the call is given up; it may return early
     int (*close)(void* subject);    // frees the subject after a call that was given up has returned
 } ir_watched_t;
 

@@ -9,6 +9,7 @@
 #include "tengine/image.h"
 #include "tengine/inspect.h"
 #include "tengine/quantize.h"
+#include "tengine/run.h"
 #include "tengine/sequence.h"
 #include "tengine/string.h"
 
@@ -74,6 +75,7 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(get_graph_attr),
     SYMBOL(set_graph_device),
     SYMBOL(tengine_graph_cancel),
+    SYMBOL(tengine_graph_set_completion),
     SYMBOL(tengine_graph_place),
     SYMBOL(tengine_is_initialised),
     SYMBOL(tengine_graph_add_node),
@@ -231,6 +233,8 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_op_set_prepare),
     SYMBOL(tengine_op_set_invoke),
     SYMBOL(tengine_op_set_invoke_async),
+    SYMBOL(tengine_op_set_cancel),
+    SYMBOL(tengine_op_is_cancelled),
     SYMBOL(tengine_op_set_device),
     SYMBOL(tengine_op_set_user_data),
     SYMBOL(tengine_op_set_outputs_like),

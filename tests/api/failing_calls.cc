@@ -8,6 +8,7 @@
 #include "tengine/image.h"
 #include "tengine/inspect.h"
 #include "tengine/quantize.h"
+#include "tengine/run.h"
 #include "tengine/sequence.h"
 #include "tengine/string.h"
 
@@ -86,6 +87,7 @@ static std::vector<FailingCall> build_and_run_calls()
         CALL(get_graph_attr(h, "a", numbers, 4), -1),
         CALL(set_graph_device(h, "CPU"), -1),
         CALL(tengine_graph_cancel(h), -1),
+        CALL(tengine_graph_set_completion(h, nullptr, nullptr), -1),
         CALL(tengine_graph_set_affinity(h, "*", "CPU"), -1),
         VOID_CALL(dump_graph(h)),
         CALL(create_graph_node(h, "n", "Relu"), nullptr),
@@ -268,6 +270,7 @@ static std::vector<FailingCall> library_calls()
         CALL(tengine_op_set_prepare(nullptr, nullptr), -1),
         CALL(tengine_op_set_invoke(nullptr, nullptr), -1),
         CALL(tengine_op_set_invoke_async(nullptr, nullptr), -1),
+        CALL(tengine_op_set_cancel(nullptr, nullptr), -1),
         CALL(tengine_op_set_device(nullptr, nullptr), -1),
         CALL(tengine_op_set_user_data(nullptr, nullptr, nullptr), -1),
         CALL(tengine_op_set_outputs_like(nullptr, 0), -1),

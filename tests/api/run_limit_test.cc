@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Endless rounds: the option run.watchdog_ms ends them, and the program.
+// Endless rounds: the options run.watchdog_ms and run.deadline_ms end them, and the program.
 #include <atomic>
 #include <chrono>
 #include <limits>
@@ -7,6 +7,7 @@
 
 #include "fixture.h"
 #include "onnx_bytes.h"
+#include "support/test_device.h"
 
 namespace tengine {
 namespace {
@@ -93,32 +94,49 @@ class RunLimitTest : public ApiTest
   protected:
     void TearDown() override
     {
-        EXPECT_EQ(destroy_graph(graph_), 0);
-        destroy_context(context_);
+        if (graph_) unload();
         ApiTest::TearDown();
     }
 
-    void load(const std::string& contents, const char* key, const char* option)
+    void load(const std::string& contents, const char* key, const char* option,
+              const char* device = nullptr)
     {
         const std::string import = Message().bytes(1, "").number(2, 16).text();
         const std::string model = Message().number(1, 8).bytes(8, import).bytes(7, contents).text();
         context_ = create_context("limited", 1);
+        if (device) {
+            ASSERT_EQ(add_context_device(context_, device), 0);
+        }
         ASSERT_EQ(tengine_context_set_option(context_, key, option), 0);
         graph_ = create_graph(context_, "onnx:m", model.data(), static_cast<int>(model.size()));
         ASSERT_NE(graph_, nullptr) << get_tengine_error();
     }
-    void prepare(int64_t rounds)
+    void unload()
+    {
+        EXPECT_EQ(destroy_graph(graph_), 0);
+        destroy_context(context_);
+        graph_ = nullptr;
+        context_ = nullptr;
+    }
+    void prepare(int64_t rounds, int threads = 1)
     {
         const float x = 3;
         ASSERT_EQ(set_tensor_data(get_graph_tensor(graph_, "x"), &x, sizeof x), 0);
         ASSERT_EQ(set_tensor_data(get_graph_tensor(graph_, "rounds"), &rounds, sizeof rounds), 0);
-        ASSERT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
+        const options_t options = {threads, TENGINE_CLUSTER_ALL, TENGINE_MODE_FP32, 0};
+        ASSERT_EQ(prerun_graph_multithread(graph_, options), 0) << get_tengine_error();
     }
     void expect_it_runs()
     {
-        prepare(3);
+        feed_rounds(3);
         EXPECT_EQ(run_graph(graph_, 1), 0) << get_tengine_error();
         EXPECT_EQ(read_floats(get_graph_tensor(graph_, "y")), std::vector<float>{-3});
+    }
+
+    // Without another prerun_graph.
+    void feed_rounds(int64_t rounds)
+    {
+        ASSERT_EQ(set_tensor_data(get_graph_tensor(graph_, "rounds"), &rounds, sizeof rounds), 0);
     }
 
     context_t context_ = nullptr;
@@ -159,9 +177,7 @@ TEST_F(RunLimitTest, TheWatchdogEndsLoops)
             << get_tengine_error();
         EXPECT_TRUE(failed_with(TENGINE_EDEVICE));
         expect_it_runs();
-        if (depth == 2) break;
-        EXPECT_EQ(destroy_graph(graph_), 0);
-        destroy_context(context_);
+        unload();
     }
 }
 
@@ -177,20 +193,80 @@ TEST_F(RunLimitTest, TheWatchdogEndsAScan)
 
 TEST_F(RunLimitTest, AnotherThreadMayCancelARun)
 {
-    for (const char* scheduler : {"sync", "pipeline"}) {
-        load(make_loop(1), "scheduler", scheduler);
-        prepare(kForever);
-        {
-            const Canceller canceller(graph_);
-            EXPECT_EQ(run_graph(graph_, 1), -1) << scheduler;
+    for (const char* scheduler : {"sync", "pipeline"})
+        for (const int threads : {1, 2}) {
+            SCOPED_TRACE(std::string(scheduler) + ", " + std::to_string(threads));
+            load(make_loop(1), "scheduler", scheduler);
+            prepare(kForever, threads);
+            {
+                const Canceller canceller(graph_);
+                EXPECT_EQ(run_graph(graph_, 1), -1);
+            }
+            EXPECT_NE(std::string(get_tengine_error()).find("the run of graph 'g' was cancelled"),
+                      std::string::npos)
+                << get_tengine_error();
+            EXPECT_TRUE(failed_with(TENGINE_ECANCELED));
+            EXPECT_EQ(get_graph_exec_status(graph_), GRAPH_STAT_ERROR);
+            EXPECT_EQ(tengine_graph_cancel(graph_), -1);
+            EXPECT_TRUE(failed_with(TENGINE_ESTATE));
+            expect_it_runs();
+            unload();
         }
-        EXPECT_TRUE(failed_with(TENGINE_ECANCELED)) << scheduler;
+}
+
+// The nodes of the body are on a device, which hangs until it is told, or is quick.
+TEST_F(RunLimitTest, ABodyOnADeviceIsCancelled)
+{
+    test::TestDevice device("A", {"Neg"});
+    device.use_cancel();
+    for (const char* scheduler : {"sync", "pipeline"})
+        for (const int hang_ms : {0, -1}) {
+            SCOPED_TRACE(std::string(scheduler) + ", " + std::to_string(hang_ms));
+            load(make_loop(1), "scheduler", scheduler, "A");
+            prepare(kForever);
+            device.script.hang_ms = hang_ms;
+            device.script.hang_run = device.runs + 100;
+            {
+                const Canceller canceller(graph_);
+                EXPECT_EQ(run_graph(graph_, 1), -1);
+            }
+            EXPECT_TRUE(failed_with(TENGINE_ECANCELED));
+            EXPECT_GE(device.runs, 100);
+            const int runs = device.runs;
+            expect_it_runs();
+            EXPECT_EQ(device.runs, runs + 9) << "three times three rounds";
+            unload();
+        }
+    EXPECT_EQ(device.pre_runs, 4) << "a body that was cancelled stays prepared";
+}
+
+TEST_F(RunLimitTest, ADeadlineEndsARun)
+{
+    for (const char* scheduler : {"sync", "pipeline"}) {
+        load(make_loop(2), "run.deadline_ms", "150");
+        ASSERT_EQ(tengine_context_set_option(context_, "scheduler", scheduler), 0);
+        prepare(kForever);
+        for (int i = 0; i < 2; ++i) {
+            const auto begin = std::chrono::steady_clock::now();
+            EXPECT_EQ(run_graph(graph_, 1), -1);
+            EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(150));
+            EXPECT_NE(
+                std::string(get_tengine_error()).find("not ended within 150 ms (run.deadline_ms)"),
+                std::string::npos)
+                << get_tengine_error();
+            EXPECT_TRUE(failed_with(TENGINE_ECANCELED));
+        }
         EXPECT_EQ(tengine_graph_cancel(graph_), -1);
         EXPECT_TRUE(failed_with(TENGINE_ESTATE));
-        expect_it_runs();
-        if (std::string(scheduler) == "pipeline") break;
-        EXPECT_EQ(destroy_graph(graph_), 0);
-        destroy_context(context_);
+        // Shapes that come again have the deadline, too.
+        prepare(kForever);
+        EXPECT_EQ(run_graph(graph_, 1), -1);
+        EXPECT_TRUE(failed_with(TENGINE_ECANCELED));
+        ASSERT_EQ(tengine_context_set_option(context_, "run.deadline_ms", "60000"), 0);
+        prepare(3);
+        EXPECT_EQ(run_graph(graph_, 1), 0) << get_tengine_error();
+        EXPECT_EQ(read_floats(get_graph_tensor(graph_, "y")), std::vector<float>{-3});
+        unload();
     }
 }
 

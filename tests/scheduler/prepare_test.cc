@@ -128,12 +128,14 @@ TEST_F(PrepareTest, ADeviceThatReshapesABorderDoesNotCompileThePart)
 
 TEST_F(PrepareTest, AnotherThreadMayCancelIt)
 {
-    device_.on_pre_run = [this](subgraph*) { EXPECT_TRUE(cancel_ir_work(session_.source())); };
+    device_.on_pre_run = [this](subgraph*) {
+        EXPECT_TRUE(cancel_ir_preparation(session_.source()));
+    };
     device_.script.max_nodes = 1;
     EXPECT_EQ(session_.prerun(), TENGINE_ECANCELED);
     EXPECT_TRUE(says("was cancelled"));
     EXPECT_EQ(session_.execution(), nullptr);
-    EXPECT_FALSE(cancel_ir_work(session_.source()));
+    EXPECT_FALSE(cancel_ir_preparation(session_.source()));
     device_.on_pre_run = nullptr;
     ASSERT_EQ(session_.prerun(), TENGINE_OK) << tengine_error_message();
     expect_right_results();

@@ -76,7 +76,7 @@ int pre_run(device* device, subgraph* part, void*)
 
 int run(device*, subgraph* part)
 {
-    return guard("run", [&] { return plan_of(part)->run(); });
+    return guard("run", [&] { return plan_of(part)->run(*part); });
 }
 
 int post_run(device*, subgraph*)

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "device/acl/operator_table.h"
 #include "device/acl/scheduler.h"
+#include "graph/core.h"
 
 namespace tengine::acl {
 namespace {
@@ -270,26 +271,36 @@ void Plan::import_boundaries()
     }
 }
 
-void Plan::run_steps()
+// A cancelled run may end between two functions.
+int Plan::run_step(const subgraph& part, const Step& step)
 {
-    for (const Step& step : steps_)
-        step.function->run();
+    TENGINE_RETURN_IF_ERROR(check_ir_run(part.graph->core->run));
+    step.function->run();
+    return TENGINE_OK;
 }
 
-void Plan::run_profiled()
+int Plan::run_steps(const subgraph& part)
+{
+    for (const Step& step : steps_)
+        TENGINE_RETURN_IF_ERROR(run_step(part, step));
+    return TENGINE_OK;
+}
+
+int Plan::run_profiled(const subgraph& part)
 {
     std::fill(times_.begin(), times_.end(), int64_t{-1});
     uint64_t start = get_time_ns();
     for (const Step& step : steps_) {
-        step.function->run();
+        TENGINE_RETURN_IF_ERROR(run_step(part, step));
         const uint64_t end = get_time_ns();
         int64_t& time = times_[static_cast<size_t>(step.node)];
         time = std::max<int64_t>(time, 0) + static_cast<int64_t>(end - start);
         start = end;
     }
+    return TENGINE_OK;
 }
 
-int Plan::run()
+int Plan::run(const subgraph& part)
 {
     const UsePool use(pool_.get());
     import_boundaries();
@@ -298,7 +309,7 @@ int Plan::run()
             copy_in(value->host->data, &value->memory);
     {
         arm_compute::MemoryGroupResourceScope memory(memory_.group());
-        times_.empty() ? run_steps() : run_profiled();
+        TENGINE_RETURN_IF_ERROR(times_.empty() ? run_steps(part) : run_profiled(part));
     }
     for (const auto& [index, value] : values_)
         if (value->role == Role::kOutput && value->copied)

@@ -48,7 +48,8 @@ class Plan
     // TENGINE_EOPERATOR when ACL refuses a node, with its message.
     static int create(const subgraph& part, const Settings& settings,
                       std::unique_ptr<Plan>* out_plan);
-    int run();
+    // The part is that of create().
+    int run(const subgraph& part);
     // Time of each node in the last run, in ns; -1 if it is not known.
     void copy_times(int64_t* out_ns) const;
     // Bytes of tensors between functions, of functions during their run, and of copies of boundary
@@ -138,8 +139,8 @@ class Plan
     void prepare();
     void count_compiled(int64_t heap_before);
     void import_boundaries();
-    void run_steps();
-    void run_profiled();
+    int run_steps(const subgraph& part);
+    int run_profiled(const subgraph& part);
 
     bool building_ = false;
     GraphPool pool_;

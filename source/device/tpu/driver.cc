@@ -166,7 +166,7 @@ int Driver::run(const subgraph& part)
         pack_tensor(binding, tensor->elem_size, tensor->u8, host_.get() + binding.address);
     }
     TENGINE_RETURN_IF_ERROR(machine_->run(program_, host_.get(), options_.faults,
-                                          [this] { return cancelled_.load(); }));
+                                          [&] { return is_ir_part_cancelled(&part) != 0; }));
     for (size_t i = inputs; i < program_.bindings.size(); ++i) {
         const Binding& binding = program_.bindings[i];
         const tensor* tensor = boundary_tensor(part, i);

@@ -6,7 +6,6 @@
 // copies tensors in and out. tpu_device.cc offers it to the core.
 #pragma once
 
-#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -62,10 +61,8 @@ class Driver
     static int create(const subgraph& part, const Options& options, const SavedProgram& saved,
                       std::unique_ptr<Driver>* out_driver);
 
-    // Makes one run on the data of the part's tensors.
+    // Makes one run on the data of the part's tensors. It ends early when the part is cancelled.
     int run(const subgraph& part);
-    // Ends the run in flight; called by another thread. No other run follows.
-    void cancel() { cancelled_ = true; }
 
     const Config& config() const { return options_.config; }
     // Returns the counters of a run, which are equal for all runs; they are computed at the first
@@ -90,7 +87,6 @@ class Driver
     int64_t macs_ = 0;
     std::unique_ptr<Machine> machine_;
     HostMemory host_;
-    std::atomic<bool> cancelled_{false};
 };
 
 // Copy the dense elements of a tensor to and from its place in host memory; `element` is their size

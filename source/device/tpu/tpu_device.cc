@@ -107,11 +107,6 @@ int run(device*, subgraph* part)
     return guard("run", [&] { return driver_of(part)->run(*part); });
 }
 
-void cancel(device*, subgraph* part)
-{
-    driver_of(part)->cancel();
-}
-
 int post_run(device*, subgraph*)
 {
     return TENGINE_OK;
@@ -244,7 +239,6 @@ struct interface make_interface()
     table.measure = guarded_entry<measure>;
     table.count = count;
     table.count_node = count_node;
-    table.cancel = cancel;
     table.memory = guarded_entry<memory>;
     table.option = option;
     table.save = save;

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Injected faults: the result is the CPU's for any fault of the device, and the report names it.
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <iterator>
+#include <thread>
 
 #include "device/tpu/device_run.h"
 #include "device/tpu/program/program.h"
+#include "graph/run_state.h"
 #include "scheduler/watchdog.h"
 #include "tengine/device.h"
 
@@ -83,6 +87,59 @@ TEST_F(TpuFault, AHangIsGivenUpByTheWatchdog)
 {
     EXPECT_THAT(run_with("hang@1", {{"run.watchdog_ms", "500"}}), HasSubstr("500 ms"));
     EXPECT_EQ(wait_hung_calls(10000), 0) << "the run ends when it is given up";
+}
+
+// The device is not given up, and a part that is loaded ends as well.
+TEST_F(TpuFault, AHangEndsWithTheRunThatIsCancelled)
+{
+    const std::string folder = testing::TempDir() + "tpu_cancelled";
+    std::filesystem::create_directories(folder);
+    for (const char* scheduler : {"sync", "pipeline"})
+        for (const char* watchdog_ms : {"0", "60000"}) {
+            DeviceRun run("TPU",
+                          {{"fault", "hang@1"},
+                           {"run.deadline_ms", "30"},
+                           {"run.watchdog_ms", watchdog_ms},
+                           {"scheduler", scheduler},
+                           {"cache.dir", folder}},
+                          build_conv);
+            ASSERT_EQ(run.prerun(), TENGINE_OK) << tengine_error_message();
+            run.feed_all(7);
+            for (int i = 0; i < 3; ++i) {
+                EXPECT_EQ(run.run(), TENGINE_ECANCELED);
+                EXPECT_THAT(tengine_error_message(), HasSubstr("within 30 ms (run.deadline_ms)"));
+            }
+            EXPECT_EQ(run.nodes_on("CPU"), 0) << run.refusals();
+        }
+    std::filesystem::remove_all(folder);
+}
+
+// Each run has the right bits or none.
+TEST_F(TpuFault, NoneOfACancelledRunReachesTheNextOne)
+{
+    for (const char* scheduler : {"sync", "pipeline"}) {
+        DeviceRun run("TPU", {{"scheduler", scheduler}}, build_conv);
+        ASSERT_EQ(run.prerun(), TENGINE_OK) << tengine_error_message();
+        run.feed_all(7);
+        std::atomic<bool> is_over{false};
+        std::thread canceller([&] {
+            for (unsigned i = 0; !is_over; ++i) {
+                cancel_ir_runs(run.source());
+                std::this_thread::sleep_for(std::chrono::microseconds(i % 200));
+            }
+        });
+        for (int i = 0; i < 100; ++i) {
+            if (run.run() == TENGINE_OK)
+                EXPECT_EQ(run.outputs(), expected_);
+            else
+                EXPECT_EQ(tengine_error_code(), TENGINE_ECANCELED) << tengine_error_message();
+        }
+        is_over = true;
+        canceller.join();
+        EXPECT_EQ(run.run(), TENGINE_OK) << tengine_error_message();
+        EXPECT_EQ(run.outputs(), expected_);
+        EXPECT_EQ(run.nodes_on("CPU"), 0) << run.refusals();
+    }
 }
 
 TEST_F(TpuFault, AFlippedBitIsFoundWhenTheProgramIsLoaded)

@@ -41,7 +41,7 @@ list_macros() {
 }
 
 {
-    for header in c_api inspect quantize sequence string file graph image memory plugin fixed_point \
+    for header in c_api inspect quantize run sequence string file graph image memory plugin fixed_point \
         custom_op compiler_plugin; do
         [ ! -e "$source/include/tengine/$header.h" ] || echo "#include \"tengine/$header.h\""
     done

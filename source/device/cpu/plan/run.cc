@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/plan/plan.h"
-#include "graph/preparation.h"
+#include "graph/core.h"
 
 namespace tengine::cpu {
 namespace {
@@ -39,7 +39,7 @@ int Plan::run()
 // A cancelled run may end between two steps.
 int Plan::run_step(Step& step)
 {
-    TENGINE_RETURN_IF_ERROR(check_ir_run(find_ir_run(step.context.node->graph)));
+    TENGINE_RETURN_IF_ERROR(check_ir_run(step.context.node->graph->core->run));
     return step.dynamic ? run_dynamic(step) : run_kernel(step);
 }
 

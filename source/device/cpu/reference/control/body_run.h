@@ -15,6 +15,7 @@
 #include "graph/graph.h"
 #include "graph/option.h"
 #include "graph/preparation.h"
+#include "graph/run_state.h"
 
 namespace tengine::cpu {
 
@@ -46,7 +47,7 @@ class RoundLimit
   public:
     explicit RoundLimit(const KernelContext& context)
         : node_(*context.node),
-          run_(find_ir_run(node_.graph)),
+          run_(node_.graph->core->run),
           most_ms_(get_ir_context_number(node_.graph->attribute->context, "run.watchdog_ms")),
           begin_(most_ms_ > 0 ? get_time_ns() : 0)
     {
@@ -62,14 +63,18 @@ class RoundLimit
 
   private:
     const node& node_;
-    const graph* const run_;
+    const ir_run_t* const run_;
     const double most_ms_;
     const uint64_t begin_;
 };
 
+// Runs the body as a part of the run in flight.
 inline int run_body(const KernelContext& context, ir_body_t& body)
 {
-    return body.entries->run(body.graph, context.node->graph->run_options);
+    body.graph->core->run = context.node->graph->core->run;
+    const int status = body.entries->run(body.graph, context.node->graph->run_options);
+    body.graph->core->run = nullptr;
+    return status;
 }
 
 // ---- results ----

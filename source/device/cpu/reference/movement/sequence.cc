@@ -406,7 +406,7 @@ int run_map(KernelContext& context)
     for (int round = 0; round < length; ++round) {
         TENGINE_RETURN_IF_ERROR(limit.check());
         TENGINE_RETURN_IF_ERROR(feed_map(context, body, round));
-        TENGINE_RETURN_IF_ERROR(body.entries->run(body.graph, context.node->graph->run_options));
+        TENGINE_RETURN_IF_ERROR(run_body(context, body));
         for (int i = 0; i < context.output_num(); ++i)
             made[static_cast<size_t>(i)].add(*get_ir_body_output(&body, i));
     }
