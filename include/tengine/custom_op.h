@@ -69,6 +69,12 @@ typedef int (*tengine_op_invoke_t)(void* user_data, tengine_op_context_t* contex
 typedef uint64_t tengine_op_completion_t;
 typedef int (*tengine_op_invoke_async_t)(void* user_data, tengine_op_context_t* context,
                                          tengine_op_completion_t completion);
+// Ends the invoke in flight soon, with any results: the run was cancelled, or its deadline is over
+// (tengine/run.h). An asynchronous invoke still needs its completion, which this may be the place
+// for. Called by another thread from the beginning of invoke or invoke_async until the invoke has
+// ended, perhaps several times. It must not wait for the invoke, and of the context it may use
+// tengine_op_state alone.
+typedef void (*tengine_op_cancel_t)(void* user_data, tengine_op_context_t* context);
 
 // ---- Operators ----
 
@@ -91,6 +97,7 @@ TENGINE_API int tengine_op_set_prepare(tengine_op_t* op, tengine_op_prepare_t pr
 TENGINE_API int tengine_op_set_invoke(tengine_op_t* op, tengine_op_invoke_t invoke);
 // The scheduler "pipeline" continues with other parts and runs meanwhile; "sync" waits.
 TENGINE_API int tengine_op_set_invoke_async(tengine_op_t* op, tengine_op_invoke_async_t invoke);
+TENGINE_API int tengine_op_set_cancel(tengine_op_t* op, tengine_op_cancel_t cancel);
 // Sets the device of the operator, which need not be registered yet; the name is copied. The
 // default is the CPU. TENGINE_EINVAL for an empty name, TENGINE_ENOMEM.
 TENGINE_API int tengine_op_set_device(tengine_op_t* op, const char* device);
@@ -239,6 +246,10 @@ TENGINE_API int tengine_op_request_temporary(tengine_op_context_t* context, size
 // Memory of a temporary, aligned to 64 bytes. NULL, without an error, for an index without one and
 // in other callbacks.
 TENGINE_API void* tengine_op_temporary(const tengine_op_context_t* context, int index);
+
+// In invoke, and in an asynchronous invoke until its completion, by any thread: 1 when the run was
+// cancelled, so that the invoke should end soon, with any results; else 0.
+TENGINE_API int tengine_op_is_cancelled(const tengine_op_context_t* context);
 
 // ---- The end of an asynchronous invoke ----
 

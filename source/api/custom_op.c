@@ -60,6 +60,13 @@ int tengine_op_set_invoke_async(tengine_op_t* op, tengine_op_invoke_async_t invo
     return 0;
 }
 
+int tengine_op_set_cancel(tengine_op_t* op, tengine_op_cancel_t cancel)
+{
+    if (check_open(op, __func__) < 0) return api_failure();
+    op->cancel = cancel;
+    return 0;
+}
+
 int tengine_op_set_device(tengine_op_t* op, const char* device)
 {
     if (check_open(op, __func__) < 0 || check_pointer(device, __func__, "device") < 0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Custom operators whose invoke starts work that another thread completes.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -97,11 +98,12 @@ class CustomOpAsyncTest : public CustomOpTest
     }
 
     // Replaces the library's Relu, which reads the result of Shift.
-    void register_async()
+    void register_async(tengine_op_cancel_t cancel = nullptr)
     {
         tengine_op_t* made = tengine_op_create("", "Relu", 1, 28);
         tengine_op_set_outputs_like(made, 0);
         tengine_op_set_invoke_async(made, begin);
+        tengine_op_set_cancel(made, cancel);
         tengine_op_set_user_data(made, &op, nullptr);
         ASSERT_EQ(tengine_op_register(nullptr, made), 0) << get_tengine_error();
         tengine_op_destroy(made);
@@ -268,6 +270,57 @@ TEST_F(CustomOpAsyncTest, ACompletionEndsOnce)
     ASSERT_EQ(run_graph(graph, 1), 0) << "a late completion is not this run's";
     EXPECT_EQ(destroy_graph(graph), 0);
     expect_over(op.completions[2]);
+}
+
+// Cancels a run whose work waits for `is_told`, and then runs the graph without that.
+template <class IsTold>
+void expect_cancel_ends_work(AsyncOp* op, graph_t graph, const IsTold& is_told)
+{
+    std::atomic<bool> waits{true};
+    Counter begun;
+    op->end = [&](tengine_op_context_t* context, tengine_op_completion_t completion) {
+        begun.add();
+        while (waits && !is_told(context))
+            std::this_thread::yield();
+        if (!waits) return compute_and_complete(context, completion);
+        tengine_op_complete(completion, TENGINE_EDEVICE, "given up");
+    };
+    const tensor_t x = get_graph_input_tensor(graph, 0, 0);
+    ASSERT_TRUE(write_floats(x, {-1, 0, 1, 2}));
+    ASSERT_EQ(prerun_graph(graph), 0) << get_tengine_error();
+    ASSERT_EQ(run_graph(graph, 0), 0) << get_tengine_error();
+    ASSERT_TRUE(begun.wait_for(1));
+    ASSERT_EQ(tengine_graph_cancel(graph), 0);
+    EXPECT_EQ(wait_graph(graph, 0), -1);
+    EXPECT_EQ(get_tengine_errno(), TENGINE_ECANCELED) << get_tengine_error();
+    waits = false;
+    EXPECT_EQ(run_graph(graph, 1), 0) << get_tengine_error();
+    EXPECT_EQ(read_floats(get_graph_output_tensor(graph, 0, 0)),
+              (std::vector<float>{0, 0.5, 1.5, 2.5}));
+    EXPECT_EQ(destroy_graph(graph), 0);
+    op->join();
+}
+
+TEST_F(CustomOpAsyncTest, ACancelledRunTellsTheOperator)
+{
+    static std::atomic<int> told;
+    told = 0;
+    register_async([](void* user_data, tengine_op_context_t*) {
+        EXPECT_TRUE(self(user_data).end);
+        ++told;
+    });
+    expect_cancel_ends_work(&op, load_pipeline(),
+                            [](const tengine_op_context_t*) { return told > 0; });
+    EXPECT_EQ(told, 1);
+}
+
+TEST_F(CustomOpAsyncTest, TheOperatorMayAsk)
+{
+    register_async();
+    EXPECT_EQ(tengine_op_is_cancelled(nullptr), 0);
+    expect_cancel_ends_work(&op, load_pipeline(), [](const tengine_op_context_t* context) {
+        return tengine_op_is_cancelled(context) != 0;
+    });
 }
 
 TEST_F(CustomOpAsyncTest, AnOperatorHasOneKindOfInvoke)

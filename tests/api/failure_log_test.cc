@@ -78,6 +78,7 @@ const std::set<std::string> kOthers = {
     "tengine_op_set_output_dynamic",
     "tengine_op_request_temporary",
     "tengine_op_temporary",
+    "tengine_op_is_cancelled",
     "tengine_op_complete",
     "tengine_op_prepare_node",
     "tengine_op_run_node",

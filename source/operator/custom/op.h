@@ -23,6 +23,7 @@ struct tengine_op
     tengine_op_prepare_t prepare;
     tengine_op_invoke_t invoke;
     tengine_op_invoke_async_t invoke_async;  // in place of invoke
+    tengine_op_cancel_t cancel;              // (optional)
     int like_input;                          // whose type and shape all outputs have; -1: none
     void* user_data;
     void (*release)(void* user_data);

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "graph/graph.h"
 #include "graph/preparation.h"
+#include "graph/run_state.h"
 #include "operator/custom/attribute_map.h"
 #include "operator/custom/op_node.h"
 #include "operator/param.h"
@@ -391,4 +392,10 @@ void* tengine_op_temporary(const tengine_op_context_t* context, int index)
     if (!context || context->call != OP_CALL_INVOKE || !context->temporaries) return NULL;
     const op_temporary_t* temporary = get_vector_data(context->temporaries, index);
     return temporary ? context->scratch + temporary->offset : NULL;
+}
+
+int tengine_op_is_cancelled(const tengine_op_context_t* context)
+{
+    return context && context->call == OP_CALL_INVOKE &&
+           is_ir_run_ending(context->node->graph->core->run);
 }

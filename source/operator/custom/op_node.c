@@ -9,6 +9,7 @@
 #include "graph/core.h"
 #include "graph/graph.h"
 #include "graph/preparation.h"
+#include "graph/run_state.h"
 #include "operator/custom/completion.h"
 #include "operator/infer.h"
 #include "operator/param.h"
@@ -108,13 +109,26 @@ static int call_invoke_async(tengine_op_context_t* context)
     return end_call(context, "invoke_async", returned);
 }
 
+static void cancel_invoke(void* subject)
+{
+    tengine_op_context_t* context = subject;
+    context->op->cancel(context->op->user_data, context);
+}
+
 static int call_invoke(tengine_op_context_t* context, char* scratch)
 {
+    ir_call_t call;
+    ir_run_t* run = context->op->cancel ? context->node->graph->core->run : NULL;
+    TENGINE_RETURN_IF_ERROR(begin_ir_call(run, cancel_invoke, context, &call));
     tengine_error_clear();
     context->call = OP_CALL_INVOKE;
     context->scratch = scratch;
-    if (context->op->invoke_async) return call_invoke_async(context);
-    return end_call(context, "invoke", context->op->invoke(context->op->user_data, context));
+    const int status =
+        context->op->invoke_async
+            ? call_invoke_async(context)
+            : end_call(context, "invoke", context->op->invoke(context->op->user_data, context));
+    end_ir_call(&call);
+    return status;
 }
 
 // ---- prepare ----
