@@ -67,6 +67,7 @@ class Part
             bound_.push_back(place < present.size() ? present[place] : nullptr);
     }
     void Leave() { bound_.assign(places_.size(), nullptr); }
+    kernel::Kernel& Kernel() const { return *replacement_.kernel; }
     // Calls an entry of the kernel.
     int Call(const char* entry, int (kernel::Kernel::*function)()) const
     {
@@ -213,6 +214,9 @@ class DelegateDevice
             return Call<&DelegateDevice::PreRun>(device, subgraph);
         };
         interface_.run = Call<&DelegateDevice::Run>;
+        interface_.cancel = [](struct device* device, struct subgraph* subgraph) {
+            Self(device).Cancel(subgraph);
+        };
         interface_.post_run = Call<&DelegateDevice::PostRun>;
         interface_.release_graph = [](struct device*, void* device_graph) {
             delete static_cast<Part*>(device_graph);
@@ -442,7 +446,39 @@ class DelegateDevice
 
     int Run(struct subgraph* subgraph)
     {
+        const Running running(*this, subgraph);
         return PartOf(subgraph)->Call("Execute", &kernel::Kernel::Execute);
+    }
+
+    // Cancel() finds the kernel of a part while an object lives.
+    class Running
+    {
+      public:
+        Running(DelegateDevice& device, struct subgraph* part) : device_(device)
+        {
+            const std::lock_guard<std::mutex> lock(device_.running_mutex_);
+            device_.running_part_ = part;
+            PartOf(part)->Kernel().cancelled_ = is_ir_part_cancelled(part) != 0;
+        }
+        Running(const Running&) = delete;
+        Running& operator=(const Running&) = delete;
+        ~Running()
+        {
+            const std::lock_guard<std::mutex> lock(device_.running_mutex_);
+            device_.running_part_ = nullptr;
+        }
+
+      private:
+        DelegateDevice& device_;
+    };
+
+    void Cancel(struct subgraph* subgraph)
+    {
+        const std::lock_guard<std::mutex> lock(running_mutex_);
+        if (subgraph != running_part_) return;
+        kernel::Kernel& kernel = PartOf(subgraph)->Kernel();
+        kernel.cancelled_ = true;
+        kernel.Cancel();
     }
 
     int PostRun(struct subgraph* subgraph)
@@ -458,6 +494,8 @@ class DelegateDevice
     bool registered_ = false;
     std::mutex kernel_mutex_;  // entries of kernels
     std::mutex build_mutex_;   // Build, and the plans
+    std::mutex running_mutex_;
+    struct subgraph* running_part_ = nullptr;  // whose kernel executes; guarded by running_mutex_
     std::vector<std::weak_ptr<Plan>> plans_;
     struct interface interface_
     {

@@ -3,6 +3,7 @@
 // replaces nodes. Part of tengine/delegate.hpp.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,6 +19,7 @@
 namespace tengine::delegate {
 
 class Delegate;
+class DelegateDevice;
 
 // A device that a Context always lists: the CPU, which computes the nodes that no delegate has
 // taken.
@@ -98,6 +100,13 @@ class Kernel
     virtual int Execute() = 0;
     // Instead of Prepare when the model has been prepared again and nothing but shapes has changed.
     virtual int ReSize() = 0;
+    // Wakes an Execute that waits, when the run was cancelled (tengine/run.h): it should return
+    // soon, with any result. Called by another thread while Execute is in flight, perhaps several
+    // times; it must not wait for Execute, and not throw. An Execute that asks IsCancelled between
+    // its steps needs none.
+    virtual void Cancel() {}
+    // Whether the Execute in flight should return. Any thread.
+    bool IsCancelled() const { return cancelled_; }
 
     // DelegateModel::Replace reads the tensors. Tengine sets none, and does not see tensors that
     // are set afterwards. A kernel that stores them elsewhere overrides these.
@@ -132,6 +141,8 @@ class Kernel
     const Context* context_ = nullptr;
 
   private:
+    friend class tengine::delegate::DelegateDevice;
+
     static MSTensor& At(std::vector<MSTensor>& tensors, int index, const char* kind)
     {
         if (index < 0 || static_cast<size_t>(index) >= tensors.size())
@@ -139,6 +150,8 @@ class Kernel
                                     " of a kernel that has " + std::to_string(tensors.size()));
         return tensors[static_cast<size_t>(index)];
     }
+
+    std::atomic<bool> cancelled_{false};
 };
 
 }  // namespace kernel

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Delegates compute the nodes that they replace; every failure is reported, and the nodes fall
 // back.
+#include <atomic>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "delegate_fixture.h"
 #include "support/allocation_count.h"
@@ -72,6 +74,60 @@ TEST_F(DelegateTest, RunsSideBySideStayApart)
     ASSERT_TRUE(build({"Relu", "Add", "Mul"}));
     EXPECT_TRUE(computes());
     EXPECT_EQ(calls().runs, 3);
+}
+
+// Waits in Execute until it is told, or asks.
+class WaitingKernel : public CountingKernel
+{
+  public:
+    struct Wait
+    {
+        bool asks = false;
+        std::atomic<bool> is_wanted{true}, begun{false}, told{false};
+    };
+    WaitingKernel(KernelIter from, KernelIter end, DelegateModel* model, Calls* calls, Wait* wait)
+        : CountingKernel(from, end, model, calls), wait_(wait)
+    {
+    }
+    int Execute() override
+    {
+        wait_->begun = true;
+        while (wait_->is_wanted && !(wait_->asks ? IsCancelled() : wait_->told.load()))
+            std::this_thread::yield();
+        return wait_->is_wanted ? -7 : CountingKernel::Execute();
+    }
+    void Cancel() override { wait_->told = true; }
+
+  private:
+    Wait* wait_;
+};
+
+TEST_F(DelegateTest, ACancelledRunEndsTheKernel)
+{
+    for (const bool asks : {false, true}) {
+        WaitingKernel::Wait wait;
+        wait.asks = asks;
+        test().build = [&](DelegateModel* model) {
+            const KernelIter begin = model->BeginKernelIterator(), end = model->EndKernelIterator();
+            model->Replace(begin, end, new WaitingKernel(begin, end, model, &calls(), &wait));
+            return delegate::kSuccess;
+        };
+        ASSERT_TRUE(build({"Relu", "Add"}));
+        std::thread canceller([&] {
+            while (!wait.begun)
+                std::this_thread::yield();
+            EXPECT_EQ(tengine_graph_cancel(model_->graph()), 0);
+        });
+        EXPECT_FALSE(computes());
+        EXPECT_EQ(get_tengine_errno(), TENGINE_ECANCELED) << get_tengine_error();
+        canceller.join();
+        wait.is_wanted = false;
+        const int runs = calls().runs;
+        EXPECT_TRUE(computes());
+        EXPECT_EQ(calls().runs, runs + 1) << "by the kernel";
+        EXPECT_EQ(places(), (Names{"TEST", "TEST"}));
+        model_ = std::make_unique<Model>();
+    }
 }
 
 TEST_F(DelegateTest, AReplacementMayBeReplaced)
