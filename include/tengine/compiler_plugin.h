@@ -131,8 +131,10 @@ typedef struct tengine_dispatch
     // only), negative failed. For the scheduler "pipeline".
     int (*invoke_async)(void* invocation);
     int (*wait)(void* invocation, int try_wait);
-    // (optional) The invoke in flight was given up: it should return soon. Called from another
-    // thread.
+    // (optional) The invoke in flight was given up or cancelled: invoke or wait should return soon,
+    // with any result. Called from another thread, perhaps several times, also before the invoke
+    // has begun its work and after it has ended it. The invocation then gets no other invoke; the
+    // next run has a new one.
     void (*cancel)(void* invocation);
     // (optional) The counts of the last invoke: the metric at `index`, from 0 on. 0 after
     // the last, else 1.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "adapter/vendor_device.h"
 #include "base/guard.hpp"
@@ -35,6 +36,7 @@ struct Run
 {
     const struct subgraph* part;
     void* invocation;
+    bool* cancelled;
     Run* next;
 };
 
@@ -45,8 +47,9 @@ namespace {
 class RunningInvocation
 {
   public:
-    RunningInvocation(VendorDevice& vendor, const struct subgraph& part, void* invocation)
-        : vendor_(vendor), run_{&part, invocation, nullptr}
+    RunningInvocation(VendorDevice& vendor, const struct subgraph& part, void* invocation,
+                      bool* cancelled)
+        : vendor_(vendor), run_{&part, invocation, cancelled, nullptr}
     {
         const std::lock_guard<std::mutex> lock(vendor_.mutex);
         run_.next = vendor_.runs;
@@ -73,8 +76,11 @@ void cancel_run(struct device* device, struct subgraph* part)
     VendorDevice& vendor = vendor_device(device);
     if (!vendor.dispatch->cancel) return;
     const std::lock_guard<std::mutex> lock(vendor.mutex);
-    for (const Run* run = vendor.runs; run; run = run->next)
-        if (run->part == part) vendor.dispatch->cancel(run->invocation);
+    for (const Run* run = vendor.runs; run; run = run->next) {
+        if (run->part != part) continue;
+        *run->cancelled = true;
+        vendor.dispatch->cancel(run->invocation);
+    }
 }
 
 class Part : public Allocated
@@ -109,10 +115,11 @@ class Part : public Allocated
 
     int start()
     {
-        if (!invocation_)
+        if (!vendor_.dispatch)
             return tengine_error_set(TENGINE_ENOTSUP, "%s has no dispatch here",
                                      vendor_.name.c_str());
         copies_ = 0;
+        if (cancelled_) TENGINE_RETURN_IF_ERROR(renew());
         const tengine_dispatch_t& dispatch = *vendor_.dispatch;
         for (size_t i = 0; i < inputs_.size(); ++i) {
             void* buffer = buffer_of(inputs_[i]);
@@ -150,7 +157,7 @@ class Part : public Allocated
     int run(const struct subgraph& subgraph)
     {
         TENGINE_RETURN_IF_ERROR(start());
-        const RunningInvocation running(vendor_, subgraph, invocation_);
+        const RunningInvocation running(vendor_, subgraph, invocation_, &cancelled_);
         TENGINE_RETURN_IF_ERROR(as_failure("invoke", vendor_.dispatch->invoke(invocation_)));
         return finish();
     }
@@ -159,13 +166,17 @@ class Part : public Allocated
     {
         if (!vendor_.dispatch->invoke_async) return run(subgraph);
         TENGINE_RETURN_IF_ERROR(start());
-        return as_failure("invoke_async", vendor_.dispatch->invoke_async(invocation_));
+        running_.emplace(vendor_, subgraph, invocation_, &cancelled_);
+        const int status = vendor_.dispatch->invoke_async(invocation_);
+        if (status != 0) running_.reset();
+        return as_failure("invoke_async", status);
     }
 
     int wait(int try_wait)
     {
         if (!vendor_.dispatch->invoke_async) return 1;
         const int status = vendor_.dispatch->wait(invocation_, try_wait);
+        if (status != 0) running_.reset();
         if (status < 0) return as_failure("wait", status);
         return status == 1 ? (finish(), 1) : status;
     }
@@ -203,14 +214,32 @@ class Part : public Allocated
     }
 
   private:
+    int create_invocation(int input_num, int output_num)
+    {
+        return as_failure("create_invocation", vendor_.dispatch->create_invocation(
+                                                   call_.module->handle, call_.entry_point.c_str(),
+                                                   input_num, output_num, &invocation_));
+    }
+
+    // An invocation that was cancelled gets no other invoke.
+    int renew()
+    {
+        if (invocation_) vendor_.dispatch->destroy_invocation(invocation_);
+        invocation_ = nullptr;
+        for (Vector<Port>* ports : {&inputs_, &outputs_})
+            for (Port& port : *ports)
+                port.attached = nullptr;
+        TENGINE_RETURN_IF_ERROR(
+            create_invocation(static_cast<int>(inputs_.size()), static_cast<int>(outputs_.size())));
+        cancelled_ = false;
+        return 0;
+    }
+
     int open(const struct subgraph& subgraph)
     {
         const tengine_dispatch_t& dispatch = *vendor_.dispatch;
         TENGINE_RETURN_IF_ERROR(call_.module->load());
-        TENGINE_RETURN_IF_ERROR(as_failure(
-            "create_invocation",
-            dispatch.create_invocation(call_.module->handle, call_.entry_point.c_str(),
-                                       subgraph.input_num, subgraph.output_num, &invocation_)));
+        TENGINE_RETURN_IF_ERROR(create_invocation(subgraph.input_num, subgraph.output_num));
         TENGINE_RETURN_IF_ERROR(list_ports(subgraph.graph, subgraph.input_tensor_list,
                                            subgraph.input_num, dispatch.get_input_requirement,
                                            inputs_));
@@ -260,6 +289,8 @@ class Part : public Allocated
 
     VendorDevice& vendor_;
     void* invocation_ = nullptr;
+    bool cancelled_ = false;  // guarded by the mutex of the device while a run is in flight
+    std::optional<RunningInvocation> running_;  // of invoke_async
     Call call_;
     Vector<Port> inputs_;
     Vector<Port> outputs_;

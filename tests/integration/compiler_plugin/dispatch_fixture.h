@@ -22,7 +22,7 @@ struct Script
 {
     size_t alignment = 0;
     int data_type = TENGINE_DT_FP32;
-    int attached = 0, invoked = 0, waited = 0, loaded = 0, unloaded = 0;
+    int attached = 0, invoked = 0, waited = 0, loaded = 0, unloaded = 0, created = 0;
     bool hangs = false;
     std::vector<int> compiled;  // parts, of each call
     int failing_number = -1;    // of parts
@@ -141,6 +141,14 @@ inline int compute()
     return 0;
 }
 
+// An invocation does not forget that it was cancelled.
+inline int wait_for_cancel()
+{
+    for (int i = 0; i < 1000 && !cancelled; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return TENGINE_ECANCELED;
+}
+
 inline const tengine_dispatch_t* dispatch()
 {
     static tengine_dispatch_t table;
@@ -162,6 +170,8 @@ inline const tengine_dispatch_t* dispatch()
         EXPECT_STREQ(entry, "relu");
         EXPECT_EQ(inputs, 1);
         EXPECT_EQ(outputs, 1);
+        ++script.created;
+        cancelled = false;
         *out = &script;
         return 0;
     };
@@ -185,10 +195,7 @@ inline const tengine_dispatch_t* dispatch()
     };
     table.invoke = [](void*) -> int {
         ++script.invoked;
-        if (!script.hangs) return compute();
-        for (int i = 0; i < 1000 && !cancelled; ++i)
-            std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        return TENGINE_ECANCELED;
+        return script.hangs || cancelled ? wait_for_cancel() : compute();
     };
     table.cancel = [](void*) { cancelled = true; };
     if (!script.is_async) return &table;
@@ -198,6 +205,7 @@ inline const tengine_dispatch_t* dispatch()
     };
     table.wait = [](void*, int) {
         ++script.waited;
+        if (script.hangs || cancelled) return wait_for_cancel();
         return script.wait_status == 1 ? (compute(), 1) : script.wait_status;
     };
     return &table;

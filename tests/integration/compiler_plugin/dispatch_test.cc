@@ -273,6 +273,32 @@ TEST_F(DispatchTest, ARunThatTakesTooLongIsCancelled)
     EXPECT_TRUE(cancelled);
 }
 
+TEST_F(DispatchTest, ACancelledInvocationIsRenewed)
+{
+    for (const bool is_async : {false, true})
+        for (const char* scheduler : {"sync", "pipeline"}) {
+            SCOPED_TRACE(std::string(scheduler) + (is_async ? ", async" : ""));
+            unregister();
+            script = {};
+            script.is_async = is_async;
+            prepare({{"scheduler", scheduler}, {"run.deadline_ms", "50"}});
+            EXPECT_TRUE(computes());
+            for (int i = 1; i <= 2; ++i) {
+                script.hangs = true;
+                EXPECT_FALSE(computes());
+                EXPECT_EQ(get_tengine_errno(), TENGINE_ECANCELED) << get_tengine_error();
+                EXPECT_TRUE(cancelled);
+                EXPECT_EQ(script.created, i);
+                script.hangs = false;
+                EXPECT_TRUE(computes());
+                EXPECT_EQ(script.created, i + 1);
+                EXPECT_EQ(script.invoked, 1 + 2 * i) << "on the device";
+            }
+            EXPECT_EQ(refusal(), "none");
+        }
+    take_logged_failures();
+}
+
 // The kept bytes may have been altered: only intact ones reach the dispatch.
 TEST_F(DispatchTest, KeptBytesAreCheckedBeforeTheDispatchSeesThem)
 {
