@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # One model made of two: an If with their graphs as branches, as exporters write decoders with and
 # without a cache, and voice activity detectors for two sample rates. Needs python3-onnx.
-import onnx
 from onnx import TensorProto, helper
 
 

@@ -16,6 +16,7 @@ from ._library import text as _text
 from ._library import version
 from ._log import set_log_level
 from .binding import Binding
+from .compilation import compile
 from .custom import CustomOperator, TensorInfo, custom_op
 from .device import Device, DeviceNode, DevicePart, Refuse
 from .errors import (CanceledError, Error, FileError, InvalidValueError, NoSuchObjectError,
@@ -29,7 +30,7 @@ __version__ = version.split("-", 1)[0]
 __all__ = ["Binding", "CanceledError", "CustomOperator", "Device",
            "DeviceNode", "DevicePart", "Error", "FileError", "Graph", "Info", "InvalidValueError",
            "NoSuchObjectError", "Node", "NotSupportedError", "OutOfMemoryError", "QuantizationReport", "Quantized", "Refuse", "Report",
-           "Session", "TensorInfo", "custom_op", "devices", "formats", "load_plugin", "quantize", "operators", "options",
+           "Session", "TensorInfo", "compile", "custom_op", "devices", "formats", "load_plugin", "quantize", "operators", "options",
            "set_log_level", "version"]
 
 

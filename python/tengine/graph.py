@@ -368,20 +368,27 @@ def _format_of(path):
                             f"expected one that ends with {endings}, or the argument format")
 
 
+def find_format(model):
+    """The format of a model: by the name of its file, or the first bytes of its content."""
+    if isinstance(model, (str, os.PathLike)):
+        return _format_of(os.fspath(model))
+    # A tmfile begins with its version, 2 as 16 bits; ONNX begins with a tag of protobuf.
+    return "tengine" if ffi.buffer(ffi.from_buffer(model))[0:2] == b"\x02\x00" else "onnx"
+
+
 def _load(context, model, format):
     """Returns the handle, and the object whose memory the graph uses."""
     if hasattr(model, "SerializeToString"):
         model = model.SerializeToString()
     if isinstance(model, (str, os.PathLike)):
         path = os.fspath(model)
-        name = format or _format_of(path)
+        name = format or find_format(path)
         return check(lib.create_graph(context, name.encode(), os.fsencode(path))), None
     try:
         memory = ffi.from_buffer(model)
     except (TypeError, BufferError) as error:
         raise TypeError(f"model is {type(model).__name__}: expected a path, bytes, an "
                         "onnx.ModelProto or a tengine.Graph") from error
-    # A tmfile begins with its version, 2 as 16 bits; ONNX begins with a tag of protobuf.
-    name = format or ("tengine" if ffi.buffer(memory)[0:2] == b"\x02\x00" else "onnx")
+    name = format or find_format(model)
     handle = lib.tengine_graph_load(context, f"{name}:view".encode(), memory, len(memory))
     return check(handle), memory

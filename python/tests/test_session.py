@@ -54,7 +54,8 @@ def test_every_way_gives_the_results_of_c(digits):
 
 @pytest.mark.parametrize("model", [str(DIGITS), DIGITS, DIGITS.read_bytes(),
                                    memoryview(DIGITS.read_bytes()),
-                                   bytearray(DIGITS.read_bytes())])
+                                   bytearray(DIGITS.read_bytes())],
+                         ids=["str", "path", "bytes", "memoryview", "bytearray"])
 def test_kinds_of_models(model, picture):
     """Paths and contents."""
     with tengine.Session(model) as session:
@@ -453,3 +454,24 @@ def test_futures_in_flight(frames):
         rest = [session.submit(batch) for batch in batches]
     concurrent.futures.wait(rest, 60)
     assert all(future.done() for future in rest)
+
+
+def test_place(picture):
+    """Placements for the devices of the session and for others; later runs are as before."""
+    with tengine.Session(DIGITS, shapes={"image": picture.shape}, precision="bf16",
+                         options={"split.prune": 0}) as session:
+        expected = session(picture)
+        assert session.place().devices == ("CPU",)
+        report = session.place(["TPU"])
+        assert "TPU" in report.devices and report.scheduler == ""
+        np.testing.assert_array_equal(session(picture), expected)
+        with pytest.raises(LookupError):
+            session.place(["XPU"])
+
+
+def test_cpus_of_threads(picture):
+    """CPUs by number."""
+    with tengine.Session(DIGITS, cpus=range(2), threads=2) as session:
+        assert session(picture).shape == (1, 10)
+    with pytest.raises(ValueError, match="cpus has 64: expected 0 to 63"):
+        tengine.Session(DIGITS, cpus=[64])
