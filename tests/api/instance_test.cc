@@ -157,7 +157,7 @@ INSTANTIATE_TEST_SUITE_P(Precisions, InstancePrecisionTest,
 // ---- memory ----
 
 // Products of this many rows read packed weights.
-constexpr int kManyRows = 32;
+constexpr int kManyRows = 48;
 
 TEST_F(InstanceTest, PackedWeightsAreSharedInEitherOrder)
 {

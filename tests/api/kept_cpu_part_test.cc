@@ -84,8 +84,9 @@ void build_conv(graph_t graph, const std::vector<int>& input, const std::vector<
 
 void build_product(graph_t graph, const char* op)
 {
-    const tensor_t x = add_input(graph, "x", {5, 13});
-    add_node(graph, "y", op, {x, add_floats(graph, "w", {13, 17})});
+    // More rows than read their weights in place, and few enough that packing in a run is slow.
+    const tensor_t x = add_input(graph, "x", {40, 256});
+    add_node(graph, "y", op, {x, add_floats(graph, "w", {256, 512})});
 }
 
 void build_recurrent(graph_t graph, const char* op, int gates)

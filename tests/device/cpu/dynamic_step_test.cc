@@ -16,6 +16,8 @@ namespace tengine::test {
 namespace {
 
 constexpr int kColumns = 20;
+// More rows than kernels read the weights for where they are.
+constexpr size_t kCommonRows = 40;
 
 // Multiplies the positions of nonzero numbers by the weights: a row for each.
 std::vector<float> multiply_places(const std::vector<float>& x, const std::vector<float>& weights)
@@ -28,7 +30,7 @@ std::vector<float> multiply_places(const std::vector<float>& x, const std::vecto
 }
 
 // Weights that change after the first run show whether they are packed again: with as many rows as
-// before, with another number, and with the first number again.
+// before, with another number, with none, and with the first number again.
 TEST(DynamicStep, PacksItsWeightsOnce)
 {
     if (cpu::get_vector_target_num() == 0) GTEST_SKIP() << "the build packs nothing";
@@ -36,7 +38,7 @@ TEST(DynamicStep, PacksItsWeightsOnce)
     for (size_t i = 0; i < weights.size(); ++i)
         weights[i] = static_cast<float>(i) + 1;
     IrBuilder source;
-    source.input("x", {8});
+    source.input("x", {static_cast<int>(kCommonRows) + 8});
     tensor* constant = source.floats("w", {1, kColumns}, weights);
     source.add("NonZero", {"x"}, {"where"});
     node* cast = source.add("Cast", {"where"}, {"places"});
@@ -46,11 +48,14 @@ TEST(DynamicStep, PacksItsWeightsOnce)
     source.outputs({"y"});
     constexpr ir_run_options_t options = {1, 0, 0, 0, 0, 0};
     ASSERT_EQ(prerun_ir_graph(source.get(), &options), TENGINE_OK) << tengine_error_message();
-    for (std::vector<float> x : {std::vector<float>{0, 1, 1, 0, 0, 0, 0, 1},
-                                 {1, 1, 1, 0, 0, 0, 0, 0},
-                                 {1, 1, 1, 1, 0, 1, 0, 0},
-                                 {0, 0, 0, 0, 0, 0, 0, 0},
-                                 {0, 0, 0, 0, 0, 1, 1, 1}}) {
+    for (const std::vector<float>& last : {std::vector<float>{0, 1, 1, 0, 0, 0, 0, 1},
+                                           {1, 1, 1, 0, 0, 0, 0, 0},
+                                           {1, 1, 1, 1, 0, 1, 0, 0},
+                                           {0, 0, 0, 0, 0, 0, 0, 0},
+                                           {0, 0, 0, 0, 0, 1, 1, 1}}) {
+        const bool has_rows = std::count(last.begin(), last.end(), 1.0f) > 0;
+        std::vector<float> x(kCommonRows, has_rows ? 1.0f : 0.0f);
+        x.insert(x.end(), last.begin(), last.end());
         set_ir_tensor_data(source.find("x"), x.data(), false);
         ASSERT_EQ(run_ir_graph(source.get(), 1), TENGINE_OK) << tengine_error_message();
         const tensor* y = source.find("y");

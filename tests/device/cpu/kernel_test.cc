@@ -348,10 +348,15 @@ TEST(KernelChoice, TakesTheFastKernel)
     EXPECT_EQ(usual({"Relu", {fed({3})}}), fast("relu.fp.vector", "reference"));
     EXPECT_EQ(usual(conv_case("Conv", {1, 4, 9, 9}, {4, 1, 3, 3}, {{}, {}, {}, 4})),
               fast("conv.fp.depthwise_nhwc", "conv.f32.im2col"));
-    EXPECT_EQ(usual({"Gemm", {fed({2, 2}), constant({2, 2})}}),
+    EXPECT_EQ(usual({"Gemm", {fed({33, 2}), constant({2, 2})}}),
               fast("gemm.f32.packed", "gemm.f32.blocked"));
-    EXPECT_EQ(usual({"MatMul", {fed({2, 2}), constant({2, 2})}}),
+    EXPECT_EQ(usual({"MatMul", {fed({2, 3, 2}), constant({2, 2})}}),
               fast("matmul.f32.packed", "matmul.f32.blocked"));
+    // These have a vector for each picture of a batch.
+    EXPECT_EQ(usual({"Gemm", {fed({32, 2}), constant({2, 2})}}),
+              fast("gemm.f32.blocked", "gemm.f32.blocked"));
+    EXPECT_EQ(usual({"MatMul", {fed({2, 1, 2}), constant({2, 2})}}),
+              fast("matmul.f32.blocked", "matmul.f32.blocked"));
     EXPECT_EQ(usual(conv_case("Conv", {1, 4, 9, 9}, {4, 4, 3, 3})),
               fast("conv.f32.nhwc", "conv.f32.im2col"));
     EXPECT_EQ(usual(conv_case("Conv", {1, 16, 26, 26}, {16, 16, 3, 3})),

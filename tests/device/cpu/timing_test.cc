@@ -120,12 +120,12 @@ TEST_F(TimingTest, AlternativesComputeTheSameInTheSameLayout)
 TEST_F(TimingTest, AlternativesFuseWhatTheStepHasTakenOver)
 {
     if (get_vector_target_num() == 0) GTEST_SKIP() << "the build has no vectors";
-    Step step = make_step("MatMul", {{5, 8}, {8, 9}});
+    Step step = make_step("MatMul", {{2, 5, 8}, {8, 9}});
     EXPECT_EQ(names_of(list_alternatives(kernels_, step)),
               (Names{"matmul.f32.packed", "matmul.f32.blocked"}));
     step.inputs.push_back(step.inputs[1]);  // at the index of a bias
     EXPECT_EQ(names_of(list_alternatives(kernels_, step)), (Names{"matmul.f32.packed"}));
-    Step active = make_step("MatMul", {{5, 8}, {8, 9}});
+    Step active = make_step("MatMul", {{2, 5, 8}, {8, 9}});
     active.context.fusion.activation = Activation::kTanh;
     EXPECT_EQ(names_of(list_alternatives(kernels_, active)), (Names{"matmul.f32.packed"}));
     Step scaled = make_conv(7);

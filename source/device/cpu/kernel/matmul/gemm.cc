@@ -10,6 +10,7 @@
 
 #include "device/cpu/kernel/product/kept_problem.h"
 #include "device/cpu/kernel/product/matrix_product.h"
+#include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/kernel/product/tile/tile.h"
 #include "device/cpu/kernel_table.h"
 #include "operator/onnx/gemm_param.h"
@@ -60,6 +61,7 @@ Product make_gemm(const KernelContext& context)
     product.a = {a.f32, a.dims[1], param.transA != 0};
     product.b = {b.f32, b.dims[1], param.transB != 0};
     product.alpha = param.alpha;
+    product.has_vectors = !product.a.transposed && has_vectors(a);
     return product;
 }
 
@@ -110,6 +112,7 @@ Product make_product(const KernelContext& context, const matmul_shape& shape, in
     Product product = {m, shape.n, shape.k, {}, {}, context.output(0)->f32, shape.n};
     product.a = {context.input(0)->f32, shape.k};
     product.b = {context.input(1)->f32, shape.n};
+    product.has_vectors = has_vectors(*context.input(0));
     return product;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // MatMul and Gemm in fp32 with a constant second matrix, as in linear layers: the rows of the first
 // are pixels (pixels_f32.h), the constant is packed once. The epilogue and a bias are applied to
-// the accumulators before they are stored. A single row is left to gemm.cc, which reads the matrix
-// where it is: each of its elements is used once.
+// the accumulators before they are stored. A single row, and one for each picture of a small batch,
+// is left to gemm.cc, which reads the matrix where it is.
 // Limits: multiply-adds, with some rows; with few rows the bandwidth of the memory.
 // Accuracy: |error| <= (k + 2) * eps * (sum |a| |b| + |bias|), before the activation.
 #include <algorithm>
@@ -67,7 +67,7 @@ bool accepts(const node& node)
     const tensor& a = *get_ir_node_input(&node, 0);
     const tensor& b = *get_ir_node_input(&node, 1);
     return a.data_type == TENGINE_DT_FP32 && a.dim_num >= 2 && is_constant_matrix(b) &&
-           a.elem_num > a.dims[a.dim_num - 1];
+           a.elem_num > a.dims[a.dim_num - 1] && (IS_MINIMAL || !has_vectors(a));
 }
 
 bool accepts_gemm(const node& node)

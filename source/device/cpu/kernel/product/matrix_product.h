@@ -30,6 +30,8 @@ struct Product
     int64_t c_stride;
     float alpha = 1;
     float beta = 0;
+    // Each row of c has the bits that it would have alone; `a` is then not transposed.
+    bool has_vectors = false;
 };
 
 // OpenBLAS and the processor it takes this one for ("OpenBLAS SkylakeX"); "" without it.

@@ -77,16 +77,19 @@ uint64_t find_product_workspace(const Product& product)
 void multiply_strip(const Product& p, [[maybe_unused]] float* workspace)
 {
     if constexpr (kPacks) {
-        if (p.n > 1 && p.m > 1 && is_small(p)) return multiply_packed(p, workspace);
+        if (p.n > 1 && p.m > 1 && !p.has_vectors && is_small(p))
+            return multiply_packed(p, workspace);
     }
     if (p.n == 1) {
         const bool transposed = p.a.transposed;
         multiply_vector(p, p.a, transposed, transposed ? p.k : p.m, transposed ? p.m : p.k,
                         p.b.data, get_column_step(p.b), p.c_stride);
-    } else if (p.m == 1) {
+    } else if (p.m == 1 || p.has_vectors) {
         const bool transposed = !p.b.transposed;  // c' = b' a'
-        multiply_vector(p, p.b, transposed, transposed ? p.k : p.n, transposed ? p.n : p.k,
-                        p.a.data, get_row_step(p.a), 1);
+        Product row = p;
+        for (int64_t i = 0; i < p.m; ++i, row.c += p.c_stride)
+            multiply_vector(row, p.b, transposed, transposed ? p.k : p.n, transposed ? p.n : p.k,
+                            p.a.data + i * p.a.stride, get_row_step(p.a), 1);
     } else {
         cblas_sgemm(CblasRowMajor, to_cblas(p.a.transposed), to_cblas(p.b.transposed), to_int(p.m),
                     to_int(p.n), to_int(p.k), p.alpha, p.a.data, to_stride(p.a.stride), p.b.data,

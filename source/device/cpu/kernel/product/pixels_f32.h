@@ -139,4 +139,13 @@ inline bool is_product_of_rows(const node& gemm)
     return param.transA == 0 && param.alpha == 1 && fits;
 }
 
+// Whether the rows of a matrix, or of a stack, are vectors, a few and one for each picture of a
+// batch: gemm.cc gives them the bits that each has alone. More are faster as pixels.
+inline bool has_vectors(const tensor& rows)
+{
+    constexpr int64_t kMost = 32;
+    return rows.dims[0] <= kMost &&
+           rows.elem_num == int64_t{rows.dims[0]} * rows.dims[rows.dim_num - 1];
+}
+
 }  // namespace tengine::cpu
