@@ -54,6 +54,16 @@ TEST_F(FusionTest, FactorsOfChannelsOfHalves)
     compare_halves(20 * 10 / 2 + 2 * 8);
 }
 
+TEST_F(FusionTest, FactorsOfChannelsOfImagesOfHalves)
+{
+    const tensor_t x = conv(input("x", {3, 20, 9, 11}), 20, 20, 20);
+    const tensor_t own = node("Sigmoid", {input("own", {3, 20, 1, 1})});
+    const tensor_t common = node("Sigmoid", {input("common", {1, 20, 1, 1})});
+    const tensor_t y = conv(node("Mul", {x, own}), 20, 37, 1, 1);
+    node("Add", {y, conv(node("Mul", {common, x}), 20, 37, 1, 1)});
+    compare_halves(2 * (20 * 10 / 2 + 2 * 8));
+}
+
 TEST_F(FusionTest, LinearLayersOfHalves)
 {
     const tensor_t x = input("x", {2, 7, 12});

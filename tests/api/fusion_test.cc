@@ -126,7 +126,20 @@ TEST_F(FusionTest, FactorsOfChannelsBeforeAPointwiseConvolution)
     }
 }
 
-// Few pixels, several images, a window, a product with two readers, factors of another kind.
+// Several images, each with factors of its own, or all with the same.
+TEST_F(FusionTest, FactorsOfChannelsOfImages)
+{
+    const tensor_t x = conv(input("x", {3, 17, 9, 9}), 17, 17, 17);
+    const tensor_t own = input("own", {3, 17, 1, 1}), common = input("common", {1, 17, 1, 1});
+    const tensor_t y = conv(node("Mul", {x, own}), 17, 5, 1, 1);
+    const tensor_t z = conv(node("Mul", {common, x}), 17, 5, 1, 1);
+    node("Relu", {node("Add", {z, y})});
+    absolute_ = 2 * kScaledError * 17;
+    compare();
+    EXPECT_FALSE(has_same_bits_) << "nothing was fused";
+}
+
+// Few pixels, a window, a product with two readers, factors of another kind or another image count.
 TEST_F(FusionTest, FactorsThatStayWhereTheyAre)
 {
     const tensor_t x = conv(input("x", {1, 6, 3, 3}), 6, 6);
@@ -137,8 +150,8 @@ TEST_F(FusionTest, FactorsThatStayWhereTheyAre)
     const tensor_t twice = node("Add", {conv(product, 6, 6, 1, 1), product});
     const tensor_t of_pixels = conv(node("Mul", {x, input("p", {1, 1, 3, 3})}), 6, 3, 1, 1);
     const tensor_t constants = conv(node("Mul", {constant({1, 6, 3, 3}), factors}), 6, 3, 1, 1);
-    const tensor_t images = input("images", {2, 6, 3, 3});
-    const tensor_t two = conv(node("Mul", {images, factors}), 6, 3, 1, 1);
+    const tensor_t images = input("images", {2, 6, 1, 1});
+    const tensor_t two = conv(node("Mul", {x, images}), 6, 3, 1, 1);
     const tensor_t all[] = {few, window, twice, of_pixels, constants, two};
     tensor_t sum = node("ReduceSum", {all[0]});
     for (size_t i = 1; i < std::size(all); ++i)

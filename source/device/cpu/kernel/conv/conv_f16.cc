@@ -29,6 +29,7 @@ int prepare(KernelContext& context)
     conv.is_pointwise = conv.taps == 1 && conv.groups == 1 &&
                         y.pad_begin + y.pad_end + x.pad_begin + x.pad_end == 0;
     conv.has_factors = context.fusion.scale >= 0;
+    if (conv.has_factors) conv.batch = 1;  // see multiply_half_pixels()
     conv.segment_num = count_segments(conv);
     conv.segment_length = conv.input_channels * conv.taps / conv.segment_num;
     conv.image_step = context.input_step(0);

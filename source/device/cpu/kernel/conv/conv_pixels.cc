@@ -25,10 +25,16 @@
 namespace tengine::cpu {
 namespace {
 
+bool has_factors(const KernelContext& context)
+{
+    return kScalesWeights && context.fusion.scale >= 0;
+}
+
 int describe(const KernelContext& context, int64_t workers, FloatPixels* out_conv)
 {
     FloatPixels& conv = *out_conv;
     TENGINE_RETURN_IF_ERROR(describe_conv(*context.node, false, &conv));
+    if (has_factors(context)) conv.batch = 1;  // see run_images()
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
     const bool gathers = kGathersPixels && conv.taps == 1 && conv.groups == 1 &&
                          (y.stride > 1 || x.stride > 1) &&
@@ -49,7 +55,7 @@ int prepare(KernelContext& context)
     FloatPixels conv = {};
     TENGINE_RETURN_IF_ERROR(describe(context, workers, &conv));
     context.scratch_size = conv.worker_bytes() * static_cast<uint64_t>(workers);
-    if (kScalesWeights && context.fusion.scale >= 0) context.scratch_size += conv.packed_bytes();
+    if (has_factors(context)) context.scratch_size += conv.packed_bytes();
     static const char kind = 0;
     const tensor* weight = context.input(1);
     const tensor* bias = context.input(2);
@@ -77,17 +83,34 @@ void scale_weights(const FloatPixels& conv, const float* packed, const float* fa
     }
 }
 
+// One image after the other, since each has factors of its own.
+void run_images(const KernelContext& context, const FloatPixels& conv, const float* packed)
+{
+    const tensor& all_factors = *context.input(context.fusion.scale);
+    const tensor* addend = find_addend(context);
+    const int64_t input_floats = conv.input_plane * conv.image_step;
+    const int64_t output_floats = conv.output_plane * conv.output_step;
+    const int64_t factor_num = all_factors.dims[0] > 1 ? conv.input_channels : 0;
+    auto* scaled = static_cast<float*>(context.scratch);
+    for (int64_t i = 0; i < context.output(0)->dims[0]; ++i) {
+        scale_weights(conv, packed, all_factors.f32 + i * factor_num, scaled);
+        multiply_pixels(context.pool, conv,
+                        {{context.input(0)->f32 + i * input_floats, scaled},
+                         addend ? addend->f32 + i * output_floats : nullptr,
+                         context.output(0)->f32 + i * output_floats,
+                         &context.fusion},
+                        scaled + conv.packed_floats());
+    }
+}
+
 int run(KernelContext& context)
 {
     const auto& conv = packed_problem<FloatPixels>(context);
     const void* weights = shared_weights<FloatPixels>(context);
-    if (kScalesWeights && context.fusion.scale >= 0) {
-        auto* scaled = static_cast<float*>(context.scratch);
-        scale_weights(conv, static_cast<const float*>(weights),
-                      context.input(context.fusion.scale)->f32, scaled);
-        weights = scaled;
-    }
-    multiply_pixels(context, conv, weights);
+    if (has_factors(context))
+        run_images(context, conv, static_cast<const float*>(weights));
+    else
+        multiply_pixels(context, conv, weights);
     return TENGINE_OK;
 }
 

@@ -318,12 +318,24 @@ void multiply_half_pixels(const KernelContext& context)
 {
     const auto& conv = packed_problem<Float16Pixels>(context);
     const tensor* addend = find_addend(context);
-    const Float16Run run = {{context.input(0)->f16, shared_weights<Float16Pixels>(context)},
-                            addend ? addend->f16 : nullptr,
-                            context.output(0)->f16,
-                            &context.fusion,
-                            conv.has_factors ? context.input(context.fusion.scale)->f16 : nullptr};
-    multiply_blocks(context.pool, conv, find_half_functions(), run, context.scratch);
+    Float16Run run = {{context.input(0)->f16, shared_weights<Float16Pixels>(context)},
+                      addend ? addend->f16 : nullptr,
+                      context.output(0)->f16,
+                      &context.fusion};
+    if (!conv.has_factors) {
+        multiply_blocks(context.pool, conv, find_half_functions(), run, context.scratch);
+        return;
+    }
+    // One image after the other, since each has factors of its own.
+    const tensor& factors = *context.input(context.fusion.scale);
+    const int64_t output_elements = conv.output_plane * conv.output_step;
+    for (int64_t i = 0; i < context.output(0)->dims[0]; ++i) {
+        run.input = context.input(0)->f16 + i * conv.input_plane * conv.image_step;
+        run.addend = addend ? addend->f16 + i * output_elements : nullptr;
+        run.output = context.output(0)->f16 + i * output_elements;
+        run.factors = factors.f16 + (factors.dims[0] > 1 ? i * conv.input_channels : 0);
+        multiply_blocks(context.pool, conv, find_half_functions(), run, context.scratch);
+    }
 }
 
 }  // namespace tengine::cpu
