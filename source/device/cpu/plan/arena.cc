@@ -13,9 +13,17 @@ namespace {
 class ArenaPlanner
 {
   public:
-    ArenaPlanner(const subgraph& part, const Vector<Step>& steps, const Joins& joins)
+    ArenaPlanner(const subgraph& part, const Vector<Step>& steps, const Joins& joins,
+                 const Vector<MicroBatches>& batches)
         : steps_(steps), placements_(joins.placements), border_(part)
     {
+        for (const MicroBatches& range : batches) {
+            ranges_.resize(range.end, nullptr);
+            std::fill(ranges_.begin() + static_cast<ptrdiff_t>(range.begin), ranges_.end(), &range);
+            for (const MicroBatches::Part& each : range.parts)
+                if (each.bytes == 0) counts_[each.value] = range.count;
+        }
+        ranges_.resize(steps.size(), nullptr);
     }
 
     int plan(ArenaPlan* out_plan)
@@ -32,6 +40,7 @@ class ArenaPlanner
         for (const Use& use : uses_)
             if (use.value)
                 out_plan->entries.push_back({use.value, blocks_[use.block].offset + use.shift,
+                                             std::max<size_t>(count_bytes(*use.value), 1),
                                              static_cast<int32_t>(use.block), use.first, use.last});
         return TENGINE_OK;
     }
@@ -50,9 +59,37 @@ class ArenaPlanner
     {
         for (tensor* input : steps_[step].inputs) {
             if (!input || !uses_.find(input)->value) continue;
-            Use& use = uses_[input];
-            blocks_[use.block].last_use = use.last = step;
+            extend(step, *input, uses_[input]);
         }
+    }
+
+    // The pictures of one micro-batch, if no other step uses the tensor.
+    bool is_divided(const tensor& value) const { return counts_.find(&value) != nullptr; }
+
+    size_t count_bytes(const tensor& value) const
+    {
+        const int* count = counts_.find(&value);
+        return get_ir_tensor_bytes(&value) / static_cast<size_t>(count ? *count : 1);
+    }
+
+    // All micro-batches use a tensor that is not divided.
+    const MicroBatches* find_range(int step, const tensor& value) const
+    {
+        return is_divided(value) ? nullptr : ranges_[step];
+    }
+
+    int find_first(int step, const tensor& value) const
+    {
+        const MicroBatches* range = find_range(step, value);
+        return range ? static_cast<int>(range->begin) : step;
+    }
+
+    void extend(int step, const tensor& value, Use& use)
+    {
+        const MicroBatches* range = find_range(step, value);
+        use.last = range ? static_cast<int>(range->end) - 1 : step;
+        int& last = blocks_[use.block].last_use;
+        last = std::max(last, use.last);
     }
 
     void add_outputs(int step)
@@ -70,20 +107,17 @@ class ArenaPlanner
             Use& use = uses_[output];
             use.value = output;
             use.block = place;
-            use.first = use.last = step;
-            if (place < blocks_.size()) {
-                blocks_[place].last_use = step;
-                continue;
-            }
-            add_block(step, *output);
+            use.first = find_first(step, *output);
+            if (place == blocks_.size()) add_block(use.first, *output);
+            extend(step, *output, use);
         }
     }
 
-    void add_block(int step, const tensor& value)
+    void add_block(int first, const tensor& value)
     {
         memory_block_t block = {};
-        block.size = std::max<size_t>(get_ir_tensor_bytes(&value), 1);
-        block.first_use = block.last_use = step;
+        block.size = std::max<size_t>(count_bytes(value), 1);
+        block.first_use = block.last_use = first;
         blocks_.push_back(block);
     }
 
@@ -92,20 +126,20 @@ class ArenaPlanner
     void place_inside(int step, tensor& output, const Placement& placement)
     {
         Use& whole = uses_[placement.whole];
+        const int first = find_first(step, *placement.whole);
         if (!whole.value) {
             whole.value = placement.whole;
             whole.block = blocks_.size();
-            whole.first = whole.last = step;
-            add_block(step, *placement.whole);
+            whole.first = whole.last = first;
+            add_block(first, *placement.whole);
         }
         const size_t block = whole.block;
-        blocks_[block].last_use = step;
         Use& use = uses_[&output];
-        if (!use.value) use.first = step;
-        use.last = step;
+        if (!use.value) use.first = first;
         use.value = &output;
         use.block = block;
         use.shift = static_cast<size_t>(placement.first) * output.elem_size;
+        extend(step, *placement.whole, use);
     }
 
     int ask_kernel(const Step& step, int output_index) const
@@ -124,12 +158,17 @@ class ArenaPlanner
         tensor* input = inputs[index];
         const Use* use = input ? uses_.find(input) : nullptr;
         if (!use || use->read_num != 1 || !use->value || placements_.find(input)) return nullptr;
-        return get_ir_tensor_bytes(input) == get_ir_tensor_bytes(&output) ? use : nullptr;
+        return is_divided(*input) == is_divided(output) &&
+                       get_ir_tensor_bytes(input) == get_ir_tensor_bytes(&output)
+                   ? use
+                   : nullptr;
     }
 
     const Vector<Step>& steps_;
     const TensorTable<Placement>& placements_;
-    const PartOutputs border_;  // outputs of the part
+    const PartOutputs border_;            // outputs of the part
+    Vector<const MicroBatches*> ranges_;  // of each step, or null
+    TensorTable<int> counts_;             // of micro-batches, for tensors that are divided
     TensorTable<Use> uses_;
     Vector<memory_block_t> blocks_;
 };
@@ -137,10 +176,10 @@ class ArenaPlanner
 }  // namespace
 
 int plan_arena(const subgraph& part, const Vector<Step>& steps, const Joins& joins,
-               ArenaPlan* out_plan)
+               const Vector<MicroBatches>& batches, ArenaPlan* out_plan)
 {
     ArenaPlan& plan = *out_plan;
-    TENGINE_RETURN_IF_ERROR(ArenaPlanner(part, steps, joins).plan(&plan));
+    TENGINE_RETURN_IF_ERROR(ArenaPlanner(part, steps, joins, batches).plan(&plan));
     uint64_t scratch_bytes = 0;
     for (const Step& step : steps)
         scratch_bytes = std::max(scratch_bytes, step.context.scratch_size);

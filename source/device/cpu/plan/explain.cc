@@ -90,7 +90,7 @@ void Plan::list_blocks(const subgraph& part, struct vector* out_blocks,
         block.tensor = indices.at(entry.value->core);
         block.block = entry.block;
         block.offset = static_cast<int64_t>(entry.offset);
-        block.bytes = std::max<int64_t>(static_cast<int64_t>(get_ir_tensor_bytes(entry.value)), 1);
+        block.bytes = static_cast<int64_t>(entry.bytes);
         block.first = entry.first;
         block.last = entry.last;
         append(out_blocks, block);

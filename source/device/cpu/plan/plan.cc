@@ -32,13 +32,33 @@ int Plan::prepare(subgraph& part)
         TENGINE_RETURN_IF_ERROR(step.dynamic ? AlignedConstants::align_dynamic(kernels_, step)
                                              : constants_.align(step));
     }
-    if (!IS_MINIMAL) join_channels(part, steps_, &joins_);
-    for (Step& step : steps_)
-        step.bind();
-    TENGINE_RETURN_IF_ERROR(for_each_known(pack_weights));
+    if (!IS_MINIMAL) {
+        join_channels(part, steps_, &joins_);
+        divide_batch(part, steps_, joins_, &batches_);
+    }
+    TENGINE_RETURN_IF_ERROR(prepare_steps());
     TENGINE_RETURN_IF_ERROR(allocate_arena(part));
     part.plan_bytes = arena_bytes();
     return TENGINE_OK;
+}
+
+int Plan::prepare_steps()
+{
+    const auto prepare = [this](size_t begin, size_t end) {
+        for (size_t i = begin; i < end; ++i) {
+            steps_[i].bind();
+            if (!steps_[i].dynamic) TENGINE_RETURN_IF_ERROR(pack_weights(steps_[i]));
+        }
+        return int{TENGINE_OK};
+    };
+    size_t next = 0;
+    for (const MicroBatches& batches : batches_) {
+        TENGINE_RETURN_IF_ERROR(prepare(next, batches.begin));
+        const MicroBatch batch(batches);
+        TENGINE_RETURN_IF_ERROR(prepare(batches.begin, batches.end));
+        next = batches.end;
+    }
+    return prepare(next, steps_.size());
 }
 
 Plan::~Plan()
@@ -83,10 +103,25 @@ int Plan::for_each_known(const Work& work)
     return TENGINE_OK;
 }
 
+// Micro-batches keep their inputs and results whole while they run, so that the arena may be larger
+// than without them, which it is not allowed to be.
+int Plan::place_tensors(const subgraph& part, ArenaPlan* out_plan)
+{
+    TENGINE_RETURN_IF_ERROR(plan_arena(part, steps_, joins_, batches_, out_plan));
+    if (batches_.empty()) return TENGINE_OK;
+    ArenaPlan whole;
+    TENGINE_RETURN_IF_ERROR(plan_arena(part, steps_, joins_, {}, &whole));
+    if (out_plan->bytes <= whole.bytes) return TENGINE_OK;
+    batches_.clear();
+    TENGINE_RETURN_IF_ERROR(prepare_steps());
+    *out_plan = {};
+    return plan_arena(part, steps_, joins_, batches_, out_plan);
+}
+
 int Plan::allocate_arena(const subgraph& part)
 {
     ArenaPlan plan;
-    TENGINE_RETURN_IF_ERROR(plan_arena(part, steps_, joins_, &plan));
+    TENGINE_RETURN_IF_ERROR(place_tensors(part, &plan));
     arena_bytes_ = plan.bytes;
     TENGINE_RETURN_IF_ERROR(
         check_ir_memory(part.graph, static_cast<int64_t>(arena_bytes_), "an arena of the CPU"));

@@ -58,7 +58,11 @@ class Plan : public Allocated
     // Calls work(step) for those whose shapes are known, until it fails.
     template <class Work>
     int for_each_known(const Work& work);
+    // Prepares kernels for the shapes of their steps, those of a micro-batch where there are some.
+    int prepare_steps();
+    int place_tensors(const subgraph& part, ArenaPlan* out_plan);
     int allocate_arena(const subgraph& part);
+    int run_steps(size_t begin, size_t end);
     int run_step(Step& step);
     int run_dynamic(Step& step);
 #ifndef TENGINE_MINIMAL
@@ -66,13 +70,14 @@ class Plan : public Allocated
     int choose_and_pack(Step& step);
     int reserve_scratch(const Step& step);
 #endif
-    int run_profiled();
+    int run_profiled(size_t begin, size_t end);
 
     const KernelList& kernels_;
     Copies copies_;
     AlignedConstants constants_;
     Vector<Step> steps_;
     Joins joins_;
+    Vector<MicroBatches> batches_;
     Vector<int64_t> times_;             // one for each step with run_options.profile, else empty
     Vector<ArenaPlan::Entry> planned_;  // tensors whose data lies in the arena
     GraphPool pool_;

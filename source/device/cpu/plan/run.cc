@@ -30,9 +30,26 @@ int run_kernel(Step& step)
 int Plan::run()
 {
     const ParallelRun awake(pool_.get());
-    if (!times_.empty()) return run_profiled();
-    for (Step& step : steps_)
-        TENGINE_RETURN_IF_ERROR(run_step(step));
+    // Nodes that others compute take no time.
+    std::fill(times_.begin(), times_.end(), int64_t{0});
+    size_t next = 0;
+    for (const MicroBatches& batches : batches_) {
+        TENGINE_RETURN_IF_ERROR(run_steps(next, batches.begin));
+        MicroBatch batch(batches);
+        for (int i = 0; i < batches.count; ++i) {
+            batch.move_to(i);
+            TENGINE_RETURN_IF_ERROR(run_steps(batches.begin, batches.end));
+        }
+        next = batches.end;
+    }
+    return run_steps(next, steps_.size());
+}
+
+int Plan::run_steps(size_t begin, size_t end)
+{
+    if (!times_.empty()) return run_profiled(begin, end);
+    for (size_t i = begin; i < end; ++i)
+        TENGINE_RETURN_IF_ERROR(run_step(steps_[i]));
     return TENGINE_OK;
 }
 
@@ -43,16 +60,14 @@ int Plan::run_step(Step& step)
     return step.dynamic ? run_dynamic(step) : run_kernel(step);
 }
 
-int Plan::run_profiled()
+int Plan::run_profiled(size_t begin, size_t end)
 {
-    // Nodes that others compute take no time.
-    std::fill(times_.begin(), times_.end(), int64_t{0});
     uint64_t start = get_time_ns();
-    for (Step& step : steps_) {
-        TENGINE_RETURN_IF_ERROR(run_step(step));
-        const uint64_t end = get_time_ns();
-        times_[static_cast<size_t>(step.position)] += static_cast<int64_t>(end - start);
-        start = end;
+    for (size_t i = begin; i < end; ++i) {
+        TENGINE_RETURN_IF_ERROR(run_step(steps_[i]));
+        const uint64_t now = get_time_ns();
+        times_[static_cast<size_t>(steps_[i].position)] += static_cast<int64_t>(now - start);
+        start = now;
     }
     return TENGINE_OK;
 }

@@ -112,6 +112,31 @@ void drop_steps(const Vector<bool>& is_gone, Vector<Step>& steps)
     steps.swap(left);
 }
 
+MicroBatch::MicroBatch(const MicroBatches& batches) : batches_(batches)
+{
+    for (const MicroBatches::Part& part : batches.parts) {
+        part.value->dims[0] /= batches.count;
+        part.value->elem_num /= batches.count;
+    }
+}
+
+MicroBatch::~MicroBatch()
+{
+    move_to(0);
+    for (const MicroBatches::Part& part : batches_.parts) {
+        part.value->dims[0] *= batches_.count;
+        part.value->elem_num *= batches_.count;
+    }
+}
+
+void MicroBatch::move_to(int index)
+{
+    const ptrdiff_t steps = index - index_;
+    for (const MicroBatches::Part& part : batches_.parts)
+        part.value->i8 += steps * static_cast<ptrdiff_t>(part.bytes);
+    index_ = index;
+}
+
 bool allocates_outputs(const node& node)
 {
     const ir_custom_kernel_t* kernel = node.core->custom_kernel;

@@ -5,6 +5,7 @@
 //     layout.cc  which tensors have their channels last, and the copies where that changes
 //     choose.cc  the kernel of every step; timing.cc, another one that is faster
 //     join.cc    results that a Concat would copy are written where it has them
+//     micro_batch.cc  ranges of steps that run for a few pictures of a batch at a time
 //     pack.cc    kernels prepare: they pack weights and say how much scratch they need
 //     arena.cc   memory of everything that lives and dies inside the part
 // run.cc walks them; dynamic.cc does those whose shapes depend on data.
@@ -127,6 +128,43 @@ struct Joins
 // writers and all their readers can do with that; and its result in that of a later one.
 void join_channels(const subgraph& part, Vector<Step>& steps, Joins* out_joins);
 
+// Steps from `begin` to before `end`, which run `count` times, each time for as many pictures of a
+// batch.
+struct MicroBatches
+{
+    // A tensor that has the pictures.
+    struct Part
+    {
+        tensor* value;
+        // From the pictures of a run to those of the next; 0: the steps alone use the tensor, and
+        // its memory has the pictures of one run.
+        size_t bytes;
+    };
+    size_t begin, end;
+    int count;
+    Vector<Part> parts;
+};
+
+// micro_batch.cc: the ranges, in order, that do not overlap.
+void divide_batch(const subgraph& part, const Vector<Step>& steps, const Joins& joins,
+                  Vector<MicroBatches>* out_batches);
+
+// While an instance lives, tensors have the shapes of one micro-batch: first those of the first.
+class MicroBatch
+{
+  public:
+    explicit MicroBatch(const MicroBatches& batches);
+    ~MicroBatch();
+    MicroBatch(const MicroBatch&) = delete;
+    MicroBatch& operator=(const MicroBatch&) = delete;
+    // Moves on to the memory of micro-batch `index`.
+    void move_to(int index);
+
+  private:
+    const MicroBatches& batches_;
+    int index_ = 0;
+};
+
 // run.cc: the kernel's run, where there is anything to compute.
 int run_kernel(Step& step);
 
@@ -140,7 +178,7 @@ struct ArenaPlan
     struct Entry
     {
         tensor* value;
-        size_t offset;
+        size_t offset, bytes;
         // Tensors that share memory on purpose have the same block.
         int32_t block;
         int32_t first;  // the step that writes it, and the last that reads it
@@ -155,6 +193,6 @@ struct ArenaPlan
 // kernel allows it and nothing else reads that input later. ELIMIT when it takes more memory than
 // there are addresses.
 int plan_arena(const subgraph& part, const Vector<Step>& steps, const Joins& joins,
-               ArenaPlan* out_plan);
+               const Vector<MicroBatches>& batches, ArenaPlan* out_plan);
 
 }  // namespace tengine::cpu
