@@ -225,28 +225,42 @@ static void extend_numbers(uint8_t* pixels, size_t number, int most)
         pixels[i] = table[pixels[i]];
 }
 
-// Decodes 16 bits, and leaves the high bytes. stb's own conversion loses its block when it is out
-// of memory.
-static uint8_t* load_wide(source_t* source, image_file_t* file)
+// Keeps the first bytes of each pixel.
+static void pack(uint8_t* bytes, size_t number, size_t stored, size_t kept)
 {
-    int stored;
-    stbi_us* wide = stbi_load_16_from_callbacks(&source_callbacks, source, &file->width,
-                                                &file->height, &stored, file->channels);
-    uint8_t* narrow = (uint8_t*)wide;
-    const size_t number = (size_t)file->width * (size_t)file->height * (size_t)file->channels;
-    for (size_t i = 0; wide && i < number; ++i)
-        narrow[i] = (uint8_t)(wide[i] >> 8);
-    return narrow;
+    for (size_t i = 0; i < number; ++i)
+        for (size_t c = 0; c < kept; ++c)
+            bytes[i * kept + c] = bytes[i * stored + c];
 }
 
-// Width and height become those of the pixels.
+// Decodes 16 bits, and leaves the high bytes. stb's own conversion loses its block when it is out
+// of memory.
+static uint8_t* load_wide(source_t* source, image_file_t* file, int* out_stored)
+{
+    stbi_us* wide = stbi_load_16_from_callbacks(&source_callbacks, source, &file->width,
+                                                &file->height, out_stored, 0);
+    if (!wide) return NULL;
+    uint8_t* bytes = (uint8_t*)wide;
+    const size_t number = (size_t)file->width * (size_t)file->height * (size_t)*out_stored;
+    for (size_t i = 0; i < number; ++i)
+        bytes[i] = (uint8_t)(wide[i] >> 8);
+    return bytes;
+}
+
+// Width and height become those of the pixels. Alpha is dropped here: conversions of stb would take
+// a second block and 3 kB of code.
 static uint8_t* load(source_t* source, image_file_t* file)
 {
     int stored;
     source_t header = *source;
-    if (stbi_is_16_bit_from_callbacks(&source_callbacks, &header)) return load_wide(source, file);
-    return stbi_load_from_callbacks(&source_callbacks, source, &file->width, &file->height, &stored,
-                                    file->channels);
+    const bool is_wide = stbi_is_16_bit_from_callbacks(&source_callbacks, &header);
+    uint8_t* bytes = is_wide ? load_wide(source, file, &stored)
+                             : stbi_load_from_callbacks(&source_callbacks, source, &file->width,
+                                                        &file->height, &stored, 0);
+    if (bytes && stored != file->channels)
+        pack(bytes, (size_t)file->width * (size_t)file->height, (size_t)stored,
+             (size_t)file->channels);
+    return bytes;
 }
 
 // The largest block: four channels of 16 bits with a byte for each row, or the compressed data;
