@@ -56,3 +56,13 @@ def bytes_of(model):
     if hasattr(model, "SerializeToString"):
         return model.SerializeToString()
     return bytes(model)
+
+
+def choose(outputs, names):
+    """The outputs of these names, in their order."""
+    known = {output.name: output for output in outputs}
+    for name in names:
+        if name not in known:
+            raise KeyError(f"the model has no output '{name}': expected "
+                           f"{', '.join(repr(n) for n in known)}")
+    return [known[name] for name in names]

@@ -52,17 +52,17 @@ _closers = []
 
 
 def call_at_exit(function):
-    """Has `function` called before the library is released."""
+    """Has `function` called before the library is released; False: it is not released then."""
     _closers.append(function)
 
 
 @atexit.register
 def _release():
-    for function in _closers:
-        function()
+    is_idle = all(function() is not False for function in _closers)
     # Without the sink no line of the log reaches an interpreter that has ended.
     lib.tengine_log_set_sink(ffi.NULL)
-    lib.release_tengine()
+    if is_idle:
+        lib.release_tengine()
 
 
 def initialise():

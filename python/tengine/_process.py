@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The objects of a process, at fork() and at the end of the interpreter."""
 import os
+import time
 import weakref
 from typing import Any
 
@@ -13,16 +14,24 @@ graphs: "weakref.WeakSet[Any]" = weakref.WeakSet()
 contexts: "weakref.WeakSet[Any]" = weakref.WeakSet()
 
 
+# Seconds to wait at the end for work that cannot be cancelled, such as an operator in Python.
+PATIENCE = 10
+
+
 def _close_all():
-    """Ends the runs in flight and frees all graphs."""
+    """Ends the runs in flight and frees all graphs; whether that was possible."""
     _watch.is_exiting = True
+    end = time.monotonic() + PATIENCE
     for session in list(sessions):
         while not session._lock.acquire(timeout=0.01):
+            if time.monotonic() > end:
+                return False
             lib.tengine_graph_cancel(session._handle)
         # The lock is kept: daemon threads that call the session wait until the process ends.
         session.close()
     for graph in list(graphs):
         graph.close()
+    return True
 
 
 _held = []

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _constants as c
 from . import _watch
-from ._arguments import bytes_of, make_plan, shape_of, take_graph
+from ._arguments import bytes_of, choose, make_plan, shape_of, take_graph
 from ._description import describe_input, describe_session
 from ._library import ffi, lib, text
 from ._pipeline import Pipeline
@@ -21,7 +21,7 @@ from ._process import sessions
 from ._report_reader import read_report
 from ._tensor import Input, Output, copy_shapes
 from .binding import Binding
-from .errors import Error, InvalidValueError, check
+from .errors import Error, InvalidValueError, check, keep_failure
 from .graph import Graph, describe_tensor
 
 _ndarray = np.ndarray
@@ -193,20 +193,12 @@ class Session:
             outputs, feed = None, outputs
         if feed is None:
             feed = {}
-        chosen = self._outputs if outputs is None else self._choose(outputs)
+        chosen = self._outputs if outputs is None else choose(self._outputs, outputs)
         with self._lock:
             arrays = self._order((), feed) if isinstance(feed, dict) else (feed,)
             self._feed(arrays, cast)
             self._run(self)
             return [output.read() for output in chosen]
-
-    def _choose(self, names):
-        known = {output.name: output for output in self._outputs}
-        for name in names:
-            if name not in known:
-                raise KeyError(f"the model has no output '{name}': expected "
-                               f"{', '.join(repr(n) for n in known)}")
-        return [known[name] for name in names]
 
     def _order(self, arrays, named):
         """The inputs in the model's order."""
@@ -570,6 +562,13 @@ class Session:
                 lib.postrun_graph(self._handle)
             self._graph.user = None
             self._handle = ffi.NULL
+
+    def __del__(self):
+        # The program's graph, which lives on, must not refer to arrays of this session.
+        if not getattr(self, "_closed", True) and not self._owns_graph and \
+                lib.tengine_is_initialised():
+            with keep_failure():
+                self.close()
 
     def __enter__(self):
         return self

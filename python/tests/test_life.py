@@ -55,6 +55,11 @@ time.sleep(0.1)""",
     "log": "import logging; logging.basicConfig(level=10); tengine.set_log_level('debug');"
            "session.reshape({'image': (1, 1, 8, 8)}); session.place()",
     "exception": "session.extra = [session]; raise SystemExit(0)",
+    "operator that does not end": """
+operator = tengine.custom_op("", "Relu", version=(1, 22))(lambda i, a: time.sleep(1000))
+tengine._process.PATIENCE = 0.5
+threading.Thread(target=tengine.Session(session._arguments[0]), args=(x,), daemon=True).start()
+time.sleep(0.3)""",
     "module": "sys.modules.clear()",
     "os._exit": "threading.Thread(target=forever, daemon=True).start(); os._exit(0)",
     "fork": """
