@@ -13,6 +13,7 @@ import weakref
 import numpy as np
 import pytest
 from conftest import DIGITS, make_pictures
+from onnx_bytes import FLOAT, INT64, model, node, value
 
 import tengine
 from tengine._library import ffi, lib
@@ -283,8 +284,8 @@ def test_nodes_and_attributes():
 
 def test_pickle(picture):
     """A session of a file or of bytes can be sent to another process."""
-    for model in (DIGITS, DIGITS.read_bytes()):
-        with tengine.Session(model, threads=2, options={"run.shape_cache": 1}) as session:
+    for source in (DIGITS, DIGITS.read_bytes()):
+        with tengine.Session(source, threads=2, options={"run.shape_cache": 1}) as session:
             copy = pickle.loads(pickle.dumps(session))
         np.testing.assert_array_equal(copy(picture), run_in_c(picture))
         copy.close()
@@ -477,3 +478,18 @@ def test_cpus_of_threads(picture):
         assert session(picture).shape == (1, 10)
     with pytest.raises(ValueError, match="cpus has 64: expected 0 to 63"):
         tengine.Session(DIGITS, cpus=[64])
+
+
+@pytest.mark.parametrize("options", [{}, {"scheduler": "pipeline"}])
+def test_results_whose_shape_depends_on_data(options):
+    """Each run has another shape, also among shapes of inputs that come again."""
+    source = model([node("NonZero", ["x"], ["y"])], [value("x", FLOAT, ["height", "width"])],
+                   [value("y", INT64, None)])
+    random = np.random.default_rng(0)
+    with tengine.Session(source, options=options) as session:
+        for index in range(60):
+            x = random.random([(3, 4), (5, 2), (3, 4), (7, 7)][index % 4])
+            x = (x > random.random()).astype(np.float32)
+            np.testing.assert_array_equal(session(x), np.argwhere(x).T)
+            if index % 10 == 0:
+                session.prepare()
