@@ -57,6 +57,8 @@ TENGINE_API void tengine_error_clear(void);
 
 // The constant string of a code ("invalid argument"), never NULL.
 TENGINE_API const char* tengine_error_text(int code);
+// The name of a code ("TENGINE_EINVAL", "TENGINE_OK"), "" for other numbers.
+TENGINE_API const char* tengine_error_name(int code);
 
 // Propagates a failure whose message has been recorded already.
 #define TENGINE_RETURN_IF_ERROR(expression)              \

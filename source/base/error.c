@@ -81,3 +81,18 @@ const char* tengine_error_text(int code)
             return "unknown error code";
     }
 }
+
+const char* tengine_error_name(int code)
+{
+    switch (code) {
+        case TENGINE_OK:
+            return "TENGINE_OK";
+#define ERROR_NAME(name, value, text) \
+    case name:                        \
+        return #name;
+            TENGINE_ERROR_LIST(ERROR_NAME)
+#undef ERROR_NAME
+        default:
+            return "";
+    }
+}

@@ -56,11 +56,12 @@ TEST(Error, EveryCodeHasItsOwnTextAndValue)
     std::set<std::string> texts;
     std::set<int> values;
     int num = 0;
-#define CHECK_CODE(name, value, text)             \
-    EXPECT_STREQ(text, tengine_error_text(name)); \
-    EXPECT_LT(name, 0);                           \
-    texts.insert(text);                           \
-    values.insert(name);                          \
+#define CHECK_CODE(name, value, text)              \
+    EXPECT_STREQ(text, tengine_error_text(name));  \
+    EXPECT_STREQ(#name, tengine_error_name(name)); \
+    EXPECT_LT(name, 0);                            \
+    texts.insert(text);                            \
+    values.insert(name);                           \
     ++num;
     TENGINE_ERROR_LIST(CHECK_CODE)
 #undef CHECK_CODE
@@ -68,6 +69,10 @@ TEST(Error, EveryCodeHasItsOwnTextAndValue)
     EXPECT_EQ(static_cast<size_t>(num), values.size());
     EXPECT_STREQ("no error", tengine_error_text(TENGINE_OK));
     EXPECT_STREQ("unknown error code", tengine_error_text(-12345));
+    EXPECT_STREQ("TENGINE_EIO", tengine_error_name(-20));
+    EXPECT_STREQ("TENGINE_OK", tengine_error_name(TENGINE_OK));
+    for (const int code : {-12345, 1, -9})
+        EXPECT_STREQ("", tengine_error_name(code));
 }
 
 // Terminals, which print messages, would execute control sequences in names of hostile models.
