@@ -10,9 +10,8 @@ TENGINE_EXTERN_C_BEGIN
 
 // Creates a graph from a model of `size` bytes in memory, as create_graph does for its formats of
 // memory. `model_format`:
-//   "onnx", "tengine"  the bytes stay the caller's and may be freed as soon as the function
-//   returns;
-//                      the graph copies the weights.
+//   "onnx", "tengine"  copies the weights: the bytes stay the caller's and may be freed as soon as
+//                      the function returns.
 //   "onnx:view", "tengine:view", "onnx:m", "tengine:m"
 //                      as create_graph: ":view" of a tmfile uses the caller's bytes until
 //                      destroy_graph, ":m" of a tmfile takes ownership of a block from malloc().

@@ -88,8 +88,9 @@ TENGINE_API int tengine_tensor_get_type(tensor_t tensor);
 TENGINE_API int tengine_tensor_has_rank(tensor_t tensor);
 
 // The model's name of a dimension (ONNX's dim_param, "batch"), "" without one. Free dimensions of
-// inputs have names, which stay when set_tensor_shape sets their size. Fails with TENGINE_ERANGE
-// for an index that is not in 0 to MAX_SHAPE_DIM_NUM - 1. Valid until destroy_graph.
+// inputs and outputs have names, which stay when set_tensor_shape or prerun_graph sets their size;
+// an output of another rank than the model declares has none. Fails with TENGINE_ERANGE for an
+// index that is not in 0 to MAX_SHAPE_DIM_NUM - 1. Valid until destroy_graph.
 TENGINE_API const char* tengine_tensor_get_dim_name(tensor_t tensor, int index);
 
 // The node that writes the tensor; answers NULL with TENGINE_ENOENT when none does.

@@ -5,6 +5,7 @@
 
 #include "api/check.h"
 #include "api/place.h"
+#include "graph/declaration.h"
 #include "graph/graph.h"
 #include "graph/subgraph.h"
 #include "operator/custom/custom_kernel.h"
@@ -42,12 +43,19 @@ int tengine_tensor_has_rank(tensor_t tensor)
     return !target ? api_failure() : target->shape_set;
 }
 
+// Whether the nodes give an output another rank than the model declares.
+static bool has_other_rank(const struct tensor* tensor)
+{
+    return tensor->tensor_type == TENSOR_TYPE_VAR && tensor->shape_set &&
+           is_ir_shape_declared(tensor) && tensor->dim_num != tensor->core->declaration->dim_num;
+}
+
 const char* tengine_tensor_get_dim_name(tensor_t tensor, int index)
 {
     const struct tensor* target = find_tensor(tensor, __func__, NULL);
     if (!target || check_index(index, MAX_SHAPE_DIM_NUM, __func__, "dimensions") < 0)
         return api_pointer(NULL);
-    return get_ir_tensor_dim_name(target, index);
+    return has_other_rank(target) ? "" : get_ir_tensor_dim_name(target, index);
 }
 
 node_t tengine_tensor_get_producer(tensor_t tensor)

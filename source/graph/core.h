@@ -11,6 +11,7 @@ TENGINE_EXTERN_C_BEGIN
 struct custom_kernel;
 struct graph_pool;
 struct ir_bodies;
+struct ir_metadata;
 struct ir_model_parts;
 struct ir_refusal;
 struct ir_shared_model;
@@ -28,8 +29,8 @@ typedef struct ir_digest
     uint8_t bytes[32];  // SHA-256
 } ir_digest_t;
 
-// The shape that the model declares for an input. The names of the dimensions follow it in memory,
-// one string after the other.
+// The shape that the model declares for an input or an output. The names of the dimensions follow
+// it in memory, one string after the other.
 typedef struct ir_declaration
 {
     int dim_num;                  // -1: nothing
@@ -41,7 +42,7 @@ typedef struct ir_tensor_core
     int32_t source_index;      // execution graph: the source graph's tensor it stands for, or -1
     int32_t graph_output_num;  // how often it is in graph.output_tensors
     int32_t* consumer_input;   // which of its inputs consumer[i] reads with, or -1; in its block
-    ir_declaration_t* declaration;  // an input's, see set_ir_tensor_dim_names(); NULL: none
+    ir_declaration_t* declaration;  // see declare_ir_tensor_shape(), graph/declaration.h; or NULL
     bool lent;                      // source graph: a constant that the program may write to unseen
     bool is_file;    // source graph: a constant whose data are those of a mapped file
     bool is_shared;  // source graph: a constant whose data are those of core.shared
@@ -114,6 +115,7 @@ typedef struct ir_graph_core
     uint64_t revision;  // source graph: counts its changes but those of its inputs' shapes
     void* shape_cache;  // source graph: the scheduler room's own, see scheduler/shape_cache.h
     struct ir_model_parts* model_parts;  // source graph: see graph/model_part.h; NULL: none
+    struct ir_metadata* metadata;        // source graph: see graph/metadata.h; NULL: none
     struct graph* spare;     // execution graph, while it is prepared: see scheduler/spare_part.h
     int64_t memory_limit;    // execution graph and parts: most bytes to be held; 0: any
     int64_t memory_claimed;  // and what is held as far as it has been counted

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape that a model declares for an input, see set_ir_tensor_dim_names(), for messages about
-// shapes: the program may set another one.
+// The shape that a model declares for an input or an output: for messages about shapes, since the
+// program may set another one, and for the names of dimensions.
 #pragma once
 
 #include "base/minimal.h"
@@ -10,6 +10,11 @@ TENGINE_EXTERN_C_BEGIN
 
 // The size of a printed shape, with its NUL. Long names are cut.
 #define IR_SHAPE_TEXT_SIZE 320
+
+// Sets the shape that the model declares for a tensor, and the names of its dimensions, "" for
+// none. set_ir_tensor_dim_names() declares the tensor's present shape. ENOMEM.
+TENGINE_MUST_USE int declare_ir_tensor_shape(struct tensor* tensor, const int dims[],
+                                             const char* const names[], int dim_num);
 
 // Whether the model declares anything about the shape. Tmfiles, which minimal builds read, do not.
 static inline bool is_ir_shape_declared(const struct tensor* tensor)

@@ -5,6 +5,7 @@
 #include "graph/context.h"
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
+#include "graph/metadata.h"
 #include "graph/model_part.h"
 #include "graph/name_index.h"
 #include "graph/shared_model.h"
@@ -65,6 +66,7 @@ void destroy_ir_graph(struct graph* graph)
     release_vector(graph->core->surveys);
     release_vector(graph->core->announced);
     release_ir_model_parts(graph->core->model_parts);
+    release_ir_metadata(graph->core->metadata);
     free_memory(graph->core->plan);
     release_vector(graph->core->settled_shapes);
     release_vector(graph->core->affinity);

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/packed_bits.h"
+#include "graph/declaration.h"
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
 #include "graph/index_list.h"
@@ -186,7 +187,8 @@ int set_ir_tensor_shape(struct tensor* tensor, const int dims[], int dim_number)
 
 // Stores one string after the other, each ended by 0, and as many zeroes as needed for every
 // dimension to have one.
-int set_ir_tensor_dim_names(struct tensor* tensor, const char* const names[], int number)
+static int declare(struct tensor* tensor, const int dims[], int dim_num, const char* const names[],
+                   int number)
 {
     size_t bytes = sizeof(ir_declaration_t) + MAX_SHAPE_DIM_NUM;
     for (int i = 0; i < number; ++i)
@@ -195,14 +197,25 @@ int set_ir_tensor_dim_names(struct tensor* tensor, const char* const names[], in
     if (!declaration)
         return tengine_error_set(
             TENGINE_ENOMEM, "tensor '%s': out of memory for names of dimensions", tensor->name);
-    declaration->dim_num = tensor->shape_set ? tensor->dim_num : -1;
-    memcpy(declaration->dims, tensor->dims, sizeof declaration->dims);
+    declaration->dim_num = dim_num;
+    if (dim_num > 0) memcpy(declaration->dims, dims, sizeof *dims * (size_t)dim_num);
     char* end = (char*)(declaration + 1);
     for (int i = 0; i < number; ++i, end += strlen(end) + 1)
         memcpy(end, names[i], strlen(names[i]));
     free_memory(tensor->core->declaration);
     tensor->core->declaration = declaration;
     return TENGINE_OK;
+}
+
+int set_ir_tensor_dim_names(struct tensor* tensor, const char* const names[], int number)
+{
+    return declare(tensor, tensor->dims, tensor->shape_set ? tensor->dim_num : -1, names, number);
+}
+
+int declare_ir_tensor_shape(struct tensor* tensor, const int dims[], const char* const names[],
+                            int dim_num)
+{
+    return declare(tensor, dims, dim_num, names, dim_num);
 }
 
 int copy_ir_declaration(const struct tensor* from, struct tensor* to)

@@ -12,6 +12,7 @@
 #include "base/minimal.h"
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
+#include "graph/metadata.h"
 #include "graph/option.h"
 #include "graph/preparation.h"
 #include "graph/sequence.h"
@@ -450,7 +451,9 @@ int create_quantized(const graph& source, const tengine_quantization& how, graph
                                 ? create(source, options, kFloatPasses, &made)
                                 : create(source, options, kFloatOnnxPasses, &made));
     const GraphPointer base(made);
-    return quantize_float_graph(*base, how, out_graph);
+    TENGINE_RETURN_IF_ERROR(quantize_float_graph(*base, how, out_graph));
+    (*out_graph)->core->metadata = hold_ir_metadata(source.core->metadata);
+    return TENGINE_OK;
 }
 
 }  // namespace

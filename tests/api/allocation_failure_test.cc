@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fixture.h"
+#include "onnx_bytes.h"
 #include "support/allocation_count.h"
 #include "support/emulated.h"
 #include "tengine/graph.h"
@@ -194,6 +195,18 @@ class AllocationFailureTest : public ApiTest
             expect_clean_failures(use, lasting, 1000);
     }
 
+    void expect_clean_metadata(const char* format)
+    {
+        const std::string bytes = make_documented_model();
+        const graph_t graph = tengine_graph_load(nullptr, "onnx", bytes.data(), bytes.size());
+        const int dims[] = {2, 4};
+        ASSERT_EQ(set_tensor_shape(tengine_graph_get_input(graph, 0), dims, 2), 0);
+        ASSERT_EQ(save_graph(graph, format, path_.c_str()), 0) << get_tengine_error();
+        EXPECT_EQ(destroy_graph(graph), 0);
+        for (const bool lasting : {false, true})
+            expect_clean_failures({format, path_, {2, 4}, 8 * sizeof(float)}, lasting, 10000);
+    }
+
     std::string path_, saved_path_;
     std::vector<float> input_;
     context_t context_ = nullptr;
@@ -214,6 +227,16 @@ TEST_F(AllocationFailureTest, Onnx)
     ASSERT_TRUE(save_small_network("onnx")) << get_tengine_error();
     for (const bool lasting : {false, true})
         expect_clean_failures({"onnx", path_, {1, 3, 13, 17}, 5 * sizeof(float)}, lasting, 10000);
+}
+
+TEST_F(AllocationFailureTest, MetadataOfTmfiles)
+{
+    expect_clean_metadata("tengine");
+}
+
+TEST_F(AllocationFailureTest, MetadataOfOnnx)
+{
+    expect_clean_metadata("onnx");
 }
 
 TEST_F(AllocationFailureTest, InstancesOfTmfiles)

@@ -8,6 +8,7 @@
 #include "tengine/graph.h"
 #include "tengine/image.h"
 #include "tengine/inspect.h"
+#include "tengine/metadata.h"
 #include "tengine/quantize.h"
 #include "tengine/run.h"
 #include "tengine/sequence.h"
@@ -55,6 +56,13 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(set_context_attr),
     SYMBOL(get_context_attr),
     SYMBOL(create_graph),
+    SYMBOL(tengine_graph_get_metadata),
+    SYMBOL(tengine_graph_get_property),
+    SYMBOL(tengine_graph_find_property),
+    SYMBOL(tengine_graph_get_opset),
+    SYMBOL(tengine_node_get_doc_string),
+    SYMBOL(tengine_tensor_get_declared_shape),
+    SYMBOL(tengine_tensor_has_data_shape),
     SYMBOL(tengine_graph_load),
     SYMBOL(tengine_graph_share),
     SYMBOL(destroy_graph),

@@ -7,6 +7,7 @@
 #include "tengine/graph.h"
 #include "tengine/image.h"
 #include "tengine/inspect.h"
+#include "tengine/metadata.h"
 #include "tengine/quantize.h"
 #include "tengine/run.h"
 #include "tengine/sequence.h"
@@ -41,6 +42,8 @@ tengine_graph_memory memory;
 tengine_device_memory device_memory;
 tengine_compiled_part compiled_part;
 tengine_element element;
+tengine_metadata metadata;
+int64_t number;
 const tengine_quantization quantization = {};
 tengine_quantization_choice choice;
 
@@ -143,6 +146,10 @@ static std::vector<FailingCall> inspection_calls()
         CALL(tengine_graph_get_scheduler(h), nullptr),
         CALL(tengine_graph_get_counters(h, 0, nullptr, 0), -1),
         CALL(tengine_graph_get_node_counters(h, 0, nullptr, 0), -1),
+        CALL(tengine_graph_get_metadata(h, &metadata, sizeof metadata), -1),
+        CALL(tengine_graph_get_property(h, 0, names, names), -1),
+        CALL(tengine_graph_find_property(h, "key"), nullptr),
+        CALL(tengine_graph_get_opset(h, 0, names, &number), -1),
         CALL(save_graph(h, "tengine", "file"), -1),
         CALL(tengine_graph_has_file(h, "file"), -1),
         CALL(tengine_graph_quantize(h, &quantization), nullptr),
@@ -170,6 +177,7 @@ const std::vector<FailingCall>& node_calls()
         CALL(get_node_name(h), nullptr),
         CALL(get_node_op(h), nullptr),
         CALL(get_node_device(h), nullptr),
+        CALL(tengine_node_get_doc_string(h), nullptr),
         CALL(get_node_input_number(h), -1),
         CALL(get_node_output_number(h), -1),
         CALL(get_node_input_tensor(h, 0), nullptr),
@@ -224,6 +232,8 @@ const std::vector<FailingCall>& tensor_calls()
         CALL(tengine_tensor_get_type(h), -1),
         CALL(tengine_tensor_has_rank(h), -1),
         CALL(tengine_tensor_get_dim_name(h, 0), nullptr),
+        CALL(tengine_tensor_get_declared_shape(h, numbers, 8), -1),
+        CALL(tengine_tensor_has_data_shape(h), -1),
         CALL(tengine_tensor_get_producer(h), nullptr),
         CALL(tengine_tensor_get_consumer_number(h), -1),
         CALL(tengine_tensor_get_consumer(h, 0), nullptr),

@@ -69,4 +69,35 @@ std::string make_unary_model(const std::string& op, const std::vector<std::strin
                       make_value_info("y"));
 }
 
+static std::string make_property(const std::string& key, const std::string& value)
+{
+    return Message().bytes(1, key).bytes(2, value).text();
+}
+
+std::string make_documented_model()
+{
+    const std::string node =
+        make_node("Relu", {"x"}, "y", "relu") + Message().bytes(6, "clamps").text();
+    const std::string graph = Message()
+                                  .bytes(1, node)
+                                  .bytes(2, "g")
+                                  .bytes(10, "a graph")
+                                  .bytes(11, make_value_info("x", {"rows", "columns"}))
+                                  .bytes(12, make_value_info("y", {"results", ""}))
+                                  .text();
+    return Message()
+        .number(1, 8)
+        .bytes(2, "pytorch")
+        .bytes(3, "2.4.0")
+        .bytes(4, "org.example")
+        .number(5, 7)
+        .bytes(6, "under a licence")
+        .bytes(7, graph)
+        .bytes(8, Message().bytes(1, "").number(2, 13).text())
+        .bytes(8, Message().bytes(1, "com.microsoft").number(2, 1).text())
+        .bytes(14, make_property("labels", "cat,dog"))
+        .bytes(14, make_property("size", "2"))
+        .text();
+}
+
 }  // namespace tengine

@@ -36,4 +36,8 @@ std::string make_model(const std::vector<std::string>& nodes,
 // make_value_info()'s.
 std::string make_unary_model(const std::string& op, const std::vector<std::string>& names = {});
 
+// y = Relu(x), with the node "relu", of "rows" x "columns", and everything that a model can say
+// about itself (tengine/metadata.h). y is declared as "results" x a free dimension.
+std::string make_documented_model();
+
 }  // namespace tengine

@@ -338,11 +338,28 @@ out y
 
 }  // namespace
 
+static std::string make_documented_seed()
+{
+    ::onnx::ModelProto model = parse_onnx_text("in x float 2,3\nRelu x -> y\nout y\n");
+    model.set_producer_name("producer");
+    model.set_producer_version("1");
+    model.set_domain("org.example");
+    model.set_model_version(7);
+    model.set_doc_string("a model");
+    model.mutable_graph()->set_doc_string("a graph");
+    model.mutable_graph()->mutable_node(0)->set_doc_string("a node");
+    auto* property = model.add_metadata_props();
+    property->set_key("key");
+    property->set_value("value");
+    return model.SerializeAsString();
+}
+
 std::vector<OnnxSeed> make_onnx_seeds()
 {
     std::vector<OnnxSeed> seeds;
     for (const SeedText& seed : kSeeds)
         seeds.push_back({seed.name, parse_onnx_text(seed.text).SerializeAsString()});
+    seeds.push_back({"metadata", make_documented_seed()});
     return seeds;
 }
 

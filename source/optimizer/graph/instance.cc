@@ -5,6 +5,7 @@
 
 #include "graph/body.h"
 #include "graph/graph.h"
+#include "graph/metadata.h"
 #include "graph/model_part.h"
 #include "graph/shared_model.h"
 #include "graph/string_pool.h"
@@ -171,6 +172,7 @@ int copy_instance(const graph& source, GraphPointer* out_graph)
 {
     TENGINE_RETURN_IF_ERROR(copy_graph(source, nullptr, out_graph));
     join_ir_shared_model(out_graph->get(), &source);
+    (*out_graph)->core->metadata = hold_ir_metadata(source.core->metadata);
     return TENGINE_OK;
 }
 

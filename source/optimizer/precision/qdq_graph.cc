@@ -163,11 +163,7 @@ class Writer
         if (!declared) return;
         if (from.data_type == TENGINE_DT_UNKNOWN && declared->data_type != TENGINE_DT_UNKNOWN)
             builder_.fail(set_ir_tensor_data_type(&to, declared->data_type));
-        if (!declared->core->declaration) return;
-        const char* names[MAX_SHAPE_DIM_NUM];
-        for (int i = 0; i < to.dim_num; ++i)
-            names[i] = get_ir_tensor_dim_name(declared, i);
-        builder_.fail(set_ir_tensor_dim_names(&to, names, to.dim_num));
+        builder_.fail(copy_ir_declaration(declared, &to));
     }
 
     void add_inputs()

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/mapped_file.h"
+#include "graph/declaration.h"
 #include "graph/graph.h"
 #include "graph/string_pool.h"
 #include "module/module.h"
@@ -16,6 +17,7 @@
 #include "operator/plain_data.h"
 #include "serializer/onnx/attribute.h"
 #include "serializer/onnx/message.h"
+#include "serializer/onnx/metadata.h"
 #include "serializer/onnx/tensor.h"
 #include "serializer/onnx/value_info.h"
 
@@ -255,6 +257,7 @@ int GraphImport::add_nodes()
         TENGINE_RETURN_IF_ERROR(set_attributes(node, proto, external_));
         TENGINE_RETURN_IF_ERROR(connect_node(node, proto));
         if (node->op.method->bodies) TENGINE_RETURN_IF_ERROR(read_bodies(node, proto));
+        TENGINE_RETURN_IF_ERROR(take_node_metadata(proto, *node, model_->metadata));
         drop_values(&proto);
     }
     return TENGINE_OK;
@@ -409,6 +412,19 @@ static int take_declared_type(const ValueInfoProto& output, const std::string& o
     return set_ir_tensor_data_type(tensor, data_type);
 }
 
+// The nodes determine the shape; what the model declares is kept for the names of dimensions.
+static int take_declared_shape(const ValueInfoProto& output, const std::string& owner,
+                               struct tensor* tensor)
+{
+    if (!output.type().has_tensor_type() || tensor->tensor_type != TENSOR_TYPE_VAR)
+        return TENGINE_OK;
+    DeclaredTensor declared;
+    const bool is_read = read_value_info(output, owner, &declared) == TENGINE_OK;
+    if (!is_read) tengine_error_clear();
+    if (!is_read || declared.dim_num < 0) return TENGINE_OK;
+    return declare_ir_tensor_shape(tensor, declared.dims, declared.names, declared.dim_num);
+}
+
 int GraphImport::find_outputs(std::vector<int32_t>* out_tensors)
 {
     for (const ValueInfoProto& output : proto_.output()) {
@@ -420,6 +436,7 @@ int GraphImport::find_outputs(std::vector<int32_t>* out_tensors)
                 TENGINE_EGRAPH, "%s is not a graph input, an initializer or the output of a node",
                 owner.c_str());
         TENGINE_RETURN_IF_ERROR(take_declared_type(output, owner, tensor));
+        if (!outer_) TENGINE_RETURN_IF_ERROR(take_declared_shape(output, owner, tensor));
         out_tensors->push_back(tensor->index);
     }
     return TENGINE_OK;

@@ -27,6 +27,7 @@ struct OnnxModel
     ::onnx::GraphProto& graph = *make_message<::onnx::GraphProto>(&arena);   // no initializers
     std::vector<Encoded> initializers;
     Imports imports;
+    struct ir_metadata* metadata = nullptr;  // the graph's
     size_t sparse_left = SparseReader::kMostBytes;
 };
 

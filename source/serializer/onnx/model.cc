@@ -5,9 +5,11 @@
 #include <filesystem>
 
 #include "graph/graph.h"
+#include "graph/metadata.h"
 #include "serializer/onnx/flex_attention.h"
 #include "serializer/onnx/functions.h"
 #include "serializer/onnx/graph_import.h"
+#include "serializer/onnx/metadata.h"
 #include "serializer/onnx/zip_map.h"
 
 namespace tengine {
@@ -58,8 +60,11 @@ int load(struct graph* graph, Bytes bytes, ExternalData* external, ModelFile* fi
     TENGINE_RETURN_IF_ERROR(expand_flex_attention(&model, graph->attribute->context));
     drop_zip_maps(&model);
     TENGINE_RETURN_IF_ERROR(name_graph(graph, model.graph.name()));
+    TENGINE_RETURN_IF_ERROR(take_metadata(&model.header, &model.graph, graph));
+    model.metadata = graph->core->metadata;
     GraphImport import(graph, &model, external, file);
     TENGINE_RETURN_IF_ERROR(import.run());
+    order_ir_metadata(model.metadata);
     *out_frame = make_model_frame(model, import.node_names(), *graph);
     return TENGINE_OK;
 }

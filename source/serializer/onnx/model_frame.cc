@@ -18,7 +18,6 @@ std::unordered_set<std::string_view> list_inputs(const graph& graph)
 void copy_graph(const ::onnx::GraphProto& from, const graph& graph, ::onnx::GraphProto* to)
 {
     if (from.has_name()) to->set_name(from.name());
-    if (from.has_doc_string()) to->set_doc_string(from.doc_string());
     const std::unordered_set<std::string_view> inputs = list_inputs(graph);
     for (const auto& input : from.input())
         if (inputs.count(input.name()) > 0) *to->add_input() = input;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contents of an ONNX model that a graph does not hold: producer, documentation, declared
-// shapes, and the attributes that its nodes list, in order. A copy that the library has changed is
-// written with them, so that licences and the names of dimensions are not lost (writer.h). A graph
-// that a program has loaded is written without, since the program may have changed it in any way.
+// The contents of an ONNX model that a graph does not hold: functions, declared shapes, and the
+// attributes that its nodes list, in order. A copy that the library has changed is written with
+// them, so that the shapes of results are not lost (writer.h). A graph that a program has loaded is
+// written without, since the program may have changed it in any way. metadata.h has the producer
+// and the documentation, which are always written.
 #pragma once
 
 #include <memory>

@@ -11,7 +11,9 @@
 
 #include "base/replace_file.h"
 #include "graph/body.h"
+#include "graph/declaration.h"
 #include "graph/graph.h"
+#include "graph/metadata.h"
 #include "graph/option.h"
 #include "graph/sequence.h"
 #include "onnx/onnx.pb.h"
@@ -21,6 +23,7 @@
 #include "operator/param.h"
 #include "operator/registry.h"
 #include "serializer/onnx/external_writer.h"
+#include "serializer/onnx/metadata.h"
 #include "serializer/onnx/model_frame.h"
 #include "serializer/onnx/wire.h"
 #include "tengine/log.h"
@@ -156,7 +159,11 @@ class GraphExport
   public:
     GraphExport(const struct graph& graph, const ModelFrame* frame, ExternalWriter* external,
                 ModelProto* model)
-        : graph_(graph), frame_(frame), external_(external), model_(model)
+        : graph_(graph),
+          frame_(frame),
+          metadata_(find_ir_metadata(&graph)),
+          external_(external),
+          model_(model)
     {
     }
 
@@ -176,6 +183,7 @@ class GraphExport
     GraphExport(const ir_body_t& body, const node& node, GraphExport& outer)
         : graph_(*body.graph),
           frame_(nullptr),
+          metadata_(outer.metadata_),
           external_(outer.external_),
           model_(outer.model_),
           outer_(&outer)
@@ -258,12 +266,11 @@ class GraphExport
 
     void begin_model()
     {
-        if (frame_) {
+        if (frame_)
             *model_ = frame_->model;
-        } else {
-            model_->set_producer_name("tengine");
+        else
             model_->mutable_graph()->set_name(graph_.name);
-        }
+        write_metadata(metadata_, model_);
         model_->set_ir_version(std::max(get_ir_version_of_opset(opset_), kFirstIrVersion));
     }
 
@@ -356,6 +363,8 @@ class GraphExport
             proto->add_input(node.input_tensors[i] < 0 ? "" : name_of(node.input_tensors[i]));
         for (int i = 0; i < node.output_num; ++i)
             proto->add_output(node.output_tensors[i] < 0 ? "" : name_of(node.output_tensors[i]));
+        if (const char* text = find_ir_node_doc_string(metadata_, node.name); *text)
+            proto->set_doc_string(text);
         add_attributes(node, proto);
         return add_bodies(node, proto);
     }
@@ -401,24 +410,34 @@ class GraphExport
         proto->set_name(name_of(index));
         if (tensor.data_type == TENGINE_DT_UNKNOWN) return;
         auto* type = fill_type(tensor.data_type, proto->mutable_type());
-        if (!tensor.shape_set || get_ir_container(tensor.data_type) != 0) return;
+        if (get_ir_container(tensor.data_type) != 0) return;
+        const struct tensor* declared = find_declared(tensor);
+        if (tensor.shape_set)
+            fill_shape(tensor.dims, tensor.dim_num, declared, type);
+        else if (declared && is_ir_shape_declared(declared))
+            fill_shape(declared->core->declaration->dims, declared->core->declaration->dim_num,
+                       declared, type);
+    }
+
+    static void fill_shape(const int dims[], int dim_num, const struct tensor* declared,
+                           ::onnx::TypeProto::Tensor* type)
+    {
         type->mutable_shape();
-        for (int i = 0; i < tensor.dim_num; ++i) {
+        for (int i = 0; i < dim_num; ++i) {
             auto* dim = type->mutable_shape()->add_dim();
-            if (tensor.dims[i] >= 0)
-                dim->set_dim_value(tensor.dims[i]);
-            else if (const char* free = name_of_dim(tensor, i); *free)
-                dim->set_dim_param(free);
+            const char* name = declared ? get_ir_tensor_dim_name(declared, i) : "";
+            if (dims[i] >= 0)
+                dim->set_dim_value(dims[i]);
+            else if (*name)
+                dim->set_dim_param(name);
         }
     }
 
-    // The name in the model, of which the graph may be a copy in another opset.
-    const char* name_of_dim(const struct tensor& tensor, int dim) const
+    // The tensor in the model, of which the graph may be a copy in another opset; or null.
+    const struct tensor* find_declared(const struct tensor& tensor) const
     {
-        const struct tensor* declared = &tensor;
-        if (!tensor.core->declaration && graph_.core->source)
-            declared = get_ir_graph_tensor(graph_.core->source, tensor.core->source_index);
-        return declared ? get_ir_tensor_dim_name(declared, dim) : "";
+        if (tensor.core->declaration || !graph_.core->source) return &tensor;
+        return get_ir_graph_tensor(graph_.core->source, tensor.core->source_index);
     }
 
     // Whether the inputs have the shapes that the model declares; the declared shapes of computed
@@ -533,6 +552,7 @@ class GraphExport
 
     const struct graph& graph_;
     const ModelFrame* frame_;
+    const struct ir_metadata* metadata_;
     ExternalWriter* external_;
     ModelProto* model_;
     GraphExport* outer_ = nullptr;  // for a body: that of the graph around it

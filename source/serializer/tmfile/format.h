@@ -210,6 +210,25 @@ struct ConstantDigestRecord
     uint8_t digest[kDigestBytes];
 };
 
+constexpr char kMetadataMark[16] = "model metadata\n";
+
+// The model's statements about itself. It directly precedes the record of the compiled parts, if
+// there is one, else the model's.
+struct MetadataRecord
+{
+    char mark[sizeof kMetadataMark];
+    uint32_t entries;  // a vector of MetadataEntryRecord
+};
+
+struct MetadataEntryRecord
+{
+    int32_t kind;  // IR_METADATA_*, see graph/metadata.h
+    uint32_t key;  // strings, 0: ""
+    uint32_t text;
+    uint32_t number[2];  // of 64 bits
+};
+
+static_assert(sizeof(MetadataRecord) == 20 && sizeof(MetadataEntryRecord) == 20);
 static_assert(sizeof(PartsRecord) == 64 && sizeof(CompiledPartRecord) == 76 &&
               sizeof(PartNodesRecord) == 8 && sizeof(ConstantDigestRecord) == 36);
 static_assert(sizeof(HeaderRecord) == 12 && sizeof(ModelRecord) == 16 &&

@@ -8,6 +8,7 @@
 #include "base/sort.h"
 #include "graph/graph.h"
 #include "serializer/tmfile/compiled_parts.h"
+#include "serializer/tmfile/metadata.h"
 #include "serializer/tmfile/nodes.h"
 #include "serializer/tmfile/parts.h"
 #include "serializer/tmfile/tensors.h"
@@ -132,6 +133,7 @@ int read_model(struct graph* graph, Image* image)
     TENGINE_RETURN_IF_ERROR(set_outputs(reading, nodes));
     TENGINE_RETURN_IF_ERROR(set_inputs(reading, nodes));
     if (is_split) TENGINE_RETURN_IF_ERROR(add_part_affinities(reading, nodes));
+    TENGINE_RETURN_IF_ERROR(read_metadata(reading, header.root));
     return read_compiled_parts(reading, header.root, nodes);
 }
 

@@ -16,6 +16,7 @@
 #include "serializer/tmfile/format.h"
 #include "serializer/tmfile/image.h"
 #include "serializer/tmfile/layout.h"
+#include "serializer/tmfile/metadata.h"
 #include "serializer/tmfile/parameters.h"
 #include "serializer/tmfile/texts.h"
 
@@ -92,6 +93,8 @@ int ModelWriter::run(Vector<char>* out_bytes)
     const uint32_t subgraphs[] = {builder_.add(subgraph)};
     model.subgraphs = builder_.add_vector(subgraphs, 1);
     model.origin = graph_.model_format;
+    MetadataRecord metadata = {};
+    if (write_metadata(builder_, graph_, &metadata)) builder_.add(metadata);
     if (compiled.parts != 0) builder_.add(compiled.record);
     header.root = builder_.add(model);
     if (builder_.is_too_large()) return fail_too_large();
