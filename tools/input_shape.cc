@@ -6,6 +6,7 @@
 #include <climits>
 
 #include "tengine/inspect.h"
+#include "tengine/metadata.h"
 #include "tensor_file/failure.h"
 #include "tensor_file/tensor.h"
 
@@ -40,6 +41,20 @@ DeclaredShape declared_shape(tensor_t input)
     shape.dims.assign(dims, dims + dim_num);
     for (int i = 0; i < dim_num; ++i)
         shape.names.push_back(tengine_tensor_get_dim_name(input, i));
+    return shape;
+}
+
+DeclaredShape declared_output(tensor_t output)
+{
+    DeclaredShape shape;
+    shape.input = get_tensor_name(output);
+    int dims[MAX_SHAPE_DIM_NUM];
+    const int dim_num = tengine_tensor_get_declared_shape(output, dims, MAX_SHAPE_DIM_NUM);
+    shape.has_rank = dim_num >= 0;
+    for (int i = 0; i < dim_num; ++i) {
+        shape.dims.push_back(dims[i]);
+        shape.names.push_back(tengine_tensor_get_dim_name(output, i));
+    }
     return shape;
 }
 

@@ -19,6 +19,9 @@ struct DeclaredShape
     std::vector<std::string> names;  // of the dimensions, "" for one without a name
 };
 
+// The shape that the model declares for an output. Throws Failure.
+DeclaredShape declared_output(tensor_t output);
+
 // The declared shape of a graph's input. After the shape has been set, only the names show the free
 // dimensions. Throws Failure.
 DeclaredShape declared_shape(tensor_t input);

@@ -54,11 +54,20 @@ size_t line_width()
     return terminal_width() > 0 ? std::min(kMost, terminal_width()) : kMost;
 }
 
+// "  (batch x 10)": the model's own shape of an output, if it has free dimensions.
+std::string declared_note(const DeclaredShape& output)
+{
+    const bool is_free_one = output.has_rank && is_free(output);
+    return is_free_one ? "  (" + visible_text(declared_text(output)) + ")" : "";
+}
+
 void print_outputs(const Report& report)
 {
-    for (const Value& output : report.outputs) {
-        const std::string rest =
-            "  " + shape_text(output) + "  " + tengine_data_type_get_name(output.data_type);
+    for (size_t i = 0; i < report.outputs.size(); ++i) {
+        const Value& output = report.outputs[i];
+        const std::string rest = "  " + shape_text(output) + "  " +
+                                 tengine_data_type_get_name(output.data_type) +
+                                 declared_note(report.declared_outputs[i]);
         const size_t taken = kRoleWidth + 2 + rest.size();
         const size_t width = std::max(terminal_width(), taken + kShortestName);
         const std::string name =
@@ -234,11 +243,17 @@ void print_kernels(const Report& report)
     if (rows.size() > 1) std::printf("\n%s", table_text(rows, table_style(report)).c_str());
 }
 
+void print_metadata(const Report& report)
+{
+    std::printf("%s", metadata_text(report.metadata, terminal_width()).c_str());
+}
+
 void print_report(const Report& report)
 {
     print_inputs(report);
     print_outputs(report);
     print_totals(report);
+    print_metadata(report);
     std::printf("\n%s", memory_text(report.memory, terminal_width()).c_str());
     print_operators(report);
     print_parts(report);
@@ -251,14 +266,16 @@ void print_report(const Report& report)
 void print_model(const Report& report, const std::string& missing)
 {
     print_inputs(report);
-    for (const Value& output : report.outputs)
-        std::printf("output      %s\n", visible_text(output.name).c_str());
+    for (const DeclaredShape& output : report.declared_outputs)
+        std::printf("output      %s%s\n", visible_text(output.input).c_str(),
+                    output.has_rank ? ("  " + visible_text(declared_text(output))).c_str() : "");
     const std::string constants = bytes_text(static_cast<double>(report.constant_bytes));
     std::printf(
         "parameters  %s in %s\nMACs        ?\nmemory      %s constants, ? planned for intermediate "
         "results\n",
         count_text(static_cast<double>(report.parameters)).c_str(), constants.c_str(),
         constants.c_str());
+    print_metadata(report);
     print_operators(report);
     print_compiled_parts(report);
     std::vector<std::vector<std::string>> rows = {{"operator", "node"}};

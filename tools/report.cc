@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tengine/inspect.h"
+#include "tengine/metadata.h"
 
 namespace tengine::tools {
 namespace {
@@ -26,8 +27,14 @@ void add_tensors(graph_t graph, Report* report)
         report->inputs.push_back(describe_tensor(tengine_graph_get_input(graph, i)));
         report->declared.push_back(declared_shape(tengine_graph_get_input(graph, i)));
     }
-    for (int i = 0; i < tengine_graph_get_output_number(graph); ++i)
-        report->outputs.push_back(describe_output(tengine_graph_get_output(graph, i)));
+    for (int i = 0; i < tengine_graph_get_output_number(graph); ++i) {
+        const tensor_t output = tengine_graph_get_output(graph, i);
+        report->outputs.push_back(describe_output(output));
+        report->declared_outputs.push_back(declared_output(output));
+        report->depends_on_data.push_back(report->is_placed &&
+                                          tengine_tensor_has_data_shape(output) == 1);
+    }
+    report->metadata = read_metadata(graph);
 }
 
 // The library's -1 is a time that is not known.
@@ -102,6 +109,7 @@ void add_model_nodes(graph_t graph, Report* report)
         PlacedNode placed;
         placed.name = get_node_name(node);
         placed.op = operator_of(node);
+        placed.doc_string = tengine_node_get_doc_string(node);
         report->nodes.push_back(std::move(placed));
     }
 }
@@ -184,6 +192,7 @@ void add_nodes(graph_t graph, Report* report)
         tengine_node_kernel kernel;
         if (tengine_graph_get_execution_kernel(graph, i, &kernel, sizeof kernel) < 0)
             fail_api(report->model);
+        if (node.source) placed.doc_string = tengine_node_get_doc_string(node.source);
         placed.kernel = kernel.name;
         placed.kernel_reason = kernel.reason;
         add_refusals(graph, i, node.refusal_number, &placed);
@@ -257,8 +266,12 @@ Json outputs_json(const Report& report)
     Json list = Json::array();
     for (size_t i = 0; i < report.outputs.size(); ++i) {
         const Value& output = report.outputs[i];
+        const DeclaredShape& declared = report.declared_outputs[i];
         Json shown = report.is_placed ? output_json(output) : Json{{"name", output.name}};
         if (report.is_placed) shown["tensor"] = report.output_tensors.at(i);
+        shown["declared"] = declared.has_rank ? Json(declared.dims) : Json(nullptr);
+        shown["names"] = declared.names;
+        if (report.is_placed) shown["depends_on_data"] = bool{report.depends_on_data[i]};
         list.push_back(shown);
     }
     return list;
@@ -375,6 +388,7 @@ Json nodes_json(const std::vector<PlacedNode>& nodes)
                         {"precision", type_text(node.precision)},
                         {"attributes", attributes_json(node)},
                         {"counters", to_json(node.counters)},
+                        {"doc_string", node.doc_string},
                         {"refused", refusals_json(node.refused)}});
     return list;
 }
@@ -419,6 +433,7 @@ Json to_json(const Report& report)
     memory["arena"] = report.arena_bytes;
     return {{"version", 1},
             {"model", report.model},
+            {"metadata", to_json(report.metadata)},
             {"placed", report.is_placed},
             {"inputs", inputs_json(report)},
             {"outputs", outputs_json(report)},

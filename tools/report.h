@@ -15,6 +15,7 @@
 #include "json_file.h"
 #include "memory.h"
 #include "memory_plan.h"
+#include "metadata.h"
 #include "model.h"
 
 namespace tengine::tools {
@@ -57,6 +58,7 @@ struct PlacedNode
     int precision = TENGINE_DT_UNKNOWN;
     std::vector<std::pair<std::string, std::string>> attributes;
     std::vector<Counter> counters;  // in the last run
+    std::string doc_string;         // the model's
 };
 
 struct Part
@@ -79,12 +81,15 @@ struct Part
 struct Report
 {
     std::string model;
-    bool is_placed = true;                 // false: see describe_model()
-    bool is_warm = false;                  // the measured times are those of a later run
-    std::vector<Tensor> inputs;            // without data
-    std::vector<DeclaredShape> declared;   // the inputs' shapes, with the names of dimensions
-    std::vector<Value> outputs;            // as the model has them
-    int node_num = 0;                      // the model's, as the next one
+    Metadata metadata;
+    bool is_placed = true;                // false: see describe_model()
+    bool is_warm = false;                 // the measured times are those of a later run
+    std::vector<Tensor> inputs;           // without data
+    std::vector<DeclaredShape> declared;  // the inputs' shapes, with the names of dimensions
+    std::vector<Value> outputs;           // as the model has them
+    std::vector<DeclaredShape> declared_outputs;
+    std::vector<bool> depends_on_data;  // whether the shape of an output does; false if not placed
+    int node_num = 0;                   // the model's, as the next one
     std::map<std::string, int> operators;  // nodes by operator
     int64_t macs = 0;
     int64_t parameters = 0;

@@ -197,7 +197,7 @@ TEST_F(FreeShape, JsonHasTheNames)
     EXPECT_EQ(report["inputs"][0]["shape"], (std::vector<int>{-1, 3, -1, -1}));
     EXPECT_EQ(report["inputs"][0]["names"],
               (std::vector<std::string>{"batch", "", "height", "width"}));
-    EXPECT_EQ(report["outputs"], json::parse(R"([{"name": "y"}])"));
+    EXPECT_EQ(report["outputs"], json::parse(R"([{"name": "y", "declared": null, "names": []}])"));
     ASSERT_EQ(report["nodes"].size(), 2u);
     EXPECT_EQ(report["nodes"][1]["op"], "MaxPool");
 }
@@ -263,8 +263,10 @@ TEST_F(FreeShape, AnOutputOfWhichOnlyTheRunTells)
     EXPECT_THAT(run({"inspect", model, "--dot", "-"}).output, HasSubstr("<b>y</b><br/>?>"));
     const json before = json::parse(run({"inspect", model, "--json", "-"}).output);
     EXPECT_EQ(before["outputs"][0]["shape"], nullptr);
+    EXPECT_EQ(before["outputs"][0]["depends_on_data"], true);
     const json after = json::parse(run({"run", model, "--json", "-"}).output);
     EXPECT_EQ(after["outputs"][0]["shape"], (std::vector<int>{2, 6}));
+    EXPECT_EQ(after["outputs"][0]["depends_on_data"], true) << "a run does not fix the shape";
 }
 
 TEST_F(FreeShape, AFileOfTengineSaysWhatDecidesAnUnknownShape)

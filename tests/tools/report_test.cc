@@ -102,14 +102,49 @@ void add_tensor_shapes(json* report)
 // The fields of a node that say what it computes.
 json node_shape(const std::string& measured, const json& counter, const json& refusal)
 {
-    return {{"name", "string"},        {"op", "string"},
-            {"device", "string"},      {"part", "count"},
-            {"macs", "count"},         {"predicted_ms", "time"},
-            {"kernel", "string"},      {"kernel_reason", "string"},
-            {"measured_ms", measured}, {"inputs", {"number"}},
-            {"outputs", {"number"}},   {"scope", "string"},
-            {"precision", "string"},   {"attributes", "object"},
-            {"counters", {counter}},   {"refused", json::array({refusal})}};
+    return {{"name", "string"},
+            {"op", "string"},
+            {"doc_string", "string"},
+            {"device", "string"},
+            {"part", "count"},
+            {"macs", "count"},
+            {"predicted_ms", "time"},
+            {"kernel", "string"},
+            {"kernel_reason", "string"},
+            {"measured_ms", measured},
+            {"inputs", {"number"}},
+            {"outputs", {"number"}},
+            {"scope", "string"},
+            {"precision", "string"},
+            {"attributes", "object"},
+            {"counters", {counter}},
+            {"refused", json::array({refusal})}};
+}
+
+json metadata_shape()
+{
+    return {{"graph_name", "string"},
+            {"producer_name", "string"},
+            {"producer_version", "string"},
+            {"domain", "string"},
+            {"doc_string", "string"},
+            {"graph_doc_string", "string"},
+            {"model_version", "number"},
+            {"ir_version", "number"},
+            {"opsets", json::array({{{"domain", "string"}, {"version", "number"}}})},
+            {"properties", json::array({{{"key", "string"}, {"value", "string"}}})}};
+}
+
+json memory_shape()
+{
+    const json device_memory = {{"name", "string"},         {"parts", "count"},
+                                {"unknown_parts", "count"}, {"compiled", "count"},
+                                {"arena", "count"},         {"tensors", "count"}};
+    return {
+        {"constants", "count"}, {"arena", "count"},    {"mapped", "count"},
+        {"owned", "count"},     {"borrowed", "count"}, {"values", "count"},
+        {"derived", "count"},   {"borders", "count"},  {"devices", json::array({device_memory})},
+        {"total", "count"}};
 }
 
 // Version 1 of the report, as documented in docs/report.md; `measured` is "time" or "null".
@@ -119,6 +154,9 @@ json report_shape(const std::string& part_measured, const std::string& node_meas
     json input = tensor, output = tensor;
     input["names"] = json::array({"string"});
     input["tensor"] = output["tensor"] = "count";
+    output["names"] = json::array({"string"});
+    output["declared"] = json::array({"number"});
+    output["depends_on_data"] = "boolean";
     const json refusal = {{"device", "string"},
                           {"code", "string"},
                           {"attribute", "string"},
@@ -137,11 +175,9 @@ json report_shape(const std::string& part_measured, const std::string& node_meas
                            {"bytes", "count"},
                            {"fingerprint", "string"},
                            {"hash", "string"}};
-    const json device_memory = {{"name", "string"},         {"parts", "count"},
-                                {"unknown_parts", "count"}, {"compiled", "count"},
-                                {"arena", "count"},         {"tensors", "count"}};
     json report = {{"version", "count"},
                    {"model", "string"},
+                   {"metadata", metadata_shape()},
                    {"placed", "boolean"},
                    {"inputs", json::array({input})},
                    {"outputs", json::array({output})},
@@ -149,17 +185,7 @@ json report_shape(const std::string& part_measured, const std::string& node_meas
                    {"compiled_parts", json::array({compiled})},
                    {"macs", "count"},
                    {"parameters", "count"},
-                   {"memory",
-                    {{"constants", "count"},
-                     {"arena", "count"},
-                     {"mapped", "count"},
-                     {"owned", "count"},
-                     {"borrowed", "count"},
-                     {"values", "count"},
-                     {"derived", "count"},
-                     {"borders", "count"},
-                     {"devices", json::array({device_memory})},
-                     {"total", "count"}}},
+                   {"memory", memory_shape()},
                    {"threads", "count"},
                    {"times", part_measured == "null" ? "null" : "string"},
                    {"scheduler", "string"},
@@ -291,8 +317,9 @@ TEST(InspectCommand, CountsWhatTheModelHas)
     json outputs = report["outputs"];
     EXPECT_EQ(report["tensors"][outputs[0]["tensor"].get<size_t>()]["name"], "probabilities");
     outputs[0].erase("tensor");
-    EXPECT_EQ(outputs,
-              json::parse(R"([{"name": "probabilities", "type": "fp32", "shape": [1, 10]}])"));
+    EXPECT_EQ(outputs, json::parse(R"([{"name": "probabilities", "type": "fp32", "shape": [1, 10],
+                                "declared": [-1, 10], "names": ["N", ""],
+                                "depends_on_data": false}])"));
     EXPECT_EQ(report["operators"]["Conv"], 5);
     EXPECT_EQ(report["operators"]["Gemm"], 1);
     EXPECT_EQ(report["operators"].count("InputOp"), 0u);
