@@ -78,9 +78,15 @@ struct tengine_calibration_options
     int keep_float_number;
     int thread_number;  // of the runs, as options.num_thread of c_api.h: 0 for all cores
     // 1: as in struct tengine_quantization. No samples are needed: read_sample is NULL, method and
-    // percentile, per_channel and unsigned_activations are 0. tengine_calibration_run then only
-    // chooses the nodes.
+    // percentile, per_channel, unsigned_activations, equalize and correct_bias are 0.
+    // tengine_calibration_run then only chooses the nodes.
     int dynamic;
+    // 0 or 1; not with `dynamic`. Channels between two convolutions are scaled so that the weights
+    // on both sides have equal ranges; the mean error of the quantised weights is added to the
+    // biases of convolutions. docs/quantize.md has the conditions. Figures of inner tensors are
+    // then those of the equalised graph.
+    int equalize;
+    int correct_bias;
 };
 
 // A calibration of a float graph, which is not changed and must outlive it: functions on a

@@ -23,6 +23,15 @@ String find_not_finite(node_t node, const Map<String, Observed>& observed)
     return "";
 }
 
+int quantize_as(graph_t graph, const Request& request, const Vector<RankedLayer>& ranked,
+                QuantizedGraph* out_quantized)
+{
+    const Set<String> in_float = names_in_float(ranked);
+    Request chosen = request;
+    chosen.in_float = &in_float;
+    return quantize_graph(graph, chosen, out_quantized);
+}
+
 void add_nodes(graph_t graph, graph_t in_float, Findings* findings)
 {
     for (node_t node : list_nodes(in_float))
@@ -39,7 +48,9 @@ Calibration::Calibration(graph_t graph, const tengine_calibration_options& optio
       source_(graph, options),
       method_(method),
       percentile_(options.percentile == 0 ? kDefaultPercentile : options.percentile),
-      threads_(options.thread_number)
+      threads_(options.thread_number),
+      equalizes_(options.equalize != 0),
+      corrects_biases_(options.correct_bias != 0)
 {
     request_.dynamic = options.dynamic != 0;
     request_.scales = {options.per_channel, options.unsigned_activations};
@@ -52,14 +63,17 @@ int Calibration::check() const
     return refuse_quantized(graph_);
 }
 
-int Calibration::observe_tensors(Request* request, Findings* findings) const
+int Calibration::observe_tensors(graph_t graph, Request* request, Findings* findings) const
 {
     Vector<String> tensors;
-    TENGINE_RETURN_IF_ERROR(list_calibrated(graph_, *request, &tensors));
+    Set<String> averaged;
+    TENGINE_RETURN_IF_ERROR(list_calibrated(graph, *request, &tensors));
     GraphPointer in_float;
     Observation observation;
-    TENGINE_RETURN_IF_ERROR(copy_in_float(graph_, &in_float));
-    TENGINE_RETURN_IF_ERROR(observe(in_float.get(), tensors, source_, threads_, &observation));
+    TENGINE_RETURN_IF_ERROR(copy_in_float(graph, &in_float));
+    if (corrects_biases_) averaged = list_convolved(in_float.get());
+    TENGINE_RETURN_IF_ERROR(
+        observe(in_float.get(), tensors, averaged, source_, threads_, &observation));
     for (const auto& [tensor, histogram] : observation.histograms) {
         const RangeMethod method = histogram.width() == 0 ? RangeMethod::kMinMax : method_;
         const Range range = choose_range(histogram, method, percentile_);
@@ -69,6 +83,7 @@ int Calibration::observe_tensors(Request* request, Findings* findings) const
     for (const String& tensor : observation.not_finite)
         findings->observed[tensor].is_finite = false;
     findings->sample_number = observation.sample_number;
+    findings->means = std::move(observation.means);
     return TENGINE_OK;
 }
 
@@ -96,23 +111,32 @@ int Calibration::refuse_nothing(const Findings& findings) const
     return fail(TENGINE_ENOTSUP, "there is nothing to quantise: %s", cause.c_str());
 }
 
-int Calibration::quantize_as(const Request& request, const Vector<RankedLayer>& ranked,
-                             QuantizedGraph* out_quantized) const
+// The errors that are corrected are those of the weights with the scales of `request`.
+int Calibration::correct(graph_t graph, const Request& request,
+                         const Map<String, ChannelMean>& means, GraphPointer* out_corrected) const
 {
-    const Set<String> in_float = names_in_float(ranked);
-    Request chosen = request;
-    chosen.in_float = &in_float;
-    return quantize_graph(graph_, chosen, out_quantized);
+    QuantizedGraph quantized;
+    if (!corrects_biases_) return TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(quantize_graph(graph, request, &quantized));
+    TENGINE_RETURN_IF_ERROR(copy_in_float(graph, out_corrected));
+    return correct_biases(out_corrected->get(), quantized, means);
 }
 
 int Calibration::run()
 {
     Request request = request_;
     Findings findings;
-    GraphPointer in_float;
+    GraphPointer equalized, corrected, in_float;
     request.ranges.clear();
-    if (!request.dynamic) TENGINE_RETURN_IF_ERROR(observe_tensors(&request, &findings));
-    TENGINE_RETURN_IF_ERROR(quantize_graph(graph_, request, &findings.present));
+    if (equalizes_) {
+        TENGINE_RETURN_IF_ERROR(copy_in_float(graph_, &equalized));
+        TENGINE_RETURN_IF_ERROR(equalize(equalized.get()));
+    }
+    graph_t base = equalized ? equalized.get() : graph_;
+    if (!request.dynamic) TENGINE_RETURN_IF_ERROR(observe_tensors(base, &request, &findings));
+    TENGINE_RETURN_IF_ERROR(correct(base, request, findings.means, &corrected));
+    if (corrected) base = corrected.get();
+    TENGINE_RETURN_IF_ERROR(quantize_graph(base, request, &findings.present));
     if (findings.present.layers.empty()) return refuse_nothing(findings);
     findings.present.graph.reset();
     findings.layers = findings.present.layers;
@@ -120,6 +144,8 @@ int Calibration::run()
     add_nodes(graph_, in_float.get(), &findings);
     request_ = std::move(request);
     findings_ = std::move(findings);
+    equalized_ = std::move(equalized);
+    corrected_ = std::move(corrected);
     has_run_ = true;
     return TENGINE_OK;
 }
@@ -128,12 +154,16 @@ int Calibration::choose(graph_t placed, const Vector<Scales>& scales,
                         tengine_quantization_choice* out_choice)
 {
     Request request = request_;
+    GraphPointer corrected;
     QuantizedGraph present;
     TENGINE_RETURN_IF_ERROR(choose_scales(placed, request_, scales, out_choice));
     request.scales = scales[static_cast<size_t>(out_choice->index)];
-    TENGINE_RETURN_IF_ERROR(quantize_as(request, {}, &present));
+    TENGINE_RETURN_IF_ERROR(correct(float_graph(), request, findings_.means, &corrected));
+    TENGINE_RETURN_IF_ERROR(
+        quantize_graph(corrected ? corrected.get() : float_graph(), request, &present));
     present.graph.reset();
     request_.scales = request.scales;
+    corrected_ = std::move(corrected);
     findings_.present = std::move(present);
     findings_.ranked.clear();
     findings_.comparison = {};
@@ -142,10 +172,12 @@ int Calibration::choose(graph_t placed, const Vector<Scales>& scales,
 
 int Calibration::search(double max_drop)
 {
-    Search search(graph_, request_, max_drop);
+    Search search(edited_graph(), request_, max_drop);
+    GraphPointer in_float;
     QuantizedGraph present;
-    TENGINE_RETURN_IF_ERROR(search.run(samples(), findings_.layers, threads_));
-    TENGINE_RETURN_IF_ERROR(quantize_as(request_, search.ranked(), &present));
+    TENGINE_RETURN_IF_ERROR(copy_in_float(float_graph(), &in_float));
+    TENGINE_RETURN_IF_ERROR(search.run(std::move(in_float), samples(), findings_.layers, threads_));
+    TENGINE_RETURN_IF_ERROR(quantize_as(edited_graph(), request_, search.ranked(), &present));
     Vector<RankedLayer> ranked = search.ranked();
     present.graph.reset();
     findings_.present = std::move(present);
@@ -159,7 +191,7 @@ int Calibration::compare(const Labels& labels)
     GraphPointer in_float;
     QuantizedGraph quantized;
     Comparison comparison;
-    TENGINE_RETURN_IF_ERROR(copy_in_float(graph_, &in_float));
+    TENGINE_RETURN_IF_ERROR(copy_in_float(float_graph(), &in_float));
     TENGINE_RETURN_IF_ERROR(quantize(&quantized));
     TENGINE_RETURN_IF_ERROR(
         compare_models(in_float.get(), quantized, samples(), labels, threads_, &comparison));
@@ -169,7 +201,7 @@ int Calibration::compare(const Labels& labels)
 
 int Calibration::quantize(QuantizedGraph* out_quantized) const
 {
-    return quantize_as(request_, findings_.ranked, out_quantized);
+    return quantize_as(edited_graph(), request_, findings_.ranked, out_quantized);
 }
 
 }  // namespace tengine::calibration

@@ -3,6 +3,7 @@
 // report.h their results.
 #pragma once
 
+#include "calibration/convolution.h"
 #include "calibration/search.h"
 
 namespace tengine::calibration {
@@ -35,6 +36,7 @@ struct Findings
     Vector<RankedLayer> ranked;  // by a search
     QuantizedGraph present;      // without its graph
     Comparison comparison;
+    Map<String, ChannelMean> means;  // for the correction of biases
 };
 
 class Calibration : public Allocated
@@ -56,10 +58,15 @@ class Calibration : public Allocated
     const Findings& findings() const { return findings_; }
 
   private:
+    // The graph to compare with, and the one to quantise.
+    graph_t float_graph() const { return equalized_ ? equalized_.get() : graph_; }
+    graph_t edited_graph() const { return corrected_ ? corrected_.get() : float_graph(); }
+
+    TENGINE_MUST_USE int correct(graph_t graph, const Request& request,
+                                 const Map<String, ChannelMean>& means,
+                                 GraphPointer* out_corrected) const;
     Samples samples() const { return {source_, findings_.sample_number}; }
-    TENGINE_MUST_USE int observe_tensors(Request* request, Findings* findings) const;
-    TENGINE_MUST_USE int quantize_as(const Request& request, const Vector<RankedLayer>& ranked,
-                                     QuantizedGraph* out_quantized) const;
+    TENGINE_MUST_USE int observe_tensors(graph_t graph, Request* request, Findings* findings) const;
     TENGINE_MUST_USE int refuse_nothing(const Findings& findings) const;
 
     graph_t graph_;
@@ -67,9 +74,11 @@ class Calibration : public Allocated
     RangeMethod method_;
     double percentile_;
     int threads_;
+    bool equalizes_, corrects_biases_;
     Request request_;
     bool has_run_ = false;
     Findings findings_;
+    GraphPointer equalized_, corrected_;  // edited copies of the graph; null without the option
 };
 
 }  // namespace tengine::calibration

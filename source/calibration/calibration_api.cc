@@ -71,6 +71,8 @@ int check_dynamic(const tengine_calibration_options& options)
                          : options.percentile != 0      ? "percentile"
                          : options.per_channel          ? "per_channel"
                          : options.unsigned_activations ? "unsigned_activations"
+                         : options.equalize             ? "equalize"
+                         : options.correct_bias         ? "correct_bias"
                                                         : nullptr;
     if (!member) return TENGINE_OK;
     return fail(

@@ -7,8 +7,8 @@
 
 namespace tengine::calibration {
 
-int observe(graph_t graph, const Vector<String>& tensors, const SampleSource& samples, int threads,
-            Observation* out_observation)
+int observe(graph_t graph, const Vector<String>& tensors, const Set<String>& averaged,
+            const SampleSource& samples, int threads, Observation* out_observation)
 {
     MaskedScores scores(graph);
     Network network(graph, threads);
@@ -26,6 +26,8 @@ int observe(graph_t graph, const Vector<String>& tensors, const SampleSource& sa
             view = scores.for_range(tensor, view);
             if (!out_observation->histograms[tensor].add(view.values, view.number))
                 out_observation->not_finite.insert(tensor);
+            if (averaged.count(tensor) != 0)
+                out_observation->means[tensor].add(view.values, view.shape);
         }
         out_observation->sample_number = i + 1;
         TENGINE_RETURN_IF_ERROR(samples.show_progress(i + 1, 0));

@@ -97,10 +97,9 @@ int Search::return_layers(const Reference& reference)
     return TENGINE_OK;
 }
 
-int Search::run(const Samples& samples, const Vector<Layer>& layers, int threads)
+int Search::run(GraphPointer in_float, const Samples& samples, const Vector<Layer>& layers,
+                int threads)
 {
-    GraphPointer in_float;
-    TENGINE_RETURN_IF_ERROR(copy_in_float(graph_, &in_float));
     Reference reference(std::move(in_float), samples, threads);
     TENGINE_RETURN_IF_ERROR(reference.record());
     TENGINE_RETURN_IF_ERROR(rank(reference, layers));

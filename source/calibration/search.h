@@ -28,7 +28,9 @@ class Search
     {
     }
 
-    TENGINE_MUST_USE int run(const Samples& samples, const Vector<Layer>& layers, int threads);
+    // `in_float`: the graph to compare with.
+    TENGINE_MUST_USE int run(GraphPointer in_float, const Samples& samples,
+                             const Vector<Layer>& layers, int threads);
 
     const Vector<RankedLayer>& ranked() const { return ranked_; }
 

@@ -2,12 +2,14 @@
 // Calibration of the network in examples/data.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <limits>
 #include <thread>
 
 #include "calibration_fixture.h"
+#include "support/test_device.h"
 #include "tengine/inspect.h"
 
 namespace tengine {
@@ -83,6 +85,62 @@ TEST_F(CalibrationDigits, TheSearchReturnsWhatDoesHarm)
             EXPECT_EQ(found.reason == TENGINE_FLOAT_DROP, std::strlen(found.text) > 0);
         }
     EXPECT_GT(returned, 0);
+}
+
+// The float graph runs in parts on two devices, with runs in flight, and from either format; the
+// quantised one runs in int8 on the devices.
+TEST_F(CalibrationDigits, DevicesSchedulersAndFormatsGiveTheSameRanges)
+{
+    camera_.samples.resize(20);
+    run();
+    const auto last_tensor = [this] {
+        tengine_calibrated_layer layer = {};
+        const int last = summary().layer_number - 1;
+        EXPECT_EQ(tengine_calibration_get_layer(calibration_, last, &layer, sizeof layer), 0);
+        return tensor(layer.tensor);
+    };
+    const tengine_calibrated_tensor expected = last_tensor();
+    const std::string path =
+        testing::TempDir() + "calibration_digits_" + std::to_string(getpid()) + ".tmfile";
+    ASSERT_EQ(save_graph(graph_, "tengine", path.c_str()), 0) << get_tengine_error();
+    test::TestDevice device("HELPER", {"Conv", "MaxPool"});
+    for (const bool is_tmfile : {false, true}) {
+        const context_t context = create_context("devices", 1);
+        ASSERT_EQ(add_context_device(context, "HELPER"), 0);
+        ASSERT_EQ(tengine_context_set_option(context, "split.prune", "0"), 0);
+        ASSERT_EQ(tengine_context_set_option(context, "scheduler", "pipeline"), 0);
+        const std::string file = is_tmfile ? path : TENGINE_EXAMPLES_DATA_DIR "/digits.onnx";
+        graph_ = create_graph(context, is_tmfile ? "tengine" : "onnx", file.c_str());
+        ASSERT_NE(graph_, nullptr) << get_tengine_error();
+        const int shape[] = {1, 1, 8, 8};
+        ASSERT_EQ(set_tensor_shape(tengine_graph_get_input(graph_, 0), shape, 4), 0);
+        EXPECT_EQ(tengine_calibration_destroy(calibration_), 0);
+        const int before = device.runs;
+        run();
+        EXPECT_GT(device.runs, before) << "the device takes part";
+        const tengine_calibrated_tensor found = last_tensor();
+        EXPECT_GT(found.high, 1);
+        EXPECT_NEAR(found.high, expected.high, 1e-4);
+        EXPECT_NEAR(found.scale, expected.scale, 1e-6);
+        ASSERT_EQ(tengine_calibration_compare(calibration_, nullptr, 0), 0) << get_tengine_error();
+        EXPECT_EQ(summary().same_decision_number, 20);
+        graph_t quantized = tengine_calibration_quantize(calibration_);
+        ASSERT_NE(quantized, nullptr);
+        const options_t options = {1, TENGINE_CLUSTER_ALL, TENGINE_MODE_INT8, 0};
+        const tensor_t input = tengine_graph_get_input(quantized, 0);
+        ASSERT_EQ(set_tensor_shape(input, shape, 4), 0);
+        ASSERT_EQ(set_tensor_buffer(input, camera_.samples[7].data(), 256), 0);
+        ASSERT_EQ(prerun_graph_multithread(quantized, options), 0) << get_tengine_error();
+        ASSERT_EQ(run_graph(quantized, 1), 0) << get_tengine_error();
+        const std::vector<float> scores = read_floats(tengine_graph_get_output(quantized, 0));
+        EXPECT_EQ(std::max_element(scores.begin(), scores.end()) - scores.begin(), labels_[7]);
+        EXPECT_EQ(destroy_graph(quantized), 0);
+        EXPECT_EQ(tengine_calibration_destroy(calibration_), 0);
+        calibration_ = nullptr;
+        EXPECT_EQ(destroy_graph(graph_), 0);
+        destroy_context(context);
+    }
+    std::remove(path.c_str());
 }
 
 TEST_F(CalibrationDigits, TwoThreadsCalibrateAtTheSameTime)

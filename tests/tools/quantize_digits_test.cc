@@ -125,6 +125,19 @@ TEST_F(QuantizeDigits, AProgramMakesTheSameFile)
     EXPECT_EQ(tools::read_file(made), tools::read_file(out_));
 }
 
+// With one scale for a weight, both changes lose less.
+TEST_F(QuantizeDigits, EqualizedAndCorrectedConvolutionsLoseLess)
+{
+    const auto decibels = [this](std::vector<std::string> more) {
+        more.emplace_back("--per-tensor");
+        return quantize(kHeldoutImages, more)["output_snr_db"]["probabilities"].get<double>();
+    };
+    const double plain = decibels({});
+    EXPECT_GT(decibels({"--equalize"}), plain);
+    EXPECT_GT(decibels({"--correct-bias"}), plain);
+    EXPECT_GT(decibels({"--equalize", "--correct-bias"}), plain + 2);
+}
+
 // The file has licences and names of dimensions.
 TEST_F(QuantizeDigits, TheFileSaysWhatTheModelSays)
 {
@@ -191,6 +204,8 @@ TEST_F(QuantizeMisuse, TheCommandLineIsWrong)
                  "'max': expected one of minmax, percentile, kl, mse");
     expect_error({model_, "--data", images, "-o", out_, "--activations", "int4"}, 2,
                  "invalid --activations 'int4': expected int8 or uint8");
+    expect_error({model_, "--data", images, "--equalize", "--table", out_}, 2,
+                 "--table cannot be combined with --equalize and --correct-bias");
     expect_error({model_}, 1, "--data or --random is required");
     expect_error({model_, "--data", images, "--random", "1"}, 2, "--data excludes --random");
     expect_error({model_, "--data", images, "--keep-float", "no*"}, 1,

@@ -96,6 +96,8 @@ Calibration::Calibration(const FloatModel& model, const QuantizeOptions& options
     how.keep_float_number = static_cast<int>(patterns.size());
     how.thread_number = options.threads;
     how.dynamic = options.dynamic ? 1 : 0;
+    how.equalize = options.equalizes ? 1 : 0;
+    how.correct_bias = options.corrects_bias ? 1 : 0;
     if (!options.dynamic) {
         how.read_sample = read_sample;
         how.method = options.method.c_str();

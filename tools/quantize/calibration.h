@@ -36,6 +36,8 @@ struct QuantizeOptions
     std::optional<double> max_drop;       // percent of decisions that may differ
     int threads = 1;
     bool dynamic = false;
+    bool equalizes = false;
+    bool corrects_bias = false;
 };
 
 // The scales that were chosen for devices.

@@ -205,6 +205,10 @@ void quantize(CommandOptions options)
     if (options.has_integer_io && !is_tmfile(options.output))
         throw Misuse("--integer-io: '" + options.output +
                      "': the name of the --output file must end in .tmfile");
+    if (!options.table.empty() && (options.quantize.equalizes || options.quantize.corrects_bias))
+        throw Misuse(
+            "--table cannot be combined with --equalize and --correct-bias, which change "
+            "the model that it is for");
     check_output_path("--output", options.output);
     check_output_path("--table", options.table);
     check_output_path("--json", options.json);
@@ -289,6 +293,15 @@ void add_range_options(Command* command, CommandOptions* options, const CommandO
                      "int8 in a tmfile)")
         .excludes(dynamic)
         .value_name("T");
+    command
+        ->add_flag(
+            "--equalize", &options->quantize.equalizes,
+            "Scale channels between two convolutions so that their weights have equal ranges")
+        .excludes(dynamic);
+    command
+        ->add_flag("--correct-bias", &options->quantize.corrects_bias,
+                   "Add the mean error of the quantised weights to the biases of convolutions")
+        .excludes(dynamic);
     command
         ->add_option("--keep-float", &options->quantize.keep_float,
                      "Nodes to leave in float, by name with * and ?; may be repeated")
