@@ -42,22 +42,23 @@ struct tengine_image
 TENGINE_API const char* tengine_image_get_type(const void* bytes, size_t size);
 
 // Reads width and height, in pixels, from the header of a file in memory. Fails as
-// tengine_image_decode, except TENGINE_ENOMEM.
+// tengine_image_decode.
 TENGINE_API int tengine_image_get_size(const void* bytes, size_t size, int* out_width,
                                        int* out_height);
 
 // Decodes a PNG, JPEG, BMP, PGM or PPM file of `size` bytes. The result is grey if the file is, or
 // else RGB; tengine_image_free frees it. `most_pixels` limits width x height, before memory is
-// taken; 0: 2^28. A picture takes 1 or 3 bytes a pixel, and decoding up to three times that.
+// taken; 0: 2^28. A picture takes up to 8 bytes a pixel, as the file has them, and decoding up to
+// 26 and twice the file.
 //
 // The high byte is taken where a channel has 16 bits. Palettes are resolved, alpha is dropped, CMYK
 // becomes RGB. The pixels are as stored; EXIF's orientation of a JPEG or PNG is in
 // out_image->orientation.
 //
 // Fails with TENGINE_EINVAL (NULL, most_pixels below 0), TENGINE_EFORMAT (another kind of file,
-// damaged, cut short, without pixels, or with more of them than such a file can hold),
-// TENGINE_ELIMIT (more than most_pixels), TENGINE_ENOTSUP (arithmetic coding, PGM and PPM with
-// numbers above 255, CMYK without Adobe's marker; a build without TENGINE_WITH_STB),
+// damaged, cut short, without pixels, with more of them than such a file can hold, with data that
+// expand to more than the pixels), TENGINE_ELIMIT (more than most_pixels), TENGINE_ENOTSUP (PGM and
+// PPM with numbers above 255, CMYK without Adobe's marker; a build without TENGINE_WITH_STB),
 // TENGINE_ENOMEM. The content of the bytes is not trusted.
 TENGINE_API int tengine_image_decode(const void* bytes, size_t size, int64_t most_pixels,
                                      struct tengine_image* out_image);
