@@ -29,14 +29,9 @@ typedef struct frame
     // it. NULL: the frame works in graph->plan and in the user's buffers.
     void* memory;
     size_t memory_bytes;  // its size
-<<<<<<< HEAD
     ir_run_t* run;        // the run in flight: own_run, or that of which a body's run is a part
     ir_run_t own_run;
     bool told;  // the program has been told that the run in flight has ended
-=======
-    int64_t run;          // number of the run that has it, and its begin if the graph has a trace
-    int64_t begin_ns;
->>>>>>> f51997ed (Trace preparations and runs: the option run.trace and trace.h)
 } ir_frame_t;
 
 // Makes a frame for an execution graph whose boundary tensors have planned memory.

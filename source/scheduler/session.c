@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/trace.h"
 #include "graph/graph.h"
 #include "graph/option.h"
 #include "graph/preparation.h"
@@ -71,19 +70,10 @@ int open_ir_session(struct graph* execution, struct scheduler* scheduler)
     session->deadline_ms = read_deadline(execution);
     if (needs_threads(execution, session)) session->process = getpid();
     execution->core->session = session;
-<<<<<<< HEAD
     TENGINE_RETURN_IF_ERROR(read_limits(session, execution));
     return session->deadline_ms == 0
                ? TENGINE_OK
                : create_ir_deadline((struct graph*)execution->core->source, &session->deadline);
-=======
-    const trace_track_t* track = get_trace_track();
-    if (track) {
-        session->trace = hold_trace(track->trace);
-        session->trace_graph = number_trace_graph(track->trace);
-    }
-    return read_limits(session, execution);
->>>>>>> f51997ed (Trace preparations and runs: the option run.trace and trace.h)
 }
 
 static void release_frames(ir_session_t* session)
@@ -105,8 +95,6 @@ void close_ir_session(struct graph* execution)
     free_memory(session->part_macs);
     release_vector(session->places);
     release_vector(session->plan);
-    release_vector(session->lanes);
-    if (!IS_MINIMAL) release_trace(session->trace);
     pthread_mutex_destroy(&session->mutex);
     free_memory(session);
     execution->core->session = NULL;
@@ -141,11 +129,7 @@ void rewind_ir_session(struct graph* execution)
     session->started = session->finished = 0;
     release_vector(session->places);
     release_vector(session->plan);
-    release_vector(session->lanes);
-    session->places = session->plan = session->lanes = NULL;
-    // The trace of a body is that of a graph that is running.
-    if (!IS_MINIMAL && session->trace && !execution->core->source->core->outer)
-        clear_trace(session->trace);
+    session->places = session->plan = NULL;
     for (int i = 0; i < session->frame_num; ++i)
         reset_ir_frame(&session->frames[i], execution);
 }

@@ -6,11 +6,6 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/plan/plan.h"
 #include "graph/core.h"
-<<<<<<< HEAD
-=======
-#include "graph/preparation.h"
-#include "tengine/trace.h"
->>>>>>> f51997ed (Trace preparations and runs: the option run.trace and trace.h)
 
 namespace tengine::cpu {
 namespace {
@@ -35,7 +30,6 @@ int run_kernel(Step& step)
 int Plan::run()
 {
     const ParallelRun awake(pool_.get());
-<<<<<<< HEAD
     // Nodes that others compute take no time.
     std::fill(times_.begin(), times_.end(), int64_t{0});
     size_t next = 0;
@@ -56,12 +50,6 @@ int Plan::run_steps(size_t begin, size_t end)
     if (!times_.empty()) return run_profiled(begin, end);
     for (size_t i = begin; i < end; ++i)
         TENGINE_RETURN_IF_ERROR(run_step(steps_[i]));
-=======
-    trace_track_t* track = get_trace_track();
-    if (!times_.empty() || track) return run_timed(track);
-    for (Step& step : steps_)
-        TENGINE_RETURN_IF_ERROR(run_step(step));
->>>>>>> f51997ed (Trace preparations and runs: the option run.trace and trace.h)
     return TENGINE_OK;
 }
 
@@ -72,7 +60,6 @@ int Plan::run_step(Step& step)
     return step.dynamic ? run_dynamic(step) : run_kernel(step);
 }
 
-<<<<<<< HEAD
 int Plan::run_profiled(size_t begin, size_t end)
 {
     uint64_t start = get_time_ns();
@@ -81,23 +68,6 @@ int Plan::run_profiled(size_t begin, size_t end)
         const uint64_t now = get_time_ns();
         times_[static_cast<size_t>(steps_[i].position)] += static_cast<int64_t>(now - start);
         start = now;
-=======
-// With a profile, a trace, or both.
-int Plan::run_timed(trace_track_t* track)
-{
-    // Nodes that others compute take no time.
-    std::fill(times_.begin(), times_.end(), int64_t{0});
-    auto start = static_cast<int64_t>(get_time_ns());
-    for (Step& step : steps_) {
-        if (track) track->place.node = step.context.node->core->source_index;
-        const int status = run_step(step);
-        const auto end = static_cast<int64_t>(get_time_ns());
-        add_trace_event(track, TENGINE_TRACE_STEP, step.kernel ? step.kernel->name : nullptr, start,
-                        end, 0, status);
-        TENGINE_RETURN_IF_ERROR(status);
-        if (!times_.empty()) times_[static_cast<size_t>(step.position)] += end - start;
-        start = end;
->>>>>>> f51997ed (Trace preparations and runs: the option run.trace and trace.h)
     }
     return TENGINE_OK;
 }
