@@ -139,6 +139,7 @@ class Plan
     void prepare();
     void count_compiled(int64_t heap_before);
     void import_boundaries();
+    static int run_step(const subgraph& part, const Step& step);
     int run_steps(const subgraph& part);
     int run_profiled(const subgraph& part);
 
