@@ -45,8 +45,10 @@ std::vector<Result> measure_all(const BenchOptions& options, const MeasureOne& m
     for (const std::string& model : options.models) {
         for (const int threads : options.threads) {
             Progress progress(model, progress_output(options.quiet));
-            const std::optional<Result> measurement = measure_one(model, threads, &progress);
-            if (measurement) measurements.push_back(*measurement);
+            until_interrupted([&] {
+                const std::optional<Result> measurement = measure_one(model, threads, &progress);
+                if (measurement) measurements.push_back(*measurement);
+            });
             if (was_interrupted()) return measurements;
         }
     }

@@ -12,8 +12,8 @@
 namespace tengine::tools {
 namespace {
 
-// Runs the model, `frames` runs in flight at once, as long as `may_start(number of runs started)`;
-// `ended` gets the milliseconds of each.
+// Runs the model, `frames` runs in flight at once, as long as `may_start(number of runs started)`,
+// until Ctrl-C, which ends the runs in flight; `ended` gets the milliseconds of each.
 template <typename MayStart, typename Ended>
 void run_frames(Model* model, int frames, const MayStart& may_start, const Ended& ended)
 {
@@ -23,11 +23,11 @@ void run_frames(Model* model, int frames, const MayStart& may_start, const Ended
         while (static_cast<int>(starts.size()) < frames && !was_interrupted() &&
                may_start(started)) {
             starts.push_back(Clock::now());
-            frames > 1 ? model->start() : model->run();
+            if (!until_interrupted([&] { frames > 1 ? model->start() : model->run(); })) return;
             ++started;
         }
         if (starts.empty()) return;
-        if (frames > 1) model->finish();
+        if (frames > 1 && !until_interrupted([&] { model->finish(); })) return;
         ended(milliseconds_since(starts.front()));
         starts.pop_front();
     }
@@ -146,6 +146,7 @@ std::optional<Measurement> measure(const std::string& path, int threads,
     std::unique_ptr<Model> model;
     result.load =
         milliseconds([&] { model = std::make_unique<Model>(path, model_options(options)); });
+    const InterruptedRuns interrupted(model->graph());
     model->set_inputs();
     result.prepare = milliseconds([&] { model->prepare(threads); });
     if (was_interrupted()) return std::nullopt;

@@ -88,9 +88,12 @@ std::optional<ShapeMeasurement> measure_shapes(const std::string& path, int thre
                                                const MeasureOptions& options, Progress* progress)
 {
     Model model(path, model_options(options, shapes.size()));
+    const InterruptedRuns interrupted(model.graph());
     ShapeMeasuring measuring(&model, threads, shapes);
-    while (measuring.rounds() <= options.runs && measuring.run_round())
-        progress->show(measuring.rounds(), options.runs + 1);
+    until_interrupted([&] {
+        while (measuring.rounds() <= options.runs && measuring.run_round())
+            progress->show(measuring.rounds(), options.runs + 1);
+    });
     if (measuring.rounds() < 2) return std::nullopt;
     return ShapeMeasurement{path, tengine_graph_get_thread_number(model.graph()),
                             measuring.rounds() - 1, measuring.result()};

@@ -73,6 +73,7 @@ std::optional<TokenMeasurement> measure_tokens(const std::string& path, int thre
     result.model = path;
     result.options = tokens;
     result.load = milliseconds([&] { model.emplace(path, options.common); });
+    const InterruptedRuns interrupted(model->graph());
     Decoder decoder(&*model, path);
     check_room(decoder, path, tokens);
     const auto prompt_size = static_cast<size_t>(tokens.prompt);

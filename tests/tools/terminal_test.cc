@@ -11,6 +11,7 @@
 #include <regex>
 #include <sstream>
 
+#include "../api/onnx_bytes.h"
 #include "tensor_file/tensor_file.h"
 
 namespace tengine::program {
@@ -178,6 +179,51 @@ TEST(Terminal, CtrlCPrintsAndWritesWhatHasBeenMeasured)
     ASSERT_EQ(report["results"].size(), 1u) << "the second was not begun";
     EXPECT_GT(report["results"][0]["runs"], 0);
     EXPECT_GT(report["results"][0]["median_ms"], 0.0);
+}
+
+// y = x, negated in rounds without a limit; `batch` is free.
+std::string make_endless_model()
+{
+    const auto value = [](const std::string& name) { return make_value_info(name, {"batch"}); };
+    const auto scalar = [](const std::string& name, uint64_t data_type) {
+        const std::string tensor = Message().number(1, data_type).bytes(2, "").text();
+        return Message().bytes(1, name).bytes(2, Message().bytes(1, tensor).text()).text();
+    };
+    constexpr uint64_t kInt64 = 7, kBool = 9;
+    const std::string body = Message()
+                                 .bytes(1, make_node("Identity", {"on"}, "goes_on", "identity"))
+                                 .bytes(1, make_node("Neg", {"v"}, "w", "neg"))
+                                 .bytes(2, "body")
+                                 .bytes(11, scalar("i", kInt64))
+                                 .bytes(11, scalar("on", kBool))
+                                 .bytes(11, value("v"))
+                                 .bytes(12, scalar("goes_on", kBool))
+                                 .bytes(12, value("w"))
+                                 .text();
+    const std::string attribute = Message().bytes(1, "body").bytes(6, body).number(20, 5).text();
+    const std::string loop =
+        make_node("Loop", {"", "", "x"}, "y", "loop") + Message().bytes(5, attribute).text();
+    return make_model({loop}, {value("x")}, value("y"));
+}
+
+// The line before the first run is the moment; that run ends.
+TEST(Terminal, CtrlCEndsARunThatTakesLong)
+{
+    const std::string file = scratch_folder() + "/endless.json";
+    const std::string model = scratch_folder() + "/endless.onnx";
+    tools::write_file(model, make_endless_model());
+    const std::vector<std::string> words = {"bench", model, "--json", file};
+    for (const std::vector<std::string>& more :
+         {std::vector<std::string>{}, {"--frames", "2"}, {"--threads", "2"}}) {
+        std::vector<std::string> all = words;
+        all.insert(all.end(), more.begin(), more.end());
+        const Finished finished = run_on_terminal(all, {200, "set it with --shape"});
+        EXPECT_EQ(finished.status, -SIGINT) << finished.output;
+        EXPECT_THAT(finished.output, Not(HasSubstr("cancel")));
+        const json report = json::parse(tools::read_file(file));
+        EXPECT_EQ(report["interrupted"], true);
+        EXPECT_EQ(report["results"].size(), 0u);
+    }
 }
 
 }  // namespace
