@@ -22,13 +22,14 @@ from .device import Device, DeviceNode, DevicePart, Refuse
 from .errors import (CanceledError, Error, FileError, InvalidValueError, NoSuchObjectError,
                      NotSupportedError, OutOfMemoryError, check as _check)
 from .graph import Graph, Info, Node
+from .metadata import Metadata
 from .quantization import QuantizationReport, Quantized, quantize
 from .report import Report
 from .session import Session
 
 __version__ = version.split("-", 1)[0]
 __all__ = ["Binding", "CanceledError", "CustomOperator", "Device",
-           "DeviceNode", "DevicePart", "Error", "FileError", "Graph", "Info", "InvalidValueError",
+           "DeviceNode", "DevicePart", "Error", "FileError", "Graph", "Info", "InvalidValueError", "Metadata",
            "NoSuchObjectError", "Node", "NotSupportedError", "OutOfMemoryError", "QuantizationReport", "Quantized", "Refuse", "Report",
            "Session", "TensorInfo", "compile", "custom_op", "devices", "formats", "load_plugin", "quantize", "operators", "options",
            "set_log_level", "version"]

@@ -10,6 +10,7 @@ from . import _types
 from ._library import ffi, lib, names, text
 from ._process import contexts, graphs
 from .errors import InvalidValueError, check, keep_failure, last_error
+from .metadata import read_metadata
 
 
 class Info:
@@ -127,6 +128,11 @@ class Node:
     def version(self):
         """The opset that the meaning of the operator is taken from."""
         return check(lib.tengine_node_get_version(self.handle))
+
+    @property
+    def doc_string(self):
+        """The documentation of the node, "" without one."""
+        return text(check(lib.tengine_node_get_doc_string(self.handle)))
 
     @property
     def device(self):
@@ -317,6 +323,11 @@ class Graph:
         handle = self.handle
         return [describe_tensor(lib.tengine_graph_get_output(handle, i))
                 for i in range(check(lib.tengine_graph_get_output_number(handle)))]
+
+    @property
+    def metadata(self):
+        """The statements of the model about itself, a Metadata."""
+        return read_metadata(self.handle)
 
     def set_option(self, key, value):
         """Sets an option, for the next preparation of this graph and of those that share with it."""

@@ -165,6 +165,19 @@ def _describe_type(name):
     return f"tensor({_TYPES.get(name, name)})"
 
 
+class ModelMetadata:
+    """Producer, documentation and properties of a model, with ONNX Runtime's names."""
+
+    def __init__(self, metadata):
+        self.custom_metadata_map = dict(metadata.properties)
+        self.description = metadata.doc_string
+        self.domain = metadata.domain
+        self.graph_description = metadata.graph_doc_string
+        self.graph_name = metadata.graph_name
+        self.producer_name = metadata.producer_name
+        self.version = metadata.model_version
+
+
 class InferenceSession:
     """A model, prepared for runs."""
 
@@ -209,6 +222,10 @@ class InferenceSession:
     def get_outputs(self):
         """The outputs; shapes are known after the preparation."""
         return [NodeArg(info) for info in self._session.outputs]
+
+    def get_modelmeta(self):
+        """The statements of the model about itself."""
+        return ModelMetadata(self._session.graph.metadata)
 
     def get_providers(self):
         """The devices of the session, best first."""

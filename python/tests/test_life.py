@@ -114,6 +114,16 @@ def test_ctrl_c_ends_a_run():
         np.testing.assert_array_equal(session(np.ones(1000, np.float32)), np.full(1000, 8.0))
 
 
+def test_deadline_ends_a_run():
+    """The option run.deadline_ms, and the session afterwards."""
+    with tengine.Session(make_loop(10**9), options={"run.deadline_ms": 100}) as session:
+        for _ in range(2):
+            begin = time.monotonic()
+            with pytest.raises(tengine.CanceledError):
+                session(np.ones(1000, np.float32))
+            assert time.monotonic() - begin < 20
+
+
 def test_handlers_of_programs_run():
     """A handler that does not raise runs while the library does, and the run continues."""
     calls = []
