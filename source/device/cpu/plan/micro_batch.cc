@@ -151,10 +151,9 @@ class Divider
 
     double count_traffic(const Work& work, int size) const
     {
-        constexpr double kAhead = 0.5;  // weights are in order, and are read ahead of their use
         const int pictures = work.tensors.pictures;
         return caches_.count_traffic(work.bytes * pictures, work.bytes * size) +
-               kAhead * work.weights * (pictures / size);
+               work.weights * (pictures / size);
     }
 
     // Tensors between two steps are written and read, with all pictures.
