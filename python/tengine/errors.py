@@ -4,10 +4,7 @@ import collections
 import contextlib
 
 from . import _constants as c
-from ._library import ffi, lib
-
-_NAMES = {getattr(c, name): name for name in vars(c)
-          if name.startswith("TENGINE_E") and name.isupper()}
+from ._library import ffi, lib, text
 
 
 class Error(RuntimeError):
@@ -31,7 +28,7 @@ class Error(RuntimeError):
     @property
     def name(self):
         """The name of the code."""
-        return _NAMES.get(self.code, str(self.code))
+        return text(lib.tengine_error_name(self.code))
 
     def __reduce__(self):
         return type(self), (str(self), self.code)
