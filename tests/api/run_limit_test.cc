@@ -176,6 +176,7 @@ TEST_F(RunLimitTest, TheWatchdogEndsLoops)
                   std::string::npos)
             << get_tengine_error();
         EXPECT_TRUE(failed_with(TENGINE_EDEVICE));
+        prepare(3);  // the bodies, too, which have failed
         expect_it_runs();
         unload();
     }
