@@ -126,8 +126,8 @@ std::vector<float> parse_factors(const std::string& option, const std::string& t
                          "': expected a number or a fraction, such as 1/255, or three with commas");
     }
     if (factors.size() != 1 && factors.size() != 3)
-        throw Misuse(option + " has " + std::to_string(factors.size()) +
-                     " numbers, expected 1 or 3");
+        throw Failure(option + " has " + std::to_string(factors.size()) +
+                      " numbers, expected 1 or 3");
     return factors;
 }
 

@@ -26,7 +26,7 @@ struct ImageValues
 tengine_image_settings settle(const ImageValues& values);
 
 // Factors such as "0.00392" or "1/255", one for all channels, or three with commas between them.
-// Throws Misuse, which names `option`.
+// Throws Misuse, which names `option`, or Failure for another count.
 std::vector<float> parse_factors(const std::string& option, const std::string& text);
 
 // The TENGINE_IMAGE_* of this name: "stretch", "crop" or "letterbox". Throws Misuse.
