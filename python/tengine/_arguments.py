@@ -3,8 +3,10 @@
 import operator
 
 from . import _constants as c
-from ._library import ffi
-from .errors import Error, InvalidValueError
+from ._library import ffi, lib
+from ._report_reader import read_report
+from ._tensor import copy_shapes
+from .errors import Error, InvalidValueError, check
 from .graph import Graph
 
 PRECISIONS = {
@@ -66,3 +68,14 @@ def choose(outputs, names):
             raise KeyError(f"the model has no output '{name}': expected "
                            f"{', '.join(repr(n) for n in known)}")
     return [known[name] for name in names]
+
+
+def place_model(model, devices, options, inputs, plan):
+    """The report of a model that is loaded again, for other devices."""
+    if isinstance(model, Graph):
+        raise InvalidValueError("the session has a tengine.Graph, whose devices are fixed: expected "
+                                "a session of a file or of bytes")
+    with Graph.open(model, devices=devices, options=options) as graph:
+        copy_shapes(inputs, graph)
+        check(lib.tengine_graph_place(graph.handle, plan))
+        return read_report(graph.handle, is_placed=True)

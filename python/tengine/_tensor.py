@@ -163,6 +163,13 @@ class Input(Tensor):
                              for name, size in zip(self.dim_names, self.pattern))
         return None if None in self.pattern else self.pattern
 
+    def take_shape(self, shape):
+        """Notes the shape that C has set; whether it is another one."""
+        if self.shape == shape:
+            return False
+        self.shape, self.array, self.pointer = shape, None, None
+        return True
+
     def _set_shape(self, shape):
         """Sets the tensor's shape, for the next preparation; its memory may end with it."""
         self.shape = self.array = self.pointer = None

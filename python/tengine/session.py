@@ -3,7 +3,6 @@
 import asyncio
 import concurrent.futures
 import contextlib
-import html
 import os
 import threading
 import weakref
@@ -12,23 +11,23 @@ import numpy as np
 
 from . import _constants as c
 from . import _watch
-from ._arguments import bytes_of, choose, make_plan, shape_of, take_graph
-from ._description import describe_input, describe_session
+from ._arguments import bytes_of, choose, make_plan, place_model, shape_of, take_graph
+from ._inspection import Inspection
 from ._library import ffi, lib, text
 from ._pipeline import Pipeline
 from ._picture import read_pictures
 from ._process import sessions
 from ._report_reader import read_report
-from ._tensor import Input, Output, copy_shapes
+from ._tensor import Input, Output
 from .binding import Binding
 from .errors import Error, InvalidValueError, check, keep_failure
-from .graph import Graph, describe_tensor
+from .graph import Graph
 
 _ndarray = np.ndarray
 _from_buffer = ffi.from_buffer
 
 
-class Session:
+class Session(Inspection):
     """A model, prepared for runs.
 
     Parameters
@@ -350,13 +349,7 @@ class Session:
         """
         if devices is not None:
             model, arguments = self._arguments
-            if isinstance(model, Graph):
-                raise InvalidValueError("the session has a tengine.Graph, whose devices are fixed: "
-                                        "expected a session of a file or of bytes")
-            with Graph.open(model, devices=devices, options=arguments["options"]) as graph:
-                copy_shapes(self._inputs, graph)
-                check(lib.tengine_graph_place(graph.handle, self._plan[0]))
-                return read_report(graph.handle, is_placed=True)
+            return place_model(model, devices, arguments["options"], self._inputs, self._plan[0])
         with self._lock:
             self._check_open()
             self._release_binding()
@@ -413,10 +406,7 @@ class Session:
             tensor = self._inputs[0] if input is None else self._by_name[input]
             array = read_pictures(tensor, sources, settings, self._arguments[0])
             # The shape of the tensor has been set.
-            if tensor.shape != array.shape:
-                tensor.shape = array.shape
-                tensor.array = tensor.pointer = None
-                self._ready = False
+            self._ready = not tensor.take_shape(array.shape) and self._ready
             return array
 
     # ---- runs without copies, and beside the caller ----
@@ -491,48 +481,7 @@ class Session:
         """Runs the model on a thread of the session; the result is that of __call__."""
         return await asyncio.wrap_future(self.submit(*arrays, **named))
 
-    # ---- description and end ----
-
-    @property
-    def inputs(self):
-        """The inputs, a list of Info."""
-        with self._lock:
-            self._check_open()
-            return [describe_input(tensor) for tensor in self._inputs]
-
-    @property
-    def outputs(self):
-        """The outputs, a list of Info. Shapes are those of the last preparation or run."""
-        with self._lock:
-            self._check_open()
-            return [describe_tensor(tensor.handle) for tensor in self._outputs]
-
-    @property
-    def graph(self):
-        """The model, a Graph. The program changes it only between runs."""
-        self._check_open()
-        return self._graph
-
-    @property
-    def memory(self):
-        """The bytes that the session holds, by the members of struct tengine_graph_memory."""
-        with self._lock:
-            self._check_open()
-            memory = ffi.new("struct tengine_graph_memory*")
-            check(lib.get_graph_memory(self._handle, memory, ffi.sizeof(memory[0])))
-            return {name: getattr(memory, name) for name, _ in ffi.typeof(memory[0]).fields}
-
-    def report(self):
-        """The placement and the times of the last run.
-
-        Raises
-        ------
-        tengine.Error
-            The session is not prepared: TENGINE_ESTATE.
-        """
-        with self._lock:
-            self._check_open()
-            return read_report(self._handle)
+    # ---- end ----
 
     def _check_open(self):
         if self._closed:
@@ -583,13 +532,6 @@ class Session:
                             "or of bytes")
         model = model if isinstance(model, (str, os.PathLike)) else bytes_of(model)
         return _restore, (model, arguments)
-
-    def __repr__(self):
-        return describe_session(self)
-
-    def _repr_html_(self):
-        head = f"<p>{html.escape(repr(self))}</p>"
-        return head + self.report()._repr_html_() if self._ready else head
 
 
 def _restore(model, arguments):
