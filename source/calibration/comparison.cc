@@ -154,13 +154,13 @@ double Decisions::drop() const
 namespace {
 
 // One sample through both networks.
-struct Pair
+struct GraphPair
 {
     Network expected, actual;
     MaskedScores expected_scores, actual_scores;
 };
 
-int compare_tensors(const Map<String, String>& dequantized, Pair* pair, Comparison* comparison)
+int compare_tensors(const Map<String, String>& dequantized, GraphPair* pair, Comparison* comparison)
 {
     for (const auto& [tensor, other] : dequantized) {
         FloatView expected, actual;
@@ -173,7 +173,7 @@ int compare_tensors(const Map<String, String>& dequantized, Pair* pair, Comparis
 }
 
 int compare_outputs(const Vector<String>& outputs, const Labels& labels, int64_t samples,
-                    const Pair& pair, Comparison* comparison)
+                    const GraphPair& pair, Comparison* comparison)
 {
     bool is_first = true;
     for (const String& name : outputs) {
@@ -201,10 +201,10 @@ int compare_models(graph_t in_float, const QuantizedGraph& quantized, const Samp
         expected_names.push_back(tensor);
         actual_names.push_back(dequantized);
     }
-    Pair pair = {{in_float, threads},
-                 {quantized.graph.get(), threads},
-                 MaskedScores(in_float),
-                 MaskedScores(in_float)};
+    GraphPair pair = {{in_float, threads},
+                      {quantized.graph.get(), threads},
+                      MaskedScores(in_float),
+                      MaskedScores(in_float)};
     TENGINE_RETURN_IF_ERROR(pair.expected.show(expected_names));
     TENGINE_RETURN_IF_ERROR(pair.actual.show(actual_names));
     for (int64_t i = 0; i < samples.number; ++i) {

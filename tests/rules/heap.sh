@@ -24,6 +24,7 @@ source/base/dynamic_library.c dlopen
 source/base/folder.c opendir
 source/base/foreign_call.cc dlopen
 source/base/thread_pool.c pthread_create
+source/scheduler/deadline.c pthread_create
 source/scheduler/pipeline.c pthread_create
 source/scheduler/watchdog.c pthread_create'
 
