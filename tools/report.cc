@@ -406,6 +406,7 @@ Report make_report(const std::string& model, const std::vector<std::string>& dev
     add_results(graph, &report);
     add_tensors_of_nodes(graph, &report);
     report.plan = read_memory_plan(graph);
+    report.trace = read_trace(graph);
     add_devices(devices, &report);
     report.compiled = read_compiled_parts(graph);
     report.memory = read_graph_memory(graph);
@@ -449,7 +450,8 @@ Json to_json(const Report& report)
             {"compiled_parts", to_json(report.compiled)},
             {"nodes", nodes_json(report.nodes)},
             {"tensors", tensors_json(report)},
-            {"plan", to_json(report.plan)}};
+            {"plan", to_json(report.plan)},
+            {"trace", to_json(report.trace)}};
 }
 
 }  // namespace tengine::tools

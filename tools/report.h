@@ -17,6 +17,7 @@
 #include "memory_plan.h"
 #include "metadata.h"
 #include "model.h"
+#include "trace.h"
 
 namespace tengine::tools {
 
@@ -107,6 +108,7 @@ struct Report
     std::vector<int> input_tensors;    // indices of the model's inputs and outputs in the list
     std::vector<int> output_tensors;
     MemoryPlan plan;
+    Trace trace;
 };
 
 // The shape as that of a tensor; "?" when not even the rank is known.

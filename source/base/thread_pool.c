@@ -25,8 +25,10 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/cpu.h"
+#include "base/trace.h"
 #include "tengine/error.h"
 #include "tengine/log.h"
+#include "tengine/trace.h"
 
 enum
 {
@@ -51,8 +53,9 @@ typedef struct pool_slot
     void* argument;
     int64_t count;
     int32_t chunk_num;
-    int32_t share_num;      // the first workers, which have a share
-    atomic_int next_chunk;  // in this worker's share, for all workers that take chunks of it
+    int32_t share_num;           // the first workers, which have a share
+    const trace_track_t* track;  // of the caller; NULL: no trace
+    atomic_int next_chunk;       // in this worker's share, for all workers that take chunks of it
     atomic_int state;
 } pool_slot_t;
 
@@ -145,12 +148,23 @@ static int share_begin(const pool_slot_t* loop, int worker)
     return worker * loop->chunk_num / loop->share_num;
 }
 
+// Adds the time of a worker in the loop to the worker's own track.
+static void trace_share(const trace_track_t* caller, int worker, int64_t begin_ns)
+{
+    if (worker >= caller->trace->thread_num) return;
+    trace_track_t* track = &caller->trace->threads[worker];
+    track->place = caller->place;
+    end_trace_event(track, TENGINE_TRACE_SHARE, NULL, begin_ns, 0);
+}
+
 // Runs the worker's own share, then the rest of the others'.
 static void run_chunks(thread_pool_t* pool, int worker)
 {
     const pool_frame_t frame = {innermost_frame, pool, worker};
     innermost_frame = &frame;
     const pool_slot_t* loop = &pool->slots[worker];
+    const trace_track_t* caller = loop->track;
+    const int64_t begin_ns = get_trace_time(caller);
     for (int i = 0; i < loop->share_num; ++i) {
         const int owner = (worker + i) % loop->share_num;
         const int end = share_begin(loop, owner + 1);
@@ -163,6 +177,7 @@ static void run_chunks(thread_pool_t* pool, int worker)
         }
     }
     innermost_frame = frame.outer;
+    if (caller) trace_share(caller, worker, begin_ns);
 }
 
 // Whether there is something to do for a worker: an open loop, or the end of the pool.
@@ -258,6 +273,7 @@ static void open_loop(thread_pool_t* pool, const pool_slot_t* loop)
         slot->count = loop->count;
         slot->chunk_num = loop->chunk_num;
         slot->share_num = loop->share_num;
+        slot->track = loop->track;
         atomic_store_explicit(&slot->next_chunk, share_begin(loop, worker), memory_order_relaxed);
     }
     // A worker that joins may take chunks of all shares.
@@ -311,7 +327,8 @@ void run_parallel(thread_pool_t* pool, int64_t count, int64_t grain,
         return;
     }
     const int enough = pool->size * CHUNKS_PER_WORKER;
-    pool_slot_t loop = {.body = body, .argument = argument, .count = count};
+    pool_slot_t loop = {
+        .body = body, .argument = argument, .count = count, .track = get_trace_track()};
     loop.chunk_num = most < enough ? (int)most : enough;
     loop.share_num = loop.chunk_num < pool->size ? loop.chunk_num : pool->size;
     open_loop(pool, &loop);

@@ -129,6 +129,15 @@ static const ir_option_t option_table[] = {
      .initial = "0",
      .choices = "0 1",
      .help = "1: devices measure the time of each node"},
+#ifndef TENGINE_MINIMAL
+    {.key = "run.trace",
+     .initial = "0",
+     .lowest = 0,
+     .highest = 1e7,
+     .whole = true,
+     .help = "events of the preparation and the runs that each thread and each part keeps for "
+             "reports; 0: none"},
+#endif
     {.key = "model.map",
      .initial = "auto",
      .choices = "auto 0 1",

@@ -8,8 +8,10 @@
 #include <iterator>
 #include <memory>
 
+#include "base/trace.h"
 #include "tengine/error.h"
 #include "tengine/ir.h"
+#include "tengine/trace.h"
 
 struct ir_pack_key;
 struct tengine_quantization;
@@ -25,7 +27,11 @@ template <class Pass>
 int run_pass(graph& graph, const char* name, const Pass& pass)
 {
     dump_for_pass(graph, "before", name);
-    TENGINE_RETURN_IF_ERROR(pass(graph));
+    trace_track_t* track = get_trace_track();
+    const int64_t begin_ns = get_trace_time(track);
+    const int status = pass(graph);
+    end_trace_event(track, TENGINE_TRACE_PREPARE, name, begin_ns, status);
+    TENGINE_RETURN_IF_ERROR(status);
     dump_for_pass(graph, "after", name);
     return TENGINE_OK;
 }

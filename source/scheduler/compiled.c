@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/trace.h"
 #include "graph/context.h"
 #include "graph/graph.h"
 #include "graph/option.h"
@@ -12,6 +13,7 @@
 #include "scheduler/exchange.h"
 #include "scheduler/failure.h"
 #include "scheduler/spare_part.h"
+#include "tengine/trace.h"
 
 int fail_ir_compiled(const ir_compiled_t* compiled, const char* entry, int status)
 {
@@ -304,7 +306,10 @@ int compile_ir_part(const struct subgraph* part, struct device* device, bool iso
     if (status == TENGINE_OK)
         find_ir_stored_part(part, device, compiled->isolated, &compiled->stored);
     const bool has_spare = status == TENGINE_OK && give_spare(compiled, part);
+    trace_track_t* track = get_trace_track();
+    const int64_t begin_ns = get_trace_time(track);
     if (status == TENGINE_OK) status = enter_in_time(compiled, timeout_ms, out_blame);
+    end_trace_event(track, TENGINE_TRACE_COMPILE, device->name, begin_ns, status);
     if (status < 0) {
         const bool hung = *out_blame == IR_BLAME_HANG;
         if (!hung) discard(compiled);

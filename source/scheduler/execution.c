@@ -12,10 +12,12 @@
 #include "scheduler/exchange.h"
 #include "scheduler/failure.h"
 #include "scheduler/prepare.h"
+#include "scheduler/run_trace.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/session.h"
 #include "scheduler/shape_cache.h"
 #include "scheduler/value_shape.h"
+#include "tengine/trace.h"
 
 // ---- bodies ----
 
@@ -57,6 +59,8 @@ static int show_outputs(struct graph* source)
 
 static int make_execution(struct graph* source, const ir_terms_t* terms)
 {
+    ir_preparation_trace_t trace;
+    TENGINE_RETURN_IF_ERROR(begin_ir_preparation_trace(source, &trace));
     begin_ir_preparation(source);
     int status = create_execution_graph(source, &terms->options, &source->core->execution);
     if (status == TENGINE_OK) {
@@ -66,7 +70,7 @@ static int make_execution(struct graph* source, const ir_terms_t* terms)
     }
     end_ir_preparation(source);
     if (status == TENGINE_OK) drop_ir_spare(source);
-    return status;
+    return end_ir_preparation_trace(source, &trace, status);
 }
 
 // Preparations for other shapes are dropped when the new one runs out of memory.
@@ -204,6 +208,7 @@ static int end_run(struct graph* source, int status)
         keep_ir_failure(&failure);
         show_ir_outputs(source, execution, frame);
     }
+    trace_ir_run(execution, frame, status);
     const int published = publish_ir_parts(execution);
     if (status >= 0) status = published;
     settle_status(source, status);
@@ -238,7 +243,10 @@ static int begin_run(struct graph* source, int block)
     ir_frame_t* frame = get_ir_run_frame(session, session->started);
     // The strings of a body are those of the graph around it.
     if (!source->core->outer && count_ir_runs(session) == 0) forget_ir_strings(source);
+    frame->number = session->started;
+    frame->begin_ns = get_trace_time(find_ir_run_track(execution));
     TENGINE_RETURN_IF_ERROR(bind_ir_inputs(source, execution, frame));
+    trace_ir_inputs(execution, frame, frame->begin_ns);
     if (!frame->memory) show_ir_outputs(source, execution, frame);
     clear_ir_frame(frame);
     bind_ir_outputs(source, execution, frame);
@@ -268,8 +276,11 @@ int wait_ir_graph(struct graph* source, int try_wait)
     if (count_ir_runs(session) == 0) return 1;
     if (has_lost_ir_threads(session)) return lose_run(source);
     const bool trying = try_wait && scheduler->try_wait;
+    trace_track_t* track = trying ? NULL : find_ir_run_track(source->core->execution);
+    const int64_t begin_ns = get_trace_time(track);
     const int status = trying ? scheduler->try_wait(scheduler, source->core->execution)
                               : scheduler->wait(scheduler, source->core->execution);
+    end_trace_event(track, TENGINE_TRACE_WAIT, NULL, begin_ns, status < 0 ? status : 0);
     if (trying && status == 0) return 0;
     const bool told = get_ir_run_frame(session, session->finished)->told;
     const int ended = end_run(source, status);

@@ -31,7 +31,9 @@ typedef struct frame
     size_t memory_bytes;  // its size
     ir_run_t* run;        // the run in flight: own_run, or that of which a body's run is a part
     ir_run_t own_run;
-    bool told;  // the program has been told that the run in flight has ended
+    bool told;       // the program has been told that the run in flight has ended
+    int64_t number;  // of the run, and its begin if the graph has a trace
+    int64_t begin_ns;
 } ir_frame_t;
 
 // Makes a frame for an execution graph whose boundary tensors have planned memory.

@@ -11,7 +11,9 @@
 #include "scheduler/boundary.h"
 #include "scheduler/compiled.h"
 #include "scheduler/failure.h"
+#include "scheduler/run_trace.h"
 #include "scheduler/session.h"
+#include "tengine/trace.h"
 
 struct runner
 {
@@ -156,22 +158,47 @@ static int end_attempt(ir_runner_t* runner, ir_frame_t* frame, const struct devi
 {
     TENGINE_RETURN_IF_ERROR(check_ir_run(frame->run));
     if (status == 0) {
+        const struct subgraph* part = runner->compiled->subgraph;
+        trace_track_t* track = get_trace_track();
+        const int64_t begin_ns = get_trace_time(track);
         tengine_error_clear();
-        status = take_ir_values(runner->compiled->subgraph, runner->boundaries, frame);
+        status = take_ir_values(part, runner->boundaries, frame);
+        trace_ir_copies(track, runner->boundaries + part->input_num, part->output_num, begin_ns);
     }
     if (status != 0) return fail_run(runner, device, status);
     note_times(runner);
     return TENGINE_OK;
 }
 
+static int put_values(const ir_runner_t* runner, const ir_frame_t* frame)
+{
+    const struct subgraph* part = runner->compiled->subgraph;
+    trace_track_t* track = get_trace_track();
+    set_ir_trace_device(track, part->device);
+    const int64_t begin_ns = get_trace_time(track);
+    TENGINE_RETURN_IF_ERROR(put_ir_values(part, runner->boundaries, frame));
+    trace_ir_copies(track, runner->boundaries, part->input_num, begin_ns);
+    return TENGINE_OK;
+}
+
+static int call_device(const ir_runner_t* runner, const struct device* device, bool* out_hung)
+{
+    trace_track_t* track = get_trace_track();
+    const int64_t begin_ns = get_trace_time(track);
+    *out_hung = false;
+    const int status =
+        runner->watch ? call_ir_watch(runner->watch, out_hung) : run_ir_compiled(runner->compiled);
+    end_trace_event(track, TENGINE_TRACE_PART, device->name, begin_ns, status);
+    return status;
+}
+
 static int attempt(ir_runner_t* runner, ir_frame_t* frame)
 {
     const struct device* device = runner->compiled->subgraph->device;
-    TENGINE_RETURN_IF_ERROR(put_ir_values(runner->compiled->subgraph, runner->boundaries, frame));
+    TENGINE_RETURN_IF_ERROR(put_values(runner, frame));
     TENGINE_RETURN_IF_ERROR(enter_ir_run(runner->compiled, frame->run));
-    bool hung = false;
-    const int status =
-        runner->watch ? call_ir_watch(runner->watch, &hung) : run_ir_compiled(runner->compiled);
+    bool hung;
+    const int status = call_device(runner, device, &hung);
     if (!hung) {
         leave_ir_run(runner->compiled);
         return end_attempt(runner, frame, device, status);
@@ -250,13 +277,20 @@ static int take_over(ir_runner_t* runner, ir_frame_t* frame)
     return run_on_default(runner, frame);
 }
 
-int run_ir_part(struct subgraph* part, ir_frame_t* frame)
+static int run_part(ir_runner_t* runner, ir_frame_t* frame)
 {
-    ir_runner_t* runner = part->core->runner;
     TENGINE_RETURN_IF_ERROR(check_ir_run(frame->run));
     if (!runner->compiled)
         return runner->given_up ? run_on_default(runner, frame) : raise_ir_failure(&runner->cause);
     return attempt(runner, frame) < 0 ? take_over(runner, frame) : TENGINE_OK;
+}
+
+int run_ir_part(struct subgraph* part, ir_frame_t* frame)
+{
+    const ir_part_trace_t trace = enter_ir_part_trace(part, frame);
+    const int status = run_part(part->core->runner, frame);
+    leave_ir_part_trace(&trace);
+    return status;
 }
 
 void start_ir_part(struct subgraph* part, ir_frame_t* frame)
@@ -265,11 +299,13 @@ void start_ir_part(struct subgraph* part, ir_frame_t* frame)
     runner->started = false;
     if (!runner->compiled || runner->watch || !can_start_ir_compiled(runner->compiled)) return;
     runner->started = true;
-    runner->start_status = put_ir_values(runner->compiled->subgraph, runner->boundaries, frame);
+    const ir_part_trace_t trace = enter_ir_part_trace(part, frame);
+    runner->start_status = put_values(runner, frame);
     if (runner->start_status == 0)
         runner->start_status = enter_ir_run(runner->compiled, frame->run);
     if (runner->start_status == 0) runner->start_status = start_ir_compiled(runner->compiled);
     keep_ir_failure(&runner->start_failure);
+    leave_ir_part_trace(&trace);
 }
 
 // Records the error of async_run again, since another part may have been started since.
@@ -281,15 +317,26 @@ static int wait_for_end(ir_runner_t* runner)
     return runner->start_status;
 }
 
+static int finish_part(ir_runner_t* runner, ir_frame_t* frame)
+{
+    const struct device* device = runner->compiled->subgraph->device;
+    trace_track_t* track = get_trace_track();
+    set_ir_trace_device(track, device);
+    const int status = wait_for_end(runner);
+    leave_ir_run(runner->compiled);
+    end_trace_event(track, TENGINE_TRACE_PART, device->name, runner->compiled->begin_ns, status);
+    return end_attempt(runner, frame, device, status) < 0 ? take_over(runner, frame) : TENGINE_OK;
+}
+
 int finish_ir_part(struct subgraph* part, ir_frame_t* frame)
 {
     ir_runner_t* runner = part->core->runner;
     if (!runner->started) return run_ir_part(part, frame);
     runner->started = false;
-    const struct device* device = runner->compiled->subgraph->device;
-    const int status = wait_for_end(runner);
-    leave_ir_run(runner->compiled);
-    return end_attempt(runner, frame, device, status) < 0 ? take_over(runner, frame) : TENGINE_OK;
+    const ir_part_trace_t trace = enter_ir_part_trace(part, frame);
+    const int status = finish_part(runner, frame);
+    leave_ir_part_trace(&trace);
+    return status;
 }
 
 int run_ir_subgraph(struct subgraph* part)

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/trace.h"
 #include "graph/graph.h"
 #include "graph/option.h"
 #include "graph/preparation.h"
@@ -70,6 +71,11 @@ int open_ir_session(struct graph* execution, struct scheduler* scheduler)
     session->deadline_ms = read_deadline(execution);
     if (needs_threads(execution, session)) session->process = getpid();
     execution->core->session = session;
+    const trace_track_t* track = get_trace_track();
+    if (track) {
+        session->trace = hold_trace(track->trace);
+        session->trace_graph = number_trace_graph(track->trace);
+    }
     TENGINE_RETURN_IF_ERROR(read_limits(session, execution));
     return session->deadline_ms == 0
                ? TENGINE_OK
@@ -95,6 +101,8 @@ void close_ir_session(struct graph* execution)
     free_memory(session->part_macs);
     release_vector(session->places);
     release_vector(session->plan);
+    release_vector(session->lanes);
+    if (!IS_MINIMAL) release_trace(session->trace);
     pthread_mutex_destroy(&session->mutex);
     free_memory(session);
     execution->core->session = NULL;
@@ -129,7 +137,11 @@ void rewind_ir_session(struct graph* execution)
     session->started = session->finished = 0;
     release_vector(session->places);
     release_vector(session->plan);
-    session->places = session->plan = NULL;
+    release_vector(session->lanes);
+    session->places = session->plan = session->lanes = NULL;
+    // The trace of a body is that of a graph that is running.
+    if (!IS_MINIMAL && session->trace && !execution->core->source->core->outer)
+        clear_trace(session->trace);
     for (int i = 0; i < session->frame_num; ++i)
         reset_ir_frame(&session->frames[i], execution);
 }

@@ -39,7 +39,11 @@ typedef struct session
     // NULL: not listed.
     struct vector* places;
     int64_t places_run;
-    struct vector* plan;  // the same for the memory plan, as old as the list
+    struct vector* plan;   // the same for the memory plan, as old as the list
+    struct trace* trace;   // see run_trace.h; NULL: none
+    int trace_graph;       // number of the execution graph in it
+    struct vector* lanes;  // the trace as reports show it, before run `lanes_run`; NULL: not made
+    int64_t lanes_run;
 } ir_session_t;
 
 // Opens a session; `execution` has been split. After a failure close_ir_session() frees the rest.

@@ -40,6 +40,7 @@ TEST(ApiSymbols, EveryDeclaredFunctionIsDefined)
     declared.merge(declared_functions("graph.h"));
     declared.merge(declared_functions("image.h"));
     declared.merge(declared_functions("inspect.h"));
+    declared.merge(declared_functions("trace.h"));
     declared.merge(declared_functions("memory.h"));
     declared.merge(declared_functions("metadata.h"));
     declared.merge(declared_functions("plugin_loader.h"));

@@ -13,6 +13,7 @@
 #include "tengine/run.h"
 #include "tengine/sequence.h"
 #include "tengine/string.h"
+#include "tengine/trace.h"
 
 #define SYMBOL(name)                \
     {                               \
@@ -230,6 +231,11 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_graph_get_compiled_part),
     SYMBOL(tengine_graph_get_counters),
     SYMBOL(tengine_graph_get_node_counters),
+    SYMBOL(tengine_graph_get_trace_event_number),
+    SYMBOL(tengine_graph_get_trace_event),
+    SYMBOL(tengine_graph_get_trace_lane_number),
+    SYMBOL(tengine_graph_get_trace_lane),
+    SYMBOL(tengine_trace_kind_get_name),
     SYMBOL(tengine_graph_get_scheduler),
     SYMBOL(get_graph_memory),
     SYMBOL(tengine_graph_get_device_memory),

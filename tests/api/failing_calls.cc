@@ -12,6 +12,7 @@
 #include "tengine/run.h"
 #include "tengine/sequence.h"
 #include "tengine/string.h"
+#include "tengine/trace.h"
 
 namespace tengine {
 namespace {
@@ -36,6 +37,8 @@ tengine_node_detail detail;
 tengine_node_attribute attribute;
 tengine_plan_arena arena;
 tengine_plan_block block;
+tengine_trace_event trace_event;
+tengine_trace_lane trace_lane;
 tengine_refusal refusal;
 tengine_subgraph part;
 tengine_graph_memory memory;
@@ -150,6 +153,10 @@ static std::vector<FailingCall> inspection_calls()
         CALL(tengine_graph_get_property(h, 0, names, names), -1),
         CALL(tengine_graph_find_property(h, "key"), nullptr),
         CALL(tengine_graph_get_opset(h, 0, names, &number), -1),
+        CALL(tengine_graph_get_trace_event_number(h), -1),
+        CALL(tengine_graph_get_trace_event(h, 0, &trace_event, sizeof trace_event), -1),
+        CALL(tengine_graph_get_trace_lane_number(h), -1),
+        CALL(tengine_graph_get_trace_lane(h, 0, &trace_lane, sizeof trace_lane), -1),
         CALL(save_graph(h, "tengine", "file"), -1),
         CALL(tengine_graph_has_file(h, "file"), -1),
         CALL(tengine_graph_quantize(h, &quantization), nullptr),

@@ -2,6 +2,7 @@
 // `tengine bench`, `inspect` and `devices`: their output and their JSON reports.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -95,6 +96,7 @@ void add_tensor_shapes(json* report)
     const json block = {{"tensor", "number"}, {"arena", "count"}, {"block", "count"},
                         {"offset", "count"},  {"bytes", "count"}, {"first", "count"},
                         {"last", "count"}};
+    (*report)["trace"] = "null";
     (*report)["tensors"] = json::array({edge});
     (*report)["plan"] = {{"arenas", json::array({arena})}, {"blocks", json::array({block})}};
 }
@@ -255,6 +257,29 @@ TEST(InspectCommand, EdgesLeadFromNodeToNode)
     EXPECT_EQ(convolutions, 5);
     EXPECT_EQ(known.count(report["outputs"][0]["tensor"].get<int>()), 1u);
     EXPECT_EQ(known.size(), tensors.size());
+}
+
+TEST(RunCommand, TraceIsInTheReportOnRequest)
+{
+    const json trace = json::parse(
+        run({"run", data_file("digits.onnx"), "--option", "run.trace=1000", "--json", "-"})
+            .output)["trace"];
+    ASSERT_TRUE(trace.is_object());
+    EXPECT_EQ(trace["clock"], "monotonic");
+    EXPECT_EQ(trace["lanes"][0], "program");
+    EXPECT_EQ(trace["clocks"].size(), trace["lanes"].size());
+    std::map<std::string, int> kinds;
+    for (const json& event : trace["events"]) {
+        ASSERT_EQ(event.size(), 10u);
+        EXPECT_LT(event[0], trace["lanes"].size());
+        EXPECT_GE(event[1], 0.0);
+        EXPECT_GE(event[2], 0.0);
+        ++kinds[event[3].get<std::string>()];
+    }
+    EXPECT_EQ(kinds["run"], 1);
+    EXPECT_EQ(kinds["part"], 1);
+    EXPECT_GE(kinds["step"], 7) << "convolutions, and others";
+    EXPECT_GE(kinds["prepare"], 10);
 }
 
 TEST(BenchCommand, HasTheReportOfEachModel)

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <cstring>
 
+#include "base/float_to_index.h"
 #include "base/replace_file.h"
 #include "device/tpu/compiler/compiler.h"
 #include "device/tpu/compiler/tiles.h"
@@ -144,6 +146,31 @@ int Driver::count(const Counters** out_counters)
         counters_ = std::move(counted);
     }
     *out_counters = &*counters_;
+    return TENGINE_OK;
+}
+
+int Driver::list_intervals(std::vector<ir_interval_t>* out_intervals) const
+{
+    Counters counters;
+    std::vector<Interval> intervals;
+    TENGINE_RETURN_IF_ERROR(count_cycles(program_, options_.config, &counters, &intervals));
+    const auto begins_before = [](const Interval& a, const Interval& b) {
+        return a.begin < b.begin;
+    };
+    std::stable_sort(intervals.begin(), intervals.end(), begins_before);
+    const auto nanoseconds = [this](int64_t cycles) {
+        return float_to_index(static_cast<double>(cycles) * 1e3 / options_.config.clock_mhz, 0,
+                              INT64_MAX);
+    };
+    for (const Interval& interval : intervals) {
+        ir_interval_t shown = {};
+        std::snprintf(shown.unit, sizeof shown.unit, "%s", interval.unit);
+        std::snprintf(shown.cause, sizeof shown.cause, "%s", interval.cause);
+        shown.node = static_cast<int32_t>(interval.node);
+        shown.begin_ns = nanoseconds(interval.begin);
+        shown.end_ns = nanoseconds(interval.end);
+        out_intervals->push_back(shown);
+    }
     return TENGINE_OK;
 }
 

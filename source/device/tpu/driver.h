@@ -65,6 +65,8 @@ class Driver
     int run(const subgraph& part);
 
     const Config& config() const { return options_.config; }
+    // Computes the times of the units in a run, as interface.timeline has them.
+    int list_intervals(std::vector<ir_interval_t>* out_intervals) const;
     // Returns the counters of a run, which are equal for all runs; they are computed at the first
     // call.
     int count(const Counters** out_counters);

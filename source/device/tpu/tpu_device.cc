@@ -173,6 +173,17 @@ int count_node(device*, subgraph* part, int index, struct vector* out_counters)
     });
 }
 
+int timeline(device*, subgraph* part, struct vector* out_intervals)
+{
+    return guard("list the times of its units", [&]() -> int {
+        std::vector<ir_interval_t> intervals;
+        TENGINE_RETURN_IF_ERROR(driver_of(part)->list_intervals(&intervals));
+        for (const ir_interval_t& interval : intervals)
+            if (push_vector_data(out_intervals, &interval) < 0) throw std::bad_alloc();
+        return TENGINE_OK;
+    });
+}
+
 int memory(device*, subgraph* part, ir_part_memory_t* out_memory)
 {
     *out_memory = driver_of(part)->memory();
@@ -239,6 +250,7 @@ struct interface make_interface()
     table.measure = guarded_entry<measure>;
     table.count = count;
     table.count_node = count_node;
+    table.timeline = timeline;
     table.memory = guarded_entry<memory>;
     table.option = option;
     table.save = save;

@@ -104,6 +104,47 @@ TEST_P(NodeCounters, BelongToTheNodesThatCauseThem)
     EXPECT_EQ(convolutions, 2);
 }
 
+// The times of the array by cause, and those of other units, are the counters; none overlap.
+TEST_P(NodeCounters, AreTheTimesOfTheUnits)
+{
+    DeviceRun run("TPU", {{"config", GetParam()}}, build);
+    run.feed_all(1);
+    ASSERT_EQ(run.prerun(), TENGINE_OK) << tengine_error_message();
+    ASSERT_EQ(run.run(), TENGINE_OK) << tengine_error_message();
+    const graph& execution = *run.execution();
+    for (int i = 0; i < get_vector_num(execution.subgraph_list); ++i) {
+        subgraph* part = get_ir_graph_subgraph(&execution, i);
+        if (std::string(part->device->name) != "TPU") continue;
+        subgraph* compiled = get_ir_compiled_part(part);
+        vector* list = create_vector(sizeof(ir_interval_t), nullptr);
+        ASSERT_EQ(compiled->device->interface->timeline(compiled->device, compiled, list), 0);
+        std::map<std::string, int64_t> ends;
+        Values times;
+        for (int k = 0; k < get_vector_num(list); ++k) {
+            const auto& interval = *static_cast<const ir_interval_t*>(get_vector_data(list, k));
+            EXPECT_LT(interval.node, part->node_num);
+            EXPECT_LE(ends[interval.unit], interval.begin_ns) << interval.unit;
+            ends[interval.unit] = interval.end_ns;
+            times[std::string(interval.unit) + ":" + interval.cause] +=
+                static_cast<double>(interval.end_ns - interval.begin_ns);
+        }
+        release_vector(list);
+        const Values counted =
+            read([&](vector* counters) { return count_ir_part(part, counters); });
+        const double cycle_ns = counted.at("time") * 1e6 / counted.at("cycles");
+        const auto near = [&](const char* unit, const char* counter) {
+            EXPECT_NEAR(times[unit], counted.at(counter) * cycle_ns, 0.01 * times[unit] + 2)
+                << unit;
+        };
+        near("array:", "array active");
+        near("array:weight stall", "weight stall");
+        near("array:weight shift", "weight shift");
+        near("array:raw stall", "raw stall");
+        near("array:input stall", "input stall");
+        near("vector:", "vector unit busy");
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Machines, NodeCounters, testing::Values("edge", "tpu-v1"),
                          [](const auto& machine) { return std::to_string(machine.index); });
 

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/containers.hpp"
+#include "base/trace.h"
 #include "device/cpu/plan/aligned_constants.h"
 #include "device/cpu/plan/step.h"
 #include "graph/graph_pool.h"
@@ -70,7 +71,7 @@ class Plan : public Allocated
     int choose_and_pack(Step& step);
     int reserve_scratch(const Step& step);
 #endif
-    int run_profiled(size_t begin, size_t end);
+    int run_timed(trace_track_t* track, size_t begin, size_t end);
 
     const KernelList& kernels_;
     Copies copies_;

@@ -6,6 +6,7 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/plan/plan.h"
 #include "graph/core.h"
+#include "tengine/trace.h"
 
 namespace tengine::cpu {
 namespace {
@@ -47,7 +48,8 @@ int Plan::run()
 
 int Plan::run_steps(size_t begin, size_t end)
 {
-    if (!times_.empty()) return run_profiled(begin, end);
+    trace_track_t* track = get_trace_track();
+    if (!times_.empty() || track) return run_timed(track, begin, end);
     for (size_t i = begin; i < end; ++i)
         TENGINE_RETURN_IF_ERROR(run_step(steps_[i]));
     return TENGINE_OK;
@@ -60,13 +62,19 @@ int Plan::run_step(Step& step)
     return step.dynamic ? run_dynamic(step) : run_kernel(step);
 }
 
-int Plan::run_profiled(size_t begin, size_t end)
+// With a profile, a trace, or both.
+int Plan::run_timed(trace_track_t* track, size_t begin, size_t end)
 {
-    uint64_t start = get_time_ns();
+    auto start = static_cast<int64_t>(get_time_ns());
     for (size_t i = begin; i < end; ++i) {
-        TENGINE_RETURN_IF_ERROR(run_step(steps_[i]));
-        const uint64_t now = get_time_ns();
-        times_[static_cast<size_t>(steps_[i].position)] += static_cast<int64_t>(now - start);
+        Step& step = steps_[i];
+        if (track) track->place.node = step.context.node->core->source_index;
+        const int status = run_step(step);
+        const auto now = static_cast<int64_t>(get_time_ns());
+        add_trace_event(track, TENGINE_TRACE_STEP, step.kernel ? step.kernel->name : nullptr, start,
+                        now, 0, status);
+        TENGINE_RETURN_IF_ERROR(status);
+        if (!times_.empty()) times_[static_cast<size_t>(step.position)] += now - start;
         start = now;
     }
     return TENGINE_OK;

@@ -43,8 +43,19 @@ struct Counters
     std::vector<Counters> nodes;
 };
 
+// A time in which a unit works, or the array waits.
+struct Interval
+{
+    const char* unit;
+    const char* cause;   // the reason why it waits; "": it works
+    size_t node;         // the tag, as in Counters
+    int64_t begin, end;  // cycles
+};
+
 // Counts the cycles of one run; they do not depend on values. `program` must have been validated.
-int count_cycles(const Program& program, const Config& config, Counters* out_counters);
+// `out_intervals`, which may be null, gets the times of the units, in any order.
+int count_cycles(const Program& program, const Config& config, Counters* out_counters,
+                 std::vector<Interval>* out_intervals = nullptr);
 
 // Injected faults, each at the instruction of this index (-1: never).
 struct Faults

@@ -4,6 +4,7 @@
 // products of each instruction are in timing_account.cc.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <deque>
 #include <vector>
 
@@ -77,9 +78,10 @@ void add_difference(const Counters& now, const Counters& before, Counters* sum)
 class Scoreboard
 {
   public:
-    Scoreboard(const Config& config, Counters* counters)
+    Scoreboard(const Config& config, Counters* counters, std::vector<Interval>* intervals)
         : config_(config),
           counters_(counters),
+          intervals_(intervals),
           host_port_(bytes_per_cycle(config.host_gbps, config)),
           weight_port_(bytes_per_cycle(config.weight_gbps, config)),
           account_(config, counters)
@@ -97,6 +99,7 @@ class Scoreboard
     };
 
     void issue(const Instruction& in);
+    void note(const char* unit, const char* cause, int64_t begin, int64_t end);
     void count_busy();
     void end_node(size_t node);
     void read_weights(const Instruction& in);
@@ -112,6 +115,8 @@ class Scoreboard
 
     const Config& config_;
     Counters* counters_;
+    std::vector<Interval>* intervals_;  // null: not requested
+    size_t node_ = 0;                   // the present tag
     Port host_port_, weight_port_;
     Account account_;
     HazardTable hazards_;
@@ -161,6 +166,7 @@ void Scoreboard::fetch_where_room()
             std::max(weight_free_, static_cast<double>(std::max(fetch.dispatched, since)));
         weight_free_ = port.reserve(from, static_cast<double>(fetch.bytes));
         arrivals_.push_back(whole_cycle(weight_free_));
+        note("weight fetch", "", whole_cycle(from), arrivals_.back());
         ++fetched_;
         reach(arrivals_.back());
     }
@@ -212,6 +218,8 @@ void Scoreboard::count_idle(const ProductStart& product)
         shift_begin = product.shift_begin;
         shift_end = product.shift_end;
     }
+    note("array", "weight stall", std::max(begin, stalled_begin), std::min(end, stalled_end));
+    note("array", "weight shift", std::max(begin, shift_begin), std::min(end, shift_end));
     counters_->weight_stall += shared_cycles(begin, end, stalled_begin, stalled_end);
     counters_->weight_shift += shared_cycles(begin, end, shift_begin, shift_end);
 
@@ -222,6 +230,8 @@ void Scoreboard::count_idle(const ProductStart& product)
                                  {std::max(begin, shift_end), end}};
     for (const auto& piece : pieces) {
         counters_->non_matrix += std::max<int64_t>(0, piece[1] - piece[0]);
+        note("array", "raw stall", piece[0], std::min(piece[1], computed));
+        note("array", "input stall", std::max(piece[0], computed), std::min(piece[1], transferred));
         counters_->raw_stall += shared_cycles(piece[0], piece[1], 0, computed);
         counters_->input_stall += shared_cycles(piece[0], piece[1], computed, transferred);
     }
@@ -238,6 +248,7 @@ void Scoreboard::multiply(const Instruction& in)
     counters_->active += active;
     has_multiplied_ = true;
     array_free_ = product.start + active;
+    note("array", "", product.start, array_free_);
     array_drained_ = array_free_ + config_.rows + config_.columns - 2;
     hazards_.add(Unit::kArray, accesses, number, array_free_, array_drained_);
     reach(array_drained_);
@@ -254,6 +265,7 @@ void Scoreboard::run_vector(const Instruction& in)
     const int64_t cycles = vector_cycles(in, config_);
     counters_->vector_busy += cycles;
     vector_free_ = start + cycles;
+    note("vector", "", start, vector_free_);
     hazards_.add(Unit::kVector, accesses, number, vector_free_, vector_free_);
     reach(vector_free_);
 }
@@ -274,6 +286,7 @@ void Scoreboard::run_transfer(const Instruction& in, Unit unit, double* engine_f
     *engine_free = host_port_.reserve(from, bytes);
     host_bytes_ += bytes;
     const int64_t end = whole_cycle(*engine_free);
+    note(unit == Unit::kHostRead ? "DMA read" : "DMA write", "", whole_cycle(from), end);
     hazards_.add(unit, accesses, number, end, end);
     reach(end);
 }
@@ -298,6 +311,20 @@ void Scoreboard::issue(const Instruction& in)
         default:
             return run_vector(in);
     }
+}
+
+// Joins times of a unit that follow each other.
+void Scoreboard::note(const char* unit, const char* cause, int64_t begin, int64_t end)
+{
+    if (!intervals_ || begin >= end) return;
+    const auto is_same = [&](const Interval& last) {
+        return std::strcmp(last.unit, unit) == 0 && std::strcmp(last.cause, cause) == 0 &&
+               last.node == node_ && last.end == begin;
+    };
+    if (!intervals_->empty() && is_same(intervals_->back()))
+        intervals_->back().end = end;
+    else
+        intervals_->push_back({unit, cause, node_, begin, end});
 }
 
 // The cycles of units that transfer follow from all bytes so far.
@@ -325,22 +352,21 @@ void Scoreboard::run(const Program& program)
     std::vector<int64_t>& nodes = counters_->node_cycles;
     nodes.assign(std::max<size_t>(1, program.nodes.size()), 0);
     counters_->nodes.resize(nodes.size());
-    size_t node = 0;
     int64_t counted = 0;
     for (const Instruction& in : program.instructions) {
-        if (in.opcode == Opcode::kTag && in.value < nodes.size() && in.value != node) {
-            end_node(node);
-            node = in.value;
+        if (in.opcode == Opcode::kTag && in.value < nodes.size() && in.value != node_) {
+            end_node(node_);
+            node_ = in.value;
         }
         issue(in);
         reach(dispatched_ + 1);
-        nodes[node] += frontier_ - counted;
+        nodes[node_] += frontier_ - counted;
         counted = frontier_;
         dispatched_ = in.opcode == Opcode::kSync ? frontier_ : dispatched_ + 1;
     }
     counters_->total = frontier_;
     counters_->non_matrix += frontier_ - array_free_;
-    end_node(node);
+    end_node(node_);
     for (size_t i = 0; i < nodes.size(); ++i)
         counters_->nodes[i].total = nodes[i];
 }
@@ -364,12 +390,13 @@ int check_sums(const Counters& counters)
 
 }  // namespace
 
-int count_cycles(const Program& program, const Config& config, Counters* out_counters)
+int count_cycles(const Program& program, const Config& config, Counters* out_counters,
+                 std::vector<Interval>* out_intervals)
 {
     return guarded(
         [&]() -> int {
             *out_counters = Counters();
-            Scoreboard scoreboard(config, out_counters);
+            Scoreboard scoreboard(config, out_counters, out_intervals);
             scoreboard.run(program);
             return check_sums(*out_counters);
         },

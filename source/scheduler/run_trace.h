@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The events of this room in the trace of a graph (base/trace.h), and the life of the trace: a
+// preparation makes it if option run.trace is not 0, and the session keeps it. Bodies share that of
+// the graph around them. trace_lanes.h reads it.
+#pragma once
+
+#include "base/trace.h"
+#include "scheduler/boundary.h"
+#include "scheduler/frame.h"
+#include "tengine/device.h"
+
+TENGINE_EXTERN_C_BEGIN
+
+// The trace of a preparation that is being made.
+typedef struct preparation_trace
+{
+    trace_t* trace;        // new, or NULL
+    trace_track_t* outer;  // the thread's track before
+    trace_track_t* track;  // and now
+    int64_t begin_ns;
+} ir_preparation_trace_t;
+
+// These two enclose a preparation of the source graph. The second one gives the new trace its
+// tracks after a success, and returns `status` or its own failure.
+TENGINE_MUST_USE int begin_ir_preparation_trace(const struct graph* source,
+                                                ir_preparation_trace_t* out_trace);
+TENGINE_MUST_USE int end_ir_preparation_trace(struct graph* source,
+                                              const ir_preparation_trace_t* trace, int status);
+
+// The track for events of a run of this execution graph outside its parts; NULL: no trace.
+trace_track_t* find_ir_run_track(const struct graph* execution);
+// Adds the event of a run of the frame, and that of copies for it which began at `begin_ns`.
+void trace_ir_run(const struct graph* execution, const ir_frame_t* frame, int status);
+void trace_ir_inputs(const struct graph* execution, const ir_frame_t* frame, int64_t begin_ns);
+
+// The calling thread's track before it works on a part, and the place of the part's track.
+typedef struct part_trace
+{
+    trace_track_t* outer;
+    trace_track_t* track;
+    trace_place_t place;
+} ir_part_trace_t;
+
+// These two enclose the work of a thread on a part.
+ir_part_trace_t enter_ir_part_trace(const struct subgraph* part, const ir_frame_t* frame);
+void leave_ir_part_trace(const ir_part_trace_t* trace);
+
+// Inside: names the device of the events that follow, and adds the event of copies of these
+// boundary tensors, if any are copied.
+void set_ir_trace_device(trace_track_t* track, const struct device* device);
+void trace_ir_copies(trace_track_t* track, const ir_boundary_t* boundaries, int number,
+                     int64_t begin_ns);
+
+TENGINE_EXTERN_C_END
