@@ -26,12 +26,13 @@ from .metadata import Metadata
 from .quantization import QuantizationReport, Quantized, quantize
 from .report import Report
 from .session import Session
+from .trace import Trace
 
 __version__ = version.split("-", 1)[0]
 __all__ = ["Binding", "CanceledError", "CustomOperator", "Device",
            "DeviceNode", "DevicePart", "Error", "FileError", "Graph", "Info", "InvalidValueError", "Metadata",
            "NoSuchObjectError", "Node", "NotSupportedError", "OutOfMemoryError", "QuantizationReport", "Quantized", "Refuse", "Report",
-           "Session", "TensorInfo", "compile", "custom_op", "devices", "formats", "load_plugin", "quantize", "operators", "options",
+           "Session", "TensorInfo", "Trace", "compile", "custom_op", "devices", "formats", "load_plugin", "quantize", "operators", "options",
            "set_log_level", "version"]
 
 

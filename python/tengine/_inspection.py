@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The state of a session: its tensors, placement and memory."""
+"""The state of a session: its tensors, placement, memory and events."""
 import html
 
 from ._description import describe_input, describe_session
 from ._library import ffi, lib
 from ._report_reader import read_report
-from .errors import check
+from .errors import InvalidValueError, check
 from .graph import describe_tensor
+from .trace import read_trace
 
 
 class Inspection:
@@ -52,6 +53,31 @@ class Inspection:
         with self._lock:
             self._check_open()
             return read_report(self._handle)
+
+    def trace(self, path=None):
+        """The last events of the preparation and the runs, a Trace.
+
+        Parameters
+        ----------
+        path : str or os.PathLike, optional
+            A file that is also written, in Chrome's trace format.
+
+        Raises
+        ------
+        tengine.Error
+            The session is not prepared: TENGINE_ESTATE.
+        ValueError
+            The option run.trace, the number of events that are kept, is 0.
+        """
+        with self._lock:
+            self._check_open()
+            if self._graph.get_option("run.trace") == "0":
+                raise InvalidValueError("the session keeps no events: expected the option run.trace "
+                                        "above 0")
+            trace = read_trace(self._handle)
+        if path is not None:
+            trace.save(path)
+        return trace
 
     def __repr__(self):
         return describe_session(self)
