@@ -259,7 +259,7 @@ TEST_F(BatchTest, VectorsHaveTheirBits)
             const int shape[] = {pictures, columns};
             ASSERT_EQ(set_tensor_shape(x, shape, 2), 0);
             ASSERT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
-            const Bits all = noise(static_cast<size_t>(32 * columns), 5);
+            const Bits all = noise(size_t{32} * static_cast<size_t>(columns), 5);
             for (int i = 0; i < 32; i += pictures) {
                 const auto from = all.begin() + i * columns;
                 ASSERT_TRUE(write_floats(x, {from, from + pictures * columns}));

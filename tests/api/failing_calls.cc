@@ -318,6 +318,7 @@ static std::vector<FailingCall> library_calls()
         CALL(tengine_format_get_name(-1), nullptr),
         CALL(tengine_format_get_file_ending(-1), nullptr),
         CALL(tengine_data_type_get_name(-1), nullptr),
+        CALL(tengine_trace_kind_get_name(-1), nullptr),
         CALL(tengine_data_type_get_size(-1), -1),
         CALL(tengine_data_type_get_bits(-1), -1),
         CALL(tengine_arena_set(nullptr, 1), -1),

@@ -48,10 +48,10 @@ TEST_F(FusionTest, FactorsOfChannelsOfHalves)
     const tensor_t x = conv(input("x", {1, 20, 9, 11}), 20, 20, 20);
     const tensor_t gates = node("Sigmoid", {input("factors", {1, 20, 1, 1})});
     node("HardSwish", {conv(node("Mul", {x, gates}), 20, 37, 1, 1)});
-    compare_halves(20 * 10 / 2 + 2 * 8);
+    compare_halves(20 * 5 + 2 * 8);
     const tensor_t few = node("Mul", {gates, x});
     node("HardSwish", {conv(few, 20, 3, 1, 1)});
-    compare_halves(20 * 10 / 2 + 2 * 8);
+    compare_halves(20 * 5 + 2 * 8);
 }
 
 TEST_F(FusionTest, FactorsOfChannelsOfImagesOfHalves)
@@ -61,7 +61,7 @@ TEST_F(FusionTest, FactorsOfChannelsOfImagesOfHalves)
     const tensor_t common = node("Sigmoid", {input("common", {1, 20, 1, 1})});
     const tensor_t y = conv(node("Mul", {x, own}), 20, 37, 1, 1);
     node("Add", {y, conv(node("Mul", {common, x}), 20, 37, 1, 1)});
-    compare_halves(2 * (20 * 10 / 2 + 2 * 8));
+    compare_halves(2 * (20 * 5 + 2 * 8));
 }
 
 TEST_F(FusionTest, LinearLayersOfHalves)

@@ -151,9 +151,9 @@ class Divider
 
     double count_traffic(const Work& work, int size) const
     {
-        const int pictures = work.tensors.pictures;
+        const int pictures = work.tensors.pictures, micro_batches = pictures / size;
         return caches_.count_traffic(work.bytes * pictures, work.bytes * size) +
-               work.weights * (pictures / size);
+               work.weights * micro_batches;
     }
 
     // Tensors between two steps are written and read, with all pictures.
