@@ -171,27 +171,27 @@ static api_graph_t* create_empty_graph(struct context* context)
     return NULL;
 }
 
-static int inherit_format(const struct graph* parent, struct graph* graph)
+// How a format makes a copy of one of its graphs one of its own: inherit or share of serializer.h.
+typedef int (*take_copy_t)(struct serializer* serializer, const struct graph* parent,
+                           struct graph* copy);
+
+// Adds a copy of the parent's graph to the table; `take` may be NULL. After a failure, NULL, the
+// copy is destroyed.
+static api_graph_t* enter_copy(struct graph* copy, const api_graph_t* parent, take_copy_t take)
 {
-    struct serializer* serializer = parent->core->serializer;
-    if (!serializer || !serializer->inherit) return TENGINE_OK;
-    return serializer->inherit(serializer, parent, graph);
+    api_graph_t* entry = NULL;
+    if (!take || take(parent->graph->core->serializer, parent->graph, copy) == TENGINE_OK)
+        entry = enter_graph(copy, parent->context);
+    if (entry) return entry;
+    unload_graph(copy);
+    destroy_ir_graph(copy);
+    return NULL;
 }
 
 graph_t give_graph(struct graph* graph, const api_graph_t* parent)
 {
-    if (inherit_format(parent->graph, graph) == TENGINE_OK && enter_graph(graph, parent->context))
-        return graph;
-    unload_graph(graph);
-    destroy_ir_graph(graph);
-    return NULL;
-}
-
-static int share_format(const struct graph* parent, struct graph* graph)
-{
-    struct serializer* serializer = parent->core->serializer;
-    if (!serializer || !serializer->share) return TENGINE_OK;
-    return serializer->share(serializer, parent, graph);
+    const struct serializer* format = parent->graph->core->serializer;
+    return enter_copy(graph, parent, format ? format->inherit : NULL) ? graph : NULL;
 }
 
 graph_t tengine_graph_share(graph_t graph)
@@ -201,16 +201,11 @@ graph_t tengine_graph_share(graph_t graph)
     if (!target || check_idle(target, __func__) < 0 || share_ir_executions(target->graph) < 0 ||
         create_instance_graph(target->graph, &made) < 0)
         return api_pointer(NULL);
-    api_graph_t* instance = NULL;
-    if (share_format(target->graph, made) == TENGINE_OK)
-        instance = enter_graph(made, target->context);
-    if (instance) {
-        instance->thread = target->thread;
-        return made;
-    }
-    unload_graph(made);
-    destroy_ir_graph(made);
-    return api_pointer(NULL);
+    const struct serializer* format = target->graph->core->serializer;
+    api_graph_t* instance = enter_copy(made, target, format ? format->share : NULL);
+    if (!instance) return api_pointer(NULL);
+    instance->thread = target->thread;
+    return made;
 }
 
 // The handle of a graph that was created, unless it is NULL, and loaded with this status.
