@@ -63,6 +63,8 @@ bool is_computed_by_onnx(const graph& source, const struct tensor& tensor);
 // node unconnected; source_index is the original's index.
 int copy_tensor_head(const struct tensor& from, graph& target, struct tensor** out_tensor);
 int copy_node_head(const node& from, graph& target, node** out_node);
+// A new node of the same name, operator and parameters, without source_index and bodies.
+int copy_operator(const node& from, graph& target, node** out_node);
 
 // graph/missing_kernel.cc, for a node with custom kernels but none for the device: EOPERATOR lists
 // the devices that have one.

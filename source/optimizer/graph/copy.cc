@@ -32,15 +32,21 @@ int copy_tensor_head(const struct tensor& from, graph& target, struct tensor** o
     return copy_quantisation(from, *to);
 }
 
-int copy_node_head(const node& from, graph& target, node** out_node)
+int copy_operator(const node& from, graph& target, node** out_node)
 {
     node* to = create_ir_node(&target, from.name, from.op.type, from.op.version);
     if (!to) return tengine_error_code();
-    to->core->source_index = from.index;
-    to->core->bodies = hold_ir_bodies(from.core->bodies);
     *out_node = to;
     TENGINE_RETURN_IF_ERROR(copy_added_fields(to, &from));
     return copy_op_param(&to->op, &from.op);
+}
+
+int copy_node_head(const node& from, graph& target, node** out_node)
+{
+    TENGINE_RETURN_IF_ERROR(copy_operator(from, target, out_node));
+    (*out_node)->core->source_index = from.index;
+    (*out_node)->core->bodies = hold_ir_bodies(from.core->bodies);
+    return TENGINE_OK;
 }
 
 }  // namespace tengine

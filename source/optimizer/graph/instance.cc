@@ -9,10 +9,8 @@
 #include "graph/model_part.h"
 #include "graph/shared_model.h"
 #include "graph/string_pool.h"
-#include "operator/added_field.h"
 #include "operator/affinity.h"
 #include "operator/custom/custom_kernel.h"
-#include "operator/param.h"
 #include "optimizer/pass.h"
 
 namespace tengine {
@@ -100,11 +98,8 @@ int check_kernel(const node& node)
 int copy_node(const node& from, graph& target)
 {
     TENGINE_RETURN_IF_ERROR(check_kernel(from));
-    node* to = create_ir_node(&target, from.name, from.op.type, from.op.version);
-    if (!to) return tengine_error_code();
-    to->core->keep_float = from.core->keep_float;
-    TENGINE_RETURN_IF_ERROR(copy_added_fields(to, &from));
-    TENGINE_RETURN_IF_ERROR(copy_op_param(&to->op, &from.op));
+    node* to = nullptr;
+    TENGINE_RETURN_IF_ERROR(copy_operator(from, target, &to));
     for (int i = 0; i < from.input_num; ++i)
         TENGINE_RETURN_IF_ERROR(
             set_ir_node_input_tensor(to, i, get_ir_graph_tensor(&target, from.input_tensors[i])));
