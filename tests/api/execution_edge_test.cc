@@ -316,13 +316,8 @@ TEST_F(ExecutionEdgeTest, NodesHaveTheCountersOfTheirPlaceInThePart)
     const context_t context = create_context("a", 1);
     ASSERT_EQ(add_context_device(context, "A"), 0) << get_tengine_error();
     ASSERT_EQ(tengine_context_set_option(context, "split.prune", "0"), 0);
-    graph_ = create_graph(context, nullptr, nullptr);
-    tensor_t x = add_input(graph_, "x", {1, 4});
-    x = add_node(graph_, "neg", "ai.onnx.Neg", {x});
-    x = add_node(graph_, "relu", "Relu", {x});
-    add_node(graph_, "y", "Softmax", {x});
-    ASSERT_TRUE(set_borders(graph_, {"x"}, {"y"})) << get_tengine_error();
-    ASSERT_TRUE(write_floats(tengine_graph_get_input(graph_, 0), {-1, 2, -3, 4}));
+    graph_ = create_chain(context);
+    ASSERT_NE(graph_, nullptr) << get_tengine_error();
     ASSERT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
     tengine_counter counter;
     ASSERT_EQ(node_number(), 3);

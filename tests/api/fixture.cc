@@ -147,6 +147,16 @@ graph_t create_relu_graph(context_t context)
     return y && set_borders(graph, {"x"}, {"y"}) ? graph : nullptr;
 }
 
+graph_t create_chain(context_t context)
+{
+    const graph_t graph = create_graph(context, nullptr, nullptr);
+    const tensor_t x = add_input(graph, "x", {1, 4});
+    const tensor_t neg = add_node(graph, "neg", "ai.onnx.Neg", {x});
+    const tensor_t relu = add_node(graph, "relu", "Relu", {neg});
+    add_node(graph, "y", "Softmax", {relu});
+    return set_borders(graph, {"x"}, {"y"}) && write_floats(x, {-1, 2, -3, 4}) ? graph : nullptr;
+}
+
 graph_t create_small_network()
 {
     const graph_t graph = create_graph(nullptr, nullptr, nullptr);

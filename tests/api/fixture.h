@@ -53,6 +53,8 @@ bool set_borders(graph_t graph, std::vector<const char*> inputs, std::vector<con
 
 // y = Relu(x), x of shape [4].
 graph_t create_relu_graph(context_t context = nullptr);
+// y = Softmax(Relu(Neg(x))), x of shape [1, 4] with values; the nodes are "neg", "relu" and "y".
+graph_t create_chain(context_t context);
 // y of shape [n, 5], equal in every column, from x of shape [n, 3, 13, 17], n = 1: a convolution,
 // an activation, a matrix product and a softmax. Some names do not fit into a string object.
 graph_t create_small_network();

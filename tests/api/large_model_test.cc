@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 
 #include "fixture.h"
-#include "onnx_bytes.h"
+#include "onnx_graph.h"
 #include "serializer/tmfile/tmfile.h"
 #include "tengine/graph.h"
 
@@ -71,16 +71,6 @@ void expect_last_row(graph_t graph, char value)
     }
 }
 
-std::string declare_tensor(const std::string& name, int type, const std::vector<int>& dims)
-{
-    Message shape;
-    for (const int dim : dims)
-        shape.bytes(1, Message().number(1, static_cast<uint64_t>(dim)).text());
-    const std::string tensor =
-        Message().number(1, static_cast<uint64_t>(type)).bytes(2, shape.text()).text();
-    return Message().bytes(1, name).bytes(2, Message().bytes(1, tensor).text()).text();
-}
-
 // The key and the length of a counted field, whose bytes follow.
 std::string begin_field(int field, size_t size)
 {
@@ -97,10 +87,9 @@ std::string make_opset()
 // y = Gather(w, i) with w as an input.
 std::string make_gather_model()
 {
-    return make_model(
-        {make_node("Gather", {"w", "i"}, "y", "n")},
-        {declare_tensor("w", kOnnxUint8, {kRows, kRowBytes}), declare_tensor("i", 7, {1})},
-        declare_tensor("y", kOnnxUint8, {1, kRowBytes}));
+    return make_model({make_node("Gather", {"w", "i"}, "y", "n")},
+                      {onnx::value("w", kOnnxUint8, {kRows, kRowBytes}), onnx::value("i", 7, {1})},
+                      onnx::value("y", kOnnxUint8, {1, kRowBytes}));
 }
 
 // The same with w as a constant: the bytes of the model before and after its values.
@@ -119,8 +108,8 @@ ModelEnds make_large_model()
     const std::string initializer = begin_field(5, weight.size() + kLargeBytes) + weight;
     ModelEnds ends;
     ends.after = Message()
-                     .bytes(11, declare_tensor("i", 7, {1}))
-                     .bytes(12, declare_tensor("y", kOnnxUint8, {1, kRowBytes}))
+                     .bytes(11, onnx::value("i", 7, {1}))
+                     .bytes(12, onnx::value("y", kOnnxUint8, {1, kRowBytes}))
                      .text();
     const size_t graph = nodes.size() + initializer.size() + kLargeBytes + ends.after.size();
     ends.before = Message().number(1, 8).bytes(8, make_opset()).text() + begin_field(7, graph) +

@@ -6,59 +6,16 @@
 #include <thread>
 
 #include "fixture.h"
-#include "onnx_bytes.h"
+#include "onnx_graph.h"
 #include "support/test_device.h"
 
 namespace tengine {
 namespace {
 
-using Names = std::vector<std::string>;
+using namespace onnx;
 
-constexpr int kFloat = 1, kInt64 = 7, kBool = 9;  // of ONNX
 constexpr int64_t kForever = std::numeric_limits<int64_t>::max();
 constexpr int kScanned = 400000;  // rounds of a Scan, which take far longer than its limit
-
-std::string value(const std::string& name, int type, const std::vector<int>& dims)
-{
-    Message shape;
-    for (const int dim : dims)
-        shape.bytes(1, Message().number(1, static_cast<uint64_t>(dim)).text());
-    const std::string tensor =
-        Message().number(1, static_cast<uint64_t>(type)).bytes(2, shape.text()).text();
-    return Message().bytes(1, name).bytes(2, Message().bytes(1, tensor).text()).text();
-}
-
-std::string node(const std::string& op, const Names& inputs, const Names& outputs,
-                 const Names& attributes = {})
-{
-    Message node;
-    for (const std::string& input : inputs)
-        node.bytes(1, input);
-    for (const std::string& output : outputs)
-        node.bytes(2, output);
-    node.bytes(4, op);
-    for (const std::string& attribute : attributes)
-        node.bytes(5, attribute);
-    return node.text();
-}
-
-std::string graph(const Names& nodes, const Names& inputs, const Names& outputs)
-{
-    Message graph;
-    for (const std::string& node : nodes)
-        graph.bytes(1, node);
-    graph.bytes(2, "g");
-    for (const std::string& input : inputs)
-        graph.bytes(11, input);
-    for (const std::string& output : outputs)
-        graph.bytes(12, output);
-    return graph.text();
-}
-
-std::string body_attribute(const std::string& body)
-{
-    return Message().bytes(1, "body").bytes(6, body).number(20, 5).text();
-}
 
 // Names of a body end with `depth`: bodies may be nested.
 std::string loop_body(int depth)
@@ -66,7 +23,7 @@ std::string loop_body(int depth)
     const std::string at = std::to_string(depth), in = "v" + at, out = "w" + at;
     const std::string step = depth == 0 ? node("Neg", {in}, {out})
                                         : node("Loop", {"rounds", "", in}, {out},
-                                               {body_attribute(loop_body(depth - 1))});
+                                               {graph_attribute("body", loop_body(depth - 1))});
     return graph({node("Identity", {"on" + at}, {"goes_on" + at}), step},
                  {value("i" + at, kInt64, {}), value("on" + at, kBool, {}), value(in, kFloat, {1})},
                  {value("goes_on" + at, kBool, {}), value(out, kFloat, {1})});
@@ -75,17 +32,17 @@ std::string loop_body(int depth)
 // y = x, negated `rounds` times, or for each level of loops rounds times the level below it.
 std::string make_loop(int depth)
 {
-    return graph({node("Loop", {"rounds", "", "x"}, {"y"}, {body_attribute(loop_body(depth))})},
-                 {value("x", kFloat, {1}), value("rounds", kInt64, {})}, {value("y", kFloat, {1})});
+    return graph(
+        {node("Loop", {"rounds", "", "x"}, {"y"}, {graph_attribute("body", loop_body(depth))})},
+        {value("x", kFloat, {1}), value("rounds", kInt64, {})}, {value("y", kFloat, {1})});
 }
 
 std::string make_scan()
 {
     const std::string body =
         graph({node("Neg", {"e"}, {"f"})}, {value("e", kFloat, {})}, {value("f", kFloat, {})});
-    const std::string number =
-        Message().bytes(1, "num_scan_inputs").number(3, 1).number(20, 2).text();
-    return graph({node("Scan", {"x"}, {"y"}, {body_attribute(body), number})},
+    const std::string number = number_attribute("num_scan_inputs", 1);
+    return graph({node("Scan", {"x"}, {"y"}, {graph_attribute("body", body), number})},
                  {value("x", kFloat, {kScanned})}, {value("y", kFloat, {kScanned})});
 }
 
@@ -101,14 +58,12 @@ class RunLimitTest : public ApiTest
     void load(const std::string& contents, const char* key, const char* option,
               const char* device = nullptr)
     {
-        const std::string import = Message().bytes(1, "").number(2, 16).text();
-        const std::string model = Message().number(1, 8).bytes(8, import).bytes(7, contents).text();
         context_ = create_context("limited", 1);
         if (device) {
             ASSERT_EQ(add_context_device(context_, device), 0);
         }
         ASSERT_EQ(tengine_context_set_option(context_, key, option), 0);
-        graph_ = create_graph(context_, "onnx:m", model.data(), static_cast<int>(model.size()));
+        graph_ = onnx::load(contents, context_);
         ASSERT_NE(graph_, nullptr) << get_tengine_error();
     }
     void unload()
