@@ -271,15 +271,23 @@ static pipeline_t* pipeline_of(const struct graph* graph)
     return graph->attribute->scheduler_privacy;
 }
 
-static void reset_slot(slot_t* slot, bool is_told)
+// Empties the slot of a run that no thread may begin yet. The lock matters: a session in new shapes
+// counts its runs from 0, and a thread may still look at the slots of the runs before.
+static void open_slot(pipeline_t* pipeline, int64_t run, bool is_told)
 {
-    slot->part_left = slot->pipeline->part_num;
+    slot_t* slot = slot_of(pipeline, run);
+    pthread_mutex_lock(&pipeline->mutex);
+    slot->part_left = pipeline->part_num;
     slot->begun_num = 0;
     slot->failure.code = 0;
     slot->cancelled = false;
     slot->is_told = is_told;
     for (int i = 0; i < slot->part_left; ++i)
         slot->states[i] = PART_WAITING;
+    pipeline->first = get_ir_session(pipeline->execution)->finished;
+    pipeline->last = run;
+    if (pipeline->first == run) pipeline->untold = run;
+    pthread_mutex_unlock(&pipeline->mutex);
 }
 
 static int run(struct scheduler* scheduler, struct graph* graph, int block)
@@ -289,14 +297,12 @@ static int run(struct scheduler* scheduler, struct graph* graph, int block)
     const ir_session_t* session = get_ir_session(graph);
     const int64_t run = session->started - 1;
     slot_t* slot = slot_of(pipeline, run);
-    reset_slot(slot, !block && graph->core->source->core->completion.function);
+    open_slot(pipeline, run, !block && graph->core->source->core->completion.function);
     const int begun =
         begin_ir_call(get_ir_run_frame(session, run)->run, cancel_slot, slot, &slot->call);
     pthread_mutex_lock(&pipeline->mutex);
     if (begun < 0) slot->cancelled = true;
-    pipeline->first = session->finished;
     pipeline->last = run + 1;
-    if (pipeline->first == run) pipeline->untold = run;
     wake_all(pipeline);
     pthread_mutex_unlock(&pipeline->mutex);
     if (!block) return TENGINE_OK;
