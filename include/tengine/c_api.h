@@ -470,8 +470,8 @@ TENGINE_API int64_t tengine_tensor_get_buffer_size(tensor_t tensor);
 // since a constant that is not aligned in its file must be copied.
 //   constant      data of the model or the user; must not be written to after prerun_graph
 //   input         the user's buffer, or the memory that set_tensor_data has allocated
-//   graph output  memory of its own from prerun_graph until postrun_graph, prerun_graph or
-//                 destroy_graph; holds the results from one run to the next
+//   graph output  the results of the last run, until postrun_graph, prerun_graph or destroy_graph;
+//                 runs with the scheduler "pipeline", or that decide shapes, may move them
 //   others        NULL: intermediate memory is shared and undefined after a run
 TENGINE_API void* get_tensor_buffer(tensor_t tensor);
 
