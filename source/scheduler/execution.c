@@ -188,11 +188,13 @@ int check_ir_graph_run(const struct graph* source, int block)
 
 static void settle_status(struct graph* source, int status)
 {
+    ir_session_t* session = get_ir_session(source->core->execution);
+    session->cancelled = status == TENGINE_ECANCELED;
     // A body that is cancelled runs again as it is.
-    const bool is_sound = status >= 0 || (source->core->outer && status == TENGINE_ECANCELED);
-    source->status = count_ir_runs(get_ir_session(source->core->execution)) > 0 ? GRAPH_STAT_RUNNING
-                     : is_sound                                                 ? GRAPH_STAT_READY
-                                                                                : GRAPH_STAT_ERROR;
+    const bool is_sound = status >= 0 || (source->core->outer && session->cancelled);
+    source->status = count_ir_runs(session) > 0 ? GRAPH_STAT_RUNNING
+                     : is_sound                 ? GRAPH_STAT_READY
+                                                : GRAPH_STAT_ERROR;
 }
 
 // The oldest run in flight has ended with `status`, whose failure has been recorded.

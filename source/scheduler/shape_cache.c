@@ -165,11 +165,19 @@ static bool has_failed_devices(const struct graph* execution)
     return false;
 }
 
+// Whether the last run ended well, or there was none, or it was cancelled.
+static bool is_ready(const struct graph* source)
+{
+    return source->status == GRAPH_STAT_READY ||
+           (source->status == GRAPH_STAT_ERROR &&
+            get_ir_session(source->core->execution)->cancelled);
+}
+
 // Whether the present preparation could be used again.
 static bool is_sound(const struct graph* source)
 {
-    return source->core->execution && source->status == GRAPH_STAT_READY &&
-           !has_kernels_for_one_shape(source) && !has_failed_devices(source->core->execution);
+    return source->core->execution && is_ready(source) && !has_kernels_for_one_shape(source) &&
+           !has_failed_devices(source->core->execution);
 }
 
 static struct graph* remove_kept(struct graph* source, int index)

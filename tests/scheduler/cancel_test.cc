@@ -132,6 +132,31 @@ TEST_P(CancelOfADevice, ThatIsToldEndsTheRun)
     EXPECT_EQ(session_.part(0)->core->redo_num, 0);
 }
 
+// In the shapes of the cancelled run and in others.
+TEST_P(CancelOfADevice, LeavesThePreparation)
+{
+    device_.use_cancel();
+    const auto prepare_for = [this](int size) {
+        ASSERT_EQ(set_ir_tensor_shape(session_.at("x"), &size, 1), TENGINE_OK);
+        session_.feed("x", Floats(static_cast<size_t>(size), 1));
+        prepare();
+    };
+    prepare_for(5);
+    prepare_for(4);
+    hang_once();
+    {
+        const Canceller canceller(session_, [this] { return is_hanging(); });
+        expect_cancelled(session_.run());
+    }
+    const int compilations = device_.pre_runs;
+    for (const int size : {4, 5, 4}) {
+        prepare_for(size);
+        ASSERT_EQ(session_.run(), TENGINE_OK) << tengine_error_message();
+        EXPECT_EQ(session_.read("y"), Floats(static_cast<size_t>(size), three_steps_of(1)));
+    }
+    EXPECT_EQ(device_.pre_runs, compilations);
+}
+
 TEST_P(CancelOfADevice, ThatAsksEndsTheRun)
 {
     std::atomic<bool> waits{true}, is_waiting{false};
