@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Settings of pictures as JSON. The contract is in settings.h.
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "base/guard.hpp"
-#include "base/visible_text.h"
+#include "base/json_members.hpp"
 #include "image/settings.h"
 
 namespace tengine {
@@ -25,89 +24,36 @@ struct Value
         kList,
         kOther
     };
+
+    Value() = default;
+    explicit Value(const Json& value)
+    {
+        if (value.is_number()) {
+            kind = kNumber;
+            numbers = {value.get<double>()};
+        } else if (value.is_string()) {
+            kind = kWord;
+            word = value.get<std::string>();
+        } else if (value.is_array()) {
+            kind = kList;
+        }
+    }
+
     Kind kind = kOther;
     std::string word;
     std::vector<double> numbers;
 };
 
-// The members of the object, without recursion: files may be nested deeply. The library's own tree
-// allocates in its destructor, and terminates the process if that fails.
-class Members : public nlohmann::json_sax<Json>
+class Members : public JsonMembers<Json, Value>
 {
-  public:
-    bool null() override { return add({}); }
-    bool boolean(bool) override { return add({}); }
-    bool binary(binary_t&) override { return add({}); }
-    bool number_integer(number_integer_t value) override { return number(double(value)); }
-    bool number_unsigned(number_unsigned_t value) override { return number(double(value)); }
-    bool number_float(number_float_t value, const string_t&) override { return number(value); }
-    bool string(string_t& value) override { return add({Value::kWord, value, {}}); }
-
-    bool start_object(std::size_t) override
-    {
-        is_object_ = is_object_ || depth_ == 0;
-        return begin(Value::kOther);
-    }
-    bool start_array(std::size_t) override { return begin(Value::kList); }
-    bool end_object() override { return end(); }
-    bool end_array() override { return end(); }
-
-    bool key(string_t& name) override
-    {
-        if (depth_ == 1) name_ = name;
-        return true;
-    }
-
-    bool parse_error(std::size_t, const std::string&,
-                     const nlohmann::detail::exception& error) override
-    {
-        throw std::runtime_error(error.what());
-    }
-
-    bool is_object() const { return is_object_; }
-    const std::string& twice() const { return twice_; }  // "": all names are unique
-    const std::map<std::string, Value>& list() const { return list_; }
-
-  private:
-    bool number(double value) { return add({Value::kNumber, "", {value}}); }
-
-    bool add(Value value)
-    {
-        if (depth_ == 1 && is_object_) {
-            if (!list_.emplace(name_, std::move(value)).second) twice_ = name_;
-        } else if (depth_ >= 2 && is_object_) {
-            add_element(std::move(value));
-        }
-        return true;
-    }
-
     // Only numbers in a list directly below a member are of use.
-    void add_element(Value value)
+    void add_inside(Value& list, const Json& value, bool is_below) override
     {
-        Value& list = list_[name_];
-        if (depth_ == 2 && list.kind == Value::kList && value.kind == Value::kNumber)
-            list.numbers.push_back(value.numbers[0]);
+        if (!is_below && list.kind == Value::kList && value.is_number())
+            list.numbers.push_back(value.get<double>());
         else
             list.kind = Value::kOther;
     }
-
-    bool begin(Value::Kind kind)
-    {
-        add({kind, "", {}});
-        ++depth_;
-        return true;
-    }
-
-    bool end()
-    {
-        --depth_;
-        return true;
-    }
-
-    int64_t depth_ = 0;
-    bool is_object_ = false;
-    std::string name_, twice_;
-    std::map<std::string, Value> list_;
 };
 
 struct Word
@@ -267,16 +213,9 @@ std::string key_names()
     return names;
 }
 
-// Text of the file in a message.
-std::string visible(std::string text)
-{
-    make_text_visible(text.data());
-    return text;
-}
-
 std::string value_text(const Value& value)
 {
-    if (value.kind == Value::kWord) return "\"" + visible(value.word) + "\"";
+    if (value.kind == Value::kWord) return "\"" + value.word + "\"";
     if (value.kind == Value::kOther) return "of another kind";
     std::string text;
     for (const double number : value.numbers) {
@@ -293,7 +232,7 @@ int set_members(const Members& members, const char* where, Settings* settings)
         const Key* key = find_key(name);
         if (!key)
             return tengine_error_set(TENGINE_EINVAL, "%s: unknown key '%.80s', expected one of %s",
-                                     where, visible(name).c_str(), key_names().c_str());
+                                     where, name.c_str(), key_names().c_str());
         if (const char* expected = key->set(value, settings))
             return tengine_error_set(TENGINE_EINVAL, "%s: '%s' is %.80s, expected %s", where,
                                      key->name, value_text(value).c_str(), expected);
@@ -307,13 +246,7 @@ int set_members(const Members& members, const char* where, Settings* settings)
 int parse(const char* json, size_t length, const char* where, Settings* settings)
 {
     Members members;
-    Json::sax_parse(json, json + length, &members);
-    if (!members.is_object())
-        return tengine_error_set(TENGINE_EINVAL, "%s: not a JSON object", where);
-    // The first value would silently be hidden.
-    if (!members.twice().empty())
-        return tengine_error_set(TENGINE_EINVAL, "%s: '%.80s' is given twice", where,
-                                 visible(members.twice()).c_str());
+    TENGINE_RETURN_IF_ERROR(members.read(json, length, where));
     Settings changed = *settings;
     TENGINE_RETURN_IF_ERROR(set_members(members, where, &changed));
     *settings = changed;

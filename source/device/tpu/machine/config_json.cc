@@ -2,11 +2,10 @@
 // Configurations as JSON. Printing needs no library; without nlohmann-json, reading fails with the
 // reason.
 #include <charconv>
-#include <map>
 #include <set>
-#include <stdexcept>
 
 #include "base/guard.hpp"
+#include "base/json_members.hpp"
 #include "device/tpu/machine/config.h"
 #include "device/tpu/machine/config_fields.h"
 #include "tengine/error.h"
@@ -103,77 +102,8 @@ int set_field(const Json& value, const ConfigField& field, const std::string& wh
     return TENGINE_OK;
 }
 
-// The members of a JSON object in a string; values that contain others keep only their kind. The
-// library's own tree allocates in its destructor, and terminates the process if that fails.
-class Members : public nlohmann::json_sax<Json>
-{
-  public:
-    bool null() override { return add(nullptr); }
-    bool boolean(bool value) override { return add(value); }
-    bool number_integer(number_integer_t value) override { return add(value); }
-    bool number_unsigned(number_unsigned_t value) override { return add(value); }
-    bool number_float(number_float_t value, const string_t&) override { return add(value); }
-    bool string(string_t& value) override { return add(value); }
-    bool binary(binary_t&) override { return add(nullptr); }
-
-    bool start_object(std::size_t) override
-    {
-        is_object_ = is_object_ || depth_ == 0;
-        return begin(Json::value_t::object);
-    }
-    bool start_array(std::size_t) override { return begin(Json::value_t::array); }
-    bool end_object() override { return end(); }
-    bool end_array() override { return end(); }
-
-    bool key(string_t& name) override
-    {
-        if (depth_ == 1) name_ = name;
-        return true;
-    }
-
-    bool parse_error(std::size_t, const std::string&,
-                     const nlohmann::detail::exception& error) override
-    {
-        throw std::runtime_error(error.what());
-    }
-
-    bool is_object() const { return is_object_; }
-    const std::string& twice() const { return twice_; }  // "": all names are unique
-    const std::map<std::string, Json>& list() const { return list_; }
-
-    // Returns null if there is no member of this name.
-    const Json* find(const std::string& name) const
-    {
-        const auto found = list_.find(name);
-        return found == list_.end() ? nullptr : &found->second;
-    }
-
-  private:
-    bool add(Json value)
-    {
-        if (depth_ == 1 && is_object_ && !list_.emplace(name_, std::move(value)).second)
-            twice_ = name_;
-        return true;
-    }
-
-    bool begin(Json::value_t kind)
-    {
-        add(Json(kind));
-        ++depth_;
-        return true;
-    }
-
-    bool end()
-    {
-        --depth_;
-        return true;
-    }
-
-    int64_t depth_ = 0;
-    bool is_object_ = false;
-    std::string name_, twice_;
-    std::map<std::string, Json> list_;
-};
+// Values that contain others keep only their kind.
+using Members = JsonMembers<Json, Json>;
 
 int read_string(const Members& members, const char* name, const std::string& where,
                 std::string* out_text)
@@ -210,22 +140,10 @@ int check_names(const Members& members, const std::string& where)
     return TENGINE_OK;
 }
 
-// A duplicate name would silently hide the first value.
-int read_members(const std::string& text, const std::string& where, Members* out_members)
-{
-    Json::sax_parse(text, out_members);
-    if (!out_members->is_object())
-        return tengine_error_set(TENGINE_EINVAL, "%s: not a JSON object", where.c_str());
-    if (!out_members->twice().empty())
-        return tengine_error_set(TENGINE_EINVAL, "%s: '%.80s' is given twice", where.c_str(),
-                                 out_members->twice().c_str());
-    return TENGINE_OK;
-}
-
 int read_config(const std::string& text, const std::string& where, Config* out_config)
 {
     Members members;
-    TENGINE_RETURN_IF_ERROR(read_members(text, where, &members));
+    TENGINE_RETURN_IF_ERROR(members.read(text.data(), text.size(), where.c_str()));
     TENGINE_RETURN_IF_ERROR(check_names(members, where));
     Config config;
     std::string base;
