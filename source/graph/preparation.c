@@ -73,7 +73,7 @@ int check_ir_cancelled(const struct graph* execution)
     return TENGINE_OK;
 }
 
-const struct graph* find_ir_run(const struct graph* graph)
+const struct graph* find_ir_outermost_source(const struct graph* graph)
 {
     const struct graph* source = find_source(graph);
     while (source && source->core->outer)
@@ -88,7 +88,7 @@ void leave_ir_shapes_to_runs(struct graph* source)
 
 bool are_ir_shapes_left_to_runs(const struct graph* execution)
 {
-    const struct graph* source = find_ir_run(execution);
+    const struct graph* source = find_ir_outermost_source(execution);
     return source && (load(source) & SHAPES_LATER) != 0;
 }
 

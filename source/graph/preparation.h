@@ -20,7 +20,7 @@ TENGINE_MUST_USE int check_ir_cancelled(const struct graph* execution);
 
 // The source graph that runs when `graph` does: the outermost graph around a part, a body, or the
 // part of a body. NULL when the part's graph has no graph around it.
-const struct graph* find_ir_run(const struct graph* graph);
+const struct graph* find_ir_outermost_source(const struct graph* graph);
 
 // Leaves shapes that values decide (operator.h, value_shape) to the runs of this source graph and
 // its bodies, where no input of the model has the value.

@@ -36,7 +36,7 @@ bool has_model(const graph& graph, Has has)
     const auto lacks = [](const struct graph* source, void* data) {
         return !(*static_cast<Has*>(data))(*source);
     };
-    const struct graph* source = find_ir_run(&graph);
+    const struct graph* source = find_ir_outermost_source(&graph);
     return source && !visit_ir_graphs(source, lacks, &has);
 }
 
