@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/containers.hpp"
+#include "base/print_text.hpp"
 #include "graph/graph.h"
 #include "graph/option.h"
 #include "graph/preparation.h"
@@ -198,7 +199,7 @@ class Walk
 
     void leave(const node& node, int64_t bytes)
     {
-        if (left_num_++ == 0) first_left_ = String(get_ir_node_op(&node)) + " '" + node.name + "'";
+        if (left_num_++ == 0) first_left_ = print_text("%s '%s'", get_ir_node_op(&node), node.name);
         left_bytes_ += bytes;
     }
 

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/containers.hpp"
 #include "base/half.h"
+#include "base/print_text.hpp"
 #include "graph/core.h"
 #include "operator/infer.h"
 #include "operator/param.h"
@@ -26,7 +27,7 @@ template <class T>
 int add_constant(node& node, const op_field_t& field, int data_type, const T* values, int count,
                  bool scalar)
 {
-    const String name = String(node.name) + "." + field.name;
+    const String name = print_text("%s.%s", node.name, field.name);
     struct tensor* constant = create_ir_tensor(node.graph, name.c_str(), data_type);
     if (!constant) return tengine_error_code();
     constant->tensor_type = TENSOR_TYPE_CONST;
@@ -101,7 +102,7 @@ int complete_outputs(node& node)
 {
     for (int i = 0; i < node.output_num && i < node.op.method->min_output; ++i) {
         if (get_ir_node_output(&node, i)) continue;
-        const String name = String(node.name) + ".output_" + to_string(i);
+        const String name = print_text("%s.output_%d", node.name, i);
         struct tensor* tensor = create_ir_tensor(node.graph, name.c_str(), TENGINE_DT_UNKNOWN);
         if (!tensor) return tengine_error_code();
         TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(&node, i, tensor));

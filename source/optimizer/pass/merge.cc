@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/containers.hpp"
+#include "base/print_text.hpp"
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
 #include "operator/param.h"
@@ -103,10 +104,10 @@ int merge_batch_norm(graph& graph, node& norm, node& conv)
 {
     struct tensor* weight = get_ir_node_input(&conv, 1);
     MergedConstants merged = {weight, get_ir_node_input(&conv, 2), read_batch_norm(norm)};
-    struct tensor* new_weight =
-        add_float_tensor(graph, String(weight->name) + "_folded", weight->dims, weight->dim_num);
+    struct tensor* new_weight = add_float_tensor(graph, print_text("%s_folded", weight->name),
+                                                 weight->dims, weight->dim_num);
     struct tensor* new_bias =
-        add_float_tensor(graph, String(conv.name) + "_bias_folded", weight->dims, 1);
+        add_float_tensor(graph, print_text("%s_bias_folded", conv.name), weight->dims, 1);
     if (!new_weight || !new_bias) return tengine_error_code();
     TENGINE_RETURN_IF_ERROR(share_constant(graph, *new_weight, make_weight_key(*weight, norm),
                                            MergedConstants::fill_weight, &merged));

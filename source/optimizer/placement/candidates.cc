@@ -8,6 +8,7 @@
 #include "base/containers.hpp"
 #include "base/guard.hpp"
 #include "base/int_list.h"
+#include "base/print_text.hpp"
 #include "base/sort.h"
 #include "graph/context.h"
 #include "graph/core.h"
@@ -75,10 +76,8 @@ void ask_inspect(struct device* device, const node& node, ir_verdict_t* out_verd
     // Running out of memory is not a reason about the node, so it is reported as a failure.
     if (status != 0 && tengine_error_code() == TENGINE_ENOMEM) throw std::bad_alloc();
     if (status != 0) {
-        const String cause = tengine_error_message();
-        refuse_ir_node(
-            out_verdict, IR_REASON_DEVICE, "", "", "inspect failed: %s",
-            cause.empty() ? ("it returned " + to_string(status)).c_str() : cause.c_str());
+        refuse_ir_node(out_verdict, IR_REASON_DEVICE, "", "", "inspect failed: %s",
+                       describe_failure(status).c_str());
     } else if (out_verdict->verdict < IR_VERDICT_YES ||
                out_verdict->verdict > IR_VERDICT_NOT_WORTH) {
         const String value = to_string(out_verdict->verdict);
@@ -131,7 +130,7 @@ int survey(struct device* device, const graph& graph)
 String describe_failure(int status)
 {
     const String sentence = tengine_error_message();
-    return sentence.empty() ? "it returned " + to_string(status) : sentence;
+    return sentence.empty() ? print_text("it returned %d", status) : sentence;
 }
 
 bool is_pinned(const node& node)

@@ -2,6 +2,7 @@
 // The first step of the split: gives each node to the first device of the list that takes it.
 
 #include "base/containers.hpp"
+#include "base/print_text.hpp"
 #include "graph/core.h"
 #include "optimizer/split/split.h"
 
@@ -14,13 +15,13 @@ int fail_unplaced(const Vector<const node*>& nodes)
     String sentence;
     for (size_t i = 0; i < nodes.size() && i < kMostNamed; ++i) {
         const node& node = *nodes[i];
-        sentence += String(i ? "; " : "") + get_ir_node_op(&node) + " '" + node.name + "'";
+        sentence += print_text("%s%s '%s'", i ? "; " : "", get_ir_node_op(&node), node.name);
         if (node.core->refusal_num > 0)
-            sentence +=
-                String(": ") + node.core->refusal_list[node.core->refusal_num - 1].verdict.message;
+            sentence += print_text(
+                ": %s", node.core->refusal_list[node.core->refusal_num - 1].verdict.message);
     }
     if (nodes.size() > kMostNamed)
-        sentence += "; and " + to_string(nodes.size() - kMostNamed) + " more";
+        sentence += print_text("; and %zu more", nodes.size() - kMostNamed);
     return tengine_error_set(TENGINE_EOPERATOR, "no device supports %zu node(s): %s", nodes.size(),
                              sentence.c_str());
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/maps.hpp"
+#include "base/print_text.hpp"
 #include "base/sort.h"
 #include "graph/core.h"
 #include "graph/subgraph.h"
@@ -18,7 +19,7 @@ namespace {
 
 String quote(const graph& graph, int node)
 {
-    return String("'") + graph.node_list[node]->name + "'";
+    return print_text("'%s'", graph.node_list[node]->name);
 }
 
 bool is_registered(const device* device)
@@ -94,7 +95,7 @@ int check_all_claimed(const graph& graph, const char* author)
         if (missing++ < kMostNamed) names += (names.empty() ? "" : ", ") + quote(graph, i);
     }
     if (missing == 0) return TENGINE_OK;
-    if (missing > kMostNamed) names += " and " + to_string(missing - kMostNamed) + " more";
+    if (missing > kMostNamed) names += print_text(" and %d more", missing - kMostNamed);
     return tengine_error_set(TENGINE_EGRAPH, "%s: %d node(s) are in no part: %s", author, missing,
                              names.c_str());
 }
@@ -181,11 +182,11 @@ int fail_cycle(const graph& graph, const Vector<Edge>& cycle, const char* author
     for (size_t i = 0; i < cycle.size(); ++i) {
         const Edge& edge = cycle[i];
         if (i > 0) parts += i + 1 < cycle.size() ? ", " : " and ";
-        parts += "part " + to_string(edge.from) + " (" +
-                 graph.node_list[edge.producer]->device->name + ")";
+        parts +=
+            print_text("part %d (%s)", edge.from, graph.node_list[edge.producer]->device->name);
         const bool goes_on = i > 0 && cycle[i - 1].consumer == edge.producer;
         if (!goes_on) nodes += (i > 0 ? ", " : "") + quote(graph, edge.producer);
-        nodes += " -> " + quote(graph, edge.consumer);
+        nodes += print_text(" -> %s", quote(graph, edge.consumer).c_str());
     }
     return tengine_error_set(TENGINE_EGRAPH, "%s: %s depend on each other: %s", author,
                              parts.c_str(), nodes.c_str());

@@ -3,6 +3,7 @@
 // graph has another device and the user did not assign the node to the default device.
 
 #include "base/containers.hpp"
+#include "base/print_text.hpp"
 #include "graph/core.h"
 #include "graph/option.h"
 #include "optimizer/split/split.h"
@@ -46,16 +47,16 @@ int check_fallback(const graph& graph)
     const node& node = *fallen.first;
     String why;
     for (int i = 0; i < node.core->refusal_num; ++i)
-        why += String("; ") + node.core->refusal_list[i].device->name + ": " +
-               node.core->refusal_list[i].verdict.message;
+        why += print_text("; %s: %s", node.core->refusal_list[i].device->name,
+                          node.core->refusal_list[i].verdict.message);
     return tengine_error_set(
         TENGINE_EFALLBACK,
         "%d of %d nodes with %.4g %% of the MACs would fall back to %s, but %s; the first is %s "
         "'%s'%s",
         fallen.nodes, graph.node_num, fallen.macs, find_default_device()->name,
         none ? "split.fail_on_fallback allows none"
-             : ("split.max_fallback_macs allows " +
-                String(get_ir_context_option(context, "split.max_fallback_macs")) + " %")
+             : print_text("split.max_fallback_macs allows %s %%",
+                          get_ir_context_option(context, "split.max_fallback_macs"))
                    .c_str(),
         get_ir_node_op(&node), node.name, why.c_str());
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/maps.hpp"
+#include "base/print_text.hpp"
 #include "base/sort.h"
 #include "graph/core.h"
 #include "graph/option.h"
@@ -20,7 +21,7 @@ namespace tengine {
 namespace {
 
 constexpr size_t kLineLength = 255;  // length of a line for a program's sink
-constexpr size_t kNameLength = 40;
+constexpr int kNameLength = 40;
 constexpr size_t kMostReasons = 8;
 
 // The nodes of one device, and the reasons of better devices that refused them.
@@ -102,7 +103,7 @@ void add_part(const subgraph& part, Vector<Share>* shares)
 
 String count_text(int number, const char* noun)
 {
-    return to_string(number) + " " + noun + (number == 1 ? "" : "s");
+    return print_text("%d %s%s", number, noun, number == 1 ? "" : "s");
 }
 
 // One decimal; shares other than 0 and 100 are printed as 0.1 to 99.9.
@@ -111,9 +112,7 @@ String percent_text(int64_t macs, int64_t all_macs)
     if (macs == all_macs) return "100 %";
     if (macs == 0) return "0 %";
     const double percent = 100.0 * static_cast<double>(macs) / static_cast<double>(all_macs);
-    char text[16];
-    std::snprintf(text, sizeof text, "%.1f %%", std::clamp(percent, 0.1, 99.9));
-    return text;
+    return print_text("%.1f %%", std::clamp(percent, 0.1, 99.9));
 }
 
 struct Reason
@@ -138,31 +137,31 @@ String reasons_text(const Share& share, size_t most)
     sort_items(reasons.data(), reasons.size(), sizeof(Reason), compare_reasons);
     String list;
     for (size_t i = 0; i < std::min(most, reasons.size()); ++i)
-        list +=
-            (i ? ", " : "") + String(reasons[i].text) + " (" + to_string(reasons[i].nodes) + ")";
+        list += print_text("%s%s (%d)", i ? ", " : "", reasons[i].text, reasons[i].nodes);
     if (reasons.size() > most) {
         const int rest = static_cast<int>(reasons.size() - most);
-        list += " and " + count_text(rest, "other reason");
+        list += print_text(" and %s", count_text(rest, "other reason").c_str());
     }
     return list;
 }
 
 String share_text(const Share& share, int64_t all_macs, size_t most_reasons)
 {
-    String text = String(share.taker->name) + ": ";
-    if (share.nodes == 0) return text + "no nodes";
-    text += count_text(share.nodes, "node");
-    if (all_macs > 0) text += ", " + percent_text(share.macs, all_macs) + " of MACs";
-    text += ", " + count_text(share.parts, "part");
-    if (!share.reasons.empty()) text += ", because " + reasons_text(share, most_reasons);
+    if (share.nodes == 0) return print_text("%s: no nodes", share.taker->name);
+    String text = print_text("%s: %s", share.taker->name, count_text(share.nodes, "node").c_str());
+    if (all_macs > 0)
+        text += print_text(", %s of MACs", percent_text(share.macs, all_macs).c_str());
+    text += print_text(", %s", count_text(share.parts, "part").c_str());
+    if (!share.reasons.empty())
+        text += print_text(", because %s", reasons_text(share, most_reasons).c_str());
     return text;
 }
 
 String graph_name(const graph& graph)
 {
-    const String name = graph.name;
-    const String shown = name.size() > kNameLength ? name.substr(0, kNameLength) + "..." : name;
-    return shown.empty() ? "graph" : "graph '" + shown + "'";
+    if (!*graph.name) return "graph";
+    const bool is_long = std::strlen(graph.name) > kNameLength;
+    return print_text("graph '%.*s%s'", kNameLength, graph.name, is_long ? "..." : "");
 }
 
 // The number of reasons for the nodes of the default device, and for those of each other device.
@@ -181,8 +180,8 @@ String graph_text(const graph& graph, const Vector<Share>& shares, const Detail&
     for (const Share& share : shares) {
         const bool is_default = share.taker == find_default_device();
         if (is_default && share.nodes == 0) continue;
-        text += (text.empty() ? graph_name(graph) + ": " : "; ") +
-                share_text(share, all_macs, is_default ? detail.of_default : detail.of_others);
+        text += text.empty() ? print_text("%s: ", graph_name(graph).c_str()) : "; ";
+        text += share_text(share, all_macs, is_default ? detail.of_default : detail.of_others);
     }
     return text;
 }
@@ -204,17 +203,18 @@ String node_text(const node& node)
 {
     const ir_custom_kernel_t* kernel = node.core->custom_kernel;
     const char* op = kernel ? get_source_op(kernel->node) : get_ir_node_op(&node);
-    const String text = String(op) + " '" + node.name + "'";
-    if (!kernel) return text;
-    return text + " (" + kernel->table->kind + " '" + get_kernel_name(kernel) + "')";
+    if (!kernel) return print_text("%s '%s'", op, node.name);
+    return print_text("%s '%s' (%s '%s')", op, node.name, kernel->table->kind,
+                      get_kernel_name(kernel));
 }
 
 // "A, part 1", "A, part 1 (group 2)".
 String part_text(const subgraph& part)
 {
     const int group = get_ir_subgraph_group(&part);
-    const String text = String(part.device->name) + ", part " + to_string(part.index);
-    return group == 0 ? text : text + " (group " + to_string(group) + ")";
+    const char* device = part.device->name;
+    return group == 0 ? print_text("%s, part %d", device, part.index)
+                      : print_text("%s, part %d (group %d)", device, part.index, group);
 }
 
 void log_nodes(const graph& graph)
@@ -222,10 +222,11 @@ void log_nodes(const graph& graph)
     for (int i = 0; i < graph.node_num; ++i) {
         const node& node = *graph.node_list[i];
         const subgraph& part = *get_ir_graph_subgraph(&graph, node.subgraph_idx);
-        String text = part_text(part) + ": " + node_text(node);
+        String text = print_text("%s: %s", part_text(part).c_str(), node_text(node).c_str());
         for (int r = 0; r < node.core->refusal_num; ++r)
-            text += String(r ? "; " : ", because ") + node.core->refusal_list[r].device->name +
-                    ": " + node.core->refusal_list[r].verdict.message;
+            text += print_text("%s%s: %s", r ? "; " : ", because ",
+                               node.core->refusal_list[r].device->name,
+                               node.core->refusal_list[r].verdict.message);
         TLOG_NOTICE("%s", text.c_str());
     }
 }

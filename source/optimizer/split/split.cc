@@ -12,6 +12,7 @@
 
 #include "base/containers.hpp"
 #include "base/guard.hpp"
+#include "base/print_text.hpp"
 #include "graph/graph.h"
 #include "graph/preparation.h"
 #include "graph/subgraph.h"
@@ -99,7 +100,7 @@ int split_by_author(graph& graph, struct device* author)
         return tengine_error_set(tengine_error_code() ? tengine_error_code() : TENGINE_EDEVICE,
                                  "device '%s', split_graph: %s", author->name, cause.c_str());
     }
-    const String name = String("device '") + author->name + "', split_graph";
+    const String name = print_text("device '%s', split_graph", author->name);
     TENGINE_RETURN_IF_ERROR(check_parts(graph, name.c_str()));
     TENGINE_RETURN_IF_ERROR(find_groups(graph, name.c_str()));
     TENGINE_RETURN_IF_ERROR(apply_affinities(graph));

@@ -3,6 +3,8 @@
 #include "serializer/tmfile/extension.h"
 
 #include "base/containers.hpp"
+#include "base/minimal.h"
+#include "base/print_text.hpp"
 #include "operator/added_field.h"
 #include "operator/infer.h"
 #include "operator/param.h"
@@ -103,10 +105,11 @@ int read_tensor(const Attribute& attribute)
     TensorValueRecord record;
     TENGINE_RETURN_IF_ERROR(file.read(attribute.value, attribute.what, &record));
     VectorView dims;
-    TENGINE_RETURN_IF_ERROR(
-        file.read_vector(record.dims, sizeof(int32_t), attribute.what + "'s shape", &dims));
+    TENGINE_RETURN_IF_ERROR(file.read_vector(
+        record.dims, sizeof(int32_t), print_text("%s's shape", attribute.what.c_str()), &dims));
     BufferRecord buffer;
-    TENGINE_RETURN_IF_ERROR(file.read(record.buffer, attribute.what + "'s buffer", &buffer));
+    TENGINE_RETURN_IF_ERROR(
+        file.read(record.buffer, print_text("%s's buffer", attribute.what.c_str()), &buffer));
     const char* bytes = nullptr;
     TENGINE_RETURN_IF_ERROR(file.find_bytes(buffer.data, buffer.size, attribute.what, &bytes));
     TENGINE_RETURN_IF_ERROR(attribute.reading.budget.charge(buffer.size));
@@ -204,22 +207,30 @@ uint32_t write_tensor(FileBuilder& builder, const void* memory)
     return builder.add(record);
 }
 
+using Write = uint32_t (*)(FileBuilder& builder, const void* memory);
+
+// Minimal builds write no files.
+constexpr Write to_write(Write write)
+{
+    return IS_MINIMAL ? nullptr : write;
+}
+
 struct AttributeType
 {
     uint8_t kind;  // op_field_kind_t
     const char* name;
     int (*read)(const Attribute& attribute);
-    uint32_t (*write)(FileBuilder& builder, const void* memory);
+    Write write;
 };
 
 constexpr AttributeType kTypes[] = {
-    {OP_FIELD_INT, "int", read_int, write_int},
-    {OP_FIELD_FLOAT, "float", read_float, write_float},
-    {OP_FIELD_STRING, "string", read_text, write_text},
-    {OP_FIELD_INTS, "ints", read_ints, write_ints},
-    {OP_FIELD_FLOATS, "floats", read_floats, write_floats},
-    {OP_FIELD_STRINGS, "strings", read_texts, write_texts},
-    {OP_FIELD_TENSOR, "tensor", read_tensor, write_tensor},
+    {OP_FIELD_INT, "int", read_int, to_write(write_int)},
+    {OP_FIELD_FLOAT, "float", read_float, to_write(write_float)},
+    {OP_FIELD_STRING, "string", read_text, to_write(write_text)},
+    {OP_FIELD_INTS, "ints", read_ints, to_write(write_ints)},
+    {OP_FIELD_FLOATS, "floats", read_floats, to_write(write_floats)},
+    {OP_FIELD_STRINGS, "strings", read_texts, to_write(write_texts)},
+    {OP_FIELD_TENSOR, "tensor", read_tensor, to_write(write_tensor)},
 };
 
 // Adds a field for an attribute of an unknown operator.
@@ -234,17 +245,20 @@ int make_room(Reading& reading, struct node* node, const String& name, const Att
 
 int read_attribute(Reading& reading, struct node* node, uint32_t offset)
 {
-    const String owner = quote(node->name) + "'s attribute";
+    const String owner = print_text("%s's attribute", quote(node->name).c_str());
     AttributeRecord record;
     TENGINE_RETURN_IF_ERROR(reading.file.read(offset, owner, &record));
     std::string_view name, type;
-    TENGINE_RETURN_IF_ERROR(reading.file.read_string(record.name, owner + "'s name", &name));
-    TENGINE_RETURN_IF_ERROR(reading.file.read_string(record.type, owner + "'s type", &type));
+    TENGINE_RETURN_IF_ERROR(
+        reading.file.read_string(record.name, print_text("%s's name", owner.c_str()), &name));
+    TENGINE_RETURN_IF_ERROR(
+        reading.file.read_string(record.type, print_text("%s's type", owner.c_str()), &type));
     if (type == kBodyType && node->op.method->bodies) return TENGINE_OK;  // see bodies.h
     for (const AttributeType& known : kTypes) {
         if (type != known.name) continue;
         TENGINE_RETURN_IF_ERROR(make_room(reading, node, String(name), known));
-        return known.read({reading, node, String(name), owner + " " + quote(name), record.value});
+        return known.read({reading, node, String(name),
+                           print_text("%s %s", owner.c_str(), quote(name).c_str()), record.value});
     }
     return tengine_error_set(TENGINE_EFORMAT, "%s %s has the unknown type %s", owner.c_str(),
                              quote(name).c_str(), quote(type).c_str());
@@ -266,8 +280,8 @@ int find_extension(const Reading& reading, const OperatorRecord& record, const S
                    const String& what, int* out_type)
 {
     std::string_view name;
-    TENGINE_RETURN_IF_ERROR(
-        reading.file.read_string(record.param, "the operator's name of " + what, &name));
+    TENGINE_RETURN_IF_ERROR(reading.file.read_string(
+        record.param, print_text("the operator's name of %s", what.c_str()), &name));
     *out_type = get_op_type_by_name(String(name).c_str());
     if (*out_type < 0 && is_build_selective())
         return fail_left_out(node_name.c_str(), String(name).c_str());
@@ -281,7 +295,8 @@ int read_attributes(Reading& reading, struct node* node, uint32_t attributes)
 {
     VectorView list;
     TENGINE_RETURN_IF_ERROR(reading.file.read_vector(
-        attributes, sizeof(uint32_t), quote(node->name) + "'s list of attributes", &list));
+        attributes, sizeof(uint32_t),
+        print_text("%s's list of attributes", quote(node->name).c_str()), &list));
     for (uint32_t i = 0; i < list.count(); ++i)
         TENGINE_RETURN_IF_ERROR(read_attribute(reading, node, list[i]));
     return TENGINE_OK;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/maps.hpp"
+#include "base/print_text.hpp"
 #include "serializer/tmfile/reader.h"
 
 namespace tengine::tmfile {
@@ -46,20 +47,20 @@ class Names
 // The records of a list of "node"s or "tensor"s, each of which needs at least `bytes` of memory.
 // The names of all are read first, since a new name must not be that of a later record.
 template <class Record>
-TENGINE_MUST_USE int read_named_records(Reading& reading, uint32_t list_offset, const String& kind,
+TENGINE_MUST_USE int read_named_records(Reading& reading, uint32_t list_offset, const char* kind,
                                         size_t bytes, Names* out_names, Vector<Record>* out_records)
 {
     VectorView list;
     TENGINE_RETURN_IF_ERROR(reading.file.read_vector(list_offset, sizeof(uint32_t),
-                                                     "the list of " + kind + "s", &list));
+                                                     print_text("the list of %ss", kind), &list));
     for (uint32_t i = 0; i < list.count(); ++i) {
-        const String what = kind + " " + to_string(i);
+        const String what = print_text("%s %u", kind, i);
         TENGINE_RETURN_IF_ERROR(reading.budget.charge(bytes + sizeof(Record)));
         Record record;
         TENGINE_RETURN_IF_ERROR(reading.file.read(list[i], what, &record));
         std::string_view name;
-        TENGINE_RETURN_IF_ERROR(
-            reading.file.read_string(record.name, "the name of " + what, &name));
+        TENGINE_RETURN_IF_ERROR(reading.file.read_string(
+            record.name, print_text("the name of %s", what.c_str()), &name));
         out_names->add(name);
         out_records->push_back(record);
     }

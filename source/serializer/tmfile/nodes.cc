@@ -2,6 +2,7 @@
 #include "serializer/tmfile/nodes.h"
 
 #include "base/maps.hpp"
+#include "base/print_text.hpp"
 #include "graph/graph.h"
 #include "operator/infer.h"
 #include "operator/registry.h"
@@ -77,9 +78,11 @@ int NodeReader::add_node(uint32_t index)
     const NodeRecord& record = records_[index];
     const bool has_name = record.name != 0;
     const String name = names_.choose(index, "node");
-    const String what = "node " + to_string(index) + (has_name ? ", " + quote(name) + "," : "");
+    const String what = has_name ? print_text("node %u, %s,", index, quote(name).c_str())
+                                 : print_text("node %u", index);
     OperatorRecord op;
-    TENGINE_RETURN_IF_ERROR(file_.read(record.op, "the operator of " + what, &op));
+    TENGINE_RETURN_IF_ERROR(
+        file_.read(record.op, print_text("the operator of %s", what.c_str()), &op));
     int type = -1;
     TENGINE_RETURN_IF_ERROR(find_operator(op, name, what, &type));
     const bool is_extension = op.type == kExtensionType;
@@ -102,10 +105,11 @@ int NodeReader::connect(struct node* node, const NodeRecord& record)
 {
     VectorView inputs, outputs;
     const String what = quote(node->name);
-    TENGINE_RETURN_IF_ERROR(
-        file_.read_vector(record.inputs, sizeof(uint32_t), what + "'s list of inputs", &inputs));
-    TENGINE_RETURN_IF_ERROR(
-        file_.read_vector(record.outputs, sizeof(uint32_t), what + "'s list of outputs", &outputs));
+    TENGINE_RETURN_IF_ERROR(file_.read_vector(
+        record.inputs, sizeof(uint32_t), print_text("%s's list of inputs", what.c_str()), &inputs));
+    TENGINE_RETURN_IF_ERROR(file_.read_vector(record.outputs, sizeof(uint32_t),
+                                              print_text("%s's list of outputs", what.c_str()),
+                                              &outputs));
     if (outputs.count() == 0) return fail_node(node, TENGINE_EGRAPH, "it has no outputs");
     // The memory of an index in the node and one in the list of the tensor's readers, which
     // doubles.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/containers.hpp"
+#include "base/print_text.hpp"
 #include "operator/infer.h"
 #include "operator/param.h"
 #include "operator/registry.h"
@@ -78,7 +79,7 @@ class ParameterReader
     ParameterReader(Reading& reading, struct node* node)
         : reading_(reading),
           node_(node),
-          what_(quote(node->name) + "'s parameters"),
+          what_(print_text("%s's parameters", quote(node->name).c_str())),
           method_(*node->op.method)
     {
     }

@@ -2,6 +2,7 @@
 #include "serializer/tmfile/parts.h"
 
 #include "base/containers.hpp"
+#include "base/print_text.hpp"
 #include "operator/affinity.h"
 #include "tengine/device.h"
 #include "tengine/log.h"
@@ -49,17 +50,20 @@ int read_part(const Reading& reading, uint32_t offset, const String& what, Part*
     const auto node_num = static_cast<size_t>(reading.graph->node_num);
     const auto tensor_num = static_cast<size_t>(reading.graph->tensor_num);
     const size_t size = sizeof(uint32_t);
+    TENGINE_RETURN_IF_ERROR(reading.file.read_vector(
+        record.nodes, size, print_text("%s's nodes", what.c_str()), &out_part->nodes));
     TENGINE_RETURN_IF_ERROR(
-        reading.file.read_vector(record.nodes, size, what + "'s nodes", &out_part->nodes));
-    TENGINE_RETURN_IF_ERROR(check_indices(out_part->nodes, node_num, what + "'s list of nodes"));
+        check_indices(out_part->nodes, node_num, print_text("%s's list of nodes", what.c_str())));
     for (const uint32_t tensors : {record.input_tensors, record.output_tensors}) {
         VectorView list;
+        TENGINE_RETURN_IF_ERROR(reading.file.read_vector(
+            tensors, size, print_text("%s's tensors", what.c_str()), &list));
         TENGINE_RETURN_IF_ERROR(
-            reading.file.read_vector(tensors, size, what + "'s tensors", &list));
-        TENGINE_RETURN_IF_ERROR(check_indices(list, tensor_num, what + "'s list of tensors"));
+            check_indices(list, tensor_num, print_text("%s's list of tensors", what.c_str())));
     }
     std::string_view device;
-    TENGINE_RETURN_IF_ERROR(reading.file.read_string(record.device, what + "'s device", &device));
+    TENGINE_RETURN_IF_ERROR(
+        reading.file.read_string(record.device, print_text("%s's device", what.c_str()), &device));
     if (device.empty()) return tengine_error_set(TENGINE_EFORMAT, "%s has no device", what.c_str());
     out_part->device = device;
     return TENGINE_OK;
@@ -76,7 +80,7 @@ int add_part_affinities(const Reading& reading, const Vector<struct node*>& node
     uint64_t rules = 0;
     for (uint32_t i = 0; i < list.count(); ++i) {
         Part part;
-        TENGINE_RETURN_IF_ERROR(read_part(reading, list[i], "part " + to_string(i), &part));
+        TENGINE_RETURN_IF_ERROR(read_part(reading, list[i], print_text("part %u", i), &part));
         rules += part.nodes.count();
         if (rules * nodes.size() > kMaxComparisons)
             return tengine_error_set(

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/containers.hpp"
+#include "base/print_text.hpp"
 #include "base/sort.h"
 #include "graph/graph.h"
 #include "serializer/tmfile/compiled_parts.h"
@@ -73,7 +74,7 @@ int read_list(const Reading& reading, uint32_t offset, const char* what,
               const Vector<struct node*>& nodes, Vector<int32_t>* out_nodes)
 {
     VectorView list;
-    const String where = String("the list of ") + what + " nodes";
+    const String where = print_text("the list of %s nodes", what);
     TENGINE_RETURN_IF_ERROR(reading.file.read_vector(offset, sizeof(uint32_t), where, &list));
     for (uint32_t i = 0; i < list.count(); ++i) {
         if (list[i] >= nodes.size())

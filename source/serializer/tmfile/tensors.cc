@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/containers.hpp"
+#include "base/print_text.hpp"
 #include "graph/graph.h"
 #include "operator/plain_data.h"
 #include "serializer/tmfile/layout.h"
@@ -44,7 +45,7 @@ class TensorReader
 
 String label(const struct tensor* tensor)
 {
-    return "tensor " + quote(tensor->name);
+    return print_text("tensor %s", quote(tensor->name).c_str());
 }
 
 int TensorReader::run()
@@ -90,8 +91,8 @@ int TensorReader::set_shape(struct tensor* tensor, const TensorRecord& record)
 {
     if (record.dims == 0) return TENGINE_OK;
     VectorView list;
-    TENGINE_RETURN_IF_ERROR(
-        file_.read_vector(record.dims, sizeof(int32_t), "the shape of " + label(tensor), &list));
+    TENGINE_RETURN_IF_ERROR(file_.read_vector(
+        record.dims, sizeof(int32_t), print_text("the shape of %s", label(tensor).c_str()), &list));
     if (list.count() > MAX_SHAPE_DIM_NUM)
         return tengine_error_set(TENGINE_ERANGE, "%s has %u dimensions, expected 0 to %d",
                                  label(tensor).c_str(), list.count(), MAX_SHAPE_DIM_NUM);
@@ -105,7 +106,7 @@ int TensorReader::set_shape(struct tensor* tensor, const TensorRecord& record)
 int TensorReader::set_quantisation(struct tensor* tensor, const TensorRecord& record)
 {
     VectorView list;
-    const String what = "the quantisation of " + label(tensor);
+    const String what = print_text("the quantisation of %s", label(tensor).c_str());
     TENGINE_RETURN_IF_ERROR(file_.read_vector(record.quantisation, sizeof(uint32_t), what, &list));
     if (list.count() == 0) return TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(reading_.budget.charge(uint64_t{list.count()} * 16));
@@ -138,7 +139,7 @@ int shape_by_size(struct tensor* tensor, uint32_t size)
 
 int TensorReader::set_values(struct tensor* tensor, const TensorRecord& record)
 {
-    const String what = "buffer " + to_string(record.buffer) + " of " + label(tensor);
+    const String what = print_text("buffer %u of %s", record.buffer, label(tensor).c_str());
     if (record.buffer >= buffers_.count())
         return tengine_error_set(TENGINE_EFORMAT, "%s does not exist, the model has %u buffers",
                                  what.c_str(), buffers_.count());

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdarg>
+#include <cstdio>
+#include <new>
+
+#include "base/containers.hpp"
+#include "tengine/error.h"
+
+namespace tengine {
+
+// Returns the text that printf prints, of any length. A call is much less code than a sum of strings.
+[[gnu::noinline]] TENGINE_PRINTF(1, 2) inline String print_text(const char* format, ...)
+{
+    va_list values, again;
+    va_start(values, format);
+    va_copy(again, values);
+    String text(static_cast<size_t>(std::vsnprintf(nullptr, 0, format, values)), '\0');
+    std::vsnprintf(text.data(), text.size() + 1, format, again);
+    va_end(again);
+    va_end(values);
+    return text;
+}
+
+}  // namespace tengine
