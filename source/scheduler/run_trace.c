@@ -66,6 +66,7 @@ static void add_run_event(const struct graph* execution, const ir_frame_t* frame
 
 void trace_ir_run(const struct graph* execution, const ir_frame_t* frame, int status)
 {
+    if (IS_MINIMAL) return;
     const trace_event_t event = {
         .kind = TENGINE_TRACE_RUN, .begin_ns = frame->begin_ns, .status = status < 0 ? status : 0};
     add_run_event(execution, frame, &event);
@@ -74,7 +75,7 @@ void trace_ir_run(const struct graph* execution, const ir_frame_t* frame, int st
 void trace_ir_inputs(const struct graph* execution, const ir_frame_t* frame, int64_t begin_ns)
 {
     trace_event_t event = {.kind = TENGINE_TRACE_COPY, .begin_ns = begin_ns};
-    if (!frame->memory || begin_ns == 0) return;
+    if (IS_MINIMAL || !frame->memory || begin_ns == 0) return;
     for (int i = 0; i < execution->input_tensor_num; ++i)
         event.bytes +=
             (int64_t)get_ir_tensor_bytes(execution->tensor_list[execution->input_tensors[i]]);
@@ -117,6 +118,7 @@ void set_ir_trace_device(trace_track_t* track, const struct device* device)
 void trace_ir_copies(trace_track_t* track, const ir_boundary_t* boundaries, int number,
                      int64_t begin_ns)
 {
+    if (IS_MINIMAL) return;
     int64_t bytes = 0;
     for (int i = 0; track && i < number; ++i)
         if (boundaries[i].copied) bytes += (int64_t)get_ir_tensor_bytes(boundaries[i].tensor);

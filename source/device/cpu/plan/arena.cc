@@ -14,7 +14,7 @@ class ArenaPlanner
 {
   public:
     ArenaPlanner(const subgraph& part, const Vector<Step>& steps, const Joins& joins,
-                 const Vector<MicroBatches>& batches)
+                 const MicroBatchList& batches)
         : steps_(steps), placements_(joins.placements), border_(part)
     {
         for (const MicroBatches& range : batches) {
@@ -64,18 +64,21 @@ class ArenaPlanner
     }
 
     // The pictures of one micro-batch, if no other step uses the tensor.
-    bool is_divided(const tensor& value) const { return counts_.find(&value) != nullptr; }
+    bool is_divided(const tensor& value) const
+    {
+        return !IS_MINIMAL && counts_.find(&value) != nullptr;
+    }
 
     size_t count_bytes(const tensor& value) const
     {
-        const int* count = counts_.find(&value);
-        return get_ir_tensor_bytes(&value) / static_cast<size_t>(count ? *count : 1);
+        const int count = is_divided(value) ? *counts_.find(&value) : 1;
+        return get_ir_tensor_bytes(&value) / static_cast<size_t>(count);
     }
 
     // All micro-batches use a tensor that is not divided.
     const MicroBatches* find_range(int step, const tensor& value) const
     {
-        return is_divided(value) ? nullptr : ranges_[step];
+        return IS_MINIMAL || is_divided(value) ? nullptr : ranges_[step];
     }
 
     int find_first(int step, const tensor& value) const
@@ -176,7 +179,7 @@ class ArenaPlanner
 }  // namespace
 
 int plan_arena(const subgraph& part, const Vector<Step>& steps, const Joins& joins,
-               const Vector<MicroBatches>& batches, ArenaPlan* out_plan)
+               const MicroBatchList& batches, ArenaPlan* out_plan)
 {
     ArenaPlan& plan = *out_plan;
     TENGINE_RETURN_IF_ERROR(ArenaPlanner(part, steps, joins, batches).plan(&plan));

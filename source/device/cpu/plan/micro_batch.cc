@@ -260,7 +260,7 @@ class Divider
 }  // namespace
 
 void divide_batch(const subgraph& part, const Vector<Step>& steps, const Joins& joins,
-                  Vector<MicroBatches>* out_batches)
+                  MicroBatchList* out_batches)
 {
     Divider(part, steps, joins).run(out_batches);
 }

@@ -112,7 +112,7 @@ int Plan::place_tensors(const subgraph& part, ArenaPlan* out_plan)
     ArenaPlan whole;
     TENGINE_RETURN_IF_ERROR(plan_arena(part, steps_, joins_, {}, &whole));
     if (out_plan->bytes <= whole.bytes) return TENGINE_OK;
-    batches_.clear();
+    batches_ = {};
     TENGINE_RETURN_IF_ERROR(prepare_steps());
     *out_plan = {};
     return plan_arena(part, steps_, joins_, batches_, out_plan);

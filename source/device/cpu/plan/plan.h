@@ -78,7 +78,7 @@ class Plan : public Allocated
     AlignedConstants constants_;
     Vector<Step> steps_;
     Joins joins_;
-    Vector<MicroBatches> batches_;
+    MicroBatchList batches_;
     Vector<int64_t> times_;             // one for each step with run_options.profile, else empty
     Vector<ArenaPlan::Entry> planned_;  // tensors whose data lies in the arena
     GraphPool pool_;

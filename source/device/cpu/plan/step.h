@@ -11,11 +11,14 @@
 // run.cc walks them; dynamic.cc does those whose shapes depend on data.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 
 #include "base/containers.hpp"
+#include "base/minimal.h"
 #include "device/cpu/kernel/attention/attention.h"
 #include "device/cpu/kernel_list.h"
 #include "device/cpu/plan/tensor_table.h"
@@ -144,10 +147,13 @@ struct MicroBatches
     int count;
     Vector<Part> parts;
 };
+// Minimal builds have none.
+using MicroBatchList =
+    std::conditional_t<IS_MINIMAL, std::array<MicroBatches, 0>, Vector<MicroBatches>>;
 
 // micro_batch.cc: the ranges, in order, that do not overlap.
 void divide_batch(const subgraph& part, const Vector<Step>& steps, const Joins& joins,
-                  Vector<MicroBatches>* out_batches);
+                  MicroBatchList* out_batches);
 
 // While an instance lives, tensors have the shapes of one micro-batch: first those of the first.
 class MicroBatch
@@ -193,6 +199,6 @@ struct ArenaPlan
 // kernel allows it and nothing else reads that input later. ELIMIT when it takes more memory than
 // there are addresses.
 int plan_arena(const subgraph& part, const Vector<Step>& steps, const Joins& joins,
-               const Vector<MicroBatches>& batches, ArenaPlan* out_plan);
+               const MicroBatchList& batches, ArenaPlan* out_plan);
 
 }  // namespace tengine::cpu
