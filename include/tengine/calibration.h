@@ -153,6 +153,7 @@ TENGINE_API int tengine_calibration_compare(tengine_calibration_t calibration,
 TENGINE_API graph_t tengine_calibration_quantize(tengine_calibration_t calibration);
 
 // Does nothing for NULL, else fails with TENGINE_EHANDLE, and in a callback with TENGINE_ESTATE.
+// Calibrations must be destroyed before release_tengine, which destroys the graphs that they own.
 TENGINE_API int tengine_calibration_destroy(tengine_calibration_t calibration);
 
 // ---- Results ----

@@ -240,6 +240,19 @@ TEST_F(CalibrationTest, HandlesAndIndicesAreChecked)
     EXPECT_TRUE(failed_with(TENGINE_EHANDLE));
 }
 
+// A program that forgets to destroy it first: calls fail, and no graph is destroyed twice.
+TEST_F(CalibrationTest, OneThatOutlivesTheLibraryOwnsNoGraph)
+{
+    tengine_calibration_options options = camera_.options();
+    options.equalize = options.correct_bias = 1;
+    create(options);
+    ASSERT_EQ(tengine_calibration_run(calibration_), 0) << get_tengine_error();
+    release_tengine();
+    EXPECT_EQ(tengine_calibration_run(calibration_), -1);
+    EXPECT_EQ(tengine_calibration_destroy(calibration_), 0);
+    calibration_ = nullptr;
+}
+
 TEST_F(CalibrationTest, AQuantisedGraphIsRefused)
 {
     run();
