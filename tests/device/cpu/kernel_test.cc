@@ -361,8 +361,10 @@ TEST(KernelChoice, TakesTheFastKernel)
               fast("conv.f32.nhwc", "conv.f32.im2col"));
     EXPECT_EQ(usual(conv_case("Conv", {1, 16, 26, 26}, {16, 16, 3, 3})),
               fast("conv.f32.winograd4x4", "conv.f32.im2col"));
-    // This has few tiles.
+    // Both have four tiles, the first one with 49 results and the second with 36.
     EXPECT_EQ(usual(conv_case("Conv", {1, 16, 9, 9}, {16, 16, 3, 3})),
+              fast("conv.f32.winograd4x4", "conv.f32.im2col"));
+    EXPECT_EQ(usual(conv_case("Conv", {1, 16, 8, 8}, {16, 16, 3, 3})),
               fast("conv.f32.nhwc", "conv.f32.im2col"));
     // Most of the window is in the padding; tiles of one pixel would take longer.
     EXPECT_EQ(usual(conv_case("Conv", {1, 16, 9, 9}, {16, 16, 3, 3}, {{}, {5, 5, 5, 5}, {5, 5}})),

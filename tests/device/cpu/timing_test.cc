@@ -109,8 +109,8 @@ TEST_F(TimingTest, AlternativesComputeTheSameInTheSameLayout)
     if (get_vector_target_num() == 0) GTEST_SKIP() << "the build has no vectors";
     EXPECT_EQ(names_of(list_alternatives(kernels_, make_conv(24))),
               (Names{"conv.f32.winograd4x4", "conv.f32.winograd6x6", "conv.f32.nhwc"}));
-    // Four tiles: the kernel that is expected to be the fastest is first.
-    EXPECT_EQ(names_of(list_alternatives(kernels_, make_conv(7))),
+    // Few results of four tiles: the kernel that is expected to be the fastest is first.
+    EXPECT_EQ(names_of(list_alternatives(kernels_, make_conv(6))),
               (Names{"conv.f32.nhwc", "conv.f32.winograd6x6", "conv.f32.winograd4x4"}));
     EXPECT_TRUE(list_alternatives(kernels_, make_step("Relu", {{3}})).size() < 2);
     for (const Kernel* kernel : list_alternatives(kernels_, make_step("Softmax", {{3, 5}})))
@@ -128,7 +128,7 @@ TEST_F(TimingTest, AlternativesFuseWhatTheStepHasTakenOver)
     Step active = make_step("MatMul", {{2, 5, 8}, {8, 9}});
     active.context.fusion.activation = Activation::kTanh;
     EXPECT_EQ(names_of(list_alternatives(kernels_, active)), (Names{"matmul.f32.packed"}));
-    Step scaled = make_conv(7);
+    Step scaled = make_conv(6);
     scaled.context.fusion.scale = 1;
     EXPECT_EQ(names_of(list_alternatives(kernels_, scaled)), (Names{"conv.f32.nhwc"}));
 }

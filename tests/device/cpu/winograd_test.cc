@@ -14,8 +14,8 @@
 namespace tengine::cpu {
 namespace {
 
-// Whole tiles of four and of six.
-constexpr int kSide = 24;
+// Whole tiles of four and of six; as few of them as transform filters in each run.
+constexpr int kSide = 24, kSmallSide = 12;
 
 std::vector<float> normal(size_t count, bool is_positive, std::mt19937& generator)
 {
@@ -78,18 +78,66 @@ TEST(Winograd, ErrorIsThatOfItsPoints)
     for (int target = 0; target < get_vector_target_num(); ++target) {
         SCOPED_TRACE(get_vector_target_name(target));
         force_vector_target(target);
-        for (const int channels : {64, 512})
-            for (const bool is_positive : {false, true}) {
-                SCOPED_TRACE(std::to_string(channels) + (is_positive ? " positive" : ""));
-                const double small = measure_error(*four, channels, kSide, is_positive);
-                const double large = measure_error(*six, channels, kSide, is_positive);
-                EXPECT_GT(small, 0);
-                EXPECT_LE(small, 3);
-                EXPECT_GT(large, small) << "it is not of six by six results";
-                EXPECT_LE(large, 12);
-            }
+        for (const int side : {kSide, kSmallSide})
+            for (const int channels : {64, 512})
+                for (const bool is_positive : {false, true}) {
+                    SCOPED_TRACE(std::to_string(side) + ", " + std::to_string(channels) +
+                                 (is_positive ? " positive" : ""));
+                    const double small = measure_error(*four, channels, side, is_positive);
+                    const double large = measure_error(*six, channels, side, is_positive);
+                    EXPECT_GT(small, 0);
+                    EXPECT_LE(small, 3);
+                    EXPECT_GT(large, small) << "it is not of six by six results";
+                    EXPECT_LE(large, 12);
+                }
     }
     force_vector_target(-1);
+}
+
+// Blocks have tiles of several pictures, and begin and end in the middle of one.
+TEST(Winograd, BatchesHaveBitsOfTheirPictures)
+{
+    if (get_vector_target_num() == 0) GTEST_SKIP() << "the build has no vectors";
+    constexpr int kChannels = 48, kPictures = 5;
+    int found = 0;
+    for (const int data_type : {TENGINE_DT_FP32, TENGINE_DT_FP16, TENGINE_DT_BF16})
+        for (const int side : {7, 13, 30}) {
+            const auto make = [&](int pictures) {
+                return tools::conv_case("Conv", {pictures, kChannels, side, side},
+                                        {40, kChannels, 3, 3}, {{}, {1, 1, 1, 1}, {}, 1, true});
+            };
+            KernelRunner all(make(kPictures), data_type), one(make(1), data_type);
+            std::mt19937 generator(5);
+            const std::vector<float> input = normal(all.input_size(0), false, generator);
+            for (const size_t i : {1, 2}) {
+                const std::vector<float> values = normal(all.input_size(i), false, generator);
+                all.fill(i, values);
+                one.fill(i, values);
+            }
+            all.fill(0, input);
+            for (const Kernel* kernel : all.kernels()) {
+                if (!std::strstr(kernel->name, "winograd")) continue;
+                ++found;
+                for (const int threads : {1, 3}) {
+                    SCOPED_TRACE(std::string(kernel->name) + ", side " + std::to_string(side) +
+                                 ", threads " + std::to_string(threads));
+                    const std::vector<float> results = all.run(*kernel, threads);
+                    const size_t size = results.size() / kPictures;
+                    for (size_t i = 0; i < kPictures; ++i) {
+                        const size_t floats = input.size() / kPictures;
+                        const float* picture = input.data() + i * floats;
+                        one.fill(0, {picture, picture + floats});
+                        const std::vector<float> expected = one.run(*kernel, 1);
+                        ASSERT_EQ(expected.size(), size);
+                        EXPECT_EQ(std::memcmp(results.data() + i * size, expected.data(),
+                                              size * sizeof(float)),
+                                  0)
+                            << "picture " << i;
+                    }
+                }
+            }
+        }
+    EXPECT_EQ(found, 3 * 3 * 2);
 }
 
 // Sums of 16-bit numbers equal those of fp32, rounded once.

@@ -9,13 +9,15 @@
 // are 0, +-1/sqrt(2), +-sqrt(2) and infinity, with which the error is 2.1 to 2.4 times that of a
 // direct sum; with 1 and 2 it would be 9 times (B. Barabasz et al., 2018). The points of F(6x6) are
 // 0, +-1, +-2, +-1/2 and infinity, and the error is 8 to 11 times that of a direct sum. G g G' is
-// computed in double and packed once; weights of fp16 and bf16 are packed as they are, and G g G'
-// is computed for each block, in fp32. B' d B of a block of tiles is computed first: 36 or 64
-// matrices of tiles by channels. Each matrix is multiplied by its weights (pixels_f32.h), a panel
-// of channels at a time; the results of a panel are transformed back, and the epilogue is applied.
-// Limits: multiply-adds in the products; with few channels memory bandwidth for inputs and results.
-// Accuracy: |error| <= k * 4 * 2^-24 * sqrt(9 * input channels) * rms(y) for normal inputs, k 3 for
-// F(4x4) and 12 for F(6x6), and half a unit of 16 bits; see the option CPU.winograd.
+// computed in double and packed once; weights of fp16 and bf16, and those of images with few tiles,
+// are packed as they are, and G g G' is computed for each block, in fp32. A block has tiles of
+// several images of a batch, which share that work and the reading of weights. B' d B of its tiles
+// is computed first: 36 or 64 matrices of tiles by channels. Each matrix is multiplied by its
+// weights (pixels_f32.h), a panel of channels at a time; the results of a panel are transformed
+// back, and the epilogue is applied. Limits: multiply-adds in the products; with few channels
+// memory bandwidth for inputs and results. Accuracy: |error| <= k * 4 * 2^-24 * sqrt(9 * input
+// channels) * rms(y) for normal inputs, k 3 for F(4x4) and 12 for F(6x6), and half a unit of 16
+// bits; see the option CPU.winograd.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -40,18 +42,18 @@ constexpr int64_t kSmallWeights = int64_t{1} << 20;  // floats
 constexpr int64_t kMostInputs = int64_t{2} << 20;    // floats of a block, for larger weights
 
 // Chooses blocks whose transformed inputs fit into half of the L2 cache; if the weights are larger
-// than that, whole images, so that the weights are read once.
+// than that, as much as possible of the batch, so that the weights are read once.
 void choose_block(Winograd& conv, int64_t rows, int64_t workers)
 {
     const auto cache = static_cast<int64_t>(get_cpu_cache_size().l2 / 2 / sizeof(float));
     const int64_t weights = conv.positions() * conv.input_channels * conv.output_channels;
     const int64_t room = weights > kSmallWeights ? kMostInputs : cache;
     const int64_t fitting = room / (conv.positions() * conv.input_channels) / rows * rows;
-    conv.block = std::clamp<int64_t>(fitting, rows, round_up(conv.tiles, rows));
-    conv.spreads_panels =
-        workers > 1 && conv.batch * divide_up(conv.tiles, conv.block) < 2 * workers;
-    conv.blocks = divide_up(conv.tiles, conv.block);
-    conv.block = round_up(divide_up(conv.tiles, conv.blocks), rows);
+    const int64_t tiles = conv.batch * conv.tiles;
+    conv.block = std::clamp<int64_t>(fitting, rows, round_up(tiles, rows));
+    conv.blocks = divide_up(tiles, conv.block);
+    conv.spreads_panels = workers > 1 && conv.blocks < 2 * workers;
+    conv.block = round_up(divide_up(tiles, conv.blocks), rows);
 }
 
 // Returns the number of tiles of an image.
@@ -74,6 +76,8 @@ int describe(const KernelContext& context, int64_t tile, int64_t workers, Winogr
     conv.tiles = count_tiles(conv, conv.tile);
     conv.panel_lanes = 2 * lanes;
     conv.panels = divide_up(conv.output_channels, conv.panel_lanes);
+    const int64_t cache = static_cast<int64_t>(get_cpu_cache_size().l2 / 4 / sizeof(float));
+    conv.depth = std::clamp<int64_t>(cache / conv.filter_floats(0), 1, conv.input_channels);
     choose_block(conv, rows, workers);
     return TENGINE_OK;
 }
@@ -84,11 +88,11 @@ void pack_filters(const Winograd& conv, const float* weight, float* packed)
     constexpr int64_t kMostPositions = 64, kMostWidth = 32;
     const int64_t channels = conv.input_channels, positions = conv.positions();
     const auto* filter = conv.tile == 4 ? kFilterOfFour : kFilterOfSix;
-    std::fill_n(packed, conv.panels * conv.filter_floats(), 0.0f);
+    std::fill_n(packed, conv.panels * conv.filter_floats(conv.input_channels), 0.0f);
     for (int64_t panel = 0; panel < conv.panels; ++panel) {
         const int64_t width = conv.panel_width(panel), first = panel * conv.panel_lanes;
         const int64_t present = std::min(width, conv.output_channels - first);
-        float* to = packed + panel * conv.filter_floats() + width;
+        float* to = packed + panel * conv.filter_floats(conv.input_channels) + width;
         for (int64_t input = 0; input < channels; ++input, to += width) {
             float block[kMostPositions * kMostWidth];
             for (int64_t i = 0; i < present; ++i)
@@ -102,20 +106,21 @@ void pack_filters(const Winograd& conv, const float* weight, float* packed)
     }
 }
 
-int64_t count_narrow(const Winograd& conv)
+int64_t count_taps(const Winograd& conv)
 {
     return 9 * conv.panel_lanes * conv.input_channels;
 }
 
 // Packs panel after panel, in the layout that transform_filters() reads.
-void pack_narrow_filters(const Winograd& conv, const uint16_t* weight, uint16_t* packed)
+template <class T>
+void pack_taps(const Winograd& conv, const T* weight, T* packed)
 {
     const int64_t channels = conv.input_channels;
-    std::fill_n(packed, conv.panels * count_narrow(conv), uint16_t{0});
+    std::fill_n(packed, conv.panels * count_taps(conv), T{0});
     for (int64_t panel = 0; panel < conv.panels; ++panel) {
         const int64_t width = conv.panel_width(panel), first = panel * conv.panel_lanes;
         const int64_t present = std::min(width, conv.output_channels - first);
-        uint16_t* to = packed + panel * count_narrow(conv);
+        T* to = packed + panel * count_taps(conv);
         for (int64_t input = 0; input < channels; ++input)
             for (int64_t tap = 0; tap < 9; ++tap, to += width)
                 for (int64_t i = 0; i < present; ++i)
@@ -131,25 +136,30 @@ void pack(const Winograd& conv, const void* weight, const tensor* bias, float* p
         packed[i] = bias && i < conv.output_channels ? read_float(*bias, i) : 0;
     packed += bias_num;
     if (conv.is_narrow())
-        pack_narrow_filters(conv, static_cast<const uint16_t*>(weight),
-                            reinterpret_cast<uint16_t*>(packed));
+        pack_taps(conv, static_cast<const uint16_t*>(weight), reinterpret_cast<uint16_t*>(packed));
+    else if (conv.transforms_filters())
+        pack_taps(conv, static_cast<const float*>(weight), packed);
     else
         pack_filters(conv, static_cast<const float*>(weight), packed);
+}
+
+// Returns the bytes of a panel's packed filters.
+int64_t count_filter_bytes(const Winograd& conv)
+{
+    return conv.element_size() *
+           (conv.transforms_filters() ? count_taps(conv) : conv.filter_floats(conv.input_channels));
 }
 
 uint64_t count_packed_bytes(const Winograd& conv)
 {
     const int64_t biases = conv.panel_lanes * int64_t{sizeof(float)};
-    const int64_t filters = conv.is_narrow() ? count_narrow(conv) * int64_t{sizeof(uint16_t)}
-                                             : conv.filter_floats() * int64_t{sizeof(float)};
-    return static_cast<uint64_t>(conv.panels * (biases + filters));
+    return static_cast<uint64_t>(conv.panels * (biases + count_filter_bytes(conv)));
 }
 
-// Returns the floats of a worker's scratch: a panel's products and, for narrow weights, its
-// filters.
+// Returns the floats of a worker's scratch: a panel's products and the filters that it transforms.
 int64_t count_panel_scratch(const Winograd& conv)
 {
-    return conv.product_floats() + (conv.is_narrow() ? conv.filter_floats() : 0);
+    return conv.product_floats() + (conv.transforms_filters() ? conv.filter_floats(conv.depth) : 0);
 }
 
 uint64_t count_scratch(const Winograd& conv, int64_t workers)
@@ -166,17 +176,17 @@ int prepare(KernelContext& context)
     Winograd conv = {};
     TENGINE_RETURN_IF_ERROR(describe(context, kTile, workers, &conv));
     context.scratch_size = count_scratch(conv, workers) * sizeof(float);
+    const int64_t filter_size = conv.transforms_filters() ? 9 : conv.positions();
     static const char kind = 0;
     const tensor* weight = context.input(1);
     const tensor* bias = context.input(2);
     return keep_packed_problem(context, conv, &kind, weight, {bias},
-                               {conv.panel_lanes, conv.input_channels, conv.tile, conv.data_type},
+                               {conv.panel_lanes, conv.input_channels, filter_size, conv.data_type},
                                count_packed_bytes(conv), [&](void* memory, const void* values) {
                                    pack(conv, values, bias, static_cast<float*>(memory));
                                });
 }
 
-// A block of an image.
 struct Block
 {
     WinogradOperands operands;
@@ -186,18 +196,34 @@ struct Block
 Block find_block(const KernelContext& context, const Winograd& conv, int64_t index)
 {
     const tensor* addend = find_addend(context);
-    const int64_t image = index / conv.blocks;
-    const int64_t size = conv.is_narrow() ? sizeof(uint16_t) : sizeof(float);
-    const int64_t outputs = image * conv.output_plane * conv.output_step * size;
-    const int64_t inputs = image * conv.input_plane * conv.image_step * size;
     Block block = {};
-    block.operands.image = static_cast<const char*>(context.input(0)->data) + inputs;
-    block.operands.addend = addend ? static_cast<const char*>(addend->data) + outputs : nullptr;
-    block.operands.output = static_cast<char*>(context.output(0)->data) + outputs;
+    block.operands.images = context.input(0)->data;
+    block.operands.addend = addend ? addend->data : nullptr;
+    block.operands.output = context.output(0)->data;
     block.operands.fusion = &context.fusion;
-    block.begin = index % conv.blocks * conv.block;
-    block.tiles = std::min(conv.block, conv.tiles - block.begin);
+    block.begin = index * conv.block;
+    block.tiles = std::min(conv.block, conv.batch * conv.tiles - block.begin);
     return block;
+}
+
+// Transforms the filters of a few input channels at a time, so that they stay in the L2 cache.
+void multiply_taps(const Winograd& conv, const char* taps, WinogradPanel panel, const float* inputs,
+                   int64_t tiles, float* products)
+{
+    float* filters = products + conv.product_floats();
+    const int64_t width = conv.panel_width(panel.index);
+    panel.filters = filters;
+    const int64_t channel_bytes = 9 * width * conv.element_size();
+    for (; panel.first < conv.input_channels; panel.first += panel.channels) {
+        panel.channels = std::min(conv.depth, conv.input_channels - panel.first);
+        transform_filters(conv, taps, panel.channels, width, filters);
+        taps += panel.channels * channel_bytes;
+        panel.next = taps;
+        const bool is_last =
+            panel.index + 1 == conv.panels && panel.first + panel.channels == conv.input_channels;
+        panel.next_bytes = is_last ? 0 : panel.channels * channel_bytes;
+        multiply_tiles(conv, inputs, panel, tiles, products);
+    }
 }
 
 // `scratch` has count_panel_scratch() floats.
@@ -205,16 +231,15 @@ void run_panel(const KernelContext& context, const Winograd& conv, const Block& 
                int64_t index, const float* inputs, float* scratch)
 {
     const auto* bias = reinterpret_cast<const float*>(shared_weights<Winograd>(context));
-    const float* packed = bias + conv.panels * conv.panel_lanes;
-    WinogradPanel panel = {index, bias, packed + index * conv.filter_floats()};
-    if (conv.is_narrow()) {
-        float* filters = scratch + conv.product_floats();
-        transform_filters(conv,
-                          reinterpret_cast<const uint16_t*>(packed) + index * count_narrow(conv),
-                          conv.panel_width(index), filters);
-        panel.filters = filters;
-    }
-    compute_panel(conv, block.operands, panel, inputs, block.begin, block.tiles, scratch);
+    const auto* packed = reinterpret_cast<const char*>(bias + conv.panels * conv.panel_lanes) +
+                         index * count_filter_bytes(conv);
+    const WinogradPanel panel = {
+        index, bias, reinterpret_cast<const float*>(packed), 0, conv.input_channels, nullptr, 0};
+    if (conv.transforms_filters())
+        multiply_taps(conv, packed, panel, inputs, block.tiles, scratch);
+    else
+        multiply_tiles(conv, inputs, panel, block.tiles, scratch);
+    finish_panel(conv, block.operands, panel, block.begin, block.tiles, scratch);
 }
 
 // Workers take blocks.
@@ -225,22 +250,22 @@ void spread_blocks(const KernelContext& context, const Winograd& conv)
         float* inputs = static_cast<float*>(context.scratch) + worker * worker_floats;
         for (int64_t index = first; index < last; ++index) {
             const Block block = find_block(context, conv, index);
-            transform_tiles(conv, block.operands.image, block.begin, 0, block.tiles, inputs);
+            transform_tiles(conv, block.operands.images, block.begin, 0, block.tiles, inputs);
             for (int64_t panel = 0; panel < conv.panels; ++panel)
                 run_panel(context, conv, block, panel, inputs, inputs + conv.input_floats());
         }
     };
-    parallel_for(context.pool, conv.batch * conv.blocks, 1, work);
+    parallel_for(context.pool, conv.blocks, 1, work);
 }
 
 // Workers share the tiles of a block, then its panels.
 void spread_panels(const KernelContext& context, const Winograd& conv)
 {
     auto* inputs = static_cast<float*>(context.scratch);
-    for (int64_t index = 0; index < conv.batch * conv.blocks; ++index) {
+    for (int64_t index = 0; index < conv.blocks; ++index) {
         const Block block = find_block(context, conv, index);
         parallel_for(context.pool, block.tiles, 2, [&](int64_t first, int64_t last, int) {
-            transform_tiles(conv, block.operands.image, block.begin, first, last, inputs);
+            transform_tiles(conv, block.operands.images, block.begin, first, last, inputs);
         });
         parallel_for(context.pool, conv.panels, 1, [&](int64_t first, int64_t last, int worker) {
             float* scratch = inputs + conv.input_floats() + worker * count_panel_scratch(conv);
@@ -303,14 +328,18 @@ bool accepts_float16_6x6(const node& node)
     return is_float16_conv(node) && can_filter(node) && has_option(node, {"on"});
 }
 
-// With few tiles, reading the weights, which are four times as large, costs more than the products
-// save; with few channels, the transforms do.
+// With few channels, the transforms cost more than the products save; with few tiles, those of the
+// filters do: on a Zen 4 one takes as long as 270 multiplications. Images of 7x7 pixels take 0.93
+// of the time of a direct sum, and in a batch of eight 0.5.
 bool pays(const node& node)
 {
-    constexpr int64_t kFewestChannels = 16, kFewestTiles = 12;
+    constexpr int64_t kFewestChannels = 16, kFilterMultiplications = 270;
     ConvProblem p;
-    return describe_conv(node, false, &p) == TENGINE_OK && p.output_channels >= kFewestChannels &&
-           count_tiles(p, 4) >= kFewestTiles;
+    if (describe_conv(node, false, &p) != TENGINE_OK || p.output_channels < kFewestChannels)
+        return false;
+    const int64_t tiles = count_tiles(p, 4);
+    return !Winograd::has_few_tiles(tiles) ||
+           9 * p.output_plane >= 36 * tiles + kFilterMultiplications;
 }
 
 // Tiles of six by six results save an eighth of the products, and there are enough tiles for

@@ -24,6 +24,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 
+constexpr int64_t kCacheLine = 64;  // bytes
+
 // Channels that go through a line of tiles together: two cache lines.
 constexpr int64_t kChunkFloats = 2 * kCacheLineFloats;
 
@@ -121,47 +123,52 @@ void transform_line(const TileLine<T>& line, int64_t left, int64_t count, float*
 }
 
 template <class T>
-void transform_tiles_of(const Winograd& conv, const void* image, int64_t begin, int64_t first,
+void transform_tiles_of(const Winograd& conv, const void* images, int64_t begin, int64_t first,
                         int64_t last, float* inputs)
 {
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
     const auto transform = conv.tile == 4 ? transform_line<4, T> : transform_line<6, T>;
     for (int64_t tile = first; tile < last;) {
-        const int64_t row = (begin + tile) / conv.tiles_x, column = (begin + tile) % conv.tiles_x;
-        const int64_t count = std::min(last - tile, conv.tiles_x - column);
-        const TileLine<T> line = {static_cast<const T*>(image),
-                                  row * conv.tile - y.pad_begin,
+        const TilePosition at = conv.find_tile(begin + tile);
+        const int64_t count = std::min(last - tile, conv.tiles_x - at.column / conv.tile);
+        const int64_t image = at.image * conv.input_plane * conv.image_step;
+        const TileLine<T> line = {static_cast<const T*>(images) + image,
+                                  at.row - y.pad_begin,
                                   y.input,
                                   x.input,
                                   conv.input_channels,
                                   conv.image_step};
-        transform(line, column * conv.tile - x.pad_begin, count,
-                  inputs + tile * conv.input_channels, conv.input_step());
+        transform(line, at.column - x.pad_begin, count, inputs + tile * conv.input_channels,
+                  conv.input_step());
         tile += count;
     }
 }
 
-// Computes a panel's products for `tiles` tiles, position after position.
-void multiply_positions(const Winograd& conv, const float* inputs, const WinogradPanel& panel,
-                        int64_t tiles, float* products)
+// Position after position.
+void multiply_tiles(const Winograd& conv, const float* inputs, const WinogradPanel& panel,
+                    int64_t tiles, float* products)
 {
     static const Fusion none;
     static const int64_t zero = 0;
-    const int64_t width = conv.panel_width(panel.index), channels = conv.input_channels;
+    const int64_t width = conv.panel_width(panel.index), channels = panel.channels;
     const bool is_wide = width == conv.panel_lanes;
     FloatTile tile = {};
-    tile.input_step = channels;
+    tile.input_step = conv.input_channels;
     tile.segments = &zero;
     tile.segment_num = 1;
     tile.segment_length = channels;
     tile.output_step = tile.columns = width;
     tile.fusion = &none;
     const int64_t positions = conv.positions();
+    const int64_t step = divide_up(panel.next_bytes, positions * kCacheLine) * kCacheLine;
     for (int64_t position = 0; position < positions; ++position) {
-        tile.bias = panel.filters + position * width * (channels + 1);
-        tile.weights = tile.bias + width;
-        tile.input = inputs + position * conv.input_step();
+        const float* filters = panel.filters + position * width * (channels + 1);
+        tile.bias = panel.first == 0 ? filters : nullptr;
+        tile.weights = filters + width;
+        tile.input = inputs + position * conv.input_step() + panel.first;
         tile.output = products + position * conv.product_step();
+        for (int64_t i = 0; i < step; i += kCacheLine)
+            __builtin_prefetch(panel.next + position * step + i);
         multiply_pixel_rows(tile, tiles, tiles, is_wide);
     }
 }
@@ -250,7 +257,7 @@ HWY_INLINE void round_results(const TilePlace<T>& place, int64_t channels, T* ou
 }
 
 // Transforms the tiles of a block; `products` begin with the block's first tile, which is tile
-// `begin` of the image.
+// `begin` of the batch.
 template <int kTile, class T>
 void finish_tiles(const Winograd& conv, const WinogradOperands& operands,
                   const WinogradPanel& panel, int64_t begin, int64_t tiles, const float* products)
@@ -263,13 +270,14 @@ void finish_tiles(const Winograd& conv, const WinogradOperands& operands,
     const int64_t panel_width = conv.panel_width(panel.index);
     const int64_t channels = std::min(panel_width, conv.output_channels - first);
     for (int64_t tile = 0; tile < tiles; ++tile, products += panel_width) {
-        const int64_t row = (begin + tile) / conv.tiles_x * kTile;
-        const int64_t column = (begin + tile) % conv.tiles_x * kTile;
-        const int64_t at = (row * width.output + column) * conv.output_step + first;
+        const TilePosition from = conv.find_tile(begin + tile);
+        const int64_t pixel =
+            from.image * conv.output_plane + from.row * width.output + from.column;
+        const int64_t at = pixel * conv.output_step + first;
         T* output = static_cast<T*>(operands.output) + at;
         TilePlace<T> place = {};
-        place.rows = std::min<int64_t>(kTile, height.output - row);
-        place.columns = std::min<int64_t>(kTile, width.output - column);
+        place.rows = std::min<int64_t>(kTile, height.output - from.row);
+        place.columns = std::min<int64_t>(kTile, width.output - from.column);
         place.line_step = width.output * conv.output_step;
         place.pixel_step = conv.output_step;
         place.addend = operands.addend ? static_cast<const T*>(operands.addend) + at : nullptr;
@@ -289,11 +297,10 @@ void finish_tiles(const Winograd& conv, const WinogradOperands& operands,
 }
 
 template <class T>
-void compute_panel_of(const Winograd& conv, const WinogradOperands& operands,
-                      const WinogradPanel& panel, const float* inputs, int64_t begin, int64_t tiles,
-                      float* products)
+void finish_panel_of(const Winograd& conv, const WinogradOperands& operands,
+                     const WinogradPanel& panel, int64_t begin, int64_t tiles,
+                     const float* products)
 {
-    multiply_positions(conv, inputs, panel, tiles, products);
     const auto finish = conv.tile == 4 ? finish_tiles<4, T> : finish_tiles<6, T>;
     finish(conv, operands, panel, begin, tiles, products);
 }
@@ -330,51 +337,59 @@ HWY_INLINE void transform_filter_vector(const T* taps, int64_t width, float* to,
 }
 
 template <int kTile, class T>
-void transform_filters_of(const Winograd& conv, const uint16_t* filters, int64_t width, float* to)
+void transform_filters_of(const Winograd& conv, const void* from, int64_t channels, int64_t width,
+                          float* to)
 {
     const auto lanes = static_cast<int64_t>(hn::Lanes(Floats()));
-    const int64_t step = width * (conv.input_channels + 1);
+    const int64_t step = width * (channels + 1);
     for (int64_t i = 0; i < conv.positions(); ++i)
         std::fill_n(to + i * step, width, 0.0f);
-    constexpr int64_t kAheadChannels = 8, kCacheLine = 64 / sizeof(T);
-    const T* taps = reinterpret_cast<const T*>(filters);
-    for (int64_t channel = 0; channel < conv.input_channels; ++channel, taps += 9 * width) {
+    constexpr int64_t kAheadChannels = 8, kLine = kCacheLine / sizeof(T);
+    const T* taps = static_cast<const T*>(from);
+    for (int64_t channel = 0; channel < channels; ++channel, taps += 9 * width) {
         to += width;
         // The filters come from memory, and the hardware prefetcher starts too late.
-        for (int64_t i = 0; i < 9 * width; i += kCacheLine)
+        for (int64_t i = 0; i < 9 * width; i += kLine)
             __builtin_prefetch(taps + kAheadChannels * 9 * width + i);
         for (int64_t i = 0; i < width; i += lanes)
             transform_filter_vector<kTile>(taps + i, width, to + i, step);
     }
 }
 
-void transform_tiles(const Winograd& conv, const void* image, int64_t begin, int64_t first,
+template <int kTile>
+void transform_filters_to(const Winograd& conv, const void* taps, int64_t channels, int64_t width,
+                          float* to)
+{
+    const auto transform = conv.data_type == TENGINE_DT_FP32 ? transform_filters_of<kTile, float>
+                           : conv.data_type == TENGINE_DT_FP16
+                               ? transform_filters_of<kTile, Half>
+                               : transform_filters_of<kTile, BFloat16>;
+    transform(conv, taps, channels, width, to);
+}
+
+void transform_tiles(const Winograd& conv, const void* images, int64_t begin, int64_t first,
                      int64_t last, float* inputs)
 {
     const auto transform = conv.data_type == TENGINE_DT_FP32   ? transform_tiles_of<float>
                            : conv.data_type == TENGINE_DT_FP16 ? transform_tiles_of<Half>
                                                                : transform_tiles_of<BFloat16>;
-    transform(conv, image, begin, first, last, inputs);
+    transform(conv, images, begin, first, last, inputs);
 }
 
-void transform_filters(const Winograd& conv, const uint16_t* filters, int64_t width, float* to)
+void transform_filters(const Winograd& conv, const void* taps, int64_t channels, int64_t width,
+                       float* to)
 {
-    const bool is_fp16 = conv.data_type == TENGINE_DT_FP16;
-    const auto transform =
-        conv.tile == 4 ? is_fp16 ? transform_filters_of<4, Half> : transform_filters_of<4, BFloat16>
-        : is_fp16 ? transform_filters_of<6, Half>
-                       : transform_filters_of<6, BFloat16>;
-    transform(conv, filters, width, to);
+    const auto transform = conv.tile == 4 ? transform_filters_to<4> : transform_filters_to<6>;
+    transform(conv, taps, channels, width, to);
 }
 
-void compute_panel(const Winograd& conv, const WinogradOperands& operands,
-                   const WinogradPanel& panel, const float* inputs, int64_t begin, int64_t tiles,
-                   float* products)
+void finish_panel(const Winograd& conv, const WinogradOperands& operands,
+                  const WinogradPanel& panel, int64_t begin, int64_t tiles, const float* products)
 {
-    const auto compute = conv.data_type == TENGINE_DT_FP32   ? compute_panel_of<float>
-                         : conv.data_type == TENGINE_DT_FP16 ? compute_panel_of<Half>
-                                                             : compute_panel_of<BFloat16>;
-    compute(conv, operands, panel, inputs, begin, tiles, products);
+    const auto finish = conv.data_type == TENGINE_DT_FP32   ? finish_panel_of<float>
+                        : conv.data_type == TENGINE_DT_FP16 ? finish_panel_of<Half>
+                                                            : finish_panel_of<BFloat16>;
+    finish(conv, operands, panel, begin, tiles, products);
 }
 
 }  // namespace tengine::cpu::HWY_NAMESPACE
@@ -386,27 +401,33 @@ namespace {
 
 HWY_EXPORT(transform_tiles);
 HWY_EXPORT(transform_filters);
-HWY_EXPORT(compute_panel);
+HWY_EXPORT(multiply_tiles);
+HWY_EXPORT(finish_panel);
 
 }  // namespace
 
-void transform_tiles(const Winograd& conv, const void* image, int64_t begin, int64_t first,
+void transform_tiles(const Winograd& conv, const void* images, int64_t begin, int64_t first,
                      int64_t last, float* inputs)
 {
-    HWY_DYNAMIC_DISPATCH(transform_tiles)(conv, image, begin, first, last, inputs);
+    HWY_DYNAMIC_DISPATCH(transform_tiles)(conv, images, begin, first, last, inputs);
 }
 
-void transform_filters(const Winograd& conv, const uint16_t* filters, int64_t width, float* to)
+void transform_filters(const Winograd& conv, const void* taps, int64_t channels, int64_t width,
+                       float* to)
 {
-    HWY_DYNAMIC_DISPATCH(transform_filters)(conv, filters, width, to);
+    HWY_DYNAMIC_DISPATCH(transform_filters)(conv, taps, channels, width, to);
 }
 
-void compute_panel(const Winograd& conv, const WinogradOperands& operands,
-                   const WinogradPanel& panel, const float* inputs, int64_t begin, int64_t tiles,
-                   float* products)
+void multiply_tiles(const Winograd& conv, const float* inputs, const WinogradPanel& panel,
+                    int64_t tiles, float* products)
 {
-    HWY_DYNAMIC_DISPATCH(compute_panel)
-    (conv, operands, panel, inputs, begin, tiles, products);
+    HWY_DYNAMIC_DISPATCH(multiply_tiles)(conv, inputs, panel, tiles, products);
+}
+
+void finish_panel(const Winograd& conv, const WinogradOperands& operands,
+                  const WinogradPanel& panel, int64_t begin, int64_t tiles, const float* products)
+{
+    HWY_DYNAMIC_DISPATCH(finish_panel)(conv, operands, panel, begin, tiles, products);
 }
 
 }  // namespace tengine::cpu
