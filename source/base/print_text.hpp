@@ -10,7 +10,8 @@
 
 namespace tengine {
 
-// Returns the text that printf prints, of any length. A call is much less code than a sum of strings.
+// Returns the text that printf prints, of any length. A call is much less code than a sum of
+// strings.
 [[gnu::noinline]] TENGINE_PRINTF(1, 2) inline String print_text(const char* format, ...)
 {
     va_list values, again;
