@@ -274,6 +274,8 @@ class _Tables:
         for tensor in _tensors(subgraph, "output"):
             name = text(tensor.name)
             result = results.get(name)
+            # Functions of numpy return a scalar for arrays without dimensions.
+            result = np.asarray(result) if isinstance(result, np.generic) else result
             view, _ = _view(tensor, is_writable=True)
             if not isinstance(result, np.ndarray) or \
                     (result.shape, result.dtype) != (view.shape, view.dtype):

@@ -95,6 +95,17 @@ def test_refusals_are_in_the_report(device):
                 refusal.message) == ("PYTHON", "attribute", "perm", "[0,1]", "it moves nothing")
 
 
+def test_a_scalar_of_numpy_is_a_result(device):
+    """Functions of numpy return one for arrays without dimensions."""
+    source = model([node("Relu", ["x"], ["y"], "relu")], [value("x", FLOAT, [])],
+                   [value("y", FLOAT, [])])
+    device.run = lambda part, inputs: [np.maximum(inputs["x"], np.float32(0))]
+    with tengine.Session(source, devices=["PYTHON"],
+                         options={"split.fail_on_fallback": 1}) as session:
+        assert session(np.array(3, np.float32)) == 3
+        assert session(np.array(-3, np.float32)) == 0
+
+
 @pytest.mark.parametrize("fault", [
     lambda part, inputs: 1 / 0, lambda part, inputs: [], lambda part, inputs: None,
     lambda part, inputs: [np.zeros((2, 2), np.float32)], lambda part, inputs: ["text"],
