@@ -159,7 +159,7 @@ def quantize(model, samples=None, *, method="minmax", percentile=None, per_chann
     method : str
         How the ranges are found: "minmax", "percentile", "kl" or "mse".
     percentile : float, optional
-        Of the method "percentile": 50 to 100. None: 99.99.
+        The share of the method "percentile": 50 to 100. None: 99.99.
     per_channel : bool
         A weight has a scale for each channel, or one.
     activations : str
@@ -175,7 +175,7 @@ def quantize(model, samples=None, *, method="minmax", percentile=None, per_chann
     dynamic : bool
         Quantises weights of matrix products only, without samples.
     threads : int
-        Of the runs; 0: one for each core.
+        The number of threads of the runs; 0: one for each core.
     progress : function, optional
         Called with the number of samples that are done and of all, 0 while it is not known.
 
