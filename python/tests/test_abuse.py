@@ -77,6 +77,12 @@ WAYS = {
     "attribute": lambda session, value: session.graph.nodes[0].attribute(value),
 }
 
+
+def test_number_of_wrong_uses():
+    """Each value is used in each place."""
+    assert len(WAYS) * len(make_values()) >= 1000
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_wrong_values(way, tmp_path, monkeypatch):
     """Each value, in each place: an exception of Python's usual kinds, or a result."""
