@@ -243,10 +243,10 @@ static int fill_shape(const struct tengine_image* image, int number,
     image_values_t values;
     TENGINE_RETURN_IF_ERROR(take_image_settings(settings, function, &known));
     TENGINE_RETURN_IF_ERROR(check_pointer(image, function, "image"));
-    TENGINE_RETURN_IF_ERROR(check_picture(image, 0, function));
     if (number < 1)
         return tengine_error_set(TENGINE_EINVAL, "%s: number is %d, expected 1 or more", function,
                                  number);
+    TENGINE_RETURN_IF_ERROR(check_picture(image, 0, function));
     if (dim_num != IMAGE_DIM_NUM)
         return read_dims(dims, dim_num, known.layout, function, "the input", &values);
     int filled[IMAGE_DIM_NUM];
