@@ -3,7 +3,6 @@
 
 #include <cstdarg>
 #include <cstdio>
-#include <new>
 
 #include "base/containers.hpp"
 #include "tengine/error.h"

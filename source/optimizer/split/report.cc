@@ -2,7 +2,6 @@
 // Logs the result of a split: a line for the graph and, on demand (option split.report), one for
 // each node. Programs read it through inspect.h.
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <new>
 #include <string_view>

@@ -24,7 +24,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
 
-constexpr int64_t kCacheLine = 64;  // bytes
+constexpr int64_t kCacheLine = kCacheLineFloats * int64_t{sizeof(float)};  // bytes
 
 // Channels that go through a line of tiles together: two cache lines.
 constexpr int64_t kChunkFloats = 2 * kCacheLineFloats;
