@@ -183,10 +183,10 @@ TEST_F(LargeModelTest, OnnxModelsInMemory)
     {
         const SparseBytes model(size);
         ASSERT_NE(model.get(), nullptr);
-        std::memcpy(model.get(), ends.before.data(), ends.before.size());
+        ends.before.copy(model.get(), ends.before.size());
         char* values = model.get() + ends.before.size();
         std::memset(values + kLargeBytes - kRowBytes, 5, kRowBytes);
-        std::memcpy(values + kLargeBytes, ends.after.data(), ends.after.size());
+        ends.after.copy(values + kLargeBytes, ends.after.size());
         EXPECT_EQ(tengine_graph_load(nullptr, "onnx", model.get(), size - 1), nullptr);
         EXPECT_TRUE(failed_with(TENGINE_EFORMAT));
         graph = tengine_graph_load(nullptr, "onnx", model.get(), size);
@@ -264,7 +264,7 @@ TEST_F(LargeModelTest, TmfilesInMemory)
     auto* block = static_cast<char*>(std::malloc(size));
     ASSERT_TRUE(view.get() && block);
     for (char* bytes : {view.get(), block}) {
-        std::memcpy(bytes, head.data(), head.size());
+        head.copy(bytes, head.size());
         std::memset(bytes + size - 2 * kRowBytes, 0, kRowBytes);
         std::memset(bytes + size - kRowBytes, 3, kRowBytes);
     }
