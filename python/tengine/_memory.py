@@ -18,11 +18,13 @@ def lend(pointer, size, shape, dtype, is_writable=False):
 
 
 def find_kept(memories):
-    """Empties a list of such objects; the index of one that is still referred to, or None."""
+    """Ends the list's references to such objects; the index of one that is still referred to, or
+    None."""
     found = None
-    while memories:
-        index = len(memories) - 1
-        memory = memories.pop()
+    # A list that gets shorter takes memory from the heap.
+    for index in range(len(memories)):
+        memory = memories[index]
+        memories[index] = None
         # This name, and the argument of getrefcount.
         if memory is not None and sys.getrefcount(memory) > 2:
             found = index

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Devices that are classes in Python."""
+import ctypes
+import os
+import re
 import subprocess
 import sys
+import sysconfig
 
 import numpy as np
 import pytest
-from conftest import DIGITS, make_pictures
+from conftest import DIGITS, ROOT, make_pictures
 from onnx_bytes import FLOAT, model, node, tensor, value
 from test_suite import FOLDERS, run_folder
 
@@ -13,13 +17,14 @@ import tengine
 
 FUNCTIONS = {
     "Abs": np.abs, "Add": np.add, "Exp": np.exp, "Mul": np.multiply, "Neg": np.negative,
-    "Relu": lambda x: np.maximum(x, 0), "Sub": np.subtract, "Transpose": None,
+    "Relu": lambda x, out: np.maximum(x, x.dtype.type(0), out), "Sub": np.subtract,
+    "Transpose": None,
 }
 X = np.array([[1, -2, 3], [4, 5, -6]], np.float32)
 
 
 class Interpreter(tengine.Device):
-    """Computes a part node by node."""
+    """Computes a part node by node, in memory of its own."""
 
     name = "PYTHON"
     operators = list(FUNCTIONS)
@@ -34,19 +39,25 @@ class Interpreter(tengine.Device):
         return None
 
     def compile(self, part):
-        """The nodes as functions."""
-        return [(node.op, node.attribute("perm"), [(i.name, i.value) for i in node.inputs],
-                 node.outputs[0].name) for node in part.nodes]
+        """The nodes as functions, their constants, and memory for the results."""
+        steps = []
+        for step in part.nodes:
+            order = step.attribute("perm")
+            function = FUNCTIONS[step.op] or (
+                lambda x, out, order=order: np.copyto(out, x.transpose(order)))
+            result = step.outputs[0]
+            steps.append((function, [(i.name, i.value) for i in step.inputs], result.name,
+                          np.empty(result.shape, result.dtype)))
+        return steps
 
     def run(self, part, inputs):
         """All values by name."""
         values = dict(inputs)
-        for op, order, operands, result in part.state:
-            arrays = [values[name] if constant is None else constant
-                      for name, constant in operands]
-            function = FUNCTIONS[op] or (lambda x, order=order: x.transpose(order))
-            values[result] = np.asarray(function(*arrays))
-        return {name: np.ascontiguousarray(values[name]) for name in part.outputs}
+        for function, operands, name, result in part.state:
+            function(*[values[operand] if constant is None else constant
+                       for operand, constant in operands], result)
+            values[name] = result
+        return {name: values[name] for name in part.outputs}
 
 
 @pytest.fixture
@@ -93,17 +104,6 @@ def test_refusals_are_in_the_report(device):
     for refusal in refused:
         assert (refusal.device, refusal.code, refusal.attribute, refusal.value,
                 refusal.message) == ("PYTHON", "attribute", "perm", "[0,1]", "it moves nothing")
-
-
-def test_a_scalar_of_numpy_is_a_result(device):
-    """Functions of numpy return one for arrays without dimensions."""
-    source = model([node("Relu", ["x"], ["y"], "relu")], [value("x", FLOAT, [])],
-                   [value("y", FLOAT, [])])
-    device.run = lambda part, inputs: [np.maximum(inputs["x"], np.float32(0))]
-    with tengine.Session(source, devices=["PYTHON"],
-                         options={"split.fail_on_fallback": 1}) as session:
-        assert session(np.array(3, np.float32)) == 3
-        assert session(np.array(-3, np.float32)) == 0
 
 
 @pytest.mark.parametrize("fault", [
@@ -196,3 +196,56 @@ assert any(node.device == "OWN" for node in session.report().nodes)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
                           check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.fixture
+def verify(tool, tmp_path):
+    """Writes a module that registers a device, and runs the commands of docs/python.md that verify
+    it; their output."""
+    python = sysconfig.get_config_var("INSTSONAME")
+    try:
+        ctypes.CDLL(python)
+    except OSError:
+        pytest.skip(f"no {python} (Debian: libpython3-dev)")
+
+    def run(module, device):
+        page = (ROOT / "docs" / "python.md").read_text()
+        commands = re.search("```sh\n([^`]*device_plugin.c[^`]*)```", page)[1]
+        (tmp_path / "rectifier.py").write_text(module)
+        paths = [ROOT / "python", os.path.dirname(__file__)]
+        environment = {**os.environ, "TENGINE": str(ROOT), "CFLAGS": "-Wall -Wextra -Werror",
+                       "PATH": os.pathsep.join(map(os.path.dirname, (tool, sys.executable))) +
+                       os.pathsep + os.environ["PATH"],
+                       "PYTHONPATH": os.pathsep.join(map(str, paths))}
+        done = subprocess.run(["sh", "-eu", "-c", commands.replace("RECTIFIER", device)],
+                              cwd=tmp_path, env=environment, timeout=200, capture_output=True,
+                              text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+    return run
+
+
+def count_checks(output):
+    """The last lines of the program: passed, failed and skipped by check."""
+    rows = re.findall(r"^(\w+) +(\d+) +(\d+) +(\d+)$", output, re.MULTILINE)
+    return {name: tuple(map(int, counts)) for name, *counts in rows}
+
+
+def test_verify(verify):
+    """A device in Python passes the program that verifies devices."""
+    counts = count_checks(verify("import test_device; test_device.Interpreter().register()",
+                                 "PYTHON"))
+    assert counts["values"][0] >= 400
+    assert all(failed == 0 for _, failed, _ in counts.values())
+    for check in ("allocation", "async", "determinism", "memory", "misuse", "races", "reshape",
+                  "threads"):
+        assert counts[check][0] >= 30, check
+
+
+def test_verify_the_device_of_the_page(verify):
+    """So does that of docs/python.md."""
+    page = (ROOT / "docs" / "python.md").read_text()
+    source = re.search("^class Rectifier.*?(?=^with)", page, re.DOTALL | re.MULTILINE)[0]
+    counts = count_checks(verify(f"import numpy as np, tengine\n{source}", "RECTIFIER"))
+    assert counts["allocation"] == (1, 0, 0)
+    assert all(failed == 0 for _, failed, _ in counts.values())
