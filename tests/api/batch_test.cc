@@ -9,6 +9,7 @@
 #include "fusion_fixture.h"
 #include "support/test_device.h"
 #include "tengine/inspect.h"
+#include "tengine/trace.h"
 
 namespace tengine {
 namespace {
@@ -156,7 +157,49 @@ class BatchTest : public FusionTest
         return memory.arena_bytes;
     }
 
+    // The steps that a run of the CPU takes, each micro-batch by itself.
+    int count_steps(int pictures)
+    {
+        prepare(pictures, 1);
+        run_pictures(0, pictures);
+        int steps = 0;
+        for (int i = 0; i < tengine_graph_get_trace_event_number(graph_); ++i) {
+            tengine_trace_event event = {};
+            EXPECT_EQ(tengine_graph_get_trace_event(graph_, i, &event, sizeof event), 0);
+            steps += event.kind == TENGINE_TRACE_STEP;
+        }
+        EXPECT_EQ(postrun_graph(graph_), 0);
+        return steps;
+    }
+
     std::vector<int> one_;  // the shape of a picture
+};
+
+// Counts steps.
+class MicroBatchTest : public BatchTest
+{
+  protected:
+    void SetUp() override
+    {
+        BatchTest::SetUp();
+        context_ = create_context("micro-batches", 1);
+        ASSERT_EQ(tengine_context_set_option(context_, "run.trace", "1000"), 0);
+        std::swap(graph_, other_);
+        graph_ = create_graph(context_, nullptr, nullptr);
+        ASSERT_NE(graph_, nullptr) << get_tengine_error();
+    }
+
+    void TearDown() override
+    {
+        destroy_graph(graph_);
+        destroy_context(context_);
+        std::swap(graph_, other_);
+        BatchTest::TearDown();
+    }
+
+  private:
+    context_t context_ = nullptr;
+    graph_t other_ = nullptr;
 };
 
 TEST_F(BatchTest, HasTheBitsOfItsPictures)
@@ -295,6 +338,58 @@ TEST_F(BatchTest, TakesNoMoreMemoryThanTheWhole)
     ASSERT_TRUE(set_borders(graph_, inputs_, {names_.back().c_str()})) << get_tengine_error();
     const int64_t one = count_arena(1);
     EXPECT_LE(count_arena(8), 8 * one);
+}
+
+TEST_F(MicroBatchTest, DividesLargeTensors)
+{
+    build_network();
+    EXPECT_GT(count_steps(8), count_steps(1));
+}
+
+// The tensors of a Concat that copies nothing are no traffic; here all other steps find theirs in
+// the cache.
+TEST_F(MicroBatchTest, JoinedChannelsAreNoTraffic)
+{
+    const double l2 = static_cast<double>(get_cpu_cache_size().l2);
+    const int side = static_cast<int>(std::sqrt(0.7 * l2 / (8 * 32 * sizeof(float))));
+    one_ = {1, 8, side, side};
+    const tensor_t x = input("x", one_);
+    const tensor_t first = conv(x, 8, 8, 1, 1), second = conv(x, 8, 8, 1, 1);
+    const tensor_t third = conv(x, 8, 16, 1, 1);
+    conv(concat({concat({first, second}), third}), 32, 8, 1, 1);
+    ASSERT_TRUE(set_borders(graph_, inputs_, {names_.back().c_str()})) << get_tengine_error();
+    EXPECT_EQ(count_steps(8), count_steps(1));
+}
+
+// Reading filters of 36 positions twice takes longer than what half of the pictures save, reading
+// those of nine taps would not.
+TEST_F(MicroBatchTest, CountsFiltersAsPacked)
+{
+    const double l2 = static_cast<double>(get_cpu_cache_size().l2);
+    const int channels = static_cast<int>(std::sqrt(l2 / 103)) / 16 * 16;
+    const int side = static_cast<int>(std::sqrt(l2 / 43 / channels));
+    if (side < 13) GTEST_SKIP() << "an L2 cache of " << l2 << " bytes has few tiles";
+    one_ = {1, channels, side, side};
+    conv(conv(input("x", one_), channels, channels), channels, channels);
+    ASSERT_TRUE(set_borders(graph_, inputs_, {names_.back().c_str()})) << get_tengine_error();
+    EXPECT_EQ(count_steps(8), count_steps(1));
+}
+
+// Three tensors of all pictures leave the cache, which has room for each alone: so do two steps
+// that would gain from fewer pictures as the convolution after them, whose weights are large, would
+// not.
+TEST_F(MicroBatchTest, CountsTensorsBetweenStepsTogether)
+{
+    const double l2 = static_cast<double>(get_cpu_cache_size().l2);
+    const int channels = static_cast<int>(std::sqrt(1.5 * l2));
+    const int side = static_cast<int>(std::sqrt(0.7 * l2 / (8 * sizeof(float)) / channels));
+    one_ = {1, channels, side, side};
+    const tensor_t x = input("x", one_);
+    const tensor_t first = node("Exp", {x}), second = node("Tanh", {first});
+    node("Concat", {conv(second, channels, channels, 1, 1), first, x});
+    set_int("axis", 0);
+    ASSERT_TRUE(set_borders(graph_, inputs_, {names_.back().c_str()})) << get_tengine_error();
+    EXPECT_EQ(count_steps(8), count_steps(1));
 }
 
 }  // namespace

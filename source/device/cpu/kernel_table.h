@@ -46,6 +46,9 @@ struct Kernel
     // following ones are asked, unless kernels are timed (plan/timing.h). Null: always.
     bool (*pays)(const node& node) = nullptr;
     bool looks_up = false;  // supports Fusion::table
+    // (optional) The bytes of weights that a run reads, if they are packed in another size than
+    // that of the constants. For plan/micro_batch.cc.
+    int64_t (*count_weights)(const node& node) = nullptr;
 };
 
 struct KernelTable

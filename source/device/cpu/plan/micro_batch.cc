@@ -6,13 +6,15 @@
 // batch at once: their weights are then read once, and more rows fill their tiles.
 //
 // The division is the one with the least estimated traffic: tensors of a step count with the share
-// that exceeds each cache, weights count for each micro-batch, and tensors between steps of
-// different micro-batches count with all pictures. All micro-batches of a step are equal, since its
-// kernel prepares for one shape.
+// that exceeds each cache, weights, as they are packed, count for each micro-batch, and tensors
+// between steps of different micro-batches count together, with all pictures. All micro-batches of
+// a step are equal, since its kernel prepares for one shape.
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "base/cpu.h"
+#include "device/cpu/kernel_table.h"
 #include "device/cpu/plan/part_outputs.h"
 #include "device/cpu/plan/pictures.h"
 #include "device/cpu/plan/step.h"
@@ -113,6 +115,20 @@ class Divider
             if (input) add_use(index, *input, true);
         for (const tensor* output : step.outputs)
             if (output) add_use(index, *output, false);
+        Work& work = works_[index];
+        if (copies_nothing(step)) work.bytes = 0;
+        if (step.kernel && step.kernel->count_weights)
+            work.weights = static_cast<double>(step.kernel->count_weights(*step.context.node));
+    }
+
+    // Whether all inputs lie in the result, where their writers have placed them.
+    bool copies_nothing(const Step& step) const
+    {
+        const auto lies_inside = [&](const tensor* input) {
+            return input && memory_of(input) == memory_of(step.outputs[0]);
+        };
+        return !step.dynamic && !std::strcmp(step.kernel->op, "Concat") &&
+               std::all_of(step.inputs.begin(), step.inputs.end(), lies_inside);
     }
 
     void add_use(size_t index, const tensor& value, bool is_read)
@@ -159,11 +175,11 @@ class Divider
     // Tensors between two steps are written and read, with all pictures.
     void count_crossing(size_t begin, size_t end)
     {
-        for (const Use& use : uses_) {
-            const auto bytes = static_cast<double>(use.bytes);
+        for (const Use& use : uses_)
             for (size_t i = std::max(use.first, begin); i < std::min(use.last, end - 1); ++i)
-                works_[i].crossing += 2 * caches_.count_traffic(bytes, bytes);
-        }
+                works_[i].crossing += static_cast<double>(use.bytes);
+        for (size_t i = begin; i < end; ++i)
+            works_[i].crossing = 2 * caches_.count_traffic(works_[i].crossing, works_[i].crossing);
     }
 
     // The traffic of the steps up to one, with some size, and the size of the step before.

@@ -376,6 +376,19 @@ bool pays_float16_6x6(const node& node)
     return pays_6x6(node) && has_tiles_for_float16(node);
 }
 
+template <int kTile>
+int64_t count_weights(const node& node)
+{
+    constexpr int64_t kTaps = 9, kPositions = (kTile + 2) * (kTile + 2);
+    ConvProblem p;
+    const tensor* weight = get_ir_node_input(&node, 1);
+    const auto bytes = static_cast<int64_t>(get_ir_tensor_bytes(weight));
+    const bool keeps_taps = weight->data_type != TENGINE_DT_FP32 ||
+                            describe_conv(node, false, &p) != TENGINE_OK ||
+                            Winograd::has_few_tiles(count_tiles(p, kTile));
+    return keeps_taps ? bytes : bytes / kTaps * kPositions;
+}
+
 // Returns a row of the table, for tiles of kTile by kTile.
 template <int kTile>
 constexpr Kernel winograd(const char* name, bool (*accepts)(const node&), bool (*pays)(const node&))
@@ -391,7 +404,8 @@ constexpr Kernel winograd(const char* name, bool (*accepts)(const node&), bool (
             .leads = true,
             .unaligned_input = 1,
             .takes_steps = kTakesSteps,
-            .pays = pays};
+            .pays = pays,
+            .count_weights = count_weights<kTile>};
 }
 
 constexpr Kernel conv_winograd_rows[] = {

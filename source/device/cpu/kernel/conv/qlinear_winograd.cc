@@ -561,6 +561,13 @@ bool pays(const node& node)
            p.output_channels >= kFewestChannels && count_tiles(p) >= kFewestTiles;
 }
 
+int64_t count_weights(const node& node)
+{
+    constexpr int64_t kTaps = 9;
+    const auto taps = static_cast<int64_t>(get_ir_tensor_bytes(get_ir_node_input(&node, 3)));
+    return taps / kTaps * Int8Winograd::kPositions * int64_t{sizeof(int16_t)};
+}
+
 constexpr Kernel qlinear_winograd_rows[] = {
     {.op = "QLinearConv",
      .name = "conv.s8.winograd4x4",
@@ -571,7 +578,8 @@ constexpr Kernel qlinear_winograd_rows[] = {
      .leads = true,
      .unaligned_input = 3,
      .takes_steps = kTakesSteps,
-     .pays = pays},
+     .pays = pays,
+     .count_weights = count_weights},
 };
 
 }  // namespace
