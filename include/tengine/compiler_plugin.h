@@ -157,7 +157,7 @@ typedef struct tengine_dispatch
 TENGINE_API int tengine_register_compiler(const tengine_compiler_t* compiler);
 TENGINE_API int tengine_register_dispatch(const tengine_dispatch_t* dispatch);
 // Fail with TENGINE_ENOENT (not registered) and TENGINE_ESTATE (a prepared graph has a part of the
-// device).
+// device; for the last of the two, also as unregister_device fails).
 TENGINE_API int tengine_unregister_compiler(const tengine_compiler_t* compiler);
 TENGINE_API int tengine_unregister_dispatch(const tengine_dispatch_t* dispatch);
 

@@ -287,9 +287,9 @@ class Model
                 continue;
             }
             if (status.IsError()) return status;
-            if (add_context_device(devices_, device->Name().c_str()) < 0)
+            registered_.push_back(std::move(device));  // it must outlive the list
+            if (add_context_device(devices_, registered_.back()->Name().c_str()) < 0)
                 return detail::LastFailure(kLiteError);
-            registered_.push_back(std::move(device));
         }
         return kSuccess;
     }

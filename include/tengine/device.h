@@ -377,8 +377,9 @@ typedef struct device
 TENGINE_API void init_ir_device(struct device* device, const char* name);
 
 // ---- registries; not while graphs run on other threads ----
-// Nothing is unregistered while it is in use: a device by a context's list or a prepared
-// graph, a scheduler by a prepared graph.
+// Nothing is unregistered while it is in use: a device by a context that lists it, a prepared graph
+// with the device in its list, a graph whose device it is (set_graph_device), or a call that has
+// not returned; a scheduler by a prepared graph.
 
 // Calls interface->init; the device and its tables, which must be complete by then, must outlive
 // its registration. While it lasts, `interface`, `allocator` and `optimizer` may point to copies
@@ -391,6 +392,10 @@ static inline int register_device(struct device* device)
     static const ir_abi_t abi = IR_ABI;
     return register_ir_device(device, &abi);
 }
+// Calls interface->release_device; afterwards contexts cannot list the device. TENGINE_ENOENT: it
+// is not registered. TENGINE_ESTATE: it is in use and stays as it is; the message has its user, and
+// what ends the use. Only this failure may occur on any thread while graphs run on others.
+// TENGINE_EDEVICE: it is unregistered, but release_device failed.
 TENGINE_API int unregister_device(struct device* device);
 // At file scope: defines register_<name>_device() and unregister_<name>_device(), which the
 // generated registration calls; `name` is the folder's name. A device that needs other functions
@@ -417,8 +422,8 @@ TENGINE_API int get_device_count(void);
 
 // Schedulers that a context's option "scheduler" can name, beside the built-in ones; the scheduler
 // must outlive its registration. TENGINE_EEXIST for a name that is taken, TENGINE_EINVAL when name,
-// run or wait is missing, TENGINE_ENOENT when it is not registered, TENGINE_EVERSION as above.
-// release_tengine unregisters those that are left.
+// run or wait is missing, TENGINE_ENOENT when it is not registered, TENGINE_EVERSION and
+// TENGINE_ESTATE as above. release_tengine unregisters those that are left.
 TENGINE_API int register_ir_scheduler(struct scheduler* scheduler, const ir_abi_t* abi);
 static inline int register_scheduler(struct scheduler* scheduler)
 {

@@ -29,20 +29,20 @@ TENGINE_API int tengine_plugin_load(const char* path);
 // name `plugin_name` and calls its function `init_func_name`, an `int (*)(void)`, which registers
 // devices and schedulers through device.h; NULL calls the init of plugin.h's structure, if the
 // library has one. Symbols are resolved at once and stay local to the library. When loading fails,
-// its objects are unregistered. Fails with TENGINE_EINVAL (a name is NULL or empty), TENGINE_EEXIST
-// (a plug-in of this name is loaded), TENGINE_EIO (the file, with the loader's message),
-// TENGINE_ENOENT (no such function), TENGINE_EVERSION, TENGINE_ESTATE and TENGINE_EDEVICE as above,
-// and when the function returns a negative number, with the failure that it has recorded or
-// TENGINE_EDEVICE.
+// its objects are unregistered; one that is in use stays registered, and the library in memory.
+// Fails with TENGINE_EINVAL (a name is NULL or empty), TENGINE_EEXIST (a plug-in of this name is
+// loaded), TENGINE_EIO (the file, with the loader's message), TENGINE_ENOENT (no such function),
+// TENGINE_EVERSION, TENGINE_ESTATE and TENGINE_EDEVICE as above, and when the function returns a
+// negative number, with the failure that it has recorded or TENGINE_EDEVICE.
 TENGINE_API int load_tengine_plugin(const char* plugin_name, const char* file_name,
                                     const char* init_func_name);
 
 // Calls the plug-in's function `rel_func_name`, also `int (*)(void)`; NULL calls the `release` of
 // plugin.h's structure. Then unregisters the plug-in's remaining devices, schedulers and operators,
 // and closes the library. release_tengine unloads all plug-ins in this way, with NULL. Fails with
-// TENGINE_EINVAL (NULL), TENGINE_ENOENT (no such plug-in or function), TENGINE_ESTATE (a context
-// lists one of its devices, a graph uses one or one of its operators, or a call of one has not
-// returned), and as above when the function returns a negative number; the plug-in then stays.
+// TENGINE_EINVAL (NULL), TENGINE_ENOENT (no such plug-in or function), TENGINE_ESTATE (one of its
+// devices or schedulers is in use, see unregister_device, or a graph uses one of its operators),
+// and as above when the function returns a negative number; the plug-in then stays.
 TENGINE_API int unload_tengine_plugin(const char* plugin_name, const char* rel_func_name);
 
 // The number of plug-ins; and the name, the version ("" if it states none), and the file of the

@@ -8,10 +8,9 @@ from typing import Any
 from . import _watch
 from ._library import call_at_exit, lib
 
-# All sessions and graphs that are open, and the contexts that exist.
+# All sessions and graphs that are open.
 sessions: "weakref.WeakSet[Any]" = weakref.WeakSet()
 graphs: "weakref.WeakSet[Any]" = weakref.WeakSet()
-contexts: "weakref.WeakSet[Any]" = weakref.WeakSet()
 
 
 # Seconds to wait at the end for work that cannot be cancelled, such as an operator in Python.

@@ -8,7 +8,7 @@ import numpy as np
 from . import _constants as c
 from . import _types
 from ._library import ffi, lib, names, text
-from ._process import contexts, graphs
+from ._process import graphs
 from .errors import InvalidValueError, check, keep_failure, last_error
 from .metadata import read_metadata
 
@@ -189,12 +189,9 @@ class Context:
         if isinstance(devices, (str, bytes)):
             raise TypeError(f"devices is {devices!r}: expected a list of names")
         self.handle = check(lib.create_context(ffi.NULL, 0 if devices is None else 1))
-        self.devices = set()
-        contexts.add(self)
         for device in () if devices is None else devices:
             name, settings = (device, {}) if isinstance(device, str) else device
             check(lib.add_context_device(self.handle, name.encode()))
-            self.devices.add(name)
             for key, value in settings.items():
                 self.set_option(f"{name}.{key}", value)
 

@@ -172,8 +172,11 @@ def test_registration():
         Interpreter().register()
     session = tengine.Session(DIGITS, devices=["PYTHON"])
     session(make_pictures(1))
-    with pytest.raises(tengine.Error):
+    with pytest.raises(tengine.Error) as refusal:
         first.unregister()
+    assert refusal.value.name == "TENGINE_ESTATE"
+    assert str(refusal.value).startswith("device 'PYTHON' is in use: a graph uses it")
+    session(make_pictures(1))
     session.close()
     first.unregister()
 

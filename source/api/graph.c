@@ -427,8 +427,7 @@ int set_graph_device(graph_t graph, const char* dev_name)
     if (!target || require_device(dev_name, __func__, "dev_name", &device) < 0 ||
         check_idle(target, __func__) < 0)
         return api_failure();
-    target->graph->device = device;
-    return end_change(target, TENGINE_OK);
+    return end_change(target, set_ir_graph_device(target->graph, device));
 }
 
 static int set_affinity(struct graph* graph, const char* nodes, const char* devices,

@@ -12,13 +12,10 @@
 #include "base/alloc.h"
 #include "base/dynamic_library.h"
 #include "base/foreign_call.h"
-#include "graph/context.h"
-#include "graph/core.h"
+#include "graph/use.h"
 #include "module/abi.h"
 #include "operator/custom/op.h"
-#include "scheduler/session.h"
-#include "scheduler/shape_cache.h"
-#include "scheduler/watchdog.h"
+#include "scheduler/scheduler.h"
 #include "tengine/log.h"
 #include "tengine/plugin.h"
 
@@ -100,24 +97,46 @@ static bool is_registered(find_registered_t find, const void* object)
     return false;
 }
 
-// Unregisters everything that the plug-in's own release function has left.
-static void unregister_all(const plugin_t* plugin)
+static void unregister_devices(const plugin_t* plugin)
 {
     for (int i = 0; i < get_vector_num(plugin->devices); ++i) {
         struct device* device = *(struct device**)get_vector_data(plugin->devices, i);
         if (is_registered(find_device, device) && unregister_device(device) < 0)
             TLOG_WARNING("plug-in '%s': %s", plugin->name, tengine_error_message());
     }
+}
+
+static void unregister_schedulers(const plugin_t* plugin)
+{
     for (int i = 0; i < get_vector_num(plugin->schedulers); ++i) {
         struct scheduler* scheduler = *(struct scheduler**)get_vector_data(plugin->schedulers, i);
         if (is_registered(find_scheduler, scheduler) && unregister_scheduler(scheduler) < 0)
             TLOG_WARNING("plug-in '%s': %s", plugin->name, tengine_error_message());
     }
+}
+
+static bool has_registered(const struct vector* list, find_registered_t find)
+{
+    for (int i = 0; i < get_vector_num(list); ++i)
+        if (is_registered(find, *(void**)get_vector_data(list, i))) return true;
+    return false;
+}
+
+// Unregisters everything that the plug-in's own release function has left. The code of an object
+// that is in use, such as by a context that a failing init leaves behind, stays in memory.
+static void unregister_all(plugin_t* plugin)
+{
+    unregister_devices(plugin);
+    unregister_schedulers(plugin);
     for (int i = 0; i < get_vector_num(plugin->operators); ++i) {
         tengine_op_t* op = *(tengine_op_t**)get_vector_data(plugin->operators, i);
         // A function of the API, which plug-ins need in programs that are linked with the library.
         if (is_registered(find_operator, op)) tengine_op_unregister(NULL, op);
     }
+    if (has_registered(plugin->devices, find_device) ||
+        has_registered(plugin->schedulers, find_scheduler) ||
+        has_registered(plugin->operators, find_operator))
+        plugin->library = NULL;
 }
 
 static void free_plugin(plugin_t* plugin)
@@ -134,72 +153,54 @@ static void free_plugin(plugin_t* plugin)
 
 // ---- whether it is in use ----
 
-static bool lists_device(const struct context* context, const plugin_t* plugin)
+// Puts the step that failed in front of the recorded message.
+static int fail_again(const char* function, const char* before, const char* subject,
+                      const char* after)
 {
-    for (int i = 0; context && i < get_vector_num(context->devices); ++i) {
-        const ir_context_device_t* entry = get_vector_data(context->devices, i);
-        if (is_listed(plugin->devices, entry->device)) return true;
-    }
-    return false;
-}
-
-// Refusals name their device, too.
-static bool mentions_device(const struct graph* execution, const plugin_t* plugin)
-{
-    for (int i = 0; i < execution->node_num; ++i) {
-        const struct node* node = execution->node_list[i];
-        if (is_listed(plugin->devices, node->device)) return true;
-        for (int k = 0; k < node->core->refusal_num; ++k)
-            if (is_listed(plugin->devices, node->core->refusal_list[k].device)) return true;
-    }
-    return false;
-}
-
-static bool is_context_using(const void* context, const api_graph_t* owner, const void* plugin)
-{
-    (void)owner;
-    return lists_device(context, plugin);
-}
-
-static bool is_graph_using(const void* object, const api_graph_t* owner, const void* argument)
-{
-    const struct graph* graph = object;
-    const plugin_t* plugin = argument;
-    if (is_listed(plugin->devices, graph->device) || lists_device(owner->context, plugin))
-        return true;
-    const struct graph* execution;
-    for (int i = 0; (execution = get_ir_execution(graph, i)) != NULL; ++i)
-        if (mentions_device(execution, plugin) ||
-            (get_ir_session(execution) &&
-             is_listed(plugin->schedulers, get_ir_session(execution)->scheduler)))
-            return true;
-    return false;
+    char cause[512];
+    const int code = tengine_error_code();
+    snprintf(cause, sizeof cause, "%s", tengine_error_message());
+    return tengine_error_set(code, "%s: %s%s%s%s", function, before, subject, after, cause);
 }
 
 // Objects that the plug-in itself has unregistered are not in use.
-static bool has_used_operator(const plugin_t* plugin)
+static int check_devices(const plugin_t* plugin)
+{
+    for (int i = 0; i < get_vector_num(plugin->devices); ++i) {
+        const struct device* device = *(struct device**)get_vector_data(plugin->devices, i);
+        if (is_registered(find_device, device))
+            TENGINE_RETURN_IF_ERROR(check_ir_unused(device, "device", device->name));
+    }
+    return TENGINE_OK;
+}
+
+static int check_schedulers(const plugin_t* plugin)
+{
+    for (int i = 0; i < get_vector_num(plugin->schedulers); ++i) {
+        const struct scheduler* scheduler =
+            *(struct scheduler**)get_vector_data(plugin->schedulers, i);
+        if (is_registered(find_scheduler, scheduler))
+            TENGINE_RETURN_IF_ERROR(check_ir_unused(scheduler, "scheduler", scheduler->name));
+    }
+    return TENGINE_OK;
+}
+
+static int check_operators(const plugin_t* plugin)
 {
     for (int i = 0; i < get_vector_num(plugin->operators); ++i) {
         tengine_op_t* op = *(tengine_op_t**)get_vector_data(plugin->operators, i);
-        if (is_registered(find_operator, op) && is_custom_op_used(op)) return true;
+        if (is_registered(find_operator, op) && is_custom_op_used(op))
+            return tengine_error_set(TENGINE_ESTATE, "a graph uses one of its operators");
     }
-    return false;
+    return TENGINE_OK;
 }
 
 static int check_unused(const plugin_t* plugin, const char* function)
 {
-    const char* user = NULL;
-    if (has_handle(HANDLE_CONTEXT, is_context_using, plugin))
-        user = "a context lists one of its devices";
-    else if (has_handle(HANDLE_GRAPH, is_graph_using, plugin))
-        user = "a graph uses one of its devices or schedulers";
-    else if (has_used_operator(plugin))
-        user = "a graph uses one of its operators";
-    else if (wait_hung_calls(0) > 0)
-        user = "a call of a device has not returned yet";
-    if (!user) return TENGINE_OK;
-    return tengine_error_set(TENGINE_ESTATE, "%s: plug-in '%s' is in use: %s", function,
-                             plugin->name, user);
+    if (check_devices(plugin) == TENGINE_OK && check_schedulers(plugin) == TENGINE_OK &&
+        check_operators(plugin) == TENGINE_OK)
+        return TENGINE_OK;
+    return fail_again(function, "plug-in '", plugin->name, "' is in use: ");
 }
 
 // ---- load ----
@@ -209,16 +210,6 @@ static int find_plugin(const char* name)
     for (int i = 0; i < get_vector_num(plugins); ++i)
         if (strcmp(((plugin_t*)get_vector_data(plugins, i))->name, name) == 0) return i;
     return -1;
-}
-
-// Puts the step that failed in front of the recorded message.
-static int fail_again(const char* function, const char* before, const char* subject,
-                      const char* after)
-{
-    char cause[512];
-    const int code = tengine_error_code();
-    snprintf(cause, sizeof cause, "%s", tengine_error_message());
-    return tengine_error_set(code, "%s: %s%s%s%s", function, before, subject, after, cause);
 }
 
 // A failure in the plug-in's library or its code.
@@ -285,8 +276,11 @@ static int enter_plugin(plugin_t* plugin, const char* function, const char* init
     plugin->outer = NULL;
     if (status == TENGINE_OK && push_vector_data(plugins, plugin) < 0)
         status = tengine_error_set(TENGINE_ENOMEM, "%s: out of memory", function);
-    if (status < 0) unregister_all(plugin);
-    return status;
+    if (status == TENGINE_OK) return TENGINE_OK;
+    ir_failure_t failure;
+    keep_ir_failure(&failure);
+    unregister_all(plugin);
+    return raise_ir_failure(&failure);
 }
 
 #define LITERT_SENTENCE                                                     \

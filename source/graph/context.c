@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "graph/use.h"
 #include "tengine/device.h"
 
 static void release_entry(void* data)
 {
     ir_context_device_t* entry = data;
+    end_ir_use(entry->device, IR_USER_CONTEXT);
     free_memory(entry->options);
     release_vector(entry->key_values);
 }
@@ -91,6 +93,7 @@ int add_ir_context_device(ir_context_t* context, struct device* device, const vo
     if (find_ir_context_device(context, device))
         return tengine_error_set(TENGINE_EEXIST, "context '%s' already has device '%s'",
                                  context->name, device->name);
+    TENGINE_RETURN_IF_ERROR(begin_ir_use(device, device->name, IR_USER_CONTEXT));
     ir_context_device_t entry = {.device = device};
     if (options && option_size > 0) {
         entry.options = alloc_memory(option_size);
@@ -100,9 +103,9 @@ int add_ir_context_device(ir_context_t* context, struct device* device, const vo
     }
     ++context->revision;
     if (push_vector_data(context->devices, &entry) == 0) return TENGINE_OK;
-    free_memory(entry.options);
 
 out_of_memory:
+    release_entry(&entry);
     return tengine_error_set(TENGINE_ENOMEM, "context '%s': out of memory for the options of '%s'",
                              context->name, device->name);
 }

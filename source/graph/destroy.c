@@ -11,6 +11,7 @@
 #include "graph/shared_model.h"
 #include "graph/string_pool.h"
 #include "graph/subgraph.h"
+#include "graph/use.h"
 
 void release_ir_bodies(ir_bodies_t* bodies)
 {
@@ -62,7 +63,6 @@ void destroy_ir_graph(struct graph* graph)
     free_memory(graph->input_tensors);
     free_memory(graph->output_tensors);
     forget_ir_names(graph);
-    if (graph->core->candidates) graph->core->release_candidates(graph->core->candidates);
     release_vector(graph->core->surveys);
     release_vector(graph->core->announced);
     release_ir_model_parts(graph->core->model_parts);
@@ -73,6 +73,9 @@ void destroy_ir_graph(struct graph* graph)
     release_graph_pool(graph->core->pool);
     release_ir_strings(graph->core->strings);
     release_ir_shared_model(graph->core->shared);
+    // Devices may be unregistered from here on.
+    if (graph->core->candidates) graph->core->release_candidates(graph->core->candidates);
+    if (graph->device) end_ir_use(graph->device, IR_USER_GRAPH);
     pthread_mutex_destroy(&graph->core->runs.mutex);
     free_memory(graph->name);
     free_memory(graph);

@@ -7,6 +7,8 @@
 #include "base/alloc.h"
 #include "graph/graph_pool.h"
 #include "graph/name_index.h"
+#include "graph/use.h"
+#include "tengine/device.h"
 
 // One block of memory has the public part and the core's own.
 struct graph_piece
@@ -52,6 +54,14 @@ int set_ir_graph_name(struct graph* graph, const char* name)
     if (!copy) return tengine_error_set(TENGINE_ENOMEM, "out of memory for the name of a graph");
     free_memory(graph->name);
     graph->name = copy;
+    return TENGINE_OK;
+}
+
+int set_ir_graph_device(struct graph* graph, struct device* device)
+{
+    if (device) TENGINE_RETURN_IF_ERROR(begin_ir_use(device, device->name, IR_USER_GRAPH));
+    if (graph->device) end_ir_use(graph->device, IR_USER_GRAPH);
+    graph->device = device;
     return TENGINE_OK;
 }
 

@@ -25,6 +25,9 @@ typedef struct ir_settled_shape
 
 // Copies `name`. ENOMEM leaves the old one.
 int set_ir_graph_name(struct graph* graph, const char* name);
+// Makes the device the graph's first; NULL: none. The graph is a user of it (graph/use.h). ENOMEM
+// leaves the old one.
+TENGINE_MUST_USE int set_ir_graph_device(struct graph* graph, struct device* device);
 
 // Appends a node without operator; create_ir_node() of the operator room completes it.
 struct node* append_ir_node(struct graph* graph, const char* name);

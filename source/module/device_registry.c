@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "graph/core.h"
+#include "graph/use.h"
 #include "module/abi.h"
 #include "module/description.h"
 #include "module/module.h"
@@ -200,6 +201,7 @@ int unregister_device(struct device* device)
     if (!found)
         return tengine_error_set(TENGINE_ENOENT, "device '%s' is not registered",
                                  device && device->name ? device->name : "");
+    TENGINE_RETURN_IF_ERROR(check_ir_unused(device, "device", device->name));
     registered_device_t entry = *found;
     int (*release)(struct device*) = device->interface->release_device;
     leave_device(device);

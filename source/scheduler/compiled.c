@@ -7,6 +7,7 @@
 #include "graph/context.h"
 #include "graph/graph.h"
 #include "graph/option.h"
+#include "graph/use.h"
 #include "module/module.h"
 #include "operator/custom/custom_kernel.h"
 #include "optimizer/optimizer.h"
@@ -286,11 +287,24 @@ static bool give_spare(ir_compiled_t* compiled, const struct subgraph* part)
     return subgraph->device_graph != NULL;
 }
 
-// Frees a part that no longer has a device.
+static ir_compiled_t* create_compiled(struct device* device)
+{
+    ir_compiled_t* compiled = alloc_memory(sizeof *compiled);
+    if (compiled && begin_ir_use(device, device->name, IR_USER_CALL) == TENGINE_OK) {
+        compiled->device = device;
+        return compiled;
+    }
+    free_memory(compiled);
+    tengine_error_set(TENGINE_ENOMEM, "out of memory for a compiled part");
+    return NULL;
+}
+
+// Frees a part that its device has left.
 static void discard(ir_compiled_t* compiled)
 {
     if (compiled->subgraph) destroy_ir_graph(compiled->subgraph->graph);
     release_ir_stored_part(&compiled->stored);
+    end_ir_use(compiled->device, IR_USER_CALL);
     free_memory(compiled->node_ns);
     free_memory(compiled);
 }
@@ -300,8 +314,8 @@ int compile_ir_part(const struct subgraph* part, struct device* device, bool iso
 {
     const int timeout_ms = find_timeout(part, device);
     *out_blame = IR_BLAME_CORE;
-    ir_compiled_t* compiled = alloc_memory(sizeof *compiled);
-    if (!compiled) return tengine_error_set(TENGINE_ENOMEM, "out of memory for a compiled part");
+    ir_compiled_t* compiled = create_compiled(device);
+    if (!compiled) return TENGINE_ENOMEM;
     int status = fill(compiled, part, device, isolated || timeout_ms > 0);
     if (status == TENGINE_OK)
         find_ir_stored_part(part, device, compiled->isolated, &compiled->stored);

@@ -11,6 +11,7 @@ TENGINE_EXTERN_C_BEGIN
 
 typedef struct compiled
 {
+    struct device* device;      // it uses the device (graph/use.h)
     struct subgraph* subgraph;  // all nodes of subgraph->graph; subgraph->device runs it
     int part_index;             // in the execution graph, for messages
     bool isolated;              // see compile_ir_part()

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "graph/option.h"
+#include "graph/use.h"
 #include "module/abi.h"
 #include "module/module.h"
 #include "optimizer/optimizer.h"
@@ -80,6 +81,7 @@ int unregister_scheduler(struct scheduler* scheduler)
     if (index < 0)
         return tengine_error_set(TENGINE_ENOENT, "scheduler '%s' is built in or not registered",
                                  scheduler && scheduler->name ? scheduler->name : "");
+    TENGINE_RETURN_IF_ERROR(check_ir_unused(scheduler, "scheduler", scheduler->name));
     remove_vector_via_index(registered, index);
     if (get_vector_num(registered) == 0) {
         release_vector(registered);
@@ -91,8 +93,9 @@ int unregister_scheduler(struct scheduler* scheduler)
 
 void release_schedulers(void)
 {
-    while (get_vector_num(registered) > 0)
-        unregister_scheduler(*(struct scheduler**)get_vector_data(registered, 0));
+    int status = TENGINE_OK;
+    while (get_vector_num(registered) > 0 && status == TENGINE_OK)
+        status = unregister_scheduler(*(struct scheduler**)get_vector_data(registered, 0));
 }
 
 int require_ir_scheduler(const char* name, struct scheduler** out_scheduler)

@@ -8,6 +8,7 @@
 #include "graph/graph.h"
 #include "graph/option.h"
 #include "graph/preparation.h"
+#include "graph/use.h"
 #include "operator/affinity.h"
 
 ir_session_t* get_ir_session(const struct graph* execution)
@@ -58,16 +59,24 @@ static int read_deadline(const struct graph* execution)
                : (int)get_ir_context_number(execution->attribute->context, "run.deadline_ms");
 }
 
-int open_ir_session(struct graph* execution, struct scheduler* scheduler)
+static int create_session(struct scheduler* scheduler, ir_session_t** out_session)
 {
+    TENGINE_RETURN_IF_ERROR(begin_ir_use(scheduler, scheduler->name, IR_USER_GRAPH));
     ir_session_t* session = alloc_memory(sizeof *session);
-    if (!session) return tengine_error_set(TENGINE_ENOMEM, "out of memory while running a graph");
-    if (pthread_mutex_init(&session->mutex, NULL) != 0) {
+    if (!session || pthread_mutex_init(&session->mutex, NULL) != 0) {
         free_memory(session);
-        return tengine_error_set(TENGINE_ENOMEM,
-                                 "cannot create a mutex for the session of a graph");
+        end_ir_use(scheduler, IR_USER_GRAPH);
+        return tengine_error_set(TENGINE_ENOMEM, "out of memory while running a graph");
     }
     session->scheduler = scheduler;
+    *out_session = session;
+    return TENGINE_OK;
+}
+
+int open_ir_session(struct graph* execution, struct scheduler* scheduler)
+{
+    ir_session_t* session = NULL;
+    TENGINE_RETURN_IF_ERROR(create_session(scheduler, &session));
     session->deadline_ms = read_deadline(execution);
     if (needs_threads(execution, session)) session->process = getpid();
     execution->core->session = session;
@@ -104,6 +113,7 @@ void close_ir_session(struct graph* execution)
     release_vector(session->lanes);
     if (!IS_MINIMAL) release_trace(session->trace);
     pthread_mutex_destroy(&session->mutex);
+    end_ir_use(session->scheduler, IR_USER_GRAPH);
     free_memory(session);
     execution->core->session = NULL;
 }

@@ -15,11 +15,11 @@ TENGINE_EXTERN_C_BEGIN
 
 typedef struct session
 {
-    struct scheduler* scheduler;
-    bool scheduler_ready;     // its prerun has been called
-    pid_t process;            // the process that has its threads; 0: there are none
-    int deadline_ms;          // of each run; 0: none
-    ir_deadline_t* deadline;  // NULL: there is none
+    struct scheduler* scheduler;  // it uses the scheduler (graph/use.h)
+    bool scheduler_ready;         // its prerun has been called
+    pid_t process;                // the process that has its threads; 0: there are none
+    int deadline_ms;              // of each run; 0: none
+    ir_deadline_t* deadline;      // NULL: there is none
     // Runs are numbered from 0; run i uses frame i % frame_num. started - finished of them are
     // in flight. These belong to the user's thread.
     ir_frame_t* frames;

@@ -34,9 +34,17 @@ class TraceTest : public ApiTest
 
     void TearDown() override
     {
-        if (graph_) destroy_graph(graph_);
-        destroy_context(context_);
+        close();
         ApiTest::TearDown();
+    }
+
+    // Called before a device of the test is destroyed.
+    void close()
+    {
+        if (graph_) destroy_graph(graph_);
+        if (context_) destroy_context(context_);
+        graph_ = nullptr;
+        context_ = nullptr;
     }
 
     void set(const char* key, const char* value)
@@ -272,8 +280,7 @@ TEST_F(TraceTest, DevicesAndCopiesHaveLanes)
         EXPECT_EQ(lane_of(copy), "copies");
         EXPECT_EQ(copy.part, 1);
     }
-    destroy_graph(graph_);
-    graph_ = nullptr;
+    close();
 }
 
 TEST_F(TraceTest, FramesOfAPipelineHaveLanes)
@@ -298,8 +305,7 @@ TEST_F(TraceTest, FramesOfAPipelineHaveLanes)
     for (const Event& run : events(TENGINE_TRACE_RUN))
         ++lanes[lane_of(run)];
     EXPECT_EQ(lanes, (std::map<std::string, int>{{"frame 0", 4}, {"frame 1", 4}, {"frame 2", 4}}));
-    destroy_graph(graph_);
-    graph_ = nullptr;
+    close();
 }
 
 TEST_F(TraceTest, FailuresHaveTheirCode)
@@ -320,8 +326,7 @@ TEST_F(TraceTest, FailuresHaveTheirCode)
     ASSERT_EQ(parts.size(), 3u) << "the attempt, and two on the CPU";
     EXPECT_EQ(parts[0], "A");
     EXPECT_EQ(parts[1], parts[2]);
-    destroy_graph(graph_);
-    graph_ = nullptr;
+    close();
 }
 
 TEST_F(TraceTest, ADeviceThatHangsIsGivenUp)
@@ -343,8 +348,7 @@ TEST_F(TraceTest, ADeviceThatHangsIsGivenUp)
             EXPECT_LT(part.status, 0);
         }
     EXPECT_GE(longest, 30000000 - 1000000) << "the time until it was given up";
-    destroy_graph(graph_);
-    graph_ = nullptr;
+    close();
 }
 
 TEST_F(TraceTest, ACancelledRunEndsInTheTrace)
@@ -367,8 +371,7 @@ TEST_F(TraceTest, ACancelledRunEndsInTheTrace)
     ASSERT_EQ(runs.size(), 2u);
     EXPECT_EQ(runs[0].status, TENGINE_ECANCELED);
     EXPECT_EQ(runs[1].status, 0);
-    destroy_graph(graph_);
-    graph_ = nullptr;
+    close();
 }
 
 // Bodies are in the trace of the graph, at any depth.

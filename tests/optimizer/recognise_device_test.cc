@@ -28,9 +28,14 @@ class RecogniseForDevice : public testing::Test
             << tengine_error_message();
     }
 
+    // The context lists the device until that ends.
     void use(TestDevice& device)
     {
         ASSERT_EQ(add_ir_context_device(context_.get(), device.get(), nullptr, 0), TENGINE_OK);
+        device.before_end = [this, &device] {
+            if (find_ir_context_device(context_.get(), device.get()))
+                remove_ir_context_device(context_.get(), device.get());
+        };
     }
 
     void use_instead(TestDevice& device)

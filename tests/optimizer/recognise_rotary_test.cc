@@ -172,9 +172,9 @@ class RotaryForDevice : public testing::Test
     // "RotaryEmbedding:A", in the order of the graph, on a device A with these operators.
     std::vector<std::string> place(const Rotation& rotation, const std::vector<std::string>& taken)
     {
+        TestDevice a("A", taken);
         const std::unique_ptr<ir_context_t, void (*)(ir_context_t*)> context(
             create_ir_context("rotary"), destroy_ir_context);
-        TestDevice a("A", taken);
         EXPECT_EQ(add_ir_context_device(context.get(), a.get(), nullptr, 0), TENGINE_OK);
         EXPECT_EQ(set_ir_context_option(context.get(), "split.report", "none"), TENGINE_OK);
         RotationModel model(rotation, context.get());

@@ -65,7 +65,11 @@ class SplitFaultTest : public testing::Test
 
     void postrun() { EXPECT_EQ(postrun_ir_graph(source_->get()), TENGINE_OK); }
     // Called before a device of the test is destroyed.
-    void close() { source_.reset(); }
+    void close()
+    {
+        source_.reset();
+        context_.reset();
+    }
 
     graph* execution() { return source_->get()->core->execution; }
     std::string device_of(const char* node) { return find_node(execution(), node)->device->name; }

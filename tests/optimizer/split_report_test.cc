@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "graph/context.h"
 #include "graph/core.h"
+#include "graph/graph.h"
 #include "graph/option.h"
 #include "optimizer/optimizer.h"
 #include "support/ir_builder.h"
@@ -41,9 +42,13 @@ class SplitReport : public testing::Test
         ASSERT_EQ(set_ir_context_option(context, key, value), TENGINE_OK)
             << tengine_error_message();
     }
+    // The context lists the device until that ends.
     void add(TestDevice& device)
     {
         ASSERT_EQ(add_ir_context_device(context, device.get(), nullptr, 0), TENGINE_OK);
+        device.before_end = [this, &device] {
+            EXPECT_EQ(remove_ir_context_device(context, device.get()), TENGINE_OK);
+        };
     }
     static std::vector<std::string> report(const graph* graph)
     {
@@ -126,7 +131,7 @@ TEST_F(SplitReport, TheGraphsOwnDeviceCounts)
     TestDevice a("A", {"MatMul"});
     IrBuilder source(context);
     build_products(&source);
-    source.get()->device = a.get();
+    ASSERT_EQ(set_ir_graph_device(source.get(), a.get()), TENGINE_OK);
     ASSERT_EQ(report(source).size(), 1u);
 }
 

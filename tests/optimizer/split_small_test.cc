@@ -120,6 +120,7 @@ TEST_F(SplitSmall, WhatIsLeftIsGroupedAnew)
     EXPECT_EQ(nodes_of(b), "a0 a b0 b1");
     made_.reset();
     source_.reset();
+    context_.reset();
 }
 
 TEST_F(SplitSmall, TheCostRuleNeedNotBeOn)

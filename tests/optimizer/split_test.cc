@@ -199,7 +199,7 @@ TEST(Split, TheGraphsOwnDeviceComesFirst)
     source.input("x", {2});
     source.add("Relu", {"x"}, {"y"});
     source.outputs({"y"});
-    source.get()->device = b.get();
+    ASSERT_EQ(set_ir_graph_device(source.get(), b.get()), TENGINE_OK);
     const GraphOwner graph = split(source);
     EXPECT_STREQ(device_of(graph, "y"), "B");
 }

@@ -206,6 +206,8 @@ TEST_F(PipelineTest, ARunThatFailsIsTheOnlyOne)
     ASSERT_EQ(session_.run(1), TENGINE_OK) << tengine_error_message();
     EXPECT_EQ(session_.read("y")[0], 7.0f);
     ASSERT_EQ(session_.postrun(), TENGINE_OK);
+    EXPECT_EQ(remove_ir_context_device(session_.source()->attribute->context, product.get()),
+              TENGINE_OK);
 }
 
 TEST_F(PipelineTest, TheDefaultDeviceDoesARunThatFails)

@@ -94,8 +94,9 @@ TestDevice::TestDevice(std::string name, std::vector<std::string> operators)
 TestDevice::~TestDevice()
 {
     release_hangs();
+    if (before_end) before_end();
     EXPECT_EQ(wait_hung_calls(kHungCallsMs), 0);
-    EXPECT_EQ(unregister_device(get()), TENGINE_OK);
+    EXPECT_EQ(unregister_device(get()), TENGINE_OK) << tengine_error_message();
 }
 
 }  // namespace tengine::test

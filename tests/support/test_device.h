@@ -33,6 +33,7 @@ class TestDevice
     std::function<void(subgraph*)> on_pre_run;
     std::function<int(subgraph*)> on_run, on_async_run;
     std::function<int(subgraph*, int try_wait)> on_async_wait;
+    std::function<void()> before_end;  // called before the device is unregistered
     std::atomic<const void*> last_options{nullptr};
 
     // The optional entries estimate (script.estimate_*), survey, async_run with async_wait, cancel,

@@ -138,24 +138,16 @@ class Part
     std::vector<const struct tensor*> bound_;  // the part's, for each; NULL: none
 };
 
-}  // namespace detail
-
-// Registers a delegate as a device of its name, which contexts list as any other
-// (add_context_device), as long as this object lives. Registries may not change while graphs run on
-// other threads, and no context may list the device when the object is destroyed.
-class DelegateDevice
+// A delegate with the tables of its device.
+class RegisteredDelegate
 {
   public:
-    explicit DelegateDevice(std::shared_ptr<Delegate> delegate) : delegate_(std::move(delegate)) {}
-    DelegateDevice(const DelegateDevice&) = delete;
-    DelegateDevice& operator=(const DelegateDevice&) = delete;
-    ~DelegateDevice()
+    explicit RegisteredDelegate(std::shared_ptr<Delegate> delegate) : delegate_(std::move(delegate))
     {
-        if (registered_) unregister_device(&device_);
     }
+    RegisteredDelegate(const RegisteredDelegate&) = delete;
+    RegisteredDelegate& operator=(const RegisteredDelegate&) = delete;
 
-    // Registers the device, once. Calls Init. Fails as Init, and with kLiteError when Tengine
-    // refuses.
     Status Register()
     {
         if (!delegate_) return {kLiteNullptr, "the delegate is nullptr"};
@@ -168,17 +160,20 @@ class DelegateDevice
         if (init_.IsError()) return init_;
         return {kLiteError, tengine_error_message()};
     }
-    // The device's.
+    Status Unregister()
+    {
+        if (registered_ && unregister_device(&device_) == TENGINE_ESTATE)
+            return {kLiteError, tengine_error_message()};
+        registered_ = false;
+        return kSuccess;
+    }
     const std::string& Name() const { return name_; }
     const std::shared_ptr<Delegate>& Of() const { return delegate_; }
 
   private:
-    using Plan = detail::Plan;
-    using Part = detail::Part;
-
-    static DelegateDevice& Self(const struct device* device)
+    static RegisteredDelegate& Self(const struct device* device)
     {
-        return *static_cast<DelegateDevice*>(device->privacy);
+        return *static_cast<RegisteredDelegate*>(device->privacy);
     }
 
     static std::string FindName(const std::string& wanted)
@@ -189,11 +184,11 @@ class DelegateDevice
         return name;
     }
 
-    template <int (DelegateDevice::*entry)(struct subgraph*)>
+    template <int (RegisteredDelegate::*entry)(struct subgraph*)>
     static int Call(struct device* device, struct subgraph* subgraph)
     {
-        DelegateDevice& self = Self(device);
-        return detail::Guard(self.name_.c_str(), [&] {
+        RegisteredDelegate& self = Self(device);
+        return Guard(self.name_.c_str(), [&] {
             const std::lock_guard<std::mutex> lock(self.kernel_mutex_);
             return (self.*entry)(subgraph);
         });
@@ -207,17 +202,17 @@ class DelegateDevice
         device_.optimizer = &optimizer_;
         device_.privacy = this;
         interface_.init = [](struct device* device) {
-            DelegateDevice& self = Self(device);
-            return detail::Guard(self.name_.c_str(), [&] { return self.Init(); });
+            RegisteredDelegate& self = Self(device);
+            return Guard(self.name_.c_str(), [&] { return self.Init(); });
         };
         interface_.pre_run = [](struct device* device, struct subgraph* subgraph, void*) {
-            return Call<&DelegateDevice::PreRun>(device, subgraph);
+            return Call<&RegisteredDelegate::PreRun>(device, subgraph);
         };
-        interface_.run = Call<&DelegateDevice::Run>;
+        interface_.run = Call<&RegisteredDelegate::Run>;
         interface_.cancel = [](struct device* device, struct subgraph* subgraph) {
             Self(device).Cancel(subgraph);
         };
-        interface_.post_run = Call<&DelegateDevice::PostRun>;
+        interface_.post_run = Call<&RegisteredDelegate::PostRun>;
         interface_.release_graph = [](struct device*, void* device_graph) {
             delete static_cast<Part*>(device_graph);
             return 0;
@@ -225,12 +220,12 @@ class DelegateDevice
         interface_.release_device = [](struct device*) { return 0; };
         allocator_.describe = Describe;
         allocator_.inspect = [](struct device* device, const struct node* node, ir_verdict_t* out) {
-            DelegateDevice& self = Self(device);
-            return detail::Guard(self.name_.c_str(), [&] { return self.Inspect(*node, out); });
+            RegisteredDelegate& self = Self(device);
+            return Guard(self.name_.c_str(), [&] { return self.Inspect(*node, out); });
         };
         allocator_.survey = [](struct device* device, const struct graph* graph) {
-            DelegateDevice& self = Self(device);
-            return detail::Guard(self.name_.c_str(), [&] { return self.Survey(*graph); });
+            RegisteredDelegate& self = Self(device);
+            return Guard(self.name_.c_str(), [&] { return self.Survey(*graph); });
         };
         // Nodes stay in the types in which the delegate saw them.
         optimizer_.optimize_graph = [](struct graph*, int) { return 0; };
@@ -295,11 +290,11 @@ class DelegateDevice
         const std::lock_guard<std::mutex> lock(build_mutex_);
         std::vector<std::string> nodes;
         for (int i = 0; i < graph.node_num; ++i)
-            nodes.push_back(detail::Identify(*graph.node_list[i]));
+            nodes.push_back(Identify(*graph.node_list[i]));
         std::shared_ptr<Plan> plan = FindPlan(graph.attribute->context, nodes);
         if (plan) {
             // A kernel that no part has taken belongs to an earlier preparation.
-            for (detail::Replacement& group : plan->groups)
+            for (Replacement& group : plan->groups)
                 group.kernel.reset();
         } else {
             plan = std::make_shared<Plan>();
@@ -374,7 +369,7 @@ class DelegateDevice
             static_cast<std::shared_ptr<Plan>*>(get_ir_device_survey(node.graph, &device_));
         if (!found) return tengine_error_set(TENGINE_ESTATE, "%s saw no model", name_.c_str());
         const Plan& plan = **found;
-        const auto group = plan.group_of.find(detail::Identify(node));
+        const auto group = plan.group_of.find(Identify(node));
         if (group != plan.group_of.end())
             out_verdict->group = group->second;
         else if (!plan.failure.empty())
@@ -399,7 +394,7 @@ class DelegateDevice
             const auto* found = static_cast<std::shared_ptr<Plan>*>(
                 get_ir_device_survey(subgraph->graph, &device_));
             if (!found) return tengine_error_set(TENGINE_ESTATE, "%s saw no model", name_.c_str());
-            detail::Replacement replacement;
+            Replacement replacement;
             const int status = TakeKernel(*subgraph, **found, &replacement);
             if (status < 0) return status;
             subgraph->device_graph =
@@ -412,12 +407,12 @@ class DelegateDevice
 
     // The kernel that Build made for the part. Where that has gone to another preparation of the
     // model, or an earlier device has taken some of its nodes, Build is asked about the part alone.
-    int TakeKernel(const struct subgraph& subgraph, Plan& plan, detail::Replacement* out_kernel)
+    int TakeKernel(const struct subgraph& subgraph, Plan& plan, Replacement* out_kernel)
     {
         const struct node* first = subgraph.graph->node_list[subgraph.node_list[0]];
-        const auto group = plan.group_of.find(detail::Identify(*first));
+        const auto group = plan.group_of.find(Identify(*first));
         if (group == plan.group_of.end()) return BuildAlone(subgraph, out_kernel);
-        detail::Replacement& planned = plan.groups[static_cast<size_t>(group->second) - 1];
+        Replacement& planned = plan.groups[static_cast<size_t>(group->second) - 1];
         const bool whole = planned.nodes.size() == static_cast<size_t>(subgraph.node_num);
         if (!whole || !planned.kernel) return BuildAlone(subgraph, out_kernel);
         out_kernel->kernel = std::move(planned.kernel);
@@ -425,7 +420,7 @@ class DelegateDevice
         return 0;
     }
 
-    int BuildAlone(const struct subgraph& subgraph, detail::Replacement* out_kernel)
+    int BuildAlone(const struct subgraph& subgraph, Replacement* out_kernel)
     {
         DelegateModel model(
             *subgraph.graph, {subgraph.node_list, subgraph.node_list + subgraph.node_num},
@@ -454,7 +449,7 @@ class DelegateDevice
     class Running
     {
       public:
-        Running(DelegateDevice& device, struct subgraph* part) : device_(device)
+        Running(RegisteredDelegate& device, struct subgraph* part) : device_(device)
         {
             const std::lock_guard<std::mutex> lock(device_.running_mutex_);
             device_.running_part_ = part;
@@ -469,7 +464,7 @@ class DelegateDevice
         }
 
       private:
-        DelegateDevice& device_;
+        RegisteredDelegate& device_;
     };
 
     void Cancel(struct subgraph* subgraph)
@@ -509,6 +504,44 @@ class DelegateDevice
     struct device device_
     {
     };
+};
+
+}  // namespace detail
+
+// Registers a delegate as a device of its name, which contexts list as any other
+// (add_context_device), at most as long as this object lives. Registries may not change while
+// graphs run on other threads.
+class DelegateDevice
+{
+  public:
+    explicit DelegateDevice(std::shared_ptr<Delegate> delegate)
+        : device_(std::make_unique<detail::RegisteredDelegate>(std::move(delegate)))
+    {
+    }
+    DelegateDevice(const DelegateDevice&) = delete;
+    DelegateDevice& operator=(const DelegateDevice&) = delete;
+    // A device that is still in use stays registered until the process ends; a warning in the log
+    // names the user.
+    ~DelegateDevice()
+    {
+        const Status status = Unregister();
+        if (status.IsOk()) return;
+        TLOG_WARNING("%s", status.GetErrDescription().c_str());
+        static_cast<void>(device_.release());
+    }
+
+    // Registers the device, once. Calls Init. Fails as Init, and with kLiteError when Tengine
+    // refuses.
+    Status Register() { return device_->Register(); }
+    // Unregisters the device, if it is registered. Fails with kLiteError, and leaves it registered,
+    // while a context lists it, a graph uses it or a call of it has not returned.
+    Status Unregister() { return device_->Unregister(); }
+    // The device's.
+    const std::string& Name() const { return device_->Name(); }
+    const std::shared_ptr<Delegate>& Of() const { return device_->Of(); }
+
+  private:
+    std::unique_ptr<detail::RegisteredDelegate> device_;
 };
 
 }  // namespace tengine::delegate

@@ -19,7 +19,9 @@
 namespace tengine::delegate {
 
 class Delegate;
-class DelegateDevice;
+namespace detail {
+class RegisteredDelegate;
+}
 
 // A device that a Context always lists: the CPU, which computes the nodes that no delegate has
 // taken.
@@ -141,7 +143,7 @@ class Kernel
     const Context* context_ = nullptr;
 
   private:
-    friend class tengine::delegate::DelegateDevice;
+    friend class tengine::delegate::detail::RegisteredDelegate;
 
     static MSTensor& At(std::vector<MSTensor>& tensors, int index, const char* kind)
     {

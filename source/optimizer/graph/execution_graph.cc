@@ -100,8 +100,8 @@ int copy_contents(const graph& source, const Extent& extent, graph& target)
     target.graph_layout = source.graph_layout;
     target.model_layout = source.model_layout;
     target.model_format = source.model_format;
-    target.device = source.device;
     target.core->source = &source;
+    TENGINE_RETURN_IF_ERROR(set_ir_graph_device(&target, source.device));
     TENGINE_RETURN_IF_ERROR(join_ir_strings(&target, &source));
     TENGINE_RETURN_IF_ERROR(set_ir_graph_name(&target, source.name));
     for (const int32_t tensor : extent.tensors)

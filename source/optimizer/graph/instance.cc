@@ -139,7 +139,7 @@ int copy_contents(const graph& source, graph& target)
     target.graph_layout = source.graph_layout;
     target.model_layout = source.model_layout;
     target.model_format = source.model_format;
-    target.device = source.device;
+    TENGINE_RETURN_IF_ERROR(set_ir_graph_device(&target, source.device));
     TENGINE_RETURN_IF_ERROR(set_ir_graph_name(&target, source.name));
     for (int i = 0; i < source.tensor_num; ++i)
         TENGINE_RETURN_IF_ERROR(copy_tensor(*source.tensor_list[i], target));

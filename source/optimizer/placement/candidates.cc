@@ -14,6 +14,7 @@
 #include "graph/core.h"
 #include "graph/graph.h"
 #include "graph/model_part.h"
+#include "graph/use.h"
 #include "module/module.h"
 #include "operator/affinity.h"
 #include "operator/custom/custom_kernel.h"
@@ -167,7 +168,15 @@ int Candidates::add(struct device* device)
                        "the device cannot describe itself: %s", describe_failure(status).c_str());
     candidate.operators = find_difference(allowed, blocked);
     candidates_.push_back(std::move(candidate));
-    return TENGINE_OK;
+    const int begun = begin_ir_use(device, device->name, IR_USER_GRAPH);
+    if (begun < 0) candidates_.pop_back();
+    return begun;
+}
+
+Candidates::~Candidates()
+{
+    for (const Candidate& candidate : candidates_)
+        end_ir_use(candidate.device, IR_USER_GRAPH);
 }
 
 Vector<device*> list_graph_devices(const graph& graph)

@@ -24,10 +24,14 @@ Vector<device*> list_graph_devices(const graph& graph);
 // ones (graph/late_constant.h).
 bool has_default_device_alone(const graph& graph);
 
-// The devices of a graph and their abilities.
+// The devices of a graph, which it uses (graph/use.h), and their abilities.
 class Candidates : public Allocated
 {
   public:
+    Candidates() = default;
+    Candidates(const Candidates&) = delete;
+    Candidates& operator=(const Candidates&) = delete;
+    ~Candidates();
     // An operator that a device has handed back in an earlier preparation of the same graph.
     struct HandedBack
     {

@@ -335,6 +335,41 @@ TEST_F(DelegateTest, WithTheCApiShapesMayComeInTurns)
     EXPECT_EQ(calls().deaths, calls().prepares);
 }
 
+// A device that is in use outlives its object, and graphs run on it.
+TEST_F(DelegateTest, WithTheCApiADeviceInUseStaysRegistered)
+{
+    const std::string path = save({"Relu"});
+    auto device = std::make_unique<delegate::DelegateDevice>(delegates[0]);
+    EXPECT_TRUE(device->Unregister()) << "it is not registered";
+    ASSERT_TRUE(device->Register());
+    const std::string name = device->Name();
+    const context_t context = create_context("c", 1);
+    ASSERT_EQ(add_context_device(context, name.c_str()), 0);
+    const Status refusal = device->Unregister();
+    EXPECT_EQ(refusal, delegate::kLiteError);
+    EXPECT_EQ(refusal.GetErrDescription(),
+              "device '" + name +
+                  "' is in use: a context lists it; call remove_context_device, or "
+                  "destroy the context and its graphs, first");
+    const graph_t graph = create_graph(context, "onnx", path.c_str());
+    destroy_context(context);
+    ASSERT_TRUE(write_floats(tengine_graph_get_input(graph, 0), std::vector<float>(8, -2.0f)));
+    ASSERT_EQ(prerun_graph(graph), 0) << get_tengine_error();
+    struct device* kept = find_device_via_name(name.c_str());
+    device.reset();
+    EXPECT_EQ(find_device_via_name(name.c_str()), kept);
+    ASSERT_EQ(run_graph(graph, 1), 0) << get_tengine_error();
+    EXPECT_EQ(list_places(graph), (Names{"TEST"}));
+    EXPECT_EQ(calls().runs, 1);
+    destroy_graph(graph);
+    EXPECT_EQ(unregister_device(kept), TENGINE_OK) << tengine_error_message();
+    device = std::make_unique<delegate::DelegateDevice>(delegates[0]);
+    ASSERT_TRUE(device->Register());
+    EXPECT_EQ(device->Name(), name);
+    EXPECT_TRUE(device->Unregister());
+    EXPECT_FALSE(find_device_via_name(name.c_str()));
+}
+
 // ---- what goes wrong ----
 
 TEST_F(DelegateTest, WithoutSupportItIsLeftOut)

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tengine/c_api.h"
+#include "tengine/device.h"
 #include "tengine/inspect.h"
 
 namespace tengine {
@@ -171,6 +172,24 @@ TEST_F(PluginTest, LoadingFailsWithReasons)
     EXPECT_TRUE(fails_with(TENGINE_EINVAL, "file_name"));
 }
 
+// The code of a device that cannot be unregistered stays in memory.
+TEST_F(PluginTest, AFailedOneWhoseDeviceIsInUseStaysInMemory)
+{
+    EXPECT_EQ(load("shout", "shout_init_leaves_a_context"), -1);
+    EXPECT_TRUE(fails_with(TENGINE_EDEVICE, "the board is not there"));
+    EXPECT_EQ(get_tengine_plugin_number(), 0);
+    struct device* device = find_device_via_name("SHOUT");
+    ASSERT_NE(device, nullptr);
+    EXPECT_EQ(unregister_device(device), TENGINE_ESTATE);
+    const context_t context = create_context("board", 1);
+    ASSERT_EQ(add_context_device(context, "SHOUT"), 0);
+    const graph_t graph = build(context);
+    EXPECT_EQ(run(graph), (std::vector<float>{1003, 1004})) << get_tengine_error();
+    release_tengine();
+    EXPECT_EQ(unregister_device(device), TENGINE_OK) << tengine_error_message();
+    ASSERT_EQ(init_tengine(), 0);
+}
+
 TEST_F(PluginTest, APipeIsNotWaitedFor)
 {
     const std::string pipe = testing::TempDir() + "plugin_pipe." + std::to_string(getpid());
@@ -268,7 +287,9 @@ TEST_F(PluginTest, OneThatLoadsAnotherHasNothingOfIt)
     const context_t context = create_context("board", 1);
     ASSERT_EQ(set_context_device(context, "SHOUT", nullptr, 0), 0) << get_tengine_error();
     EXPECT_EQ(unload_tengine_plugin("shout", "shout_release"), -1);
-    EXPECT_TRUE(fails_with(TENGINE_ESTATE, "plug-in 'shout' is in use: a context lists"));
+    EXPECT_TRUE(fails_with(TENGINE_ESTATE,
+                           "plug-in 'shout' is in use: device 'SHOUT' is in use: a context "
+                           "lists it"));
     EXPECT_EQ(unload_tengine_plugin("loads another", nullptr), 0) << get_tengine_error();
     EXPECT_TRUE(has_device("SHOUT"));
     destroy_context(context);

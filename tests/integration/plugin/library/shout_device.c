@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tengine/c_api.h"
 #include "tengine/device.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -12,6 +13,7 @@ EXPORT int shout_init(void);
 EXPORT int shout_release(void);
 EXPORT int shout_init_fails(void);
 EXPORT int shout_init_fails_late(void);
+EXPORT int shout_init_leaves_a_context(void);
 EXPORT int shout_release_fails(void);
 
 static int init(struct device* device)
@@ -94,6 +96,14 @@ int shout_init_fails(void)
 int shout_init_fails_late(void)
 {
     shout_init();
+    return tengine_error_set(TENGINE_EDEVICE, "the board is not there");
+}
+
+// The same; a context of its own still lists the device.
+int shout_init_leaves_a_context(void)
+{
+    shout_init();
+    add_context_device(create_context("left", 1), "SHOUT");
     return tengine_error_set(TENGINE_EDEVICE, "the board is not there");
 }
 
