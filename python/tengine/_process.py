@@ -7,6 +7,7 @@ from typing import Any
 
 from . import _watch
 from ._library import call_at_exit, lib
+from .errors import Error
 
 # All sessions and graphs that are open.
 sessions: "weakref.WeakSet[Any]" = weakref.WeakSet()
@@ -17,17 +18,29 @@ graphs: "weakref.WeakSet[Any]" = weakref.WeakSet()
 PATIENCE = 10
 
 
+def _is_closed(session):
+    """Closes a session unless it runs."""
+    if not session._lock.acquire(timeout=0.01):
+        return False
+    try:
+        session.close()
+    except Error:
+        session._lock.release()
+        return False
+    # The lock is kept: daemon threads that call the session wait until the process ends.
+    return True
+
+
 def _close_all():
     """Ends the runs in flight and frees all graphs; whether that was possible."""
     _watch.is_exiting = True
     end = time.monotonic() + PATIENCE
     for session in list(sessions):
-        while not session._lock.acquire(timeout=0.01):
+        while not _is_closed(session):
             if time.monotonic() > end:
                 return False
             lib.tengine_graph_cancel(session._handle)
-        # The lock is kept: daemon threads that call the session wait until the process ends.
-        session.close()
+            time.sleep(0.01)
     for graph in list(graphs):
         graph.close()
     return True
@@ -39,8 +52,9 @@ _held = []
 def _before_fork():
     # fork() must not overlap with a call of the library.
     for session in list(sessions):
-        session._lock.acquire()
-        _held.append(session)
+        if not session._lock.is_held_for_this_thread:
+            session._lock.acquire()
+            _held.append(session)
 
 
 def _after_fork_in_parent():
@@ -50,7 +64,9 @@ def _after_fork_in_parent():
 
 def _after_fork_in_child():
     # The threads of sessions stay in the parent.
-    for session in _held:
+    for session in list(sessions):
+        if session._lock.is_held_for_this_thread:
+            session._lock.forget_owner()
         session._ready = False
         session._executor = None
     _after_fork_in_parent()

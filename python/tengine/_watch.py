@@ -9,6 +9,7 @@ import signal
 import threading
 import time
 
+from . import _lock
 from ._library import lib
 from .errors import last_error
 
@@ -34,15 +35,17 @@ def stop_at_exit(lock):
         threading.Event().wait()
 
 
-def call(graph, function, *arguments):
-    """Returns the result of a function of the library, which is negative when it fails.
+def call(session, function, *arguments):
+    """Returns the result of a function of the library, which is negative when it fails. The calling
+    thread holds the session's lock.
 
     Raises
     ------
     tengine.Error
         The failure of the function.
     BaseException
-        That of a signal's handler, after the call on `graph` has been cancelled and has ended.
+        That of a signal's handler, after the call has been cancelled. The call has ended, unless
+        another exception came while it was ending: then the graph is still running.
     """
     if not _handles_interrupts():
         result = function(*arguments)
@@ -54,7 +57,8 @@ def call(graph, function, *arguments):
     done.acquire()
 
     def work():
-        result = function(*arguments)
+        with _lock.acting_for_owner(session._lock):
+            result = function(*arguments)
         outcome.append(last_error() if result < 0 else result)
         done.release()
 
@@ -64,7 +68,7 @@ def call(graph, function, *arguments):
     except BaseException:
         # Nothing is in flight yet, or no longer, where this fails.
         while not done.acquire(timeout=0.01):
-            lib.tengine_graph_cancel(graph)
+            lib.tengine_graph_cancel(session._handle)
         raise
     if isinstance(outcome[0], BaseException):
         raise outcome[0]
@@ -75,7 +79,7 @@ def run(session):
     """A run that may be long; decides how the next ones of this preparation are made."""
     begin = time.perf_counter()
     try:
-        call(session._handle, _run_graph, session._handle, 1)
+        call(session, _run_graph, session._handle, 1)
     except BaseException:
         stop_at_exit(session._lock)
         raise

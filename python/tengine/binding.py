@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs without copies, on arrays that are lent to a session."""
 from . import _constants as c
+from ._types import name_of
 from .errors import InvalidValueError
 
 
@@ -16,6 +17,8 @@ class Binding:
 
     def __init__(self, session, inputs, outputs):
         self._session = session
+        if not isinstance(inputs, dict) or not isinstance(outputs, dict):
+            raise TypeError("inputs and outputs of a binding: expected dicts of arrays by name")
         self.inputs = dict(inputs)
         self.outputs = dict(outputs)
         with session._lock:
@@ -28,7 +31,7 @@ class Binding:
         arrays = session._order((), self.inputs)
         for tensor, array in zip(session._inputs, arrays):
             if not tensor.is_plain:
-                raise InvalidValueError(f"input '{tensor.name}' is {tensor.type_name}: expected a "
+                raise InvalidValueError(f"input '{tensor.name}' is {name_of(tensor.data_type)}: expected a "
                                         "tensor of numbers to bind", c.TENGINE_EDTYPE)
             if tensor.convert(array, False) is not array:
                 raise InvalidValueError(f"input '{tensor.name}' cannot be lent: expected a dense, "
@@ -62,7 +65,8 @@ class Binding:
         """
         session = self._session
         lock = session._lock
-        lock.acquire()
+        if not lock.try_acquire(False):
+            lock.acquire()
         try:
             if session._binding is not self or not session._ready:
                 session._check_open()

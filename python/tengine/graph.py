@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A model: its nodes and tensors, the devices and options that it is prepared with, its file."""
 import os
-import threading
 
 import numpy as np
 
 from . import _constants as c
 from . import _types
 from ._library import ffi, lib, names, text
+from ._lock import Lock
 from ._process import graphs
 from .errors import InvalidValueError, check, keep_failure, last_error
 from .metadata import read_metadata
@@ -186,7 +186,7 @@ class Context:
 
     def __init__(self, devices):
         self.handle = ffi.NULL
-        if isinstance(devices, (str, bytes)):
+        if isinstance(devices, (str, bytes, dict)):
             raise TypeError(f"devices is {devices!r}: expected a list of names")
         self.handle = check(lib.create_context(ffi.NULL, 0 if devices is None else 1))
         for device in () if devices is None else devices:
@@ -216,7 +216,7 @@ class Graph:
         self._handle = handle
         self._context = context
         self._memory = memory
-        self.lock = threading.RLock()
+        self.lock = Lock()
         self.user = None
         graphs.add(self)
 
@@ -276,10 +276,16 @@ class Graph:
         return bool(self._handle)
 
     def close(self):
-        """Frees the graph. A graph that is closed stays closed; its session is closed, too."""
+        """Frees the graph. A graph that is closed stays closed; its session is closed, too.
+
+        Raises
+        ------
+        tengine.Error
+            The graph is running: an operator or a device calls this, or the handler of a signal.
+        """
         with self.lock:
             if self._handle:
-                lib.destroy_graph(self._handle)
+                check(lib.destroy_graph(self._handle))
             self._handle = self._context = self._memory = None
 
     def __enter__(self):

@@ -153,7 +153,8 @@ class Session(Inspection):
             As prerun_graph_multithread and run_graph of C fail.
         """
         lock = self._lock
-        lock.acquire()
+        if not lock.try_acquire(False):
+            lock.acquire()
         try:
             self._feed(arrays if not named else self._order(arrays, named))
             self._run(self)
@@ -272,11 +273,11 @@ class Session(Inspection):
             As prerun_graph_multithread of C fails.
         """
         with self._lock:
-            self._check_open()
+            self._check_idle()
             self._ready = False
             for output in self._outputs:
                 output.reset()
-            _watch.call(self._handle, lib.prerun_graph_multithread, self._handle, self._plan[0])
+            _watch.call(self, lib.prerun_graph_multithread, self._handle, self._plan[0])
             # Each of several runs in flight has results of its own.
             moves = text(check(lib.tengine_graph_get_scheduler(self._handle))) != "sync"
             for output in self._outputs:
@@ -298,7 +299,7 @@ class Session(Inspection):
             An input that does not exist, or a shape with dimensions below 0 or too many of them.
         """
         with self._lock:
-            self._check_open()
+            self._check_idle()
             self._release_binding()
             for name, shape in shapes.items():
                 if name not in self._by_name:
@@ -351,7 +352,7 @@ class Session(Inspection):
             model, arguments = self._arguments
             return place_model(model, devices, arguments["options"], self._inputs, self._plan[0])
         with self._lock:
-            self._check_open()
+            self._check_idle()
             self._release_binding()
             self._ready = False
             check(lib.tengine_graph_place(self._handle, self._plan[0]))
@@ -435,12 +436,13 @@ class Session(Inspection):
         tengine.Error
             As prerun_graph_multithread of C fails.
         """
-        return Binding(self, inputs, outputs or {})
+        return Binding(self, inputs, {} if outputs is None else outputs)
 
     def _release_binding(self):
         """Gives outputs memory of the session again."""
         if self._binding is None:
             return
+        self._check_idle()
         self._binding = None
         for tensor in self._inputs:
             tensor.pointer = tensor.array = None
@@ -487,9 +489,21 @@ class Session(Inspection):
         if self._closed:
             raise Error("the session is closed", c.TENGINE_ESTATE)
 
+    def _check_idle(self):
+        """Fails in an operator, a device or a handler of signals that the thread calls in a run."""
+        self._check_open()
+        if check(lib.get_graph_exec_status(self._handle)) == c.GRAPH_STAT_RUNNING:
+            raise Error("the session is running", c.TENGINE_ESTATE)
+
     def close(self):
         """Frees the session, after the runs in flight. Calls of `submit` that have not begun are
-        cancelled. Another call does nothing."""
+        cancelled. Another call does nothing.
+
+        Raises
+        ------
+        tengine.Error
+            The session is running: an operator or a device calls this, or the handler of a signal.
+        """
         if self._closed:
             return
         executor, self._executor = self._executor, None
@@ -500,15 +514,15 @@ class Session(Inspection):
         if self._pipeline is not None:
             self._pipeline.cancel()
         with self._lock:
-            self._closed = True
-            self._ready = False
-            self._binding = None
             if self._owns_graph:
                 self._graph.close()
             elif self._graph.is_open:
+                check(lib.postrun_graph(self._handle))
                 for tensor in (*self._inputs, *self._outputs):
                     tensor.reset()
-                lib.postrun_graph(self._handle)
+            self._closed = True
+            self._ready = False
+            self._binding = None
             self._graph.user = None
             self._handle = ffi.NULL
 

@@ -100,6 +100,26 @@ def test_exit(way):
     assert "Traceback" not in done.stderr and "Fatal" not in done.stderr
 
 
+def test_exit_while_a_future_runs():
+    """The interpreter waits for it; another Ctrl-C ends it."""
+    program = START + """
+from test_life import make_loop
+other = tengine.Session(make_loop(10**9))
+future = other.submit(np.zeros(1000, np.float32))
+print("begun", flush=True)
+future.result()
+"""
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, cwd=os.path.dirname(__file__)) as process:
+        assert process.stdout.readline() == b"begun\n"
+        for _ in range(2):
+            time.sleep(0.5)
+            assert process.poll() is None
+            process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert b"Fatal" not in errors and process.returncode == -signal.SIGINT
+
+
 def test_ctrl_c_ends_a_run():
     """A run of minutes ends with KeyboardInterrupt, and the session runs again."""
     with tengine.Session(make_loop(10**9)) as session:
