@@ -62,6 +62,8 @@ def bytes_of(model):
 
 def choose(outputs, names):
     """The outputs of these names, in their order."""
+    if isinstance(names, str):
+        raise TypeError(f"outputs is {names!r}: expected a list of names")
     known = {output.name: output for output in outputs}
     for name in names:
         if name not in known:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inputs and outputs of a session: arrays on one side, tensors of the graph on the other."""
+import operator
+
 import numpy as np
 
 from . import _constants as c
@@ -20,6 +22,9 @@ def packed_bytes(elements, bits):
 
 def as_array(value, dtype, name):
     """An array of a value of any type. Values of Python, which have no type, get the model's."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise InvalidValueError(f"input '{name}' has masked elements: expected an array without, as "
+                                "of its method filled")
     if isinstance(value, (np.ndarray, np.generic)):
         return np.asarray(value)
     if hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
@@ -159,6 +164,10 @@ class Input(Tensor):
         """Makes free dimensions have sizes, by name; the shape if that makes it known."""
         if not set(self.dim_names) & set(sizes):
             return None
+        for name in set(self.dim_names) & set(sizes):
+            if not 0 <= operator.index(sizes[name]) <= _INT_MAX:
+                raise InvalidValueError(f"dimension '{name}' is {sizes[name]}: expected 0 to "
+                                        f"{_INT_MAX}", c.TENGINE_ERANGE)
         self.pattern = tuple(sizes.get(name, size)
                              for name, size in zip(self.dim_names, self.pattern))
         return None if None in self.pattern else self.pattern

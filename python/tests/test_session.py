@@ -13,7 +13,7 @@ import weakref
 import numpy as np
 import pytest
 from conftest import DIGITS, make_pictures
-from onnx_bytes import FLOAT, INT64, model, node, value
+from onnx_bytes import FLOAT, INT64, model, node, sequence, value
 
 import tengine
 from tengine._library import ffi, lib
@@ -176,6 +176,34 @@ def test_wrong_output(digits, picture):
         digits.run(["y"], picture)
 
 
+def test_a_text_is_no_list_of_outputs(digits, picture):
+    """Its letters are no names."""
+    with pytest.raises(TypeError, match="outputs is 'probabilities': expected a list of names"):
+        digits.run("probabilities", {"image": picture})
+
+
+def test_masks_are_not_ignored(digits, picture):
+    """A masked array is an input while nothing is masked."""
+    np.testing.assert_array_equal(digits(np.ma.masked_array(picture)), run_in_c(picture))
+    with pytest.raises(ValueError, match="input 'image' has masked elements: expected"):
+        digits(np.ma.masked_array(picture, mask=picture > 0.5))
+
+
+def test_free_dimensions(digits):
+    """Sizes by name, which may be set again; wrong ones change nothing."""
+    digits.fix_dimensions({"N": 2})
+    with pytest.raises(ValueError, match="has shape 3x1x8x8, expected 2x1x8x8"):
+        digits(make_pictures(3))
+    digits.fix_dimensions({"N": np.int64(3)})
+    for wrong, error in ((2.5, TypeError), ("three", TypeError), (-1, ValueError),
+                         (2**31, ValueError)):
+        with pytest.raises(error):
+            digits.fix_dimensions({"N": wrong})
+    with pytest.raises(ValueError, match="no free dimension 'M': expected 'N'"):
+        digits.fix_dimensions({"M": 1})
+    np.testing.assert_array_equal(digits(make_pictures(3)), run_in_c(make_pictures(3)))
+
+
 def test_description(digits, picture):
     """Names, shapes and types, before and after runs."""
     image, = digits.inputs
@@ -223,6 +251,16 @@ def test_bindings_that_are_refused(digits, picture, inputs, outputs):
     with pytest.raises(ValueError):
         digits.bind(inputs, outputs)
     np.testing.assert_array_equal(digits(picture), run_in_c(picture))
+
+
+def test_bindings_of_sequences_are_refused(picture):
+    """Their elements are not memory of the graph."""
+    source = model([node("Identity", ["s"], ["t"])], [sequence("s", FLOAT)], [sequence("t", FLOAT)])
+    with tengine.Session(source) as session:
+        with pytest.raises(ValueError, match=r"input 's' is sequence\(fp32\): expected a tensor"):
+            session.bind({"s": [picture]})
+        with pytest.raises(TypeError, match="expected dicts of arrays by name"):
+            session.bind([[picture]])
 
 
 def test_binding_allocates_nothing(digits, picture):
@@ -305,8 +343,9 @@ def test_options_and_devices(picture):
         tengine.Session(DIGITS, options={"split.prune": 7})
     with pytest.raises(ValueError, match="precision 'fp8': expected 'fp32'"):
         tengine.Session(DIGITS, precision="fp8")
-    with pytest.raises(TypeError):
-        tengine.Session(DIGITS, devices="CPU")
+    for wrong in ("CPU", {"CPU": {"kernels": "reference"}}):
+        with pytest.raises(TypeError, match="expected a list of names"):
+            tengine.Session(DIGITS, devices=wrong)
     assert tengine.options()["split.prune"][0] == "1"
     assert "timing" in tengine.options("CPU")
 
