@@ -366,6 +366,9 @@ TEST(KernelChoice, TakesTheFastKernel)
               fast("conv.f32.winograd4x4", "conv.f32.im2col"));
     EXPECT_EQ(usual(conv_case("Conv", {1, 16, 8, 8}, {16, 16, 3, 3})),
               fast("conv.f32.nhwc", "conv.f32.im2col"));
+    // Five tiles have 51 results: they need more than three quarters of the multiply-adds.
+    EXPECT_EQ(usual(conv_case("Conv", {1, 16, 5, 19}, {16, 16, 3, 3})),
+              fast("conv.f32.nhwc", "conv.f32.im2col"));
     // Most of the window is in the padding; tiles of one pixel would take longer.
     EXPECT_EQ(usual(conv_case("Conv", {1, 16, 9, 9}, {16, 16, 3, 3}, {{}, {5, 5, 5, 5}, {5, 5}})),
               fast("conv.f32.nhwc_clipped", "conv.f32.im2col"));

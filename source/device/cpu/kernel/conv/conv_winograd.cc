@@ -328,18 +328,20 @@ bool accepts_float16_6x6(const node& node)
     return is_float16_conv(node) && can_filter(node) && has_option(node, {"on"});
 }
 
-// With few channels, the transforms cost more than the products save; with few tiles, those of the
-// filters do: on a Zen 4 one takes as long as 270 multiplications. Images of 7x7 pixels take 0.93
-// of the time of a direct sum, and in a batch of eight 0.5.
+// With few channels, the transforms cost more than the products save. With few tiles, those of the
+// filters do: for a vector, nine loads, nine transforms of ten operations each, and 36 stores and
+// loads of their results, beside the multiply-adds, of which those of the tiles have to leave a
+// quarter. Operations are counted and not timed, since the choice decides the bits of results. On a
+// Zen 4 images of 7x7 pixels take 0.93 of the time of a direct sum, and in a batch of eight 0.5.
 bool pays(const node& node)
 {
-    constexpr int64_t kFewestChannels = 16, kFilterMultiplications = 270;
+    constexpr int64_t kFewestChannels = 16, kFilterOperations = 9 + 9 * 10 + 36 + 36;
     ConvProblem p;
     if (describe_conv(node, false, &p) != TENGINE_OK || p.output_channels < kFewestChannels)
         return false;
     const int64_t tiles = count_tiles(p, 4);
     return !Winograd::has_few_tiles(tiles) ||
-           9 * p.output_plane >= 36 * tiles + kFilterMultiplications;
+           9 * p.output_plane * 3 / 4 >= 36 * tiles + kFilterOperations;
 }
 
 // Tiles of six by six results save an eighth of the products, and there are enough tiles for
