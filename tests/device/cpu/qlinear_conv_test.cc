@@ -241,6 +241,20 @@ TEST(FastQLinearConv, FiltersAsLongAsQuotientsFit)
     }
 }
 
+// Blocks of Winograd's filtering have tiles of several pictures, and begin and end in the middle of
+// one.
+TEST(FastQLinearConv, FiltersTilesOfSeveralPictures)
+{
+    if (cpu::get_vector_target_num() == 0) GTEST_SKIP() << "this build has no fast kernels";
+    const Case pictures = {{7, 64, 13, 30}, {17, 64, 3, 3}, 1, {1, 1}, {1, 1}, {1, 1, 1, 1}};
+    for (const int type : {TENGINE_DT_INT8, TENGINE_DT_UINT8}) {
+        QuantizedNode node(pictures, type, TENGINE_DT_INT8, type, true);
+        *node.builder().find("y_scale")->f32 = 100;  // so that results differ
+        ASSERT_EQ(node.choice(0), std::string("conv.s8.winograd4x4"));
+        compare(node, 0, {1, 2, 3});
+    }
+}
+
 void expect_reference(const QuantizedNode& node)
 {
     EXPECT_EQ(node.kernels().size(), 1u);

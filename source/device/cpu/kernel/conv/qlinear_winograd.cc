@@ -19,6 +19,8 @@
 // absolute weights (B' contributes 765 at the points +-2, whose filters have factors up to 4), in
 // both directions 255 times. So the kernel accepts weights whose absolute sums are at most 2^28 /
 // 3060. Limits: products of pairs; with few channels the transforms.
+#include "device/cpu/kernel/conv/qlinear_winograd.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -26,76 +28,11 @@
 
 #include "base/cpu.h"
 #include "device/cpu/kernel/product/packed_problem.h"
-#include "device/cpu/kernel/product/panel_s8.h"
 #include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/rounding.h"
-
-#ifndef TENGINE_CPU_QLINEAR_WINOGRAD
-#define TENGINE_CPU_QLINEAR_WINOGRAD
-namespace tengine::cpu {
-
-// Steps and sizes are in elements unless the name says bytes.
-struct Int8Winograd : ConvProblem
-{
-    static constexpr int64_t kTile = 4, kPatch = 6, kPositions = kPatch * kPatch;
-
-    TileFormat format;
-    Int8Pixels results;      // its range and output_step are the output's
-    int zero_point;          // the input's, as uint8
-    uint8_t flip;            // is xored with inputs and makes them uint8
-    int64_t tiles_x, tiles;  // tiles of a line, of an image
-    int64_t block, blocks;   // tiles transformed together; blocks of an image
-    int64_t image_step;      // between pixels of the input
-    int64_t panels;
-    bool spreads_panels;  // whether workers share the panels of a block; else each takes blocks
-
-    // Returns the elements between tiles of a position. Rows that are 1 KiB apart share sets of L1,
-    // which costs the loop of the products 15 % on a Zen 4.
-    int64_t tile_step() const { return input_channels + 8; }
-    // Returns the elements between positions, which are accessed together: an odd number of cache
-    // lines.
-    int64_t input_step() const { return spread(block * tile_step(), 32); }
-    int64_t product_step() const { return spread(block * format.columns, 16); }
-    int64_t groups_of_two() const { return (input_channels + 1) / 2; }
-    int64_t panel_width(int64_t panel) const
-    {
-        const int64_t left = output_channels - panel * format.columns;
-        return left <= format.columns / 2 ? format.columns / 2 : format.columns;
-    }
-    int64_t panel_bytes(int64_t width) const
-    {
-        return Int8Panel::header_bytes(width) +
-               kPositions * groups_of_two() * width * 2 * int64_t{sizeof(int16_t)};
-    }
-    Int8Panel panel_at(const char* packed, int64_t panel) const
-    {
-        return {const_cast<char*>(packed) + panel * panel_bytes(format.columns),
-                panel_width(panel)};
-    }
-    int64_t input_bytes() const { return kPositions * input_step() * int64_t{sizeof(int16_t)}; }
-    int64_t product_bytes() const { return kPositions * product_step() * int64_t{sizeof(int32_t)}; }
-
-  private:
-    static int64_t spread(int64_t elements, int64_t line)
-    {
-        return (divide_up(elements, line) | 1) * line;
-    }
-};
-
-// The tiles of an image.
-struct Int8Tiles
-{
-    const uint8_t* image;
-    uint8_t* output;
-    const char* packed;
-    int64_t begin, count;  // the block's tiles
-};
-
-}  // namespace tengine::cpu
-#endif
 
 // clang-format off
 #undef HWY_TARGET_INCLUDE
@@ -199,9 +136,9 @@ void transform_tiles(const Int8Winograd& conv, const Int8Tiles& block, int64_t f
     const window_axis &y = conv.axes[1], &x = conv.axes[2];
     const auto lanes = static_cast<int64_t>(hn::Lanes(Words()));
     for (int64_t tile = first; tile < last; ++tile) {
-        const int64_t index = block.begin + tile;
-        const int64_t top = index / conv.tiles_x * kTile - y.pad_begin;
-        const int64_t left = index % conv.tiles_x * kTile - x.pad_begin;
+        const TilePosition at = conv.find_tile(block.begin + tile);
+        const uint8_t* image = block.images + at.image * conv.input_plane * conv.image_step;
+        const int64_t top = at.row - y.pad_begin, left = at.column - x.pad_begin;
         const bool is_whole =
             top >= 0 && left >= 0 && top + kPatch <= y.input && left + kPatch <= x.input;
         for (int64_t i = 0; i < conv.input_channels; i += lanes) {
@@ -209,9 +146,9 @@ void transform_tiles(const Int8Winograd& conv, const Int8Tiles& block, int64_t f
             const int64_t channel = std::min(i, conv.input_channels - lanes);
             int16_t* to = inputs + tile * conv.tile_step() + channel;
             if (is_whole)
-                transform_patch<true>(conv, block.image, top, left, channel, to);
+                transform_patch<true>(conv, image, top, left, channel, to);
             else
-                transform_patch<false>(conv, block.image, top, left, channel, to);
+                transform_patch<false>(conv, image, top, left, channel, to);
         }
     }
 }
@@ -289,17 +226,17 @@ void compute_panel(const Int8Winograd& conv, const Int8Tiles& block, const int16
     multiply_positions(conv, panel, inputs, block.count, products);
     const int64_t column = index * conv.format.columns;
     const int64_t columns = std::min(panel.width, conv.output_channels - column);
-    const Int8Run run = {{block.image, block.packed}, block.output, nullptr};
+    const Int8Run run = {{block.images, block.packed}, block.output, nullptr};
     const TileBytes bytes(conv.results, panel, run);
     TileSums sums;
     for (int64_t tile = 0; tile < block.count; ++tile) {
-        const int64_t row = (block.begin + tile) / conv.tiles_x * kTile;
-        const int64_t pixel = (block.begin + tile) % conv.tiles_x * kTile;
+        const TilePosition at = conv.find_tile(block.begin + tile);
+        const int64_t first = at.image * conv.output_plane + at.row * x.output + at.column;
         for (int64_t i = 0; i < panel.width; i += lanes)
             finish_vector(conv, panel, i, products + tile * panel.width + i, &sums);
-        for (int64_t i = 0; i < std::min<int64_t>(kTile, y.output - row); ++i)
-            bytes.store(sums.lines[i], std::min<int64_t>(kTile, x.output - pixel), columns,
-                        ((row + i) * x.output + pixel) * conv.results.output_step + column);
+        for (int64_t i = 0; i < std::min<int64_t>(kTile, y.output - at.row); ++i)
+            bytes.store(sums.lines[i], std::min<int64_t>(kTile, x.output - at.column), columns,
+                        (first + i * x.output) * conv.results.output_step + column);
     }
 }
 
@@ -404,19 +341,19 @@ void choose_block(Int8Winograd& conv, int64_t workers)
 {
     constexpr int64_t kFewestTiles = 24;
     const auto room = static_cast<int64_t>(get_cpu_cache_size().l2 / 2);
-    const int64_t rows = conv.format.most_rows;
+    const int64_t rows = conv.format.most_rows, tiles = conv.batch * conv.tiles;
     const int64_t tile_bytes =
         Int8Winograd::kPositions * (conv.tile_step() * int64_t{sizeof(int16_t)} +
                                     conv.format.columns * int64_t{sizeof(int32_t)});
     const int64_t most =
-        std::clamp<int64_t>(room / tile_bytes / rows * rows, rows, round_up(conv.tiles, rows));
-    conv.blocks = divide_up(conv.tiles, most);
-    const bool has_few = workers > 1 && conv.batch * conv.blocks < 2 * workers;
+        std::clamp<int64_t>(room / tile_bytes / rows * rows, rows, round_up(tiles, rows));
+    conv.blocks = divide_up(tiles, most);
+    const bool has_few = workers > 1 && conv.blocks < 2 * workers;
     const int64_t even = round_up(conv.blocks, workers);
-    conv.spreads_panels = has_few && conv.tiles < even * kFewestTiles;
+    conv.spreads_panels = has_few && tiles < even * kFewestTiles;
     if (has_few && !conv.spreads_panels) conv.blocks = even;
-    conv.block = round_up(divide_up(conv.tiles, conv.blocks), rows);
-    conv.blocks = divide_up(conv.tiles, conv.block);
+    conv.block = round_up(divide_up(tiles, conv.blocks), rows);
+    conv.blocks = divide_up(tiles, conv.block);
 }
 
 int64_t count_tiles(const ConvProblem& problem)
@@ -461,10 +398,9 @@ int prepare(KernelContext& context)
 
 Int8Tiles find_block(const KernelContext& context, const Int8Winograd& conv, int64_t index)
 {
-    const int64_t image = index / conv.blocks, begin = index % conv.blocks * conv.block;
-    return {context.input(0)->u8 + image * conv.input_plane * conv.image_step,
-            context.output(0)->u8 + image * conv.output_plane * conv.results.output_step,
-            shared_weights<Int8Winograd>(context), begin, std::min(conv.block, conv.tiles - begin)};
+    const int64_t begin = index * conv.block;
+    return {context.input(0)->u8, context.output(0)->u8, shared_weights<Int8Winograd>(context),
+            begin, std::min(conv.block, conv.batch * conv.tiles - begin)};
 }
 
 // Gives each worker blocks.
@@ -482,7 +418,7 @@ void spread_blocks(const KernelContext& context, const Int8Winograd& conv)
                 HWY_DYNAMIC_DISPATCH(compute_panel)(conv, block, inputs, panel, products);
         }
     };
-    parallel_for(context.pool, conv.batch * conv.blocks, 1, work);
+    parallel_for(context.pool, conv.blocks, 1, work);
 }
 
 // Shares the tiles of a block among the workers, then its panels.
@@ -490,7 +426,7 @@ void spread_panels(const KernelContext& context, const Int8Winograd& conv)
 {
     char* scratch = static_cast<char*>(context.scratch);
     auto* inputs = reinterpret_cast<int16_t*>(scratch);
-    for (int64_t index = 0; index < conv.batch * conv.blocks; ++index) {
+    for (int64_t index = 0; index < conv.blocks; ++index) {
         const Int8Tiles block = find_block(context, conv, index);
         parallel_for(context.pool, block.count, 2, [&](int64_t first, int64_t last, int) {
             HWY_DYNAMIC_DISPATCH(transform_tiles)(conv, block, first, last, inputs);

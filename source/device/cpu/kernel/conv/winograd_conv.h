@@ -5,14 +5,10 @@
 #pragma once
 
 #include "device/cpu/kernel/conv/conv_problem.h"
+#include "device/cpu/kernel/conv/winograd_tile.h"
 #include "device/cpu/kernel/product/pixels_f32.h"
 
 namespace tengine::cpu {
-
-struct TilePosition
-{
-    int64_t image, row, column;
-};
 
 // Sizes are in floats, steps between pixels in elements of the type.
 struct Winograd : ConvProblem
@@ -39,8 +35,7 @@ struct Winograd : ConvProblem
     // Returns the place of tile `index` of the batch, its first pixel.
     TilePosition find_tile(int64_t index) const
     {
-        const int64_t at = index % tiles;
-        return {index / tiles, at / tiles_x * tile, at % tiles_x * tile};
+        return find_tile_position(index, tile, tiles_x, tiles);
     }
     int64_t panel_width(int64_t panel) const
     {
