@@ -35,6 +35,13 @@ def stop_at_exit(lock):
         threading.Event().wait()
 
 
+def _call_directly(function, arguments):
+    result = function(*arguments)
+    if result < 0:
+        raise last_error()
+    return result
+
+
 def call(session, function, *arguments):
     """Returns the result of a function of the library, which is negative when it fails. The calling
     thread holds the session's lock.
@@ -48,10 +55,7 @@ def call(session, function, *arguments):
         another exception came while it was ending: then the graph is still running.
     """
     if not _handles_interrupts():
-        result = function(*arguments)
-        if result < 0:
-            raise last_error()
-        return result
+        return _call_directly(function, arguments)
     outcome = []
     done = threading.Lock()
     done.acquire()
@@ -62,7 +66,11 @@ def call(session, function, *arguments):
         outcome.append(last_error() if result < 0 else result)
         done.release()
 
-    threading.Thread(target=work, daemon=True, name="tengine-call").start()
+    try:
+        threading.Thread(target=work, daemon=True, name="tengine-call").start()
+    except RuntimeError:
+        # There are too many threads, or the interpreter ends.
+        return _call_directly(function, arguments)
     try:
         done.acquire()
     except BaseException:

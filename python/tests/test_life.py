@@ -134,6 +134,20 @@ def test_ctrl_c_ends_a_run():
         np.testing.assert_array_equal(session(np.ones(1000, np.float32)), np.full(1000, 8.0))
 
 
+def test_no_thread_can_be_started(monkeypatch):
+    """Runs do not need one."""
+    def fail(*unused):
+        raise RuntimeError("can't start new thread")
+
+    expected = tengine.Session(DIGITS)(make_pictures(2))
+    monkeypatch.setattr("threading.Thread.start", fail)
+    with tengine.Session(DIGITS) as session:
+        np.testing.assert_array_equal(session(make_pictures(2)), expected)
+        with pytest.raises(tengine.Error):
+            session.reshape({"image": (1, 3, 8, 8)})
+            session(np.zeros((1, 3, 8, 8), np.float32))
+
+
 def test_deadline_ends_a_run():
     """The option run.deadline_ms, and the session afterwards."""
     with tengine.Session(make_loop(10**9), options={"run.deadline_ms": 100}) as session:

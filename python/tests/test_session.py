@@ -65,10 +65,8 @@ def test_kinds_of_models(model, picture):
 
 def test_tmfile_in_memory(tmp_path, picture):
     """The session keeps the bytes of a tmfile, which are used in place."""
-    with tengine.Graph.open(DIGITS) as graph:
-        tensor = lib.tengine_graph_get_input(graph.handle, 0)
-        assert lib.set_tensor_shape(tensor, [1, 1, 8, 8], 4) == 0
-        graph.save(tmp_path / "digits.tmfile")
+    with tengine.Session(DIGITS, shapes={"image": (1, 1, 8, 8)}) as session:
+        session.graph.save(tmp_path / "digits.tmfile")
     session = tengine.Session((tmp_path / "digits.tmfile").read_bytes())
     gc.collect()
     np.testing.assert_allclose(session(picture), run_in_c(picture), rtol=1e-5, atol=1e-7)
