@@ -73,6 +73,7 @@ def main(library, work, output):
                     ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
     for name in ("pyproject.toml", "setup.py"):
         shutil.copyfile(SOURCE / name, work / name)
+    shutil.copyfile(SOURCE.parent / "LICENSE", work / "LICENSE")
     copy_library(library, package / "libtengine.so.2", package)
     major, minor = max(read_glibc(file) for file in package.glob("*.so*"))
     tag = f"manylinux_{major}_{minor}_{platform.machine()}"

@@ -47,6 +47,8 @@ def test_content(wheel):
         sizes = {info.filename: info.file_size for info in archive.infolist()}
         compressed = {info.filename: info.compress_size for info in archive.infolist()}
         metadata = archive.read("tengine-2.0.0.dist-info/METADATA").decode()
+        licence = archive.read("tengine-2.0.0.dist-info/LICENSE").decode()
+    assert licence == (ROOT / "LICENSE").read_text(encoding="utf-8")
     package = {path.name for path in (ROOT / "python" / "tengine").iterdir()
                if path.suffix in (".py", ".pyi", ".typed")}
     assert package <= {pathlib.PurePath(name).name for name in sizes}
