@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A model: its nodes and tensors, the devices and options that it is prepared with, its file."""
 import os
+import threading
 
 import numpy as np
 
@@ -217,6 +218,9 @@ class Graph:
         self._context = context
         self._memory = memory
         self.lock = Lock()
+        # Held while the handle ends, and while it is used without the other lock. The handler of a
+        # signal may take it again.
+        self._end_lock = threading.RLock()
         self.user = None
         graphs.add(self)
 
@@ -283,10 +287,17 @@ class Graph:
         tengine.Error
             The graph is running: an operator or a device calls this, or the handler of a signal.
         """
-        with self.lock:
-            if self._handle:
-                check(lib.destroy_graph(self._handle))
-            self._handle = self._context = self._memory = None
+        with self.lock, self._end_lock:
+            handle, self._handle = self._handle, None
+            if handle and lib.destroy_graph(handle) < 0:
+                self._handle = handle
+                raise last_error()
+            self._context = self._memory = None
+
+    def cancel(self):
+        """Ends the preparation or the run that another thread makes, as Session.cancel."""
+        with self._end_lock:
+            return bool(self._handle) and lib.tengine_graph_cancel(self._handle) >= 0
 
     def __enter__(self):
         return self

@@ -483,6 +483,19 @@ class Session(Inspection):
         """Runs the model on a thread of the session; the result is that of __call__."""
         return await asyncio.wrap_future(self.submit(*arrays, **named))
 
+    def cancel(self):
+        """Ends the preparation or the run that another thread makes, also by `submit`; with the
+        scheduler "pipeline" all that are in flight. Their calls and futures raise CanceledError, and
+        the session can be used again. Any thread may call this, also while the session is closed.
+        It does not wait.
+
+        Returns
+        -------
+        bool
+            False: there was nothing to cancel.
+        """
+        return self._graph.cancel()
+
     # ---- end ----
 
     def _check_open(self):

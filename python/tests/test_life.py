@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -132,6 +133,46 @@ def test_ctrl_c_ends_a_run():
         assert session.report().nodes[0].op == "Loop"
     with tengine.Session(other) as session:
         np.testing.assert_array_equal(session(np.ones(1000, np.float32)), np.full(1000, 8.0))
+
+
+@pytest.mark.parametrize("options", [{}, {"scheduler": "pipeline"}], ids=["sync", "pipeline"])
+def test_cancel(options):
+    """Another thread ends a run; the session runs again."""
+    with tengine.Session(make_loop(10**9), options=options) as session:
+        assert session.cancel() is False
+        session.prepare()
+        for _ in range(2):
+            future = session.submit(np.ones(1000, np.float32))
+            end = time.monotonic() + 60
+            while not session.cancel() and time.monotonic() < end:
+                time.sleep(0.01)
+            with pytest.raises(tengine.CanceledError):
+                future.result(60)
+    assert session.cancel() is False
+
+
+def test_cancel_while_sessions_are_closed():
+    """It never meets a graph that has ended."""
+    sessions = [tengine.Session(DIGITS) for _ in range(50)]
+    done = threading.Event()
+
+    def cancel_all():
+        while not done.is_set():
+            for session in sessions:
+                session.cancel()
+
+    threads = [threading.Thread(target=cancel_all) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for session in sessions:
+        try:
+            session(make_pictures(1))
+        except tengine.CanceledError:
+            pass
+        session.close()
+    done.set()
+    for thread in threads:
+        thread.join()
 
 
 def test_no_thread_can_be_started(monkeypatch):
