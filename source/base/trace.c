@@ -27,6 +27,7 @@ static bool init_track(trace_track_t* track, trace_t* trace)
     track->trace = trace;
     track->place = nowhere;
     track->events = alloc_memory(sizeof *track->events * (size_t)trace->capacity);
+    track->next = track->events;
     return track->events != NULL;
 }
 
@@ -99,6 +100,7 @@ static void clear_tracks(trace_track_t* tracks, int number)
 {
     for (int i = 0; i < number; ++i) {
         tracks[i].number = 0;
+        tracks[i].next = tracks[i].events;
         tracks[i].place = nowhere;
     }
 }
@@ -114,7 +116,9 @@ void add_trace_event(trace_track_t* track, int kind, const char* name, int64_t b
                      int64_t end_ns, int64_t bytes, int status)
 {
     if (!track) return;
-    trace_event_t* event = &track->events[track->number++ % track->trace->capacity];
+    trace_event_t* event = track->next++;
+    if (track->next == track->events + track->trace->capacity) track->next = track->events;
+    ++track->number;
     event->place = track->place;
     event->begin_ns = begin_ns;
     event->end_ns = end_ns;

@@ -42,6 +42,7 @@ typedef struct trace_track
 {
     struct trace* trace;
     trace_event_t* events;
+    trace_event_t* next;  // the one to be written
     int64_t number;       // of events that were ever added
     trace_place_t place;  // of the next event
 } trace_track_t;

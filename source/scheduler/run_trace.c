@@ -3,7 +3,6 @@
 
 #include "graph/graph.h"
 #include "graph/option.h"
-#include "scheduler/session.h"
 #include "tengine/trace.h"
 
 // ---- the preparation ----
@@ -42,23 +41,14 @@ int end_ir_preparation_trace(struct graph* source, const ir_preparation_trace_t*
 
 // ---- runs ----
 
-trace_track_t* find_ir_run_track(const struct graph* execution)
-{
-    const ir_session_t* session = get_ir_session(execution);
-    if (IS_MINIMAL || !session->trace) return NULL;
-    trace_track_t* track = get_trace_track();
-    return track && track->trace == session->trace ? track : &session->trace->program;
-}
-
 static void add_run_event(const struct graph* execution, const ir_frame_t* frame,
                           const trace_event_t* event)
 {
     trace_track_t* track = find_ir_run_track(execution);
     if (!track) return;
     const trace_place_t before = track->place;
-    const ir_session_t* session = get_ir_session(execution);
-    track->place.graph = session->trace_graph;
-    if (track == &session->trace->program) track->place.run = frame->number;
+    track->place.graph = get_ir_session(execution)->trace_graph;
+    if (track == &track->trace->program) track->place.run = frame->number;
     add_trace_event(track, event->kind, NULL, event->begin_ns, get_trace_time(track), event->bytes,
                     event->status);
     track->place = before;
@@ -66,7 +56,6 @@ static void add_run_event(const struct graph* execution, const ir_frame_t* frame
 
 void trace_ir_run(const struct graph* execution, const ir_frame_t* frame, int status)
 {
-    if (IS_MINIMAL) return;
     const trace_event_t event = {
         .kind = TENGINE_TRACE_RUN, .begin_ns = frame->begin_ns, .status = status < 0 ? status : 0};
     add_run_event(execution, frame, &event);
@@ -75,7 +64,7 @@ void trace_ir_run(const struct graph* execution, const ir_frame_t* frame, int st
 void trace_ir_inputs(const struct graph* execution, const ir_frame_t* frame, int64_t begin_ns)
 {
     trace_event_t event = {.kind = TENGINE_TRACE_COPY, .begin_ns = begin_ns};
-    if (IS_MINIMAL || !frame->memory || begin_ns == 0) return;
+    if (!find_ir_run_track(execution) || !frame->memory) return;
     for (int i = 0; i < execution->input_tensor_num; ++i)
         event.bytes +=
             (int64_t)get_ir_tensor_bytes(execution->tensor_list[execution->input_tensors[i]]);
@@ -84,14 +73,14 @@ void trace_ir_inputs(const struct graph* execution, const ir_frame_t* frame, int
 
 // ---- parts ----
 
-ir_part_trace_t enter_ir_part_trace(const struct subgraph* part, const ir_frame_t* frame)
+ir_part_trace_t begin_ir_part_trace(const struct subgraph* part, const ir_frame_t* frame)
 {
     const ir_session_t* session = get_ir_session(part->graph);
+    trace_t* own = get_ir_trace(session);
     ir_part_trace_t trace = {.outer = get_trace_track()};
-    if (IS_MINIMAL) return trace;
     // A part of a body is in the track of the part around it.
-    const bool is_inner = session->trace && trace.outer && trace.outer->trace == session->trace;
-    if (session->trace) trace.track = is_inner ? trace.outer : &session->trace->parts[part->index];
+    const bool is_inner = own && trace.outer && trace.outer->trace == own;
+    if (own) trace.track = is_inner ? trace.outer : &own->parts[part->index];
     enter_trace_track(trace.track);
     if (!trace.track) return trace;
     trace.place = trace.track->place;
@@ -103,9 +92,8 @@ ir_part_trace_t enter_ir_part_trace(const struct subgraph* part, const ir_frame_
     return trace;
 }
 
-void leave_ir_part_trace(const ir_part_trace_t* trace)
+void end_ir_part_trace(const ir_part_trace_t* trace)
 {
-    if (IS_MINIMAL) return;
     if (trace->track) trace->track->place = trace->place;
     enter_trace_track(trace->outer);
 }
@@ -115,12 +103,11 @@ void set_ir_trace_device(trace_track_t* track, const struct device* device)
     if (track) track->place.device = device->name;
 }
 
-void trace_ir_copies(trace_track_t* track, const ir_boundary_t* boundaries, int number,
-                     int64_t begin_ns)
+void add_ir_copies(trace_track_t* track, const ir_boundary_t* boundaries, int number,
+                   int64_t begin_ns)
 {
-    if (IS_MINIMAL) return;
     int64_t bytes = 0;
-    for (int i = 0; track && i < number; ++i)
+    for (int i = 0; i < number; ++i)
         if (boundaries[i].copied) bytes += (int64_t)get_ir_tensor_bytes(boundaries[i].tensor);
     if (bytes > 0)
         add_trace_event(track, TENGINE_TRACE_COPY, NULL, begin_ns, get_trace_time(track), bytes, 0);

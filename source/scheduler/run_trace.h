@@ -6,7 +6,7 @@
 
 #include "base/trace.h"
 #include "scheduler/boundary.h"
-#include "scheduler/frame.h"
+#include "scheduler/session.h"
 #include "tengine/device.h"
 
 TENGINE_EXTERN_C_BEGIN
@@ -27,8 +27,19 @@ TENGINE_MUST_USE int begin_ir_preparation_trace(const struct graph* source,
 TENGINE_MUST_USE int end_ir_preparation_trace(struct graph* source,
                                               const ir_preparation_trace_t* trace, int status);
 
+// The trace of a session; NULL: none. A build without traces drops what depends on it.
+static inline trace_t* get_ir_trace(const ir_session_t* session)
+{
+    return IS_MINIMAL ? NULL : session->trace;
+}
+
 // The track for events of a run of this execution graph outside its parts; NULL: no trace.
-trace_track_t* find_ir_run_track(const struct graph* execution);
+static inline trace_track_t* find_ir_run_track(const struct graph* execution)
+{
+    trace_t* trace = get_ir_trace(get_ir_session(execution));
+    trace_track_t* track = trace ? get_trace_track() : NULL;
+    return !trace || (track && track->trace == trace) ? track : &trace->program;
+}
 // Adds the event of a run of the frame, and that of copies for it which began at `begin_ns`.
 void trace_ir_run(const struct graph* execution, const ir_frame_t* frame, int status);
 void trace_ir_inputs(const struct graph* execution, const ir_frame_t* frame, int64_t begin_ns);
@@ -41,14 +52,38 @@ typedef struct part_trace
     trace_place_t place;
 } ir_part_trace_t;
 
-// These two enclose the work of a thread on a part.
-ir_part_trace_t enter_ir_part_trace(const struct subgraph* part, const ir_frame_t* frame);
-void leave_ir_part_trace(const ir_part_trace_t* trace);
+// These two enclose the work of a thread on a part, where its session or the thread has a trace.
+ir_part_trace_t begin_ir_part_trace(const struct subgraph* part, const ir_frame_t* frame);
+void end_ir_part_trace(const ir_part_trace_t* trace);
+static inline ir_part_trace_t enter_ir_part_trace(const struct subgraph* part,
+                                                  const ir_frame_t* frame)
+{
+    const ir_part_trace_t none = {0};
+    const bool is_traced = get_ir_trace(get_ir_session(part->graph)) || get_trace_track();
+    return is_traced ? begin_ir_part_trace(part, frame) : none;
+}
+static inline void leave_ir_part_trace(const ir_part_trace_t* trace)
+{
+    if (trace->outer || trace->track) end_ir_part_trace(trace);
+}
 
-// Inside: names the device of the events that follow, and adds the event of copies of these
-// boundary tensors, if any are copied.
+// Inside: names the device of the events that follow.
 void set_ir_trace_device(trace_track_t* track, const struct device* device);
-void trace_ir_copies(trace_track_t* track, const ir_boundary_t* boundaries, int number,
-                     int64_t begin_ns);
+// Inside: these two enclose copies of these boundary tensors, and add their event if there are any.
+// The first returns the time; 0: no event.
+static inline int64_t begin_ir_copies(const trace_track_t* track, const ir_boundary_t* boundaries,
+                                      int number)
+{
+    for (int i = 0; track && i < number; ++i)
+        if (boundaries[i].copied) return get_trace_time(track);
+    return 0;
+}
+void add_ir_copies(trace_track_t* track, const ir_boundary_t* boundaries, int number,
+                   int64_t begin_ns);
+static inline void trace_ir_copies(trace_track_t* track, const ir_boundary_t* boundaries,
+                                   int number, int64_t begin_ns)
+{
+    if (begin_ns != 0) add_ir_copies(track, boundaries, number, begin_ns);
+}
 
 TENGINE_EXTERN_C_END

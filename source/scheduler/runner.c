@@ -160,10 +160,11 @@ static int end_attempt(ir_runner_t* runner, ir_frame_t* frame, const struct devi
     if (status == 0) {
         const struct subgraph* part = runner->compiled->subgraph;
         trace_track_t* track = get_trace_track();
-        const int64_t begin_ns = get_trace_time(track);
+        const ir_boundary_t* outputs = runner->boundaries + part->input_num;
+        const int64_t begin_ns = begin_ir_copies(track, outputs, part->output_num);
         tengine_error_clear();
         status = take_ir_values(part, runner->boundaries, frame);
-        trace_ir_copies(track, runner->boundaries + part->input_num, part->output_num, begin_ns);
+        trace_ir_copies(track, outputs, part->output_num, begin_ns);
     }
     if (status != 0) return fail_run(runner, device, status);
     note_times(runner);
@@ -175,20 +176,36 @@ static int put_values(const ir_runner_t* runner, const ir_frame_t* frame)
     const struct subgraph* part = runner->compiled->subgraph;
     trace_track_t* track = get_trace_track();
     set_ir_trace_device(track, part->device);
-    const int64_t begin_ns = get_trace_time(track);
+    const int64_t begin_ns = begin_ir_copies(track, runner->boundaries, part->input_num);
     TENGINE_RETURN_IF_ERROR(put_ir_values(part, runner->boundaries, frame));
     trace_ir_copies(track, runner->boundaries, part->input_num, begin_ns);
     return TENGINE_OK;
 }
 
-static int call_device(const ir_runner_t* runner, const struct device* device, bool* out_hung)
+// The time of a run that succeeds has been measured.
+static void trace_call(trace_track_t* track, const ir_compiled_t* compiled, int status)
 {
+    if (!track) return;
+    const int64_t end_ns =
+        status == 0 ? compiled->begin_ns + compiled->run_ns : get_trace_time(track);
+    add_trace_event(track, TENGINE_TRACE_PART, compiled->device->name, compiled->begin_ns, end_ns,
+                    0, status);
+}
+
+static int call_device(const ir_runner_t* runner, bool* out_hung)
+{
+    const ir_compiled_t* compiled = runner->compiled;
     trace_track_t* track = get_trace_track();
-    const int64_t begin_ns = get_trace_time(track);
     *out_hung = false;
-    const int status =
-        runner->watch ? call_ir_watch(runner->watch, out_hung) : run_ir_compiled(runner->compiled);
-    end_trace_event(track, TENGINE_TRACE_PART, device->name, begin_ns, status);
+    if (!runner->watch) {
+        const int status = run_ir_compiled(runner->compiled);
+        trace_call(track, compiled, status);
+        return status;
+    }
+    const char* device = compiled->device->name;  // after a call that hangs, there is no `compiled`
+    const int64_t begin_ns = get_trace_time(track);
+    const int status = call_ir_watch(runner->watch, out_hung);
+    end_trace_event(track, TENGINE_TRACE_PART, device, begin_ns, status);
     return status;
 }
 
@@ -198,7 +215,7 @@ static int attempt(ir_runner_t* runner, ir_frame_t* frame)
     TENGINE_RETURN_IF_ERROR(put_values(runner, frame));
     TENGINE_RETURN_IF_ERROR(enter_ir_run(runner->compiled, frame->run));
     bool hung;
-    const int status = call_device(runner, device, &hung);
+    const int status = call_device(runner, &hung);
     if (!hung) {
         leave_ir_run(runner->compiled);
         return end_attempt(runner, frame, device, status);
@@ -324,7 +341,7 @@ static int finish_part(ir_runner_t* runner, ir_frame_t* frame)
     set_ir_trace_device(track, device);
     const int status = wait_for_end(runner);
     leave_ir_run(runner->compiled);
-    end_trace_event(track, TENGINE_TRACE_PART, device->name, runner->compiled->begin_ns, status);
+    trace_call(track, runner->compiled, status);
     return end_attempt(runner, frame, device, status) < 0 ? take_over(runner, frame) : TENGINE_OK;
 }
 
