@@ -106,9 +106,10 @@ TENGINE_API tengine_calibration_t tengine_calibration_create(
 // all stay in memory.
 //
 // Fails with TENGINE_EINVAL (no samples, or one of another type, number of bytes or shape: the
-// message has the index and the input), TENGINE_ERANGE (a sample input beyond 2 GiB or
-// MAX_SHAPE_DIM_NUM), TENGINE_ECANCELED, TENGINE_ENOTSUP (no node can be quantised: the message has
-// the reason), and as tengine_graph_quantize, prerun_graph and run_graph do.
+// message has the index and the input), TENGINE_ERANGE (a sample input with more than
+// MAX_SHAPE_DIM_NUM dimensions, or with more bytes than memory has), TENGINE_ECANCELED,
+// TENGINE_ENOTSUP (no node can be quantised: the message has the reason), and as
+// tengine_graph_quantize, prerun_graph and run_graph do.
 TENGINE_API int tengine_calibration_run(tengine_calibration_t calibration);
 
 // Kinds of scales that devices may refuse, as in struct tengine_quantization.

@@ -250,7 +250,8 @@ String float_type(graph_t graph)
     Map<int, int64_t> bytes;
     for (tensor_t tensor : list_tensors(graph)) {
         const int type = get_tensor_data_type(tensor);
-        if (is_floating(type)) bytes[type] += std::max(get_tensor_buffer_size(tensor), 0);
+        if (is_floating(type))
+            bytes[type] += std::max(tengine_tensor_get_buffer_size(tensor), int64_t{0});
     }
     const auto most =
         std::max_element(bytes.begin(), bytes.end(),

@@ -6,6 +6,7 @@
 
 #include "calibration/failure.h"
 #include "calibration/graph_reader.h"
+#include "tengine/graph.h"
 #include "tengine/inspect.h"
 
 namespace tengine::calibration {
@@ -69,7 +70,7 @@ int Network::lend(const tengine_sample_input& input, bool is_new_shape)
     // The library only reads the buffer of an input.
     void* bytes = input.size == 0 ? nothing : const_cast<void*>(input.data);
     if ((is_new_shape && set_tensor_shape(tensor, input.dims, input.dim_number) < 0) ||
-        set_tensor_buffer(tensor, bytes, static_cast<int>(input.size)) < 0)
+        tengine_tensor_set_buffer(tensor, bytes, input.size) < 0)
         return tengine_error_code();
     return TENGINE_OK;
 }

@@ -2,7 +2,7 @@
 #include "calibration/sample.h"
 
 #include <algorithm>
-#include <climits>
+#include <cstdint>
 
 #include "base/guard.hpp"
 #include "calibration/failure.h"
@@ -18,20 +18,24 @@ int bits_of(int data_type)
     return data_type >= TENGINE_DT_STRING ? 0 : tengine_data_type_get_bits(data_type);
 }
 
-// Bytes of a dense tensor; 0 if a dimension is below 0. False: more than a buffer of a tensor has.
+constexpr uint64_t kMostBytes = PTRDIFF_MAX;  // of an object in memory
+
+// Bytes of a dense tensor; 0 if a dimension is below 0. False: more than memory has.
 bool count_bytes(int data_type, const int* dims, int dim_number, size_t* out_bytes)
 {
     uint64_t elements = 1;
     *out_bytes = 0;
     for (int i = 0; i < dim_number; ++i) {
         if (dims[i] <= 0) return true;
-        if (__builtin_mul_overflow(elements, static_cast<uint64_t>(dims[i]), &elements) ||
-            elements > static_cast<uint64_t>(INT_MAX) * 8)
+        if (__builtin_mul_overflow(elements, static_cast<uint64_t>(dims[i]), &elements))
             return false;
     }
-    const uint64_t bytes = (elements * static_cast<uint64_t>(bits_of(data_type)) + 7) / 8;
+    uint64_t bits;
+    if (__builtin_mul_overflow(elements, static_cast<uint64_t>(bits_of(data_type)), &bits))
+        return false;
+    const uint64_t bytes = bits / 8 + (bits % 8 > 0 ? 1 : 0);
     *out_bytes = static_cast<size_t>(bytes);
-    return bytes <= INT_MAX;
+    return bytes <= kMostBytes;
 }
 
 }  // namespace
@@ -104,8 +108,8 @@ int SampleSource::check(int64_t index, const Sample& sample) const
                         subject.data(), shape.c_str());
         size_t bytes;
         if (!count_bytes(input.data_type, input.dims, input.dim_number, &bytes))
-            return fail(TENGINE_ERANGE, "%s has shape %s: expected at most %d bytes",
-                        subject.data(), shape.c_str(), INT_MAX);
+            return fail(TENGINE_ERANGE, "%s has shape %s: expected at most %llu bytes",
+                        subject.data(), shape.c_str(), static_cast<unsigned long long>(kMostBytes));
         if (input.size != bytes)
             return fail(TENGINE_EINVAL, "%s has %zu bytes: expected %zu for shape %s",
                         subject.data(), input.size, bytes, shape.c_str());

@@ -30,8 +30,10 @@ TEST_F(CalibrationTest, BadSamplesAreRefused)
          [](tengine_sample_input* input) { return input->dims[3] = 5, 1; }},
         {"has 12 bytes: expected 16", TENGINE_EINVAL,
          [](tengine_sample_input* input) { return input->size = 12, 1; }},
-        {"at most 2147483647 bytes", TENGINE_ERANGE,
-         [](tengine_sample_input* input) { return input->dims[2] = input->dims[3] = 1 << 30, 1; }},
+        {"expected at most", TENGINE_ERANGE,
+         [](tengine_sample_input* input) {
+             return input->dims[1] = input->dims[2] = input->dims[3] = 1 << 30, 1;
+         }},
         {"data is NULL: expected 16 bytes", TENGINE_EINVAL,
          [](tengine_sample_input* input) { return input->data = nullptr, 1; }},
         {"", TENGINE_EINVAL,  // the Conv needs four

@@ -14,6 +14,7 @@
 #include "fixture.h"
 #include "onnx_graph.h"
 #include "serializer/tmfile/tmfile.h"
+#include "tengine/calibration.h"
 #include "tengine/graph.h"
 
 namespace tengine {
@@ -173,6 +174,51 @@ TEST_F(LargeModelTest, DataAreCopied)
         EXPECT_EQ(read.get()[kLargeBytes - kRowBytes - 1], 0);
     }
     EXPECT_EQ(destroy_graph(graph), 0);
+}
+
+// y = Conv(Slice(x)): the ranges are those of all elements.
+TEST_F(LargeModelTest, SamplesOfACalibration)
+{
+    using namespace onnx;
+    constexpr int kColumns = kRowBytes / 4;
+    SparseBytes bytes(kLargeBytes);
+    ASSERT_NE(bytes.get(), nullptr);
+    const float first = -2, last = 7;
+    std::memcpy(bytes.get(), &first, sizeof first);
+    std::memcpy(bytes.get() + kLargeBytes - sizeof last, &last, sizeof last);
+    const graph_t graph = load(onnx::graph(
+        {node("Slice", {"x", "begin", "end", "axes"}, {"corner"}),
+         node("Conv", {"corner", "w"}, {"y"})},
+        {value("x", kFloat, {1, 1, kRows, kColumns})}, {value("y", kFloat, {1, 1, 4, 4})},
+        {constant<int64_t>("begin", kInt64, {2}, {0, 0}),
+         constant<int64_t>("end", kInt64, {2}, {4, 4}),
+         constant<int64_t>("axes", kInt64, {2}, {2, 3}),
+         constant<float>("w", kFloat, {1, 1, 1, 1}, {0.5f})}));
+    ASSERT_NE(graph, nullptr) << get_tengine_error();
+    tengine_calibration_options how = {};
+    how.user = bytes.get();
+    how.read_sample = [](void* user, int64_t index, tengine_sample_input inputs[], int) {
+        inputs[0].data = user;
+        EXPECT_EQ(inputs[0].size, kLargeBytes);
+        return index == 0 ? 1 : 0;
+    };
+    const tengine_calibration_t calibration = tengine_calibration_create(graph, &how, sizeof how);
+    ASSERT_EQ(tengine_calibration_run(calibration), 0) << get_tengine_error();
+    tengine_calibration_summary summary;
+    ASSERT_EQ(tengine_calibration_get_summary(calibration, &summary, sizeof summary), 0);
+    bool has_input = false;
+    for (int i = 0; i < summary.tensor_number; ++i) {
+        tengine_calibrated_tensor tensor;
+        ASSERT_EQ(tengine_calibration_get_tensor(calibration, i, &tensor, sizeof tensor), 0);
+        if (std::strcmp(tensor.name, "x") != 0) continue;
+        has_input = true;
+        EXPECT_EQ(tensor.least, first);
+        EXPECT_EQ(tensor.greatest, last);
+    }
+    EXPECT_TRUE(has_input);
+    EXPECT_EQ(tengine_calibration_compare(calibration, nullptr, 0), 0) << get_tengine_error();
+    EXPECT_EQ(tengine_calibration_destroy(calibration), 0);
+    destroy_graph(graph);
 }
 
 TEST_F(LargeModelTest, OnnxModelsInMemory)
