@@ -12,7 +12,7 @@ struct TilePosition
 };
 
 // Returns the first pixel of tile `index` of a batch. Tiles have `size` results in each direction;
-// `line_tiles` are side by side, and `tiles` in an image.
+// `line_tiles` are next to each other in a line, and `tiles` in an image.
 inline TilePosition find_tile_position(int64_t index, int64_t size, int64_t line_tiles,
                                        int64_t tiles)
 {
