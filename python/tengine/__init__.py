@@ -8,8 +8,7 @@
 docs/python.md is the guide. The package calls the functions of the public C headers; whatever it
 does, a program in C can do.
 """
-import os as _os
-
+from ._library import encode_path as _encode_path
 from ._library import lib as _lib
 from ._library import names as _names
 from ._library import text as _text
@@ -99,4 +98,4 @@ def load_plugin(path):
     tengine.Error
         As tengine_plugin_load of C fails.
     """
-    return _check(_lib.tengine_plugin_load(_os.fsencode(path)))
+    return _check(_lib.tengine_plugin_load(_encode_path(path)))

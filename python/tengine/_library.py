@@ -76,6 +76,20 @@ def text(pointer):
     return ffi.string(pointer).decode(errors="replace") if pointer else None
 
 
+def encode_path(path):
+    """A path as C takes it.
+
+    Raises
+    ------
+    ValueError
+        It has a NUL, at which C would end it.
+    """
+    encoded = os.fsencode(path)
+    if b"\0" in encoded:
+        raise ValueError(f"path {os.fsdecode(path)!r}: expected one without NUL")
+    return encoded
+
+
 def names(count, get):
     """The strings of a list that C gives by count and index."""
     return [text(get(index)) for index in range(count)]

@@ -6,7 +6,7 @@ import os
 import numpy as np
 
 from . import _constants as c
-from ._library import ffi, lib
+from ._library import encode_path, ffi, lib
 from .errors import InvalidValueError, check
 from .graph import read_quant, read_shape
 
@@ -23,7 +23,7 @@ class _Pictures:
 
     def _read(self, struct, source):
         if isinstance(source, (str, os.PathLike)):
-            check(lib.tengine_image_load(os.fsencode(source), 0, ffi.addressof(struct)))
+            check(lib.tengine_image_load(encode_path(source), 0, ffi.addressof(struct)))
             self._decoded.append(struct)
         elif isinstance(source, np.ndarray):
             self._refer(struct, source)
@@ -57,9 +57,9 @@ def _read_settings(settings, model):
         encoded = json.dumps(settings).encode()
         check(lib.tengine_image_settings_parse(encoded, len(encoded), read))
     elif settings is not None:
-        check(lib.tengine_image_settings_load(os.fsencode(settings), read))
+        check(lib.tengine_image_settings_load(encode_path(settings), read))
     elif isinstance(model, (str, os.PathLike)):
-        check(lib.tengine_image_settings_load_beside(os.fsencode(model), read))
+        check(lib.tengine_image_settings_load_beside(encode_path(model), read))
     return read
 
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models with compiled parts (docs/compiled-parts.md)."""
+import os
 import pathlib
 import tempfile
 
 from ._library import ffi, lib
 from .errors import InvalidValueError, check
-from .graph import Graph, find_format
+from .graph import Graph, find_format, format_of
 from .session import Session
 
 
@@ -34,8 +35,10 @@ def compile(model, path, *, shapes=None, devices=None, precision="fp32", threads
     tengine.Error
         As create_graph, prerun_graph_multithread and save_graph of C fail.
     ValueError
-        A shape of an input that does not exist.
+        A shape of an input that does not exist, or another ending of the path than .tmfile.
     """
+    if format_of(path) != "tengine":
+        raise InvalidValueError(f"'{os.fspath(path)}': the file name must end in .tmfile")
     if hasattr(model, "SerializeToString"):
         model = model.SerializeToString()
     options = {} if options is None else dict(options)

@@ -7,7 +7,7 @@ import numpy as np
 
 from . import _constants as c
 from . import _types
-from ._library import ffi, lib, names, text
+from ._library import encode_path, ffi, lib, names, text
 from ._lock import Lock
 from ._process import graphs
 from .errors import InvalidValueError, check, keep_failure, last_error
@@ -372,9 +372,9 @@ class Graph:
         if opset is not None:
             self.set_option("model.opset", opset)
         path = os.fspath(path)
-        name = format or _format_of(path)
+        name = format or format_of(path)
         with self.lock:
-            check(lib.save_graph(self.handle, name.encode(), os.fsencode(path)))
+            check(lib.save_graph(self.handle, name.encode(), encode_path(path)))
 
     def __repr__(self):
         if not self._handle:
@@ -382,7 +382,8 @@ class Graph:
         return f"<Graph of {lib.get_graph_node_num(self._handle)} nodes>"
 
 
-def _format_of(path):
+def format_of(path):
+    """The format of a model by the ending of its file's name."""
     formats = list(zip(names(lib.tengine_format_get_number(), lib.tengine_format_get_name),
                        names(lib.tengine_format_get_number(), lib.tengine_format_get_file_ending)))
     for name, ending in formats:
@@ -396,7 +397,7 @@ def _format_of(path):
 def find_format(model):
     """The format of a model: by the name of its file, or the first bytes of its content."""
     if isinstance(model, (str, os.PathLike)):
-        return _format_of(os.fspath(model))
+        return format_of(os.fspath(model))
     # A tmfile begins with its version, 2 as 16 bits; ONNX begins with a tag of protobuf.
     return "tengine" if ffi.buffer(ffi.from_buffer(model))[0:2] == b"\x02\x00" else "onnx"
 
@@ -408,7 +409,7 @@ def _load(context, model, format):
     if isinstance(model, (str, os.PathLike)):
         path = os.fspath(model)
         name = format or find_format(path)
-        return check(lib.create_graph(context, name.encode(), os.fsencode(path))), None
+        return check(lib.create_graph(context, name.encode(), encode_path(path))), None
     try:
         memory = ffi.from_buffer(model)
     except (TypeError, BufferError) as error:

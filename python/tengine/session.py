@@ -129,7 +129,7 @@ class Session(Inspection):
 
     # ---- runs ----
 
-    def __call__(self, *arrays, **named):
+    def __call__(self, /, *arrays, **named):
         """Runs the model: s(x), s(x, mask), s(image=x).
 
         Parameters
@@ -449,7 +449,7 @@ class Session(Inspection):
         for output in self._outputs:
             output.take_back()
 
-    def submit(self, *arrays, **named):
+    def submit(self, /, *arrays, **named):
         """Runs the model on a thread of the session.
 
         Returns
@@ -471,7 +471,7 @@ class Session(Inspection):
         self.call_later(self._pipeline.work)
         return future
 
-    def call_later(self, function, *arguments, **named):
+    def call_later(self, function, /, *arguments, **named):
         """Calls a function on the thread of the session, after the calls before; a Future."""
         with self._lock:
             self._check_open()
@@ -479,7 +479,7 @@ class Session(Inspection):
                 self._executor = concurrent.futures.ThreadPoolExecutor(1, "tengine-session")
             return self._executor.submit(function, *arguments, **named)
 
-    async def run_async(self, *arrays, **named):
+    async def run_async(self, /, *arrays, **named):
         """Runs the model on a thread of the session; the result is that of __call__."""
         return await asyncio.wrap_future(self.submit(*arrays, **named))
 

@@ -52,3 +52,10 @@ def test_failures(tmp_path):
     with pytest.raises(TypeError):
         tengine.compile(5, tmp_path / "out.tmfile")
     assert not (tmp_path / "out.tmfile").exists()
+
+
+def test_the_file_is_a_tmfile(tmp_path):
+    """As the program tengine says it."""
+    with pytest.raises(ValueError, match="net.onnx': the file name must end in .tmfile"):
+        tengine.compile(DIGITS, tmp_path / "net.onnx", shapes=SHAPE)
+    assert list(tmp_path.iterdir()) == []

@@ -168,6 +168,32 @@ def test_wrong_inputs(digits, picture, call, message):
         call(digits, picture)
 
 
+@pytest.mark.parametrize("options", [{}, {"scheduler": "pipeline"}])
+def test_names_of_inputs_that_are_those_of_arguments(options):
+    """Each name is an input's."""
+    names = ["self", "function", "fn", "cast", "feed", "outputs"]
+    source = model([node("Sum", names, ["y"])], [value(name, FLOAT, [2]) for name in names],
+                   [value("y", FLOAT, [2])])
+    feed = {name: np.full(2, index, np.float32) for index, name in enumerate(names)}
+    with tengine.Session(source, options=options) as session:
+        for result in (session(**feed), session.run(None, feed)[0],
+                       session.submit(**feed).result(), asyncio.run(session.run_async(**feed))):
+            np.testing.assert_array_equal(result, [15, 15])
+
+
+@pytest.mark.parametrize("use", [
+    tengine.Session, tengine.load_plugin, lambda path: tengine.Graph.open(DIGITS).save(path),
+    lambda path: tengine.Session(DIGITS).read_pictures(path)],
+    ids=["open", "load_plugin", "save", "read_pictures"])
+def test_paths_with_nul(use, tmp_path):
+    """C would end them there."""
+    path = tmp_path / "digits.onnx"
+    path.write_bytes(DIGITS.read_bytes())
+    with pytest.raises(ValueError, match="expected one without NUL"):
+        use(f"{path}\0.onnx")
+    assert [found.name for found in tmp_path.iterdir()] == ["digits.onnx"]
+
+
 def test_wrong_output(digits, picture):
     """Messages name the outputs."""
     with pytest.raises(KeyError, match="no output 'y': expected 'probabilities'"):
