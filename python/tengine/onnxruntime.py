@@ -16,6 +16,7 @@ import numpy as np
 from . import devices as _devices
 from . import set_log_level as _set_log_level
 from . import version as _version
+from ._arguments import choose
 from .errors import Error, FileError, InvalidValueError, NotSupportedError
 from .session import Session
 
@@ -277,6 +278,8 @@ class InferenceSession:
 
 def _join_options(providers, provider_options):
     """{provider: options} of ONNX Runtime's two forms."""
+    if isinstance(providers, str):
+        raise InvalidValueError(f"providers is '{providers}': expected a list")
     providers = [f"CPU{_SUFFIX}"] if providers is None else list(providers)
     if provider_options is not None and len(provider_options) != len(providers):
         raise InvalidValueError(f"{len(provider_options)} provider_options, expected "
@@ -384,6 +387,7 @@ class IOBinding:
 
     def _run(self):
         if self._binding is None:
+            choose(self._session._outputs, self._outputs)
             given = {name: array for name, array in self._outputs.items() if array is not None}
             # Strings, sequences and results whose shape depends on data cannot be lent.
             with contextlib.suppress(InvalidValueError):

@@ -202,6 +202,8 @@ def test_settings_without_effect_are_refused(name, wrong, expected):
 
 
 @pytest.mark.parametrize("call,message", [
+    (lambda: facade.InferenceSession(str(DIGITS), providers="TPU"),
+     "providers is 'TPU': expected a list"),
     (lambda: facade.InferenceSession(str(DIGITS), providers=["CUDAExecutionProvider"]),
      "unknown provider 'CUDAExecutionProvider': expected .*CPUExecutionProvider"),
     (lambda: facade.InferenceSession(str(DIGITS), providers=["TPU"], provider_options=[{}, {}]),
@@ -218,6 +220,16 @@ def test_refusals_say_why(call, message):
     """An absent name or form has a message of its own."""
     with pytest.raises((tengine.Error, AttributeError), match=message):
         call()
+
+
+def test_outputs_that_do_not_exist_are_not_bound():
+    """The message names those that do."""
+    session = facade.InferenceSession(str(DIGITS))
+    binding = session.io_binding()
+    binding.bind_cpu_input("image", make_pictures(1))
+    binding.bind_output("scores")
+    with pytest.raises(KeyError, match="no output 'scores': expected 'probabilities'"):
+        session.run_with_iobinding(binding)
 
 
 def test_entries_are_options():
