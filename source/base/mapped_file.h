@@ -29,6 +29,14 @@ typedef enum file_use
 
 file_use_t parse_file_use(const char* text);
 
+// The owner of the memory of a constant's bytes.
+typedef enum ir_data_place
+{
+    IR_DATA_PROGRAM,  // owned by the program
+    IR_DATA_LIBRARY,  // owned by the graph, until it is unloaded
+    IR_DATA_MAPPED    // a mapped file, or zeroes that take no memory until they are written
+} ir_data_place_t;
+
 // With FILE_IS_COPIED_IF_SMALL, at most this many bytes of the files of one model are copied.
 #define MOST_COPIED_BYTES ((size_t)16 << 20)
 

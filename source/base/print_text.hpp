@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <string_view>
 
 #include "base/containers.hpp"
 #include "tengine/error.h"
@@ -21,6 +23,20 @@ namespace tengine {
     va_end(again);
     va_end(values);
     return text;
+}
+
+// A name from a file for messages: without control characters, in quotes.
+[[gnu::noinline]] inline String quote(std::string_view name)
+{
+    constexpr size_t kMaxLength = 100;
+    String result;
+    result.reserve(std::min(name.size(), kMaxLength) + 5);
+    result += '\'';
+    for (const char letter : name.substr(0, kMaxLength)) {
+        const auto code = static_cast<unsigned char>(letter);
+        result += code < 0x20 || code == 0x7f ? '?' : letter;
+    }
+    return result + (name.size() > kMaxLength ? "...'" : "'");
 }
 
 }  // namespace tengine

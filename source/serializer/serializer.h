@@ -14,17 +14,10 @@
 
 #include <sys/stat.h>
 
+#include "base/mapped_file.h"
 #include "tengine/ir.h"
 
 TENGINE_EXTERN_C_BEGIN
-
-// The owner of the memory of a constant's bytes.
-typedef enum ir_data_place
-{
-    IR_DATA_PROGRAM,  // owned by the program
-    IR_DATA_LIBRARY,  // owned by the graph, until it is unloaded
-    IR_DATA_MAPPED    // a mapped file, or zeroes that take no memory until they are written
-} ir_data_place_t;
 
 typedef struct serializer
 {

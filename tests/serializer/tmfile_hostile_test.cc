@@ -322,7 +322,7 @@ TEST_F(TmfileHostileTest, OneListForAllNodesIsBounded)
 // The budget also grows if ten times the file's size exceeds a size_t.
 TEST(TmfileBudget, GrowsWithTheFile)
 {
-    tmfile::Budget budget(size_t{512} << 20);
+    Budget budget(size_t{512} << 20);
     for (int i = 0; i < 4; ++i)
         ASSERT_EQ(budget.charge(uint64_t{1} << 30), TENGINE_OK) << i;
     EXPECT_EQ(budget.charge(uint64_t{2} << 30), TENGINE_ELIMIT);

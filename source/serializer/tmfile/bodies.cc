@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/containers.hpp"
+#include "base/print_text.hpp"
 #include "graph/body.h"
 #include "graph/graph.h"
 #include "graph/string_pool.h"

@@ -325,7 +325,8 @@ uint32_t write_attributes(FileBuilder& builder, const struct node& node, Vector<
         const void* memory = static_cast<const char*>(node.op.param_mem) + field.offset;
         if (find_op_field(&method, field.name, node.op.version) != &field) continue;
         // The record of one of Tengine's operators has its other fields.
-        if (field.file_kind == OP_FILE_NOT && is_given_param(&method, &field, memory))
+        const bool is_in_record = method.tengine && field.file_kind != OP_FILE_NOT;
+        if (!is_in_record && is_given_param(&method, &field, memory))
             offsets.push_back(write_attribute(builder, field, memory));
     }
     return offsets.empty() ? 0 : builder.add_vector(offsets);

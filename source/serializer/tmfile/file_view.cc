@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serializer/tmfile/file_view.h"
 
-#include <algorithm>
-
 #include "base/containers.hpp"
 
 namespace tengine::tmfile {
@@ -58,30 +56,6 @@ int FileView::read_string(uint32_t offset, const String& what, std::string_view*
     TENGINE_RETURN_IF_ERROR(find_bytes(record[1], record[0], what, &letters));
     *out_string = std::string_view(letters, strnlen(letters, record[0]));
     return TENGINE_OK;
-}
-
-int Budget::charge(uint64_t bytes)
-{
-    const uint64_t cost = bytes + kBlockOverhead;
-    if (bytes > left_ || cost > left_)
-        return tengine_error_set(TENGINE_ELIMIT,
-                                 "the model would take many times its own size in memory: its "
-                                 "records are used repeatedly");
-    left_ -= cost;
-    return TENGINE_OK;
-}
-
-String quote(std::string_view name)
-{
-    constexpr size_t kMaxLength = 100;
-    String result;
-    result.reserve(std::min(name.size(), kMaxLength) + 5);
-    result += '\'';
-    for (const char letter : name.substr(0, kMaxLength)) {
-        const auto code = static_cast<unsigned char>(letter);
-        result += code < 0x20 || code == 0x7f ? '?' : letter;
-    }
-    return result + (name.size() > kMaxLength ? "...'" : "'");
 }
 
 }  // namespace tengine::tmfile

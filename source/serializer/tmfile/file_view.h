@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/containers.hpp"
+#include "base/load_budget.hpp"
 #include "tengine/error.h"
 
 namespace tengine::tmfile {
@@ -64,28 +65,5 @@ class FileView
     const char* bytes_;
     size_t size_;
 };
-
-// The memory that loading may allocate: a small multiple of the file's size, so that a small file
-// that uses its records again and again cannot allocate much. The multiple for a large file exceeds
-// a size_t of 32 bits.
-class Budget
-{
-  public:
-    explicit Budget(size_t file_size) : left_(kMultiple * file_size + kBase) {}
-
-    // To be called before a block of `bytes` is allocated. TENGINE_ELIMIT when the budget is used
-    // up.
-    TENGINE_MUST_USE int charge(uint64_t bytes);
-
-  private:
-    static constexpr uint64_t kMultiple = 10;
-    static constexpr uint64_t kBase = 4096;
-    static constexpr uint64_t kBlockOverhead = 32;  // of the allocator, for an aligned block
-
-    uint64_t left_;
-};
-
-// A name from a file for messages: without control characters, in quotes.
-String quote(std::string_view name);
 
 }  // namespace tengine::tmfile

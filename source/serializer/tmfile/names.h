@@ -1,48 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of nodes and tensors: the file's, if they are free, else new ones.
+// The lists of named records: nodes and tensors.
 #pragma once
 
 #include <string_view>
 
-#include "base/maps.hpp"
 #include "base/print_text.hpp"
+#include "base/unique_names.hpp"
 #include "serializer/tmfile/reader.h"
 
 namespace tengine::tmfile {
-
-class Names
-{
-  public:
-    // The file's next name, "" for none. It must outlive the object.
-    void add(std::string_view name)
-    {
-        const bool is_free = !name.empty() && taken_.insert(name).second;
-        names_.push_back({name, is_free});
-    }
-
-    // The name of entry `index`, after all were added; `kind` serves where the file has none.
-    String choose(uint32_t index, const char* kind)
-    {
-        const Entry& entry = names_[index];
-        if (entry.is_free) return String(entry.name);
-        String made(entry.name.empty() ? kind : entry.name);
-        made += "_" + to_string(index);
-        while (taken_.count(made) != 0 || !made_up_.insert(made).second)
-            made += "_";
-        return made;
-    }
-
-  private:
-    struct Entry
-    {
-        std::string_view name;
-        bool is_free;
-    };
-
-    Vector<Entry> names_;
-    Set<std::string_view> taken_;  // by the file
-    Set<String> made_up_;
-};
 
 // The records of a list of "node"s or "tensor"s, each of which needs at least `bytes` of memory.
 // The names of all are read first, since a new name must not be that of a later record.

@@ -114,7 +114,7 @@ int set_outputs(const Reading& reading, const Vector<struct node*>& nodes)
 
 }  // namespace
 
-int read_model(struct graph* graph, Image* image)
+int read_model(struct graph* graph, FileImage* image)
 {
     Reading reading(graph, image);
     HeaderRecord header;

@@ -4,9 +4,9 @@
 // of time), layout.cc (models in NHWC).
 #pragma once
 
+#include "base/file_image.hpp"
 #include "serializer/tmfile/file_view.h"
 #include "serializer/tmfile/format.h"
-#include "serializer/tmfile/image.h"
 #include "tengine/ir.h"
 
 namespace tengine::tmfile {
@@ -14,7 +14,7 @@ namespace tengine::tmfile {
 // The state that the parts of the reader share.
 struct Reading
 {
-    Reading(struct graph* to, Image* from)
+    Reading(struct graph* to, FileImage* from)
         : graph(to), image(from), file(from->bytes(), from->size()), budget(from->size())
     {
     }
@@ -33,7 +33,7 @@ struct Reading
     bool has_nhwc_parameters() const { return subgraph.graph_layout == TENGINE_LAYOUT_NHWC; }
 
     struct graph* graph;
-    Image* image;
+    FileImage* image;
     FileView file;
     Budget budget;
     SubgraphRecord subgraph = {};
@@ -44,7 +44,10 @@ struct Reading
 // Fills the empty `graph` from the image, in which its constants lie. The file may be hostile.
 // TENGINE_EFORMAT (damaged), TENGINE_EGRAPH (records that are not a graph), TENGINE_EOPERATOR,
 // TENGINE_ENOTSUP, TENGINE_EDTYPE, TENGINE_ERANGE, TENGINE_ELIMIT, TENGINE_ENOMEM.
-TENGINE_MUST_USE int read_model(struct graph* graph, Image* image);
+TENGINE_MUST_USE int read_model(struct graph* graph, FileImage* image);
+
+// The image of a graph that was loaded from a tmfile; NULL for other graphs.
+const FileImage* find_image(const struct graph& graph);
 
 // create_ir_...() return NULL after setting the error.
 inline int last_error()

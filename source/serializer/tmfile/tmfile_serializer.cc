@@ -13,7 +13,6 @@
 #include "operator/operator.h"
 #include "registry/selection.h"
 #include "serializer/serializer.h"
-#include "serializer/tmfile/image.h"
 #include "serializer/tmfile/reader.h"
 #include "serializer/tmfile/tmfile.h"
 #include "serializer/tmfile/writer.h"
@@ -37,7 +36,7 @@ int guard(const char* what, const Work& work)
 }
 
 // The image becomes the graph's even when loading fails: constants may lie in it already.
-int read_image(struct serializer* serializer, struct graph* graph, std::unique_ptr<Image> image)
+int read_image(struct serializer* serializer, struct graph* graph, std::unique_ptr<FileImage> image)
 {
     graph->core->serializer = serializer;
     graph->core->serializer_privacy = image.get();
@@ -51,8 +50,8 @@ int load_model(struct serializer* serializer, struct graph* graph, const char* f
     const file_use_t use =
         parse_file_use(get_ir_context_option(graph->attribute->context, "model.map"));
     return guard("load", [=]() -> int {
-        std::unique_ptr<Image> image(new Image);
-        const Image* opened = image.get();
+        std::unique_ptr<FileImage> image(new FileImage);
+        const FileImage* opened = image.get();
         TENGINE_RETURN_IF_ERROR(image->open(file_name, use));
         TENGINE_RETURN_IF_ERROR(read_image(serializer, graph, std::move(image)));
         return opened->check();
@@ -63,8 +62,8 @@ int load_block(struct serializer* serializer, struct graph* graph, void* block, 
                bool owned)
 {
     return guard("load", [=]() -> int {
-        std::unique_ptr<Image> image(new Image);
-        Image* made = image.get();
+        std::unique_ptr<FileImage> image(new FileImage);
+        FileImage* made = image.get();
         made->view(block, size);
         TENGINE_RETURN_IF_ERROR(read_image(serializer, graph, std::move(image)));
         if (owned) made->own();
@@ -85,7 +84,7 @@ int load_mem(struct serializer* serializer, struct graph* graph, const void* add
 
 int unload_graph(struct serializer*, struct graph* graph, void* privacy, void*)
 {
-    auto* image = static_cast<Image*>(privacy);
+    auto* image = static_cast<FileImage*>(privacy);
     if (image && image->leave()) delete image;
     graph->core->serializer_privacy = nullptr;
     return TENGINE_OK;
@@ -93,7 +92,7 @@ int unload_graph(struct serializer*, struct graph* graph, void* privacy, void*)
 
 int share(struct serializer* serializer, const struct graph* parent, struct graph* graph)
 {
-    auto* image = static_cast<Image*>(parent->core->serializer_privacy);
+    auto* image = static_cast<FileImage*>(parent->core->serializer_privacy);
     image->join();
     graph->core->serializer = serializer;
     graph->core->serializer_privacy = image;
@@ -102,17 +101,17 @@ int share(struct serializer* serializer, const struct graph* parent, struct grap
 
 ir_data_place_t locate_data(const struct serializer*, const struct graph* graph, const void* data)
 {
-    return static_cast<const Image*>(graph->core->serializer_privacy)->locate(data);
+    return static_cast<const FileImage*>(graph->core->serializer_privacy)->locate(data);
 }
 
 bool has_file(const struct serializer*, const struct graph* graph, const struct stat* file)
 {
-    return static_cast<const Image*>(graph->core->serializer_privacy)->is_of(*file);
+    return static_cast<const FileImage*>(graph->core->serializer_privacy)->is_of(*file);
 }
 
 int check_files(const struct serializer*, const struct graph* graph)
 {
-    return static_cast<const Image*>(graph->core->serializer_privacy)->check();
+    return static_cast<const FileImage*>(graph->core->serializer_privacy)->check();
 }
 
 #if TENGINE_CAN_WRITE_TMFILE
@@ -148,10 +147,10 @@ serializer_t tmfile_serializer = make_serializer();
 
 }  // namespace
 
-const Image* find_image(const struct graph& graph)
+const FileImage* find_image(const struct graph& graph)
 {
     if (graph.core->serializer != &tmfile_serializer) return nullptr;
-    return static_cast<const Image*>(graph.core->serializer_privacy);
+    return static_cast<const FileImage*>(graph.core->serializer_privacy);
 }
 
 }  // namespace tengine::tmfile

@@ -14,7 +14,6 @@
 #include "serializer/tmfile/extension.h"
 #include "serializer/tmfile/file_builder.h"
 #include "serializer/tmfile/format.h"
-#include "serializer/tmfile/image.h"
 #include "serializer/tmfile/layout.h"
 #include "serializer/tmfile/metadata.h"
 #include "serializer/tmfile/parameters.h"
@@ -265,7 +264,7 @@ int ModelWriter::write_quantisation(const struct tensor& tensor, uint32_t* out_o
 bool ModelWriter::is_without_values(const struct tensor& tensor) const
 {
     if (!tensor.data) return true;
-    const Image* image = find_image(graph_);
+    const FileImage* image = find_image(graph_);
     return image && image->is_without_values(tensor.data, get_ir_tensor_bytes(&tensor));
 }
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "serializer/tmfile/image.h"
+#include "base/file_image.hpp"
 
 #include <unistd.h>
 
 #include <cstring>
 
-namespace tengine::tmfile {
+namespace tengine {
 
-Image::~Image()
+FileImage::~FileImage()
 {
     unmap_file(&file_);
     unmap_file(&zeroes_);
     if (owned_) free_memory(bytes_);
 }
 
-int Image::use(int descriptor, const char* path, file_use_t use)
+int FileImage::use(int descriptor, const char* path, file_use_t use)
 {
     size_t size = 0;
     TENGINE_RETURN_IF_ERROR(find_file_size(descriptor, path, &size));
@@ -30,7 +30,7 @@ int Image::use(int descriptor, const char* path, file_use_t use)
     return map_open_file(descriptor, path, true, &file_);
 }
 
-int Image::open(const char* path, file_use_t use)
+int FileImage::open(const char* path, file_use_t use)
 {
     int descriptor;
     TENGINE_RETURN_IF_ERROR(open_to_read(path, &descriptor));
@@ -43,32 +43,32 @@ int Image::open(const char* path, file_use_t use)
     return TENGINE_OK;
 }
 
-bool Image::is_of(const struct stat& file) const
+bool FileImage::is_of(const struct stat& file) const
 {
     return origin_.st_dev == file.st_dev && origin_.st_ino == file.st_ino;
 }
 
-void Image::view(const void* bytes, size_t size)
+void FileImage::view(const void* bytes, size_t size)
 {
     bytes_ = static_cast<char*>(const_cast<void*>(bytes));
     size_ = size;
 }
 
-int Image::add_zeroes(size_t size, char** out_bytes)
+int FileImage::add_zeroes(size_t size, char** out_bytes)
 {
     TENGINE_RETURN_IF_ERROR(map_zeroes(size, &zeroes_));
     *out_bytes = zeroes_.bytes;
     return TENGINE_OK;
 }
 
-bool Image::is_without_values(const void* bytes, size_t size) const
+bool FileImage::is_without_values(const void* bytes, size_t size) const
 {
     if (size == 0 || !is_in_mapped_file(&zeroes_, bytes)) return false;
     const char* begin = static_cast<const char*>(bytes);
     return begin[0] == 0 && std::memcmp(begin, begin + 1, size - 1) == 0;
 }
 
-ir_data_place_t Image::locate(const void* data) const
+ir_data_place_t FileImage::locate(const void* data) const
 {
     if (is_in_mapped_file(&zeroes_, data)) return IR_DATA_MAPPED;
     if (is_in_mapped_file(&file_, data)) return is_mapped_ ? IR_DATA_MAPPED : IR_DATA_LIBRARY;
@@ -76,4 +76,4 @@ ir_data_place_t Image::locate(const void* data) const
     return owned_ && is_in_mapped_file(&block, data) ? IR_DATA_LIBRARY : IR_DATA_PROGRAM;
 }
 
-}  // namespace tengine::tmfile
+}  // namespace tengine

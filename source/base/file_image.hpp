@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a loaded tmfile, which has the constants of its graphs: instances share one image.
-// graph->serializer_privacy is the image.
+// The bytes of a model's file, in which the constants of its graphs lie: instances share one image.
 #pragma once
 
 #include <atomic>
@@ -8,18 +7,16 @@
 
 #include "base/containers.hpp"
 #include "base/mapped_file.h"
-#include "serializer/serializer.h"
-#include "tengine/ir.h"
 
-namespace tengine::tmfile {
+namespace tengine {
 
-class Image : public Allocated
+class FileImage : public Allocated
 {
   public:
-    Image() = default;
-    ~Image();
-    Image(const Image&) = delete;
-    Image& operator=(const Image&) = delete;
+    FileImage() = default;
+    ~FileImage();
+    FileImage(const FileImage&) = delete;
+    FileImage& operator=(const FileImage&) = delete;
 
     // The bytes of a file, which programs may write to, as to the buffer of any constant.
     TENGINE_MUST_USE int open(const char* path, file_use_t use);
@@ -62,7 +59,4 @@ class Image : public Allocated
     std::atomic<int> graph_num_{1};
 };
 
-// The image of a graph that was loaded from a tmfile; NULL for other graphs.
-const Image* find_image(const struct graph& graph);
-
-}  // namespace tengine::tmfile
+}  // namespace tengine
