@@ -123,6 +123,9 @@ inline bool is_constant(const tensor* value)
 
 // pass/simplify.cc: removes nodes that do nothing, and inputs that are not read.
 int remove_no_ops(graph& graph);
+// pass/transposes.cc: moves Transposes behind pictures with the channels first until pairs meet and
+// cancel out.
+int move_transposes(graph& graph);
 // pass/merge.cc: BatchNormalization into the Conv before it; Pad into the Conv after it.
 int merge_batch_norms(graph& graph);
 int merge_pads(graph& graph);

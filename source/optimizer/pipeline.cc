@@ -88,6 +88,7 @@ constexpr Pass kFloatPasses[] = {
     {"einsum", lower_einsums},
 #endif
     {"no_ops", remove_no_ops},
+    {"transposes", move_transposes},
     {"merge_pads", merge_pads},
     {"merge_batch_norms", merge_batch_norms},
     {"clean", remove_dead_code},
@@ -240,6 +241,7 @@ constexpr Pass kTenginePasses[] = {
     {"dead_code", remove_dead_code},
     {"infer", infer_graph},
     {"no_ops", remove_no_ops},
+    {"transposes", move_transposes},
     {"merge_pads", merge_pads},
     {"merge_batch_norms", merge_batch_norms},
     {"clean", remove_dead_code},
@@ -259,6 +261,7 @@ constexpr Pass kOnnxPasses[] = {
     {"dead_code", remove_dead_code},
     {"infer", infer_graph},
     {"no_ops", remove_no_ops},
+    {"transposes", move_transposes},
     {"clean", remove_dead_code},
     {"source_form", take_onnx_form},
     {"opset", take_asked_opset},
