@@ -90,6 +90,24 @@ function(tengine_wrap_protobuf target out_found out_version)
     target_link_libraries(${target} INTERFACE protobuf::libprotobuf-lite)
 endfunction()
 
+# The headers suffice; the compiler is needed at build time. The package's own CMake files name a
+# library, which is not used.
+function(tengine_wrap_flatbuffers target out_found out_version)
+    find_path(TENGINE_FLATBUFFERS_INCLUDE_DIR flatbuffers/flatbuffers.h)
+    find_program(TENGINE_FLATC flatc)
+    mark_as_advanced(TENGINE_FLATBUFFERS_INCLUDE_DIR TENGINE_FLATC)
+    set(${out_found} FALSE PARENT_SCOPE)
+    if(TENGINE_FLATBUFFERS_INCLUDE_DIR AND TENGINE_FLATC)
+        file(STRINGS ${TENGINE_FLATBUFFERS_INCLUDE_DIR}/flatbuffers/base.h lines
+             REGEX "define FLATBUFFERS_VERSION_(MAJOR|MINOR|REVISION)")
+        string(REGEX MATCHALL "[0-9]+" numbers "${lines}")
+        list(JOIN numbers "." version)
+        set(${out_version} "${version}" PARENT_SCOPE)
+        set(${out_found} TRUE PARENT_SCOPE)
+        target_include_directories(${target} SYSTEM INTERFACE ${TENGINE_FLATBUFFERS_INCLUDE_DIR})
+    endif()
+endfunction()
+
 function(tengine_wrap_cli11 target out_found out_version)
     find_package(CLI11 CONFIG QUIET)
     set(${out_found} ${CLI11_FOUND} PARENT_SCOPE)

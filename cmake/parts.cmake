@@ -154,6 +154,7 @@ function(tengine_add_part kind directory out_id)
     endif()
     tengine_build_part(${kind} ${name} ${directory})
     tengine_note(${kind}s ${switch} "on")
+    set_property(GLOBAL APPEND PROPERTY TENGINE_BUILT_PARTS ${id})
     set(${out_id} ${id} PARENT_SCOPE)
 endfunction()
 

@@ -218,15 +218,15 @@ TENGINE_API int get_context_attr(context_t context, const char* attr_name, void*
 // Creates a graph, by `model_format`:
 //   NULL            an empty graph, layout NCHW, to be filled by hand; `file_name` is not used.
 //   "onnx"          loads the ONNX file `file_name` and the files of external data it names.
-//   "tengine"       loads the tmfile `file_name`.
+//   "tengine"       loads the tmfile `file_name`, "tflite" a model of TensorFlow Lite.
 //                   Files up to 16 MiB are copied; larger ones are mapped, and weights are used in
 //                   place: when a file changes in place (not by a rename), prerun_graph, run_graph,
 //                   wait_graph and save_graph fail with TENGINE_EIO (option model.map).
-//   "tengine:m"     loads a tmfile from memory: `file_name` is the address of the bytes, cast to
-//                   const char*, and an `int`, their number, must follow. As in Tengine Lite the
-//                   graph takes ownership of the block: it must come from malloc(), destroy_graph
-//                   frees it, and until then the weights are in it. When create_graph fails, the
-//                   block stays the caller's. ":m" with an unknown format before it is the same.
+//   "tengine:m"     loads a tmfile ("tflite:m": a .tflite) from memory: `file_name` is the address
+//                   of the bytes, cast to const char*, and an `int`, their number, must follow. As
+//                   in Tengine Lite the graph takes ownership of the block: it must be malloc()'s,
+//                   destroy_graph frees it, and until then the weights are in it. When create_graph
+//                   fails, the block is the caller's. ":m" with an unknown format is the same.
 //   "tengine:view"  the same, without ownership: the bytes stay the caller's, are only read, and
 //                   must stay unchanged until the graph is destroyed.
 //   "onnx:m"        loads an ONNX model from memory. The bytes stay the caller's and may be freed

@@ -10,11 +10,12 @@ TENGINE_EXTERN_C_BEGIN
 
 // Creates a graph from a model of `size` bytes in memory, as create_graph does for its formats of
 // memory. `model_format`:
-//   "onnx", "tengine"  copies the weights: the bytes stay the caller's and may be freed as soon as
+//   "onnx", "tengine", "tflite"
+//                      copies the weights: the bytes stay the caller's and may be freed as soon as
 //                      the function returns.
-//   "onnx:view", "tengine:view", "onnx:m", "tengine:m"
-//                      as create_graph: ":view" of a tmfile uses the caller's bytes until
-//                      destroy_graph, ":m" of a tmfile takes ownership of a block from malloc().
+//   "onnx:view", "tengine:view", "tflite:view", "onnx:m", "tengine:m", "tflite:m"
+//                      as create_graph: ":view" of a tmfile or .tflite uses the caller's bytes
+//                      until destroy_graph, ":m" of one takes ownership of a block from malloc().
 // A tmfile has less than 4 GiB. An ONNX model may be larger than protobuf's 2 GiB if only its
 // initializers in raw_data make it so; it has no external data. Fails as create_graph, with
 // TENGINE_EINVAL (NULL, a size of 0), TENGINE_ENOENT (no such format) and TENGINE_ENOMEM.

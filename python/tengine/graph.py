@@ -238,7 +238,8 @@ class Graph:
         options : dict, optional
             Options by key (docs/options.md): "split.prune". True and False are 1 and 0.
         format : str, optional
-            "onnx" or "tengine". None: by the ending of the file's name, or by the first bytes.
+            "onnx", "tengine" or "tflite". None: by the ending of the file's name, or by the first
+            bytes.
 
         Raises
         ------
@@ -399,7 +400,10 @@ def find_format(model):
     if isinstance(model, (str, os.PathLike)):
         return format_of(os.fspath(model))
     # A tmfile begins with its version, 2 as 16 bits; ONNX begins with a tag of protobuf.
-    return "tengine" if ffi.buffer(ffi.from_buffer(model))[0:2] == b"\x02\x00" else "onnx"
+    first = ffi.buffer(ffi.from_buffer(model))[0:8]
+    if first[4:8] == b"TFL3":
+        return "tflite"
+    return "tengine" if first[0:2] == b"\x02\x00" else "onnx"
 
 
 def _load(context, model, format):

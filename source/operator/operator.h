@@ -99,7 +99,7 @@ typedef struct op_field
     uint8_t moved_as;  // enum op_moved: in opsets after `until` this is input `moved_input`
     uint8_t moved_input;
     uint8_t file_kind;    // enum op_file_kind: its form in the operator's record of a tmfile
-    uint8_t file_offset;  // bytes from the record's start
+    uint8_t file_offset;  // bytes from the record's start; TensorFlow Lite: number of the field
     const char* length;   // INTS and FLOATS of Tengine operators: the INT field that counts them,
                           // for programs that set them through a pointer
     uint8_t in_vector;    // INTS and FLOATS: for such programs the list is a struct vector of them
@@ -201,6 +201,11 @@ typedef struct method
     int (*lower)(struct graph* graph, struct node* node);
     // Tengine's operators; NULL for all others.
     const struct tengine_record* tengine;
+    // TensorFlow Lite's operators: the code in files; 32 for those that files name.
+    int tflite_code;
+    // TensorFlow Lite's: whether the node is lowered with the integers of its quantised tensors,
+    // not with their real values. NULL: never.
+    bool (*takes_integers)(const struct node* node);
     // The inverse of lower, for the tmfile writer. `raised_from`: ONNX operators it takes,
     // "Add|Sub". raise() rewrites such a node, whose shapes are known, to Tengine operators with
     // the functions of tengine/emit.h, or leaves it alone: OP_NOT_RAISED, after refuse_raising().

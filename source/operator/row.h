@@ -5,6 +5,7 @@
 #pragma once
 
 #include "operator/operator.h"
+#include "operator/shaped.h"
 #include "registry/selection.h"
 
 #ifdef TENGINE_SELECTED_OPERATORS
@@ -38,6 +39,11 @@
 #define OP_HAS_BODIES                                                                     \
     (OP_IS_SELECTED(onnx_If) || OP_IS_SELECTED(onnx_Loop) || OP_IS_SELECTED(onnx_Scan) || \
      OP_IS_SELECTED(onnx_SequenceMap))
+
+// TFLITE_ROW(CONV_2D, 3, ...): one of TensorFlow Lite's, its code in files
+#define TFLITE_ROW(op, code, ...)                                                      \
+    ROW_IF(OP_IS_SELECTED(tflite_##op), .domain = "tflite", .name = #op, .version = 1, \
+           .tflite_code = code, .traits = OP_LEGACY | OP_SHAPED | OP_READS_QUANTIZED, __VA_ARGS__)
 
 // The inverse of lower; left out of a build that cannot write tmfiles.
 #define RAISED(operators, function) \

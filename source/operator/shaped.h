@@ -11,6 +11,8 @@ TENGINE_EXTERN_C_BEGIN
 // A trait beside those of op_trait_t: the row's lower() is called when the shapes of all inputs are
 // known, and uses the functions of tengine/emit.h, as those of Tengine's rows do.
 #define OP_SHAPED (1 << 16)
+// Another: the operator computes with the real values of quantised tensors, as Tengine's do.
+#define OP_READS_QUANTIZED (1 << 17)
 
 static inline bool is_lowered_by_shapes(const ir_method_t* method)
 {

@@ -20,6 +20,7 @@
 #include "operator/onnx_form.h"
 #include "operator/operator.h"
 #include "operator/row.h"
+#include "operator/shaped.h"
 #include "optimizer/dialect/quantized_tensors.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pass.h"
@@ -237,6 +238,7 @@ int take_onnx_form(graph& graph)
 }
 
 constexpr Pass kTenginePasses[] = {
+    {"quantized_tensors", insert_all_qdq_nodes},
     {"lower", lower_graph},
     {"dead_code", remove_dead_code},
     {"infer", infer_graph},
@@ -269,7 +271,8 @@ constexpr Pass kOnnxPasses[] = {
 
 // ---- graphs that are quantised ----
 
-// The operators stay in the opset of the model. Tengine's operators need kFloatPasses instead.
+// The operators stay in the opset of the model. Those of Tengine and TensorFlow Lite need
+// kFloatPasses instead.
 constexpr Pass kFloatOnnxPasses[] = {
     {"constants", fold_constant_nodes},
     {"merge_batch_norms", merge_batch_norms},
@@ -282,6 +285,11 @@ bool is_operator_of_tengine(const node* node)
     const method& method = *node->op.method;
     const bool is_common = node->input_num == 0 || (method.traits & OP_OPEN) != 0;
     return method.tengine && !is_common;
+}
+
+bool is_operator_of_tflite(const node* node)
+{
+    return (node->op.method->traits & OP_READS_QUANTIZED) != 0;
 }
 
 // ---- TG_DUMP ----
@@ -365,6 +373,11 @@ bool has_operators_of_tengine(const graph& source)
                        is_operator_of_tengine);
 }
 
+bool has_operators_of_tflite(const graph& source)
+{
+    return std::any_of(source.node_list, source.node_list + source.node_num, is_operator_of_tflite);
+}
+
 // ---- opsets ----
 
 // The opset that the context requests; 0: the default, or the one that the operators need.
@@ -426,11 +439,13 @@ int take_asked_opset(graph& graph)
 }
 
 // A graph with Tengine's operators came from a tmfile or was made by hand, and is saved unchanged;
-// a graph without them is saved unchanged for an ONNX file, except for the opset.
+// a graph without them is saved unchanged for an ONNX file, except for the opset. One with those of
+// TensorFlow Lite becomes the one or the other.
 int create_saved(const graph& source, bool tengine, graph** out_graph)
 {
     *out_graph = nullptr;
-    const bool is_translated = has_operators_of_tengine(source) != tengine;
+    const bool is_translated =
+        has_operators_of_tflite(source) || has_operators_of_tengine(source) != tengine;
     if (!is_translated && tengine) return TENGINE_OK;
     // Quantised weights are not folded, so that integers stay integers.
     ir_run_options_t options = {};
@@ -450,9 +465,9 @@ int create_quantized(const graph& source, const tengine_quantization& how, graph
     graph* made = nullptr;
     TENGINE_RETURN_IF_ERROR(resolve_ops(source, list_all(source), true));
     refuse_kernels(source);
-    TENGINE_RETURN_IF_ERROR(has_operators_of_tengine(source)
-                                ? create(source, options, kFloatPasses, &made)
-                                : create(source, options, kFloatOnnxPasses, &made));
+    const bool is_foreign = has_operators_of_tengine(source) || has_operators_of_tflite(source);
+    TENGINE_RETURN_IF_ERROR(is_foreign ? create(source, options, kFloatPasses, &made)
+                                       : create(source, options, kFloatOnnxPasses, &made));
     const GraphPointer base(made);
     TENGINE_RETURN_IF_ERROR(quantize_float_graph(*base, how, out_graph));
     (*out_graph)->core->metadata = hold_ir_metadata(source.core->metadata);

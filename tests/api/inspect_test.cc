@@ -99,7 +99,8 @@ TEST_F(InspectTest, OperatorsAndFormats)
 
 TEST_F(InspectTest, FormatsHaveNamesAndFileEndings)
 {
-    const std::map<std::string, std::string> known = {{"onnx", ".onnx"}, {"tengine", ".tmfile"}};
+    const std::map<std::string, std::string> known = {
+        {"onnx", ".onnx"}, {"tengine", ".tmfile"}, {"tflite", ".tflite"}};
     const int formats = tengine_format_get_number();
     for (int i = 0; i < formats; ++i) {
         const auto format = known.find(tengine_format_get_name(i));

@@ -89,7 +89,13 @@ int free_clamped(const node& clamp)
 class Speller
 {
   public:
-    explicit Speller(graph& graph) : graph_(graph), values_(size_t(graph.tensor_num), nullptr) {}
+    // With `leaves_integers`, nodes that are lowered with integers stay as they are.
+    Speller(graph& graph, bool leaves_integers)
+        : graph_(graph),
+          values_(size_t(graph.tensor_num), nullptr),
+          leaves_integers_(leaves_integers)
+    {
+    }
 
     int run()
     {
@@ -97,12 +103,19 @@ class Speller
         for (int i = 0; i < given; ++i)
             TENGINE_RETURN_IF_ERROR(free_clamped(*graph_.node_list[i]));
         for (int i = 0; i < given; ++i)
-            if (speaks_tengine(graph_.node_list[i]))
+            if (is_spelled(*graph_.node_list[i]))
                 TENGINE_RETURN_IF_ERROR(spell(*graph_.node_list[i]));
         return TENGINE_OK;
     }
 
   private:
+    bool is_spelled(const node& node) const
+    {
+        const method& method = *node.op.method;
+        const bool takes_integers = method.takes_integers && method.takes_integers(&node);
+        return reads_quantized(node) && !(leaves_integers_ && takes_integers);
+    }
+
     int spell(node& node)
     {
         for (int i = 0; i < node.input_num; ++i) {
@@ -166,20 +179,27 @@ class Speller
 
     graph& graph_;
     Vector<struct tensor*> values_;  // by quantised tensor
+    const bool leaves_integers_;
 };
 
-bool has_tengine_nodes(const graph& graph)
+bool has_quantized_readers(const graph& graph)
 {
-    return std::any_of(graph.node_list, graph.node_list + graph.node_num, speaks_tengine);
+    return std::any_of(graph.node_list, graph.node_list + graph.node_num,
+                       [](const node* node) { return reads_quantized(*node); });
 }
 
 }  // namespace
 
 int insert_qdq_nodes(graph& graph)
 {
-    if (!has_tengine_nodes(graph)) return TENGINE_OK;
+    if (!has_quantized_readers(graph)) return TENGINE_OK;
     take_model_precision(graph);
-    return Speller(graph).run();
+    return Speller(graph, true).run();
+}
+
+int insert_all_qdq_nodes(graph& graph)
+{
+    return has_quantized_readers(graph) ? Speller(graph, false).run() : TENGINE_OK;
 }
 
 }  // namespace tengine

@@ -8,6 +8,7 @@
 #include "base/containers.hpp"
 #include "graph/graph.h"
 #include "operator/operator.h"
+#include "operator/shaped.h"
 
 namespace tengine {
 namespace {
@@ -31,6 +32,11 @@ bool is_tengine_clamp(const node& node)
 bool speaks_tengine(const node* node)
 {
     return node && node->op.method->tengine && node->op.method->lower;
+}
+
+bool reads_quantized(const node& node)
+{
+    return speaks_tengine(&node) || (node.op.method->traits & OP_READS_QUANTIZED) != 0;
 }
 
 bool is_read_by_tengine_only(const graph& graph, const struct tensor& tensor)

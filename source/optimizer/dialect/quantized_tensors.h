@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two representations of quantised tensors. In Tengine's dialect the tensor itself is int8, uint8
-// or int32 and has scales and zero points, and nodes compute with the real values. In ONNX,
-// DequantizeLinear and QuantizeLinear nodes surround float nodes.
+// Two representations of quantised tensors. In the dialects of Tengine and TensorFlow Lite the
+// tensor itself is int8, uint8 or int32 and has scales and zero points, and nodes compute with the
+// real values. In ONNX, DequantizeLinear and QuantizeLinear nodes surround float nodes.
 #pragma once
 
 #include "optimizer/pass.h"
 
 namespace tengine {
 
-// quantization_in_nodes.cc: converts Tengine's representation to ONNX's, for all Tengine nodes that
-// are lowered. A run without a precision of its own then has the model's.
+// quantization_in_nodes.cc: converts Tengine's representation to ONNX's, for all nodes of Tengine's
+// and TensorFlow Lite's operators that are lowered. A run without a precision of its own then has
+// the model's.
 int insert_qdq_nodes(graph& graph);
+// The same for a tmfile, whose nodes all compute with real values: nodes that would be lowered with
+// integers are, too.
+int insert_all_qdq_nodes(graph& graph);
 
 // quantization_in_tensors.cc: converts ONNX's representation to Tengine's. An int8 or uint8 tensor
 // becomes a quantised one if its producer and readers allow it: a QuantizeLinear after a Tengine
@@ -29,8 +33,12 @@ int quantise_moved_tensors(graph& graph);
 // Whether the node has Tengine's operator, which lowering replaces or raising has made.
 bool speaks_tengine(const node* node);
 
-// Whether all readers are such nodes, there is one at least, and the tensor is not an output of the
-// graph.
+// Whether the node's operator has the real values of quantised tensors: that of such a node, or
+// TensorFlow Lite's.
+bool reads_quantized(const node& node);
+
+// Whether all readers are nodes of Tengine's, there is one at least, and the tensor is not an
+// output of the graph.
 bool is_read_by_tengine_only(const graph& graph, const struct tensor& tensor);
 
 bool is_quantized(const struct tensor& tensor);

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operator/tflite/lower.h"
+
+#include <string.h>
+
+#include "graph/core.h"
+#include "operator/tengine/operand.h"
+
+struct tensor* emit_activation(emitter_t* emit, int activation, struct tensor* input)
+{
+    switch (activation) {
+        case TFL_ACTIVATION_RELU:
+            return emit_op(emit, "Relu", 1, input);
+        case TFL_ACTIVATION_RELU_N1_TO_1:
+            return emit_clip(emit, input, -1, 1);
+        case TFL_ACTIVATION_RELU6:
+            return emit_clip(emit, input, 0, 6);
+        case TFL_ACTIVATION_TANH:
+            return emit_op(emit, "Tanh", 1, input);
+        default:
+            return input;
+    }
+}
+
+struct tensor* emit_moved_axis(emitter_t* emit, struct tensor* input, int from, int place)
+{
+    if (!input || emit->status < 0 || from == place) return input;
+    int64_t order[MAX_SHAPE_DIM_NUM];
+    int next = 0;
+    for (int i = 0; i < input->dim_num; ++i) {
+        if (i == place) {
+            order[i] = from;
+            continue;
+        }
+        if (next == from) ++next;
+        order[i] = next++;
+    }
+    return emit_transpose(emit, input, order, input->dim_num);
+}
+
+struct tensor* emit_channels_first(emitter_t* emit, struct tensor* input)
+{
+    return input ? emit_moved_axis(emit, input, input->dim_num - 1, 1) : NULL;
+}
+
+struct tensor* emit_channels_last(emitter_t* emit, struct tensor* input)
+{
+    return input ? emit_moved_axis(emit, input, 1, input->dim_num - 1) : NULL;
+}
+
+// The elements of padding on both sides of an axis.
+static int64_t count_padding(const tfl_window_t* window, int axis, int64_t size)
+{
+    if (window->padding == TFL_PADDING_VALID) return 0;
+    const int64_t stride = window->stride[axis];
+    const int64_t results = (size + stride - 1) / stride;
+    const int64_t reach = (window->kernel[axis] - 1) * window->dilation[axis] + 1;
+    const int64_t missing = (results - 1) * stride + reach - size;
+    return missing > 0 ? missing : 0;
+}
+
+void emit_window(emitter_t* emit, const tfl_window_t* window, const struct tensor* input)
+{
+    const int number = window->axis_num;
+    int64_t pads[6];
+    for (int i = 0; i < number; ++i) {
+        // Files without a stride have 0.
+        if (window->stride[i] < 1) {
+            fail_emitting(emit, TENGINE_EINVAL,
+                          "its stride of axis %d is %lld, expected at least 1", 1 + i,
+                          (long long)window->stride[i]);
+            return;
+        }
+        const int64_t padding = count_padding(window, i, input->dims[1 + i]);
+        pads[i] = padding / 2;
+        pads[number + i] = padding - padding / 2;
+    }
+    emit_attr_ints(emit, "strides", window->stride, number);
+    emit_attr_ints(emit, "dilations", window->dilation, number);
+    emit_attr_ints(emit, "pads", pads, 2 * number);
+}
+
+int read_tfl_ints(emitter_t* emit, int index, const char* what, int64_t* out_values, int capacity)
+{
+    if (emit->status < 0) return 0;
+    int number = 0;
+    const int status = read_int_input(emit->origin, index, out_values, capacity, &number);
+    if (status < 0) {
+        emit->status = status;
+        return 0;
+    }
+    if (status == OP_SHAPE_LATER)
+        fail_emitting(emit, TENGINE_ENOTSUP, "its %s, input %d, is computed, expected a constant",
+                      what, index);
+    else if (!get_operand(emit, index))
+        fail_emitting(emit, TENGINE_EGRAPH, "its %s, input %d, is absent", what, index);
+    return emit->status < 0 ? 0 : number;
+}
+
+int read_tfl_axis(emitter_t* emit, int index, int rank)
+{
+    int64_t value = 0;
+    int axis = 0;
+    const int number = read_tfl_ints(emit, index, "axis", &value, 1);
+    if (emit->status < 0) return 0;
+    if (number != 1) {
+        fail_emitting(emit, TENGINE_EINVAL, "its axis, input %d, is an empty tensor", index);
+        return 0;
+    }
+    const int status = normalize_axis(emit->origin, value, rank, &axis);
+    if (status < 0) emit->status = status;
+    return axis;
+}
+
+int get_declared_type(const emitter_t* emit, int output)
+{
+    const struct tensor* tensor = get_ir_node_output(emit->origin, output);
+    const struct graph* source = emit->graph->core->source;
+    const struct tensor* declared =
+        source ? get_ir_graph_tensor(source, tensor->core->source_index) : NULL;
+    return declared ? declared->data_type : TENGINE_DT_FP32;
+}
+
+bool is_quantized_byte(const struct tensor* tensor)
+{
+    return tensor->quant_param_num == 1 &&
+           (tensor->data_type == TENGINE_DT_INT8 || tensor->data_type == TENGINE_DT_UINT8);
+}
+
+static struct tensor* add_bytes(emitter_t* emit, const void* bytes, int number, int rank,
+                                int data_type)
+{
+    if (emit->status < 0) return NULL;
+    struct tensor* constant = create_ir_tensor(emit->graph, NULL, data_type);
+    if (!constant) {
+        fail_emitting(emit, TENGINE_ENOMEM, "out of memory for a constant");
+        return NULL;
+    }
+    constant->tensor_type = TENSOR_TYPE_CONST;
+    emit->status = set_ir_tensor_shape(constant, &number, rank);
+    if (emit->status == TENGINE_OK) emit->status = allocate_ir_tensor(constant);
+    if (emit->status < 0) return NULL;
+    memcpy(constant->data, bytes, (size_t)number);
+    return constant;
+}
+
+struct tensor* emit_zero_point(emitter_t* emit, int zero_point, const struct tensor* like)
+{
+    const uint8_t byte = (uint8_t)zero_point;
+    return add_bytes(emit, &byte, 1, 0, like->data_type);
+}
+
+struct tensor* emit_table(emitter_t* emit, struct tensor* input, const uint8_t table[256],
+                          int data_type)
+{
+    return emit_op(emit, "tengine.Lookup", 2, input, add_bytes(emit, table, 256, 1, data_type));
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The common part of the lowering of TensorFlow Lite's operators, whose pictures are NHWC. Beside
+// tengine/emit.h, whose rule on failures holds here too.
+#pragma once
+
+#include "operator/row.h"
+#include "operator/tengine/emit.h"
+
+TENGINE_EXTERN_C_BEGIN
+
+// A field of an operator's options: TFL_FIELD(struct tfl_pool_param, INT, stride_w, WORD, 1), its
+// type in files (int32 or float, byte, vector of int32) and its number there.
+#define TFL_FIELD(type, kind, member, form, place) \
+    TM_FIELD(type, kind, member, form, place, .number = 0)
+#define TFL_BOOL(type, member, place) TM_FIELD(type, INT, member, BYTE, place, .maximum = 1)
+
+// The function that most operators apply to their result.
+enum tfl_activation
+{
+    TFL_ACTIVATION_NONE,
+    TFL_ACTIVATION_RELU,
+    TFL_ACTIVATION_RELU_N1_TO_1,
+    TFL_ACTIVATION_RELU6,
+    TFL_ACTIVATION_TANH,
+    TFL_ACTIVATION_SIGN_BIT
+};
+#define TFL_ACTIVATION(type, place) \
+    TM_FIELD(type, INT, activation, BYTE, place, .maximum = TFL_ACTIVATION_TANH)
+
+// The parameters of an operator that has no other than this field.
+struct tfl_activation_param
+{
+    int activation;
+};
+
+struct tensor* emit_activation(emitter_t* emit, int activation, struct tensor* input);
+
+// Move the channels to the second axis and back, for any number of spatial axes.
+struct tensor* emit_channels_first(emitter_t* emit, struct tensor* input);
+struct tensor* emit_channels_last(emitter_t* emit, struct tensor* input);
+// The axis of the channels becomes `place`: weights.
+struct tensor* emit_moved_axis(emitter_t* emit, struct tensor* input, int from, int place);
+
+// The field `padding`.
+enum tfl_padding
+{
+    TFL_PADDING_SAME,
+    TFL_PADDING_VALID
+};
+#define TFL_PADDING(type, place) \
+    TM_FIELD(type, INT, padding, BYTE, place, .maximum = TFL_PADDING_VALID)
+// `absent` is the value where files have none.
+#define TFL_POSITIVE(type, member, place, absent) \
+    TM_FIELD(type, INT, member, WORD, place, .number = absent, .minimum = 1, .maximum = INT32_MAX)
+
+// A window over the spatial axes, which are the leading ones of each list.
+typedef struct tfl_window
+{
+    int axis_num;
+    int padding;
+    int64_t kernel[3];
+    int64_t stride[3];
+    int64_t dilation[3];
+} tfl_window_t;
+
+// Sets the attributes strides, dilations and pads. `input` is NHWC. SAME gives as many results as
+// strides begin in the input, and one more element of padding at the end where their number is odd.
+void emit_window(emitter_t* emit, const tfl_window_t* window, const struct tensor* input);
+
+// Reads a constant input of integers. Fails when it is absent or computed.
+int read_tfl_ints(emitter_t* emit, int index, const char* what, int64_t* out_values, int capacity);
+// The same for one axis in [-rank, rank).
+int read_tfl_axis(emitter_t* emit, int index, int rank);
+
+// Input `index` of the origin.
+static inline struct tensor* get_operand(const emitter_t* emit, int index)
+{
+    return get_ir_node_input(emit->origin, index);
+}
+
+// The data type of the origin's output as the file declares it; float if it is quantised, or
+// absent.
+int get_declared_type(const emitter_t* emit, int output);
+
+// ---- nodes that are lowered with integers ----
+
+// Whether the tensor is int8 or uint8, with one scale.
+bool is_quantized_byte(const struct tensor* tensor);
+// Adds constants of rank 0: a scale, and a zero point of the type of `like`.
+struct tensor* emit_zero_point(emitter_t* emit, int zero_point, const struct tensor* like);
+// Appends tengine.Lookup: element i of the table is the result for the byte i, of an int8 too.
+struct tensor* emit_table(emitter_t* emit, struct tensor* input, const uint8_t table[256],
+                          int data_type);
+
+// Turns the node into this operator of the same inputs.
+#define TFL_LOWER_AS(function, onnx)                            \
+    static int function(struct graph* graph, struct node* node) \
+    {                                                           \
+        return rewrite_as(graph, node, onnx);                   \
+    }
+
+#define TFL_COUNTS(inputs, most_inputs, outputs) \
+    .min_input = inputs, .max_input = most_inputs, .min_output = outputs, .max_output = outputs
+
+TENGINE_EXTERN_C_END

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators: their codes, options, inputs and outputs.
+#include <algorithm>
+
+#include "base/maps.hpp"
+#include "graph/graph.h"
+#include "operator/infer.h"
+#include "operator/param.h"
+#include "operator/registry.h"
+#include "operator/selection.h"
+#include "serializer/tflite/reading.h"
+
+namespace tengine::tflite {
+namespace {
+
+constexpr int kCustom = 32;
+constexpr int32_t kAbsentTensor = -1;
+
+// Whether the operator has no meaning without the input.
+bool needs_input(const struct node* node, uint32_t place)
+{
+    const ir_method_t& method = *node->op.method;
+    return method.max_input < 0 || place < static_cast<uint32_t>(method.min_input);
+}
+
+// Options of any operator: the fields are those of its row.
+class OptionsReader
+{
+  public:
+    OptionsReader(Reading& reading, struct node* node, const file::Options* options)
+        : reading_(reading),
+          node_(node),
+          table_(reinterpret_cast<const flatbuffers::Table*>(options)),
+          verifier_(reinterpret_cast<const uint8_t*>(reading.image->bytes()), reading.image->size())
+    {
+    }
+
+    int run()
+    {
+        const ir_method_t& method = *node_->op.method;
+        for (int i = 0; table_ && i < method.field_num; ++i)
+            TENGINE_RETURN_IF_ERROR(read(method.fields[i]));
+        return TENGINE_OK;
+    }
+
+  private:
+    int read(const op_field_t& field)
+    {
+        const auto place =
+            static_cast<flatbuffers::voffset_t>((field.file_offset + 2) * sizeof(uint16_t));
+        switch (field.file_kind) {
+            case OP_FILE_BYTE:
+                return read_number<int8_t>(field, place);
+            case OP_FILE_OFFSET:
+                return read_list(field, place);
+            default:
+                return field.kind == OP_FIELD_FLOAT ? read_number<float>(field, place)
+                                                    : read_number<int32_t>(field, place);
+        }
+    }
+
+    template <class Value>
+    int read_number(const op_field_t& field, flatbuffers::voffset_t place)
+    {
+        if (!table_->VerifyField<Value>(verifier_, place, sizeof(Value))) return fail(field);
+        if (!table_->CheckField(place)) return TENGINE_OK;
+        const Value value = table_->GetField<Value>(place, 0);
+        if (field.kind == OP_FIELD_FLOAT)
+            return set_node_float(node_, field.name, static_cast<float>(value));
+        return set_node_int(node_, field.name, static_cast<int64_t>(value));
+    }
+
+    int read_list(const op_field_t& field, flatbuffers::voffset_t place)
+    {
+        using List = flatbuffers::Vector<int32_t>;
+        if (!table_->VerifyOffset(verifier_, place)) return fail(field);
+        const auto* list = table_->GetPointer<const List*>(place);
+        if (!list) return TENGINE_OK;
+        if (!verifier_.VerifyVector(list)) return fail(field);
+        TENGINE_RETURN_IF_ERROR(reading_.budget.charge(uint64_t{list->size()} * sizeof(int64_t)));
+        const Vector<int64_t> values(list->begin(), list->end());
+        return set_node_ints(node_, field.name, values.data(), static_cast<int>(values.size()));
+    }
+
+    int fail(const op_field_t& field) const
+    {
+        return fail_node(node_, TENGINE_EFORMAT, "its option '%s' is not inside the file",
+                         field.name);
+    }
+
+    Reading& reading_;
+    struct node* node_;
+    const flatbuffers::Table* table_;
+    flatbuffers::Verifier verifier_;
+};
+
+class OperatorReader
+{
+  public:
+    explicit OperatorReader(Reading& reading) : reading_(reading) {}
+
+    int run();
+
+  private:
+    void list_types();
+    int find_type(uint32_t index, const file::Operator& record, int* out_type) const;
+    int add_node(uint32_t index, const file::Operator& record);
+    int find_tensor(const struct node* node, const char* what, uint32_t place, int32_t index,
+                    struct tensor** out_tensor) const;
+    int connect(struct node* node, const file::Operator& record);
+    int connect_output(struct node* node, uint32_t place, int32_t index);
+
+    Reading& reading_;
+    Map<int, int> types_;  // by code
+};
+
+int OperatorReader::run()
+{
+    list_types();
+    const auto* operators = reading_.subgraph->operators();
+    for (uint32_t i = 0; i < count(operators); ++i)
+        TENGINE_RETURN_IF_ERROR(add_node(i, *operators->Get(i)));
+    return TENGINE_OK;
+}
+
+void OperatorReader::list_types()
+{
+    for (int i = 0; i < get_op_count(); ++i) {
+        const ir_method_t* method = find_op_via_index(i);
+        if (!method->domain || std::string_view(method->domain) != "tflite") continue;
+        if (method->tflite_code != kCustom)
+            types_[method->tflite_code] = get_op_type(method->domain, method->name);
+    }
+}
+
+int OperatorReader::find_type(uint32_t index, const file::Operator& record, int* out_type) const
+{
+    const uint32_t codes = count(reading_.model->codes());
+    if (record.code() >= codes)
+        return tengine_error_set(TENGINE_EFORMAT, "operator %u has code %u, the model has %u",
+                                 index, record.code(), codes);
+    const file::OperatorCode* entry = reading_.model->codes()->Get(record.code());
+    // Old files have the first field alone, new ones both.
+    const int code = std::max<int>(entry->old_code(), entry->code());
+    const auto known = types_.find(code);
+    if (known != types_.end()) {
+        *out_type = known->second;
+        return TENGINE_OK;
+    }
+    if (code == kCustom)
+        return tengine_error_set(TENGINE_EOPERATOR,
+                                 "operator %u is the custom operator %s, version %d, which is not "
+                                 "known",
+                                 index, quote(text_of(entry->custom_code())).c_str(),
+                                 entry->version());
+    return tengine_error_set(TENGINE_EOPERATOR,
+                             "operator %u has the number %d, version %d, which is not known", index,
+                             code, entry->version());
+}
+
+int OperatorReader::add_node(uint32_t index, const file::Operator& record)
+{
+    int type = -1;
+    TENGINE_RETURN_IF_ERROR(find_type(index, record, &type));
+    if (count(record.outputs()) == 0)
+        return tengine_error_set(TENGINE_EGRAPH, "operator %u has no outputs", index);
+    const struct tensor* first = get_ir_graph_tensor(reading_.graph, record.outputs()->Get(0));
+    const String name = first ? String(first->name) : print_text("operator_%u", index);
+    TENGINE_RETURN_IF_ERROR(reading_.budget.charge(name.size() + sizeof(struct node)));
+    struct node* node = create_ir_node(reading_.graph, name.c_str(), type, 0);
+    if (!node) return last_error();
+    TENGINE_RETURN_IF_ERROR(reading_.budget.charge(node->op.param_size));
+    TENGINE_RETURN_IF_ERROR(OptionsReader(reading_, node, record.options()).run());
+    return connect(node, record);
+}
+
+int OperatorReader::find_tensor(const struct node* node, const char* what, uint32_t place,
+                                int32_t index, struct tensor** out_tensor) const
+{
+    *out_tensor = get_ir_graph_tensor(reading_.graph, index);
+    if (*out_tensor) return TENGINE_OK;
+    return fail_node(node, TENGINE_EFORMAT, "%s %u is tensor %d, expected one of %d", what, place,
+                     index, reading_.graph->tensor_num);
+}
+
+int OperatorReader::connect(struct node* node, const file::Operator& record)
+{
+    const uint32_t inputs = count(record.inputs()), outputs = count(record.outputs());
+    // The memory of an index in the node and one in the list of the tensor's readers, which
+    // doubles.
+    TENGINE_RETURN_IF_ERROR(
+        reading_.budget.charge((uint64_t{inputs} * 3 + outputs) * sizeof(int32_t)));
+    // The last ones are set first, so that the node's lists grow once.
+    for (uint32_t i = inputs; i-- > 0;) {
+        const int32_t index = record.inputs()->Get(i);
+        if (index == kAbsentTensor && !needs_input(node, i)) continue;
+        struct tensor* tensor = nullptr;
+        TENGINE_RETURN_IF_ERROR(find_tensor(node, "input", i, index, &tensor));
+        if (tensor->tensor_type == TENSOR_TYPE_VAR &&
+            !reading_.is_written[static_cast<size_t>(index)])
+            return fail_node(node, TENGINE_EGRAPH,
+                             "input %u, tensor '%s', has no values and no operator writes it", i,
+                             tensor->name);
+        TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, static_cast<int>(i), tensor));
+    }
+    for (uint32_t i = outputs; i-- > 0;)
+        TENGINE_RETURN_IF_ERROR(connect_output(node, i, record.outputs()->Get(i)));
+    return check_node_counts(node);
+}
+
+int OperatorReader::connect_output(struct node* node, uint32_t place, int32_t index)
+{
+    struct tensor* tensor = nullptr;
+    TENGINE_RETURN_IF_ERROR(find_tensor(node, "output", place, index, &tensor));
+    if (tensor->producer >= 0 || tensor->tensor_type != TENSOR_TYPE_VAR)
+        return fail_node(node, TENGINE_EGRAPH,
+                         "output %u, tensor '%s', is an input, a constant or written before", place,
+                         tensor->name);
+    return set_ir_node_output_tensor(node, static_cast<int>(place), tensor);
+}
+
+}  // namespace
+
+int add_operators(Reading& reading)
+{
+    return OperatorReader(reading).run();
+}
+
+}  // namespace tengine::tflite

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors: names, types, shapes, quantisation and the values of constants.
+#include <cmath>
+#include <cstring>
+
+#include "base/maps.hpp"
+#include "base/unique_names.hpp"
+#include "graph/graph.h"
+#include "operator/plain_data.h"
+#include "serializer/tflite/reading.h"
+
+namespace tengine::tflite {
+namespace {
+
+// By the number of the type in files; strings, resources and variants are not read.
+constexpr int kTypes[] = {
+    TENGINE_DT_FP32,      TENGINE_DT_FP16,         TENGINE_DT_INT32,     TENGINE_DT_UINT8,
+    TENGINE_DT_INT64,     TENGINE_DT_UNKNOWN,      TENGINE_DT_BOOL,      TENGINE_DT_INT16,
+    TENGINE_DT_COMPLEX64, TENGINE_DT_INT8,         TENGINE_DT_FP64,      TENGINE_DT_COMPLEX128,
+    TENGINE_DT_UINT64,    TENGINE_DT_UNKNOWN,      TENGINE_DT_UNKNOWN,   TENGINE_DT_UINT32,
+    TENGINE_DT_UINT16,    TENGINE_DT_INT4,         TENGINE_DT_BF16,      TENGINE_DT_INT2,
+    TENGINE_DT_UINT4,     TENGINE_DT_FLOAT8E4M3FN, TENGINE_DT_FLOAT8E5M2};
+constexpr int kTypeNumber = sizeof(kTypes) / sizeof(kTypes[0]);
+
+String label(const struct tensor* tensor)
+{
+    return print_text("tensor %d, %s,", tensor->index, quote(tensor->name).c_str());
+}
+
+class TensorReader
+{
+  public:
+    explicit TensorReader(Reading& reading) : reading_(reading) {}
+
+    int run();
+
+  private:
+    using Bytes = flatbuffers::Vector<uint8_t>;
+
+    void name_by_signature(
+        const flatbuffers::Vector<flatbuffers::Offset<file::NamedTensor>>* named);
+    int add_names();
+    int add_tensor(uint32_t index, const file::Tensor& record);
+    int check_features(const struct tensor* tensor, const file::Tensor& record) const;
+    int set_shape(struct tensor* tensor, const file::Tensor& record);
+    int set_quantisation(struct tensor* tensor, const file::Tensor& record);
+    int find_values(const struct tensor* tensor, const file::Tensor& record,
+                    const uint8_t** out_bytes, uint64_t* out_size) const;
+    int set_values(struct tensor* tensor, const uint8_t* bytes, uint64_t size);
+
+    Reading& reading_;
+    Names names_;
+    Map<uint32_t, std::string_view> public_names_;
+};
+
+int TensorReader::run()
+{
+    const file::Subgraph& subgraph = *reading_.subgraph;
+    if (reading_.signature) {
+        name_by_signature(reading_.signature->inputs());
+        name_by_signature(reading_.signature->outputs());
+    }
+    TENGINE_RETURN_IF_ERROR(add_names());
+    const uint32_t number = count(subgraph.tensors());
+    reading_.is_written.resize(number, 0);
+    const auto mark = [&](const flatbuffers::Vector<int32_t>* list) {
+        for (uint32_t i = 0; i < count(list); ++i)
+            if (list->Get(i) >= 0 && static_cast<uint32_t>(list->Get(i)) < number)
+                reading_.is_written[static_cast<size_t>(list->Get(i))] = 1;
+    };
+    mark(subgraph.inputs());
+    for (uint32_t i = 0; i < count(subgraph.operators()); ++i)
+        mark(subgraph.operators()->Get(i)->outputs());
+    for (uint32_t i = 0; i < number; ++i)
+        TENGINE_RETURN_IF_ERROR(add_tensor(i, *subgraph.tensors()->Get(i)));
+    return TENGINE_OK;
+}
+
+// The names of a signature are those that programs know.
+void TensorReader::name_by_signature(
+    const flatbuffers::Vector<flatbuffers::Offset<file::NamedTensor>>* named)
+{
+    for (uint32_t i = 0; i < count(named); ++i)
+        public_names_.emplace(named->Get(i)->tensor(), text_of(named->Get(i)->name()));
+}
+
+int TensorReader::add_names()
+{
+    for (uint32_t i = 0; i < count(reading_.subgraph->tensors()); ++i) {
+        const auto known = public_names_.find(i);
+        const std::string_view name = known != public_names_.end() && !known->second.empty()
+                                          ? known->second
+                                          : text_of(reading_.subgraph->tensors()->Get(i)->name());
+        TENGINE_RETURN_IF_ERROR(reading_.budget.charge(sizeof(struct tensor)));
+        names_.add(name.substr(0, name.find('\0')));
+    }
+    return TENGINE_OK;
+}
+
+int TensorReader::add_tensor(uint32_t index, const file::Tensor& record)
+{
+    const String name = names_.choose(index, "tensor");
+    TENGINE_RETURN_IF_ERROR(reading_.budget.charge(name.size() + 1));
+    const int type = record.type();
+    const bool is_known = type >= 0 && type < kTypeNumber && kTypes[type] != TENGINE_DT_UNKNOWN;
+    if (!is_known)
+        return tengine_error_set(TENGINE_EDTYPE,
+                                 "tensor %u, %s, has the type %d, which is not read", index,
+                                 quote(name).c_str(), type);
+    struct tensor* tensor = create_ir_tensor(reading_.graph, name.c_str(), kTypes[type]);
+    if (!tensor) return last_error();
+    TENGINE_RETURN_IF_ERROR(check_features(tensor, record));
+    TENGINE_RETURN_IF_ERROR(set_shape(tensor, record));
+    TENGINE_RETURN_IF_ERROR(set_quantisation(tensor, record));
+    const uint8_t* bytes = nullptr;
+    uint64_t size = 0;
+    TENGINE_RETURN_IF_ERROR(find_values(tensor, record, &bytes, &size));
+    if (reading_.is_written[index]) {
+        if (size == 0) return TENGINE_OK;
+        return tengine_error_set(TENGINE_EGRAPH,
+                                 "%s has values, and is an input or written by an operator",
+                                 label(tensor).c_str());
+    }
+    // Converters leave such tensors behind, which nothing reads.
+    if (size == 0 && tensor->elem_num > 0) return TENGINE_OK;
+    tensor->tensor_type = TENSOR_TYPE_CONST;
+    return set_values(tensor, bytes, size);
+}
+
+int TensorReader::check_features(const struct tensor* tensor, const file::Tensor& record) const
+{
+    const char* feature = record.is_variable()           ? "is a variable"
+                          : record.sparsity() != nullptr ? "is sparse"
+                                                         : nullptr;
+    if (!feature) return TENGINE_OK;
+    return tengine_error_set(TENGINE_ENOTSUP, "%s %s, which is not supported",
+                             label(tensor).c_str(), feature);
+}
+
+int TensorReader::set_shape(struct tensor* tensor, const file::Tensor& record)
+{
+    const uint32_t rank = count(record.shape());
+    if (rank > MAX_SHAPE_DIM_NUM)
+        return tengine_error_set(TENGINE_ERANGE, "%s has %u dimensions, expected 0 to %d",
+                                 label(tensor).c_str(), rank, MAX_SHAPE_DIM_NUM);
+    int dims[MAX_SHAPE_DIM_NUM];
+    for (uint32_t i = 0; i < rank; ++i) {
+        dims[i] = record.shape()->Get(i);
+        if (dims[i] < 0)
+            return tengine_error_set(TENGINE_ERANGE, "%s: dimension %u is %d, expected at least 0",
+                                     label(tensor).c_str(), i, dims[i]);
+    }
+    return set_ir_tensor_shape(tensor, dims, static_cast<int>(rank));
+}
+
+bool may_be_quantised(const struct tensor* tensor, bool is_written)
+{
+    switch (tensor->data_type) {
+        case TENGINE_DT_INT8:
+        case TENGINE_DT_UINT8:
+        case TENGINE_DT_INT16:
+            return true;
+        case TENGINE_DT_INT32:
+            return !is_written;  // a bias
+        default:
+            return false;
+    }
+}
+
+// Files of old converters have a scale of 0 for tensors that are not quantised, and scales for
+// tensors of other types.
+int TensorReader::set_quantisation(struct tensor* tensor, const file::Tensor& record)
+{
+    const file::Quantization* quantization = record.quantization();
+    const uint32_t number = quantization ? count(quantization->scale()) : 0;
+    if (number == 0 ||
+        !may_be_quantised(tensor, reading_.is_written[static_cast<size_t>(tensor->index)]))
+        return TENGINE_OK;
+    if (number == 1 && quantization->scale()->Get(0) == 0) return TENGINE_OK;
+    const uint32_t zero_points = count(quantization->zero_point());
+    if (zero_points > 1 && zero_points != number)
+        return tengine_error_set(TENGINE_EFORMAT, "%s has %u scales and %u zero points",
+                                 label(tensor).c_str(), number, zero_points);
+    TENGINE_RETURN_IF_ERROR(reading_.budget.charge(uint64_t{number} * 16));
+    Vector<float> scales;
+    Vector<int> points;
+    for (uint32_t i = 0; i < number; ++i) {
+        const float scale = quantization->scale()->Get(i);
+        const int64_t point =
+            zero_points == 0 ? 0 : quantization->zero_point()->Get(zero_points == 1 ? 0 : i);
+        if (!std::isfinite(scale) || scale <= 0)
+            return tengine_error_set(TENGINE_EFORMAT,
+                                     "%s: scale %u is %g, expected a positive number",
+                                     label(tensor).c_str(), i, static_cast<double>(scale));
+        if (point < INT16_MIN || point > INT16_MAX)
+            return tengine_error_set(TENGINE_ERANGE, "%s: zero point %u is %lld, out of range",
+                                     label(tensor).c_str(), i, static_cast<long long>(point));
+        scales.push_back(scale);
+        points.push_back(static_cast<int>(point));
+    }
+    // A bias has one axis, whatever its axis says.
+    const int axis = tensor->dim_num == 1 ? 0 : quantization->axis();
+    const bool has_axis = axis >= 0 && axis < tensor->dim_num;
+    if (number > 1 && (!has_axis || tensor->dims[axis] != static_cast<int>(number)))
+        return tengine_error_set(
+            TENGINE_EFORMAT, "%s has %u scales along axis %d, which has %d elements",
+            label(tensor).c_str(), number, axis, has_axis ? tensor->dims[axis] : 0);
+    tensor->quant_axis = number > 1 ? axis : 0;
+    return set_ir_tensor_quantization_parameter(tensor, scales.data(), points.data(),
+                                                static_cast<int>(number));
+}
+
+int TensorReader::find_values(const struct tensor* tensor, const file::Tensor& record,
+                              const uint8_t** out_bytes, uint64_t* out_size) const
+{
+    const uint32_t buffers = count(reading_.model->buffers());
+    if (record.buffer() == 0) return TENGINE_OK;
+    if (record.buffer() >= buffers)
+        return tengine_error_set(TENGINE_EFORMAT, "%s has buffer %u, the model has %u",
+                                 label(tensor).c_str(), record.buffer(), buffers);
+    const file::Buffer* buffer = reading_.model->buffers()->Get(record.buffer());
+    if (buffer->offset() <= 1) {
+        *out_size = count(buffer->data());
+        *out_bytes = *out_size > 0 ? buffer->data()->data() : nullptr;
+        return TENGINE_OK;
+    }
+    const uint64_t file_size = reading_.image->size();
+    if (buffer->offset() > file_size || buffer->size() > file_size - buffer->offset())
+        return tengine_error_set(
+            TENGINE_EFORMAT, "%s: buffer %u has %llu bytes from byte %llu on, the file %llu",
+            label(tensor).c_str(), record.buffer(), static_cast<unsigned long long>(buffer->size()),
+            static_cast<unsigned long long>(buffer->offset()),
+            static_cast<unsigned long long>(file_size));
+    *out_bytes = reinterpret_cast<const uint8_t*>(reading_.image->bytes()) + buffer->offset();
+    *out_size = buffer->size();
+    return TENGINE_OK;
+}
+
+int TensorReader::set_values(struct tensor* tensor, const uint8_t* bytes, uint64_t size)
+{
+    if (size != get_ir_tensor_bytes(tensor))
+        return tengine_error_set(TENGINE_EFORMAT,
+                                 "%s has %llu bytes of values, expected %zu by its shape and type",
+                                 label(tensor).c_str(), static_cast<unsigned long long>(size),
+                                 get_ir_tensor_bytes(tensor));
+    auto* values = const_cast<uint8_t*>(bytes);
+    const bool is_aligned = reinterpret_cast<uintptr_t>(values) % tensor->elem_size == 0;
+    if (size > 0 && is_aligned && is_plain_data(tensor)) {
+        set_ir_tensor_data(tensor, values, false);
+        return TENGINE_OK;
+    }
+    TENGINE_RETURN_IF_ERROR(reading_.budget.charge(size));
+    TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(tensor));
+    if (size > 0) std::memcpy(tensor->data, values, static_cast<size_t>(size));
+    return TENGINE_OK;
+}
+
+}  // namespace
+
+int add_tensors(Reading& reading)
+{
+    return TensorReader(reading).run();
+}
+
+}  // namespace tengine::tflite

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fuzz target: any bytes as a .tflite, through the public API. It starts from a model for each
+// operator. Accepted models are prepared and run if they are small.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+#include "fuzz/model_run.h"
+#include "fuzz/refusal.h"
+#include "operator/registry.h"
+#include "serializer/tflite/model_builder.h"
+#include "tengine/c_api.h"
+#include "tengine/graph.h"
+
+namespace {
+
+using tengine::test::TfliteModel;
+using tengine::test::TfliteOperator;
+
+// The operator on float pictures, with a constant for each other input, and 1 in all its options.
+TfliteModel make_seed(const ir_method_t& method)
+{
+    TfliteModel model;
+    TfliteOperator op;
+    op.code = method.tflite_code;
+    const int inputs = method.max_input > 0 ? method.max_input : 2;
+    const int outputs = method.max_output > 0 ? method.max_output : 1;
+    model.tensors.push_back({"x", {1, 4, 4, 2}});
+    op.inputs.push_back(0);
+    for (int i = 1; i < inputs; ++i) {
+        const bool is_float = i == 1 && inputs > 2;
+        op.inputs.push_back(static_cast<int32_t>(model.tensors.size()));
+        if (is_float)
+            model.tensors.push_back({"w",
+                                     {1, 2, 2, 2},
+                                     tengine::test::kTfliteFloat,
+                                     tengine::test::bytes_of(std::vector<float>(8, 0.5f))});
+        else
+            model.tensors.push_back(
+                {"i", {2}, tengine::test::kTfliteInt32, tengine::test::bytes_of<int32_t>({1, 2})});
+    }
+    for (int i = 0; i < outputs; ++i) {
+        op.outputs.push_back(static_cast<int32_t>(model.tensors.size()));
+        model.tensors.push_back({"y", {1, 4, 4, 2}});
+    }
+    for (int i = 0; i < method.field_num; ++i) {
+        const op_field_t& field = method.fields[i];
+        if (field.file_kind == OP_FILE_WORD || field.file_kind == OP_FILE_BYTE)
+            op.options.push_back({field.file_offset, field.file_kind == OP_FILE_BYTE ? 1 : 4, 1});
+    }
+    model.inputs = {0};
+    model.outputs = op.outputs;
+    model.operators = {op};
+    return model;
+}
+
+void write_seeds(const std::string& folder)
+{
+    for (int i = 0; i < get_op_method_count(); ++i) {
+        const ir_method_t* method = find_op_method_via_index(i);
+        if (!method->domain || std::strcmp(method->domain, "tflite") != 0) continue;
+        const std::string bytes = tengine::test::encode_tflite(make_seed(*method));
+        std::ofstream(folder + "/seed_" + method->name, std::ios::binary)
+            .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerInitialize(int* argument_num, char*** arguments)
+{
+    return tengine::test::start_target(*argument_num, *arguments, write_seeds);
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
+{
+    const uint32_t seed = tengine::test::seed_of(data, size);
+    context_t context = tengine::test::make_context(seed);
+    graph_t graph = tengine_graph_load(context, "tflite:view", data, size);
+    tengine::test::note_input(graph != nullptr);
+    if (graph) {
+        tengine::test::run_model(graph, seed);
+        destroy_graph(graph);
+    }
+    destroy_context(context);
+    return 0;
+}

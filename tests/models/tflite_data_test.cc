@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every .tflite of the shared data, against the outputs of Google's runtimes. tflite_exceptions.txt
+// lists the files that are refused, that have no usable outputs, and those that differ more than
+// the others of their kind. An exception that is not needed fails.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "models/model_run.h"
+#include "tengine/c_api.h"
+#include "tengine/inspect.h"
+#include "tensor_file/npy.h"
+#include "tensor_file/tensor.h"
+
+namespace tengine::models {
+namespace {
+
+using tools::Tensor;
+
+struct Exception
+{
+    std::string kind;  // refused, unfilled, near
+    double limit = 0;  // near: most steps, or of the largest value
+    std::string text;  // refused: part of the message
+};
+
+std::map<std::string, Exception> read_exceptions()
+{
+    std::map<std::string, Exception> exceptions;
+    std::ifstream file(TENGINE_SOURCE_DIR "/tests/models/tflite_exceptions.txt");
+    for (std::string line; std::getline(file, line);) {
+        if (line.empty() || line[0] == '#') continue;
+        std::istringstream words(line);
+        Exception exception;
+        std::string name;
+        words >> name >> exception.kind;
+        if (exception.kind == "near") words >> exception.limit;
+        std::getline(words >> std::ws, exception.text);
+        exceptions[name] = exception;
+    }
+    return exceptions;
+}
+
+std::string read_text(const std::string& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+// The difference of two tensors: steps of integers, or the share of the largest value of floats
+// beyond an absolute error of 1e-5.
+struct Difference
+{
+    std::string form;  // types or shapes differ
+    double most = 0;
+    double share = 0;  // of the elements that differ
+    bool is_float = false;
+
+    bool is_within(double steps, double relative) const
+    {
+        return form.empty() && most <= (is_float ? relative : steps);
+    }
+};
+
+Difference compare(const Tensor& actual, const Tensor& expected)
+{
+    Difference difference;
+    if (actual.data_type != expected.data_type || actual.shape != expected.shape) {
+        difference.form = "type " + std::to_string(actual.data_type) + ", shape " +
+                          tools::shape_text(actual.shape) + "; expected type " +
+                          std::to_string(expected.data_type) + ", shape " +
+                          tools::shape_text(expected.shape);
+        return difference;
+    }
+    difference.is_float = tools::is_floating(expected.data_type);
+    double largest = 0;
+    size_t differing = 0;
+    const size_t number = expected.element_number();
+    for (size_t i = 0; i < number; ++i) {
+        const double a = tools::get_element(actual, i), e = tools::get_element(expected, i);
+        if (std::isfinite(e)) largest = std::max(largest, std::abs(e));
+        if (a == e || (std::isnan(a) && std::isnan(e))) continue;
+        ++differing;
+        const double by = std::abs(a - e);
+        difference.most = std::max(difference.most, std::isnan(by) ? HUGE_VAL : by);
+    }
+    if (number > 0) difference.share = static_cast<double>(differing) / static_cast<double>(number);
+    if (difference.is_float)
+        difference.most =
+            difference.most <= 1e-5 ? 0 : (difference.most - 1e-5) / std::max(largest, 1e-30);
+    return difference;
+}
+
+// A graph of a .tflite, run with the inputs of its folder of expected values.
+class TfliteRun
+{
+  public:
+    explicit TfliteRun(const std::string& path)
+        : graph_(create_graph(nullptr, "tflite", path.c_str()))
+    {
+    }
+    ~TfliteRun()
+    {
+        if (graph_) destroy_graph(graph_);
+    }
+    TfliteRun(const TfliteRun&) = delete;
+    TfliteRun& operator=(const TfliteRun&) = delete;
+
+    bool is_loaded() const { return graph_ != nullptr; }
+    bool prepare() { return graph_ && prerun_graph(graph_) == 0; }
+
+    bool feed(const nlohmann::json& entry, Tensor* tensor)
+    {
+        const std::string name = entry.at("name");
+        tensor_t fed = get_graph_tensor(graph_, name.c_str());
+        return fed &&
+               set_tensor_shape(fed, tensor->shape.data(),
+                                static_cast<int>(tensor->shape.size())) == 0 &&
+               set_tensor_buffer(fed, tensor->bytes.data(),
+                                 static_cast<int>(tensor->bytes.size())) == 0;
+    }
+
+    bool run() { return run_graph(graph_, 1) == 0; }
+
+    bool read(const nlohmann::json& entry, Tensor* out_tensor)
+    {
+        const std::string name = entry.at("name");
+        tensor_t result = get_graph_tensor(graph_, name.c_str());
+        int dims[MAX_SHAPE_DIM_NUM];
+        const int rank = get_tensor_shape(result, dims, MAX_SHAPE_DIM_NUM);
+        if (rank < 0) return false;
+        *out_tensor = tools::make_tensor(get_tensor_data_type(result), {dims, dims + rank});
+        const int size = static_cast<int>(out_tensor->bytes.size());
+        return size == 0 || get_tensor_data(result, out_tensor->bytes.data(), size) == 0;
+    }
+
+  private:
+    graph_t graph_;
+};
+
+class TfliteDataTest : public testing::Test
+{
+  protected:
+    static void SetUpTestSuite() { ASSERT_EQ(init_tengine(), 0); }
+    static void TearDownTestSuite() { release_tengine(); }
+
+    void run_folder(const std::string& folder);
+    void run_file(const std::string& name, const std::string& path);
+    // False after a failure of the library.
+    bool run_steps(TfliteRun& run, const std::string& name);
+    bool run_step(TfliteRun& run, const nlohmann::json& entry, const std::string& folder,
+                  const std::string& suffix);
+
+    const std::map<std::string, Exception> exceptions = read_exceptions();
+    std::vector<Difference> differences;  // of the outputs of a file
+    int equal = 0, near = 0, refused = 0, unfilled = 0, loaded = 0;
+};
+
+bool TfliteDataTest::run_step(TfliteRun& run, const nlohmann::json& entry,
+                              const std::string& folder, const std::string& suffix)
+{
+    std::vector<Tensor> inputs;
+    for (size_t i = 0; i < entry.at("inputs").size(); ++i)
+        inputs.push_back(
+            tools::decode_npy(read_text(folder + "/input" + std::to_string(i) + suffix + ".npy")));
+    for (size_t i = 0; i < inputs.size(); ++i)
+        if (!run.feed(entry.at("inputs")[i], &inputs[i])) return false;
+    if (!run.prepare() || !run.run()) return false;
+    for (size_t i = 0; i < entry.at("outputs").size(); ++i) {
+        Tensor actual;
+        if (!run.read(entry.at("outputs")[i], &actual)) return false;
+        const std::string file = folder + "/output" + std::to_string(i) + suffix + ".npy";
+        differences.push_back(compare(actual, tools::decode_npy(read_text(file))));
+    }
+    return true;
+}
+
+bool TfliteDataTest::run_steps(TfliteRun& run, const std::string& name)
+{
+    differences.clear();
+    if (!run.is_loaded()) return false;
+    const std::string folder = shared_data("tflite/expected/" + name);
+    if (!exists(folder)) return run.prepare();
+    const auto entry = nlohmann::json::parse(read_text(folder + "/expected.json"));
+    for (int step = 0; step < entry.at("steps"); ++step)
+        if (!run_step(run, entry, folder, step == 0 ? "" : ".step" + std::to_string(step)))
+            return false;
+    return true;
+}
+
+void TfliteDataTest::run_file(const std::string& name, const std::string& path)
+{
+    SCOPED_TRACE(name);
+    const auto found = exceptions.find(name);
+    const Exception exception = found == exceptions.end() ? Exception() : found->second;
+    TfliteRun run(path);
+    const bool has_run = run_steps(run, name);
+    const std::string message = has_run ? "" : get_tengine_error();
+    if (exception.kind == "refused") {
+        SCOPED_TRACE(message);
+        EXPECT_FALSE(has_run) << "it is not refused";
+        EXPECT_THAT(message, testing::HasSubstr(exception.text));
+        ++refused;
+        return;
+    }
+    ASSERT_TRUE(has_run) << message;
+    if (exception.kind == "unfilled") {
+        ++unfilled;
+        return;
+    }
+    if (differences.empty()) ++loaded;
+    // One step in a hundred elements; floats as close as two orders of the same sum.
+    double steps = 1, relative = 1e-4;
+    bool is_close = true, is_equal = true;
+    for (const Difference& each : differences) {
+        is_close =
+            is_close && each.is_within(steps, relative) && (each.is_float || each.share <= 0.01);
+        is_equal = is_equal && each.form.empty() && (each.is_float || each.most == 0);
+    }
+    if (exception.kind == "near") {
+        EXPECT_FALSE(is_close) << "it needs no exception";
+        steps = relative = exception.limit;
+    }
+    for (const Difference& each : differences)
+        EXPECT_TRUE(each.is_within(steps, relative) &&
+                    (each.is_float || exception.kind == "near" || each.share <= 0.01))
+            << each.form << " most " << each.most << ", share " << each.share;
+    if (!differences.empty() && is_close) ++(is_equal ? equal : near);
+}
+
+void TfliteDataTest::run_folder(const std::string& folder)
+{
+    const std::string path = shared_data("tflite/" + folder);
+    if (!exists(path)) GTEST_SKIP() << absent(path + "/x");
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(path))
+        files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    for (const auto& file : files)
+        run_file(file.stem().string(), file.string());
+    std::printf(
+        "%zu files of %s: %d have equal integers or floats within 1e-4, %d integers within a step, "
+        "%d are refused, %d have outputs that the runtime left unfilled, %d no outputs\n",
+        files.size(), folder.c_str(), equal, near, refused, unfilled, loaded);
+}
+
+TEST_F(TfliteDataTest, Models)
+{
+    run_folder("models");
+}
+
+TEST_F(TfliteDataTest, Operators)
+{
+    run_folder("operators");
+}
+
+}  // namespace
+}  // namespace tengine::models
