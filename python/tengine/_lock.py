@@ -6,13 +6,21 @@ import threading
 from . import _constants as c
 from .errors import Error
 
-# The lock whose owner waits for the calling thread.
-_acting = threading.local()
+
+class _Thread(threading.local):
+    """What the calling thread does for the library."""
+
+    lock = None  # the lock whose owner waits for a call that the thread makes
+    hooks = 0    # functions of operators and devices in Python that it is in
+
+
+_thread = _Thread()
 
 
 class Lock:
-    """A lock that its owner may take again. A thread for which the owner waits gets an error instead
-    of waiting for ever: it runs an operator or a device in Python that uses its own session."""
+    """A lock that its owner may take again. A thread for which the owner may wait gets an error
+    instead of waiting for ever: it runs an operator or a device in Python that uses its own
+    session."""
 
     __slots__ = ("_lock", "try_acquire", "release")
 
@@ -22,9 +30,12 @@ class Lock:
         self.release = self._lock.release
 
     @property
-    def is_held_for_this_thread(self):
-        """Whether the owner waits for the calling thread."""
-        return getattr(_acting, "lock", None) is self
+    def must_not_wait(self):
+        """Whether the owner may wait for the calling thread: one that makes the owner's call, or one
+        of the library's own, which run parts of any session."""
+        if _thread.lock is self:
+            return True
+        return _thread.hooks > 0 and isinstance(threading.current_thread(), threading._DummyThread)
 
     def acquire(self, timeout=-1):
         """Waits for the lock; whether the thread has it.
@@ -32,11 +43,11 @@ class Lock:
         Raises
         ------
         tengine.Error
-            The owner waits for the calling thread.
+            The owner may wait for the calling thread.
         """
         if self.try_acquire(False):
             return True
-        if self.is_held_for_this_thread:
+        if self.must_not_wait:
             raise Error("the session is running: an operator or a device must not use the session "
                         "that calls it", c.TENGINE_ESTATE)
         return self.try_acquire(timeout=timeout)
@@ -55,8 +66,19 @@ class Lock:
 @contextlib.contextmanager
 def acting_for_owner(lock):
     """A call that the thread makes for the owner of the lock, who waits for it."""
-    _acting.lock = lock
+    _thread.lock = lock
     try:
         yield
     finally:
-        _acting.lock = None
+        _thread.lock = None
+
+
+def hook(function):
+    """A function that the library calls for an operator or a device."""
+    def call(*arguments):
+        _thread.hooks += 1
+        try:
+            return function(*arguments)
+        finally:
+            _thread.hooks -= 1
+    return call

@@ -52,8 +52,8 @@ _held = []
 def _before_fork():
     # fork() must not overlap with a call of the library.
     for session in list(sessions):
-        if not session._lock.is_held_for_this_thread:
-            session._lock.acquire()
+        if session._lock.try_acquire(False) or not session._lock.must_not_wait and \
+                session._lock.acquire():
             _held.append(session)
 
 
@@ -65,7 +65,7 @@ def _after_fork_in_parent():
 def _after_fork_in_child():
     # The threads of sessions stay in the parent.
     for session in list(sessions):
-        if session._lock.is_held_for_this_thread:
+        if session not in _held:
             session._lock.forget_owner()
         session._ready = False
         session._executor = None

@@ -7,6 +7,7 @@ import numpy as np
 from . import _constants as c
 from . import _flexbuffer, _types, errors
 from ._library import call_at_exit, ffi, lib, text
+from ._lock import hook
 from ._memory import find_kept, lend
 from .errors import Error, InvalidValueError, check
 
@@ -133,6 +134,7 @@ def _fail(context, error):
 
 
 def _guarded(function):
+    @hook
     def call(user_data, context, *rest):
         try:
             function(ffi.from_handle(user_data), context, *rest)

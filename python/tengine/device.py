@@ -8,6 +8,7 @@ import numpy as np
 from . import _constants as c
 from . import _types, errors
 from ._library import call_at_exit, ffi, lib, text
+from ._lock import hook
 from ._memory import find_kept, lend
 from .custom import TensorInfo
 from .errors import Error, InvalidValueError, check
@@ -200,6 +201,7 @@ class _Tables:
 
     @staticmethod
     def _guarded(function):
+        @hook
         def call(device, *arguments):
             try:
                 function(*arguments)

@@ -73,8 +73,9 @@ def test_an_operator_uses_its_session(use, brief, hook):
     np.testing.assert_array_equal(session(X), np.maximum(X, 0))
 
 
-def test_a_device_uses_its_session():
-    """As an operator."""
+@pytest.mark.parametrize("options", [{}, {"scheduler": "pipeline"}], ids=["sync", "pipeline"])
+def test_a_device_uses_its_session(options):
+    """As an operator, also on threads of the library."""
     failures = []
 
     class Own(tengine.Device):
@@ -88,13 +89,17 @@ def test_a_device_uses_its_session():
             with pytest.raises(tengine.Error) as error:
                 session.close()
             failures.append(error.value.name)
+            child = os.fork()
+            if child == 0:
+                os._exit(0)
+            os.waitpid(child, 0)
             return [np.maximum(x, 0) for x in inputs.values()]
 
     device = Own()
     device.register()
     source = model([node("Relu", ["x"], ["y"])], [value("x", FLOAT, [2, 3])],
                    [value("y", FLOAT, [2, 3])])
-    with tengine.Session(source, devices=["OWN"], options={"split.prune": 0}) as session:
+    with tengine.Session(source, devices=["OWN"], options={"split.prune": 0, **options}) as session:
         for _ in range(2):
             np.testing.assert_array_equal(session(X), np.maximum(X, 0))
     assert failures == ["TENGINE_ESTATE"] * 2
