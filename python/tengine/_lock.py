@@ -8,7 +8,7 @@ from .errors import Error
 
 
 class _Thread(threading.local):
-    """What the calling thread does for the library."""
+    """The work of the calling thread for the library."""
 
     lock = None  # the lock whose owner waits for a call that the thread makes
     hooks = 0    # functions of operators and devices in Python that it is in
