@@ -298,7 +298,16 @@ class Graph:
     def cancel(self):
         """Ends the preparation or the run that another thread makes, as Session.cancel."""
         with self._end_lock:
-            return bool(self._handle) and lib.tengine_graph_cancel(self._handle) >= 0
+            return self._is_busy() and lib.tengine_graph_cancel(self._handle) >= 0
+
+    def _is_busy(self):
+        """Whether a run is in flight, or another thread has the lock."""
+        if not self._handle:
+            return False
+        if not self.lock.try_acquire(False):
+            return True
+        self.lock.release()
+        return lib.get_graph_exec_status(self._handle) == c.GRAPH_STAT_RUNNING
 
     def __enter__(self):
         return self
