@@ -137,7 +137,7 @@ def test_ctrl_c_ends_a_run():
 
 @pytest.mark.parametrize("options", [{}, {"scheduler": "pipeline"}], ids=["sync", "pipeline"])
 def test_cancel(options, caplog):
-    """Another thread ends a run; the session runs again. Nothing to cancel is no error."""
+    """Another thread ends a run; the session runs again. A call that finds nothing logs nothing."""
     with tengine.Session(make_loop(10**9), options=options) as session:
         assert session.cancel() is False
         time.sleep(0.1)  # lines of the log come on another thread
