@@ -231,8 +231,9 @@ TEST_F(TfliteReaderTest, WrongOptions)
 
 TEST_F(TfliteReaderTest, FilesOfOtherFormats)
 {
-    for (const char* text : {"x", "TFL3TFL3", "\x1c\0\0\0TFL2aaaaaaaaaaaaaaaaaaaaa"}) {
-        EXPECT_FALSE(load(std::string(text, 8)));
+    for (const std::string& bytes :
+         {std::string("x"), std::string("TFL3TFL3"), std::string("\x08\0\0\0TFL2aaaaaaaa", 16)}) {
+        EXPECT_FALSE(load(bytes));
         EXPECT_EQ(get_tengine_errno(), TENGINE_EFORMAT);
     }
 }
