@@ -53,6 +53,18 @@ enum tfl_padding
 #define TFL_POSITIVE(type, member, place, absent) \
     TM_FIELD(type, INT, member, WORD, place, .number = absent, .minimum = 1, .maximum = INT32_MAX)
 
+// The code of operators that files name.
+#define TFL_CUSTOM 32
+// The padding in the bytes that are the options of such an operator.
+enum tfl_raw_padding
+{
+    TFL_RAW_SAME = 1,
+    TFL_RAW_VALID = 2
+};
+#define TFL_RAW_PADDING(type)                                                   \
+    TM_FIELD(type, INT, padding, WORD, 0, .number = 0, .minimum = TFL_RAW_SAME, \
+             .maximum = TFL_RAW_VALID)
+
 // A window over the spatial axes, which are the leading ones of each list.
 typedef struct tfl_window
 {

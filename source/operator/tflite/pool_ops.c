@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "operator/infer.h"
+#include "operator/tengine/move.h"
 #include "operator/tflite/lower.h"
 
 struct tfl_pool_param
@@ -41,6 +42,16 @@ static const op_field_t pool_fields[] = {
     TFL_POSITIVE(struct tfl_pool_param, filter_w, 3, 0),
     TFL_POSITIVE(struct tfl_pool_param, filter_h, 4, 0),
     TFL_ACTIVATION(struct tfl_pool_param, 5),
+};
+
+// Those of operators that files name.
+static const op_field_t raw_pool_fields[] = {
+    TFL_RAW_PADDING(struct tfl_pool_param),
+    TFL_POSITIVE(struct tfl_pool_param, stride_w, 1, 0),
+    TFL_POSITIVE(struct tfl_pool_param, stride_h, 2, 0),
+    TFL_POSITIVE(struct tfl_pool_param, filter_w, 3, 0),
+    TFL_POSITIVE(struct tfl_pool_param, filter_h, 4, 0),
+    TM_FIELD(struct tfl_pool_param, INT, activation, WORD, 5, .maximum = TFL_ACTIVATION_TANH),
 };
 
 // Fields 0 and 1 are the size in files of before it was an input.
@@ -160,22 +171,109 @@ static int lower_l2_pool(struct graph* graph, struct node* node)
     return finish_pool(&emit, emit_op(&emit, "Sqrt", 1, means));
 }
 
+// ---- pools that give the places of their maxima ----
+
+static tfl_window_t make_raw_window(const struct tfl_pool_param* param)
+{
+    tfl_window_t window = make_window(param);
+    window.padding = param->padding == TFL_RAW_SAME ? TFL_PADDING_SAME : TFL_PADDING_VALID;
+    return window;
+}
+
+// The place of an element within its plane, y * width + x, is what files have; ONNX counts over the
+// whole tensor. This is the place of each plane's first element.
+static struct tensor* emit_plane_places(emitter_t* emit, int64_t batch, int64_t channels,
+                                        int64_t elements)
+{
+    struct tensor* places =
+        emit_op(emit, "Range", 3, emit_int(emit, 0), emit_int(emit, batch * channels * elements),
+                emit_int(emit, elements));
+    return emit_reshape(emit, places, (const int64_t[]){batch, channels, 1, 1}, 4);
+}
+
+static int lower_max_pool_places(struct graph* graph, struct node* node)
+{
+    const struct tfl_pool_param* param = node->op.param_mem;
+    emitter_t emit = start_emitting(graph, node);
+    require_pictures(&emit);
+    if (emit.status < 0) return emit.status;
+    const struct tensor* input = get_operand(&emit, 0);
+    const int64_t plane = (int64_t)input->dims[1] * input->dims[2];
+    const tfl_window_t window = make_raw_window(param);
+    struct tensor* results[2];
+    begin_op(&emit, "MaxPool", 1, emit_channels_first(&emit, get_operand(&emit, 0)));
+    emit_attr_ints(&emit, "kernel_shape", window.kernel, 2);
+    emit_window(&emit, &window, input);
+    end_op_with(&emit, results, 2);
+    struct tensor* places = emit_op(&emit, "Mod", 2, results[1], emit_int(&emit, plane));
+    places = emit_cast(&emit, emit_channels_last(&emit, places), get_declared_type(&emit, 1));
+    struct tensor* values = emit_activation(&emit, param->activation, results[0]);
+    return finish_emitting(&emit, 2, emit_channels_last(&emit, values), places);
+}
+
+static int lower_max_unpool(struct graph* graph, struct node* node)
+{
+    const struct tfl_pool_param* param = node->op.param_mem;
+    emitter_t emit = start_emitting(graph, node);
+    require_pictures(&emit);
+    if (emit.status < 0) return emit.status;
+    const struct tensor *input = get_operand(&emit, 0), *given = get_operand(&emit, 1);
+    if (given->dim_num != 4 || given->elem_num != input->elem_num)
+        return fail_emitting(&emit, TENGINE_EINVAL, "it has %lld places of rank %d for %lld values",
+                             (long long)given->elem_num, given->dim_num,
+                             (long long)input->elem_num);
+    const tfl_window_t window = make_raw_window(param);
+    int64_t dims[4] = {input->dims[0], input->dims[3]};
+    for (int i = 0; i < 2; ++i)
+        dims[2 + i] = window.padding == TFL_PADDING_SAME
+                          ? input->dims[1 + i] * window.stride[i]
+                          : (input->dims[1 + i] - 1) * window.stride[i] + window.kernel[i];
+    if (dims[2] > INT32_MAX || dims[3] > INT32_MAX || dims[2] * dims[3] > INT32_MAX)
+        return fail_emitting(&emit, TENGINE_ERANGE, "its planes of %lld x %lld are too large",
+                             (long long)dims[2], (long long)dims[3]);
+    struct tensor* places = emit_channels_first(&emit, emit_indices(&emit, get_operand(&emit, 1)));
+    struct tensor* firsts = emit_plane_places(&emit, dims[0], dims[1], dims[2] * dims[3]);
+    places = emit_op(&emit, "Add", 2, places, firsts);
+    begin_op(&emit, "MaxUnpool", 3, emit_channels_first(&emit, get_operand(&emit, 0)), places,
+             emit_ints(&emit, dims, 4));
+    emit_attr_ints(&emit, "kernel_shape", window.kernel, 2);
+    emit_attr_ints(&emit, "strides", window.stride, 2);
+    return finish_emitting(&emit, 1, emit_channels_last(&emit, end_op(&emit)));
+}
+
 // ---- other sizes ----
+
+// The sizes of all axes of the planes, where height and width are an input that may be computed.
+static struct tensor* emit_sizes(emitter_t* emit)
+{
+    const struct tensor* input = get_operand(emit, 0);
+    struct tensor* given = get_operand(emit, 1);
+    int64_t sizes[] = {input->dims[0], input->dims[3], 0, 0};
+    int number = 0;
+    if (emit->status < 0) return NULL;
+    if (given->dim_num != 1 || given->dims[0] != 2) {
+        fail_emitting(emit, TENGINE_EINVAL,
+                      "its size has rank %d and %lld elements, expected 2 in a list",
+                      given->dim_num, (long long)given->elem_num);
+        return NULL;
+    }
+    const int status = read_int_input(emit->origin, 1, sizes + 2, 2, &number);
+    if (status < 0) emit->status = status;
+    if (status != OP_SHAPE_LATER) return emit_ints(emit, sizes, 4);
+    begin_op(emit, "Concat", 2, emit_ints(emit, sizes, 2), emit_indices(emit, given));
+    emit_attr_int(emit, "axis", 0);
+    return end_op(emit);
+}
 
 static int lower_resize(struct graph* graph, struct node* node, bool is_linear)
 {
     const struct tfl_resize_param* param = node->op.param_mem;
     emitter_t emit = start_emitting(graph, node);
     require_pictures(&emit);
-    int64_t size[2] = {0};
-    const int number = read_tfl_ints(&emit, 1, "size", size, 2);
+    struct tensor* sizes = emit_sizes(&emit);
     if (emit.status < 0) return emit.status;
-    if (number != 2)
-        return fail_emitting(&emit, TENGINE_EINVAL, "its size has %d elements, expected 2", number);
-    const struct tensor* input = get_operand(&emit, 0);
-    const int64_t sizes[] = {input->dims[0], input->dims[3], size[0], size[1]};
     struct tensor* planes = emit_channels_first(&emit, get_operand(&emit, 0));
-    begin_op(&emit, "Resize", 4, planes, NULL, NULL, emit_ints(&emit, sizes, 4));
+    begin_op(&emit, "Resize", 4, planes, NULL, NULL, sizes);
     emit_attr_text(&emit, "mode", is_linear ? "linear" : "nearest");
     emit_attr_text(&emit, "coordinate_transformation_mode",
                    param->align_corners        ? "align_corners"
@@ -185,7 +283,10 @@ static int lower_resize(struct graph* graph, struct node* node, bool is_linear)
         const bool rounds = param->align_corners || param->half_pixel_centers;
         emit_attr_text(&emit, "nearest_mode", rounds ? "round_prefer_ceil" : "floor");
     }
-    return finish_emitting(&emit, 1, emit_channels_last(&emit, end_op(&emit)));
+    // The shape may be that of a run.
+    struct tensor* resized = end_op(&emit);
+    return finish_emitting(&emit, 1,
+                           emit_transpose(&emit, resized, (const int64_t[]){0, 2, 3, 1}, 4));
 }
 
 static int lower_resize_bilinear(struct graph* graph, struct node* node)
@@ -244,6 +345,12 @@ static const ir_method_t* const rows[] = {
                .param_size = sizeof(struct tfl_pool_param), .lower = lower_max_pool),
     TFLITE_ROW(L2_POOL_2D, 12, TFL_COUNTS(1, 1, 1), OP_FIELDS(pool_fields),
                .param_size = sizeof(struct tfl_pool_param), .lower = lower_l2_pool),
+    TFLITE_ROW(MaxPoolingWithArgmax2D, TFL_CUSTOM, TFL_COUNTS(1, 1, 2), OP_FIELDS(raw_pool_fields),
+               .param_size = sizeof(struct tfl_pool_param), .lower = lower_max_pool_places),
+    TFLITE_ROW(MaxUnpooling2D, TFL_CUSTOM, TFL_COUNTS(2, 2, 1), OP_FIELDS(raw_pool_fields),
+               .param_size = sizeof(struct tfl_pool_param), .lower = lower_max_unpool),
+    TFLITE_ROW(LiteRtMaxUnpooling2D, TFL_CUSTOM, TFL_COUNTS(2, 2, 1), OP_FIELDS(raw_pool_fields),
+               .param_size = sizeof(struct tfl_pool_param), .lower = lower_max_unpool),
     TFLITE_ROW(RESIZE_BILINEAR, 23, TFL_COUNTS(2, 2, 1), OP_FIELDS(bilinear_fields),
                .param_size = sizeof(struct tfl_resize_param), .lower = lower_resize_bilinear),
     TFLITE_ROW(RESIZE_NEAREST_NEIGHBOR, 97, TFL_COUNTS(2, 2, 1), OP_FIELDS(nearest_fields),

@@ -270,6 +270,31 @@ static int lower_tile(struct graph* graph, struct node* node)
     return lower_sized(graph, node, "Tile", 0, 1);
 }
 
+// A shape with leading ones, so that it has `rank` dimensions.
+static struct tensor* emit_raised_shape(emitter_t* emit, struct tensor* shape, int64_t rank)
+{
+    if (emit->status < 0 || shape->elem_num == rank) return shape;
+    const int64_t missing = rank - shape->elem_num;
+    struct tensor* ones =
+        emit_op(emit, "Expand", 2, emit_int(emit, 1), emit_ints(emit, &missing, 1));
+    begin_op(emit, "Concat", 2, ones, shape);
+    emit_attr_int(emit, "axis", 0);
+    return end_op(emit);
+}
+
+// The shape that two shapes broadcast to.
+static int lower_broadcast_args(struct graph* graph, struct node* node)
+{
+    emitter_t emit = start_emitting(graph, node);
+    struct tensor *first = get_operand(&emit, 0), *second = get_operand(&emit, 1);
+    const int64_t rank = first->elem_num > second->elem_num ? first->elem_num : second->elem_num;
+    first = emit_raised_shape(&emit, emit_indices(&emit, first), rank);
+    second = emit_raised_shape(&emit, emit_indices(&emit, second), rank);
+    struct tensor* is_one = emit_op(&emit, "Equal", 2, first, emit_int(&emit, 1));
+    struct tensor* shape = emit_op(&emit, "Where", 3, is_one, second, first);
+    return finish_emitting(&emit, 1, emit_cast(&emit, shape, get_declared_type(&emit, 0)));
+}
+
 TFL_LOWER_AS(lower_range, "Range")
 
 #define PARAMS(kind) OP_FIELDS(kind##_fields), .param_size = sizeof(struct tfl_##kind##_param)
@@ -292,6 +317,7 @@ static const ir_method_t* const rows[] = {
     TFLITE_ROW(RANK, 110, TFL_COUNTS(1, 1, 1), .lower = lower_rank),
     TFLITE_ROW(FILL, 94, TFL_COUNTS(2, 2, 1), .lower = lower_fill),
     TFLITE_ROW(BROADCAST_TO, 130, TFL_COUNTS(2, 2, 1), .lower = lower_broadcast_to),
+    TFLITE_ROW(BROADCAST_ARGS, 145, TFL_COUNTS(2, 2, 1), .lower = lower_broadcast_args),
     TFLITE_ROW(TILE, 69, TFL_COUNTS(2, 2, 1), .lower = lower_tile),
     TFLITE_ROW(RANGE, 96, TFL_COUNTS(3, 3, 1), .lower = lower_range),
 };

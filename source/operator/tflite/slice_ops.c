@@ -185,6 +185,28 @@ static int lower_strided_slice(struct graph* graph, struct node* node)
 
 // ---- GATHER ----
 
+// The gathered axis follows the batches while elements are taken; then the axes that were between
+// them move back before the new ones.
+static struct tensor* emit_batched_gather(emitter_t* emit, struct tensor* indices, int axis,
+                                          int batches)
+{
+    struct tensor* input = emit_moved_axis(emit, get_operand(emit, 0), axis, batches);
+    indices = emit_op(emit, "Unsqueeze", 2, indices, emit_ints(emit, (const int64_t[]){-1}, 1));
+    begin_op(emit, "GatherND", 2, input, indices);
+    emit_attr_int(emit, "batch_dims", batches);
+    struct tensor* taken = end_op(emit);
+    if (!taken || axis == batches) return taken;
+    const int added = indices->dim_num - 1 - batches, between = axis - batches;
+    int64_t order[MAX_SHAPE_DIM_NUM];
+    for (int i = 0; i < taken->dim_num; ++i) {
+        const int place = i - batches;
+        order[i] = i;
+        if (place >= 0 && place < between) order[i] = i + added;
+        if (place >= between && place < between + added) order[i] = i - between;
+    }
+    return emit_transpose(emit, taken, order, taken->dim_num);
+}
+
 static int lower_gather(struct graph* graph, struct node* node)
 {
     const struct tfl_gather_param* param = node->op.param_mem;
@@ -200,14 +222,10 @@ static int lower_gather(struct graph* graph, struct node* node)
         emit_attr_int(&emit, "axis", axis);
         return finish_emitting(&emit, 1, end_op(&emit));
     }
-    if (batches != axis)
-        return fail_emitting(&emit, TENGINE_ENOTSUP,
-                             "batch_dims is %d and axis %d, expected the same", param->batch_dims,
-                             param->axis);
-    indices = emit_op(&emit, "Unsqueeze", 2, indices, emit_ints(&emit, (const int64_t[]){-1}, 1));
-    begin_op(&emit, "GatherND", 2, input, indices);
-    emit_attr_int(&emit, "batch_dims", batches);
-    return finish_emitting(&emit, 1, end_op(&emit));
+    if (batches < 0 || batches > axis)
+        return fail_emitting(&emit, TENGINE_EINVAL, "batch_dims is %d, expected 0 to the axis, %d",
+                             batches, axis);
+    return finish_emitting(&emit, 1, emit_batched_gather(&emit, indices, axis, batches));
 }
 
 static int lower_gather_nd(struct graph* graph, struct node* node)
@@ -222,18 +240,6 @@ static int lower_embedding_lookup(struct graph* graph, struct node* node)
     emitter_t emit = start_emitting(graph, node);
     struct tensor* rows = emit_indices(&emit, get_operand(&emit, 0));
     return finish_emitting(&emit, 1, emit_op(&emit, "Gather", 2, get_operand(&emit, 1), rows));
-}
-
-// Duplicates are added.
-static int lower_scatter_nd(struct graph* graph, struct node* node)
-{
-    emitter_t emit = start_emitting(graph, node);
-    struct tensor* updates = get_operand(&emit, 1);
-    struct tensor* shape = emit_indices(&emit, get_operand(&emit, 2));
-    struct tensor* zeros = emit_op(&emit, "Expand", 2, emit_number(&emit, 0, updates), shape);
-    begin_op(&emit, "ScatterND", 3, zeros, emit_indices(&emit, get_operand(&emit, 0)), updates);
-    emit_attr_text(&emit, "reduction", "add");
-    return finish_emitting(&emit, 1, end_op(&emit));
 }
 
 // ---- padding ----
@@ -446,7 +452,6 @@ static const ir_method_t* const rows[] = {
     TFLITE_ROW(GATHER, 36, TFL_COUNTS(2, 2, 1), PARAMS(gather), .lower = lower_gather),
     TFLITE_ROW(GATHER_ND, 107, TFL_COUNTS(2, 2, 1), .lower = lower_gather_nd),
     TFLITE_ROW(EMBEDDING_LOOKUP, 7, TFL_COUNTS(2, 2, 1), .lower = lower_embedding_lookup),
-    TFLITE_ROW(SCATTER_ND, 122, TFL_COUNTS(3, 3, 1), .lower = lower_scatter_nd),
     TFLITE_ROW(PAD, 34, TFL_COUNTS(2, 2, 1), .lower = lower_pad),
     TFLITE_ROW(PADV2, 60, TFL_COUNTS(3, 3, 1), .lower = lower_pad),
     TFLITE_ROW(MIRROR_PAD, 100, TFL_COUNTS(2, 2, 1), PARAMS(mirror_pad), .lower = lower_mirror_pad),

@@ -3,11 +3,39 @@
 #include <math.h>
 
 #include "operator/tengine/function.h"
+#include "operator/tengine/operand.h"
 #include "operator/tflite/lower.h"
+
+struct tfl_fake_quant_param
+{
+    float min;
+    float max;
+    int num_bits;
+    int narrow_range;
+};
+
+struct tfl_bucketize_param
+{
+    struct op_floats boundaries;
+};
+
+static const op_field_t fake_quant_fields[] = {
+    TFL_FIELD(struct tfl_fake_quant_param, FLOAT, min, WORD, 0),
+    TFL_FIELD(struct tfl_fake_quant_param, FLOAT, max, WORD, 1),
+    TM_FIELD(struct tfl_fake_quant_param, INT, num_bits, WORD, 2, .number = 8, .minimum = 2,
+             .maximum = 16),
+    TFL_BOOL(struct tfl_fake_quant_param, narrow_range, 3),
+};
+
+static const op_field_t bucketize_fields[] = {
+    TFL_FIELD(struct tfl_bucketize_param, FLOATS, boundaries, OFFSET, 0),
+};
 
 TFL_LOWER_AS(lower_abs, "Abs")
 TFL_LOWER_AS(lower_ceil, "Ceil")
 TFL_LOWER_AS(lower_cos, "Cos")
+// Sparse constants are dense already.
+TFL_LOWER_AS(lower_densify, "Identity")
 TFL_LOWER_AS(lower_exp, "Exp")
 TFL_LOWER_AS(lower_floor, "Floor")
 TFL_LOWER_AS(lower_log, "Log")
@@ -98,13 +126,55 @@ static int lower_zeros_like(struct graph* graph, struct node* node)
                            emit_op(&emit, "Expand", 2, emit_number(&emit, 0, input), shape));
 }
 
+// The range is moved so that 0 is one of its steps.
+static int lower_fake_quant(struct graph* graph, struct node* node)
+{
+    const struct tfl_fake_quant_param* param = node->op.param_mem;
+    emitter_t emit = start_emitting(graph, node);
+    if (!(param->min <= 0 && param->max >= 0 && param->min < param->max))
+        return fail_emitting(&emit, TENGINE_ERANGE, "its range is %g to %g, expected one with 0",
+                             (double)param->min, (double)param->max);
+    const float first = param->narrow_range ? 1 : 0;
+    const float steps = (float)((1 << param->num_bits) - 1) - first;
+    const float step = (param->max - param->min) / steps;
+    const float zero = roundf(-param->min / step);
+    const float low = -zero * step, high = (steps - zero) * step;
+    struct tensor* size = emit_float(&emit, step);
+    struct tensor* base = emit_float(&emit, low);
+    struct tensor* clipped = emit_clip(&emit, get_operand(&emit, 0), low, high);
+    struct tensor* place = emit_op(&emit, "Div", 2, emit_op(&emit, "Sub", 2, clipped, base), size);
+    place = emit_op(&emit, "Floor", 1, emit_op(&emit, "Add", 2, place, emit_float(&emit, 0.5f)));
+    struct tensor* result = emit_op(&emit, "Add", 2, emit_op(&emit, "Mul", 2, place, size), base);
+    return finish_emitting(&emit, 1, result);
+}
+
+// The number of boundaries that are not above the element.
+static int lower_bucketize(struct graph* graph, struct node* node)
+{
+    const struct tfl_bucketize_param* param = node->op.param_mem;
+    emitter_t emit = start_emitting(graph, node);
+    struct tensor* last = emit_ints(&emit, (const int64_t[]){-1}, 1);
+    struct tensor* input = emit_cast(&emit, get_operand(&emit, 0), TENGINE_DT_FP32);
+    struct tensor* bounds = emit_floats(&emit, param->boundaries.values, param->boundaries.num);
+    struct tensor* is_above =
+        emit_op(&emit, "GreaterOrEqual", 2, emit_op(&emit, "Unsqueeze", 2, input, last), bounds);
+    begin_op(&emit, "ReduceSum", 2, emit_cast(&emit, is_above, TENGINE_DT_INT32), last);
+    emit_attr_int(&emit, "keepdims", 0);
+    return finish_emitting(&emit, 1, end_op(&emit));
+}
+
 static const ir_method_t* const rows[] = {
     TFLITE_ROW(ABS, 101, TFL_COUNTS(1, 1, 1), .lower = lower_abs),
+    TFLITE_ROW(BUCKETIZE, 147, TFL_COUNTS(1, 1, 1), OP_FIELDS(bucketize_fields),
+               .param_size = sizeof(struct tfl_bucketize_param), .lower = lower_bucketize),
     TFLITE_ROW(CAST, 53, TFL_COUNTS(1, 1, 1), .lower = lower_cast),
     TFLITE_ROW(CEIL, 104, TFL_COUNTS(1, 1, 1), .lower = lower_ceil),
     TFLITE_ROW(COS, 108, TFL_COUNTS(1, 1, 1), .lower = lower_cos),
+    TFLITE_ROW(DENSIFY, 124, TFL_COUNTS(1, 1, 1), .lower = lower_densify),
     TFLITE_ROW(DEQUANTIZE, 6, TFL_COUNTS(1, 1, 1), .lower = lower_linear),
     TFLITE_ROW(EXP, 47, TFL_COUNTS(1, 1, 1), .lower = lower_exp),
+    TFLITE_ROW(FAKE_QUANT, 80, TFL_COUNTS(1, 1, 1), OP_FIELDS(fake_quant_fields),
+               .param_size = sizeof(struct tfl_fake_quant_param), .lower = lower_fake_quant),
     TFLITE_ROW(FLOOR, 8, TFL_COUNTS(1, 1, 1), .lower = lower_floor),
     TFLITE_ROW(LOG, 73, TFL_COUNTS(1, 1, 1), .lower = lower_log),
     TFLITE_ROW(LOGICAL_NOT, 87, TFL_COUNTS(1, 1, 1), .lower = lower_not),

@@ -73,7 +73,8 @@ std::vector<std::string> texts_of(const tensor* value);
 // Returns the elements of any float type, or the bytes of a bool tensor, as numbers.
 std::vector<float> numbers_of(const tensor* value);
 
-// Returns the names of all operators with this trait, which must be of ONNX's own domain.
+// Returns the names of all operators with this trait; those of other domains than ONNX's own begin
+// with it.
 std::set<std::string> list_operators(uint32_t trait);
 
 }  // namespace tengine::test

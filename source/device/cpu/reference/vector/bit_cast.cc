@@ -18,6 +18,7 @@ int run(KernelContext& context)
 
 constexpr Kernel bit_cast_rows[] = {
     {.op = "BitCast", .name = "reference", .run = run, .in_place_input = 0},
+    {.op = "tengine.BitCast", .name = "reference", .run = run, .in_place_input = 0},
 };
 
 }  // namespace
