@@ -9,6 +9,7 @@
 #include "base/sort.h"
 #include "operator/added_field.h"
 #include "operator/infer.h"
+#include "operator/param.h"
 
 // Types of FlexBuffers.
 enum
@@ -232,8 +233,29 @@ static void put_attributes(flex_writer_t* writer, const struct node* node, flex_
     put_map(writer, values, number);
 }
 
+// A node of a .tflite has the bytes of the file.
+static const struct op_tensor* find_file_map(const struct node* node)
+{
+    const op_field_t* field = find_op_field(node->op.method, "custom_options", 0);
+    if (!field || field->kind != OP_FIELD_TENSOR) return NULL;
+    return (const struct op_tensor*)((const char*)node->op.param_mem + field->offset);
+}
+
+static int copy_file_map(const struct node* node, const struct op_tensor* map, uint8_t** out_bytes,
+                         size_t* out_size)
+{
+    *out_size = map->dim_num < 0 ? 0 : map->size;
+    *out_bytes = alloc_memory(*out_size + 1);  // an address even of no bytes
+    if (!*out_bytes)
+        return fail_node(node, TENGINE_ENOMEM, "out of memory for %zu bytes of options", *out_size);
+    if (*out_size > 0) memcpy(*out_bytes, map->data, *out_size);
+    return TENGINE_OK;
+}
+
 int make_attribute_map(const struct node* node, uint8_t** out_bytes, size_t* out_size)
 {
+    const struct op_tensor* map = find_file_map(node);
+    if (map) return copy_file_map(node, map, out_bytes, out_size);
     flex_writer_t writer = {0};
     flex_value_t* values = alloc_memory(sizeof *values * (size_t)node->op.method->field_num);
     if (values) put_attributes(&writer, node, values);

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators: their codes, options, inputs and outputs.
 #include <algorithm>
+#include <cstring>
 
 #include "base/maps.hpp"
-#include "graph/graph.h"
+#include "graph/core.h"
+#include "operator/custom/op.h"
 #include "operator/infer.h"
 #include "operator/param.h"
 #include "operator/registry.h"
 #include "operator/selection.h"
-#include "serializer/tflite/reading.h"
+#include "serializer/tflite/control.h"
+#include "serializer/tflite/custom.h"
 
 namespace tengine::tflite {
 namespace {
 
 constexpr int kCustom = 32;
+constexpr const char* kDomain = "tflite";
+constexpr const char* kFlex = "Flex";
 constexpr int32_t kAbsentTensor = -1;
 
 // Whether the operator has no meaning without the input.
@@ -52,7 +57,8 @@ class OptionsReader
             case OP_FILE_BYTE:
                 return read_number<int8_t>(field, place);
             case OP_FILE_OFFSET:
-                return read_list(field, place);
+                return field.kind == OP_FIELD_FLOATS ? read_floats(field, place)
+                                                     : read_ints(field, place);
             default:
                 return field.kind == OP_FIELD_FLOAT ? read_number<float>(field, place)
                                                     : read_number<int32_t>(field, place);
@@ -70,16 +76,34 @@ class OptionsReader
         return set_node_int(node_, field.name, static_cast<int64_t>(value));
     }
 
-    int read_list(const op_field_t& field, flatbuffers::voffset_t place)
+    // *out_list is NULL where the file has none.
+    template <class Value>
+    int find_list(const op_field_t& field, flatbuffers::voffset_t place,
+                  const flatbuffers::Vector<Value>** out_list)
     {
-        using List = flatbuffers::Vector<int32_t>;
+        *out_list = nullptr;
         if (!table_->VerifyOffset(verifier_, place)) return fail(field);
-        const auto* list = table_->GetPointer<const List*>(place);
+        *out_list = table_->GetPointer<const flatbuffers::Vector<Value>*>(place);
+        if (*out_list && !verifier_.VerifyVector(*out_list)) return fail(field);
+        return reading_.budget.charge(uint64_t{count(*out_list)} * sizeof(int64_t));
+    }
+
+    int read_ints(const op_field_t& field, flatbuffers::voffset_t place)
+    {
+        const flatbuffers::Vector<int32_t>* list = nullptr;
+        TENGINE_RETURN_IF_ERROR(find_list(field, place, &list));
         if (!list) return TENGINE_OK;
-        if (!verifier_.VerifyVector(list)) return fail(field);
-        TENGINE_RETURN_IF_ERROR(reading_.budget.charge(uint64_t{list->size()} * sizeof(int64_t)));
         const Vector<int64_t> values(list->begin(), list->end());
         return set_node_ints(node_, field.name, values.data(), static_cast<int>(values.size()));
+    }
+
+    int read_floats(const op_field_t& field, flatbuffers::voffset_t place)
+    {
+        const flatbuffers::Vector<float>* list = nullptr;
+        TENGINE_RETURN_IF_ERROR(find_list(field, place, &list));
+        if (!list) return TENGINE_OK;
+        const Vector<float> values(list->begin(), list->end());
+        return set_node_floats(node_, field.name, values.data(), static_cast<int>(values.size()));
     }
 
     int fail(const op_field_t& field) const
@@ -104,14 +128,17 @@ class OperatorReader
   private:
     void list_types();
     int find_type(uint32_t index, const file::Operator& record, int* out_type) const;
+    int find_custom_type(uint32_t index, const file::OperatorCode& code, int* out_type) const;
     int add_node(uint32_t index, const file::Operator& record);
-    int find_tensor(const struct node* node, const char* what, uint32_t place, int32_t index,
-                    struct tensor** out_tensor) const;
+    int read_options(struct node* node, const file::Operator& record);
+    int require_tensor(const struct node* node, const char* what, uint32_t place, int32_t index,
+                       struct tensor** out_tensor) const;
     int connect(struct node* node, const file::Operator& record);
     int connect_output(struct node* node, uint32_t place, int32_t index);
 
     Reading& reading_;
-    Map<int, int> types_;  // by code
+    Map<int, int> types_;                      // by code
+    Map<std::string_view, int> custom_types_;  // by name
 };
 
 int OperatorReader::run()
@@ -127,10 +154,42 @@ void OperatorReader::list_types()
 {
     for (int i = 0; i < get_op_count(); ++i) {
         const ir_method_t* method = find_op_via_index(i);
-        if (!method->domain || std::string_view(method->domain) != "tflite") continue;
-        if (method->tflite_code != kCustom)
-            types_[method->tflite_code] = get_op_type(method->domain, method->name);
+        if (!method->domain || std::string_view(method->domain) != kDomain) continue;
+        const int type = get_op_type(method->domain, method->name);
+        if (method->tflite_code == kCustom)
+            custom_types_[method->name] = type;
+        else
+            types_[method->tflite_code] = type;
     }
+}
+
+// A program's operator takes the place of the library's.
+int OperatorReader::find_custom_type(uint32_t index, const file::OperatorCode& code,
+                                     int* out_type) const
+{
+    const std::string_view name = text_of(code.custom_code());
+    const struct context* context = reading_.graph->attribute->context;
+    const auto known = custom_types_.find(name);
+    const bool is_programs = has_custom_op(context, kDomain, String(name).c_str(), code.version());
+    if (known != custom_types_.end() && !is_programs) {
+        *out_type = known->second;
+        return TENGINE_OK;
+    }
+    if (name.empty() || name.find('\0') != std::string_view::npos)
+        return tengine_error_set(TENGINE_EFORMAT, "operator %u is a custom one without a name",
+                                 index);
+    if (name.substr(0, std::strlen(kFlex)) == kFlex && !is_programs)
+        return tengine_error_set(TENGINE_EOPERATOR,
+                                 "operator %u is %s, version %d, which needs TensorFlow's kernels "
+                                 "(SELECT_TF_OPS): convert the model with TFLITE_BUILTINS alone",
+                                 index, quote(name).c_str(), code.version());
+    *out_type = get_op_type("tengine", "Generic");
+    if (*out_type >= 0) return TENGINE_OK;
+    return tengine_error_set(
+        TENGINE_EOPERATOR,
+        "operator %u is the custom operator %s, version %d, and this build has "
+        "no operator Generic",
+        index, quote(name).c_str(), code.version());
 }
 
 int OperatorReader::find_type(uint32_t index, const file::Operator& record, int* out_type) const
@@ -140,47 +199,53 @@ int OperatorReader::find_type(uint32_t index, const file::Operator& record, int*
         return tengine_error_set(TENGINE_EFORMAT, "operator %u has code %u, the model has %u",
                                  index, record.code(), codes);
     const file::OperatorCode* entry = reading_.model->codes()->Get(record.code());
-    // Old files have the first field alone, new ones both.
-    const int code = std::max<int>(entry->old_code(), entry->code());
+    const int code = find_code(reading_, record);
+    if (code == kCustom) return find_custom_type(index, *entry, out_type);
     const auto known = types_.find(code);
     if (known != types_.end()) {
         *out_type = known->second;
         return TENGINE_OK;
     }
-    if (code == kCustom)
-        return tengine_error_set(TENGINE_EOPERATOR,
-                                 "operator %u is the custom operator %s, version %d, which is not "
-                                 "known",
-                                 index, quote(text_of(entry->custom_code())).c_str(),
-                                 entry->version());
     return tengine_error_set(TENGINE_EOPERATOR,
-                             "operator %u has the number %d, version %d, which is not known", index,
-                             code, entry->version());
+                             "operator %u is %s (code %d), version %d, which is not supported",
+                             index, find_code_name(code), code, entry->version());
+}
+
+int OperatorReader::read_options(struct node* node, const file::Operator& record)
+{
+    if (node->op.method->traits & OP_OPEN)
+        return describe_custom(reading_, node, *reading_.model->codes()->Get(record.code()),
+                               record);
+    if (find_code(reading_, record) == kCustom) return read_custom_options(reading_, node, record);
+    const file::Options* options = record.options() ? record.options() : record.options_2();
+    return OptionsReader(reading_, node, options).run();
 }
 
 int OperatorReader::add_node(uint32_t index, const file::Operator& record)
 {
-    int type = -1;
-    TENGINE_RETURN_IF_ERROR(find_type(index, record, &type));
     if (count(record.outputs()) == 0)
         return tengine_error_set(TENGINE_EGRAPH, "operator %u has no outputs", index);
-    const struct tensor* first = get_ir_graph_tensor(reading_.graph, record.outputs()->Get(0));
+    if (calls_subgraphs(find_code(reading_, record)))
+        return add_call(reading_, index, find_code(reading_, record), record);
+    int type = -1;
+    TENGINE_RETURN_IF_ERROR(find_type(index, record, &type));
+    const struct tensor* first = find_tensor(reading_, record.outputs()->Get(0));
     const String name = first ? String(first->name) : print_text("operator_%u", index);
     TENGINE_RETURN_IF_ERROR(reading_.budget.charge(name.size() + sizeof(struct node)));
     struct node* node = create_ir_node(reading_.graph, name.c_str(), type, 0);
     if (!node) return last_error();
     TENGINE_RETURN_IF_ERROR(reading_.budget.charge(node->op.param_size));
-    TENGINE_RETURN_IF_ERROR(OptionsReader(reading_, node, record.options()).run());
+    TENGINE_RETURN_IF_ERROR(read_options(node, record));
     return connect(node, record);
 }
 
-int OperatorReader::find_tensor(const struct node* node, const char* what, uint32_t place,
-                                int32_t index, struct tensor** out_tensor) const
+int OperatorReader::require_tensor(const struct node* node, const char* what, uint32_t place,
+                                   int32_t index, struct tensor** out_tensor) const
 {
-    *out_tensor = get_ir_graph_tensor(reading_.graph, index);
+    *out_tensor = find_tensor(reading_, index);
     if (*out_tensor) return TENGINE_OK;
-    return fail_node(node, TENGINE_EFORMAT, "%s %u is tensor %d, expected one of %d", what, place,
-                     index, reading_.graph->tensor_num);
+    return fail_node(node, TENGINE_EFORMAT, "%s %u is tensor %d, expected one of %zu", what, place,
+                     index, reading_.tensors.size());
 }
 
 int OperatorReader::connect(struct node* node, const file::Operator& record)
@@ -195,7 +260,7 @@ int OperatorReader::connect(struct node* node, const file::Operator& record)
         const int32_t index = record.inputs()->Get(i);
         if (index == kAbsentTensor && !needs_input(node, i)) continue;
         struct tensor* tensor = nullptr;
-        TENGINE_RETURN_IF_ERROR(find_tensor(node, "input", i, index, &tensor));
+        TENGINE_RETURN_IF_ERROR(require_tensor(node, "input", i, index, &tensor));
         if (tensor->tensor_type == TENSOR_TYPE_VAR &&
             !reading_.is_written[static_cast<size_t>(index)])
             return fail_node(node, TENGINE_EGRAPH,
@@ -211,7 +276,7 @@ int OperatorReader::connect(struct node* node, const file::Operator& record)
 int OperatorReader::connect_output(struct node* node, uint32_t place, int32_t index)
 {
     struct tensor* tensor = nullptr;
-    TENGINE_RETURN_IF_ERROR(find_tensor(node, "output", place, index, &tensor));
+    TENGINE_RETURN_IF_ERROR(require_tensor(node, "output", place, index, &tensor));
     if (tensor->producer >= 0 || tensor->tensor_type != TENSOR_TYPE_VAR)
         return fail_node(node, TENGINE_EGRAPH,
                          "output %u, tensor '%s', is an input, a constant or written before", place,
@@ -220,6 +285,14 @@ int OperatorReader::connect_output(struct node* node, uint32_t place, int32_t in
 }
 
 }  // namespace
+
+// Old files have the first field alone, new ones both.
+int find_code(const Reading& reading, const file::Operator& record)
+{
+    if (record.code() >= count(reading.model->codes())) return -1;
+    const file::OperatorCode* entry = reading.model->codes()->Get(record.code());
+    return std::max<int>(entry->old_code(), entry->code());
+}
 
 int add_operators(Reading& reading)
 {

@@ -58,9 +58,9 @@ int list_tensors(const Reading& reading, const flatbuffers::Vector<int32_t>* lis
 {
     for (uint32_t i = 0; i < count(list); ++i) {
         const int32_t index = list->Get(i);
-        if (!get_ir_graph_tensor(reading.graph, index))
-            return tengine_error_set(TENGINE_EFORMAT, "%s %u is tensor %d, expected one of %d",
-                                     what, i, index, reading.graph->tensor_num);
+        if (!find_tensor(reading, index))
+            return tengine_error_set(TENGINE_EFORMAT, "%s %u is tensor %d, expected one of %zu",
+                                     what, i, index, reading.tensors.size());
         out_tensors->push_back(index);
     }
     return TENGINE_OK;
@@ -159,7 +159,8 @@ int set_inputs_and_outputs(Reading& reading)
 
 int read_model(struct graph* graph, FileImage* image)
 {
-    Reading reading(graph, image);
+    Budget budget(image->size());
+    Reading reading(graph, image, &budget);
     TENGINE_RETURN_IF_ERROR(check_tables(reading));
     TENGINE_RETURN_IF_ERROR(choose_subgraph(reading));
     TENGINE_RETURN_IF_ERROR(add_tensors(reading));

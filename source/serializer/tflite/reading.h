@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a .tflite into a source graph, whose nodes stay TensorFlow Lite's operators. The parts:
-// reader.cc (frame), tensors.cc, operators.cc.
+// reader.cc (frame), tensors.cc, values.cc, sparse.cc, operators.cc,
+// custom.cc,
+// control.cc (subgraphs that operators call).
 //
 // FlatBuffers' verifier checks the tables first, with 64 levels and a million tables at most; after
 // it every offset and vector lies in the file and is aligned. Options are checked field by field
@@ -17,18 +19,39 @@
 
 namespace tengine::tflite {
 
-// The state that the parts of the reader share.
+// The state that the parts of the reader share: one subgraph, which becomes nodes of `graph`.
 struct Reading
 {
-    Reading(struct graph* to, FileImage* from) : graph(to), image(from), budget(from->size()) {}
+    Reading(struct graph* to, FileImage* from, Budget* whole)
+        : graph(to), image(from), budget(*whole)
+    {
+    }
+    // A subgraph that an operator of `outer` calls; `name` is the operator's.
+    Reading(const Reading& outer, struct graph* to, const file::Subgraph* called, const char* name)
+        : graph(to),
+          image(outer.image),
+          budget(outer.budget),
+          model(outer.model),
+          subgraph(called),
+          prefix(String(name) + "/"),
+          depth(outer.depth + 1),
+          body_depth(outer.body_depth)
+    {
+    }
 
     struct graph* graph;
     FileImage* image;
-    Budget budget;
+    Budget& budget;
     const file::Model* model = nullptr;
     const file::Subgraph* subgraph = nullptr;
     const file::Signature* signature = nullptr;  // of the subgraph; null: none
     Vector<char> is_written;  // by tensor: whether an operator or the program gives its values
+    // The tensors of the graph by their index in the subgraph; -1 before add_tensors(), which
+    // leaves out those that are there already.
+    Vector<int32_t> tensors;
+    String prefix;       // of names
+    int depth = 0;       // number of subgraphs around it
+    int body_depth = 0;  // and of these that are bodies
 };
 
 // Fills the empty `graph` from the image, in which its constants lie. The file may be hostile.
@@ -36,10 +59,19 @@ struct Reading
 // TENGINE_ENOTSUP, TENGINE_EDTYPE, TENGINE_ERANGE, TENGINE_ELIMIT, TENGINE_ENOMEM.
 TENGINE_MUST_USE int read_model(struct graph* graph, FileImage* image);
 
+// The tensor of the graph for one of the subgraph; null: the subgraph has none.
+struct tensor* find_tensor(const Reading& reading, int32_t index);
+
 // Adds all tensors of the subgraph, those with values as constants, and its inputs.
 TENGINE_MUST_USE int add_tensors(Reading& reading);
 // Adds the nodes, each named as its first output.
 TENGINE_MUST_USE int add_operators(Reading& reading);
+
+// The code of an operator; -1: the model has no such entry.
+int find_code(const Reading& reading, const file::Operator& record);
+
+// code_names.cc: its name.
+const char* find_code_name(int code);
 
 // create_ir_...() return NULL after setting the error.
 inline int last_error()

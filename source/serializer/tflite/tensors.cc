@@ -1,31 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors: names, types, shapes, quantisation and the values of constants.
 #include <cmath>
-#include <cstring>
 
 #include "base/maps.hpp"
 #include "base/unique_names.hpp"
 #include "graph/graph.h"
-#include "operator/plain_data.h"
-#include "serializer/tflite/reading.h"
+#include "serializer/tflite/values.h"
 
 namespace tengine::tflite {
 namespace {
 
-// By the number of the type in files; strings, resources and variants are not read.
-constexpr int kTypes[] = {
-    TENGINE_DT_FP32,      TENGINE_DT_FP16,         TENGINE_DT_INT32,     TENGINE_DT_UINT8,
-    TENGINE_DT_INT64,     TENGINE_DT_UNKNOWN,      TENGINE_DT_BOOL,      TENGINE_DT_INT16,
-    TENGINE_DT_COMPLEX64, TENGINE_DT_INT8,         TENGINE_DT_FP64,      TENGINE_DT_COMPLEX128,
-    TENGINE_DT_UINT64,    TENGINE_DT_UNKNOWN,      TENGINE_DT_UNKNOWN,   TENGINE_DT_UINT32,
-    TENGINE_DT_UINT16,    TENGINE_DT_INT4,         TENGINE_DT_BF16,      TENGINE_DT_INT2,
-    TENGINE_DT_UINT4,     TENGINE_DT_FLOAT8E4M3FN, TENGINE_DT_FLOAT8E5M2};
-constexpr int kTypeNumber = sizeof(kTypes) / sizeof(kTypes[0]);
-
-String label(const struct tensor* tensor)
-{
-    return print_text("tensor %d, %s,", tensor->index, quote(tensor->name).c_str());
-}
+constexpr int kConv2d = 3;
+constexpr int kDepthwiseConv2d = 4;
+constexpr int kFullyConnected = 9;
+constexpr int kTransposeConv = 67;
 
 class TensorReader
 {
@@ -35,22 +23,19 @@ class TensorReader
     int run();
 
   private:
-    using Bytes = flatbuffers::Vector<uint8_t>;
-
     void name_by_signature(
         const flatbuffers::Vector<flatbuffers::Offset<file::NamedTensor>>* named);
     int add_names();
+    void mark_bias(const file::Operator& record);
     int add_tensor(uint32_t index, const file::Tensor& record);
     int check_features(const struct tensor* tensor, const file::Tensor& record) const;
     int set_shape(struct tensor* tensor, const file::Tensor& record);
-    int set_quantisation(struct tensor* tensor, const file::Tensor& record);
-    int find_values(const struct tensor* tensor, const file::Tensor& record,
-                    const uint8_t** out_bytes, uint64_t* out_size) const;
-    int set_values(struct tensor* tensor, const uint8_t* bytes, uint64_t size);
+    int set_quantisation(struct tensor* tensor, const file::Tensor& record, bool is_written);
 
     Reading& reading_;
     Names names_;
     Map<uint32_t, std::string_view> public_names_;
+    Vector<char> is_bias_;
 };
 
 int TensorReader::run()
@@ -63,17 +48,44 @@ int TensorReader::run()
     TENGINE_RETURN_IF_ERROR(add_names());
     const uint32_t number = count(subgraph.tensors());
     reading_.is_written.resize(number, 0);
+    is_bias_.resize(number, 0);
     const auto mark = [&](const flatbuffers::Vector<int32_t>* list) {
         for (uint32_t i = 0; i < count(list); ++i)
             if (list->Get(i) >= 0 && static_cast<uint32_t>(list->Get(i)) < number)
                 reading_.is_written[static_cast<size_t>(list->Get(i))] = 1;
     };
     mark(subgraph.inputs());
-    for (uint32_t i = 0; i < count(subgraph.operators()); ++i)
+    for (uint32_t i = 0; i < count(subgraph.operators()); ++i) {
         mark(subgraph.operators()->Get(i)->outputs());
+        mark_bias(*subgraph.operators()->Get(i));
+    }
+    TENGINE_RETURN_IF_ERROR(reading_.budget.charge(uint64_t{number} * sizeof(int32_t)));
+    reading_.tensors.resize(number, -1);
     for (uint32_t i = 0; i < number; ++i)
-        TENGINE_RETURN_IF_ERROR(add_tensor(i, *subgraph.tensors()->Get(i)));
+        if (reading_.tensors[i] < 0)
+            TENGINE_RETURN_IF_ERROR(add_tensor(i, *subgraph.tensors()->Get(i)));
     return TENGINE_OK;
+}
+
+// The biases of convolutions and FULLY_CONNECTED are their last operands.
+void TensorReader::mark_bias(const file::Operator& record)
+{
+    const uint32_t inputs = count(record.inputs());
+    const auto mark = [&](uint32_t place) {
+        const int32_t index = inputs == place + 1 ? record.inputs()->Get(place) : -1;
+        if (index >= 0 && static_cast<size_t>(index) < is_bias_.size())
+            is_bias_[static_cast<size_t>(index)] = 1;
+    };
+    switch (find_code(reading_, record)) {
+        case kConv2d:
+        case kDepthwiseConv2d:
+        case kFullyConnected:
+            return mark(2);
+        case kTransposeConv:
+            return mark(3);
+        default:
+            return;
+    }
 }
 
 // The names of a signature are those that programs know.
@@ -99,22 +111,23 @@ int TensorReader::add_names()
 
 int TensorReader::add_tensor(uint32_t index, const file::Tensor& record)
 {
-    const String name = names_.choose(index, "tensor");
+    const String name = reading_.prefix + names_.choose(index, "tensor");
     TENGINE_RETURN_IF_ERROR(reading_.budget.charge(name.size() + 1));
-    const int type = record.type();
-    const bool is_known = type >= 0 && type < kTypeNumber && kTypes[type] != TENGINE_DT_UNKNOWN;
-    if (!is_known)
+    const ValueForm form =
+        choose_form(record, reading_.is_written[index] != 0, is_bias_[index] != 0);
+    if (form.data_type == TENGINE_DT_UNKNOWN)
         return tengine_error_set(TENGINE_EDTYPE,
                                  "tensor %u, %s, has the type %d, which is not read", index,
-                                 quote(name).c_str(), type);
-    struct tensor* tensor = create_ir_tensor(reading_.graph, name.c_str(), kTypes[type]);
+                                 quote(name).c_str(), record.type());
+    struct tensor* tensor = create_ir_tensor(reading_.graph, name.c_str(), form.data_type);
     if (!tensor) return last_error();
+    reading_.tensors[index] = tensor->index;
     TENGINE_RETURN_IF_ERROR(check_features(tensor, record));
     TENGINE_RETURN_IF_ERROR(set_shape(tensor, record));
-    TENGINE_RETURN_IF_ERROR(set_quantisation(tensor, record));
+    TENGINE_RETURN_IF_ERROR(set_quantisation(tensor, record, reading_.is_written[index] != 0));
     const uint8_t* bytes = nullptr;
     uint64_t size = 0;
-    TENGINE_RETURN_IF_ERROR(find_values(tensor, record, &bytes, &size));
+    TENGINE_RETURN_IF_ERROR(find_values(reading_, tensor, record, &bytes, &size));
     if (reading_.is_written[index]) {
         if (size == 0) return TENGINE_OK;
         return tengine_error_set(TENGINE_EGRAPH,
@@ -124,17 +137,14 @@ int TensorReader::add_tensor(uint32_t index, const file::Tensor& record)
     // Converters leave such tensors behind, which nothing reads.
     if (size == 0 && tensor->elem_num > 0) return TENGINE_OK;
     tensor->tensor_type = TENSOR_TYPE_CONST;
-    return set_values(tensor, bytes, size);
+    return set_values(reading_, tensor, record, form, bytes, size);
 }
 
 int TensorReader::check_features(const struct tensor* tensor, const file::Tensor& record) const
 {
-    const char* feature = record.is_variable()           ? "is a variable"
-                          : record.sparsity() != nullptr ? "is sparse"
-                                                         : nullptr;
-    if (!feature) return TENGINE_OK;
-    return tengine_error_set(TENGINE_ENOTSUP, "%s %s, which is not supported",
-                             label(tensor).c_str(), feature);
+    if (!record.is_variable()) return TENGINE_OK;
+    return tengine_error_set(TENGINE_ENOTSUP, "%s is a variable, which is not supported",
+                             label(tensor).c_str());
 }
 
 int TensorReader::set_shape(struct tensor* tensor, const file::Tensor& record)
@@ -169,13 +179,12 @@ bool may_be_quantised(const struct tensor* tensor, bool is_written)
 
 // Files of old converters have a scale of 0 for tensors that are not quantised, and scales for
 // tensors of other types.
-int TensorReader::set_quantisation(struct tensor* tensor, const file::Tensor& record)
+int TensorReader::set_quantisation(struct tensor* tensor, const file::Tensor& record,
+                                   bool is_written)
 {
     const file::Quantization* quantization = record.quantization();
     const uint32_t number = quantization ? count(quantization->scale()) : 0;
-    if (number == 0 ||
-        !may_be_quantised(tensor, reading_.is_written[static_cast<size_t>(tensor->index)]))
-        return TENGINE_OK;
+    if (number == 0 || !may_be_quantised(tensor, is_written)) return TENGINE_OK;
     if (number == 1 && quantization->scale()->Get(0) == 0) return TENGINE_OK;
     const uint32_t zero_points = count(quantization->zero_point());
     if (zero_points > 1 && zero_points != number)
@@ -210,52 +219,15 @@ int TensorReader::set_quantisation(struct tensor* tensor, const file::Tensor& re
                                                 static_cast<int>(number));
 }
 
-int TensorReader::find_values(const struct tensor* tensor, const file::Tensor& record,
-                              const uint8_t** out_bytes, uint64_t* out_size) const
-{
-    const uint32_t buffers = count(reading_.model->buffers());
-    if (record.buffer() == 0) return TENGINE_OK;
-    if (record.buffer() >= buffers)
-        return tengine_error_set(TENGINE_EFORMAT, "%s has buffer %u, the model has %u",
-                                 label(tensor).c_str(), record.buffer(), buffers);
-    const file::Buffer* buffer = reading_.model->buffers()->Get(record.buffer());
-    if (buffer->offset() <= 1) {
-        *out_size = count(buffer->data());
-        *out_bytes = *out_size > 0 ? buffer->data()->data() : nullptr;
-        return TENGINE_OK;
-    }
-    const uint64_t file_size = reading_.image->size();
-    if (buffer->offset() > file_size || buffer->size() > file_size - buffer->offset())
-        return tengine_error_set(
-            TENGINE_EFORMAT, "%s: buffer %u has %llu bytes from byte %llu on, the file %llu",
-            label(tensor).c_str(), record.buffer(), static_cast<unsigned long long>(buffer->size()),
-            static_cast<unsigned long long>(buffer->offset()),
-            static_cast<unsigned long long>(file_size));
-    *out_bytes = reinterpret_cast<const uint8_t*>(reading_.image->bytes()) + buffer->offset();
-    *out_size = buffer->size();
-    return TENGINE_OK;
-}
-
-int TensorReader::set_values(struct tensor* tensor, const uint8_t* bytes, uint64_t size)
-{
-    if (size != get_ir_tensor_bytes(tensor))
-        return tengine_error_set(TENGINE_EFORMAT,
-                                 "%s has %llu bytes of values, expected %zu by its shape and type",
-                                 label(tensor).c_str(), static_cast<unsigned long long>(size),
-                                 get_ir_tensor_bytes(tensor));
-    auto* values = const_cast<uint8_t*>(bytes);
-    const bool is_aligned = reinterpret_cast<uintptr_t>(values) % tensor->elem_size == 0;
-    if (size > 0 && is_aligned && is_plain_data(tensor)) {
-        set_ir_tensor_data(tensor, values, false);
-        return TENGINE_OK;
-    }
-    TENGINE_RETURN_IF_ERROR(reading_.budget.charge(size));
-    TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(tensor));
-    if (size > 0) std::memcpy(tensor->data, values, static_cast<size_t>(size));
-    return TENGINE_OK;
-}
-
 }  // namespace
+
+struct tensor* find_tensor(const Reading& reading, int32_t index)
+{
+    const bool is_there = index >= 0 && static_cast<size_t>(index) < reading.tensors.size();
+    return is_there
+               ? get_ir_graph_tensor(reading.graph, reading.tensors[static_cast<size_t>(index)])
+               : nullptr;
+}
 
 int add_tensors(Reading& reading)
 {

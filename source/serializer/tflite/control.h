@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that call subgraphs. CALL and STABLEHLO_COMPOSITE are replaced by the operators of
+// their subgraph; IF and WHILE become ONNX's If and Loop, whose bodies are the subgraphs
+// (graph/body.h).
+#pragma once
+
+#include "serializer/tflite/reading.h"
+
+namespace tengine::tflite {
+
+bool calls_subgraphs(int code);
+
+// `index` is the operator's, for messages.
+TENGINE_MUST_USE int add_call(Reading& reading, uint32_t index, int code,
+                              const file::Operator& record);
+
+}  // namespace tengine::tflite
