@@ -12,38 +12,95 @@ using flatbuffers::Offset;
 
 Offset<file::Options> add_options(FlatBufferBuilder& builder, const TfliteOperator& op)
 {
+    std::vector<Offset<flatbuffers::Vector<int32_t>>> lists;
+    for (const auto& option : op.options)
+        lists.push_back(option.bytes == 0 ? builder.CreateVector(option.list)
+                                          : Offset<flatbuffers::Vector<int32_t>>());
     const auto start = builder.StartTable();
-    for (const auto& [field, bytes, value] : op.options) {
-        const auto place = static_cast<flatbuffers::voffset_t>(4 + 2 * field);
-        if (bytes == 1)
-            builder.AddElement<int8_t>(place, static_cast<int8_t>(value));
+    for (size_t i = 0; i < op.options.size(); ++i) {
+        const auto& option = op.options[i];
+        const auto place = static_cast<flatbuffers::voffset_t>(4 + 2 * option.field);
+        if (option.bytes == 0)
+            builder.AddOffset(place, lists[i]);
+        else if (option.bytes == 1)
+            builder.AddElement<int8_t>(place, static_cast<int8_t>(option.value));
         else
-            builder.AddElement<int32_t>(place, value);
+            builder.AddElement<int32_t>(place, option.value);
     }
     return Offset<file::Options>(builder.EndTable(start));
+}
+
+Offset<flatbuffers::Vector<uint8_t>> add_bytes(FlatBufferBuilder& builder, const std::string& bytes)
+{
+    return builder.CreateVector(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
 }
 
 Offset<file::Operator> add_operator(FlatBufferBuilder& builder, const TfliteOperator& op,
                                     uint32_t code)
 {
     const auto options = add_options(builder, op);
+    const auto custom = op.name.empty() ? 0 : add_bytes(builder, op.custom_options);
     const auto inputs = builder.CreateVector(op.inputs);
     const auto outputs = builder.CreateVector(op.outputs);
-    return file::CreateOperator(builder, code, inputs, outputs, 1, options);
+    const Offset<file::Options> none;
+    return file::CreateOperator(builder, code, inputs, outputs, 1,
+                                op.has_later_options ? none : options, custom, 0, 0, 0, 0, 0, 1,
+                                op.has_later_options ? options : none);
+}
+
+// A table whose field 0 is a vector of numbers.
+Offset<file::Indices> add_indices(FlatBufferBuilder& builder, const std::vector<int32_t>& values,
+                                  uint8_t width)
+{
+    constexpr flatbuffers::voffset_t kPlace = 4;
+    const std::vector<uint16_t> words(values.begin(), values.end());
+    const std::vector<uint8_t> bytes(values.begin(), values.end());
+    const flatbuffers::uoffset_t list = width == 1   ? builder.CreateVector(values).o
+                                        : width == 2 ? builder.CreateVector(words).o
+                                                     : builder.CreateVector(bytes).o;
+    const auto start = builder.StartTable();
+    builder.AddOffset(kPlace, Offset<void>(list));
+    return Offset<file::Indices>(builder.EndTable(start));
+}
+
+Offset<file::Sparsity> add_sparsity(FlatBufferBuilder& builder, const TfliteSparsity& sparsity)
+{
+    std::vector<Offset<file::Dimension>> levels;
+    for (const TfliteLevel& level : sparsity.levels) {
+        if (level.width == 0) {
+            levels.push_back(file::CreateDimension(builder, 0, level.dense_size));
+            continue;
+        }
+        const auto segments = add_indices(builder, level.segments, level.width);
+        const auto indices = add_indices(builder, level.indices, level.width);
+        levels.push_back(file::CreateDimension(builder, 1, level.dense_size, level.width, segments,
+                                               level.width, indices));
+    }
+    const auto order = builder.CreateVector(sparsity.order);
+    const auto blocks = builder.CreateVector(sparsity.blocks);
+    return file::CreateSparsity(builder, order, blocks, builder.CreateVector(levels));
 }
 
 Offset<file::Tensor> add_tensor(FlatBufferBuilder& builder, const TfliteTensor& tensor,
                                 uint32_t buffer)
 {
     Offset<file::Quantization> quantization;
-    if (!tensor.scales.empty()) {
+    if (!tensor.scales.empty() || tensor.blocks.size != 0) {
         const auto scales = builder.CreateVector(tensor.scales);
         const auto zero_points = builder.CreateVector(tensor.zero_points);
-        quantization = file::CreateQuantization(builder, 0, 0, scales, zero_points);
+        const TfliteBlocks& blocks = tensor.blocks;
+        Offset<file::Details> details;
+        if (blocks.size != 0)
+            details = file::CreateDetails(builder, blocks.scales, blocks.zero_points, blocks.size);
+        quantization = file::CreateQuantization(builder, 0, 0, scales, zero_points,
+                                                blocks.size != 0 ? 2 : 0, details, tensor.axis);
     }
+    Offset<file::Sparsity> sparsity;
+    if (!tensor.sparsity.order.empty()) sparsity = add_sparsity(builder, tensor.sparsity);
     const auto shape = builder.CreateVector(tensor.shape);
     const auto name = builder.CreateString(tensor.name);
-    return file::CreateTensor(builder, shape, tensor.type, buffer, name, quantization);
+    return file::CreateTensor(builder, shape, tensor.type, buffer, name, quantization, false,
+                              sparsity);
 }
 
 std::vector<Offset<file::NamedTensor>> add_names(
@@ -55,34 +112,48 @@ std::vector<Offset<file::NamedTensor>> add_names(
     return made;
 }
 
+// Buffers and codes, which all subgraphs share.
+struct Pools
+{
+    std::vector<Offset<file::Buffer>> buffers;
+    std::vector<Offset<file::OperatorCode>> codes;
+};
+
+Offset<file::Subgraph> add_subgraph(FlatBufferBuilder& builder, const TfliteModel& model,
+                                    Pools& pools)
+{
+    std::vector<Offset<file::Tensor>> tensors;
+    for (const TfliteTensor& tensor : model.tensors) {
+        uint32_t buffer = 0;
+        if (!tensor.values.empty()) {
+            buffer = static_cast<uint32_t>(pools.buffers.size());
+            builder.ForceVectorAlignment(tensor.values.size(), 1, 16);
+            pools.buffers.push_back(file::CreateBuffer(builder, add_bytes(builder, tensor.values)));
+        }
+        tensors.push_back(add_tensor(builder, tensor, buffer));
+    }
+    std::vector<Offset<file::Operator>> operators;
+    for (const TfliteOperator& op : model.operators) {
+        operators.push_back(add_operator(builder, op, static_cast<uint32_t>(pools.codes.size())));
+        const auto old_code = static_cast<int8_t>(op.code < 127 ? op.code : 127);
+        const auto name = op.name.empty() ? 0 : builder.CreateString(op.name);
+        pools.codes.push_back(file::CreateOperatorCode(builder, old_code, name, 1, op.code));
+    }
+    return file::CreateSubgraph(
+        builder, builder.CreateVector(tensors), builder.CreateVector(model.inputs),
+        builder.CreateVector(model.outputs), builder.CreateVector(operators));
+}
+
 }  // namespace
 
 std::string encode_tflite(const TfliteModel& model)
 {
     FlatBufferBuilder builder;
-    std::vector<Offset<file::Buffer>> buffers = {file::CreateBuffer(builder)};
-    std::vector<Offset<file::Tensor>> tensors;
-    for (const TfliteTensor& tensor : model.tensors) {
-        uint32_t buffer = 0;
-        if (!tensor.values.empty()) {
-            buffer = static_cast<uint32_t>(buffers.size());
-            builder.ForceVectorAlignment(tensor.values.size(), 1, 16);
-            const auto data = builder.CreateVector(
-                reinterpret_cast<const uint8_t*>(tensor.values.data()), tensor.values.size());
-            buffers.push_back(file::CreateBuffer(builder, data));
-        }
-        tensors.push_back(add_tensor(builder, tensor, buffer));
-    }
-    std::vector<Offset<file::OperatorCode>> codes;
-    std::vector<Offset<file::Operator>> operators;
-    for (const TfliteOperator& op : model.operators) {
-        operators.push_back(add_operator(builder, op, static_cast<uint32_t>(codes.size())));
-        const auto old_code = static_cast<int8_t>(op.code < 127 ? op.code : 127);
-        codes.push_back(file::CreateOperatorCode(builder, old_code, 0, 1, op.code));
-    }
-    const std::vector<Offset<file::Subgraph>> subgraphs = {file::CreateSubgraph(
-        builder, builder.CreateVector(tensors), builder.CreateVector(model.inputs),
-        builder.CreateVector(model.outputs), builder.CreateVector(operators))};
+    Pools pools;
+    pools.buffers.push_back(file::CreateBuffer(builder));
+    std::vector<Offset<file::Subgraph>> subgraphs = {add_subgraph(builder, model, pools)};
+    for (const TfliteModel& called : model.called)
+        subgraphs.push_back(add_subgraph(builder, called, pools));
     std::vector<Offset<file::Signature>> signatures;
     if (!model.named_inputs.empty() || !model.named_outputs.empty()) {
         const auto inputs = builder.CreateVector(add_names(builder, model.named_inputs));
@@ -90,9 +161,9 @@ std::string encode_tflite(const TfliteModel& model)
         const auto key = builder.CreateString("serving_default");
         signatures.push_back(file::CreateSignature(builder, inputs, outputs, key));
     }
-    const auto all_codes = builder.CreateVector(codes);
+    const auto all_codes = builder.CreateVector(pools.codes);
     const auto all_subgraphs = builder.CreateVector(subgraphs);
-    const auto all_buffers = builder.CreateVector(buffers);
+    const auto all_buffers = builder.CreateVector(pools.buffers);
     const auto all_signatures = builder.CreateVector(signatures);
     file::FinishModelBuffer(builder, file::CreateModel(builder, 3, all_codes, all_subgraphs, 0,
                                                        all_buffers, 0, 0, all_signatures));

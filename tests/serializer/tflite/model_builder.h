@@ -13,8 +13,41 @@ namespace tengine::test {
 enum TfliteType : int8_t
 {
     kTfliteFloat = 0,
+    kTfliteHalf = 1,
     kTfliteInt32 = 2,
-    kTfliteInt8 = 9
+    kTfliteInt64 = 4,
+    kTfliteString = 5,
+    kTfliteBool = 6,
+    kTfliteInt16 = 7,
+    kTfliteComplex = 8,
+    kTfliteInt8 = 9,
+    kTfliteInt4 = 17,
+    kTfliteInt2 = 19,
+    kTfliteUint4 = 20
+};
+
+// A level of a sparse constant: dense, or with lists of int32, uint16 or uint8 (width 1, 2 or 3).
+struct TfliteLevel
+{
+    int32_t dense_size = 0;
+    std::vector<int32_t> segments = {};
+    std::vector<int32_t> indices = {};
+    uint8_t width = 0;  // 0: dense
+};
+
+struct TfliteSparsity
+{
+    std::vector<int32_t> order;
+    std::vector<int32_t> blocks = {};
+    std::vector<TfliteLevel> levels = {};
+};
+
+// A scale for each block along the last axis, in tensors.
+struct TfliteBlocks
+{
+    int32_t scales = 0;
+    int32_t zero_points = 0;
+    int32_t size = 0;
 };
 
 struct TfliteTensor
@@ -25,6 +58,9 @@ struct TfliteTensor
     std::string values = {};  // bytes of a constant
     std::vector<float> scales = {};
     std::vector<int64_t> zero_points = {};
+    int32_t axis = 0;  // of the scales
+    TfliteSparsity sparsity = {};
+    TfliteBlocks blocks = {};
 };
 
 struct TfliteOperator
@@ -32,14 +68,18 @@ struct TfliteOperator
     int code = 0;
     std::vector<int32_t> inputs;
     std::vector<int32_t> outputs;
-    // Number of the field, its bytes (1 or 4) and value.
+    // Number of the field, its bytes (1 or 4) and value; 0 bytes: a list of words.
     struct Option
     {
         int field;
         int bytes;
         int32_t value;
+        std::vector<int32_t> list = {};
     };
     std::vector<Option> options = {};
+    bool has_later_options = false;  // in the table that newer operators have
+    std::string name = {};           // of a custom operator
+    std::string custom_options = {};
 };
 
 struct TfliteModel
@@ -51,6 +91,8 @@ struct TfliteModel
     // The names of a signature: each tensor and its name; none: the model has no signature.
     std::vector<std::pair<uint32_t, std::string>> named_inputs = {};
     std::vector<std::pair<uint32_t, std::string>> named_outputs = {};
+    // Subgraphs 1 and on: tensors, operators, inputs and outputs.
+    std::vector<TfliteModel> called = {};
 };
 
 // The file's bytes. Indices are not checked.

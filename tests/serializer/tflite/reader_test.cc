@@ -185,7 +185,7 @@ TEST_F(TfliteReaderTest, GraphsThatAreNone)
     expect_refusal(model, TENGINE_EGRAPH, "cycle");
     model = make_conv();
     model.operators[0].code = 9999;
-    expect_refusal(model, TENGINE_EOPERATOR, "number 9999");
+    expect_refusal(model, TENGINE_EOPERATOR, "code 9999");
     model = make_conv();
     model.operators[0].inputs = {0};
     expect_refusal(model, TENGINE_EGRAPH, "input");
