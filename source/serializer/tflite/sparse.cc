@@ -9,7 +9,7 @@
 namespace tengine::tflite {
 namespace {
 
-constexpr uint32_t kMostLevels = 2 * MAX_SHAPE_DIM_NUM;
+constexpr uint32_t kMostSparseLevels = 2 * MAX_SHAPE_DIM_NUM;
 
 struct Level
 {
@@ -230,7 +230,7 @@ int Expander::count_values(uint64_t* out_number) const
     return TENGINE_OK;
 }
 
-// Copies the values below an entry of a level; there are at most kMostLevels levels.
+// Copies the values below an entry of a level; there are at most kMostSparseLevels levels.
 void Expander::place(size_t level, int64_t parent, int64_t element)
 {
     if (level == levels_.size()) {
@@ -255,7 +255,7 @@ void Expander::place(size_t level, int64_t parent, int64_t element)
 int expand_sparse(Reading& reading, struct tensor* tensor, const file::Sparsity& sparsity,
                   const uint8_t* values, uint64_t size)
 {
-    static_assert(kMostLevels < 32, "a set of levels is a word");
+    static_assert(kMostSparseLevels < 32, "a set of levels is a word");
     TENGINE_RETURN_IF_ERROR(reading.budget.charge(get_ir_tensor_bytes(tensor)));
     TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(tensor));
     std::memset(tensor->data, 0, get_ir_tensor_bytes(tensor));

@@ -6,6 +6,8 @@
 #include "serializer/tflite/model_test.h"
 #include "tengine/custom_op.h"
 #include "tengine/ir.h"
+#include "tensorflow/lite/c/c_api.h"
+#include "tensorflow/lite/c/c_api_opaque.h"
 
 namespace tengine::test {
 namespace {
@@ -185,6 +187,66 @@ TEST_F(TfliteCustomTest, DamagedMaps)
         EXPECT_TRUE(load(make_custom("Shift", map.substr(i))) || get_tengine_errno() != 0);
         EXPECT_TRUE(load(make_custom("Shift", map.substr(0, i))) || get_tengine_errno() != 0);
     }
+}
+
+// ---- a kernel written for TensorFlow Lite, as in its guide ----
+
+void* atan_init(TfLiteOpaqueContext*, const char* buffer, size_t length)
+{
+    return new float(std::string(buffer, length) == make_map() ? 0.5f : 0);
+}
+
+void atan_free(TfLiteOpaqueContext*, void* state)
+{
+    delete static_cast<float*>(state);
+}
+
+TfLiteStatus atan_prepare(TfLiteOpaqueContext* context, TfLiteOpaqueNode* node)
+{
+    TF_LITE_OPAQUE_ENSURE_EQ(context, TfLiteOpaqueNodeNumberOfInputs(node), 1);
+    const TfLiteOpaqueTensor* x = TfLiteOpaqueNodeGetInput(context, node, 0);
+    TfLiteIntArray* size = TfLiteIntArrayCreate(TfLiteOpaqueTensorNumDims(x));
+    for (int i = 0; i < size->size; ++i)
+        size->data[i] = TfLiteOpaqueTensorDim(x, i);
+    return TfLiteOpaqueContextResizeTensor(context, TfLiteOpaqueNodeGetOutput(context, node, 0),
+                                           size);
+}
+
+TfLiteStatus atan_eval(TfLiteOpaqueContext* context, TfLiteOpaqueNode* node)
+{
+    const TfLiteOpaqueTensor* input = TfLiteOpaqueNodeGetInput(context, node, 0);
+    const auto* x = static_cast<const float*>(TfLiteOpaqueTensorData(input));
+    auto* y =
+        static_cast<float*>(TfLiteOpaqueTensorData(TfLiteOpaqueNodeGetOutput(context, node, 0)));
+    const float offset = *static_cast<const float*>(TfLiteOpaqueNodeGetUserData(node));
+    for (size_t i = 0; i < TfLiteOpaqueTensorByteSize(input) / sizeof *x; ++i)
+        y[i] = std::atan(x[i] + offset);
+    return kTfLiteOk;
+}
+
+TEST_F(TfliteCustomTest, KernelOfTheGuide)
+{
+    TfLiteOperator* op = TfLiteOperatorCreate(kTfLiteBuiltinCustom, "ATAN", /*version=*/1);
+    TfLiteOperatorSetInit(op, atan_init);
+    TfLiteOperatorSetFree(op, atan_free);
+    TfLiteOperatorSetPrepare(op, atan_prepare);
+    TfLiteOperatorSetInvoke(op, atan_eval);
+    context_t context = create_context("guide", 0);
+    ASSERT_EQ(tengine_tflite_register(context, "tflite", op), 0) << get_tengine_error();
+    const std::string model = encode_tflite(make_custom("ATAN", make_map()));
+    graph_ = tengine_graph_load(context, "tflite", model.data(), model.size());
+    ASSERT_NE(graph_, nullptr) << get_tengine_error();
+    std::vector<float> x = {-2, 1};
+    ASSERT_EQ(set_tensor_buffer(tengine_graph_get_input(graph_, 0), x.data(), 8), 0);
+    ASSERT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
+    ASSERT_EQ(run_graph(graph_, 1), 0) << get_tengine_error();
+    const auto* y =
+        static_cast<const float*>(get_tensor_buffer(tengine_graph_get_output(graph_, 0)));
+    EXPECT_FLOAT_EQ(y[0], std::atan(-1.5f));
+    EXPECT_FLOAT_EQ(y[1], std::atan(1.5f));
+    unload();
+    destroy_context(context);
+    TfLiteOperatorDelete(op);
 }
 
 // ---- the library's ----
