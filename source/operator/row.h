@@ -40,10 +40,15 @@
     (OP_IS_SELECTED(onnx_If) || OP_IS_SELECTED(onnx_Loop) || OP_IS_SELECTED(onnx_Scan) || \
      OP_IS_SELECTED(onnx_SequenceMap))
 
-// TFLITE_ROW(CONV_2D, 3, ...): one of TensorFlow Lite's, its code in files
+// TFLITE_ROW(CONV_2D, 3, ...): one of TensorFlow Lite's, its code in files. SHAPELESS_ROW: one that
+// is lowered whether the shapes of its inputs are known or not.
+#define TFLITE_TRAITS (OP_LEGACY | OP_SHAPED | OP_READS_QUANTIZED)
 #define TFLITE_ROW(op, code, ...)                                                      \
     ROW_IF(OP_IS_SELECTED(tflite_##op), .domain = "tflite", .name = #op, .version = 1, \
-           .tflite_code = code, .traits = OP_LEGACY | OP_SHAPED | OP_READS_QUANTIZED, __VA_ARGS__)
+           .tflite_code = code, .traits = TFLITE_TRAITS, __VA_ARGS__)
+#define SHAPELESS_ROW(op, code, ...)                                                   \
+    ROW_IF(OP_IS_SELECTED(tflite_##op), .domain = "tflite", .name = #op, .version = 1, \
+           .tflite_code = code, .traits = TFLITE_TRAITS | OP_ANY_SHAPE, __VA_ARGS__)
 
 // The inverse of lower; left out of a build that cannot write tmfiles.
 #define RAISED(operators, function) \

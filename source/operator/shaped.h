@@ -14,6 +14,9 @@ TENGINE_EXTERN_C_BEGIN
 // Another: the operator computes with the real values of quantised tensors, as Tengine's do.
 #define OP_READS_QUANTIZED (1 << 17)
 
+// A third: lower() does not read the shapes of inputs, which may depend on data.
+#define OP_ANY_SHAPE (1 << 18)
+
 static inline bool is_lowered_by_shapes(const ir_method_t* method)
 {
     return method->lower && (method->tengine || (method->traits & OP_SHAPED));

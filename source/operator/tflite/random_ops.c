@@ -66,9 +66,9 @@ static int lower_multinomial(struct graph* graph, struct node* node)
 #define RANDOM_PARAMS OP_FIELDS(random_fields), .param_size = sizeof(struct tfl_random_param)
 
 static const ir_method_t* const rows[] = {
-    TFLITE_ROW(RANDOM_STANDARD_NORMAL, 146, TFL_COUNTS(1, 1, 1), RANDOM_PARAMS,
-               .lower = lower_standard_normal),
-    TFLITE_ROW(RANDOM_UNIFORM, 148, TFL_COUNTS(1, 1, 1), RANDOM_PARAMS, .lower = lower_uniform),
+    SHAPELESS_ROW(RANDOM_STANDARD_NORMAL, 146, TFL_COUNTS(1, 1, 1), RANDOM_PARAMS,
+                  .lower = lower_standard_normal),
+    SHAPELESS_ROW(RANDOM_UNIFORM, 148, TFL_COUNTS(1, 1, 1), RANDOM_PARAMS, .lower = lower_uniform),
     TFLITE_ROW(MULTINOMIAL, 149, TFL_COUNTS(2, 2, 1), RANDOM_PARAMS, .lower = lower_multinomial),
 };
 

@@ -300,12 +300,12 @@ TFL_LOWER_AS(lower_range, "Range")
 #define PARAMS(kind) OP_FIELDS(kind##_fields), .param_size = sizeof(struct tfl_##kind##_param)
 
 static const ir_method_t* const rows[] = {
-    TFLITE_ROW(RESHAPE, 22, TFL_COUNTS(1, 2, 1), PARAMS(reshape), .lower = lower_reshape),
-    TFLITE_ROW(SQUEEZE, 43, TFL_COUNTS(1, 1, 1), PARAMS(squeeze), .lower = lower_squeeze),
-    TFLITE_ROW(EXPAND_DIMS, 70, TFL_COUNTS(2, 2, 1), .lower = lower_expand_dims),
+    SHAPELESS_ROW(RESHAPE, 22, TFL_COUNTS(1, 2, 1), PARAMS(reshape), .lower = lower_reshape),
+    SHAPELESS_ROW(SQUEEZE, 43, TFL_COUNTS(1, 1, 1), PARAMS(squeeze), .lower = lower_squeeze),
+    SHAPELESS_ROW(EXPAND_DIMS, 70, TFL_COUNTS(2, 2, 1), .lower = lower_expand_dims),
     TFLITE_ROW(TRANSPOSE, 39, TFL_COUNTS(2, 2, 1), .lower = lower_transpose),
-    TFLITE_ROW(CONCATENATION, 2, TFL_COUNTS(1, -1, 1), PARAMS(concatenation),
-               .lower = lower_concatenation),
+    SHAPELESS_ROW(CONCATENATION, 2, TFL_COUNTS(1, -1, 1), PARAMS(concatenation),
+                  .lower = lower_concatenation),
     TFLITE_ROW(PACK, 83, TFL_COUNTS(1, -1, 1), PARAMS(pack), .lower = lower_pack),
     TFLITE_ROW(UNPACK, 88, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = -1,
                PARAMS(unpack), .lower = lower_unpack),
@@ -313,13 +313,13 @@ static const ir_method_t* const rows[] = {
                PARAMS(split), .lower = lower_split),
     TFLITE_ROW(SPLIT_V, 102, .min_input = 3, .max_input = 3, .min_output = 1, .max_output = -1,
                PARAMS(split), .lower = lower_split_v),
-    TFLITE_ROW(SHAPE, 77, TFL_COUNTS(1, 1, 1), .lower = lower_shape),
+    SHAPELESS_ROW(SHAPE, 77, TFL_COUNTS(1, 1, 1), .lower = lower_shape),
     TFLITE_ROW(RANK, 110, TFL_COUNTS(1, 1, 1), .lower = lower_rank),
-    TFLITE_ROW(FILL, 94, TFL_COUNTS(2, 2, 1), .lower = lower_fill),
-    TFLITE_ROW(BROADCAST_TO, 130, TFL_COUNTS(2, 2, 1), .lower = lower_broadcast_to),
+    SHAPELESS_ROW(FILL, 94, TFL_COUNTS(2, 2, 1), .lower = lower_fill),
+    SHAPELESS_ROW(BROADCAST_TO, 130, TFL_COUNTS(2, 2, 1), .lower = lower_broadcast_to),
     TFLITE_ROW(BROADCAST_ARGS, 145, TFL_COUNTS(2, 2, 1), .lower = lower_broadcast_args),
-    TFLITE_ROW(TILE, 69, TFL_COUNTS(2, 2, 1), .lower = lower_tile),
-    TFLITE_ROW(RANGE, 96, TFL_COUNTS(3, 3, 1), .lower = lower_range),
+    SHAPELESS_ROW(TILE, 69, TFL_COUNTS(2, 2, 1), .lower = lower_tile),
+    SHAPELESS_ROW(RANGE, 96, TFL_COUNTS(3, 3, 1), .lower = lower_range),
 };
 
 OPERATOR_TABLE(tflite_shape_ops, rows);

@@ -213,15 +213,19 @@ static int lower_gather(struct graph* graph, struct node* node)
     emitter_t emit = start_emitting(graph, node);
     struct tensor *input = get_operand(&emit, 0), *indices = get_operand(&emit, 1);
     int axis = 0;
+    if (param->batch_dims == 0) {
+        begin_op(&emit, "Gather", 2, input, emit_indices(&emit, indices));
+        emit_attr_int(&emit, "axis", param->axis);
+        return finish_emitting(&emit, 1, end_op(&emit));
+    }
+    if (!input->shape_set || !indices->shape_set)
+        return fail_emitting(&emit, TENGINE_ENOTSUP,
+                             "batch_dims is %d and a shape depends on data, expected 0",
+                             param->batch_dims);
     TENGINE_RETURN_IF_ERROR(normalize_axis(node, param->axis, input->dim_num, &axis));
     const int batches =
         param->batch_dims < 0 ? param->batch_dims + indices->dim_num : param->batch_dims;
     indices = emit_indices(&emit, indices);
-    if (batches == 0) {
-        begin_op(&emit, "Gather", 2, input, indices);
-        emit_attr_int(&emit, "axis", axis);
-        return finish_emitting(&emit, 1, end_op(&emit));
-    }
     if (batches < 0 || batches > axis)
         return fail_emitting(&emit, TENGINE_EINVAL, "batch_dims is %d, expected 0 to the axis, %d",
                              batches, axis);
@@ -446,12 +450,12 @@ static int lower_batch_to_space(struct graph* graph, struct node* node)
 #define PARAMS(kind) OP_FIELDS(kind##_fields), .param_size = sizeof(struct tfl_##kind##_param)
 
 static const ir_method_t* const rows[] = {
-    TFLITE_ROW(SLICE, 65, TFL_COUNTS(3, 3, 1), .lower = lower_slice),
+    SHAPELESS_ROW(SLICE, 65, TFL_COUNTS(3, 3, 1), .lower = lower_slice),
     TFLITE_ROW(STRIDED_SLICE, 45, TFL_COUNTS(4, 4, 1), PARAMS(strided_slice),
                .lower = lower_strided_slice),
-    TFLITE_ROW(GATHER, 36, TFL_COUNTS(2, 2, 1), PARAMS(gather), .lower = lower_gather),
-    TFLITE_ROW(GATHER_ND, 107, TFL_COUNTS(2, 2, 1), .lower = lower_gather_nd),
-    TFLITE_ROW(EMBEDDING_LOOKUP, 7, TFL_COUNTS(2, 2, 1), .lower = lower_embedding_lookup),
+    SHAPELESS_ROW(GATHER, 36, TFL_COUNTS(2, 2, 1), PARAMS(gather), .lower = lower_gather),
+    SHAPELESS_ROW(GATHER_ND, 107, TFL_COUNTS(2, 2, 1), .lower = lower_gather_nd),
+    SHAPELESS_ROW(EMBEDDING_LOOKUP, 7, TFL_COUNTS(2, 2, 1), .lower = lower_embedding_lookup),
     TFLITE_ROW(PAD, 34, TFL_COUNTS(2, 2, 1), .lower = lower_pad),
     TFLITE_ROW(PADV2, 60, TFL_COUNTS(3, 3, 1), .lower = lower_pad),
     TFLITE_ROW(MIRROR_PAD, 100, TFL_COUNTS(2, 2, 1), PARAMS(mirror_pad), .lower = lower_mirror_pad),

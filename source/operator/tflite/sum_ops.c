@@ -178,8 +178,8 @@ static int lower_sub(struct graph* graph, struct node* node)
         .param_size = sizeof(struct tfl_activation_param), .takes_integers = takes_integers
 
 static const ir_method_t* const rows[] = {
-    TFLITE_ROW(ADD, 0, SUM_OF_TWO, .lower = lower_add),
-    TFLITE_ROW(SUB, 41, SUM_OF_TWO, .lower = lower_sub),
+    SHAPELESS_ROW(ADD, 0, SUM_OF_TWO, .lower = lower_add),
+    SHAPELESS_ROW(SUB, 41, SUM_OF_TWO, .lower = lower_sub),
 };
 
 OPERATOR_TABLE(tflite_sum_ops, rows);

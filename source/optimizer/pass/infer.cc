@@ -146,7 +146,7 @@ class Walk
         if (OP_HAS_BODIES && node.core->bodies) return visit_control(graph, node);
         const method& method = *node.op.method;
         if (!is_lowered_by_shapes(&method)) return visit(node);
-        TENGINE_RETURN_IF_ERROR(require_known_inputs(node));
+        if (!(method.traits & OP_ANY_SHAPE)) TENGINE_RETURN_IF_ERROR(require_known_inputs(node));
         const int first = graph.node_num;
         TENGINE_RETURN_IF_ERROR(method.lower(&graph, &node));
         for (int i = first; i < graph.node_num; ++i)

@@ -105,7 +105,7 @@ int CallReader::read_subgraph(const file::Options* options, uint16_t field,
     flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(reading_.image->bytes()),
                                    reading_.image->size());
     if (table && !table->VerifyField<int32_t>(verifier, place, sizeof(int32_t)))
-        return fail(TENGINE_EFORMAT, "its options are not inside the file");
+        return fail(TENGINE_EFORMAT, "%s", "its options are not inside the file");
     const int32_t number = table ? table->GetField<int32_t>(place, 0) : 0;
     const auto* subgraphs = reading_.model->subgraphs();
     if (number < 0 || static_cast<uint32_t>(number) >= count(subgraphs))
@@ -178,7 +178,7 @@ int CallReader::make_node(const char* op, int bodies, struct node** out_node) co
     struct node* node = create_op_node(reading_.graph, outputs_[0]->name, op, nullptr);
     if (!node) return last_error();
     node->core->bodies = create_ir_bodies(bodies);
-    if (!node->core->bodies) return fail(TENGINE_ENOMEM, "out of memory for its graphs");
+    if (!node->core->bodies) return fail(TENGINE_ENOMEM, "%s", "out of memory for its graphs");
     *out_node = node;
     return TENGINE_OK;
 }
@@ -243,7 +243,7 @@ int CallReader::add_branch(struct node* node, const char* attribute, const file:
 int CallReader::add_if(const file::Subgraph& chosen, const file::Subgraph& other) const
 {
     struct node* node = nullptr;
-    if (inputs_.empty()) return fail(TENGINE_EGRAPH, "it has no condition");
+    if (inputs_.empty()) return fail(TENGINE_EGRAPH, "%s", "it has no condition");
     TENGINE_RETURN_IF_ERROR(make_node("If", 2, &node));
     TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, 0, inputs_[0]));
     ir_body_t* bodies = node->core->bodies->list;

@@ -207,7 +207,7 @@ int Expander::check_segments(const Level& level, uint64_t parents) const
     if (segments.size() != parents + 1 || segments.front() != 0 ||
         segments.back() != static_cast<int64_t>(level.indices.size()))
         return fail("a level has %zu segments of %zu indices, expected %llu", segments.size(),
-                    level.indices.size(), static_cast<unsigned long long>(parents + 1));
+                    level.indices.size(), static_cast<unsigned long long>(parents) + 1);
     for (size_t i = 1; i < segments.size(); ++i)
         if (segments[i] < segments[i - 1]) return fail("segment %zu ends before it begins", i - 1);
     return TENGINE_OK;

@@ -293,6 +293,45 @@ TEST_F(TfliteOperatorTest, PartsOfASpectrum)
     EXPECT_THAT(values_of<float>(results[3]), is({1, 1, 1}));
 }
 
+// The elements of x above 2, doubled; their number is that of the run.
+TEST_F(TfliteOperatorTest, SizesThatDependOnData)
+{
+    constexpr int kAdd = 0, kGreater = 61, kGatherNd = 107, kWhere = 109;
+    TfliteModel model;
+    model.tensors = {{"x", {4}},
+                     {"two", {}, kTfliteFloat, floats({2})},
+                     {"above", {4}, kTfliteBool},
+                     {"places", {1, 1}, kTfliteInt64},
+                     {"taken", {1}},
+                     {"y", {1}}};
+    model.operators = {
+        {kGreater, {0, 1}, {2}}, {kWhere, {2}, {3}}, {kGatherNd, {0, 3}, {4}}, {kAdd, {4, 4}, {5}}};
+    model.inputs = {0};
+    model.outputs = {5};
+    auto results = run(model, {floats({3, 1, 5, 2})});
+    ASSERT_EQ(results.size(), 1U);
+    EXPECT_THAT(values_of<float>(results[0]), testing::ElementsAre(6, 10));
+    results = run(model, {floats({0, 0, 0, 3})});
+    ASSERT_EQ(results.size(), 1U);
+    EXPECT_THAT(values_of<float>(results[0]), testing::ElementsAre(6));
+}
+
+// The chosen boxes themselves.
+TEST_F(TfliteOperatorTest, BoxesByTheirIndices)
+{
+    TfliteModel model = make_model(kSuppression4,
+                                   {kBoxes, kScores, constant("most", {}, {2}),
+                                    number("overlap", 0.5f), number("least", 0.1f)},
+                                   {{"i", {2}, kTfliteInt32}, {"n", {}, kTfliteInt32}}, {});
+    model.tensors.push_back({"chosen", {2, 4}});
+    model.operators.push_back({kGather, {0, 5}, {7}});
+    model.outputs = {7, 6};
+    const auto results = run(
+        model, {floats({0, 0, 1, 1, 0, 0.1f, 1, 1.1f, 0, 5, 1, 6}), floats({0.5f, 0.9f, 0.2f})});
+    ASSERT_EQ(results.size(), 2U);
+    EXPECT_THAT(values_of<float>(results[0]), testing::ElementsAre(0, 0.1f, 1, 1.1f, 0, 5, 1, 6));
+}
+
 TEST_F(TfliteOperatorTest, RandomNumbersHaveTheShape)
 {
     const auto model =
