@@ -4,6 +4,8 @@
 // the graph around them. trace_lanes.h reads it.
 #pragma once
 
+#include <string.h>
+
 #include "base/trace.h"
 #include "scheduler/boundary.h"
 #include "scheduler/session.h"
@@ -58,7 +60,8 @@ void end_ir_part_trace(const ir_part_trace_t* trace);
 static inline ir_part_trace_t enter_ir_part_trace(const struct subgraph* part,
                                                   const ir_frame_t* frame)
 {
-    const ir_part_trace_t none = {0};
+    ir_part_trace_t none;
+    memset(&none, 0, sizeof(none));
     const bool is_traced = get_ir_trace(get_ir_session(part->graph)) || get_trace_track();
     return is_traced ? begin_ir_part_trace(part, frame) : none;
 }
