@@ -216,7 +216,7 @@ TEST_F(ConvertMisuse, TheCommandLineIsWrong)
                  "--shape 'picture=1x1x8x8' names no input of the model: expected 'image'");
     expect_error({digits_, out_ + "/a.tmfile", "--shape", "image=1x1x9x9x9"}, 1, "/stem/Conv");
     expect_error({digits_, out_ + "/a.bin"}, 1,
-                 "/a.bin': the file name must end in .onnx or .tmfile");
+                 "/a.bin': the file name must end in .onnx, .tflite or .tmfile");
     expect_error({digits_, out_ + "/a.tmfile", "--opset", "13"}, 1,
                  "/a.tmfile': the file name must end in .onnx");
     for (const char* opset : {"6", "29", "1.5"})

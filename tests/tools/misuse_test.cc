@@ -55,9 +55,9 @@ TEST(Misuse, TheModelIsWrong)
 {
     expect_error({"run", "no.onnx"}, 1, "no.onnx");
     expect_error({"bench", "no.onnx"}, 1, "no.onnx");
-    expect_error(
-        {"inspect", data_file("digits.json")}, 1,
-        "digits.json' has an unknown model format: expected .onnx or .tmfile; read as ONNX: ");
+    expect_error({"inspect", data_file("digits.json")}, 1,
+                 "digits.json' has an unknown model format: expected .onnx, .tflite or .tmfile; "
+                 "read as ONNX: ");
 }
 
 TEST(Misuse, AnOptionDoesNotFitTheModel)

@@ -123,7 +123,7 @@ int get_declared_type(const emitter_t* emit, int output)
 
 bool is_quantized_byte(const struct tensor* tensor)
 {
-    return tensor->quant_param_num == 1 &&
+    return tensor && tensor->quant_param_num == 1 &&
            (tensor->data_type == TENGINE_DT_INT8 || tensor->data_type == TENGINE_DT_UINT8);
 }
 

@@ -96,7 +96,8 @@ int get_declared_type(const emitter_t* emit, int output);
 
 // ---- nodes that are lowered with integers ----
 
-// Whether the tensor is int8 or uint8, with one scale.
+// Whether the tensor is int8 or uint8, with one scale; false for NULL: files of other formats may
+// have the operators without their inputs.
 bool is_quantized_byte(const struct tensor* tensor);
 // Adds constants of rank 0: a scale, and a zero point of the type of `like`.
 struct tensor* emit_zero_point(emitter_t* emit, int zero_point, const struct tensor* like);
