@@ -125,7 +125,7 @@ TEST(Terminal, ProgressIsWipedBeforeAMessage)
 TEST(Terminal, QuantizePromisesBothPassesAtOnce)
 {
     const std::string output = run_on_terminal({"quantize", data_file("digits.onnx"), "--random",
-                                                "3000", "-o", scratch_folder() + "/q.onnx"},
+                                                "12000", "-o", scratch_folder() + "/q.onnx"},
                                                {200, ""})
                                    .output;
     const std::regex step(": ([0-9]+) of ([0-9]+), [0-9]+ %");
@@ -133,12 +133,12 @@ TEST(Terminal, QuantizePromisesBothPassesAtOnce)
     for (std::sregex_iterator at(output.begin(), output.end(), step), end; at != end; ++at) {
         const int done = std::stoi((*at)[1]);
         EXPECT_GE(done, last);
-        EXPECT_EQ((*at)[2], "6000");
+        EXPECT_EQ((*at)[2], "24000");
         last = done;
         ++number;
     }
     EXPECT_GE(number, 2);
-    EXPECT_GT(last, 3000) << "the second pass is shown";
+    EXPECT_GT(last, 12000) << "the second pass is shown";
 }
 
 TEST(Terminal, BenchFitsItsWidth)
