@@ -112,6 +112,8 @@ struct tensor* emit_table(emitter_t* emit, struct tensor* input, const uint8_t t
         return rewrite_as(graph, node, onnx);                   \
     }
 
+// The fields and the struct of a row by their common word: pool_fields, struct tfl_pool_param.
+#define TFL_PARAMS(kind) OP_FIELDS(kind##_fields), .param_size = sizeof(struct tfl_##kind##_param)
 #define TFL_COUNTS(inputs, most_inputs, outputs) \
     .min_input = inputs, .max_input = most_inputs, .min_output = outputs, .max_output = outputs
 

@@ -253,26 +253,24 @@ static int lower_one_hot(struct graph* graph, struct node* node)
     return finish_emitting(&emit, 1, end_op(&emit));
 }
 
-#define PARAMS(kind) OP_FIELDS(kind##_fields), .param_size = sizeof(struct tfl_##kind##_param)
-
 static const ir_method_t* const rows[] = {
-    TFLITE_ROW(MEAN, 40, TFL_COUNTS(2, 2, 1), PARAMS(reduce), .lower = lower_mean),
-    TFLITE_ROW(SUM, 74, TFL_COUNTS(2, 2, 1), PARAMS(reduce), .lower = lower_sum),
-    TFLITE_ROW(REDUCE_PROD, 81, TFL_COUNTS(2, 2, 1), PARAMS(reduce), .lower = lower_prod),
-    TFLITE_ROW(REDUCE_MAX, 82, TFL_COUNTS(2, 2, 1), PARAMS(reduce), .lower = lower_reduce_max),
-    TFLITE_ROW(REDUCE_MIN, 89, TFL_COUNTS(2, 2, 1), PARAMS(reduce), .lower = lower_reduce_min),
-    TFLITE_ROW(REDUCE_ANY, 91, TFL_COUNTS(2, 2, 1), PARAMS(reduce), .lower = lower_any),
-    TFLITE_ROW(REDUCE_ALL, 140, TFL_COUNTS(2, 2, 1), PARAMS(reduce), .lower = lower_all),
+    TFLITE_ROW(MEAN, 40, TFL_COUNTS(2, 2, 1), TFL_PARAMS(reduce), .lower = lower_mean),
+    TFLITE_ROW(SUM, 74, TFL_COUNTS(2, 2, 1), TFL_PARAMS(reduce), .lower = lower_sum),
+    TFLITE_ROW(REDUCE_PROD, 81, TFL_COUNTS(2, 2, 1), TFL_PARAMS(reduce), .lower = lower_prod),
+    TFLITE_ROW(REDUCE_MAX, 82, TFL_COUNTS(2, 2, 1), TFL_PARAMS(reduce), .lower = lower_reduce_max),
+    TFLITE_ROW(REDUCE_MIN, 89, TFL_COUNTS(2, 2, 1), TFL_PARAMS(reduce), .lower = lower_reduce_min),
+    TFLITE_ROW(REDUCE_ANY, 91, TFL_COUNTS(2, 2, 1), TFL_PARAMS(reduce), .lower = lower_any),
+    TFLITE_ROW(REDUCE_ALL, 140, TFL_COUNTS(2, 2, 1), TFL_PARAMS(reduce), .lower = lower_all),
     TFLITE_ROW(ARG_MAX, 56, TFL_COUNTS(2, 2, 1), .lower = lower_arg_max),
     TFLITE_ROW(ARG_MIN, 79, TFL_COUNTS(2, 2, 1), .lower = lower_arg_min),
     SHAPELESS_ROW(TOPK_V2, 48, TFL_COUNTS(2, 2, 2), .lower = lower_top_k),
     SHAPELESS_ROW(WHERE, 109, TFL_COUNTS(1, 1, 1), .lower = lower_where),
     SHAPELESS_ROW(UNIQUE, 103, TFL_COUNTS(1, 1, 2), .lower = lower_unique),
-    TFLITE_ROW(CUMSUM, 128, TFL_COUNTS(2, 2, 1), PARAMS(cumsum), .lower = lower_cumsum),
+    TFLITE_ROW(CUMSUM, 128, TFL_COUNTS(2, 2, 1), TFL_PARAMS(cumsum), .lower = lower_cumsum),
     TFLITE_ROW(REVERSE_V2, 105, TFL_COUNTS(2, 2, 1), .lower = lower_reverse),
-    TFLITE_ROW(REVERSE_SEQUENCE, 112, TFL_COUNTS(2, 2, 1), PARAMS(reverse_sequence),
+    TFLITE_ROW(REVERSE_SEQUENCE, 112, TFL_COUNTS(2, 2, 1), TFL_PARAMS(reverse_sequence),
                .lower = lower_reverse_sequence),
-    TFLITE_ROW(ONE_HOT, 85, TFL_COUNTS(4, 4, 1), PARAMS(one_hot), .lower = lower_one_hot),
+    TFLITE_ROW(ONE_HOT, 85, TFL_COUNTS(4, 4, 1), TFL_PARAMS(one_hot), .lower = lower_one_hot),
 };
 
 OPERATOR_TABLE(tflite_reduce_ops, rows);

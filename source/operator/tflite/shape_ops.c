@@ -297,22 +297,20 @@ static int lower_broadcast_args(struct graph* graph, struct node* node)
 
 TFL_LOWER_AS(lower_range, "Range")
 
-#define PARAMS(kind) OP_FIELDS(kind##_fields), .param_size = sizeof(struct tfl_##kind##_param)
-
 static const ir_method_t* const rows[] = {
-    SHAPELESS_ROW(RESHAPE, 22, TFL_COUNTS(1, 2, 1), PARAMS(reshape), .lower = lower_reshape),
-    SHAPELESS_ROW(SQUEEZE, 43, TFL_COUNTS(1, 1, 1), PARAMS(squeeze), .lower = lower_squeeze),
+    SHAPELESS_ROW(RESHAPE, 22, TFL_COUNTS(1, 2, 1), TFL_PARAMS(reshape), .lower = lower_reshape),
+    SHAPELESS_ROW(SQUEEZE, 43, TFL_COUNTS(1, 1, 1), TFL_PARAMS(squeeze), .lower = lower_squeeze),
     SHAPELESS_ROW(EXPAND_DIMS, 70, TFL_COUNTS(2, 2, 1), .lower = lower_expand_dims),
     TFLITE_ROW(TRANSPOSE, 39, TFL_COUNTS(2, 2, 1), .lower = lower_transpose),
-    SHAPELESS_ROW(CONCATENATION, 2, TFL_COUNTS(1, -1, 1), PARAMS(concatenation),
+    SHAPELESS_ROW(CONCATENATION, 2, TFL_COUNTS(1, -1, 1), TFL_PARAMS(concatenation),
                   .lower = lower_concatenation),
-    TFLITE_ROW(PACK, 83, TFL_COUNTS(1, -1, 1), PARAMS(pack), .lower = lower_pack),
+    TFLITE_ROW(PACK, 83, TFL_COUNTS(1, -1, 1), TFL_PARAMS(pack), .lower = lower_pack),
     TFLITE_ROW(UNPACK, 88, .min_input = 1, .max_input = 1, .min_output = 1, .max_output = -1,
-               PARAMS(unpack), .lower = lower_unpack),
+               TFL_PARAMS(unpack), .lower = lower_unpack),
     TFLITE_ROW(SPLIT, 49, .min_input = 2, .max_input = 2, .min_output = 1, .max_output = -1,
-               PARAMS(split), .lower = lower_split),
+               TFL_PARAMS(split), .lower = lower_split),
     TFLITE_ROW(SPLIT_V, 102, .min_input = 3, .max_input = 3, .min_output = 1, .max_output = -1,
-               PARAMS(split), .lower = lower_split_v),
+               TFL_PARAMS(split), .lower = lower_split_v),
     SHAPELESS_ROW(SHAPE, 77, TFL_COUNTS(1, 1, 1), .lower = lower_shape),
     TFLITE_ROW(RANK, 110, TFL_COUNTS(1, 1, 1), .lower = lower_rank),
     SHAPELESS_ROW(FILL, 94, TFL_COUNTS(2, 2, 1), .lower = lower_fill),

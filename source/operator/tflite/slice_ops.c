@@ -447,18 +447,17 @@ static int lower_batch_to_space(struct graph* graph, struct node* node)
     return finish_emitting(&emit, 1, emit_cuts(&emit, joined, cuts, number));
 }
 
-#define PARAMS(kind) OP_FIELDS(kind##_fields), .param_size = sizeof(struct tfl_##kind##_param)
-
 static const ir_method_t* const rows[] = {
     SHAPELESS_ROW(SLICE, 65, TFL_COUNTS(3, 3, 1), .lower = lower_slice),
-    TFLITE_ROW(STRIDED_SLICE, 45, TFL_COUNTS(4, 4, 1), PARAMS(strided_slice),
+    TFLITE_ROW(STRIDED_SLICE, 45, TFL_COUNTS(4, 4, 1), TFL_PARAMS(strided_slice),
                .lower = lower_strided_slice),
-    SHAPELESS_ROW(GATHER, 36, TFL_COUNTS(2, 2, 1), PARAMS(gather), .lower = lower_gather),
+    SHAPELESS_ROW(GATHER, 36, TFL_COUNTS(2, 2, 1), TFL_PARAMS(gather), .lower = lower_gather),
     SHAPELESS_ROW(GATHER_ND, 107, TFL_COUNTS(2, 2, 1), .lower = lower_gather_nd),
     SHAPELESS_ROW(EMBEDDING_LOOKUP, 7, TFL_COUNTS(2, 2, 1), .lower = lower_embedding_lookup),
     TFLITE_ROW(PAD, 34, TFL_COUNTS(2, 2, 1), .lower = lower_pad),
     TFLITE_ROW(PADV2, 60, TFL_COUNTS(3, 3, 1), .lower = lower_pad),
-    TFLITE_ROW(MIRROR_PAD, 100, TFL_COUNTS(2, 2, 1), PARAMS(mirror_pad), .lower = lower_mirror_pad),
+    TFLITE_ROW(MIRROR_PAD, 100, TFL_COUNTS(2, 2, 1), TFL_PARAMS(mirror_pad),
+               .lower = lower_mirror_pad),
     TFLITE_ROW(SPACE_TO_BATCH_ND, 38, TFL_COUNTS(3, 3, 1), .lower = lower_space_to_batch),
     TFLITE_ROW(BATCH_TO_SPACE_ND, 37, TFL_COUNTS(3, 3, 1), .lower = lower_batch_to_space),
 };
