@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/containers.hpp"
+#include "base/maps.hpp"
 #include "base/minimal.h"
 #include "base/print_text.hpp"
 #include "graph/graph.h"
@@ -51,7 +52,7 @@ class Mover
     {
         node* transpose = producer_of(tensor);
         if (!find_order(transpose, out_order) || out_order->is_identity()) return nullptr;
-        const bool is_moved = std::find(moved_.begin(), moved_.end(), transpose) != moved_.end();
+        const bool is_moved = moved_.count(transpose) != 0;
         return is_moved || has_channels_first(producer_of(get_ir_node_input(transpose, 0)))
                    ? transpose
                    : nullptr;
@@ -71,7 +72,7 @@ class Mover
             return TENGINE_OK;
         }
         TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(&node, 0, input));
-        moved_.push_back(&node);
+        moved_.insert(&node);
         return set_order(node, both);
     }
 
@@ -241,12 +242,12 @@ class Mover
         TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(&node, index, inner));
         TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(transpose, 0, inner));
         TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(transpose, 0, output));
-        moved_.push_back(transpose);
+        moved_.insert(transpose);
         return TENGINE_OK;
     }
 
     graph& graph_;
-    Vector<const node*> moved_;
+    Set<const node*> moved_;
 };
 
 }  // namespace
