@@ -418,6 +418,11 @@ struct Told
         const std::lock_guard<std::mutex> lock(mutex);
         return std::exchange(statuses, {});
     }
+    size_t count()
+    {
+        const std::lock_guard<std::mutex> lock(mutex);
+        return statuses.size();
+    }
 };
 
 TEST_F(CancelOfAPipeline, IsToldAsTheEndOfEachRun)
@@ -430,7 +435,7 @@ TEST_F(CancelOfAPipeline, IsToldAsTheEndOfEachRun)
     EXPECT_TRUE(cancel_ir_runs(session_.source()));
     for (int i = 0; i < 3; ++i) {
         expect_cancelled(session_.wait());
-        EXPECT_GE(told.statuses.size(), static_cast<size_t>(i) + 1);
+        EXPECT_GE(told.count(), static_cast<size_t>(i) + 1);
     }
     EXPECT_EQ(told.take(), std::vector<int>(3, TENGINE_ECANCELED));
     feed(1);
