@@ -438,15 +438,47 @@ int take_asked_opset(graph& graph)
     return asked ? take_opset(graph, asked) : TENGINE_OK;
 }
 
+// The operators of ONNX that a graph of TensorFlow Lite's has, too.
+constexpr const char* kSharedWithTflite[] = {"Identity", "If", "Loop"};
+
+bool is_in_tflite(const graph& source)
+{
+    return std::all_of(source.node_list, source.node_list + source.node_num, [](const node* node) {
+        const bool is_common = node->input_num == 0 || (node->op.method->traits & OP_OPEN) != 0;
+        return is_common || is_operator_of_tflite(node) || is_one_of(*node, kSharedWithTflite);
+    });
+}
+
+// The form of a file's operators.
+enum class Dialect
+{
+    kOnnx,
+    kTengine,
+    kTflite
+};
+
+Dialect find_dialect(const char* name)
+{
+    return std::strcmp(name, "tengine") == 0  ? Dialect::kTengine
+           : std::strcmp(name, "tflite") == 0 ? Dialect::kTflite
+                                              : Dialect::kOnnx;
+}
+
+bool is_in(const graph& source, Dialect dialect)
+{
+    if (dialect == Dialect::kTflite) return is_in_tflite(source);
+    return !has_operators_of_tflite(source) &&
+           has_operators_of_tengine(source) == (dialect == Dialect::kTengine);
+}
+
 // A graph with Tengine's operators came from a tmfile or was made by hand, and is saved unchanged;
 // a graph without them is saved unchanged for an ONNX file, except for the opset. One with those of
-// TensorFlow Lite becomes the one or the other.
-int create_saved(const graph& source, bool tengine, graph** out_graph)
+// TensorFlow Lite is saved unchanged for a .tflite.
+int create_saved(const graph& source, Dialect dialect, graph** out_graph)
 {
     *out_graph = nullptr;
-    const bool is_translated =
-        has_operators_of_tflite(source) || has_operators_of_tengine(source) != tengine;
-    if (!is_translated && tengine) return TENGINE_OK;
+    const bool is_translated = !is_in(source, dialect);
+    if (!is_translated && dialect != Dialect::kOnnx) return TENGINE_OK;
     // Quantised weights are not folded, so that integers stay integers.
     ir_run_options_t options = {};
     options.num_thread = 1;
@@ -454,8 +486,8 @@ int create_saved(const graph& source, bool tengine, graph** out_graph)
     TENGINE_RETURN_IF_ERROR(resolve_ops(source, list_all(source), true));
     refuse_kernels(source);
     if (!is_translated) return create_for_opset(source, options, out_graph);
-    return tengine ? create(source, options, kTenginePasses, out_graph)
-                   : create(source, options, kOnnxPasses, out_graph);
+    return dialect == Dialect::kTengine ? create(source, options, kTenginePasses, out_graph)
+                                        : create(source, options, kOnnxPasses, out_graph);
 }
 
 int create_quantized(const graph& source, const tengine_quantization& how, graph** out_graph)
@@ -504,9 +536,7 @@ int create_execution_graph(struct graph* source, const ir_run_options_t* options
 int create_saved_graph(const struct graph* source, const char* dialect, struct graph** out_graph)
 {
     return tengine::guarded(
-        [&] {
-            return tengine::create_saved(*source, std::strcmp(dialect, "tengine") == 0, out_graph);
-        },
+        [&] { return tengine::create_saved(*source, tengine::find_dialect(dialect), out_graph); },
         "graph '%s': out of memory while saving it", source->name);
 }
 

@@ -129,6 +129,7 @@ class TfliteRun
     }
 
     bool run() { return run_graph(graph_, 1) == 0; }
+    bool save(const std::string& path) { return save_graph(graph_, "tflite", path.c_str()) == 0; }
 
     bool read(const nlohmann::json& entry, Tensor* out_tensor)
     {
@@ -156,11 +157,13 @@ class TfliteDataTest : public testing::Test
     void run_file(const std::string& name, const std::string& path);
     // False after a failure of the library.
     bool run_steps(TfliteRun& run, const std::string& name);
+    void check_written(TfliteRun& run, const std::string& name);
     bool run_step(TfliteRun& run, const nlohmann::json& entry, const std::string& folder,
                   const std::string& suffix);
 
     const std::map<std::string, Exception> exceptions = read_exceptions();
     std::vector<Difference> differences;  // of the outputs of a file
+    std::vector<std::vector<std::byte>> results;
     int equal = 0, near = 0, refused = 0, unfilled = 0, loaded = 0;
 };
 
@@ -179,6 +182,7 @@ bool TfliteDataTest::run_step(TfliteRun& run, const nlohmann::json& entry,
         if (!run.read(entry.at("outputs")[i], &actual)) return false;
         const std::string file = folder + "/output" + std::to_string(i) + suffix + ".npy";
         differences.push_back(compare(actual, tools::decode_npy(read_text(file))));
+        results.push_back(actual.bytes);
     }
     return true;
 }
@@ -186,6 +190,7 @@ bool TfliteDataTest::run_step(TfliteRun& run, const nlohmann::json& entry,
 bool TfliteDataTest::run_steps(TfliteRun& run, const std::string& name)
 {
     differences.clear();
+    results.clear();
     if (!run.is_loaded()) return false;
     const std::string folder = shared_data("tflite/expected/" + name);
     if (!exists(folder)) return run.prepare();
@@ -234,6 +239,19 @@ void TfliteDataTest::run_file(const std::string& name, const std::string& path)
                     (each.is_float || exception.kind == "near" || each.share <= 0.01))
             << each.form << " most " << each.most << ", share " << each.share;
     if (!differences.empty() && is_close) ++(is_equal ? equal : near);
+    check_written(run, name);
+}
+
+// The file that the graph is written to computes the same bytes.
+void TfliteDataTest::check_written(TfliteRun& run, const std::string& name)
+{
+    const std::string path = testing::TempDir() + "/written.tflite";
+    ASSERT_TRUE(run.save(path)) << get_tengine_error();
+    const auto expected = std::move(results);
+    TfliteRun written(path);
+    EXPECT_TRUE(run_steps(written, name)) << get_tengine_error();
+    EXPECT_TRUE(results == expected) << "the written file gives other results";
+    std::filesystem::remove(path);
 }
 
 void TfliteDataTest::run_folder(const std::string& folder)

@@ -12,6 +12,8 @@ struct tfl_conv_param
     int activation;
     int dilation_w;
     int dilation_h;
+    int depth_multiplier;
+    int quantized_bias_type;
 };
 
 struct tfl_transpose_conv_param
@@ -20,6 +22,7 @@ struct tfl_transpose_conv_param
     int stride_w;
     int stride_h;
     int activation;
+    int quantized_bias_type;
 };
 
 struct tfl_transpose_bias_param
@@ -48,13 +51,15 @@ static const op_field_t conv_fields[] = {
     TFL_ACTIVATION(struct tfl_conv_param, 3),
     TFL_POSITIVE(struct tfl_conv_param, dilation_w, 4, 1),
     TFL_POSITIVE(struct tfl_conv_param, dilation_h, 5, 1),
+    TFL_FIELD(struct tfl_conv_param, INT, quantized_bias_type, BYTE, 6),
 };
 
-// Field 3 is the number of results of a channel, which the shapes give; old files have a wrong one.
+// The number of results of a channel is that of the shapes; old files have a wrong one.
 static const op_field_t depthwise_fields[] = {
     TFL_PADDING(struct tfl_conv_param, 0),
     TFL_POSITIVE(struct tfl_conv_param, stride_w, 1, 0),
     TFL_POSITIVE(struct tfl_conv_param, stride_h, 2, 0),
+    TFL_FIELD(struct tfl_conv_param, INT, depth_multiplier, WORD, 3),
     TFL_ACTIVATION(struct tfl_conv_param, 4),
     TFL_POSITIVE(struct tfl_conv_param, dilation_w, 5, 1),
     TFL_POSITIVE(struct tfl_conv_param, dilation_h, 6, 1),
@@ -65,6 +70,7 @@ static const op_field_t transpose_conv_fields[] = {
     TFL_POSITIVE(struct tfl_transpose_conv_param, stride_w, 1, 0),
     TFL_POSITIVE(struct tfl_transpose_conv_param, stride_h, 2, 0),
     TFL_ACTIVATION(struct tfl_transpose_conv_param, 3),
+    TFL_FIELD(struct tfl_transpose_conv_param, INT, quantized_bias_type, BYTE, 4),
 };
 
 static const op_field_t transpose_bias_fields[] = {

@@ -8,23 +8,29 @@ struct tfl_fully_connected_param
     int activation;
     int weights_format;
     int keep_num_dims;
+    int asymmetric_quantize_inputs;  // of int8 weights: LiteRT's
+    int quantized_bias_type;
 };
 
 struct tfl_batch_matmul_param
 {
     int adj_x;
     int adj_y;
+    int asymmetric_quantize_inputs;
 };
 
 static const op_field_t fully_connected_fields[] = {
     TFL_ACTIVATION(struct tfl_fully_connected_param, 0),
     TM_FIELD(struct tfl_fully_connected_param, INT, weights_format, BYTE, 1, .maximum = 1),
     TFL_BOOL(struct tfl_fully_connected_param, keep_num_dims, 2),
+    TFL_BOOL(struct tfl_fully_connected_param, asymmetric_quantize_inputs, 3),
+    TFL_FIELD(struct tfl_fully_connected_param, INT, quantized_bias_type, BYTE, 4),
 };
 
 static const op_field_t batch_matmul_fields[] = {
     TFL_BOOL(struct tfl_batch_matmul_param, adj_x, 0),
     TFL_BOOL(struct tfl_batch_matmul_param, adj_y, 1),
+    TFL_BOOL(struct tfl_batch_matmul_param, asymmetric_quantize_inputs, 2),
 };
 
 // The input is a list of vectors of the weights' second dimension, whatever its shape is.

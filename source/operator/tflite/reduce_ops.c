@@ -9,6 +9,12 @@ struct tfl_reduce_param
     int keep_dims;
 };
 
+// The number of a type in files. The tensor has it, too.
+struct tfl_result_type_param
+{
+    int output_type;
+};
+
 struct tfl_cumsum_param
 {
     int exclusive;
@@ -28,6 +34,10 @@ struct tfl_reverse_sequence_param
 
 static const op_field_t reduce_fields[] = {
     TFL_BOOL(struct tfl_reduce_param, keep_dims, 0),
+};
+
+static const op_field_t result_type_fields[] = {
+    TFL_FIELD(struct tfl_result_type_param, INT, output_type, BYTE, 0),
 };
 
 static const op_field_t cumsum_fields[] = {
@@ -261,11 +271,11 @@ static const ir_method_t* const rows[] = {
     TFLITE_ROW(REDUCE_MIN, 89, TFL_COUNTS(2, 2, 1), TFL_PARAMS(reduce), .lower = lower_reduce_min),
     TFLITE_ROW(REDUCE_ANY, 91, TFL_COUNTS(2, 2, 1), TFL_PARAMS(reduce), .lower = lower_any),
     TFLITE_ROW(REDUCE_ALL, 140, TFL_COUNTS(2, 2, 1), TFL_PARAMS(reduce), .lower = lower_all),
-    TFLITE_ROW(ARG_MAX, 56, TFL_COUNTS(2, 2, 1), .lower = lower_arg_max),
-    TFLITE_ROW(ARG_MIN, 79, TFL_COUNTS(2, 2, 1), .lower = lower_arg_min),
+    TFLITE_ROW(ARG_MAX, 56, TFL_COUNTS(2, 2, 1), TFL_PARAMS(result_type), .lower = lower_arg_max),
+    TFLITE_ROW(ARG_MIN, 79, TFL_COUNTS(2, 2, 1), TFL_PARAMS(result_type), .lower = lower_arg_min),
     SHAPELESS_ROW(TOPK_V2, 48, TFL_COUNTS(2, 2, 2), .lower = lower_top_k),
     SHAPELESS_ROW(WHERE, 109, TFL_COUNTS(1, 1, 1), .lower = lower_where),
-    SHAPELESS_ROW(UNIQUE, 103, TFL_COUNTS(1, 1, 2), .lower = lower_unique),
+    SHAPELESS_ROW(UNIQUE, 103, TFL_COUNTS(1, 1, 2), TFL_PARAMS(result_type), .lower = lower_unique),
     TFLITE_ROW(CUMSUM, 128, TFL_COUNTS(2, 2, 1), TFL_PARAMS(cumsum), .lower = lower_cumsum),
     TFLITE_ROW(REVERSE_V2, 105, TFL_COUNTS(2, 2, 1), .lower = lower_reverse),
     TFLITE_ROW(REVERSE_SEQUENCE, 112, TFL_COUNTS(2, 2, 1), TFL_PARAMS(reverse_sequence),

@@ -38,6 +38,12 @@ struct tfl_split_param
     int num_splits;
 };
 
+// The number of a type in files. The tensor has it, too.
+struct tfl_shape_param
+{
+    int out_type;
+};
+
 static const op_field_t reshape_fields[] = {
     TFL_FIELD(struct tfl_reshape_param, INTS, new_shape, OFFSET, 0),
 };
@@ -63,6 +69,10 @@ static const op_field_t concatenation_fields[] = {
 
 static const op_field_t split_fields[] = {
     TFL_FIELD(struct tfl_split_param, INT, num_splits, WORD, 0),
+};
+
+static const op_field_t shape_fields[] = {
+    TFL_FIELD(struct tfl_shape_param, INT, out_type, BYTE, 0),
 };
 
 // ---- the same elements in another shape ----
@@ -311,7 +321,7 @@ static const ir_method_t* const rows[] = {
                TFL_PARAMS(split), .lower = lower_split),
     TFLITE_ROW(SPLIT_V, 102, .min_input = 3, .max_input = 3, .min_output = 1, .max_output = -1,
                TFL_PARAMS(split), .lower = lower_split_v),
-    SHAPELESS_ROW(SHAPE, 77, TFL_COUNTS(1, 1, 1), .lower = lower_shape),
+    SHAPELESS_ROW(SHAPE, 77, TFL_COUNTS(1, 1, 1), TFL_PARAMS(shape), .lower = lower_shape),
     TFLITE_ROW(RANK, 110, TFL_COUNTS(1, 1, 1), .lower = lower_rank),
     SHAPELESS_ROW(FILL, 94, TFL_COUNTS(2, 2, 1), .lower = lower_fill),
     SHAPELESS_ROW(BROADCAST_TO, 130, TFL_COUNTS(2, 2, 1), .lower = lower_broadcast_to),

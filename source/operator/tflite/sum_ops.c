@@ -6,8 +6,15 @@
 
 #include "operator/tflite/lower.h"
 
-static const op_field_t activation_fields[] = {
-    TFL_ACTIVATION(struct tfl_activation_param, 0),
+struct tfl_sum_param
+{
+    int activation;
+    int pot_scale_int16;  // whether scales of int16 are powers of two: LiteRT's
+};
+
+static const op_field_t sum_fields[] = {
+    TFL_ACTIVATION(struct tfl_sum_param, 0),
+    TM_FIELD(struct tfl_sum_param, INT, pot_scale_int16, BYTE, 1, .number = 1, .maximum = 1),
 };
 
 // The operands a and b, of which b may be subtracted.
@@ -33,7 +40,7 @@ static bool resolve_byte_sum(const struct node* node, byte_sum_t* out_sum)
     const struct tensor* a = get_ir_node_input(node, 0);
     const struct tensor* b = get_ir_node_input(node, 1);
     const struct tensor* y = get_ir_node_output(node, 0);
-    const struct tfl_activation_param* param = node->op.param_mem;
+    const struct tfl_sum_param* param = node->op.param_mem;
     if (!is_quantized_byte(a) || !is_quantized_byte(b) || !is_quantized_byte(y) ||
         a->data_type != y->data_type || b->data_type != y->data_type ||
         param->activation > TFL_ACTIVATION_RELU6)
@@ -57,7 +64,7 @@ static bool takes_integers(const struct node* node)
 // The values of the result that the activation leaves.
 static void find_limits(const struct node* node, const struct tensor* y, int limits[2])
 {
-    const struct tfl_activation_param* param = node->op.param_mem;
+    const struct tfl_sum_param* param = node->op.param_mem;
     const int least = y->data_type == TENGINE_DT_INT8 ? INT8_MIN : 0;
     limits[0] = least;
     limits[1] = least + 255;
@@ -150,7 +157,7 @@ static int lower_as_sum(emitter_t* emit, const byte_sum_t* sum)
 
 static int lower(struct graph* graph, struct node* node, const char* op, int sign)
 {
-    const struct tfl_activation_param* param = node->op.param_mem;
+    const struct tfl_sum_param* param = node->op.param_mem;
     emitter_t emit = start_emitting(graph, node);
     byte_sum_t sum;
     if (!resolve_byte_sum(node, &sum)) {
@@ -173,9 +180,7 @@ static int lower_sub(struct graph* graph, struct node* node)
     return lower(graph, node, "Sub", -1);
 }
 
-#define SUM_OF_TWO                                     \
-    TFL_COUNTS(2, 2, 1), OP_FIELDS(activation_fields), \
-        .param_size = sizeof(struct tfl_activation_param), .takes_integers = takes_integers
+#define SUM_OF_TWO TFL_COUNTS(2, 2, 1), TFL_PARAMS(sum), .takes_integers = takes_integers
 
 static const ir_method_t* const rows[] = {
     SHAPELESS_ROW(ADD, 0, SUM_OF_TWO, .lower = lower_add),

@@ -6,6 +6,13 @@
 #include "operator/tengine/operand.h"
 #include "operator/tflite/lower.h"
 
+// Numbers of types in files. The tensors have them, too.
+struct tfl_cast_param
+{
+    int in_data_type;
+    int out_data_type;
+};
+
 struct tfl_fake_quant_param
 {
     float min;
@@ -17,6 +24,11 @@ struct tfl_fake_quant_param
 struct tfl_bucketize_param
 {
     struct op_floats boundaries;
+};
+
+static const op_field_t cast_fields[] = {
+    TFL_FIELD(struct tfl_cast_param, INT, in_data_type, BYTE, 0),
+    TFL_FIELD(struct tfl_cast_param, INT, out_data_type, BYTE, 1),
 };
 
 static const op_field_t fake_quant_fields[] = {
@@ -167,7 +179,7 @@ static const ir_method_t* const rows[] = {
     SHAPELESS_ROW(ABS, 101, TFL_COUNTS(1, 1, 1), .lower = lower_abs),
     SHAPELESS_ROW(BUCKETIZE, 147, TFL_COUNTS(1, 1, 1), OP_FIELDS(bucketize_fields),
                   .param_size = sizeof(struct tfl_bucketize_param), .lower = lower_bucketize),
-    SHAPELESS_ROW(CAST, 53, TFL_COUNTS(1, 1, 1), .lower = lower_cast),
+    SHAPELESS_ROW(CAST, 53, TFL_COUNTS(1, 1, 1), TFL_PARAMS(cast), .lower = lower_cast),
     SHAPELESS_ROW(CEIL, 104, TFL_COUNTS(1, 1, 1), .lower = lower_ceil),
     SHAPELESS_ROW(COS, 108, TFL_COUNTS(1, 1, 1), .lower = lower_cos),
     SHAPELESS_ROW(DENSIFY, 124, TFL_COUNTS(1, 1, 1), .lower = lower_densify),

@@ -19,7 +19,6 @@ namespace {
 constexpr int kCustom = 32;
 constexpr const char* kDomain = "tflite";
 constexpr const char* kFlex = "Flex";
-constexpr int32_t kAbsentTensor = -1;
 
 // Whether the operator has no meaning without the input.
 bool needs_input(const struct node* node, uint32_t place)

@@ -11,12 +11,6 @@
 namespace tengine::tflite {
 namespace {
 
-constexpr unsigned kMostLevels = 64;
-constexpr unsigned kMostTables = 1000000;
-constexpr uint32_t kVersion = 3;
-// Offsets in a flatbuffer are signed numbers of 32 bits.
-constexpr size_t kMostBytes = INT32_MAX;
-
 // The rest of a file behind the flatbuffer may be larger.
 int check_tables(Reading& reading)
 {

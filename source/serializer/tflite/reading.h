@@ -19,6 +19,14 @@
 
 namespace tengine::tflite {
 
+constexpr unsigned kMostLevels = 64;
+constexpr unsigned kMostTables = 1000000;
+constexpr uint32_t kVersion = 3;
+// Offsets in a flatbuffer are signed numbers of 32 bits.
+constexpr size_t kMostBytes = INT32_MAX;
+
+constexpr int32_t kAbsentTensor = -1;  // the index of an optional one
+
 // The state that the parts of the reader share: one subgraph, which becomes nodes of `graph`.
 struct Reading
 {

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model format "tflite" as the serializer registry sees it: reading starts in reader.cc.
+// The model format "tflite" as the serializer registry sees it: reading starts in reader.cc,
+// writing in writer.cc.
+#include "base/containers.hpp"
+#include "base/replace_file.h"
 #include "module/module.h"
+#include "registry/selection.h"
 #include "serializer/image_format.hpp"
 #include "serializer/tflite/reading.h"
+#include "serializer/tflite/writing.h"
 
 namespace tengine::tflite {
 namespace {
@@ -21,7 +26,34 @@ struct Format
     }
 };
 
-serializer_t tflite_serializer = ImageFormat<Format>::make();
+#if TENGINE_CAN_WRITE_TMFILE
+// A copy for this dialect has the file of its source.
+int save_model(struct serializer* serializer, const struct graph* graph, const char* file_name)
+{
+    if (!file_name || !*file_name)
+        return tengine_error_set(TENGINE_EINVAL, "a .tflite needs a file name");
+    const ir_graph_core_t& origin = *(graph->core->source ? graph->core->source : graph)->core;
+    const auto* image = origin.serializer == serializer
+                            ? static_cast<const FileImage*>(origin.serializer_privacy)
+                            : nullptr;
+    Vector<char> bytes;
+    TENGINE_RETURN_IF_ERROR(
+        ImageFormat<Format>::guard("write", [&] { return write_model(*graph, image, &bytes); }));
+    return replace_file(file_name, bytes.data(), bytes.size());
+}
+#endif
+
+serializer_t make_serializer()
+{
+    serializer_t made = ImageFormat<Format>::make();
+#if TENGINE_CAN_WRITE_TMFILE
+    made.save_model = save_model;
+    made.dialect = "tflite";
+#endif
+    return made;
+}
+
+serializer_t tflite_serializer = make_serializer();
 
 }  // namespace
 }  // namespace tengine::tflite

@@ -267,6 +267,13 @@ String label(const struct tensor* tensor)
     return print_text("tensor %d, %s,", tensor->index, quote(tensor->name).c_str());
 }
 
+int find_file_type(int data_type)
+{
+    for (int i = 0; i < kTypeNumber; ++i)
+        if (kTypes[i] == data_type && data_type != TENGINE_DT_UNKNOWN) return i;
+    return -1;
+}
+
 ValueForm choose_form(const file::Tensor& record, bool is_written, bool is_bias)
 {
     const int number = record.type();

@@ -9,6 +9,10 @@ namespace tengine::tflite {
 
 String label(const struct tensor* tensor);
 
+// The number of a type in files; -1: they do not have it.
+int find_file_type(int data_type);
+constexpr int kWideInteger = 4;  // int64
+
 // The form of a tensor's values in the file.
 struct ValueForm
 {

@@ -88,19 +88,23 @@ Offset<file::Tensor> add_tensor(FlatBufferBuilder& builder, const TfliteTensor& 
     if (!tensor.scales.empty() || tensor.blocks.size != 0) {
         const auto scales = builder.CreateVector(tensor.scales);
         const auto zero_points = builder.CreateVector(tensor.zero_points);
+        const auto minimum = builder.CreateVector(tensor.minimum);
+        const auto maximum = builder.CreateVector(tensor.maximum);
         const TfliteBlocks& blocks = tensor.blocks;
         Offset<file::Details> details;
         if (blocks.size != 0)
             details = file::CreateDetails(builder, blocks.scales, blocks.zero_points, blocks.size);
-        quantization = file::CreateQuantization(builder, 0, 0, scales, zero_points,
+        quantization = file::CreateQuantization(builder, minimum, maximum, scales, zero_points,
                                                 blocks.size != 0 ? 2 : 0, details, tensor.axis);
     }
     Offset<file::Sparsity> sparsity;
     if (!tensor.sparsity.order.empty()) sparsity = add_sparsity(builder, tensor.sparsity);
     const auto shape = builder.CreateVector(tensor.shape);
     const auto name = builder.CreateString(tensor.name);
+    const auto free_shape =
+        tensor.shape_signature.empty() ? 0 : builder.CreateVector(tensor.shape_signature);
     return file::CreateTensor(builder, shape, tensor.type, buffer, name, quantization, false,
-                              sparsity);
+                              sparsity, free_shape);
 }
 
 std::vector<Offset<file::NamedTensor>> add_names(
@@ -137,11 +141,13 @@ Offset<file::Subgraph> add_subgraph(FlatBufferBuilder& builder, const TfliteMode
         operators.push_back(add_operator(builder, op, static_cast<uint32_t>(pools.codes.size())));
         const auto old_code = static_cast<int8_t>(op.code < 127 ? op.code : 127);
         const auto name = op.name.empty() ? 0 : builder.CreateString(op.name);
-        pools.codes.push_back(file::CreateOperatorCode(builder, old_code, name, 1, op.code));
+        pools.codes.push_back(
+            file::CreateOperatorCode(builder, old_code, name, op.version, op.code));
     }
-    return file::CreateSubgraph(
-        builder, builder.CreateVector(tensors), builder.CreateVector(model.inputs),
-        builder.CreateVector(model.outputs), builder.CreateVector(operators));
+    return file::CreateSubgraph(builder, builder.CreateVector(tensors),
+                                builder.CreateVector(model.inputs),
+                                builder.CreateVector(model.outputs),
+                                builder.CreateVector(operators), builder.CreateString(model.name));
 }
 
 }  // namespace
@@ -161,12 +167,21 @@ std::string encode_tflite(const TfliteModel& model)
         const auto key = builder.CreateString("serving_default");
         signatures.push_back(file::CreateSignature(builder, inputs, outputs, key));
     }
+    std::vector<Offset<file::Metadata>> metadata;
+    for (const auto& [name, bytes] : model.metadata) {
+        const auto buffer = static_cast<uint32_t>(pools.buffers.size());
+        pools.buffers.push_back(file::CreateBuffer(builder, add_bytes(builder, bytes)));
+        metadata.push_back(file::CreateMetadata(builder, builder.CreateString(name), buffer));
+    }
+    const auto description = builder.CreateString(model.description);
+    const auto all_metadata = builder.CreateVector(metadata);
     const auto all_codes = builder.CreateVector(pools.codes);
     const auto all_subgraphs = builder.CreateVector(subgraphs);
     const auto all_buffers = builder.CreateVector(pools.buffers);
     const auto all_signatures = builder.CreateVector(signatures);
-    file::FinishModelBuffer(builder, file::CreateModel(builder, 3, all_codes, all_subgraphs, 0,
-                                                       all_buffers, 0, 0, all_signatures));
+    file::FinishModelBuffer(
+        builder, file::CreateModel(builder, 3, all_codes, all_subgraphs, description, all_buffers,
+                                   0, all_metadata, all_signatures));
     return {reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize()};
 }
 

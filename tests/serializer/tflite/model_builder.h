@@ -61,6 +61,9 @@ struct TfliteTensor
     int32_t axis = 0;  // of the scales
     TfliteSparsity sparsity = {};
     TfliteBlocks blocks = {};
+    std::vector<int32_t> shape_signature = {};
+    std::vector<float> minimum = {};
+    std::vector<float> maximum = {};
 };
 
 struct TfliteOperator
@@ -80,6 +83,7 @@ struct TfliteOperator
     bool has_later_options = false;  // in the table that newer operators have
     std::string name = {};           // of a custom operator
     std::string custom_options = {};
+    int32_t version = 1;
 };
 
 struct TfliteModel
@@ -93,6 +97,10 @@ struct TfliteModel
     std::vector<std::pair<uint32_t, std::string>> named_outputs = {};
     // Subgraphs 1 and on: tensors, operators, inputs and outputs.
     std::vector<TfliteModel> called = {};
+    std::string description = {};
+    std::string name = {};  // of the subgraph
+    // Names and bytes.
+    std::vector<std::pair<std::string, std::string>> metadata = {};
 };
 
 // The file's bytes. Indices are not checked.

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a source graph of TensorFlow Lite's operators as a .tflite. The parts: writer.cc (frame),
+// written_subgraph.cc (order, tensors), written_control.cc (bodies), written_operators.cc (codes,
+// options), option_types.cc, versions.cc, origin.cc.
+//
+// A graph that was read from a .tflite does not hold all of it: the data beside the graph, such as
+// metadata, and constants in forms that the library does not compute with come from that file again
+// where the graph agrees with it.
+#pragma once
+
+#include <tuple>
+
+#include "base/maps.hpp"
+#include "graph/core.h"
+#include "serializer/tflite/reading.h"
+
+namespace tengine::tflite {
+
+using Builder = flatbuffers::FlatBufferBuilder;
+using flatbuffers::Offset;
+template <class Item>
+using List = Offset<flatbuffers::Vector<Item>>;
+
+constexpr int kCustomCode = 32;
+
+// The file that a graph, or the one that it is a copy of, was read from.
+class Origin
+{
+  public:
+    // `image` NULL: there is none, and nothing is found.
+    explicit Origin(const FileImage* image, const struct graph& graph);
+
+    const file::Model* model() const { return model_; }
+    const file::Subgraph* subgraph() const { return subgraph_; }
+    const file::Signature* signature() const { return signature_; }
+
+    // The record of a tensor of the graph with the same type and number of dimensions, as far as
+    // they are known; or none.
+    const file::Tensor* find(const struct tensor& tensor) const;
+    // The record of the operator whose first result the tensor is; or none.
+    const file::Operator* find_writer(const struct tensor& result) const;
+    // The graph's tensor for one of the file's; null: there is none.
+    const struct tensor* find_tensor(int32_t index) const;
+    // Whether the constant has values in another form in the file, and they are still its own.
+    bool has_values_of(const struct tensor& tensor, const file::Tensor& record) const;
+    // Whether the options of the custom operator are those that the node has.
+    bool has_options_of(const struct node& node, const file::Operator& record) const;
+    // The values of the record, in the form of the file.
+    void find_values(const file::Tensor& record, const uint8_t** out_bytes,
+                     uint64_t* out_size) const;
+
+  private:
+    void list_names();
+
+    const FileImage* image_;
+    const struct graph& graph_;
+    const file::Model* model_ = nullptr;
+    const file::Subgraph* subgraph_ = nullptr;
+    const file::Signature* signature_ = nullptr;
+    Map<std::string_view, uint32_t> indices_;  // by name
+    Map<uint32_t, const file::Operator*> writers_;
+};
+
+// The tables of the file that all subgraphs share.
+struct Writing
+{
+    // Buffer 0 is empty: tensors without values have it.
+    explicit Writing(const Origin& from) : origin(from)
+    {
+        buffers.push_back(file::CreateBuffer(builder));
+    }
+
+    // The number of a new buffer with these bytes.
+    uint32_t add_buffer(const void* bytes, size_t size);
+    // The same for bytes that stay where they are: tensors with the same ones share a buffer.
+    uint32_t share_buffer(const void* bytes, size_t size);
+    // The number of the code.
+    uint32_t add_code(int code, std::string_view name, int version);
+
+    Builder builder;
+    const Origin& origin;
+    Vector<Offset<file::Buffer>> buffers;
+    Map<std::pair<const void*, size_t>, uint32_t> known_buffers;
+    Vector<Offset<file::OperatorCode>> codes;
+    Map<std::tuple<int, String, int>, uint32_t> known_codes;
+    Vector<Offset<file::Subgraph>> subgraphs;
+};
+
+// A tensor of a subgraph by its index in the graph; -1: absent.
+using Places = Vector<int32_t>;
+
+// written_subgraph.cc: adds the graph as the next subgraph.
+TENGINE_MUST_USE int write_subgraph(Writing& writing, const struct graph& graph,
+                                    const Vector<int32_t>& inputs, const Vector<int32_t>& outputs,
+                                    std::string_view name, Places* out_places);
+
+// written_operators.cc: the node as an operator with these tensors, as a record of the file.
+TENGINE_MUST_USE int write_operator(Writing& writing, const struct node& node,
+                                    const Vector<int32_t>& inputs, const Vector<int32_t>& outputs,
+                                    const Vector<int32_t>& intermediates,
+                                    Offset<file::Operator>* out_record);
+
+struct OptionsType
+{
+    uint8_t number;
+    bool is_later;  // whether the options lie in the second union
+};
+OptionsType find_options_type(int code);
+
+// versions.cc: the lowest version of the operator that has the node's types and options.
+int find_version(const struct node& node, int code);
+
+// writer.cc: `image` is that of the file which the graph was read from, or NULL. TENGINE_EOPERATOR
+// names a node that has no form in TensorFlow Lite; TENGINE_EDTYPE, TENGINE_EGRAPH, TENGINE_ELIMIT
+// (2 GB), TENGINE_ENOMEM.
+TENGINE_MUST_USE int write_model(const struct graph& graph, const FileImage* image,
+                                 Vector<char>* out_bytes);
+
+}  // namespace tengine::tflite
