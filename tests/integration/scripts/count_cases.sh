@@ -15,7 +15,7 @@ rm -rf "$work"
 mkdir -p "$work/scripts"
 cd "$work"
 cp "$source/scripts/test" scripts
-for script in install_dependencies install_onnxruntime; do
+for script in install_dependencies install_onnxruntime fetch_networks; do
     printf '#!/bin/sh\n' >scripts/$script
     chmod +x scripts/$script
 done
