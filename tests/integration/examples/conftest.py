@@ -26,10 +26,11 @@ def run(program, *arguments, **options):
     return done.stdout.decode()
 
 
-def run_python(program, *arguments):
+def run_python(program, *arguments, **options):
     """The output of the example in Python, which succeeds."""
     path = ROOT / "examples" / "python" / f"{program}.py"
-    done = subprocess.run([sys.executable, str(path), *map(str, arguments)], capture_output=True)
+    done = subprocess.run([sys.executable, str(path), *map(str, arguments)], capture_output=True,
+                          **options)
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout.decode()
 
