@@ -87,7 +87,25 @@ typedef struct tengine_compiler
     // warning. NULL: any operator.
     const char* const* operators;
     int operator_number;
+    // (optional) Not 0: the compiler knows TensorFlow Lite's operators. partition and compile then
+    // get the nodes of a .tflite as the file has them (see below), and those of other models as
+    // above.
+    int knows_tflite;
 } tengine_compiler_t;
+
+// ---- nodes of a .tflite ----
+// For a compiler that knows TensorFlow Lite's operators. get_ir_node_op() gives the name of the
+// operator in the file's schema, "CONV_2D", get_ir_node_domain() "tflite", and functions such as
+// get_ir_node_int() the options that the library reads ("stride_w", "activation"). Inputs and
+// outputs are those of the file, absent ones included. Operators that a program defines are
+// "Generic" of the domain "tengine"; the attribute "op_name" has the name in the file.
+
+// The operator's code in files, 32 for one that files name; -1: it is not one of TensorFlow Lite's.
+// Any thread.
+TENGINE_API int tengine_node_get_tflite_code(const struct node* node);
+// The options of an operator that a program defines, as the file has them; *out_size bytes, which
+// live as long as the graph. NULL: it has none. Any thread.
+TENGINE_API const void* tengine_node_get_tflite_options(const struct node* node, size_t* out_size);
 
 // ---- dispatch ----
 
@@ -144,6 +162,11 @@ typedef struct tengine_dispatch
     // constant; NULL: not known. It is part of the key of stored parts, so a part that was compiled
     // for no named model, as on a machine without this dispatch, is not found.
     const char* (*get_soc_model)(void);
+    // (optional) The maker of the chip, as .tflite files with byte code name it (LiteRtStamp). The
+    // device runs their byte code (DISPATCH_OP) if this or the compiler's manufacturer is that
+    // name, in any case of letters, or the file has no name, and get_soc_model gives no other model
+    // than the file.
+    const char* manufacturer;
 } tengine_dispatch_t;
 
 // ---- registration ----

@@ -322,6 +322,14 @@ typedef struct allocator
     // optimize_graph rewrites nodes in the run's precision: they keep their names, but not their
     // operators and indices. A failure fails prerun_graph.
     int (*survey)(struct device* device, const struct graph* graph);
+    // (optional, ABI 1.2) For a device that knows TensorFlow Lite's operators: chooses nodes of a
+    // .tflite that it computes as the file has them. Called once in each preparation, before
+    // survey; `graph` has the operators of the file (domain "tflite"), channels last and quantised
+    // tensors, and shapes and types of the run, as far as they do not depend on data. Appends the
+    // indices of the nodes (int) to `nodes`. inspect is asked about these and about the nodes of
+    // ONNX's operators that the others have become. The default device computes chosen nodes that
+    // the device cannot compile, or fails to run. NULL: all nodes are ONNX's.
+    int (*keep)(struct device* device, const struct graph* graph, struct vector* nodes);
 } ir_allocator_t;
 
 typedef struct optimizer

@@ -167,6 +167,7 @@ void fill_tables(VendorDevice& vendor)
     vendor.allocator.describe = describe;
     vendor.allocator.survey = survey_graph;
     vendor.allocator.inspect = inspect_node;
+    vendor.allocator.keep = keep_nodes;
     // A pass must not change the nodes that the compiler has chosen.
     vendor.optimizer.optimize_graph = [](struct graph*, int) { return 0; };
 }

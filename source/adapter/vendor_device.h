@@ -158,12 +158,28 @@ int as_failure(const char* entry, int status);
 class Survey;
 
 int survey_graph(struct device* device, const struct graph* graph);
+int keep_nodes(struct device* device, const struct graph* graph, struct vector* nodes);
 int inspect_node(struct device* device, const struct node* node, ir_verdict_t* out_verdict);
 // Compiles all parts at once, and one part, which is compiled alone when it was not among these;
 // with the preparation's instance of the compiler. TENGINE_ESTATE: an earlier call was given up and
 // has not returned.
 int compile_parts(struct device* device, const struct subgraph* const parts[], int number);
 int find_call(VendorDevice& vendor, const struct subgraph& subgraph, Call* out_call);
+
+// ---- byte code of .tflite files (vendor_dispatch.cc) ----
+
+// Whether the node runs byte code that its file has.
+bool is_dispatch(const struct node& node);
+// The node of a part that is such a node; NULL: it is another part.
+const struct node* find_dispatch(const struct subgraph& part);
+// The maker of the chip must be the vendor's, and the model this machine's, as far as each is
+// known.
+void judge_dispatch(const VendorDevice& vendor, const struct node& node, ir_verdict_t* out_verdict);
+int take_dispatch(VendorDevice& vendor, const struct node& node, Call* out_call);
+
+// The module of these bytes, a copy. Parts of the same bytes share it.
+int load_shared_module(VendorDevice& vendor, const void* bytes, size_t size,
+                       ModulePointer* out_module);
 
 // ---- parts (vendor_part.cc) ----
 

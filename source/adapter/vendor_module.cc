@@ -54,15 +54,10 @@ int load_module(VendorDevice& vendor, const void* bytes, const SavedHead& head,
                 ModulePointer* out_module)
 {
     const auto size = static_cast<size_t>(head.module_size);
+    if (head.is_shared != 0) return load_shared_module(vendor, bytes, size, out_module);
     ModulePointer module(new Module(vendor));
     module->bytes = bytes;
     module->size = size;
-    module->is_shared = head.is_shared != 0;
-    if (module->is_shared) {
-        *out_module = find_loaded(vendor, bytes, size);
-        if (*out_module) return 0;
-        module->copy(bytes, size);
-    }
     *out_module = module;
     return module->load();
 }
@@ -90,6 +85,18 @@ void Module::copy(const void* from, size_t number)
     if (number > 0) std::memcpy(aligned, from, number);
     bytes = aligned;
     size = number;
+}
+
+int load_shared_module(VendorDevice& vendor, const void* bytes, size_t size,
+                       ModulePointer* out_module)
+{
+    *out_module = find_loaded(vendor, bytes, size);
+    if (*out_module) return 0;
+    ModulePointer module(new Module(vendor));
+    module->is_shared = true;
+    module->copy(bytes, size);
+    *out_module = module;
+    return module->load();
 }
 
 int Module::load()

@@ -82,6 +82,7 @@ class Survey : public Allocated
     {
         if (!node || get_ir_graph_node(&graph, node->index) != node)
             return tengine_error_set(TENGINE_EINVAL, "the node does not belong to the graph");
+        if (choice.group == 0) refusals_[node->name] = choice.reason;
         choices_[identify(*node)] = std::move(choice);
         return 0;
     }
@@ -92,13 +93,19 @@ class Survey : public Allocated
         if (!failure_.empty())
             refuse_ir_node(out_verdict, IR_REASON_DEVICE, "", "", "%s", failure_.c_str());
         else if (found == choices_.end())
-            refuse_ir_node(out_verdict, IR_REASON_OPERATOR, "", get_ir_node_op(&node),
-                           "not selected by the compiler");
+            refuse_ir_node(out_verdict, IR_REASON_OPERATOR, "", get_ir_node_op(&node), "%s",
+                           find_reason(node));
         else if (found->second.group == 0)
             refuse_ir_node(out_verdict, IR_REASON_OPERATOR, "", get_ir_node_op(&node), "%s",
                            found->second.reason.c_str());
         else
             out_verdict->group = found->second.group;
+    }
+
+    bool has_chosen(const struct node& node) const
+    {
+        const auto found = choices_.find(identify(node));
+        return found != choices_.end() && found->second.group != 0;
     }
 
     int compile(const struct subgraph* const parts[], int number)
@@ -118,6 +125,13 @@ class Survey : public Allocated
     }
 
   private:
+    // The last of the nodes that a refused one has become has its name.
+    const char* find_reason(const struct node& node) const
+    {
+        const auto found = refusals_.find(node.name);
+        return found == refusals_.end() ? "not selected by the compiler" : found->second.c_str();
+    }
+
     // Stores a failure as the reason for all nodes.
     void keep_failure(const char* step)
     {
@@ -219,7 +233,8 @@ class Survey : public Allocated
     bool has_partitioned_ = false;
     String failure_;
     UnorderedMap<String, Choice> choices_;
-    UnorderedMap<String, Call> calls_;  // those already compiled
+    UnorderedMap<String, String> refusals_;  // by the names of nodes
+    UnorderedMap<String, Call> calls_;       // those already compiled
 };
 
 }  // namespace tengine::adapter
@@ -241,19 +256,43 @@ void Survey::partition_once(const struct graph& graph)
     if (vendor_.compiler->partition(instance_, soc_, &graph, &list) != 0) keep_failure("partition");
 }
 
+namespace {
+
+int add_survey(VendorDevice& vendor, const struct graph& graph)
+{
+    std::unique_ptr<Survey> survey(new Survey(vendor));
+    survey->create(graph);
+    const int status = set_ir_device_survey(&graph, &vendor.device, survey.get(), [](void* found) {
+        delete static_cast<Survey*>(found);
+    });
+    if (status == 0) static_cast<void>(survey.release());
+    return status;
+}
+
+}  // namespace
+
 int survey_graph(struct device* device, const struct graph* graph)
 {
     VendorDevice& vendor = vendor_device(device);
-    if (!vendor.compiler) return 0;
+    if (!vendor.compiler || get_ir_device_survey(graph, device)) return 0;
+    return guarded([&] { return add_survey(vendor, *graph); },
+                   "device '%s': out of memory for its choice of nodes", vendor.name.c_str());
+}
+
+// The compiler chooses among the nodes of the file, once.
+int keep_nodes(struct device* device, const struct graph* graph, struct vector* nodes)
+{
+    VendorDevice& vendor = vendor_device(device);
+    if (!vendor.compiler || !vendor.compiler->knows_tflite) return 0;
     return guarded(
         [&] {
-            std::unique_ptr<Survey> survey(new Survey(vendor));
-            survey->create(*graph);
-            const int status = set_ir_device_survey(graph, device, survey.get(), [](void* found) {
-                delete static_cast<Survey*>(found);
-            });
-            if (status == 0) static_cast<void>(survey.release());
-            return status;
+            TENGINE_RETURN_IF_ERROR(add_survey(vendor, *graph));
+            auto& survey = *static_cast<Survey*>(get_ir_device_survey(graph, device));
+            survey.partition_once(*graph);
+            for (int i = 0; i < graph->node_num; ++i)
+                if (survey.has_chosen(*get_ir_graph_node(graph, i)))
+                    if (push_vector_data(nodes, &i) < 0) throw std::bad_alloc();
+            return 0;
         },
         "device '%s': out of memory for its choice of nodes", vendor.name.c_str());
 }
@@ -265,7 +304,9 @@ int inspect_node(struct device* device, const struct node* node, ir_verdict_t* o
         [&] {
             auto* survey = static_cast<Survey*>(get_ir_device_survey(node->graph, device));
             const int compiled = get_ir_node_compiled_part(node, device);
-            if (survey) {
+            if (is_dispatch(*node)) {
+                judge_dispatch(vendor, *node, out_verdict);
+            } else if (survey) {
                 survey->partition_once(*node->graph);
                 survey->judge(*node, out_verdict);
             } else if (compiled != 0) {
@@ -284,13 +325,20 @@ int compile_parts(struct device* device, const struct subgraph* const parts[], i
     return guarded(
         [&] {
             auto* survey = static_cast<Survey*>(get_ir_device_survey(parts[0]->graph, device));
-            return survey ? survey->compile(parts, number) : 0;
+            Vector<const struct subgraph*> compiled;
+            for (int i = 0; i < number; ++i)
+                if (!find_dispatch(*parts[i])) compiled.push_back(parts[i]);
+            return survey && !compiled.empty()
+                       ? survey->compile(compiled.data(), static_cast<int>(compiled.size()))
+                       : 0;
         },
         "device '%s': out of memory for its parts", device->name);
 }
 
 int find_call(VendorDevice& vendor, const struct subgraph& subgraph, Call* out_call)
 {
+    if (const struct node* node = find_dispatch(subgraph))
+        return take_dispatch(vendor, *node, out_call);
     auto* survey = static_cast<Survey*>(get_ir_device_survey(subgraph.graph, &vendor.device));
     if (!survey)
         return tengine_error_set(TENGINE_ENOTSUP, "%s has no compiler here", vendor.name.c_str());

@@ -32,6 +32,7 @@ const struct tensor* find_ir_origin(const struct graph* graph, const struct tens
     if (late) return find_late_origin(graph, late);
     if (graph->core->whole) {
         graph = graph->core->whole;
+        if (origin->core->source_index < 0) return NULL;  // the part made it
         origin = graph->tensor_list[origin->core->source_index];
     }
     if (graph->core->source) {

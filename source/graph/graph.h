@@ -71,6 +71,8 @@ int add_ir_node_refusal(struct node* node, struct device* device, const struct i
 
 // The type is TENGINE_DT_UNKNOWN from here on, until set_ir_tensor_data_type().
 void forget_ir_tensor_type(struct tensor* tensor);
+// The same for the shape.
+void forget_ir_tensor_shape(struct tensor* tensor);
 
 // Gives the tensor these bytes without copying: `owned` says whether it frees them.
 void set_ir_tensor_data(struct tensor* tensor, void* data, bool owned);

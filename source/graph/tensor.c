@@ -266,6 +266,13 @@ void forget_ir_tensor_type(struct tensor* tensor)
     tensor->elem_size = 0;
 }
 
+void forget_ir_tensor_shape(struct tensor* tensor)
+{
+    tensor->shape_set = 0;
+    tensor->dim_num = 0;
+    tensor->elem_num = 0;
+}
+
 bool is_ir_tensor_shape_known(const struct tensor* tensor)
 {
     if (!tensor->shape_set) return false;

@@ -9,6 +9,7 @@
 #include "operator/registry.h"
 #include "operator/selection.h"
 #include "operator/usage.h"
+#include "tengine/compiler_plugin.h"
 
 static int newest_version(const ir_method_t* method)
 {
@@ -179,4 +180,35 @@ int replace_ir_graph_input_nodes(struct graph* graph, const int32_t nodes[], int
     for (int i = 0; i < number; ++i)
         retype_outputs(get_ir_graph_node(graph, nodes[i]), TENSOR_TYPE_VAR, TENSOR_TYPE_INPUT);
     return TENGINE_OK;
+}
+
+// ---- tengine/compiler_plugin.h ----
+
+enum
+{
+    CUSTOM_CODE = 32
+};
+
+static bool is_open(const struct node* node)
+{
+    return (node->op.method->traits & OP_OPEN) != 0;
+}
+
+int tengine_node_get_tflite_code(const struct node* node)
+{
+    const ir_method_t* method = node->op.method;
+    if (is_open(node)) return CUSTOM_CODE;
+    return method->domain && strcmp(method->domain, "tflite") == 0 ? method->tflite_code : -1;
+}
+
+const void* tengine_node_get_tflite_options(const struct node* node, size_t* out_size)
+{
+    const op_field_t* field =
+        is_open(node) ? find_op_field(node->op.method, "custom_options", 0) : NULL;
+    *out_size = 0;
+    if (!field || field->kind != OP_FIELD_TENSOR) return NULL;
+    const struct op_tensor* options =
+        (const struct op_tensor*)((const char*)node->op.param_mem + field->offset);
+    *out_size = options->size;
+    return options->data;
 }

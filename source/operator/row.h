@@ -50,6 +50,11 @@
     ROW_IF(OP_IS_SELECTED(tflite_##op), .domain = "tflite", .name = #op, .version = 1, \
            .tflite_code = code, .traits = TFLITE_TRAITS | OP_ANY_SHAPE, __VA_ARGS__)
 
+// UNLOWERED_ROW: one that a device computes as it is.
+#define UNLOWERED_ROW(op, code, ...)                                                   \
+    ROW_IF(OP_IS_SELECTED(tflite_##op), .domain = "tflite", .name = #op, .version = 1, \
+           .tflite_code = code, .traits = OP_READS_QUANTIZED | OP_RANDOM, __VA_ARGS__)
+
 // The inverse of lower; left out of a build that cannot write tmfiles.
 #define RAISED(operators, function) \
     .raised_from = operators, .raise = TENGINE_CAN_WRITE_TMFILE ? (function) : NULL

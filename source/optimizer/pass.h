@@ -14,6 +14,7 @@
 #include "tengine/trace.h"
 
 struct ir_pack_key;
+struct ir_verdict;
 struct tengine_quantization;
 
 namespace tengine {
@@ -69,6 +70,9 @@ int copy_operator(const node& from, graph& target, node** out_node);
 // graph/missing_kernel.cc, for a node with custom kernels but none for the device: EOPERATOR lists
 // the devices that have one.
 int fail_without_kernel(const node& node, const device& device);
+// The verdict on a node with byte code for a vendor's chip, which names the maker; false for any
+// other node.
+bool describe_byte_code(const node& node, ir_verdict* out_verdict);
 
 // graph/shared_constant.cc: makes a tensor of known type and shape a constant that preparations
 // share (graph/graph_pool.h); fill(memory, argument) writes it unless it exists. ENOMEM.
@@ -177,5 +181,9 @@ int recognise_operators(graph& graph);
 
 // split/split.cc
 int split_graph(graph& graph);
+
+// pipeline.cc: lowers the graph of a part for the default device, some of whose nodes another
+// device has kept in the model's operators (placement/source_nodes.h).
+int lower_kept_nodes(graph& part);
 
 }  // namespace tengine

@@ -26,6 +26,7 @@
 #include "optimizer/pass.h"
 #include "optimizer/pass/custom_node.h"
 #include "optimizer/placement/candidates.h"
+#include "optimizer/placement/source_nodes.h"
 #include "optimizer/recognise/lost_operator.h"
 #include "tengine/device.h"
 
@@ -161,14 +162,28 @@ int create(const graph& source, const ir_run_options_t& options, const PassList&
     return TENGINE_OK;
 }
 
-// The model in float for a run; preparations of the source share tensors computed from
-// constants.
+// The model in float; preparations share tensors computed from constants. `plain`: without kept
+// nodes.
 int create_float(const graph& source, const Extent& extent, const ir_run_options_t& options,
-                 GraphPointer* out_graph)
+                 bool keeps_nodes, const graph* plain, GraphPointer* out_graph)
 {
     TENGINE_RETURN_IF_ERROR(begin(source, extent, options, out_graph));
     join_graph_pool(out_graph->get(), &source);
+    if (keeps_nodes) TENGINE_RETURN_IF_ERROR(keep_source_nodes(**out_graph, plain));
     return run_passes(**out_graph, kFloatPasses);
+}
+
+// A model with operators that a device alone knows has no plain form.
+int create_with_source_nodes(const graph& source, const Extent& extent,
+                             const ir_run_options_t& options, GraphPointer* out_graph)
+{
+    const int status = create_float(source, extent, options, false, nullptr, out_graph);
+    if (!may_keep_source_nodes(source) || status == TENGINE_ECANCELED || status == TENGINE_ENOMEM)
+        return status;
+    tengine_error_clear();
+    const GraphPointer plain = std::move(*out_graph);
+    return create_float(source, extent, options, true, status < 0 ? nullptr : plain.get(),
+                        out_graph);
 }
 
 // Aligns large constants if a reader requires it. The CPU reads them at any address, and so do the
@@ -214,7 +229,7 @@ int create_for_run(graph& source, const ir_run_options_t& options, graph** out_g
     for (;;) {
         const int willing = count_willing_kernels(source, extent);
         GraphPointer target;
-        int status = create_float(source, extent, options, &target);
+        int status = create_with_source_nodes(source, extent, options, &target);
         if (count_willing_kernels(source, extent) != willing) continue;
         if (status == TENGINE_OK) status = run_device_passes(*target, handed_back);
         if (count_willing_kernels(source, extent) != willing) continue;
@@ -224,6 +239,26 @@ int create_for_run(graph& source, const ir_run_options_t& options, graph** out_g
         return status;
     }
 }
+
+int optimize_for_default_device(graph& graph)
+{
+    TENGINE_RETURN_IF_ERROR(Candidates::of_default_device(graph));
+    return optimize_for(graph, *find_default_device());
+}
+
+constexpr Pass kPartPasses[] = {
+    {"quantized_tensors", insert_qdq_nodes},
+    {"lower", lower_graph},
+    {"dead_code", remove_dead_code},
+    {"infer", infer_nodes},
+    {"no_ops", remove_no_ops},
+    {"transposes", move_transposes},
+    {"merge_pads", merge_pads},
+    {"merge_batch_norms", merge_batch_norms},
+    {"clean", remove_dead_code},
+    {"optimize", optimize_for_default_device},
+    {"fold", fold_graph},
+};
 
 // ---- graphs for files ----
 
@@ -507,6 +542,11 @@ int create_quantized(const graph& source, const tengine_quantization& how, graph
 }
 
 }  // namespace
+
+int lower_kept_nodes(graph& part)
+{
+    return run_passes(part, kPartPasses);
+}
 
 int tidy_graph(graph& graph)
 {

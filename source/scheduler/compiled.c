@@ -272,7 +272,8 @@ static int fill(ir_compiled_t* compiled, const struct subgraph* part, struct dev
     if (isolated) TENGINE_RETURN_IF_ERROR(isolate(compiled->subgraph));
     if (isolated) compiled->subgraph->graph->core->run = &compiled->own_run;
     if (!part->graph->run_options->profile) return TENGINE_OK;
-    compiled->node_ns = alloc_memory(sizeof *compiled->node_ns * (size_t)part->node_num);
+    compiled->node_ns =
+        alloc_memory(sizeof *compiled->node_ns * (size_t)compiled->subgraph->node_num);
     return compiled->node_ns ? TENGINE_OK
                              : tengine_error_set(TENGINE_ENOMEM, "out of memory for a profile");
 }
@@ -341,6 +342,27 @@ int compile_ir_part(const struct subgraph* part, struct device* device, bool iso
     keep_ir_stored_part(part, device, &compiled->stored);
     *out_compiled = compiled;
     return TENGINE_OK;
+}
+
+int find_ir_part_place(const struct subgraph* part, const struct subgraph* compiled, int index)
+{
+    const int node = compiled->graph->node_list[compiled->node_list[index]]->core->source_index;
+    if (index < part->node_num && part->node_list[index] == node) return index;
+    for (int i = 0; i < part->node_num; ++i)
+        if (part->node_list[i] == node) return i;
+    return 0;
+}
+
+int find_ir_compiled_place(const struct subgraph* part, const struct subgraph* compiled, int place)
+{
+    const struct graph* graph = compiled->graph;
+    const int node = part->node_list[place];
+    if (place < compiled->node_num &&
+        graph->node_list[compiled->node_list[place]]->core->source_index == node)
+        return place;
+    for (int i = compiled->node_num - 1; i >= 0; --i)
+        if (graph->node_list[compiled->node_list[i]]->core->source_index == node) return i;
+    return -1;
 }
 
 static void measure(ir_compiled_t* compiled)

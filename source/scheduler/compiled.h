@@ -59,6 +59,12 @@ int count_ir_compiled(const ir_compiled_t* compiled, struct vector* out_counters
 // Returns the kernel of a node of the part on its device; `index` is the node's place in node_list.
 int explain_ir_compiled(const ir_compiled_t* compiled, int index, ir_node_kernel_t* out_kernel);
 
+// Between the places of nodes in the node_list of a part and of its compiled form, whose nodes are
+// those of the part, or several for some of them: the place in the part, and the last one in the
+// compiled form, -1 when it has none.
+int find_ir_part_place(const struct subgraph* part, const struct subgraph* compiled, int index);
+int find_ir_compiled_place(const struct subgraph* part, const struct subgraph* compiled, int place);
+
 // Like fail_ir_entry(), for an entry of the device that compiled the part.
 int fail_ir_compiled(const ir_compiled_t* compiled, const char* entry, int status);
 

@@ -2,6 +2,7 @@
 #include "scheduler/part_report.h"
 
 #include "graph/graph.h"
+#include "scheduler/compiled.h"
 #include "scheduler/failure.h"
 #include "scheduler/runner.h"
 
@@ -19,9 +20,10 @@ int count_ir_node(const struct node* node, struct vector* out_counters)
     if (part->core->measured_ns < 0 || !compiled) return TENGINE_OK;
     struct device* device = compiled->device;
     if (!device->interface->count_node) return TENGINE_OK;
+    const int place = find_ir_compiled_place(part, compiled, find_place(part, node->index));
+    if (place < 0) return TENGINE_OK;
     tengine_error_clear();
-    const int status = device->interface->count_node(device, compiled,
-                                                     find_place(part, node->index), out_counters);
+    const int status = device->interface->count_node(device, compiled, place, out_counters);
     return status == 0 ? TENGINE_OK
                        : fail_ir_entry(device, "count_node", part->index, part->node_num, status);
 }
@@ -45,9 +47,9 @@ static int translate(const struct subgraph* part, const struct subgraph* compile
     const struct graph* graph = compiled->graph;
     for (int i = first_step; i < get_vector_num(steps); ++i) {
         int32_t* step = get_vector_data(steps, i);
-        if (!is_index(*step, part->node_num))
+        if (!is_index(*step, compiled->node_num))
             return fail_plan(part, compiled->device, "node", *step);
-        *step = part->node_list[*step];
+        *step = part->node_list[find_ir_part_place(part, compiled, *step)];
     }
     const int step_num = get_vector_num(steps) - first_step;
     for (int i = first_block; i < get_vector_num(blocks); ++i) {

@@ -134,15 +134,25 @@ void forget_ir_runner_runs(struct subgraph* part)
 
 // ---- one run ----
 
+// Several nodes of the compiled part may stand for one of the part.
+static void add_times(ir_runner_t* runner, const ir_compiled_t* compiled)
+{
+    const struct subgraph* part = runner->part;
+    memset(runner->node_ns, 0xff, sizeof *runner->node_ns * (size_t)part->node_num);  // all -1
+    for (int i = 0; i < compiled->subgraph->node_num; ++i) {
+        if (compiled->node_ns[i] < 0) continue;
+        int64_t* sum = &runner->node_ns[find_ir_part_place(part, compiled->subgraph, i)];
+        *sum = (*sum < 0 ? 0 : *sum) + compiled->node_ns[i];
+    }
+}
+
 static void note_times(ir_runner_t* runner)
 {
     const ir_compiled_t* compiled = runner->compiled;
     pthread_mutex_lock(&runner->mutex);
     runner->run_ns = compiled->run_ns;
     if (runner->given_up) ++runner->redo_num;
-    if (runner->node_ns && compiled->node_ns)
-        memcpy(runner->node_ns, compiled->node_ns,
-               sizeof *runner->node_ns * (size_t)runner->part->node_num);
+    if (runner->node_ns && compiled->node_ns) add_times(runner, compiled);
     pthread_mutex_unlock(&runner->mutex);
 }
 
@@ -404,7 +414,9 @@ int explain_ir_node(const struct node* node, ir_node_kernel_t* out_kernel)
         const int place = (runner->explained + i) % part->node_num;
         if (part->node_list[place] != node->index) continue;
         runner->explained = place;
-        return explain_ir_compiled(runner->compiled, place, out_kernel);
+        const int compiled = find_ir_compiled_place(part, runner->compiled->subgraph, place);
+        return compiled < 0 ? TENGINE_OK
+                            : explain_ir_compiled(runner->compiled, compiled, out_kernel);
     }
     return TENGINE_OK;
 }

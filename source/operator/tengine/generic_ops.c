@@ -2,6 +2,8 @@
 // Operators whose meaning is the program's own: Generic, in source graphs, stands for one that is
 // not known here; Custom, in execution graphs, for any node that has a custom kernel
 // (operator/custom/custom_kernel.h).
+#include <string.h>
+
 #include "graph/core.h"
 #include "operator/custom/custom_kernel.h"
 #include "operator/infer.h"
@@ -41,8 +43,33 @@ static const op_field_t custom_fields[] = {
     OP_FIELD(struct custom_param, STRING, kernel, .text = NULL),
 };
 
+// Operators of .tflite files that hold byte code for another runtime.
+static const struct
+{
+    const char* op;
+    const char* compiler;
+} byte_codes[] = {
+    {"tflite.edgetpu-custom-op", "Coral's compiler for the Edge TPU"},
+    {"tflite.ethos-u", "Arm's compiler for the Ethos-U"},
+    {"tflite.NeutronGraph", "NXP's compiler for the eIQ Neutron"},
+};
+
+static const char* find_byte_code_compiler(const char* op)
+{
+    for (size_t i = 0; i < sizeof byte_codes / sizeof byte_codes[0]; ++i)
+        if (strcmp(byte_codes[i].op, op) == 0) return byte_codes[i].compiler;
+    return NULL;
+}
+
 static int infer_generic(struct node* node)
 {
+    const char* compiler = find_byte_code_compiler(get_source_op(node));
+    if (compiler)
+        return tengine_error_set(
+            TENGINE_EOPERATOR,
+            "operator '%s' of node '%s' is byte code of %s: load the model that it was compiled "
+            "from, or register a custom operator that runs it",
+            get_source_op(node), node->name, compiler);
     return tengine_error_set(TENGINE_EOPERATOR,
                              "operator '%s' of node '%s' is unknown: register a custom operator "
                              "with tengine_op_register, or set a kernel with set_custom_kernel",

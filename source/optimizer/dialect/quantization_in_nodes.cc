@@ -9,6 +9,7 @@
 #include "operator/param.h"
 #include "operator/registry.h"
 #include "optimizer/dialect/quantized_tensors.h"
+#include "optimizer/placement/source_nodes.h"
 
 namespace tengine {
 namespace {
@@ -111,6 +112,7 @@ class Speller
   private:
     bool is_spelled(const node& node) const
     {
+        if (is_kept(node)) return false;
         const method& method = *node.op.method;
         const bool takes_integers = method.takes_integers && method.takes_integers(&node);
         return reads_quantized(node) && !(leaves_integers_ && takes_integers);

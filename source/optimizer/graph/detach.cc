@@ -7,9 +7,11 @@
 #include "graph/late_constant.h"
 #include "graph/string_pool.h"
 #include "graph/subgraph.h"
+#include "module/module.h"
 #include "operator/custom/custom_kernel.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pass.h"
+#include "optimizer/placement/source_nodes.h"
 
 namespace tengine {
 namespace {
@@ -150,6 +152,42 @@ class Detacher
     Map<int32_t, int32_t> index_;  // index of the copy, by that of the tensor
 };
 
+// Reports count the nodes that passes add to those that they stand for, or to a neighbour.
+void give_origin(graph& part, node& node)
+{
+    for (int i = 0; i < node.input_num && node.core->source_index < 0; ++i) {
+        const struct tensor* input = get_ir_node_input(&node, i);
+        const struct node* writer = input ? get_ir_graph_node(&part, input->producer) : nullptr;
+        if (writer) node.core->source_index = writer->core->source_index;
+    }
+}
+
+void give_origin_of_reader(graph& part, node& node)
+{
+    for (int i = 0; i < node.output_num && node.core->source_index < 0; ++i) {
+        const struct tensor* output = get_ir_node_output(&node, i);
+        if (output && output->consumer_num > 0)
+            node.core->source_index = part.node_list[output->consumer[0]]->core->source_index;
+    }
+}
+
+int lower(graph& part, const graph& execution)
+{
+    const int first = part.node_list[0]->core->source_index;
+    part.core->source = &execution;  // which has the types that the nodes declare
+    const int status = lower_kept_nodes(part);
+    part.core->source = nullptr;
+    TENGINE_RETURN_IF_ERROR(status);
+    for (int i = 0; i < part.node_num; ++i)
+        give_origin(part, *part.node_list[i]);
+    for (int i = part.node_num - 1; i >= 0; --i)
+        give_origin_of_reader(part, *part.node_list[i]);
+    for (int i = 0; i < part.node_num; ++i)
+        if (part.node_list[i]->core->source_index < 0)
+            part.node_list[i]->core->source_index = first;
+    return TENGINE_OK;
+}
+
 int detach(const struct subgraph& part, device* device, bool copy_constants,
            struct subgraph** out_subgraph)
 {
@@ -157,6 +195,8 @@ int detach(const struct subgraph& part, device* device, bool copy_constants,
     if (!target) return tengine_error_code();
     Detacher detacher(part, device, *target, copy_constants);
     TENGINE_RETURN_IF_ERROR(detacher.run());
+    if (device == find_default_device() && has_source_nodes(*target))
+        TENGINE_RETURN_IF_ERROR(lower(*target, *part.graph));
     TENGINE_RETURN_IF_ERROR(detacher.add_subgraph(out_subgraph));
     target.release();
     return TENGINE_OK;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Custom operators that are implemented for some devices only.
+// Nodes that the default device cannot compute: custom operators that are implemented for some
+// devices only, and byte code for a vendor's chip.
 #include <cstdio>
 #include <cstring>
 
@@ -7,6 +8,7 @@
 #include "module/module.h"
 #include "operator/custom/custom_kernel.h"
 #include "optimizer/pass.h"
+#include "tengine/device.h"
 
 namespace tengine {
 
@@ -22,6 +24,19 @@ int fail_without_kernel(const node& node, const device& device)
     }
     return tengine_error_set(TENGINE_EOPERATOR, "%s is implemented for %s, not for %s",
                              get_kernel_name(node.core->custom_kernel), devices, device.name);
+}
+
+bool describe_byte_code(const node& node, ir_verdict_t* out_verdict)
+{
+    if (std::strcmp(get_ir_node_op(&node), "DISPATCH_OP") != 0) return false;
+    const char* maker = get_ir_node_text(&node, "manufacturer", "");
+    const char* model = get_ir_node_text(&node, "soc_model", "");
+    refuse_ir_node(out_verdict, IR_REASON_COMPILER, "manufacturer", maker,
+                   "it is byte code for %s%s%s: load the plug-in with the dispatch of its maker, "
+                   "and add that device",
+                   *maker ? maker : "a chip of a maker that the file does not name",
+                   *model ? " " : "", model);
+    return true;
 }
 
 }  // namespace tengine

@@ -23,6 +23,7 @@
 #include "optimizer/pass/custom_node.h"
 #include "optimizer/pass/declared_inputs.h"
 #include "optimizer/pass/unknown_shape.h"
+#include "optimizer/placement/source_nodes.h"
 #include "tengine/log.h"
 
 namespace tengine {
@@ -142,6 +143,7 @@ class Walk
     // others does.
     int arrive(graph& graph, node& node)
     {
+        if (is_kept(node)) return TENGINE_OK;  // its tensors have shapes and types
         if (node.core->custom_kernel) return visit_custom(node);
         if (OP_HAS_BODIES && node.core->bodies) return visit_control(graph, node);
         const method& method = *node.op.method;

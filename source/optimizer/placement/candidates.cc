@@ -218,18 +218,22 @@ int Candidates::survey(const graph& graph)
     return TENGINE_OK;
 }
 
+void Candidates::own(const graph& graph, std::unique_ptr<Candidates> made)
+{
+    graph.core->release_candidates = [](void* candidates) {
+        delete static_cast<Candidates*>(candidates);
+    };
+    graph.core->candidates = made.release();
+}
+
 int Candidates::find_or_make(const graph& graph, Candidates** out_candidates)
 {
-    ir_graph_core_t& core = *graph.core;
-    if (!core.candidates) {
+    if (!graph.core->candidates) {
         std::unique_ptr<Candidates> made(new Candidates);
         TENGINE_RETURN_IF_ERROR(made->list(graph));
-        core.release_candidates = [](void* candidates) {
-            delete static_cast<Candidates*>(candidates);
-        };
-        core.candidates = made.release();
+        own(graph, std::move(made));
     }
-    *out_candidates = static_cast<Candidates*>(core.candidates);
+    *out_candidates = static_cast<Candidates*>(graph.core->candidates);
     return TENGINE_OK;
 }
 
@@ -255,6 +259,33 @@ int Candidates::without(const graph& graph, const Vector<HandedBack>& handed_bac
     TENGINE_RETURN_IF_ERROR(find_or_make(graph, &candidates));
     candidates->handed_back_ = handed_back;
     return TENGINE_OK;
+}
+
+int Candidates::keep(const graph& graph, Vector<int> source_nodes)
+{
+    Candidates* candidates;
+    TENGINE_RETURN_IF_ERROR(find_or_make(graph, &candidates));
+    sort_indices(source_nodes.data(), source_nodes.size());
+    candidates->kept_ = std::move(source_nodes);
+    return TENGINE_OK;
+}
+
+int Candidates::of_default_device(const graph& part)
+{
+    std::unique_ptr<Candidates> made(new Candidates);
+    TENGINE_RETURN_IF_ERROR(made->add(find_default_device()));
+    own(part, std::move(made));
+    return TENGINE_OK;
+}
+
+const Candidates* Candidates::find(const graph& graph)
+{
+    return static_cast<const Candidates*>(graph.core->candidates);
+}
+
+bool Candidates::keeps(const node& node) const
+{
+    return !kept_.empty() && contains(kept_, node.core->source_index);
 }
 
 bool Candidates::has_undecided() const
@@ -322,6 +353,7 @@ ir_verdict_t Candidates::ask(const Candidate& candidate, const node& node) const
                        "the device handed it back after seeing a whole part");
         return verdict;
     }
+    if (is_default && describe_byte_code(node, &verdict)) return verdict;
     if (!contains(candidate.operators, node.op.type)) {
         refuse_ir_node(&verdict, IR_REASON_OPERATOR, "", op, "the device has no %s", op);
         return verdict;
@@ -338,6 +370,15 @@ ir_verdict_t Candidates::ask(const Candidate& candidate, const node& node) const
         return verdict;
     if (has_surveyed_ || !device->allocator->survey) ask_inspect(device, node, &verdict);
     return verdict;
+}
+
+// The default device also gets kept nodes, as ONNX's: the graph of their part is lowered when it is
+// detached.
+ir_verdict_t Candidates::ask_for_place(const Candidate& candidate, const node& node) const
+{
+    const bool is_lowered =
+        candidate.device == find_default_device() && keeps(node) && node.op.method->lower;
+    return is_lowered ? ir_verdict_t{} : ask(candidate, node);
 }
 
 bool Candidates::lists(const struct device* device, int data_type) const
@@ -381,7 +422,7 @@ int Candidates::place(node& node, size_t begin) const
     node.core->group = 0;
     node.core->predicted_ns = -1;
     for (size_t i = begin; i < size(); ++i) {
-        const ir_verdict_t verdict = ask(candidates_[i], node);
+        const ir_verdict_t verdict = ask_for_place(candidates_[i], node);
         if (verdict.verdict == IR_VERDICT_YES) {
             node.device = candidates_[i].device;
             const int requested = get_affinity_group(node);
@@ -396,7 +437,7 @@ int Candidates::place(node& node, size_t begin) const
 bool Candidates::has_other(const node& node) const
 {
     for (size_t i = index_of(node.device) + 1; i < size(); ++i)
-        if (ask(candidates_[i], node).verdict == IR_VERDICT_YES) return true;
+        if (ask_for_place(candidates_[i], node).verdict == IR_VERDICT_YES) return true;
     return false;
 }
 

@@ -48,6 +48,15 @@ class Candidates : public Allocated
     // The same; the devices do not take the operators of the list, which is for a graph whose
     // devices have not been asked yet.
     static int without(const graph& graph, const Vector<HandedBack>& handed_back);
+    // The source graph's nodes that devices have chosen (source_nodes.h), for a graph whose devices
+    // have not surveyed it.
+    static int keep(const graph& graph, Vector<int> source_nodes);
+    // The candidates of a part's graph: the default device alone, which computes all nodes.
+    static int of_default_device(const graph& part);
+    // Those that the graph has; null: none yet.
+    static const Candidates* find(const graph& graph);
+    // Whether the node is one of those of keep().
+    bool keeps(const node& node) const;
     // Whether one of them has yet to survey the graph and lists every operator, so that its list
     // gives no information.
     bool has_undecided() const;
@@ -87,14 +96,17 @@ class Candidates : public Allocated
         ir_verdict_t failure;  // refuses everything when describe() failed
     };
     static int find_or_make(const graph& graph, Candidates** out_candidates);
+    static void own(const graph& graph, std::unique_ptr<Candidates> made);
     int list(const graph& graph);
     int survey(const graph& graph);
     int add(struct device* device);
     int check_affinities(const graph& graph) const;
     ir_verdict_t ask(const Candidate& candidate, const node& node) const;
+    ir_verdict_t ask_for_place(const Candidate& candidate, const node& node) const;
 
     Vector<Candidate> candidates_;
     Vector<HandedBack> handed_back_;
+    Vector<int> kept_;  // sorted indices of the source graph's nodes
     bool has_surveyed_ = false;
 };
 

@@ -7,6 +7,7 @@
 #include "operator/added_field.h"
 #include "operator/infer.h"
 #include "operator/param.h"
+#include "serializer/tflite/byte_code.h"
 #include "serializer/tflite/flex_map.h"
 
 namespace tengine::tflite {
@@ -191,6 +192,7 @@ int read_custom_options(Reading& reading, struct node* node, const file::Operato
 {
     Bytes bytes;
     TENGINE_RETURN_IF_ERROR(find_options(reading, node, record, &bytes));
+    if (is_dispatch(node)) return read_byte_code(reading, node, record, bytes.data, bytes.size);
     const FlexMap map(bytes.data, bytes.size);
     const ir_method_t& method = *node->op.method;
     for (int i = 0; i < method.field_num; ++i) {

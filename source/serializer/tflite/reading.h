@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a .tflite into a source graph, whose nodes stay TensorFlow Lite's operators. The parts:
 // reader.cc (frame), tensors.cc, values.cc, sparse.cc, operators.cc,
-// custom.cc,
+// custom.cc, byte_code.cc (DISPATCH_OP),
 // control.cc (subgraphs that operators call).
 //
 // FlatBuffers' verifier checks the tables first, with 64 levels and a million tables at most; after

@@ -262,6 +262,7 @@ inline int register_plugin(const char* device, const char* sdk_version, const ch
         table.destroy_result = destroy_result;
         if (operators.size() > 0) table.operators = description().operators.data();
         table.operator_number = static_cast<int>(operators.size());
+        table.knows_tflite = 1;
         return tengine_register_compiler(&table);
     });
 }

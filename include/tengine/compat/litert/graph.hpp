@@ -27,7 +27,7 @@ inline void fill_subgraph(LiteRtSubgraphT& subgraph, const struct graph& graph,
     for (const int32_t index : nodes) {
         const struct node* node = get_ir_graph_node(&graph, index);
         const OpMeaning meaning = to_op_meaning(*node);
-        subgraph.ops.push_back({node, meaning.code, {}, {}});
+        subgraph.ops.push_back({node, meaning.code, {}, {}, {}});
         LiteRtOpT& op = subgraph.ops.back();
         const int input_num = meaning.input_num > 0 ? meaning.input_num : node->input_num;
         for (int i = 0; i < input_num; ++i)
@@ -119,11 +119,14 @@ inline LiteRtStatus LiteRtGetOpCode(LiteRtOp op, LiteRtOpCode* out_code)
     *out_code = op->code;
     return kLiteRtStatusOk;
 }
-// ONNX's name, of an operator that has no code here.
+// The name in the .tflite, or ONNX's name of an operator that has no code here.
 inline LiteRtStatus LiteRtGetCustomCode(LiteRtOp op, const char** out_code)
 {
     if (op->code != kLiteRtOpCodeTflCustom) return kLiteRtStatusErrorInvalidArgument;
-    *out_code = get_ir_node_op(op->node);
+    static constexpr char kDomain[] = "tflite.";
+    const char* name = get_ir_node_text(op->node, "op_name", get_ir_node_op(op->node));
+    const bool is_of_file = std::strncmp(name, kDomain, sizeof kDomain - 1) == 0;
+    *out_code = is_of_file ? name + sizeof kDomain - 1 : name;
     return kLiteRtStatusOk;
 }
 inline LiteRtStatus LiteRtGetNumOpInputs(LiteRtOp op, LiteRtParamIndex* out_num)
@@ -209,7 +212,7 @@ inline LiteRtStatus LiteRtGetPerTensorQuantization(LiteRtTensor tensor,
     *out_quantization = {tensor->tensor->scale, tensor->tensor->zero_point};
     return kLiteRtStatusOk;
 }
-// Slices along a dimension of ONNX's order.
+// Slices along a dimension of the tensor as the plug-in sees it.
 inline LiteRtStatus LiteRtGetPerChannelQuantization(LiteRtTensor tensor,
                                                     LiteRtQuantizationPerChannel* out_quantization)
 {

@@ -12,5 +12,6 @@
 #include "tengine/compat/litert/numbers.hpp"
 #include "tengine/compat/litert/op_code.hpp"
 #include "tengine/compat/litert/options.hpp"
+#include "tengine/compat/litert/tflite_options.hpp"
 #include "tengine/compat/litert/types.hpp"
 #include "tengine/compat/litert/wrapper.hpp"

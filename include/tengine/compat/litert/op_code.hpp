@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of ONNX's operators have a code of LiteRT's: those that are the same function of the same
-// tensors as TFLite's operator. Others are kLiteRtOpCodeTflCustom, with ONNX's name as their custom
-// code: what depends on the order of an image's dimensions, which is NHWC in LiteRT and NCHW here,
-// or has as an attribute what is an input there, or the other way round. Part of litert.hpp.
+// The codes of operators: those of a .tflite have the code of the file. Those of ONNX have one if
+// they are the same function of the same tensors as TFLite's operator. Others are
+// kLiteRtOpCodeTflCustom, with ONNX's name as their custom code: what depends on the order of an
+// image's dimensions, which is NHWC in LiteRT and NCHW here, or has as an attribute what is an
+// input there, or the other way round. Part of litert.hpp.
 #pragma once
 
 #include <algorithm>
@@ -224,9 +225,12 @@ inline constexpr OpMeaning kOpMeanings[] = {
     {"Where", kLiteRtOpCodeTflSelectV2, nullptr, 0},
 };
 
+// An operator of a .tflite has the code of the file.
 inline OpMeaning to_op_meaning(const struct node& node)
 {
     const char* name = get_ir_node_op(&node);
+    const int code = tengine_node_get_tflite_code(&node);
+    if (code >= 0) return {name, static_cast<LiteRtOpCode>(code), nullptr, 0};
     for (const OpMeaning& meaning : kOpMeanings)
         if (*get_ir_node_domain(&node) == '\0' && std::strcmp(name, meaning.name) == 0 &&
             (!meaning.holds || meaning.holds(node)))

@@ -16,10 +16,31 @@ LiteRtStatus give_option(LiteRtOp op, LiteRtOpCode code, Value* out_value, Value
     return kLiteRtStatusOk;
 }
 
-// Activations are operators of their own here.
-inline LiteRtStatus give_no_activation(LiteRtOp op, LiteRtOpCode code, uint32_t* out_activation)
+// The option that the node has under this name; `otherwise` is what it is for a node of ONNX's.
+template <class Value>
+LiteRtStatus give_attribute(LiteRtOp op, LiteRtOpCode code, Value* out_value, const char* name,
+                            int64_t otherwise = 0)
 {
-    return give_option(op, code, out_activation, uint32_t{litert::kActivationFunctionTypeNone});
+    return give_option(op, code, out_value,
+                       static_cast<Value>(get_ir_node_int(op->node, name, otherwise)));
+}
+
+inline LiteRtStatus give_activation(LiteRtOp op, LiteRtOpCode code, uint32_t* out_activation)
+{
+    return give_attribute(op, code, out_activation, "activation");
+}
+
+// A list of 32 bits, which lives as long as the operator.
+inline LiteRtStatus give_list(LiteRtOp op, LiteRtOpCode code, const char* name,
+                              const int32_t** out_values, int32_t* out_size)
+{
+    if (op->code != code) return kLiteRtStatusErrorInvalidArgument;
+    int number = 0;
+    const int64_t* values = get_ir_node_ints(op->node, name, &number);
+    op->dims.assign(values, values + number);
+    *out_values = op->dims.empty() ? nullptr : op->dims.data();
+    *out_size = number;
+    return kLiteRtStatusOk;
 }
 
 // The flexbuffer {"epsilon": value}, from its key to its root.
@@ -44,8 +65,7 @@ struct EpsilonAttribute
 
 }  // namespace tengine_litert
 
-// Those of operators whose codes occur here (op_code.hpp). All fail with
-// kLiteRtStatusErrorInvalidArgument for an operator of another code.
+// All fail with kLiteRtStatusErrorInvalidArgument for an operator of another code.
 
 inline LiteRtStatus LiteRtGetSHLOCompositeOpName(LiteRtOp op, const char** out_name)
 {
@@ -74,50 +94,55 @@ inline LiteRtStatus LiteRtGetSHLOCompositeOpAttributes(LiteRtOp op, const uint8_
     *out_size = sizeof attribute.bytes;
     return kLiteRtStatusOk;
 }
-// None: attributes are read by name (get_ir_node_int and its neighbours, tengine/ir.h).
+// Those of the .tflite. None for an operator of ONNX's: its attributes are read by name
+// (get_ir_node_int and its neighbours, tengine/ir.h).
 inline LiteRtStatus LiteRtGetCustomOptions(LiteRtOp op, const uint8_t** out_options,
                                            int32_t* out_size)
 {
     if (op->code != kLiteRtOpCodeTflCustom) return kLiteRtStatusErrorInvalidArgument;
-    *out_options = nullptr;
-    *out_size = 0;
+    size_t size = 0;
+    *out_options = static_cast<const uint8_t*>(tengine_node_get_tflite_options(op->node, &size));
+    *out_size = static_cast<int32_t>(size);
     return kLiteRtStatusOk;
 }
 inline LiteRtStatus LiteRtGetAddFusedActivationOption(LiteRtOp op, uint32_t* out_activation)
 {
-    return tengine_litert::give_no_activation(op, kLiteRtOpCodeTflAdd, out_activation);
+    return tengine_litert::give_activation(op, kLiteRtOpCodeTflAdd, out_activation);
 }
 inline LiteRtStatus LiteRtGetSubFusedActivationOption(LiteRtOp op, uint32_t* out_activation)
 {
-    return tengine_litert::give_no_activation(op, kLiteRtOpCodeTflSub, out_activation);
+    return tengine_litert::give_activation(op, kLiteRtOpCodeTflSub, out_activation);
 }
 inline LiteRtStatus LiteRtGetMulFusedActivationOption(LiteRtOp op, uint32_t* out_activation)
 {
-    return tengine_litert::give_no_activation(op, kLiteRtOpCodeTflMul, out_activation);
+    return tengine_litert::give_activation(op, kLiteRtOpCodeTflMul, out_activation);
 }
 inline LiteRtStatus LiteRtGetDivFusedActivationOption(LiteRtOp op, uint32_t* out_activation)
 {
-    return tengine_litert::give_no_activation(op, kLiteRtOpCodeTflDiv, out_activation);
+    return tengine_litert::give_activation(op, kLiteRtOpCodeTflDiv, out_activation);
 }
 inline LiteRtStatus LiteRtGetConcatenationFusedActivationOption(LiteRtOp op,
                                                                 uint32_t* out_activation)
 {
-    return tengine_litert::give_no_activation(op, kLiteRtOpCodeTflConcatenation, out_activation);
+    return tengine_litert::give_activation(op, kLiteRtOpCodeTflConcatenation, out_activation);
 }
 inline LiteRtStatus LiteRtGetFullyConnectedFusedActivationOption(LiteRtOp op,
                                                                  uint32_t* out_activation)
 {
-    return tengine_litert::give_no_activation(op, kLiteRtOpCodeTflFullyConnected, out_activation);
+    return tengine_litert::give_activation(op, kLiteRtOpCodeTflFullyConnected, out_activation);
 }
-// Transpositions are operators, too.
+// In models of other formats transpositions and activations are operators.
 inline LiteRtStatus LiteRtGetBatchMatmulAdjXOption(LiteRtOp op, bool* out_is_transposed)
 {
-    return tengine_litert::give_option(op, kLiteRtOpCodeTflBatchMatmul, out_is_transposed, false);
+    return tengine_litert::give_attribute(op, kLiteRtOpCodeTflBatchMatmul, out_is_transposed,
+                                          "adj_x");
 }
 inline LiteRtStatus LiteRtGetBatchMatmulAdjYOption(LiteRtOp op, bool* out_is_transposed)
 {
-    return tengine_litert::give_option(op, kLiteRtOpCodeTflBatchMatmul, out_is_transposed, false);
+    return tengine_litert::give_attribute(op, kLiteRtOpCodeTflBatchMatmul, out_is_transposed,
+                                          "adj_y");
 }
+// The library does not read it.
 inline LiteRtStatus LiteRtGetBatchMatmulAsymmetricQuantizeInputOption(LiteRtOp op, bool* out_is)
 {
     return tengine_litert::give_option(op, kLiteRtOpCodeTflBatchMatmul, out_is, false);
@@ -138,14 +163,16 @@ inline LiteRtStatus LiteRtGetCumsumReverseOption(LiteRtOp op, bool* out_is_rever
     return tengine_litert::give_option(op, kLiteRtOpCodeTflCumsum, out_is_reverse,
                                        get_ir_node_int(op->node, "reverse", 0) != 0);
 }
-// Weights as they are (0), input and result of rank 2, a bias of the type of the weights (0).
+// Weights as they are (0), a bias of the type of the weights (0), and below: the library does not
+// read what else a .tflite may have.
 inline LiteRtStatus LiteRtGetFullyConnectedWeightsFormatOption(LiteRtOp op, uint32_t* out_format)
 {
     return tengine_litert::give_option(op, kLiteRtOpCodeTflFullyConnected, out_format, uint32_t{0});
 }
 inline LiteRtStatus LiteRtGetFullyConnectedKeepNumDimsOption(LiteRtOp op, bool* out_is_kept)
 {
-    return tengine_litert::give_option(op, kLiteRtOpCodeTflFullyConnected, out_is_kept, false);
+    return tengine_litert::give_attribute(op, kLiteRtOpCodeTflFullyConnected, out_is_kept,
+                                          "keep_num_dims");
 }
 inline LiteRtStatus LiteRtFullyConnectedGetQuantizedBiasTypeOption(LiteRtOp op, uint32_t* out_type)
 {
@@ -160,7 +187,8 @@ inline LiteRtStatus LiteRtGetGeluApproximateOption(LiteRtOp op, bool* out_is_app
 {
     return tengine_litert::give_option(
         op, kLiteRtOpCodeTflGelu, out_is_approximate,
-        std::strcmp(get_ir_node_text(op->node, "approximate", "none"), "tanh") == 0);
+        get_ir_node_int(op->node, "approximate", 0) != 0 ||
+            std::strcmp(get_ir_node_text(op->node, "approximate", "none"), "tanh") == 0);
 }
 inline LiteRtStatus LiteRtGetLeakyReluAlphaOption(LiteRtOp op, float* out_alpha)
 {
@@ -169,7 +197,8 @@ inline LiteRtStatus LiteRtGetLeakyReluAlphaOption(LiteRtOp op, float* out_alpha)
 }
 inline LiteRtStatus LiteRtGetSoftmaxBetaOption(LiteRtOp op, float* out_beta)
 {
-    return tengine_litert::give_option(op, kLiteRtOpCodeTflSoftmax, out_beta, 1.0f);
+    return tengine_litert::give_option(op, kLiteRtOpCodeTflSoftmax, out_beta,
+                                       get_ir_node_float(op->node, "beta", 1.0f));
 }
 
 TENGINE_LITERT_END

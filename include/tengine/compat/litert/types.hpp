@@ -101,6 +101,7 @@ struct LiteRtOpT
     LiteRtOpCode code;
     std::vector<LiteRtTensor> inputs;  // without absent ones at the end
     std::vector<LiteRtTensor> outputs;
+    std::vector<int32_t> dims;  // of LiteRtGetReshapeNewShapeOption and LiteRtGetSqueezeDimsOption
 };
 
 struct LiteRtSubgraphT
