@@ -10,12 +10,16 @@
 //
 // sum * factor is exact in 64 bits. The error of r is at most 2^-31 of it, so y differs from the
 // exact result only if that is within 2^-22 of a tie.
+//
+// Runtimes of TensorFlow Lite round in two other ways (ir_rounding_t), which have the same form of
+// r.
 #pragma once
 
 #include <math.h>
 #include <stdint.h>
 
 #include "tengine/error.h"
+#include "tengine/ir.h"
 
 TENGINE_EXTERN_C_BEGIN
 
@@ -60,6 +64,25 @@ static inline int64_t round_ir_shift(int64_t product, int shift)
     return (product + below_half + ((product >> shift) & 1)) >> shift;
 }
 
+// The product of IR_ROUNDING_FLOAT.
+static inline int64_t round_ir_float(int32_t sum, ir_multiplier_t multiplier)
+{
+    const float real = (float)ldexp(multiplier.factor, -multiplier.shift);
+    return (int64_t)nearbyintf((float)sum * real);
+}
+
+// The product of IR_ROUNDING_TWICE, of a factor that is the largest of its group.
+static inline int64_t round_ir_twice(int32_t sum, ir_multiplier_t multiplier)
+{
+    const int first = multiplier.shift < 31 ? multiplier.shift : 31;
+    const int second = multiplier.shift - first;
+    const int64_t half = first > 0 ? INT64_C(1) << (first - 1) : 0;
+    const int64_t high = ((int64_t)sum * multiplier.factor + half) >> first;
+    if (second == 0) return high;
+    // A negative tie stays below.
+    return (high + (INT64_C(1) << (second - 1)) - (high < 0)) >> second;
+}
+
 // An integer in [lowest, highest].
 static inline int32_t clamp_ir_integer(int64_t value, int32_t lowest, int32_t highest)
 {
@@ -73,6 +96,24 @@ static inline int32_t requantize_ir_sum(int32_t sum, ir_multiplier_t multiplier,
 {
     const int64_t scaled = round_ir_shift((int64_t)sum * multiplier.factor, multiplier.shift);
     return clamp_ir_integer(scaled + zero_point, lowest, highest);
+}
+
+// sum * r in one of the ways.
+static inline int64_t scale_ir_sum(ir_rounding_t rounding, int32_t sum, ir_multiplier_t multiplier)
+{
+    if (rounding == IR_ROUNDING_FLOAT) return round_ir_float(sum, multiplier);
+    if (rounding == IR_ROUNDING_TWICE) return round_ir_twice(sum, multiplier);
+    return round_ir_shift((int64_t)sum * multiplier.factor, multiplier.shift);
+}
+
+// The factor a * b / y of scales in one of the ways.
+static inline double find_ir_factor(ir_rounding_t rounding, float a, float b, float y)
+{
+    if (rounding == IR_ROUNDING_FLOAT) {
+        const float product = a * b;
+        return (double)(product / y);
+    }
+    return (double)a * (double)b / (double)y;
 }
 
 TENGINE_EXTERN_C_END

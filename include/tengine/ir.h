@@ -131,12 +131,27 @@ typedef struct subgraph
     struct ir_subgraph_core* core;
 } ir_subgraph_t;
 
+// How an integer becomes a byte, times a real factor r (tengine/fixed_point.h).
+typedef enum ir_rounding
+{
+    // The exact product, rounded once, ties to even.
+    IR_ROUNDING_NEAREST,
+    // LiteRT's default kernels, XNNPACK: the integer, r and their product are floats, and the
+    // product is rounded to the nearest integer, ties to even. r is made of scales in floats.
+    IR_ROUNDING_FLOAT,
+    // tflite-micro and the other kernels of LiteRT: with r = q * 2^e and q in [0.5, 1), the integer
+    // times q * 2^max(e, 0) is rounded, ties up, then divided by 2^max(-e, 0) and rounded, ties
+    // away from 0.
+    IR_ROUNDING_TWICE
+} ir_rounding_t;
+
 // The user's settings for the runs of this graph; devices may read them in pre_run.
 typedef struct run_options
 {
     int num_thread;     // > 0
     int cluster;        // TENGINE_CLUSTER_*
     int precision;      // TENGINE_MODE_*
+    int rounding;       // ir_rounding_t, on devices that have it
     uint64_t affinity;  // CPU mask; 0: not pinned
     int profile;        // nonzero: devices measure the time of every node
     int concurrent;     // nonzero: parts may run at the same time

@@ -60,6 +60,11 @@ static const ir_option_t option_table[] = {
      .choices = "",
      .help = "nodes that stay in the model's types in every precision: names, patterns with * and "
              "?, or op:<operator>, separated by commas"},
+    {.key = "precision.rounding",
+     .initial = "model",
+     .choices = "model nearest litert litert-micro",
+     .help = "rounding of integer products: that of the model's format, once and to even, that of "
+             "LiteRT's default kernels, or that of tflite-micro"},
     {.key = "precision.table",
      .initial = "",
      .choices = "",

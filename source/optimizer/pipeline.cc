@@ -147,6 +147,7 @@ int begin(const graph& source, const Extent& extent, const ir_run_options_t& opt
     check_dump_name();
     TENGINE_RETURN_IF_ERROR(copy_extent(source, extent, out_target));
     (*out_target)->core->run_options = options;
+    (*out_target)->core->run_options.rounding = find_rounding(source, options.rounding);
     return sort_ir_graph(out_target->get());
 }
 

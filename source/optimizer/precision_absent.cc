@@ -20,6 +20,11 @@ int fail_absent()
 // Nodes between DequantizeLinear and QuantizeLinear compute in float.
 void take_model_precision(graph&) {}
 
+int find_rounding(const graph&, int inherited)
+{
+    return inherited;
+}
+
 int apply_precision_options(graph& graph)
 {
     return graph.run_options->precision == TENGINE_MODE_FP32 ? TENGINE_OK : fail_absent();

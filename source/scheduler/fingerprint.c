@@ -11,6 +11,7 @@
 #include "graph/late_constant.h"
 #include "operator/param.h"
 #include "scheduler/failure.h"
+#include "tengine/fixed_point.h"
 
 // Numbers the tensors in the order in which the nodes mention them.
 typedef struct digest
@@ -145,6 +146,9 @@ static void add_node(digest_t* digest, const struct node* node)
 static int add_part(digest_t* digest, const struct subgraph* part)
 {
     add_number(digest, part->node_num);
+    // The hash of a run that rounds as ever is the one that it was.
+    if (part->graph->run_options->rounding != IR_ROUNDING_NEAREST)
+        add_number(digest, part->graph->run_options->rounding);
     for (int i = 0; i < part->node_num; ++i) {
         const struct node* node = part->graph->node_list[part->node_list[i]];
         if (node->core->custom_kernel)

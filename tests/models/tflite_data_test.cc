@@ -4,6 +4,7 @@
 // the others of their kind. An exception that is not needed fails.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
@@ -61,6 +62,7 @@ struct Difference
 {
     std::string form;  // types or shapes differ
     double most = 0;
+    size_t differing = 0;
     double share = 0;  // of the elements that differ
     bool is_float = false;
 
@@ -82,7 +84,7 @@ Difference compare(const Tensor& actual, const Tensor& expected)
     }
     difference.is_float = tools::is_floating(expected.data_type);
     double largest = 0;
-    size_t differing = 0;
+    size_t& differing = difference.differing;
     const size_t number = expected.element_number();
     for (size_t i = 0; i < number; ++i) {
         const double a = tools::get_element(actual, i), e = tools::get_element(expected, i);
@@ -103,8 +105,8 @@ Difference compare(const Tensor& actual, const Tensor& expected)
 class TfliteRun
 {
   public:
-    explicit TfliteRun(const std::string& path)
-        : graph_(create_graph(nullptr, "tflite", path.c_str()))
+    explicit TfliteRun(const std::string& path, context_t context = nullptr)
+        : graph_(create_graph(context, "tflite", path.c_str()))
     {
     }
     ~TfliteRun()
@@ -273,6 +275,39 @@ void TfliteDataTest::run_folder(const std::string& folder)
 TEST_F(TfliteDataTest, Models)
 {
     run_folder("models");
+}
+
+// Integers of a network, and of those how many differ between LiteRT and tflite-micro as built from
+// source, in the README of the data.
+struct MicroFile
+{
+    const char* name;
+    size_t differing;
+};
+
+TEST_F(TfliteDataTest, RoundsAsMicro)
+{
+    constexpr MicroFile kFiles[] = {
+        {"models/mlperf_tiny_ad01_int8", 77}, {"models/mlperf_tiny_kws_int8", 2},
+        {"models/mlperf_tiny_vww_int8", 0},   {"models/person_detect", 0},
+        {"operators/own_mul_int8", 17},       {"operators/own_requantize_int8", 5},
+        {"operators/own_add_int8", 0},        {"operators/own_transpose_conv_int8", 2},
+    };
+    for (const auto& [name, differing] : kFiles) {
+        SCOPED_TRACE(name);
+        const std::string path = shared_data("tflite/" + std::string(name) + ".tflite");
+        if (!exists(path)) GTEST_SKIP() << absent(path);
+        context_t context = create_context("micro", 1);
+        ASSERT_EQ(tengine_context_set_option(context, "precision.rounding", "litert-micro"), 0);
+        {
+            TfliteRun run(path, context);
+            ASSERT_TRUE(run_steps(run, std::strchr(name, '/') + 1)) << get_tengine_error();
+        }
+        destroy_context(context);
+        ASSERT_EQ(differences.size(), 1u);
+        EXPECT_LE(differences[0].most, 1);
+        EXPECT_EQ(differences[0].differing, differing);
+    }
 }
 
 TEST_F(TfliteDataTest, Operators)

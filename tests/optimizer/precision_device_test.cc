@@ -79,6 +79,30 @@ TEST(PrecisionDevice, EachDeviceFusesWhatItTakes)
     EXPECT_EQ(device_of(shared, "t"), "A");
 }
 
+// A rounding that a program requests is the CPU's, and the report says so.
+TEST(PrecisionDevice, ARequestedRoundingKeepsOtherDevicesFromProducts)
+{
+    for (const char* rounding : {"litert", "litert-micro", "nearest", "model"}) {
+        SCOPED_TRACE(rounding);
+        TypedDevice a({"com.microsoft.QLinearAdd", "com.microsoft.QLinearMul", "tengine.Lookup"});
+        PrecisionGraph graph({a.device.get()});
+        graph.option("precision.rounding", rounding);
+        add_net(graph);
+        graph.run(kInt8);
+        const bool is_requested = std::string(rounding).rfind("litert", 0) == 0;
+        for (const char* name : {"a", "m"})
+            EXPECT_EQ(device_of(graph, name), is_requested ? "CPU" : "A");
+        EXPECT_EQ(device_of(graph, "t"), "A");
+        if (!is_requested) continue;
+        const auto& refused = *graph.find("m")->core;
+        ASSERT_EQ(refused.refusal_num, 1);
+        EXPECT_EQ(refused.refusal_list[0].verdict.code, IR_REASON_ATTRIBUTE);
+        EXPECT_STREQ(refused.refusal_list[0].verdict.value, rounding);
+        EXPECT_EQ(refused.refusal_list[0].verdict.message,
+                  "precision.rounding=" + std::string(rounding) + " is the CPU's");
+    }
+}
+
 TEST(PrecisionDevice, ATypeThatADeviceDoesNotListIsNotTriedOnIt)
 {
     TestDevice a("A", {"com.microsoft.QLinearAdd", "Add", "Exp"});

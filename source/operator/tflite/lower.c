@@ -127,6 +127,18 @@ bool is_quantized_byte(const struct tensor* tensor)
            (tensor->data_type == TENGINE_DT_INT8 || tensor->data_type == TENGINE_DT_UINT8);
 }
 
+ir_rounding_t get_rounding(const struct node* node)
+{
+    return (ir_rounding_t)node->graph->run_options->rounding;
+}
+
+int64_t scale_tfl_twice(int32_t value, double ratio)
+{
+    ir_multiplier_t multiplier;
+    make_ir_multipliers(&ratio, 1, &multiplier);
+    return scale_ir_sum(IR_ROUNDING_TWICE, value, multiplier);
+}
+
 static struct tensor* add_bytes(emitter_t* emit, const void* bytes, int number, int rank,
                                 int data_type)
 {

@@ -5,6 +5,7 @@
 
 #include "operator/row.h"
 #include "operator/tengine/emit.h"
+#include "tengine/fixed_point.h"
 
 TENGINE_EXTERN_C_BEGIN
 
@@ -101,6 +102,10 @@ int get_declared_type(const emitter_t* emit, int output);
 bool is_quantized_byte(const struct tensor* tensor);
 // Adds constants of rank 0: a scale, and a zero point of the type of `like`.
 struct tensor* emit_zero_point(emitter_t* emit, int zero_point, const struct tensor* like);
+// The rounding of the run (tengine/fixed_point.h).
+ir_rounding_t get_rounding(const struct node* node);
+// value * ratio, rounded as tflite-micro does. `ratio` is positive and below 2^31.
+int64_t scale_tfl_twice(int32_t value, double ratio);
 // Appends tengine.Lookup: element i of the table is the result for the byte i, of an int8 too.
 struct tensor* emit_table(emitter_t* emit, struct tensor* input, const uint8_t table[256],
                           int data_type);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // TensorFlow Lite's ADD and SUB. Sums of bytes have the arithmetic of LiteRT's default kernels,
 // XNNPACK's vadd: both operands are multiplied by integers of 21 bits with one shift, and the sum
-// is rounded once.
+// is rounded once. For tflite-micro, they have its arithmetic: both operands are scaled to twice
+// the larger of their scales, then the sum to that of the result.
 #include <math.h>
 
 #include "operator/tflite/lower.h"
@@ -26,6 +27,7 @@ typedef struct byte_sum
     int shift;
     int factor_a;
     int factor_b;  // negative: b is subtracted
+    bool is_micro;
 } byte_sum_t;
 
 // The ratios of the scales that XNNPACK takes.
@@ -52,6 +54,7 @@ static bool resolve_byte_sum(const struct node* node, byte_sum_t* out_sum)
     *out_sum = (byte_sum_t){.a = a, .b = b, .y = y, .shift = 21 - exponent};
     out_sum->factor_a = (int)lrintf(ldexpf(ratio_a, out_sum->shift));
     out_sum->factor_b = (int)lrintf(ldexpf(ratio_b, out_sum->shift));
+    out_sum->is_micro = get_rounding(node) == IR_ROUNDING_TWICE;
     return true;
 }
 
@@ -95,22 +98,37 @@ static bool is_one_constant(const struct tensor* tensor)
            tensor->dim_num <= 1;
 }
 
-// With one constant the sum is a function of a byte. Ties are rounded up.
+// The result's distance from its zero point; the operands are such distances, too. Ties are rounded
+// up.
+static int64_t add_distances(const byte_sum_t* sum, int a, int b)
+{
+    if (!sum->is_micro) {
+        const int64_t value = (int64_t)sum->factor_a * a + (int64_t)sum->factor_b * b;
+        // The shift rounds towards minus infinity.
+        return (value + ((int64_t)1 << (sum->shift - 1))) >> sum->shift;
+    }
+    const int32_t unit = 1 << 20;
+    const double scale_a = (double)sum->a->scale, scale_b = (double)sum->b->scale;
+    const double both = 2 * fmax(scale_a, scale_b);
+    const int64_t left = scale_tfl_twice(a * unit, scale_a / both);
+    const int64_t right = scale_tfl_twice((sum->factor_b < 0 ? -b : b) * unit, scale_b / both);
+    return scale_tfl_twice((int32_t)(left + right), both / (unit * (double)sum->y->scale));
+}
+
+// With one constant the sum is a function of a byte.
 static int lower_as_table(emitter_t* emit, const byte_sum_t* sum, int variable)
 {
     const struct tensor* constant = variable == 0 ? sum->b : sum->a;
-    const int64_t factor = variable == 0 ? sum->factor_a : sum->factor_b;
-    const int64_t other = variable == 0 ? sum->factor_b : sum->factor_a;
-    const int64_t fixed = other * (read_byte(constant, constant->u8[0]) - constant->zero_point);
+    const int fixed = read_byte(constant, constant->u8[0]) - constant->zero_point;
     const struct tensor* from = variable == 0 ? sum->a : sum->b;
     int limits[2];
     find_limits(emit->origin, sum->y, limits);
     uint8_t table[256];
     for (int i = 0; i < 256; ++i) {
-        const int64_t value = factor * (read_byte(from, i) - from->zero_point) + fixed +
-                              ((int64_t)1 << (sum->shift - 1));
-        // The shift rounds towards minus infinity.
-        table[i] = (uint8_t)clamp((value >> sum->shift) + sum->y->zero_point, limits);
+        const int value = read_byte(from, i) - from->zero_point;
+        const int64_t result =
+            variable == 0 ? add_distances(sum, value, fixed) : add_distances(sum, fixed, value);
+        table[i] = (uint8_t)clamp(result + sum->y->zero_point, limits);
     }
     struct tensor* input = get_operand(emit, variable);
     return finish_emitting(emit, 1, emit_table(emit, input, table, sum->y->data_type));
@@ -138,7 +156,7 @@ static struct tensor* emit_limits(emitter_t* emit, struct tensor* input, const s
 }
 
 // QLinearAdd with the multipliers for scales, which it multiplies exactly. It rounds ties to even,
-// which with factors of 21 bits are rare.
+// which with factors of 21 bits are rare. That of a run for tflite-micro takes the scales.
 static int lower_as_sum(emitter_t* emit, const byte_sum_t* sum)
 {
     struct tensor* b = get_operand(emit, 1);
@@ -147,11 +165,14 @@ static int lower_as_sum(emitter_t* emit, const byte_sum_t* sum)
         b = emit_complement(emit, b);
         zero_b = sum->b->data_type == TENGINE_DT_INT8 ? -1 - zero_b : 255 - zero_b;
     }
-    struct tensor* result = emit_op(
-        emit, "com.microsoft.QLinearAdd", 8, get_operand(emit, 0),
-        emit_float(emit, (float)sum->factor_a), emit_zero_point(emit, sum->a->zero_point, sum->a),
-        b, emit_float(emit, fabsf((float)sum->factor_b)), emit_zero_point(emit, zero_b, sum->b),
-        emit_float(emit, ldexpf(1, sum->shift)), emit_zero_point(emit, sum->y->zero_point, sum->y));
+    const float scales[] = {sum->is_micro ? sum->a->scale : (float)sum->factor_a,
+                            sum->is_micro ? sum->b->scale : fabsf((float)sum->factor_b),
+                            sum->is_micro ? sum->y->scale : ldexpf(1, sum->shift)};
+    struct tensor* result =
+        emit_op(emit, "com.microsoft.QLinearAdd", 8, get_operand(emit, 0),
+                emit_float(emit, scales[0]), emit_zero_point(emit, sum->a->zero_point, sum->a), b,
+                emit_float(emit, scales[1]), emit_zero_point(emit, zero_b, sum->b),
+                emit_float(emit, scales[2]), emit_zero_point(emit, sum->y->zero_point, sum->y));
     return finish_emitting(emit, 1, emit_limits(emit, result, sum->y));
 }
 

@@ -94,7 +94,7 @@ static int lower_linear(struct graph* graph, struct node* node)
 }
 
 // QUANTIZE of a byte: LiteRT multiplies by the ratio of the scales in 8 bits, if it is in this
-// range.
+// range, tflite-micro by one of 31.
 static bool requantizes(const struct node* node)
 {
     const struct tensor* input = get_ir_node_input(node, 0);
@@ -112,11 +112,14 @@ static int lower_requantize(struct graph* graph, struct node* node)
     const bool is_signed = input->data_type == TENGINE_DT_INT8;
     const int least = output->data_type == TENGINE_DT_INT8 ? INT8_MIN : 0;
     const int factor = (int)lrintf(256 * (input->scale / output->scale));
+    const double ratio = (double)input->scale / (double)output->scale;
+    const bool is_micro = get_rounding(node) == IR_ROUNDING_TWICE;
     uint8_t table[256];
     for (int i = 0; i < 256; ++i) {
-        const int value = is_signed ? (int8_t)i : i;
+        const int value = (is_signed ? (int8_t)i : i) - input->zero_point;
         // The shift rounds towards minus infinity.
-        int result = (((value - input->zero_point) * factor + 128) >> 8) + output->zero_point;
+        int result = is_micro ? (int)scale_tfl_twice(value, ratio) : (value * factor + 128) >> 8;
+        result += output->zero_point;
         if (result < least) result = least;
         if (result > least + 255) result = least + 255;
         table[i] = (uint8_t)result;

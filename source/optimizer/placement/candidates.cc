@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "base/containers.hpp"
@@ -14,6 +15,7 @@
 #include "graph/core.h"
 #include "graph/graph.h"
 #include "graph/model_part.h"
+#include "graph/option.h"
 #include "graph/use.h"
 #include "module/module.h"
 #include "operator/affinity.h"
@@ -21,6 +23,7 @@
 #include "operator/registry.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pass.h"
+#include "tengine/fixed_point.h"
 
 namespace tengine {
 namespace {
@@ -89,6 +92,27 @@ void ask_inspect(struct device* device, const node& node, ir_verdict_t* out_verd
     out_verdict->attribute[sizeof(out_verdict->attribute) - 1] = '\0';
     out_verdict->value[sizeof(out_verdict->value) - 1] = '\0';
     out_verdict->message[sizeof(out_verdict->message) - 1] = '\0';
+}
+
+// Operators of ONNX and com.microsoft.
+constexpr const char* kRoundedOps[] = {"QLinearConv", "QLinearMatMul", "QGemm", "QLinearAdd",
+                                       "QLinearMul"};
+
+// Whether the program has requested a rounding that only the core's own device has. It has not
+// where the rounding is that of the model's format.
+bool is_rounded_by_default_device(const node& node, ir_verdict_t* out_verdict)
+{
+    const int rounding = node.graph->run_options->rounding;
+    if (rounding == IR_ROUNDING_NEAREST ||
+        std::none_of(std::begin(kRoundedOps), std::end(kRoundedOps),
+                     [&](const char* op) { return !std::strcmp(get_ir_node_op(&node), op); }))
+        return false;
+    const char* choice =
+        get_ir_context_option(node.graph->attribute->context, "precision.rounding");
+    if (!std::strcmp(choice, "model")) return false;
+    refuse_ir_node(out_verdict, IR_REASON_ATTRIBUTE, "precision.rounding", choice,
+                   "precision.rounding=%s is the CPU's", choice);
+    return true;
 }
 
 Vector<int> sort(const IntVector& list)
@@ -364,6 +388,7 @@ ir_verdict_t Candidates::ask(const Candidate& candidate, const node& node) const
         tengine_error_clear();
         return verdict;
     }
+    if (!is_default && is_rounded_by_default_device(node, &verdict)) return verdict;
     // Only the default device runs nodes whose shapes, and so perhaps types, are known late.
     if (!is_default && (!has_known_shapes(node, &verdict) ||
                         !has_listed_types(candidate.precision, node, &verdict)))

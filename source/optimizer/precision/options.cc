@@ -3,6 +3,7 @@
 // node.keep_float and quantisation parameters of float tensors, which every device reads.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <iterator>
 
 #include "base/maps.hpp"
@@ -14,6 +15,7 @@
 #include "optimizer/dialect/quantized_tensors.h"
 #include "optimizer/pass.h"
 #include "optimizer/precision/table.h"
+#include "tengine/fixed_point.h"
 #include "tengine/log.h"
 
 namespace tengine {
@@ -248,6 +250,20 @@ void take_model_precision(graph& graph)
 {
     if (graph.run_options->precision == TENGINE_MODE_FP32)
         graph.core->run_options.precision = precision_of(graph);
+}
+
+int find_rounding(const graph& source, int inherited)
+{
+    const String choice = get_ir_context_option(source.attribute->context, "precision.rounding");
+    if (choice == "nearest") return IR_ROUNDING_NEAREST;
+    if (choice == "litert") return IR_ROUNDING_FLOAT;
+    if (choice == "litert-micro") return IR_ROUNDING_TWICE;
+    const auto is_tflite = [](const node* node) {
+        return !std::strcmp(get_ir_node_domain(node), "tflite");
+    };
+    const bool has_tflite =
+        std::any_of(source.node_list, source.node_list + source.node_num, is_tflite);
+    return has_tflite ? IR_ROUNDING_FLOAT : inherited;
 }
 
 int apply_precision_options(graph& graph)

@@ -46,7 +46,7 @@ TEST(DynamicStep, PacksItsWeightsOnce)
     source.add("Transpose", {"places"}, {"rows"});
     source.add("MatMul", {"rows", "w"}, {"y"});
     source.outputs({"y"});
-    constexpr ir_run_options_t options = {1, 0, 0, 0, 0, 0};
+    constexpr ir_run_options_t options = {1, 0, 0, 0, 0, 0, 0};
     ASSERT_EQ(prerun_ir_graph(source.get(), &options), TENGINE_OK) << tengine_error_message();
     for (const std::vector<float>& last : {std::vector<float>{0, 1, 1, 0, 0, 0, 0, 1},
                                            {1, 1, 1, 0, 0, 0, 0, 0},

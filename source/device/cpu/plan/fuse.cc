@@ -216,7 +216,9 @@ class Fuser
     {
         size_t next;
         const Step* sum = only_reader_of(step, &next);
-        if (!sum || !is_operator_of(*sum, "com.microsoft", "QLinearAdd")) return;
+        if (!sum || !is_operator_of(*sum, "com.microsoft", "QLinearAdd") ||
+            rounding_of(*sum->context.node) == IR_ROUNDING_TWICE)
+            return;
         const auto input = [sum](size_t i) {
             return i < sum->inputs.size() ? sum->inputs[i] : nullptr;
         };

@@ -346,7 +346,8 @@ void Int8Depthwise::plan(const KernelContext& context)
     TileFormat format;
     find_format(*context.node, *this, &format);  // a format exists, as accepts() has checked
     HWY_DYNAMIC_DISPATCH(describe)(format.element_size == 1, this);
-    range = find_byte_range(context.output(0)->data_type, read_zero_point(context.input(7), 0));
+    range = find_byte_range(context.output(0)->data_type, read_zero_point(context.input(7), 0),
+                            rounding_of(*context.node));
     input_zero_byte = static_cast<uint8_t>(read_zero_point(context.input(2), 0));
     flips = data_type == TENGINE_DT_INT8;
     blocks = count_blocks(*this);
@@ -368,7 +369,8 @@ DepthwisePack Int8Depthwise::describe_pack(const KernelContext& context) const
     return {{context.input(5), context.input(4), context.input(8)},
             {channels(), int64_t{y.kernel} << 32 | x.kernel,
              join_bits(*context.input(1)->f32, *context.input(6)->f32),
-             layout << 16 | int64_t{y.stride} << 16 | int64_t{flips} << 8 | input_zero_byte}};
+             int64_t{range.rounding} << 60 | layout << 16 | int64_t{y.stride} << 16 |
+                 int64_t{flips} << 8 | input_zero_byte}};
 }
 
 void Int8Depthwise::pack(const KernelContext& context, const void* weights, void* packed) const

@@ -369,7 +369,8 @@ int prepare(KernelContext& context)
     const Int8Operands operands = find_byte_operands(*context.node, 6, 8);
     const int64_t workers = get_thread_pool_size(context.pool);
     conv.format = find_pair_format();
-    conv.results.range = find_byte_range(operands.output_type, operands.output_zero_point);
+    conv.results.range =
+        find_byte_range(operands.output_type, operands.output_zero_point, operands.rounding);
     const bool is_signed = operands.input_type == TENGINE_DT_INT8;
     conv.flip = is_signed ? 0x80 : 0;
     conv.zero_point = operands.input_zero_point + (is_signed ? 128 : 0);
@@ -388,12 +389,13 @@ int prepare(KernelContext& context)
     const int64_t last_width = conv.panel_width(conv.panels - 1);
     const auto bytes = static_cast<uint64_t>(
         (conv.panels - 1) * conv.panel_bytes(conv.format.columns) + conv.panel_bytes(last_width));
-    return keep_packed_problem(
-        context, conv, &kind, operands.weights,
-        {operands.weight_zero_points, operands.weight_scales, operands.bias},
-        {conv.format.columns, scales}, bytes, [&](void* memory, const void* values) {
-            pack(conv, operands, static_cast<const uint8_t*>(values), static_cast<char*>(memory));
-        });
+    return keep_packed_problem(context, conv, &kind, operands.weights,
+                               {operands.weight_zero_points, operands.weight_scales, operands.bias},
+                               {conv.format.columns, scales, operands.rounding}, bytes,
+                               [&](void* memory, const void* values) {
+                                   pack(conv, operands, static_cast<const uint8_t*>(values),
+                                        static_cast<char*>(memory));
+                               });
 }
 
 Int8Tiles find_block(const KernelContext& context, const Int8Winograd& conv, int64_t index)

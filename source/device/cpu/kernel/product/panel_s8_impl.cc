@@ -45,8 +45,8 @@ double find_real_multiplier(const Int8Operands& operands, int64_t channel)
 {
     const tensor* scales = operands.weight_scales;
     const float scale = scales ? scales->f32[slice_index(scales, channel)] : 1.0f;
-    return double{operands.alpha} * double{operands.input_scale} * double{scale} /
-           double{operands.output_scale};
+    return double{operands.alpha} *
+           find_ir_factor(operands.rounding, operands.input_scale, scale, operands.output_scale);
 }
 
 bool has_multipliers(const Int8Operands& operands)
@@ -177,6 +177,7 @@ Int8Operands find_byte_operands(const node& node, int output_scale, int bias)
     operands.output_zero_point = read_zero_point(input(output_scale + 1), 0);
     operands.input_type = input(0)->data_type;
     operands.output_type = get_ir_node_output(&node, 0)->data_type;
+    operands.rounding = rounding_of(node);
     return operands;
 }
 
@@ -223,10 +224,10 @@ int keep_byte_pixels(KernelContext& context, const Int8Pixels& conv, const Int8O
     const int64_t sizes[] = {join_bits(static_cast<float>(conv.groups), operands.alpha),
                              conv.segment_num << 32 | conv.segment_length,
                              join_bits(operands.input_scale, operands.output_scale),
-                             steps.output_channel << 16 | (operands.input_zero_point & 0xff) << 8 |
-                                 conv.format.group << 4 | int64_t{conv.crosses} << 3 |
-                                 int64_t{conv.has_words} << 2 | int64_t{conv.flips} << 1 |
-                                 is_signed(operands.input_type)};
+                             int64_t{operands.rounding} << 60 | steps.output_channel << 16 |
+                                 (operands.input_zero_point & 0xff) << 8 | conv.format.group << 4 |
+                                 int64_t{conv.crosses} << 3 | int64_t{conv.has_words} << 2 |
+                                 int64_t{conv.flips} << 1 | is_signed(operands.input_type)};
     return keep_packed_problem(context, conv, &kind, operands.weights,
                                {operands.weight_zero_points, operands.weight_scales, operands.bias},
                                sizes, conv.packed_bytes(), [&](void* memory, const void* values) {

@@ -31,6 +31,7 @@ struct Int8Operands
     float alpha;  // a factor of the products
     int input_zero_point, output_zero_point;
     int input_type, output_type;
+    ir_rounding_t rounding;
 };
 
 struct Int8Pixels : PixelProblem

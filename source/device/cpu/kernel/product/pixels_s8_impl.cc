@@ -378,7 +378,8 @@ void plan_byte_pixels(Int8Pixels& conv, const Int8Operands& operands, int64_t wo
 {
     constexpr int64_t kFewestPanels = 8, kFewestProducts = 32768;
     const TileFormat& format = conv.format;
-    conv.range = find_byte_range(operands.output_type, operands.output_zero_point);
+    conv.range =
+        find_byte_range(operands.output_type, operands.output_zero_point, operands.rounding);
     conv.input_zero_point = operands.input_zero_point;
     // int16 are made of int8 with their sign.
     conv.flips =

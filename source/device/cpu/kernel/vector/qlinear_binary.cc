@@ -13,61 +13,9 @@
 #include <utility>
 
 #include "device/cpu/kernel/vector/fixed_vectors.h"
-#include "device/cpu/kernel/vector/requantization.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/broadcast.h"
-
-#ifndef TENGINE_CPU_QLINEAR_BINARY
-#define TENGINE_CPU_QLINEAR_BINARY
-namespace tengine::cpu {
-
-struct Int8Input
-{
-    uint8_t flip;  // of all elements
-    int16_t zero;  // of flipped elements
-    int64_t factor;
-};
-
-// The exact sum is a.factor * a + b.factor * b, or b.factor * a * b, by 2^-shift.
-struct Int8Function
-{
-    Int8Input a, b;
-    int shift;
-    uint8_t flip;  // of the results
-    int16_t zero;
-};
-
-// An operand of a run, which advances by an element or stays.
-struct Int8Operand
-{
-    const uint8_t* data;
-    bool advances;
-};
-
-// Elements `begin` to before `end` of rows that are multiplied by one of `columns` elements.
-struct Int8Rows
-{
-    const uint8_t* a;
-    const uint8_t* b;
-    const float* scales;  // of the columns, then again as many as a vector has, and more
-    int64_t columns, begin, end;
-    uint8_t* output;
-};
-
-// Columns that are repeated after the last.
-constexpr int64_t kMoreScales = 64;
-
-// Below this shift high and low halves of a sum are not shifted by the same amount. Not inline,
-// since code for other instruction sets calls them.
-constexpr int kLeastShift = 17;
-void add_exactly(const Int8Function& function, Int8Operand a, Int8Operand b, int64_t count,
-                 uint8_t* output);
-void multiply_exactly(const Int8Function& function, Int8Operand a, Int8Operand b, int64_t count,
-                      uint8_t* output);
-
-}  // namespace tengine::cpu
-#endif
 
 // clang-format off
 #undef HWY_TARGET_INCLUDE
@@ -76,8 +24,8 @@ void multiply_exactly(const Int8Function& function, Int8Operand a, Int8Operand b
 #include <hwy/highway.h>
 // clang-format on
 
+#include "device/cpu/kernel/product/row_product-inl.h"
 #include "device/cpu/kernel/product/scale_s8-inl.h"
-#include "device/cpu/kernel/vector/requantize-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tengine::cpu::HWY_NAMESPACE {
@@ -188,6 +136,39 @@ class Product
     MagnitudeScale<Shorts> scale_;
 };
 
+// The same for IR_ROUNDING_FLOAT: ties to even have no sign either.
+class FloatProduct
+{
+  public:
+    HWY_INLINE explicit FloatProduct(const Int8Function& function)
+        : scale_(hn::Set(Reals(), find_scale(function)))
+    {
+    }
+
+    HWY_INLINE ShortVector operator()(ShortVector a, ShortVector b) const
+    {
+        const Shorts d;
+        const ShortVector magnitudes = hn::Mul(hn::Abs(a), hn::Abs(b)), none = hn::Zero(d);
+        const ShortVector signs = hn::BroadcastSignBit(hn::Xor(a, b));
+        const ShortVector scaled = demote_words(d, scale(hn::InterleaveLower(d, magnitudes, none)),
+                                                scale(hn::InterleaveUpper(d, magnitudes, none)));
+        return hn::Sub(hn::Xor(scaled, signs), signs);
+    }
+
+  private:
+    using Reals = hn::RebindToFloat<Words>;
+
+    // A pair of int16 is a number without a sign.
+    HWY_INLINE WordVector scale(ShortVector words) const
+    {
+        const auto most = hn::Set(Reals(), float{UINT8_MAX});
+        const auto real = hn::Mul(hn::ConvertTo(Reals(), hn::BitCast(Words(), words)), scale_);
+        return hn::NearestInt(hn::Min(real, most));
+    }
+
+    hn::Vec<Reals> scale_;
+};
+
 // The zero point less the elements.
 class Centred
 {
@@ -260,108 +241,12 @@ void add(const Int8Function& function, Int8Operand a, Int8Operand b, int64_t cou
 void multiply(const Int8Function& function, Int8Operand a, Int8Operand b, int64_t count,
               uint8_t* output)
 {
-    combine<Product>(function, a, b, count, output);
-}
-
-// Computes a vector of elements of Int8Rows at a time.
-class RowProduct
-{
-  public:
-    HWY_INLINE RowProduct(const Int8Function& function, const Int8Rows& rows)
-        : function_(function),
-          rows_(rows),
-          scaling_({function.zero - function.flip, -function.flip, UINT8_MAX - function.flip}),
-          offset_(scaling_.find_offset(kTieBits)),
-          zero_(hn::Set(typename L::Integers(), function.a.zero)),
-          flip_(hn::Set(Quarter(), function.a.flip))
-    {
-    }
-
-    // A vector of elements, the first of which is in this column; may be in place.
-    HWY_INLINE void multiply(const uint8_t* a, int64_t column, uint8_t* output) const
-    {
-        const typename L::Pairs d;
-        const typename L::Bytes bytes;
-        IntegerVector fraction = scaling_.no_fraction();
-        const auto low =
-            demote_words(d, multiply(a, column, 0, &fraction), multiply(a, column, 1, &fraction));
-        const auto high =
-            demote_words(d, multiply(a, column, 2, &fraction), multiply(a, column, 3, &fraction));
-        const auto packed = put_in_order<L>(scaling_.pack(low, high));
-        if (HWY_UNLIKELY(scaling_.is_tie(fraction, kTieBits)))
-            store_mended(packed, a, column, output);
-        else
-            hn::StoreU(packed, bytes, output);
-    }
-    // Reads and writes `count` elements only.
-    HWY_INLINE void multiply_first(const uint8_t* a, int64_t column, int64_t count,
-                                   uint8_t* output) const
-    {
-        uint8_t rest[L::kWidth] = {};
-        std::memcpy(rest, a, static_cast<size_t>(count));
-        multiply(rest, column, rest);
-        std::memcpy(output, rest, static_cast<size_t>(count));
-    }
-
-    static constexpr int64_t width() { return L::kWidth; }
-
-  private:
-    using L = Lanes<HWY_MAX_BYTES>;
-    using IntegerVector = typename L::IntegerVector;
-    using Quarter = hn::Rebind<uint8_t, typename L::Integers>;
-    static constexpr int64_t kLanes = L::kWidth / 4;
-    // Scales are rounded twice.
-    static constexpr int32_t kTieBits = 2;
-
-    HWY_INLINE IntegerVector multiply(const uint8_t* a, int64_t column, int64_t quarter,
-                                      IntegerVector* fraction) const
-    {
-        const typename L::Reals d;
-        const auto bytes = hn::Xor(hn::LoadU(Quarter(), a + quarter * kLanes), flip_);
-        const auto x =
-            hn::ConvertTo(d, hn::Sub(hn::PromoteTo(typename L::Integers(), bytes), zero_));
-        const auto scales = hn::LoadU(d, rows_.scales + column + quarter * kLanes);
-        return scaling_.round(hn::MulAdd(x, scales, scaling_.zero), offset_, fraction);
-    }
-
-    HWY_NOINLINE void store_mended(typename L::ByteVector packed, const uint8_t* a, int64_t column,
-                                   uint8_t* output) const
-    {
-        HWY_ALIGN int32_t fractions[kLanes];
-        HWY_ALIGN uint8_t bytes[L::kWidth];
-        hn::Store(packed, typename L::Bytes(), bytes);
-        for (int64_t i = 0; i < L::kWidth; i += kLanes) {
-            IntegerVector fraction = scaling_.no_fraction();
-            multiply(a, column, i / kLanes, &fraction);
-            hn::Store(fraction, typename L::Integers(), fractions);
-            for (int64_t j = i; j < i + kLanes; ++j)
-                if (fractions[j - i] <= 2 * kTieBits)
-                    multiply_exactly(function_, {a + j, true},
-                                     {rows_.b + (column + j) % rows_.columns, true}, 1, bytes + j);
-        }
-        std::memcpy(output, bytes, sizeof bytes);
-    }
-
-    const Int8Function& function_;
-    const Int8Rows& rows_;
-    Int8Scaling<L> scaling_;
-    IntegerVector offset_, zero_;
-    hn::Vec<Quarter> flip_;
-};
-
-void multiply_rows(const Int8Function& function, const Int8Rows& rows)
-{
-    constexpr int64_t kWidth = RowProduct::width();
-    static_assert(kWidth <= kMoreScales);
-    const RowProduct product(function, rows);
-    int64_t column = rows.begin % rows.columns, i = rows.begin;
-    const int64_t step = kWidth % rows.columns;
-    for (; i + kWidth <= rows.end; i += kWidth) {
-        product.multiply(rows.a + i, column, rows.output + i);
-        column += step;
-        if (column >= rows.columns) column -= rows.columns;
-    }
-    if (i < rows.end) product.multiply_first(rows.a + i, column, rows.end - i, rows.output + i);
+    if (function.rounding == IR_ROUNDING_NEAREST)
+        combine<Product>(function, a, b, count, output);
+    else if (function.rounding == IR_ROUNDING_FLOAT)
+        combine<FloatProduct>(function, a, b, count, output);
+    else
+        multiply_exactly(function, a, b, count, output);
 }
 
 #endif  // HWY_TARGET == HWY_SCALAR
@@ -392,7 +277,7 @@ int16_t find_zero(int data_type, int zero_point)
 
 struct Scales
 {
-    double a, b, y;
+    float a, b, y;
 
     explicit Scales(const KernelContext& context)
         : a(context.input(1)->f32[0]), b(context.input(4)->f32[0]), y(context.input(6)->f32[0])
@@ -433,7 +318,7 @@ int combine_bytes(const KernelContext& context, const Int8Function& function, Co
 int run_add(KernelContext& context)
 {
     const Scales scales(context);
-    const double reals[] = {scales.a / scales.y, scales.b / scales.y};
+    const double y = double{scales.y}, reals[] = {scales.a / y, scales.b / y};
     ir_multiplier_t multipliers[2] = {};
     TENGINE_RETURN_IF_ERROR(find_multipliers(context, reals, 2, multipliers));
     Int8Function function = describe(context);
@@ -483,7 +368,7 @@ void multiply_images(const KernelContext& context, const Int8Function& function,
     const tensor &y = *context.output(0), &row = *context.input(row_input);
     const int64_t columns = y.dims[y.dim_num - 1], images = row.elem_num / columns;
     const int64_t count = y.elem_num / images;
-    const float scale = round_multiplier({static_cast<int32_t>(function.b.factor), function.shift});
+    const float scale = function.rounding == IR_ROUNDING_FLOAT ? 1 : find_scale(function);
     auto* scales = static_cast<float*>(context.scratch);
     const auto run = HWY_DYNAMIC_DISPATCH(multiply_rows);
     for (int64_t image = 0; image < images; ++image) {
@@ -510,13 +395,15 @@ void multiply_images(const KernelContext& context, const Int8Function& function,
 int run_mul(KernelContext& context)
 {
     const Scales scales(context);
-    const double real = scales.a * scales.b / scales.y;
+    const ir_rounding_t rounding = rounding_of(*context.node);
+    const double real = find_ir_factor(rounding, scales.a, scales.b, scales.y);
     ir_multiplier_t multiplier = {};
     TENGINE_RETURN_IF_ERROR(find_multipliers(context, &real, 1, &multiplier));
     Int8Function function = describe(context);
+    function.rounding = rounding;
     function.b.factor = multiplier.factor;
     function.shift = multiplier.shift;
-    const int row = find_row_input(context);
+    const int row = rounding == IR_ROUNDING_TWICE ? -1 : find_row_input(context);
     if (row < 0) return combine_bytes(context, function, HWY_DYNAMIC_DISPATCH(multiply));
     if (row == 0) {
         std::swap(function.a, function.b);
@@ -526,9 +413,16 @@ int run_mul(KernelContext& context)
     return TENGINE_OK;
 }
 
+// The sums of IR_ROUNDING_TWICE are the reference's.
+bool rounds_once(const node& node)
+{
+    return rounding_of(node) != IR_ROUNDING_TWICE;
+}
+
 constexpr Kernel qlinear_binary_rows[] = {
     {.op = "com.microsoft.QLinearAdd",
      .name = "add.s8.vector",
+     .accepts = rounds_once,
      .run = run_add,
      .in_place_input = 0,
      .layout = Layout::kAny},
@@ -540,18 +434,18 @@ constexpr Kernel qlinear_binary_rows[] = {
      .layout = Layout::kAny},
 };
 
-// output[i] = (the sum of a and b) / 2^shift.
-template <class Sum>
+// output[i] = the function of centred a and b, with the zero point.
+template <class Function>
 void combine_exactly(const Int8Function& function, Int8Operand a, Int8Operand b, int64_t count,
-                     uint8_t* output, const Sum& sum)
+                     uint8_t* output, const Function& compute)
 {
     const auto centre = [](const Int8Input& input, Int8Operand operand, int64_t i) {
         return (operand.data[operand.advances ? i : 0] ^ input.flip) - input.zero;
     };
     const Int8Range range = find_byte_range(TENGINE_DT_UINT8, function.zero);
     for (int64_t i = 0; i < count; ++i) {
-        const int64_t exact = sum(centre(function.a, a, i), centre(function.b, b, i));
-        output[i] = saturate_int8(range, round_ir_shift(exact, function.shift)) ^ function.flip;
+        const int64_t exact = compute(centre(function.a, a, i), centre(function.b, b, i));
+        output[i] = saturate_int8(range, exact) ^ function.flip;
     }
 }
 
@@ -561,15 +455,17 @@ void add_exactly(const Int8Function& function, Int8Operand a, Int8Operand b, int
                  uint8_t* output)
 {
     combine_exactly(function, a, b, count, output, [&](int left, int right) {
-        return left * function.a.factor + right * function.b.factor;
+        return round_ir_shift(left * function.a.factor + right * function.b.factor, function.shift);
     });
 }
 
 void multiply_exactly(const Int8Function& function, Int8Operand a, Int8Operand b, int64_t count,
                       uint8_t* output)
 {
-    combine_exactly(function, a, b, count, output,
-                    [&](int left, int right) { return left * right * function.b.factor; });
+    const ir_multiplier_t multiplier = {static_cast<int32_t>(function.b.factor), function.shift};
+    combine_exactly(function, a, b, count, output, [&](int left, int right) {
+        return scale_ir_sum(function.rounding, left * right, multiplier);
+    });
 }
 
 extern const KernelTable qlinear_binary_kernels;

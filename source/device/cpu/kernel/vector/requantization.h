@@ -12,16 +12,24 @@
 
 namespace tengine::cpu {
 
-// An int8 or uint8 type with a zero point.
+// An int8 or uint8 type with a zero point, and how products become its integers.
 struct Int8Range
 {
     int32_t zero_point, lowest, highest;
+    ir_rounding_t rounding = IR_ROUNDING_NEAREST;
 };
 
-inline Int8Range find_byte_range(int data_type, int zero_point)
+inline Int8Range find_byte_range(int data_type, int zero_point,
+                                 ir_rounding_t rounding = IR_ROUNDING_NEAREST)
 {
     const bool is_signed = data_type == TENGINE_DT_INT8;
-    return {zero_point, is_signed ? INT8_MIN : 0, is_signed ? INT8_MAX : UINT8_MAX};
+    return {zero_point, is_signed ? INT8_MIN : 0, is_signed ? INT8_MAX : UINT8_MAX, rounding};
+}
+
+// The rounding of the run.
+inline ir_rounding_t rounding_of(const node& node)
+{
+    return static_cast<ir_rounding_t>(node.graph->run_options->rounding);
 }
 
 // The lowest value of the type among the floats of requantize-inl.h.

@@ -18,8 +18,7 @@ void requantize_exactly(const Int8Range& range, const int32_t* sums,
                         const ir_multiplier_t* multipliers, int64_t count, uint8_t* to)
 {
     for (int64_t i = 0; i < count; ++i)
-        to[i] = static_cast<uint8_t>(requantize_ir_sum(sums[i], multipliers[i], range.zero_point,
-                                                       range.lowest, range.highest));
+        to[i] = saturate_int8(range, scale_ir_sum(range.rounding, sums[i], multipliers[i]));
 }
 
 }  // namespace tengine::cpu

@@ -11,6 +11,9 @@
 // of a half. If it is, that lane is computed in integers, which happens once in ten thousand
 // results unless scales are powers of two. A number beyond the range of the type is so in the bits
 // of the float, too, and is saturated when they are packed, except for floats below 0.
+//
+// A product of IR_ROUNDING_FLOAT is rounded as it is, before that sum. Results of IR_ROUNDING_TWICE
+// are all computed in integers.
 #include <cstdint>
 
 #include "device/cpu/kernel/vector/requantization.h"
@@ -91,9 +94,10 @@ struct Int8Scaling
     RealVector zero;
     IntegerVector offset, mask;
     typename L::ByteVector flip;
+    ir_rounding_t rounding;
 
     // Results are made unsigned; stored ones have the sign bit of the type again.
-    HWY_INLINE explicit Int8Scaling(const Int8Range& range)
+    HWY_INLINE explicit Int8Scaling(const Int8Range& range) : rounding(range.rounding)
     {
         const typename L::Integers d;
         const int32_t zero_byte = range.zero_point - range.lowest;
@@ -117,7 +121,11 @@ struct Int8Scaling
                                         IntegerVector* fraction) const
     {
         const typename L::Reals d;
-        return round(hn::MulAdd(hn::ConvertTo(d, sums), scales, zero), offset, fraction);
+        const RealVector real = hn::ConvertTo(d, sums);
+        if (HWY_LIKELY(rounding == IR_ROUNDING_NEAREST))
+            return round(hn::MulAdd(real, scales, zero), offset, fraction);
+        if (rounding == IR_ROUNDING_TWICE) *fraction = hn::Zero(typename L::Integers());
+        return round(hn::Add(hn::Round(hn::Mul(real, scales)), zero), offset, fraction);
     }
     // The same of floats, with an offset that has other kTieBits.
     HWY_INLINE IntegerVector round(RealVector real, IntegerVector real_offset,

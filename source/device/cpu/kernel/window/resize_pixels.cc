@@ -8,13 +8,13 @@
 
 #include "base/alloc.h"
 #include "device/cpu/kernel/vector/fixed_vectors.h"
+#include "device/cpu/kernel/vector/requantization.h"
 #include "device/cpu/kernel/window/resize_source.h"
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/shared/byte_resize.h"
 #include "device/cpu/shared/grain.h"
 #include "device/cpu/shared/rounding.h"
-#include "tengine/fixed_point.h"
 
 #ifndef TENGINE_CPU_RESIZE_PIXELS
 #define TENGINE_CPU_RESIZE_PIXELS
@@ -30,6 +30,9 @@ struct Int8Line
     uint8_t flip;    // makes elements unsigned
     int32_t* words;  // room for a line of the input
     uint8_t* output;
+    // Added before results are cut off: a half, or, for ties to even, one less and the bit of an
+    // odd result.
+    int32_t half, odd;
 };
 
 }  // namespace tengine::cpu
@@ -89,14 +92,18 @@ HWY_INLINE void mix_lines(const Int8Line& line)
         line.words[i] = mix(line.before[i] ^ line.flip, line.after[i] ^ line.flip, line.row);
 }
 
-// As round_ir_shift().
-HWY_INLINE WordVector round_words(WordVector value)
+constexpr int kWordBits = 2 * kPixelTapBits;
+
+HWY_INLINE WordVector round_words(const Int8Line& line, WordVector value)
 {
-    constexpr int kBits = 2 * kPixelTapBits;
     const Words d;
-    const WordVector odd = hn::And(hn::ShiftRight<kBits>(value), hn::Set(d, 1));
-    const WordVector half = hn::Set(d, (1 << (kBits - 1)) - 1);
-    return hn::ShiftRight<kBits>(hn::Add(hn::Add(value, half), odd));
+    const WordVector odd = hn::And(hn::ShiftRight<kWordBits>(value), hn::Set(d, line.odd));
+    return hn::ShiftRight<kWordBits>(hn::Add(hn::Add(value, hn::Set(d, line.half)), odd));
+}
+
+HWY_INLINE int32_t round_word(const Int8Line& line, int32_t value)
+{
+    return (value + line.half + (value >> kWordBits & line.odd)) >> kWordBits;
 }
 
 void resize_line(const Int8Line& line)
@@ -115,12 +122,11 @@ void resize_line(const Int8Line& line)
         for (; k + lanes <= line.channels; k += lanes) {
             const WordVector value =
                 weights.mix(hn::LoadU(Words(), left + k), hn::LoadU(Words(), right + k));
-            const auto word = hn::BitCast(hn::RebindToUnsigned<Words>(), round_words(value));
+            const auto word = hn::BitCast(hn::RebindToUnsigned<Words>(), round_words(line, value));
             hn::StoreU(hn::Xor(hn::TruncateTo(d, word), flip), d, to + k);
         }
         for (; k < line.channels; ++k)
-            to[k] = static_cast<uint8_t>(
-                round_ir_shift(mix(left[k], right[k], tap), 2 * kPixelTapBits) ^ line.flip);
+            to[k] = static_cast<uint8_t>(round_word(line, mix(left[k], right[k], tap)) ^ line.flip);
     }
 }
 
@@ -187,17 +193,21 @@ int run(KernelContext& context)
     const uint8_t flip = x.data_type == TENGINE_DT_INT8 ? 0x80 : 0;
     char* const words = static_cast<char*>(context.scratch) + tap_bytes(context);
     const uint64_t room = line_bytes(context);
-    parallel_for(
-        context.pool, y.dims[0] * lines, grain_for(2 * y.dims[3] * channels),
-        [&](int64_t begin, int64_t end, int worker) {
-            auto* own = reinterpret_cast<int32_t*>(words + room * static_cast<uint64_t>(worker));
-            for (int64_t i = begin; i < end; ++i) {
-                const PixelTap& row = row_taps[i % lines];
-                const uint8_t* image = x.u8 + i / lines * x.dims[2] * step;
-                compute({image + row.before * step, image + row.after * step, row, taps, x.dims[3],
-                         y.dims[3], channels, flip, own, y.u8 + i * y.dims[3] * channels});
-            }
-        });
+    // XNNPACK rounds ties up.
+    const int32_t odd = rounding_of(*context.node) == IR_ROUNDING_FLOAT ? 0 : 1;
+    const int32_t half = (1 << (2 * kPixelTapBits - 1)) - odd;
+    parallel_for(context.pool, y.dims[0] * lines, grain_for(2 * y.dims[3] * channels),
+                 [&](int64_t begin, int64_t end, int worker) {
+                     auto* own =
+                         reinterpret_cast<int32_t*>(words + room * static_cast<uint64_t>(worker));
+                     for (int64_t i = begin; i < end; ++i) {
+                         const PixelTap& row = row_taps[i % lines];
+                         const uint8_t* image = x.u8 + i / lines * x.dims[2] * step;
+                         compute({image + row.before * step, image + row.after * step, row, taps,
+                                  x.dims[3], y.dims[3], channels, flip, own,
+                                  y.u8 + i * y.dims[3] * channels, half, odd});
+                     }
+                 });
     return TENGINE_OK;
 }
 

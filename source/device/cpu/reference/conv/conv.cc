@@ -223,7 +223,8 @@ int run_qlinear(KernelContext& context)
     const Quantization y(context, 6);
     auto* multipliers = static_cast<Multiplier*>(context.scratch);
     TENGINE_RETURN_IF_ERROR(make_weight_multipliers(context, 1, 6, multipliers));
-    const Requantizer requantize(context.output(0)->data_type, y.zero_point);
+    const Requantizer requantize(context.output(0)->data_type, y.zero_point,
+                                 find_rounding(context));
     uint8_t* output = context.output(0)->u8;  // int8 results have the same bits
     return run_int8(context, 3, 2, 5, [=](int64_t index, int channel, int64_t sum) {
         if (bias) sum += bias->i32[channel];

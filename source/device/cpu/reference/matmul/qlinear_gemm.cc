@@ -132,9 +132,10 @@ int fill_multipliers(const KernelContext& context, const matmul_shape& shape,
         const int64_t row = i / multipliers.columns % std::max(1, shape.m);
         const int64_t matrix = i / multipliers.columns / std::max(1, shape.m);
         const StackPosition from(shape, matrix);
-        const double real = double{a_scale->f32[find_slice(a_scale, from.a, row, shape.m)]} *
-                            b_scale->f32[find_slice(b_scale, from.b, column, shape.n)] /
-                            y_scale->f32[find_slice(y_scale, matrix, row, shape.m)];
+        const double real =
+            find_product_scale(context, a_scale->f32[find_slice(a_scale, from.a, row, shape.m)],
+                               b_scale->f32[find_slice(b_scale, from.b, column, shape.n)],
+                               y_scale->f32[find_slice(y_scale, matrix, row, shape.m)]);
         TENGINE_RETURN_IF_ERROR(make_multipliers(context, &real, 1, &multipliers.values[i]));
     }
     return TENGINE_OK;
@@ -151,13 +152,14 @@ int run_qlinear_matmul(KernelContext& context)
     const Operand b = {context.input(3), shape.n, 1, context.input(5)};
     const tensor* zero_points = context.input(7);
     const int data_type = context.output(0)->data_type;
+    const ir_rounding_t rounding = find_rounding(context);
     uint8_t* output = context.output(0)->u8;  // int8 results have the same bits
     return multiply_bytes(context, shape, a, b, [&](const Element& at, int64_t sum) {
         const int zero_point =
             read_zero_point(zero_points, find_slice(zero_points, at.matrix, at.row, shape.m));
         const int64_t row = at.matrix * shape.m + at.row;
         output[row * shape.n + at.column] =
-            Requantizer(data_type, zero_point)(sum, multipliers.at(row, at.column));
+            Requantizer(data_type, zero_point, rounding)(sum, multipliers.at(row, at.column));
     });
 }
 
@@ -188,7 +190,8 @@ int run_qgemm(KernelContext& context)
     const Operand b = {context.input(3), param.transB ? 1 : shape.n, param.transB ? shape.k : 1,
                        context.input(5)};
     const tensor* addend = context.input(6);
-    const Requantizer requantize(context.output(0)->data_type, y.zero_point);
+    const Requantizer requantize(context.output(0)->data_type, y.zero_point,
+                                 find_rounding(context));
     uint8_t* output = context.output(0)->u8;
     return multiply_bytes(context, shape, a, b, [&](const Element& at, int64_t sum) {
         if (addend) sum += addend->i32[find_addend(addend, at.row, at.column)];

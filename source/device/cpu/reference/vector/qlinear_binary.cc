@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // QLinearAdd and QLinearMul. Inputs: a, its scale and zero point, b, its scale and zero point, the
 // scale and zero point of y.
+#include <algorithm>
+
 #include "device/cpu/kernel_table.h"
 #include "device/cpu/reference/matmul/qlinear.h"
 #include "device/cpu/shared/broadcast.h"
@@ -36,10 +38,32 @@ int combine_bytes(const KernelContext& context, const Function& function)
     });
 }
 
+// IR_ROUNDING_TWICE: operands with 20 more bits are scaled to the larger of their scales, doubled,
+// and the sum is scaled to that of the result.
+int add_twice(KernelContext& context, const Quantization& a, const Quantization& b,
+              const Quantization& y)
+{
+    constexpr int kMoreBits = 20;
+    const double unit = 2 * std::max(a.scale, b.scale);
+    const double reals[] = {a.scale / unit, b.scale / unit,
+                            unit / ((int64_t{1} << kMoreBits) * y.scale)};
+    Multiplier factors[3] = {};
+    for (int i = 0; i < 3; ++i)
+        TENGINE_RETURN_IF_ERROR(make_multipliers(context, &reals[i], 1, &factors[i]));
+    const Requantizer requantize(context.output(0)->data_type, y.zero_point, IR_ROUNDING_TWICE);
+    return combine_bytes(context, [=](int left, int right) {
+        constexpr int64_t kUnit = int64_t{1} << kMoreBits;
+        const int64_t sum =
+            scale_twice(left * kUnit, factors[0]) + scale_twice(right * kUnit, factors[1]);
+        return requantize(sum, factors[2]);
+    });
+}
+
 // Both terms have one shift, so that the sum is rounded once.
 int run_add(KernelContext& context)
 {
     const Quantization a(context, 1), b(context, 4), y(context, 6);
+    if (find_rounding(context) == IR_ROUNDING_TWICE) return add_twice(context, a, b, y);
     const double reals[] = {a.scale / y.scale, b.scale / y.scale};
     Multiplier multipliers[2] = {};
     TENGINE_RETURN_IF_ERROR(make_multipliers(context, reals, 2, multipliers));
@@ -54,10 +78,12 @@ int run_add(KernelContext& context)
 int run_mul(KernelContext& context)
 {
     const Quantization a(context, 1), b(context, 4), y(context, 6);
-    const double real = a.scale * b.scale / y.scale;
+    const double real = find_product_scale(context, context.input(1)->f32[0],
+                                           context.input(4)->f32[0], context.input(6)->f32[0]);
     Multiplier multiplier = {};
     TENGINE_RETURN_IF_ERROR(make_multipliers(context, &real, 1, &multiplier));
-    const Requantizer requantize(context.output(0)->data_type, y.zero_point);
+    const Requantizer requantize(context.output(0)->data_type, y.zero_point,
+                                 find_rounding(context));
     return combine_bytes(context, [=](int left, int right) {
         return requantize(int64_t{left} * right, multiplier);
     });

@@ -71,21 +71,49 @@ inline int64_t divide_by_power(int64_t value, int shift)
     return quotient;
 }
 
+// Returns value / 2^shift rounded down; the shift is below 63.
+inline int64_t floor_by_power(int64_t value, int shift)
+{
+    const int64_t unit = int64_t{1} << shift, quotient = value / unit;
+    return value % unit < 0 ? quotient - 1 : quotient;
+}
+
+// IR_ROUNDING_TWICE.
+inline int64_t scale_twice(int64_t sum, const Multiplier& multiplier)
+{
+    const int first = std::min(multiplier.shift, 31), second = multiplier.shift - first;
+    const int64_t half = (int64_t{1} << first) / 2;
+    const int64_t high = floor_by_power(sum * multiplier.factor + half, first);
+    const int64_t magnitude = floor_by_power(std::abs(high) + (int64_t{1} << second) / 2, second);
+    return high < 0 ? -magnitude : magnitude;
+}
+
+// IR_ROUNDING_FLOAT.
+inline int64_t scale_as_floats(int64_t sum, const Multiplier& multiplier)
+{
+    const double real = std::ldexp(static_cast<double>(multiplier.factor), -multiplier.shift);
+    const float product = static_cast<float>(sum) * static_cast<float>(real);
+    return static_cast<int64_t>(std::nearbyint(double{product}));
+}
+
 // Requantises sums for a tensor of `data_type`; int8 and uint8 have the same bits. A sum beyond
 // int32 counts as the nearest int32.
 class Requantizer
 {
   public:
-    Requantizer(int data_type, int zero_point)
+    Requantizer(int data_type, int zero_point, ir_rounding_t rounding = IR_ROUNDING_NEAREST)
         : zero_point_(zero_point),
           lowest_(data_type == TENGINE_DT_INT8 ? INT8_MIN : 0),
-          highest_(data_type == TENGINE_DT_INT8 ? INT8_MAX : UINT8_MAX)
+          highest_(data_type == TENGINE_DT_INT8 ? INT8_MAX : UINT8_MAX),
+          rounding_(rounding)
     {
     }
 
     uint8_t operator()(int64_t sum, const Multiplier& multiplier) const
     {
         const int64_t narrow = std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX);
+        if (rounding_ == IR_ROUNDING_FLOAT) return saturate(scale_as_floats(narrow, multiplier));
+        if (rounding_ == IR_ROUNDING_TWICE) return saturate(scale_twice(narrow, multiplier));
         return saturate(divide_by_power(narrow * multiplier.factor, multiplier.shift));
     }
     // Returns the element for a value in the result's scale.
@@ -96,6 +124,7 @@ class Requantizer
 
   private:
     int64_t zero_point_, lowest_, highest_;
+    ir_rounding_t rounding_;
 };
 
 }  // namespace tengine::cpu

@@ -20,10 +20,18 @@ bool accepts(const node& node)
     return describe_int8_resize(node, axes, &resize);
 }
 
+// XNNPACK rounds ties up.
+int32_t round_mixed(int32_t value, bool ties_up)
+{
+    constexpr int kBits = 2 * kInt8TapBits;
+    return static_cast<int32_t>(ties_up ? floor_by_power(value + (1 << (kBits - 1)), kBits)
+                                        : divide_by_power(value, kBits));
+}
+
 // Computes a line of the output between two lines of the input.
 template <class T>
-void resize_line(const Int8Resize& resize, const Int8Tap* taps, const Int8Tap& row, const T* before,
-                 const T* after, T* to)
+void resize_line(const Int8Resize& resize, bool ties_up, const Int8Tap* taps, const Int8Tap& row,
+                 const T* before, const T* after, T* to)
 {
     for (int64_t i = 0; i < resize.columns[1]; ++i) {
         const Int8Tap& tap = taps[i];
@@ -32,7 +40,7 @@ void resize_line(const Int8Resize& resize, const Int8Tap* taps, const Int8Tap& r
             const int32_t value =
                 mix_bytes(mix_bytes(before[left + k], after[left + k], row),
                           mix_bytes(before[right + k], after[right + k], row), tap);
-            *to++ = static_cast<T>(divide_by_power(value, 2 * kInt8TapBits));
+            *to++ = static_cast<T>(round_mixed(value, ties_up));
         }
     }
 }
@@ -59,6 +67,7 @@ int run(KernelContext& context)
     auto* const taps = static_cast<Int8Tap*>(context.scratch);
     for (int64_t i = 0; i < resize.columns[1]; ++i)
         taps[i] = find_int8_tap(param, axes[resize.column_axis], resize.columns[0], i);
+    const bool ties_up = find_rounding(context) == IR_ROUNDING_FLOAT;
     const int64_t line = resize.columns[0] * resize.inner;
     const int64_t lines = resize.outer * resize.rows[1] * resize.middle;
     return dispatch_type(Int8Types{}, x.data_type, [&](auto type) {
@@ -74,7 +83,8 @@ int run(KernelContext& context)
                 Int8Tap tap = {0, 0, 0};
                 if (resize.row_axis >= 0)
                     tap = find_int8_tap(param, axes[resize.row_axis], resize.rows[0], row);
-                resize_line(resize, taps, tap, image + (tap.before * resize.middle + middle) * line,
+                resize_line(resize, ties_up, taps, tap,
+                            image + (tap.before * resize.middle + middle) * line,
                             image + (tap.after * resize.middle + middle) * line,
                             to + i * resize.columns[1] * resize.inner);
             }
