@@ -6,13 +6,12 @@
 #include "graph/string_pool.h"
 #include "operator/infer.h"
 #include "operator/registry.h"
+#include "serializer/tflite/numbers.h"
 
 namespace tengine::tflite {
 namespace {
 
 constexpr int kCall = 31;
-constexpr int kIf = 118;
-constexpr int kWhile = 119;
 constexpr int kComposite = 206;
 constexpr int kMostNested = 64;
 

@@ -5,15 +5,11 @@
 #include "base/maps.hpp"
 #include "base/unique_names.hpp"
 #include "graph/graph.h"
+#include "serializer/tflite/numbers.h"
 #include "serializer/tflite/values.h"
 
 namespace tengine::tflite {
 namespace {
-
-constexpr int kConv2d = 3;
-constexpr int kDepthwiseConv2d = 4;
-constexpr int kFullyConnected = 9;
-constexpr int kTransposeConv = 67;
 
 class TensorReader
 {

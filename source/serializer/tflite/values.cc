@@ -8,6 +8,7 @@
 #include "graph/graph.h"
 #include "graph/string_pool.h"
 #include "operator/plain_data.h"
+#include "serializer/tflite/numbers.h"
 
 namespace tengine::tflite {
 namespace {
@@ -27,7 +28,6 @@ constexpr int kTypes[] = {
     TENGINE_DT_UINT4,     TENGINE_DT_FLOAT8E4M3FN,
     TENGINE_DT_FLOAT8E5M2};
 constexpr int kTypeNumber = sizeof(kTypes) / sizeof(kTypes[0]);
-constexpr int kBlockwise = 2;  // the type of a quantisation's details
 
 bool is_small_integer(int type)
 {

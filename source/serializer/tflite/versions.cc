@@ -4,6 +4,7 @@
 
 #include "graph/graph.h"
 #include "operator/infer.h"
+#include "serializer/tflite/numbers.h"
 #include "serializer/tflite/writing.h"
 
 namespace tengine::tflite {
@@ -61,14 +62,10 @@ constexpr Versions kVersions[] = {
     {130, 2, 2, 2},  // BROADCAST_TO
 };
 
-constexpr int kConv2d = 3;
-constexpr int kDepthwiseConv2d = 4;
 constexpr int kDequantize = 6;
-constexpr int kFullyConnected = 9;
 constexpr int kResizeBilinear = 23;
 constexpr int kGather = 36;
 constexpr int kTranspose = 39;
-constexpr int kTransposeConv = 67;
 constexpr int kResizeNearest = 97;
 constexpr int kQuantize = 114;
 

@@ -6,13 +6,11 @@
 #include "graph/body.h"
 #include "graph/graph.h"
 #include "operator/fail.h"
+#include "serializer/tflite/numbers.h"
 #include "serializer/tflite/written_subgraph.h"
 
 namespace tengine::tflite {
 namespace {
-
-constexpr int kIf = 118;
-constexpr int kWhile = 119;
 
 bool is_constant_in(const struct graph& graph, int32_t tensor)
 {

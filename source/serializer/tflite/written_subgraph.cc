@@ -9,12 +9,11 @@
 #include "graph/string_pool.h"
 #include "operator/infer.h"
 #include "operator/registry.h"
+#include "serializer/tflite/numbers.h"
 #include "serializer/tflite/values.h"
 
 namespace tengine::tflite {
 namespace {
-
-constexpr uint8_t kBlockwise = 2;
 
 template <class Item>
 Vector<Item> to_list(const flatbuffers::Vector<Item>* list)

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers of the schema that both the reader and the writer use.
+#pragma once
+
+#include <cstdint>
+
+namespace tengine::tflite {
+
+constexpr uint8_t kBlockwise = 2;  // the type of a quantisation's details
+
+// Codes of operators.
+constexpr int kConv2d = 3;
+constexpr int kDepthwiseConv2d = 4;
+constexpr int kFullyConnected = 9;
+constexpr int kTransposeConv = 67;
+constexpr int kIf = 118;
+constexpr int kWhile = 119;
+
+}  // namespace tengine::tflite
