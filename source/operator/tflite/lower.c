@@ -134,7 +134,7 @@ ir_rounding_t get_rounding(const struct node* node)
 
 int64_t scale_tfl_twice(int32_t value, double ratio)
 {
-    ir_multiplier_t multiplier;
+    ir_multiplier_t multiplier = {0, 0};  // of a ratio beyond those of int32
     make_ir_multipliers(&ratio, 1, &multiplier);
     return scale_ir_sum(IR_ROUNDING_TWICE, value, multiplier);
 }
