@@ -11,6 +11,12 @@
 #include "operator/registry.h"
 #include "operator/shaped.h"
 
+// Most bytes of a number in a name, with the letter before it and the end.
+enum
+{
+    NUMBER_SIZE = 16
+};
+
 emitter_t start_emitting(struct graph* graph, struct node* origin)
 {
     return (emitter_t){
@@ -52,27 +58,37 @@ int refuse_raising(struct node* node, const char* format, ...)
 
 // ---- operators ----
 
-// Makes a name such as "conv1.Pad" or "conv1.Add_3".
-static void make_name(const emitter_t* emit, const char* op, char* out_name, size_t size)
+// A name such as "conv1.Pad" or "conv1.Add_3", whose origin's may have any length; NULL when out of
+// memory.
+static char* make_name(const emitter_t* emit, const char* op)
 {
     const char* bare = strrchr(op, '.');
+    const char* word = bare ? bare + 1 : op;
+    const size_t size = strlen(emit->origin->name) + strlen(word) + NUMBER_SIZE;
+    char* name = alloc_memory(size);
     const int earlier = emit->graph->node_num - emit->first_node;
+    if (!name) return NULL;
     if (earlier == 0)
-        snprintf(out_name, size, "%s.%s", emit->origin->name, bare ? bare + 1 : op);
+        snprintf(name, size, "%s.%s", emit->origin->name, word);
     else
-        snprintf(out_name, size, "%s.%s_%d", emit->origin->name, bare ? bare + 1 : op, earlier);
+        snprintf(name, size, "%s.%s_%d", emit->origin->name, word, earlier);
+    return name;
+}
+
+static void add_op(emitter_t* emit, const char* op)
+{
+    char* name = make_name(emit, op);
+    if (!name) fail_emitting(emit, TENGINE_ENOMEM, "out of memory for a name");
+    emit->op = name ? create_op_node(emit->graph, name, op, emit->origin->name) : NULL;
+    free_memory(name);
+    if (!emit->op) note_missing(emit);
 }
 
 static void begin_with(emitter_t* emit, const char* op, int input_num, va_list inputs)
 {
     if (emit->status < 0) return;
-    char name[256];
-    make_name(emit, op, name, sizeof(name));
-    emit->op = create_op_node(emit->graph, name, op, emit->origin->name);
-    if (!emit->op) {
-        note_missing(emit);
-        return;
-    }
+    add_op(emit, op);
+    if (emit->status < 0) return;
     emit->op->core->source_index = emit->origin->core->source_index;
     emit->op->core->keep_float = emit->origin->core->keep_float;
     for (int i = 0; i < input_num; ++i)
@@ -121,9 +137,14 @@ static bool is_inferred(const struct node* node)
 
 static struct tensor* add_result(emitter_t* emit, int index)
 {
-    char name[320];
-    snprintf(name, sizeof(name), "%s:%d", emit->op->name, index);
-    struct tensor* result = create_ir_tensor(emit->graph, name, TENGINE_DT_UNKNOWN);
+    const size_t size = strlen(emit->op->name) + NUMBER_SIZE;
+    char* name = alloc_memory(size);
+    if (name)
+        snprintf(name, size, "%s:%d", emit->op->name, index);
+    else
+        fail_emitting(emit, TENGINE_ENOMEM, "out of memory for a name");
+    struct tensor* result = name ? create_ir_tensor(emit->graph, name, TENGINE_DT_UNKNOWN) : NULL;
+    free_memory(name);
     if (!result) {
         note_missing(emit);
         return NULL;
