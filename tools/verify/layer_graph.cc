@@ -257,11 +257,18 @@ Placement LayerGraph::placement() const
     return placement;
 }
 
-std::string LayerGraph::op() const
+std::string LayerGraph::op(const std::string& layer_op) const
 {
-    for (const tengine_execution_node& node : list_execution_nodes(model_.graph()))
-        if (node.source) return full_op(node);
-    return "";
+    std::string first, rounded;
+    for (const tengine_execution_node& node : list_execution_nodes(model_.graph())) {
+        if (!node.source) continue;
+        const std::string op = full_op(node);
+        if (first.empty()) first = op;
+        if (rule_of(op) == Rule::kExact && op != "Clip") continue;
+        if (!rounded.empty() && rounded != op) return layer_op;
+        rounded = op;
+    }
+    return rounded.empty() ? first : rounded;
 }
 
 bool LayerGraph::is_in_integers() const

@@ -65,10 +65,12 @@ class LayerGraph
     // must live as long as this layer is run. Prepares it.
     void cut(const Layer& layer, const Values& changed = {});
 
-    // The placement and operator of the prepared layer. `op` and the multiplications are those of
-    // the node that runs.
+    // The placement of the prepared layer. The multiplications are those of the node that runs.
     Placement placement() const;
-    std::string op() const;
+    // The operator that decides about errors: that of the nodes which round, or the first if none
+    // does. A layer with several of them, or whose result is clipped, as TensorFlow Lite's have, has
+    // its own, `layer_op`.
+    std::string op(const std::string& layer_op) const;
 
     // For a prepared layer between quantised tensors: whether nothing in it is computed in floats,
     // and the node that rounds, or if none does, the first that the device does not run.
