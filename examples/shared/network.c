@@ -71,7 +71,7 @@ int network_open(const char* folder, const char* file, const struct run_options*
     // Lines of text, for example, have many widths.
     if (tengine_context_set_option(out_network->context, "run.shape_cache", "16") < 0) return -1;
     out_network->graph = create_graph(out_network->context, format_of(file), file);
-    if (!out_network->graph) return -1;
+    if (!out_network->graph) return fail("%s: cannot be loaded", file);
     out_network->plan.num_thread = options->threads;
     out_network->plan.cluster = TENGINE_CLUSTER_BIG;
     out_network->plan.precision = options->precision;
