@@ -307,8 +307,7 @@ constexpr Pass kOnnxPasses[] = {
 
 // ---- graphs that are quantised ----
 
-// The operators stay in the opset of the model. Those of Tengine and TensorFlow Lite need
-// kFloatPasses instead.
+// Operators stay in the model's opset; those of other formats than ONNX need kFloatPasses instead.
 constexpr Pass kFloatOnnxPasses[] = {
     {"constants", fold_constant_nodes},
     {"merge_batch_norms", merge_batch_norms},

@@ -68,8 +68,8 @@ class LayerGraph
     // The placement of the prepared layer. The multiplications are those of the node that runs.
     Placement placement() const;
     // The operator that decides about errors: that of the nodes which round, or the first if none
-    // does. A layer with several of them, or whose result is clipped, as TensorFlow Lite's have, has
-    // its own, `layer_op`.
+    // does. A layer with several of them, or whose result is clipped, as TensorFlow Lite's have,
+    // has its own, `layer_op`.
     std::string op(const std::string& layer_op) const;
 
     // For a prepared layer between quantised tensors: whether nothing in it is computed in floats,
