@@ -206,16 +206,37 @@ def test_help():
     assert all(f"\n  -{letter} " in text for letter in "olptdh")
 
 
-@only_unsanitized
-@needs_package
-def test_page(tmp_path):
-    """The commands of docs/face.md; the network that they quantise finds the face."""
-    shutil.copy(PORTRAIT, tmp_path / "photo.png")
-    (tmp_path / "photos").mkdir()
+@pytest.fixture(scope="module")
+def page_folder(tmp_path_factory):
+    """Where the commands of docs/face.md have run: they quantise a network."""
+    folder = tmp_path_factory.mktemp("page")
+    shutil.copy(PORTRAIT, folder / "photo.png")
+    (folder / "photos").mkdir()
     with Image.open(PORTRAIT) as picture:
         for index, (left, top) in enumerate(((-100, -80), (40, 0), (-30, 30), (60, -90), (0, 0))):
             moved = ImageOps.mirror(picture) if index % 2 else picture
-            moved.crop((left, top, left + 460, top + 420)).save(tmp_path / f"photos/{index}.png")
-    run_page("docs/face.md", tmp_path)
-    face, = parse((tmp_path / "in_int8").read_text())
+            moved.crop((left, top, left + 460, top + 420)).save(folder / f"photos/{index}.png")
+    run_page("docs/face.md", folder)
+    return folder
+
+
+@only_unsanitized
+@needs_package
+def test_int8(page_folder):
+    """The quantised network finds the face."""
+    face, = parse((page_folder / "in_int8").read_text())
     is_right(face)
+
+
+@only_unsanitized
+@needs_package
+def test_devices(page_folder):
+    """The simulated TPU finds the same, also with parts that are compiled ahead of time."""
+    if "\ndevice TPU\n" not in run("tengine", "devices"):
+        pytest.skip("the device TPU is not built")
+    expected = (page_folder / "in_int8").read_text()
+    options = ["-p", "int8", "-d", "TPU,CPU"]
+    assert run("face", *options, page_folder / "face_int8.onnx", PORTRAIT) == expected
+    run("tengine", "compile", page_folder / "face_int8.onnx", "-o", page_folder / "face.tmfile",
+        "--device", "TPU", "--precision", "int8", "--option", "split.prune=0")
+    assert run("face", *options, page_folder / "face.tmfile", PORTRAIT) == expected
