@@ -42,7 +42,7 @@ class TmfileAlteredPartTest : public TmfileTest
     // Prepares and drops the graph: returns the origin of its only part.
     int prepare(const LoadedTmfile& loaded)
     {
-        const ir_run_options_t options = {1, 0, 0, 0, 0, 0};
+        const ir_run_options_t options = {1, 0, 0, 0, 0, 0, 0};
         loaded.graph->attribute->context = context_.get();
         EXPECT_EQ(prerun_ir_graph(loaded.graph, &options), 0) << tengine_error_message();
         const int origin = get_ir_graph_subgraph(loaded.graph->core->execution, 0)->core->origin;

@@ -130,7 +130,7 @@ class TmfileMappingTest : public TmfileTest
     {
         ASSERT_EQ(loaded.status, 0) << loaded.message;
         loaded.graph->attribute->context = context_.get();
-        const ir_run_options_t options = {1, 0, 0, 0, 0, 0};
+        const ir_run_options_t options = {1, 0, 0, 0, 0, 0, 0};
         ASSERT_EQ(prerun_ir_graph(loaded.graph, &options), 0) << tengine_error_message();
     }
 
