@@ -142,6 +142,13 @@ int remove_dead_code(graph& graph);
 // dialect/raise.cc: replaces ONNX's operators by Tengine's that compute the same. Nodes that stay
 // are logged with the reason. Shapes must be known.
 int raise_graph(graph& graph);
+// dialect/tflite.cc: replaces ONNX's operators by TensorFlow Lite's in two steps, see
+// operator/tflite/raise.h. EOPERATOR names a node that has no form there. Shapes must be known.
+int raise_pictures_to_tflite(graph& graph);
+int raise_rest_to_tflite(graph& graph);
+// dialect/tflite_integers.cc: operators between DequantizeLinear and QuantizeLinear compute with
+// integers where TensorFlow Lite's do; the other ones of these become operators of its own.
+int take_integers(graph& graph);
 // dialect/activations.cc: ReLU and ReLU6 after a Convolution without other readers become its field
 // `activation`, after fold_qdq_nodes().
 int fold_activations(graph& graph);

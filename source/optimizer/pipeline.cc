@@ -21,6 +21,7 @@
 #include "operator/operator.h"
 #include "operator/row.h"
 #include "operator/shaped.h"
+#include "optimizer/dialect/dialect.h"
 #include "optimizer/dialect/quantized_tensors.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pass.h"
@@ -291,6 +292,27 @@ constexpr Pass kTenginePasses[] = {
     {"settled_types", settle_types},
 };
 
+constexpr Pass kTflitePasses[] = {
+    {"quantized_tensors", insert_all_qdq_nodes},
+    {"lower", lower_graph},
+    {"dead_code", remove_dead_code},
+    {"infer", infer_graph},
+#if OP_IS_SELECTED(onnx_Einsum)
+    {"einsum", lower_einsums},
+#endif
+    {"no_ops", remove_no_ops},
+    {"merge_pads", merge_pads},
+    {"merge_batch_norms", merge_batch_norms},
+    {"clean", remove_dead_code},
+    {"pictures", raise_pictures_to_tflite},
+    {"transposes", move_transposes},
+    {"clean", remove_dead_code},
+    {"raise", raise_rest_to_tflite},
+    {"quantized_tensors", take_integers},
+    {"clean", remove_dead_code},
+    {"source_form", take_onnx_form},
+};
+
 int take_asked_opset(graph& graph);
 
 constexpr Pass kOnnxPasses[] = {
@@ -313,19 +335,6 @@ constexpr Pass kFloatOnnxPasses[] = {
     {"merge_batch_norms", merge_batch_norms},
     {"clean", remove_dead_code},
 };
-
-// InputOp, Const and unknown operators belong to both dialects.
-bool is_operator_of_tengine(const node* node)
-{
-    const method& method = *node->op.method;
-    const bool is_common = node->input_num == 0 || (method.traits & OP_OPEN) != 0;
-    return method.tengine && !is_common;
-}
-
-bool is_operator_of_tflite(const node* node)
-{
-    return (node->op.method->traits & OP_READS_QUANTIZED) != 0;
-}
 
 // ---- TG_DUMP ----
 
@@ -359,6 +368,7 @@ constexpr auto kFloatNames = names_of(kFloatPasses);
 constexpr auto kDeviceNames = names_of(kDevicePasses);
 constexpr auto kTengineNames = names_of(kTenginePasses);
 constexpr auto kOnnxNames = names_of(kOnnxPasses);
+constexpr auto kTfliteNames = names_of(kTflitePasses);
 constexpr auto kFloatOnnxNames = names_of(kFloatOnnxPasses);
 
 struct Names
@@ -376,9 +386,9 @@ constexpr Names all_of(const List& list)
 // Each name once, in the order of the first use.
 Vector<String> list_pass_names()
 {
-    constexpr Names kLists[] = {all_of(kFloatNames), all_of(kDeviceNames),
-                                all_of(kSplitSteps), all_of(kTengineNames),
-                                all_of(kOnnxNames),  all_of(kFloatOnnxNames)};
+    constexpr Names kLists[] = {all_of(kFloatNames),    all_of(kDeviceNames), all_of(kSplitSteps),
+                                all_of(kTengineNames),  all_of(kOnnxNames),   all_of(kTfliteNames),
+                                all_of(kFloatOnnxNames)};
     Vector<String> names;
     for (const Names& list : kLists)
         for (size_t i = 0; i < list.number; ++i)
@@ -400,17 +410,6 @@ void check_dump_name()
         TLOG_WARNING("TG_DUMP: invalid pass '%.40s': expected one of %sor all", wanted,
                      known.c_str());
     });
-}
-
-bool has_operators_of_tengine(const graph& source)
-{
-    return std::any_of(source.node_list, source.node_list + source.node_num,
-                       is_operator_of_tengine);
-}
-
-bool has_operators_of_tflite(const graph& source)
-{
-    return std::any_of(source.node_list, source.node_list + source.node_num, is_operator_of_tflite);
 }
 
 // ---- opsets ----
@@ -473,46 +472,13 @@ int take_asked_opset(graph& graph)
     return asked ? take_opset(graph, asked) : TENGINE_OK;
 }
 
-// The operators of ONNX that a graph of TensorFlow Lite's has, too.
-constexpr const char* kSharedWithTflite[] = {"Identity", "If", "Loop"};
-
-bool is_in_tflite(const graph& source)
-{
-    return std::all_of(source.node_list, source.node_list + source.node_num, [](const node* node) {
-        const bool is_common = node->input_num == 0 || (node->op.method->traits & OP_OPEN) != 0;
-        return is_common || is_operator_of_tflite(node) || is_one_of(*node, kSharedWithTflite);
-    });
-}
-
-// The form of a file's operators.
-enum class Dialect
-{
-    kOnnx,
-    kTengine,
-    kTflite
-};
-
-Dialect find_dialect(const char* name)
-{
-    return std::strcmp(name, "tengine") == 0  ? Dialect::kTengine
-           : std::strcmp(name, "tflite") == 0 ? Dialect::kTflite
-                                              : Dialect::kOnnx;
-}
-
-bool is_in(const graph& source, Dialect dialect)
-{
-    if (dialect == Dialect::kTflite) return is_in_tflite(source);
-    return !has_operators_of_tflite(source) &&
-           has_operators_of_tengine(source) == (dialect == Dialect::kTengine);
-}
-
 // A graph with Tengine's operators came from a tmfile or was made by hand, and is saved unchanged;
 // a graph without them is saved unchanged for an ONNX file, except for the opset. One with those of
 // TensorFlow Lite is saved unchanged for a .tflite.
 int create_saved(const graph& source, Dialect dialect, graph** out_graph)
 {
     *out_graph = nullptr;
-    const bool is_translated = !is_in(source, dialect);
+    const bool is_translated = !is_in_dialect(source, dialect);
     if (!is_translated && dialect != Dialect::kOnnx) return TENGINE_OK;
     // Quantised weights are not folded, so that integers stay integers.
     ir_run_options_t options = {};
@@ -521,8 +487,14 @@ int create_saved(const graph& source, Dialect dialect, graph** out_graph)
     TENGINE_RETURN_IF_ERROR(resolve_ops(source, list_all(source), true));
     refuse_kernels(source);
     if (!is_translated) return create_for_opset(source, options, out_graph);
-    return dialect == Dialect::kTengine ? create(source, options, kTenginePasses, out_graph)
-                                        : create(source, options, kOnnxPasses, out_graph);
+    switch (dialect) {
+        case Dialect::kTengine:
+            return create(source, options, kTenginePasses, out_graph);
+        case Dialect::kTflite:
+            return create(source, options, kTflitePasses, out_graph);
+        default:
+            return create(source, options, kOnnxPasses, out_graph);
+    }
 }
 
 int create_quantized(const graph& source, const tengine_quantization& how, graph** out_graph)
@@ -532,7 +504,7 @@ int create_quantized(const graph& source, const tengine_quantization& how, graph
     graph* made = nullptr;
     TENGINE_RETURN_IF_ERROR(resolve_ops(source, list_all(source), true));
     refuse_kernels(source);
-    const bool is_foreign = has_operators_of_tengine(source) || has_operators_of_tflite(source);
+    const bool is_foreign = !is_in_dialect(source, Dialect::kOnnx);
     TENGINE_RETURN_IF_ERROR(is_foreign ? create(source, options, kFloatPasses, &made)
                                        : create(source, options, kFloatOnnxPasses, &made));
     const GraphPointer base(made);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "tensor_file/npy.h"
 #include "tensor_file/tensor_file.h"
 #include "tools/program.h"
 #include "tools/quantize_model.h"
@@ -87,6 +88,37 @@ TEST_F(Convert, ThereAndBackGivesTheSameBytes)
     const Finished again = expect_success({"convert", path("back.onnx"), path("again.tmfile")});
     EXPECT_EQ(again.errors, "");
     EXPECT_EQ(result(path("again.tmfile"), "probabilities", images), expected);
+}
+
+TEST_F(Convert, ATfliteComputesTheSame)
+{
+    const std::string digits = data_file("digits.onnx");
+    const std::vector<std::string> images = {"--input", data_file("heldout_images.npy")};
+    const std::string tflite = path("digits.tflite");
+    const Finished written =
+        expect_success({"convert", digits, tflite, "--shape", "image=382x1x8x8"});
+    EXPECT_EQ(written.errors, "");
+    EXPECT_EQ(written.output, "input  image  382x1x8x8\n" + tflite + " written\n");
+    EXPECT_THAT(expect_success({"inspect", tflite}).output, HasSubstr("FULLY_CONNECTED"));
+    const tools::Tensor expected = tools::decode_npy(result(digits, "probabilities", images));
+    const auto expect_same = [&](const std::string& model) {
+        const tools::Tensor actual = tools::decode_npy(result(model, "probabilities", images));
+        ASSERT_EQ(actual.bytes.size(), expected.bytes.size());
+        const auto* a = reinterpret_cast<const float*>(actual.bytes.data());
+        const auto* b = reinterpret_cast<const float*>(expected.bytes.data());
+        for (size_t i = 0; i < actual.bytes.size() / sizeof *a; ++i)
+            ASSERT_NEAR(a[i], b[i], 1e-5f) << i;
+    };
+    expect_same(tflite);
+    expect_success({"convert", tflite, path("again.tflite")});
+    expect_same(path("again.tflite"));
+    for (const char* format : {"onnx", "tmfile"}) {
+        const std::string other = path(std::string("other.") + format);
+        expect_success({"convert", tflite, other});
+        expect_same(other);
+        expect_success({"convert", other, path("back.tflite")});
+        expect_same(path("back.tflite"));
+    }
 }
 
 TEST_F(Convert, AnOnnxFileIsForTheOpsetAsked)

@@ -7,6 +7,7 @@
 #include "graph/graph.h"
 #include "operator/infer.h"
 #include "operator/param.h"
+#include "operator/shaped.h"
 
 namespace tengine {
 namespace {
@@ -241,7 +242,7 @@ bool has_channels_first(const node* node)
         const tensor* input = get_ir_node_input(node, 0);
         node = get_ir_graph_node(node->graph, input->producer);
     }
-    return node && (is_one_of(*node, kPictures) ||
+    return node && (is_one_of(*node, kPictures) || (node->op.method->traits & OP_READS_QUANTIZED) ||
                     is_full_op(*node, "com.microsoft", "QLinearAveragePool"));
 }
 

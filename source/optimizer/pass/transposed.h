@@ -37,7 +37,8 @@ int list_ordered_inputs(const node& node, int* out_inputs);
 bool reorder_node(node& node, const AxisOrder& order, AxisOrder* out_result, int* out_status);
 
 // Whether Transposes of the node's results are worth moving: they are pictures with the channels
-// first, or functions of the elements of such.
+// first, or results of TensorFlow Lite's operators that were raised, or functions of the elements
+// of such.
 bool has_channels_first(const node* node);
 
 }  // namespace tengine

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimizer/dialect/dialect.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "operator/operator.h"
+#include "operator/shaped.h"
+#include "optimizer/pass.h"
+
+namespace tengine {
+namespace {
+
+// InputOp, Const and unknown operators belong to all dialects.
+bool is_common(const node& node)
+{
+    return node.input_num == 0 || (node.op.method->traits & OP_OPEN) != 0;
+}
+
+bool is_operator_of_tengine(const node* node)
+{
+    return node->op.method->tengine && !is_common(*node);
+}
+
+bool is_operator_of_tflite(const node* node)
+{
+    return (node->op.method->traits & OP_READS_QUANTIZED) != 0;
+}
+
+// The operators of ONNX that a graph of TensorFlow Lite's has, too.
+constexpr const char* kSharedWithTflite[] = {"Identity", "If", "Loop"};
+
+bool may_be_of_tflite(const node* node)
+{
+    return is_common(*node) || is_operator_of_tflite(node) || is_one_of(*node, kSharedWithTflite);
+}
+
+}  // namespace
+
+Dialect find_dialect(const char* name)
+{
+    return std::strcmp(name, "tengine") == 0  ? Dialect::kTengine
+           : std::strcmp(name, "tflite") == 0 ? Dialect::kTflite
+                                              : Dialect::kOnnx;
+}
+
+bool is_in_dialect(const graph& source, Dialect dialect)
+{
+    node *const *begin = source.node_list, *const *end = begin + source.node_num;
+    if (dialect == Dialect::kTflite) return std::all_of(begin, end, may_be_of_tflite);
+    return std::none_of(begin, end, is_operator_of_tflite) &&
+           std::any_of(begin, end, is_operator_of_tengine) == (dialect == Dialect::kTengine);
+}
+
+}  // namespace tengine

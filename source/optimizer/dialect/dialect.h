@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dialects of source graphs: whose operators they have.
+#pragma once
+
+#include "tengine/ir.h"
+
+namespace tengine {
+
+enum class Dialect
+{
+    kOnnx,
+    kTengine,
+    kTflite
+};
+
+// By the name that a format gives it (serializer.h).
+Dialect find_dialect(const char* name);
+
+// Whether a graph with these operators is saved as it is, except for ONNX's opset.
+bool is_in_dialect(const graph& source, Dialect dialect);
+
+}  // namespace tengine
