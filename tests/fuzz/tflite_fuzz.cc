@@ -20,12 +20,15 @@ namespace {
 using tengine::test::TfliteModel;
 using tengine::test::TfliteOperator;
 
+constexpr int kCustom = 32;
+
 // The operator on float pictures, with a constant for each other input, and 1 in all its options.
 TfliteModel make_seed(const ir_method_t& method)
 {
     TfliteModel model;
     TfliteOperator op;
     op.code = method.tflite_code;
+    if (op.code == kCustom) op.name = method.name;
     const int inputs = method.max_input > 0 ? method.max_input : 2;
     const int outputs = method.max_output > 0 ? method.max_output : 1;
     model.tensors.push_back({"x", {1, 4, 4, 2}});

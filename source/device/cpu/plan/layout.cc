@@ -2,7 +2,7 @@
 // Chooses the steps whose tensors are NHWC: those whose kernels use NHWC, and following steps that
 // accept both layouts. Where a step needs the other layout there is a copy, which all its readers
 // share. A Transpose between the two layouts copies nothing if a tensor is in the order of its
-// result.
+// result, nor does one that moves axes of one element only.
 #include "device/cpu/plan/layout.h"
 
 #include <algorithm>
@@ -19,14 +19,19 @@
 namespace tengine::cpu {
 namespace {
 
-// Whether the two layouts of the tensor differ: not with one channel or one position.
-bool has_layouts(const tensor& tensor)
+// Whether kernels of NHWC, and copies to it, take the type.
+bool has_pixel_type(const tensor& tensor)
 {
     constexpr uint8_t kTypes[] = {TENGINE_DT_FP32, TENGINE_DT_FP16, TENGINE_DT_BF16,
                                   TENGINE_DT_INT8, TENGINE_DT_UINT8};
+    return std::find(std::begin(kTypes), std::end(kTypes), tensor.data_type) != std::end(kTypes);
+}
+
+// Whether the two layouts of the tensor differ: not with one channel or one position.
+bool has_layouts(const tensor& tensor)
+{
     return tensor.dim_num == 4 && !is_constant(&tensor) && tensor.dims[1] > 1 &&
-           int64_t{tensor.dims[2]} * tensor.dims[3] > 1 &&
-           std::find(std::begin(kTypes), std::end(kTypes), tensor.data_type) != std::end(kTypes);
+           int64_t{tensor.dims[2]} * tensor.dims[3] > 1 && has_pixel_type(tensor);
 }
 
 // Whether an elementwise kernel can use the tensor in NHWC in place.
@@ -41,14 +46,35 @@ bool may_be_shown(const tensor& tensor)
     return rank <= 4 && (dim(3) == 1 || int64_t{dim(1)} * dim(2) == 1);
 }
 
+bool is_transpose(const Step& step)
+{
+    const node& node = *step.context.node;
+    return *get_ir_node_domain(&node) == '\0' &&
+           std::strcmp(get_ir_node_op(&node), "Transpose") == 0;
+}
+
 // Whether a Transpose of rank four has this order.
 bool has_order(const Step& step, const int64_t (&order)[4])
 {
-    const node& node = *step.context.node;
-    if (*get_ir_node_domain(&node) != '\0' || std::strcmp(get_ir_node_op(&node), "Transpose") != 0)
-        return false;
+    if (!is_transpose(step)) return false;
     const op_ints& perm = step.context.param<transpose_param>().perm;
     return perm.num == 4 && std::equal(order, order + 4, perm.values);
+}
+
+// Whether a Transpose moves axes of one element only, so that the elements keep their order.
+bool moves_nothing(const Step& step)
+{
+    if (!is_transpose(step) || is_constant(step.inputs[0])) return false;
+    const tensor& input = *step.inputs[0];
+    const op_ints& perm = step.context.param<transpose_param>().perm;
+    if (perm.num != input.dim_num || !has_pixel_type(input)) return false;
+    int64_t last = -1;
+    for (int i = 0; i < perm.num; ++i) {
+        if (input.dims[perm.values[i]] == 1) continue;
+        if (perm.values[i] < last) return false;
+        last = perm.values[i];
+    }
+    return true;
 }
 
 class Layouts
@@ -100,6 +126,12 @@ class Layouts
     bool see_differently(Step& step, Left& left)
     {
         const Kernel* kernel = find_view_kernel();
+        if (kernel && moves_nothing(step)) {
+            if (has_layouts(*step.inputs[0]))
+                step.inputs[0] = find_as(*step.inputs[0], Layout::kPlanar, step);
+            step.kernel = kernel;
+            return true;
+        }
         const bool from_last = has_order(step, {0, 2, 3, 1}),
                    to_last = has_order(step, {0, 3, 1, 2});
         if (!kernel || (!from_last && !to_last)) return false;
