@@ -96,6 +96,7 @@ void add_convert_command(CommandLine* line)
         .value_name("N");
     add_integer_io_option(&command, &options->has_integer_io);
     add_shape_option(&command, &options->common);
+    add_state_option(&command, &options->common);
     command.set_work([options] { convert(*options); });
 }
 

@@ -14,6 +14,7 @@
 #include "input_file.h"
 #include "named_value.h"
 #include "progress.h"
+#include "state.h"
 #include "tengine/graph.h"
 #include "tengine/inspect.h"
 #include "tengine/sequence.h"
@@ -197,12 +198,28 @@ Model::Model(const std::string& path, const ModelOptions& options)
         throw Failure("'" + path + "' has an unknown model format: expected " +
                       format_endings("or") + "; read as ONNX: " + get_tengine_error());
     if (!graph_) fail_api(path);
+    keep_states(graph(), options_.states);
     const std::vector<std::string> names = input_names(graph());
-    shapes_ = name_values("--shape", options_.shapes, names, "input");
+    shapes_ = name_values("--shape", take_state_shapes(), names, "input");
     files_ = name_values("--input", options_.inputs, names, "input");
     for (int i = 0; i < tengine_graph_get_input_number(graph()); ++i)
         declared_.push_back(declared_shape(tengine_graph_get_input(graph(), i)));
     set_affinities();
+}
+
+// Sets the shapes of states, and returns the other arguments of --shape.
+std::vector<std::string> Model::take_state_shapes()
+{
+    std::vector<std::string> others;
+    const std::vector<std::string> states = state_names(graph());
+    for (const std::string& shape : options_.shapes) {
+        const std::string name = shape.substr(0, shape.rfind('='));
+        if (std::find(states.begin(), states.end(), name) == states.end())
+            others.push_back(shape);
+        else
+            set_given_shape(name, shape.substr(shape.rfind('=') + 1));
+    }
+    return others;
 }
 
 std::unique_ptr<Model> Model::share() const
@@ -336,14 +353,18 @@ void Model::set_inputs()
     }
 }
 
+void Model::set_given_shape(const std::string& name, const std::string& text)
+{
+    const std::vector<int> shape = parse_shape(text);
+    tensor_t input = get_graph_tensor(graph(), name.c_str());
+    if (set_tensor_shape(input, shape.data(), static_cast<int>(shape.size())) < 0)
+        fail_api("input '" + name + "'");
+}
+
 void Model::set_given_shapes()
 {
-    for (const auto& [name, text] : shapes_) {
-        const std::vector<int> shape = parse_shape(text);
-        tensor_t input = get_graph_tensor(graph(), name.c_str());
-        if (set_tensor_shape(input, shape.data(), static_cast<int>(shape.size())) < 0)
-            fail_api("input '" + name + "'");
-    }
+    for (const auto& [name, text] : shapes_)
+        set_given_shape(name, text);
 }
 
 void Model::set_shape(const std::string& shape)

@@ -26,6 +26,7 @@ struct ModelOptions
     std::vector<std::string> inputs;      // NAME=FILE
     std::vector<std::string> options;     // KEY=VALUE, of the context
     std::vector<std::string> affinities;  // NODES=DEVICES
+    std::vector<std::string> states;      // INPUT=OUTPUT
     int cluster = TENGINE_CLUSTER_ALL;
     size_t cores = 0;  // bit i: core i; 0: all of the cluster
     ImageValues image_values;
@@ -47,6 +48,9 @@ std::string judge_pair(const std::string& text, const char* form);
 
 // --cluster --cores
 void add_core_options(Command* command, ModelOptions* options);
+
+// --keep-state
+void add_state_option(Command* command, ModelOptions* options);
 
 // --shape
 void add_shape_option(Command* command, ModelOptions* options);
@@ -143,6 +147,8 @@ class Model
 
     void fill_context();
     void set_affinities();
+    std::vector<std::string> take_state_shapes();
+    void set_given_shape(const std::string& name, const std::string& text);
     [[noreturn]] void fail_run() const;
     std::vector<int> settle_shape(const DeclaredShape& declared) const;
     Tensor read_input(tensor_t input, const DeclaredShape& declared, const std::string& file);

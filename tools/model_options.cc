@@ -73,6 +73,7 @@ void add_context_options(Command* command, ModelOptions* options)
         .value_name("KEY=VALUE")
         .repeatable()
         .checked_by([](const std::string& text) { return judge_pair(text, "KEY=VALUE"); });
+    add_state_option(command, options);
     command
         ->add_option(
             "--affinity", &options->affinities,
@@ -91,6 +92,17 @@ std::string judge_pair(const std::string& text, const char* form)
     const size_t equals = text.find('=');
     const bool is_pair = equals != std::string::npos && equals > 0;
     return is_pair ? "" : "invalid value '" + text + "': expected " + form;
+}
+
+void add_state_option(Command* command, ModelOptions* options)
+{
+    command
+        ->add_option("--keep-state", &options->states,
+                     "An input that each run reads as the run before it has written this output; "
+                     "neither is an input or output then; may be repeated")
+        .value_name("INPUT=OUTPUT")
+        .repeatable()
+        .checked_by([](const std::string& text) { return judge_pair(text, "INPUT=OUTPUT"); });
 }
 
 void add_threads_option(Command* command, int* threads)

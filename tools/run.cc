@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <optional>
-#include <set>
 
 #include "command.h"
 #include "command_line.h"
@@ -20,16 +18,16 @@
 #include "output_path.h"
 #include "output_text.h"
 #include "report.h"
+#include "state.h"
 #include "tengine/inspect.h"
 #include "tensor_file/failure.h"
 #include "tensor_file/small_element.h"
 #include "tensor_file/tensor_file.h"
+#include "tensor_folder.h"
 #include "text.h"
 
 namespace tengine::tools {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr int kMostRanked = 1000000;
 constexpr int kUsualTop = 5;
@@ -38,6 +36,7 @@ struct RunOptions
 {
     std::string model;
     std::string output;
+    std::string state;
     std::string json;
     std::string labels;
     std::optional<int> top;
@@ -52,37 +51,6 @@ void print_heading(const char* role, const Tensor& tensor)
 {
     std::printf("%-6s  %s  %s  %s\n", role, visible_text(tensor.name).c_str(),
                 shape_text(tensor.shape).c_str(), tengine_data_type_get_name(tensor.data_type));
-}
-
-// Tensor names may hold anything; file names get only harmless characters.
-std::string file_name(const std::string& tensor_name)
-{
-    constexpr size_t kLongest = 200;  // file systems take 255 bytes
-    std::string name = tensor_name.substr(0, kLongest);
-    for (char& letter : name) {
-        if (std::isalnum(static_cast<unsigned char>(letter)) == 0 &&
-            std::string("._-").find(letter) == std::string::npos)
-            letter = '_';
-    }
-    return name.empty() || name[0] == '.' ? "_" + name : name;
-}
-
-// Returns the paths.
-std::vector<std::string> write_outputs(const std::string& folder,
-                                       const std::vector<Tensor>& outputs)
-{
-    std::vector<std::string> paths;
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error) throw Failure("'" + folder + "' cannot be created: " + error.message());
-    std::set<std::string> taken;
-    for (const Tensor& output : outputs) {
-        std::string name = file_name(output.name);
-        while (!taken.insert(name).second)
-            name += "_";
-        paths.push_back(put_tensor(folder, name + ".npy", output));
-    }
-    return paths;
 }
 
 // Labels and --top require an output that is one row.
@@ -225,12 +193,14 @@ void run(const RunOptions& options)
     const FilesByName files = expected_files(options, model.graph());
     model.set_inputs();
     model.prepare(options.threads);
+    if (!options.state.empty()) read_states(model.graph(), options.state);
     model.run();
+    if (!options.state.empty()) write_states(model.graph(), options.state);
     const std::vector<Tensor> outputs = model.outputs();
     check_ranking(options, labels, outputs);
     const std::vector<Comparison> comparisons = compare_outputs(options, files, outputs);
     std::vector<std::string> paths;
-    if (!options.output.empty()) paths = write_outputs(options.output, outputs);
+    if (!options.output.empty()) paths = write_tensors(options.output, outputs);
     if (options.json != "-") {
         print_run(model, options, outputs, labels);
         print_notes(model, options, paths, comparisons);
@@ -245,6 +215,11 @@ void run(const RunOptions& options)
 void add_output_options(Command* command, RunOptions* options)
 {
     command->add_option("--output", &options->output, "Folder to write the outputs to, as .npy")
+        .value_name("DIR");
+    command
+        ->add_option("--state", &options->state,
+                     "Folder with the states that the model keeps from run to run, as .npy: those "
+                     "that are there are read, and all are written after the run")
         .value_name("DIR");
     command
         ->add_option("--labels", &options->labels,

@@ -18,6 +18,7 @@ from ._pipeline import Pipeline
 from ._picture import read_pictures
 from ._process import sessions
 from ._report_reader import read_report
+from ._state import States
 from ._tensor import Input, Output
 from .binding import Binding
 from .errors import Error, InvalidValueError, check, keep_failure
@@ -27,7 +28,7 @@ _ndarray = np.ndarray
 _from_buffer = ffi.from_buffer
 
 
-class Session(Inspection):
+class Session(States, Inspection):
     """A model, prepared for runs.
 
     Parameters
@@ -466,7 +467,9 @@ class Session(Inspection):
             self._check_open()
             if self._pipeline is None:
                 self._pipeline = Pipeline(self)
-                self.frames = int(self._graph.get_option("pipeline.frames"))
+                # The next run reads the states that the one before it writes.
+                has_states = check(lib.tengine_graph_get_state_number(self._handle)) > 0
+                self.frames = 1 if has_states else int(self._graph.get_option("pipeline.frames"))
         self._pipeline.add(future, arrays, named)
         self.call_later(self._pipeline.work)
         return future

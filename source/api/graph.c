@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "graph/context.h"
 #include "graph/graph.h"
+#include "graph/state.h"
 #include "module/module.h"
 #include "operator/affinity.h"
 #include "operator/registry.h"
@@ -180,7 +181,8 @@ typedef int (*take_copy_t)(struct serializer* serializer, const struct graph* pa
 static api_graph_t* enter_copy(struct graph* copy, const api_graph_t* parent, take_copy_t take)
 {
     api_graph_t* entry = NULL;
-    if (!take || take(parent->graph->core->serializer, parent->graph, copy) == TENGINE_OK)
+    if ((!take || take(parent->graph->core->serializer, parent->graph, copy) == TENGINE_OK) &&
+        apply_ir_states(copy) == TENGINE_OK)
         entry = enter_graph(copy, parent->context);
     if (entry) return entry;
     unload_graph(copy);
@@ -211,6 +213,7 @@ graph_t tengine_graph_share(graph_t graph)
 // The handle of a graph that was created, unless it is NULL, and loaded with this status.
 static graph_t give_loaded(api_graph_t* graph, int status)
 {
+    if (graph && status == TENGINE_OK) status = apply_ir_states(graph->graph);
     if (graph && status == TENGINE_OK) return graph->graph;
     if (graph) release_graph(graph);
     return api_pointer(NULL);
@@ -371,16 +374,27 @@ tensor_t get_graph_output_tensor(graph_t graph, int output_node_idx, int tensor_
     return !node ? NULL : get_node_output_tensor(node, tensor_idx);
 }
 
+// The states come last.
+static int count_inputs(const struct graph* graph)
+{
+    return graph->input_tensor_num - count_ir_states(graph);
+}
+
+static int count_outputs(const struct graph* graph)
+{
+    return graph->output_tensor_num - count_ir_states(graph);
+}
+
 int tengine_graph_get_input_number(graph_t graph)
 {
     const api_graph_t* target = find_graph(graph, __func__);
-    return !target ? api_failure() : target->graph->input_tensor_num;
+    return !target ? api_failure() : count_inputs(target->graph);
 }
 
 tensor_t tengine_graph_get_input(graph_t graph, int index)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (!target || check_index(index, target->graph->input_tensor_num, __func__, "inputs") < 0)
+    if (!target || check_index(index, count_inputs(target->graph), __func__, "inputs") < 0)
         return api_pointer(NULL);
     struct tensor* input = get_ir_graph_tensor(target->graph, target->graph->input_tensors[index]);
     return api_pointer(give_tensor(input, target));
@@ -389,13 +403,13 @@ tensor_t tengine_graph_get_input(graph_t graph, int index)
 int tengine_graph_get_output_number(graph_t graph)
 {
     const api_graph_t* target = find_graph(graph, __func__);
-    return !target ? api_failure() : target->graph->output_tensor_num;
+    return !target ? api_failure() : count_outputs(target->graph);
 }
 
 tensor_t tengine_graph_get_output(graph_t graph, int index)
 {
     api_graph_t* target = find_graph(graph, __func__);
-    if (!target || check_index(index, target->graph->output_tensor_num, __func__, "outputs") < 0)
+    if (!target || check_index(index, count_outputs(target->graph), __func__, "outputs") < 0)
         return api_pointer(NULL);
     struct tensor* output =
         get_ir_graph_tensor(target->graph, target->graph->output_tensors[index]);

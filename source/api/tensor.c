@@ -8,6 +8,7 @@
 #include "graph/graph.h"
 #include "graph/sequence.h"
 #include "graph/shared_model.h"
+#include "graph/state.h"
 #include "tengine/graph.h"
 
 tensor_t create_graph_tensor(graph_t graph, const char* tensor_name, int data_type)
@@ -183,6 +184,12 @@ static int check_buffer(const api_graph_t* owner, const struct tensor* tensor, c
                         const void* buffer, int64_t size)
 {
     const size_t needed = !buffer ? 0 : get_ir_tensor_bytes(tensor);
+    if (is_ir_state(owner->graph, tensor))
+        return tengine_error_set(
+            TENGINE_EINVAL,
+            "%s: tensor '%s' is a state, whose memory is the graph's: copy its "
+            "value with set_tensor_data",
+            function, tensor->name);
     if (!is_fed(tensor) && !is_ir_graph_output(owner->graph, tensor->index))
         return tengine_error_set(TENGINE_EINVAL,
                                  "%s: tensor '%s' is not an input, constant or output", function,

@@ -116,6 +116,7 @@ typedef struct ir_graph_core
     void* shape_cache;  // source graph: the scheduler room's own, see scheduler/shape_cache.h
     struct ir_model_parts* model_parts;  // source graph: see graph/model_part.h; NULL: none
     struct ir_metadata* metadata;        // source graph: see graph/metadata.h; NULL: none
+    struct vector* states;               // source graph: see graph/state.h; NULL: none
     struct graph* spare;     // execution graph, while it is prepared: see scheduler/spare_part.h
     int64_t memory_limit;    // execution graph and parts: most bytes to be held; 0: any
     int64_t memory_claimed;  // and what is held as far as it has been counted

@@ -67,6 +67,7 @@ void destroy_ir_graph(struct graph* graph)
     release_vector(graph->core->announced);
     release_ir_model_parts(graph->core->model_parts);
     release_ir_metadata(graph->core->metadata);
+    release_vector(graph->core->states);
     free_memory(graph->core->plan);
     release_vector(graph->core->settled_shapes);
     release_vector(graph->core->affinity);

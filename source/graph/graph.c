@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "graph/graph_pool.h"
 #include "graph/name_index.h"
+#include "graph/state.h"
 #include "graph/use.h"
 #include "tengine/device.h"
 
@@ -114,11 +115,12 @@ int set_ir_graph_output_tensor(struct graph* graph, const int32_t tensors[], int
     return status;
 }
 
-// The tensors that `nodes` write, in order.
+// The tensors that `nodes` write, in order, and then the states of the graph.
 static int collect_output_tensors(const struct graph* graph, const int32_t* nodes, int node_num,
-                                  int32_t** out_tensors, int* out_num)
+                                  bool of_inputs, int32_t** out_tensors, int* out_num)
 {
-    int total = 0;
+    const int state_num = count_ir_states(graph);
+    int total = state_num;
     for (int i = 0; i < node_num; ++i)
         total += graph->node_list[nodes[i]]->output_num;
     int32_t* tensors = alloc_memory(sizeof(*tensors) * (size_t)total);
@@ -126,9 +128,14 @@ static int collect_output_tensors(const struct graph* graph, const int32_t* node
     int number = 0;
     for (int i = 0; i < node_num; ++i) {
         const struct node* node = graph->node_list[nodes[i]];
-        for (int k = 0; k < node->output_num; ++k)
-            if (node->output_tensors[k] >= 0) tensors[number++] = node->output_tensors[k];
+        for (int k = 0; k < node->output_num; ++k) {
+            const struct tensor* tensor = get_ir_node_output(node, k);
+            if (tensor && !is_ir_state(graph, tensor)) tensors[number++] = tensor->index;
+        }
     }
+    for (int i = 0; i < state_num; ++i)
+        tensors[number++] =
+            (of_inputs ? get_ir_state_input(graph, i) : get_ir_state_output(graph, i))->index;
     *out_tensors = tensors;
     *out_num = number;
     return TENGINE_OK;
@@ -160,7 +167,7 @@ int set_ir_graph_input_node(struct graph* graph, const int32_t input_nodes[], in
     int32_t* tensors;
     int number;
     TENGINE_RETURN_IF_ERROR(
-        collect_output_tensors(graph, input_nodes, input_number, &tensors, &number));
+        collect_output_tensors(graph, input_nodes, input_number, true, &tensors, &number));
     const int status = set_ir_graph_input_tensor(graph, tensors, number);
     free_memory(tensors);
     return status;
@@ -174,7 +181,7 @@ int set_ir_graph_output_node(struct graph* graph, const int32_t output_nodes[], 
     int32_t* tensors;
     int number;
     TENGINE_RETURN_IF_ERROR(
-        collect_output_tensors(graph, output_nodes, output_number, &tensors, &number));
+        collect_output_tensors(graph, output_nodes, output_number, false, &tensors, &number));
     const int status = set_ir_graph_output_tensor(graph, tensors, number);
     free_memory(tensors);
     return status;

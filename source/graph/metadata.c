@@ -61,6 +61,25 @@ int add_ir_metadata(struct ir_metadata* metadata, const ir_metadata_entry_t* ent
                              key_bytes + text_bytes);
 }
 
+int own_ir_metadata(struct graph* source)
+{
+    struct ir_metadata* held = source->core->metadata;
+    if (held && atomic_load(&held->holder_num) == 1) return TENGINE_OK;
+    struct ir_metadata* made = create_ir_metadata();
+    int status = made ? TENGINE_OK
+                      : tengine_error_set(TENGINE_ENOMEM, "out of memory for the model's metadata");
+    const ir_metadata_entry_t* entry;
+    for (int i = 0; status == TENGINE_OK && (entry = get_any_ir_metadata(held, i)) != NULL; ++i)
+        status = add_ir_metadata(made, entry);
+    if (status < 0) {
+        release_ir_metadata(made);
+        return status;
+    }
+    release_ir_metadata(held);
+    source->core->metadata = made;
+    return TENGINE_OK;
+}
+
 static const ir_metadata_entry_t* at(const struct ir_metadata* metadata, int index)
 {
     return get_vector_data(metadata->entries, index);

@@ -42,6 +42,9 @@ struct ir_metadata* create_ir_metadata(void);
 struct ir_metadata* hold_ir_metadata(struct ir_metadata* metadata);
 void release_ir_metadata(struct ir_metadata* metadata);
 
+// Gives the source graph metadata that no other graph holds: a copy, or empty ones. ENOMEM.
+TENGINE_MUST_USE int own_ir_metadata(struct graph* source);
+
 // While one caller holds it: appends a copy of the entry; ENOMEM. The other orders the entries of
 // nodes, so that find_ir_node_doc_string() finds them, after the last entry.
 TENGINE_MUST_USE int add_ir_metadata(struct ir_metadata* metadata,

@@ -13,6 +13,7 @@
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
 #include "graph/metadata.h"
+#include "graph/state.h"
 #include "graph/option.h"
 #include "graph/preparation.h"
 #include "graph/sequence.h"
@@ -475,9 +476,8 @@ int take_asked_opset(graph& graph)
 // A graph with Tengine's operators came from a tmfile or was made by hand, and is saved unchanged;
 // a graph without them is saved unchanged for an ONNX file, except for the opset. One with those of
 // TensorFlow Lite is saved unchanged for a .tflite.
-int create_saved(const graph& source, Dialect dialect, graph** out_graph)
+int create_written(const graph& source, Dialect dialect, graph** out_graph)
 {
-    *out_graph = nullptr;
     const bool is_translated = !is_in_dialect(source, dialect);
     if (!is_translated && dialect != Dialect::kOnnx) return TENGINE_OK;
     // Quantised weights are not folded, so that integers stay integers.
@@ -495,6 +495,18 @@ int create_saved(const graph& source, Dialect dialect, graph** out_graph)
         default:
             return create(source, options, kOnnxPasses, out_graph);
     }
+}
+
+int create_saved(const graph& source, Dialect dialect, graph** out_graph)
+{
+    *out_graph = nullptr;
+    TENGINE_RETURN_IF_ERROR(create_written(source, dialect, out_graph));
+    if (!*out_graph) return TENGINE_OK;
+    GraphPointer holder(*out_graph);
+    *out_graph = nullptr;
+    TENGINE_RETURN_IF_ERROR(apply_ir_states(holder.get()));
+    *out_graph = holder.release();
+    return TENGINE_OK;
 }
 
 int create_quantized(const graph& source, const tengine_quantization& how, graph** out_graph)

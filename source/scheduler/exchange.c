@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/graph.h"
+#include "graph/state.h"
 #include "tengine/log.h"
 
 bool has_same_ir_shape(const struct tensor* a, const struct tensor* b)
@@ -33,8 +34,8 @@ static bool is_quantised_still(const struct tensor* source, int data_type)
 }
 
 // Sets the type and the shape of the source tensor. A buffer that the user gave for another size is
-// dropped.
-static int publish_shape(struct tensor* source, const ir_frame_value_t* value)
+// dropped, and a state's is replaced later.
+static int publish_shape(struct tensor* source, const ir_frame_value_t* value, bool is_state)
 {
     if (source->tensor_type != TENSOR_TYPE_VAR) return TENGINE_OK;
     const size_t old_bytes = get_ir_tensor_bytes(source);
@@ -45,8 +46,9 @@ static int publish_shape(struct tensor* source, const ir_frame_value_t* value)
     else
         source->shape_set = 0;
     if (is_ir_user_memory(source) && get_ir_tensor_bytes(source) != old_bytes) {
-        TLOG_WARNING("tensor '%s' now has %zu bytes: its buffer of %zu bytes is no longer used",
-                     source->name, get_ir_tensor_bytes(source), old_bytes);
+        if (!is_state)
+            TLOG_WARNING("tensor '%s' now has %zu bytes: its buffer of %zu bytes is no longer used",
+                         source->name, get_ir_tensor_bytes(source), old_bytes);
         release_ir_tensor_data(source);
     }
     return TENGINE_OK;
@@ -81,7 +83,8 @@ int publish_ir_shapes(struct graph* source, const struct graph* execution, const
     for (int i = 0; i < execution->tensor_num; ++i) {
         const int index = execution->tensor_list[i]->core->source_index;
         if (index >= 0)
-            TENGINE_RETURN_IF_ERROR(publish_shape(source->tensor_list[index], &frame->values[i]));
+            TENGINE_RETURN_IF_ERROR(publish_shape(source->tensor_list[index], &frame->values[i],
+                                                  is_ir_state(source, source->tensor_list[index])));
     }
     return TENGINE_OK;
 }
@@ -144,7 +147,8 @@ static int collect(struct tensor* wanted, const struct tensor* output,
                    const ir_frame_value_t* value)
 {
     if (wanted->tensor_type != TENSOR_TYPE_VAR) return TENGINE_OK;
-    if (!is_ir_tensor_shape_known(output)) TENGINE_RETURN_IF_ERROR(publish_shape(wanted, value));
+    if (!is_ir_tensor_shape_known(output))
+        TENGINE_RETURN_IF_ERROR(publish_shape(wanted, value, false));
     publish_data(wanted, is_planned(output) ? value->home : value->data);
     if (wanted->data != value->data && wanted->elem_num > 0)
         memcpy(wanted->data, value->data, get_ir_tensor_bytes(wanted));

@@ -5,6 +5,7 @@
 #include "graph/graph.h"
 #include "graph/option.h"
 #include "graph/preparation.h"
+#include "graph/state.h"
 #include "graph/string_pool.h"
 #include "operator/row.h"
 #include "optimizer/optimizer.h"
@@ -53,6 +54,7 @@ static int show_outputs(struct graph* source)
     const ir_session_t* session = get_ir_session(source->core->execution);
     const ir_frame_t* frame = &session->frames[session->frame_num - 1];
     TENGINE_RETURN_IF_ERROR(publish_ir_shapes(source, source->core->execution, frame));
+    TENGINE_RETURN_IF_ERROR(settle_ir_states(source));
     show_ir_outputs(source, source->core->execution, frame);
     return TENGINE_OK;
 }
@@ -179,6 +181,11 @@ int check_ir_graph_run(const struct graph* source, int block)
         return tengine_error_set(TENGINE_ESTATE,
                                  "graph '%s' is running; call wait_graph for the %d runs in flight",
                                  source->name, number);
+    if (number > 0 && session->keeps_states)
+        return tengine_error_set(TENGINE_ELIMIT,
+                                 "graph '%s' keeps states, which the next run needs, and a run is "
+                                 "in flight; call wait_graph",
+                                 source->name);
     if (number >= limit_ir_runs(session))
         return tengine_error_set(TENGINE_ELIMIT,
                                  "graph '%s': %d runs are in flight; call wait_graph", source->name,
@@ -213,6 +220,7 @@ static int end_run(struct graph* source, int status)
     trace_ir_run(execution, frame, status);
     const int published = publish_ir_parts(execution);
     if (status >= 0) status = published;
+    if (status >= 0) turn_ir_states(source);
     settle_status(source, status);
     return failure.code != 0 ? raise_ir_failure(&failure) : status;
 }

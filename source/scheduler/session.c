@@ -8,6 +8,7 @@
 #include "graph/graph.h"
 #include "graph/option.h"
 #include "graph/preparation.h"
+#include "graph/state.h"
 #include "graph/use.h"
 #include "operator/affinity.h"
 
@@ -78,6 +79,7 @@ int open_ir_session(struct graph* execution, struct scheduler* scheduler)
     ir_session_t* session = NULL;
     TENGINE_RETURN_IF_ERROR(create_session(scheduler, &session));
     session->deadline_ms = read_deadline(execution);
+    session->keeps_states = count_ir_states(execution->core->source) > 0;
     if (needs_threads(execution, session)) session->process = getpid();
     execution->core->session = session;
     const trace_track_t* track = get_trace_track();

@@ -26,7 +26,8 @@ typedef struct session
     int frame_num;
     int64_t started;
     int64_t finished;
-    bool cancelled;  // the run that ended last was, which leaves the preparation as it is
+    bool keeps_states;  // a run reads what the one before it has written
+    bool cancelled;     // the run that ended last was, which leaves the preparation as it is
     // Held while the execution graph is changed (publish_ir_parts) and while a part of it is copied
     // on another thread, and for the members below.
     pthread_mutex_t mutex;

@@ -12,6 +12,7 @@
 #include "tengine/quantize.h"
 #include "tengine/run.h"
 #include "tengine/sequence.h"
+#include "tengine/state.h"
 #include "tengine/string.h"
 #include "tengine/trace.h"
 
@@ -93,6 +94,10 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_graph_quantize),
     SYMBOL(tengine_graph_choose_quantization),
     SYMBOL(tengine_sequence_set),
+    SYMBOL(tengine_graph_get_state),
+    SYMBOL(tengine_graph_get_state_number),
+    SYMBOL(tengine_graph_keep_state),
+    SYMBOL(tengine_graph_reset_states),
     SYMBOL(tengine_sequence_get_number),
     SYMBOL(tengine_sequence_is_absent),
     SYMBOL(tengine_sequence_get),

@@ -11,6 +11,7 @@
 #include "tengine/quantize.h"
 #include "tengine/run.h"
 #include "tengine/sequence.h"
+#include "tengine/state.h"
 #include "tengine/string.h"
 #include "tengine/trace.h"
 
@@ -88,6 +89,10 @@ static std::vector<FailingCall> build_and_run_calls()
         CALL(tengine_graph_get_input_number(h), -1),
         CALL(tengine_graph_get_output_number(h), -1),
         CALL(tengine_graph_get_input(h, 0), nullptr),
+        CALL(tengine_graph_get_state_number(h), -1),
+        CALL(tengine_graph_get_state(h, 0), nullptr),
+        CALL(tengine_graph_reset_states(h), -1),
+        CALL(tengine_graph_keep_state(h, "x", "y"), -1),
         CALL(tengine_graph_get_output(h, 0), nullptr),
         CALL(set_graph_attr(h, "a", numbers, 4), -1),
         CALL(get_graph_attr(h, "a", numbers, 4), -1),

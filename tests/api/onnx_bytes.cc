@@ -69,7 +69,7 @@ std::string make_unary_model(const std::string& op, const std::vector<std::strin
                       make_value_info("y"));
 }
 
-static std::string make_property(const std::string& key, const std::string& value)
+std::string make_property(const std::string& key, const std::string& value)
 {
     return Message().bytes(1, key).bytes(2, value).text();
 }

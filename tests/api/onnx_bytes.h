@@ -32,6 +32,9 @@ std::string make_node(const std::string& op, const std::vector<std::string>& inp
 std::string make_model(const std::vector<std::string>& nodes,
                        const std::vector<std::string>& inputs, const std::string& output);
 
+// StringStringEntryProto.
+std::string make_property(const std::string& key, const std::string& value);
+
 // Opset 13: input "x" and output "y", float; one node y = <op>(x). The input's dimensions are
 // make_value_info()'s.
 std::string make_unary_model(const std::string& op, const std::vector<std::string>& names = {});

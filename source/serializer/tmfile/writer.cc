@@ -9,6 +9,7 @@
 
 #include "base/containers.hpp"
 #include "graph/body.h"
+#include "graph/state.h"
 #include "operator/infer.h"
 #include "serializer/tmfile/compiled_parts.h"
 #include "serializer/tmfile/extension.h"
@@ -39,6 +40,9 @@ class ModelWriter
     int run(Vector<char>* out_bytes);
 
   private:
+    using StateTensor = struct tensor* (*)(const struct graph* graph, int index);
+
+    Vector<int32_t> list_nodes(const int32_t* nodes, int number, StateTensor of_state);
     int write_contents(SubgraphRecord* out_subgraph);
     int write_body(const ir_body_t& body, uint32_t* out_offset);
     int write_bodies(const struct node& node, Vector<uint32_t>* out_attributes);
@@ -71,6 +75,17 @@ int ModelWriter::write_list(Item* const* items, int number, Write write, uint32_
     return TENGINE_OK;
 }
 
+// States (graph/state.h) are inputs and outputs of the file, whose properties name them.
+Vector<int32_t> ModelWriter::list_nodes(const int32_t* nodes, int number, StateTensor of_state)
+{
+    Vector<int32_t> list(nodes, nodes + number);
+    for (int i = 0; i < count_ir_states(&graph_); ++i) {
+        const int32_t producer = of_state(&graph_, i)->producer;
+        if (std::find(list.begin(), list.end(), producer) == list.end()) list.push_back(producer);
+    }
+    return list;
+}
+
 int ModelWriter::run(Vector<char>* out_bytes)
 {
     if (graph_.output_num == 0)
@@ -81,10 +96,12 @@ int ModelWriter::run(Vector<char>* out_bytes)
     SubgraphRecord subgraph = {};
     subgraph.graph_layout = subgraph.model_layout = graph_.model_layout;
     TENGINE_RETURN_IF_ERROR(write_contents(&subgraph));
-    subgraph.inputs =
-        builder_.add_vector(graph_.input_nodes, static_cast<size_t>(graph_.input_num));
-    subgraph.outputs =
-        builder_.add_vector(graph_.output_nodes, static_cast<size_t>(graph_.output_num));
+    const Vector<int32_t> inputs =
+        list_nodes(graph_.input_nodes, graph_.input_num, get_ir_state_input);
+    const Vector<int32_t> outputs =
+        list_nodes(graph_.output_nodes, graph_.output_num, get_ir_state_output);
+    subgraph.inputs = builder_.add_vector(inputs.data(), inputs.size());
+    subgraph.outputs = builder_.add_vector(outputs.data(), outputs.size());
     const CompiledParts compiled = write_compiled_parts(builder_, graph_);
     subgraph.parts = compiled.parts;
     ModelRecord model = {};

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// States: values that a source graph keeps from run to run. A state is an input and an output of
+// the graph that the program neither feeds nor reads: a run reads the value that the last run that
+// succeeded has left. They are the last of graph.input_tensors and graph.output_tensors, in the
+// same order.
+//
+// The model states them as properties (graph/metadata.h), which all formats and copies keep:
+//     tengine.state.<input> = <output>
+//     tengine.initial.<input> = <hexadecimal digits of the first value, or of one element of it>
+// A state without the second one begins with zeros.
+#pragma once
+
+#include "tengine/ir.h"
+
+TENGINE_EXTERN_C_BEGIN
+
+// Adds the properties that make input and output a state. `first`: the first value, or one element
+// of it; NULL: zeros. ENOMEM.
+TENGINE_MUST_USE int declare_ir_state(struct graph* source, const char* input, const char* output,
+                                      const void* first, size_t bytes);
+
+// Makes states of all inputs and outputs that the properties name, and that are none yet. EGRAPH: a
+// property names no input or no output. ENOMEM.
+TENGINE_MUST_USE int apply_ir_states(struct graph* source);
+
+// Makes a state of an input and an output of the graph, and adds the property. EGRAPH: the graph
+// has no such input or output. ENOMEM.
+TENGINE_MUST_USE int keep_ir_state(struct graph* source, const char* input, const char* output);
+
+int count_ir_states(const struct graph* source);
+struct tensor* get_ir_state_input(const struct graph* source, int index);
+struct tensor* get_ir_state_output(const struct graph* source, int index);
+bool is_ir_state(const struct graph* source, const struct tensor* tensor);
+
+// After prerun, which has given inputs and outputs their shapes: states get memory. Those that have
+// a value of the same size keep it. EGRAPH: an output has another shape or type than its input, or
+// a shape that depends on data. EDTYPE: strings. ERANGE, EINVAL: the first value does not fit.
+// ENOMEM.
+TENGINE_MUST_USE int settle_ir_states(struct graph* source);
+
+// After a run that has succeeded: the next one reads what it has written.
+void turn_ir_states(struct graph* source);
+
+// Writes the first value of a state, of `bytes` bytes. EINVAL, ERANGE: the property does not fit.
+TENGINE_MUST_USE int write_ir_first_value(const struct graph* source, int index, void* out_value,
+                                          size_t bytes);
+
+// Gives all states their first value; without memory they will begin with it. EINVAL, ERANGE.
+TENGINE_MUST_USE int reset_ir_states(struct graph* source);
+
+TENGINE_EXTERN_C_END

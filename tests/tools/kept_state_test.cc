@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// --keep-state, and `tengine run --state`: the states of a model in files and between runs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tensor_file/tensor_file.h"
+#include "tools/program.h"
+#include "tools/quantize_model.h"
+
+namespace tengine::program {
+namespace {
+
+using testing::HasSubstr;
+
+// sum = x + before, y = -sum, of shape [1, 2].
+std::string write_sum(const std::string& folder)
+{
+    ModelMaker maker({1, 2});
+    maker.add_input("before", {1, 2});
+    maker.node("Add", {"x", "before"}, "sum");
+    maker.node("Neg", {"sum"}, "y");
+    auto* sum = maker.model.mutable_graph()->add_output();
+    *sum = maker.model.graph().output(0);
+    sum->set_name("sum");
+    return maker.write(folder);
+}
+
+std::string write_x(const std::string& folder)
+{
+    tools::Tensor x = tools::make_tensor(TENGINE_DT_FP32, {1, 2});
+    tools::set_element(&x, 0, 1);
+    tools::set_element(&x, 1, 2);
+    tools::write_tensor(folder + "/x.npy", x);
+    return folder + "/x.npy";
+}
+
+// A run with the states of the folder, which writes y.
+void expect_sum(const std::vector<std::string>& model, const std::string& folder, double times)
+{
+    std::vector<std::string> arguments = {
+        "run", "--input", write_x(folder), "--state", folder + "/state", "--output", folder};
+    arguments.insert(arguments.end(), model.begin(), model.end());
+    const Finished finished = run(arguments);
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    const tools::Tensor y = tools::read_tensor(folder + "/y.npy");
+    EXPECT_EQ(tools::get_element(y, 0), -times);
+    EXPECT_EQ(tools::get_element(y, 1), -2 * times);
+    const tools::Tensor state = tools::read_tensor(folder + "/state/before.npy");
+    EXPECT_EQ(tools::get_element(state, 1), 2 * times);
+}
+
+TEST(KeptStates, RunsContinue)
+{
+    const std::string folder = scratch_folder(), model = write_sum(folder);
+    for (int i = 1; i < 4; ++i)
+        expect_sum({model, "--keep-state", "before=sum"}, folder, i);
+}
+
+TEST(KeptStates, FilesHaveThem)
+{
+    const std::string folder = scratch_folder(), model = write_sum(folder);
+    int runs = 0;
+    for (const std::string name : {"/kept.onnx", "/kept.tmfile"}) {
+        const Finished finished =
+            run({"convert", model, folder + name, "--keep-state", "before=sum"});
+        ASSERT_EQ(finished.status, 0) << finished.errors;
+        expect_sum({folder + name}, folder, ++runs);
+    }
+    ASSERT_EQ(run({"convert", folder + "/kept.tmfile", folder + "/again.onnx"}).status, 0);
+    expect_sum({folder + "/again.onnx"}, folder, ++runs);
+    const Finished finished = run({"compile", folder + "/kept.onnx", "--allow-empty", "--output",
+                                   folder + "/compiled.tmfile"});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    expect_sum({folder + "/compiled.tmfile"}, folder, ++runs);
+}
+
+TEST(KeptStates, WrongArguments)
+{
+    const std::string folder = scratch_folder(), model = write_sum(folder);
+    Finished finished = run({"run", model, "--keep-state", "after=sum"});
+    EXPECT_NE(finished.status, 0);
+    EXPECT_THAT(finished.errors, HasSubstr("the graph has no input 'after'"));
+    finished = run({"run", model, "--keep-state", "before"});
+    EXPECT_THAT(finished.errors, HasSubstr("expected INPUT=OUTPUT"));
+    tools::Tensor wide = tools::make_tensor(TENGINE_DT_FP32, {1, 3});
+    tools::write_tensor(folder + "/before.npy", wide);
+    finished = run({"run", model, "--keep-state", "before=sum", "--state", folder});
+    EXPECT_NE(finished.status, 0);
+    EXPECT_THAT(finished.errors, HasSubstr("state 'before' is fp32 1x2, '"));
+    EXPECT_THAT(finished.errors, HasSubstr("holds fp32 1x3"));
+}
+
+}  // namespace
+}  // namespace tengine::program
