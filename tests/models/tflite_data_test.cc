@@ -101,6 +101,13 @@ Difference compare(const Tensor& actual, const Tensor& expected)
     return difference;
 }
 
+// Tensors without a name are named by their number.
+std::string name_of(const nlohmann::json& entry)
+{
+    const std::string name = entry.at("name");
+    return name.empty() ? "tensor_" + std::to_string(entry.at("tensor").get<int>()) : name;
+}
+
 // A graph of a .tflite, run with the inputs of its folder of expected values.
 class TfliteRun
 {
@@ -121,7 +128,7 @@ class TfliteRun
 
     bool feed(const nlohmann::json& entry, Tensor* tensor)
     {
-        const std::string name = entry.at("name");
+        const std::string name = name_of(entry);
         tensor_t fed = get_graph_tensor(graph_, name.c_str());
         return fed &&
                set_tensor_shape(fed, tensor->shape.data(),
@@ -135,7 +142,7 @@ class TfliteRun
 
     bool read(const nlohmann::json& entry, Tensor* out_tensor)
     {
-        const std::string name = entry.at("name");
+        const std::string name = name_of(entry);
         tensor_t result = get_graph_tensor(graph_, name.c_str());
         int dims[MAX_SHAPE_DIM_NUM];
         const int rank = get_tensor_shape(result, dims, MAX_SHAPE_DIM_NUM);

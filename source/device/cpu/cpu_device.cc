@@ -183,6 +183,7 @@ constexpr const char* kFastInFloat[] = {
     "com.microsoft.RotaryEmbedding",
     "com.microsoft.SkipLayerNormalization",
     "com.microsoft.SkipSimplifiedLayerNormalization",
+    "tengine.ClippedLSTM",
 };
 
 bool is_fast_in_float(const KernelList& kernels, const node& node)

@@ -105,6 +105,7 @@ constexpr Implementations rows[] = {
     {"com.microsoft.RotaryEmbedding", {"rotary.fp.vector", "reference"}},
     {"com.microsoft.SkipLayerNormalization", {"skip_norm.f32.vector", "reference"}},
     {"com.microsoft.SkipSimplifiedLayerNormalization", {"skip_norm.f32.vector", "reference"}},
+    {"tengine.ClippedLSTM", {"clipped_lstm.f32.packed", "reference"}},
     {"tengine.Lookup", {"lookup.s8.table", "reference"}},
     {"tengine.QLinearLayerNormalization", {"layer_norm.s8.vector", "reference"}},
     {"tengine.RowQuantizeLSTM", {"lstm.s8.packed", "reference"}},

@@ -3,7 +3,8 @@
 // device/cpu/reference/matmul/recurrent.cc. tengine.RowQuantizeLSTM is an LSTM with int8 W and R
 // and a scale for each of their rows, inputs 8 and 9. It quantises the tensors that they are
 // multiplied by to uint8, as DynamicQuantizeLinear does, but each row (one step of one sequence)
-// separately.
+// separately. tengine.ClippedLSTM is an LSTM whose cell stays in -cell_clip to cell_clip, as
+// TensorFlow Lite's does; an LSTM's `clip` bounds the operands of functions.
 #include <string.h>
 #include <strings.h>
 
@@ -35,6 +36,12 @@ static const op_field_t byte_lstm_fields[] = {
     OP_FIELD(struct recurrent_param, INT, layout, .minimum = 0, .maximum = 1),
     OP_FIELD(struct recurrent_param, INT, input_forget, .minimum = 0, .maximum = 1),
 };
+static const op_field_t clipped_lstm_fields[] = {
+    RECURRENT_BASE_FIELDS,
+    OP_FIELD(struct recurrent_param, FLOAT, cell_clip, .number = 0),
+    OP_FIELD(struct recurrent_param, INT, layout, .minimum = 0, .maximum = 1),
+    OP_FIELD(struct recurrent_param, INT, input_forget, .minimum = 0, .maximum = 1),
+};
 static const op_field_t gru_fields[] = {
     RECURRENT_FIELDS,
     OP_FIELD(struct recurrent_param, INT, linear_before_reset, .minimum = 0, .maximum = 1),
@@ -54,6 +61,7 @@ static const struct cell_kind cell_kinds[] = {
     {"LSTM", 4, 3, {RECURRENT_SIGMOID, RECURRENT_TANH, RECURRENT_TANH}},
     {"GRU", 3, 2, {RECURRENT_SIGMOID, RECURRENT_TANH, RECURRENT_TANH}},
     {"RowQuantizeLSTM", 4, 3, {RECURRENT_SIGMOID, RECURRENT_TANH, RECURRENT_TANH}},
+    {"ClippedLSTM", 4, 3, {RECURRENT_SIGMOID, RECURRENT_TANH, RECURRENT_TANH}},
     {"RNN", 1, 1, {RECURRENT_TANH, RECURRENT_TANH, RECURRENT_TANH}},
 };
 
@@ -201,7 +209,7 @@ static int check_inputs(const struct node* node, const struct recurrent_shape* s
 // Whether W and R are int8 with scales at inputs 8 and 9.
 static bool has_bytes(const struct node* node)
 {
-    return node->op.method->domain && strcmp(node->op.method->domain, "tengine") == 0;
+    return strcmp(node->op.method->name, "RowQuantizeLSTM") == 0;
 }
 
 static int check_types(const struct node* node)
@@ -262,6 +270,7 @@ static const ir_method_t* const rows[] = {
     OP_ROW(LSTM, .version = 7, RECURRENT_ROW(8, 3, lstm_fields)),
     OP_ROW(GRU, .version = 7, RECURRENT_ROW(6, 2, gru_fields)),
     OP_ROW(RNN, .version = 7, RECURRENT_ROW(6, 2, rnn_fields)),
+    OWN_ROW(ClippedLSTM, .version = 1, .until = 1, RECURRENT_ROW(8, 3, clipped_lstm_fields)),
     OWN_ROW(RowQuantizeLSTM, .version = 1, .until = 1, RECURRENT_ROW(10, 3, byte_lstm_fields)),
 };
 

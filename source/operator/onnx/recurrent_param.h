@@ -11,7 +11,8 @@ struct recurrent_param
     struct op_floats activation_alpha;
     struct op_floats activation_beta;
     struct op_strings activations;
-    float clip;  // 0: none
+    float clip;       // 0: none
+    float cell_clip;  // ClippedLSTM; 0: none
     char* direction;
     int hidden_size;
     int layout;               // 0: sequence x batch x ..., 1: batch x sequence x ...

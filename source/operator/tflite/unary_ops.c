@@ -127,8 +127,23 @@ static int lower_requantize(struct graph* graph, struct node* node)
     return finish_emitting(&emit, 1, emit_table(&emit, input, table, output->data_type));
 }
 
+// QuantizeLinear has no int32.
+static int lower_quantize_int32(struct graph* graph, struct node* node)
+{
+    emitter_t emit = start_emitting(graph, node);
+    const struct tensor* output = get_ir_node_output(node, 0);
+    struct tensor* steps =
+        emit_op(&emit, "Div", 2, get_operand(&emit, 0), emit_float(&emit, output->scale));
+    struct tensor* zero_point = emit_float(&emit, (float)output->zero_point);
+    struct tensor* place = emit_op(&emit, "Add", 2, emit_op(&emit, "Round", 1, steps), zero_point);
+    return finish_emitting(&emit, 1, emit_cast(&emit, place, TENGINE_DT_INT32));
+}
+
 static int lower_quantize(struct graph* graph, struct node* node)
 {
+    const struct tensor* output = get_ir_node_output(node, 0);
+    if (output && output->data_type == TENGINE_DT_INT32 && output->quant_param_num == 1)
+        return lower_quantize_int32(graph, node);
     return requantizes(node) ? lower_requantize(graph, node) : lower_linear(graph, node);
 }
 

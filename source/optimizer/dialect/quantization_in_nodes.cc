@@ -129,7 +129,8 @@ class Speller
         }
         for (int i = 0; i < node.output_num; ++i) {
             struct tensor* output = get_ir_node_output(&node, i);
-            if (output && is_quantized(*output))
+            // QuantizeLinear has no int32.
+            if (output && is_quantized(*output) && output->data_type != TENGINE_DT_INT32)
                 TENGINE_RETURN_IF_ERROR(quantise(node, i, *output));
         }
         return TENGINE_OK;

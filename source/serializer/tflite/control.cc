@@ -44,8 +44,6 @@ class CallReader
   private:
     int list(const Reading& reading, const flatbuffers::Vector<int32_t>* indices, const char* what,
              Tensors* out_tensors) const;
-    int read_subgraph(const file::Options* options, uint16_t field,
-                      const file::Subgraph** out_subgraph) const;
     int check_call(const file::Subgraph& subgraph, size_t inputs, size_t outputs) const;
     int expand(Reading& reading, const file::Subgraph& subgraph, const char* name,
                const Tensors& inputs, size_t outputs, Tensors* out_results) const;
@@ -92,25 +90,6 @@ int CallReader::list(const Reading& reading, const flatbuffers::Vector<int32_t>*
                         what, i, quote(tensor->name).c_str());
         out_tensors->push_back(tensor);
     }
-    return TENGINE_OK;
-}
-
-// The number of a subgraph is a word of the options.
-int CallReader::read_subgraph(const file::Options* options, uint16_t field,
-                              const file::Subgraph** out_subgraph) const
-{
-    const auto* table = reinterpret_cast<const flatbuffers::Table*>(options);
-    const auto place = static_cast<flatbuffers::voffset_t>((field + 2) * sizeof(uint16_t));
-    flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(reading_.image->bytes()),
-                                   reading_.image->size());
-    if (table && !table->VerifyField<int32_t>(verifier, place, sizeof(int32_t)))
-        return fail(TENGINE_EFORMAT, "%s", "its options are not inside the file");
-    const int32_t number = table ? table->GetField<int32_t>(place, 0) : 0;
-    const auto* subgraphs = reading_.model->subgraphs();
-    if (number < 0 || static_cast<uint32_t>(number) >= count(subgraphs))
-        return fail(TENGINE_EFORMAT, "it calls subgraph %d, the model has %u", number,
-                    count(subgraphs));
-    *out_subgraph = subgraphs->Get(static_cast<uint32_t>(number));
     return TENGINE_OK;
 }
 
@@ -309,7 +288,6 @@ int CallReader::add_while(const file::Subgraph& condition, const file::Subgraph&
 int CallReader::run()
 {
     const bool is_composite = code_ == kComposite;
-    const file::Options* options = is_composite ? record_.options_2() : record_.options();
     const file::Subgraph *first = nullptr, *second = nullptr;
     TENGINE_RETURN_IF_ERROR(list(reading_, record_.inputs(), "input", &inputs_));
     TENGINE_RETURN_IF_ERROR(list(reading_, record_.outputs(), "output", &outputs_));
@@ -317,9 +295,10 @@ int CallReader::run()
         if (tensor->producer >= 0 || tensor->tensor_type != TENSOR_TYPE_VAR)
             return fail(TENGINE_EGRAPH, "output %s is an input, a constant or written before",
                         quote(tensor->name).c_str());
-    TENGINE_RETURN_IF_ERROR(read_subgraph(options, is_composite ? 1 : 0, &first));
+    TENGINE_RETURN_IF_ERROR(
+        find_called_subgraph(reading_, index_, record_, is_composite ? 1 : 0, &first));
     if (code_ == kCall || is_composite) return replace(*first);
-    TENGINE_RETURN_IF_ERROR(read_subgraph(options, 1, &second));
+    TENGINE_RETURN_IF_ERROR(find_called_subgraph(reading_, index_, record_, 1, &second));
     return code_ == kIf ? add_if(*first, *second) : add_while(*first, *second);
 }
 
@@ -328,6 +307,29 @@ int CallReader::run()
 bool calls_subgraphs(int code)
 {
     return code == kCall || code == kIf || code == kWhile || code == kComposite;
+}
+
+int find_called_subgraph(const Reading& reading, uint32_t index, const file::Operator& record,
+                         uint16_t field, const file::Subgraph** out_subgraph)
+{
+    const int code = find_code(reading, record);
+    const file::Options* options = code == kComposite ? record.options_2() : record.options();
+    const auto* table = reinterpret_cast<const flatbuffers::Table*>(options);
+    const auto place = static_cast<flatbuffers::voffset_t>((field + 2) * sizeof(uint16_t));
+    flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(reading.image->bytes()),
+                                   reading.image->size());
+    if (table && !table->VerifyField<int32_t>(verifier, place, sizeof(int32_t)))
+        return tengine_error_set(TENGINE_EFORMAT,
+                                 "operator %u, %s: its options are not inside the file", index,
+                                 find_code_name(code));
+    const int32_t number = table ? table->GetField<int32_t>(place, 0) : 0;
+    const auto* subgraphs = reading.model->subgraphs();
+    if (number < 0 || static_cast<uint32_t>(number) >= count(subgraphs))
+        return tengine_error_set(TENGINE_EFORMAT,
+                                 "operator %u, %s: it calls subgraph %d, the model has %u", index,
+                                 find_code_name(code), number, count(subgraphs));
+    *out_subgraph = subgraphs->Get(static_cast<uint32_t>(number));
+    return TENGINE_OK;
 }
 
 int add_call(Reading& reading, uint32_t index, int code, const file::Operator& record)

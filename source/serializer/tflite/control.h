@@ -10,7 +10,12 @@ namespace tengine::tflite {
 
 bool calls_subgraphs(int code);
 
-// `index` is the operator's, for messages.
+// The subgraph whose number is this field of the operator's options. `index` is the operator's, for
+// messages.
+TENGINE_MUST_USE int find_called_subgraph(const Reading& reading, uint32_t index,
+                                          const file::Operator& record, uint16_t field,
+                                          const file::Subgraph** out_subgraph);
+
 TENGINE_MUST_USE int add_call(Reading& reading, uint32_t index, int code,
                               const file::Operator& record);
 

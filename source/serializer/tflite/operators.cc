@@ -12,6 +12,7 @@
 #include "operator/selection.h"
 #include "serializer/tflite/control.h"
 #include "serializer/tflite/custom.h"
+#include "serializer/tflite/states.h"
 
 namespace tengine::tflite {
 namespace {
@@ -222,10 +223,11 @@ int OperatorReader::read_options(struct node* node, const file::Operator& record
 
 int OperatorReader::add_node(uint32_t index, const file::Operator& record)
 {
+    const int code = find_code(reading_, record);
+    if (handles_resources(code)) return add_resource_operator(reading_, index, code, record);
     if (count(record.outputs()) == 0)
         return tengine_error_set(TENGINE_EGRAPH, "operator %u has no outputs", index);
-    if (calls_subgraphs(find_code(reading_, record)))
-        return add_call(reading_, index, find_code(reading_, record), record);
+    if (calls_subgraphs(code)) return add_call(reading_, index, code, record);
     int type = -1;
     TENGINE_RETURN_IF_ERROR(find_type(index, record, &type));
     const struct tensor* first = find_tensor(reading_, record.outputs()->Get(0));
@@ -269,6 +271,7 @@ int OperatorReader::connect(struct node* node, const file::Operator& record)
     }
     for (uint32_t i = outputs; i-- > 0;)
         TENGINE_RETURN_IF_ERROR(connect_output(node, i, record.outputs()->Get(i)));
+    TENGINE_RETURN_IF_ERROR(add_next_values(reading_, node, record));
     return check_node_counts(node);
 }
 

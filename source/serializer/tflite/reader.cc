@@ -6,7 +6,7 @@
 #include "graph/name_index.h"
 #include "module/module.h"
 #include "operator/registry.h"
-#include "serializer/tflite/reading.h"
+#include "serializer/tflite/states.h"
 
 namespace tengine::tflite {
 namespace {
@@ -51,11 +51,11 @@ int list_tensors(const Reading& reading, const flatbuffers::Vector<int32_t>* lis
                  Vector<int32_t>* out_tensors)
 {
     for (uint32_t i = 0; i < count(list); ++i) {
-        const int32_t index = list->Get(i);
-        if (!find_tensor(reading, index))
+        const struct tensor* tensor = find_tensor(reading, list->Get(i));
+        if (!tensor)
             return tengine_error_set(TENGINE_EFORMAT, "%s %u is tensor %d, expected one of %zu",
-                                     what, i, index, reading.tensors.size());
-        out_tensors->push_back(index);
+                                     what, i, list->Get(i), reading.tensors.size());
+        out_tensors->push_back(tensor->index);
     }
     return TENGINE_OK;
 }
@@ -96,13 +96,14 @@ int add_inputs(const Reading& reading)
     return TENGINE_OK;
 }
 
-// The name that the signature gives output `tensor`, if it is free.
-String choose_output_name(const Reading& reading, const struct tensor& tensor)
+// The name that the signature gives output `place`, if it is free.
+String choose_output_name(const Reading& reading, const struct tensor& tensor, uint32_t place)
 {
+    const auto index = static_cast<uint32_t>(reading.subgraph->outputs()->Get(place));
     const auto* outputs = reading.signature ? reading.signature->outputs() : nullptr;
     for (uint32_t i = 0; i < count(outputs); ++i) {
         const String name(text_of(outputs->Get(i)->name()));
-        if (outputs->Get(i)->tensor() == static_cast<uint32_t>(tensor.index) && !name.empty() &&
+        if (outputs->Get(i)->tensor() == index && !name.empty() &&
             find_ir_tensor_name(reading.graph, name.c_str()) < 0)
             return name;
     }
@@ -111,12 +112,12 @@ String choose_output_name(const Reading& reading, const struct tensor& tensor)
 
 // Gives an output that is an input or a constant a tensor of its own: programs feed the one and
 // read the other.
-int separate_output(const Reading& reading, int32_t* inout_tensor)
+int separate_output(const Reading& reading, uint32_t place, int32_t* inout_tensor)
 {
     struct graph* graph = reading.graph;
     struct tensor* tensor = graph->tensor_list[*inout_tensor];
     if (tensor->tensor_type == TENSOR_TYPE_VAR) return TENGINE_OK;
-    const String name = choose_output_name(reading, *tensor);
+    const String name = choose_output_name(reading, *tensor, place);
     struct node* node = create_op_node(graph, name.c_str(), "Identity", name.c_str());
     struct tensor* output =
         node ? create_ir_tensor(graph, name.c_str(), tensor->data_type) : nullptr;
@@ -135,10 +136,11 @@ int set_inputs_and_outputs(Reading& reading)
     TENGINE_RETURN_IF_ERROR(list_tensors(reading, reading.subgraph->outputs(), "output", &outputs));
     if (outputs.empty()) return tengine_error_set(TENGINE_EGRAPH, "the model has no outputs");
     struct graph* graph = reading.graph;
-    for (int32_t& output : outputs) {
+    for (uint32_t i = 0; i < outputs.size(); ++i) {
         TENGINE_RETURN_IF_ERROR(reading.budget.charge(sizeof(struct tensor) + sizeof(struct node)));
-        TENGINE_RETURN_IF_ERROR(separate_output(reading, &output));
+        TENGINE_RETURN_IF_ERROR(separate_output(reading, i, &outputs[i]));
     }
+    TENGINE_RETURN_IF_ERROR(declare_states(reading, &inputs, &outputs));
     TENGINE_RETURN_IF_ERROR(sort_ir_graph(graph));
     Vector<int32_t> nodes = list_producers(*graph, outputs);
     if (!nodes.empty())
@@ -154,7 +156,8 @@ int set_inputs_and_outputs(Reading& reading)
 int read_model(struct graph* graph, FileImage* image)
 {
     Budget budget(image->size());
-    Reading reading(graph, image, &budget);
+    Vector<Variable> variables;
+    Reading reading(graph, image, &budget, &variables);
     TENGINE_RETURN_IF_ERROR(check_tables(reading));
     TENGINE_RETURN_IF_ERROR(choose_subgraph(reading));
     TENGINE_RETURN_IF_ERROR(add_tensors(reading));

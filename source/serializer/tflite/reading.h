@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a .tflite into a source graph, whose nodes stay TensorFlow Lite's operators. The parts:
-// reader.cc (frame), tensors.cc, values.cc, sparse.cc, operators.cc,
-// custom.cc, byte_code.cc (DISPATCH_OP),
-// control.cc (subgraphs that operators call).
+// reader.cc (frame), tensors.cc, values.cc, sparse.cc, operators.cc, custom.cc, byte_code.cc
+// (DISPATCH_OP), control.cc (subgraphs that operators call), states.cc (variables).
 //
 // FlatBuffers' verifier checks the tables first, with 64 levels and a million tables at most; after
 // it every offset and vector lies in the file and is aligned. Options are checked field by field
@@ -13,6 +12,7 @@
 #include "base/containers.hpp"
 #include "base/file_image.hpp"
 #include "base/load_budget.hpp"
+#include "base/maps.hpp"
 #include "base/print_text.hpp"
 #include "schema_generated.h"
 #include "tengine/ir.h"
@@ -27,11 +27,23 @@ constexpr size_t kMostBytes = INT32_MAX;
 
 constexpr int32_t kAbsentTensor = -1;  // the index of an optional one
 
+// A value that the model keeps from run to run.
+struct Variable
+{
+    bool is_resource = false;  // named by operators, else a tensor
+    String container;
+    String name;
+    struct tensor* first = nullptr;  // what stands for the value before a run; null: not used yet
+    struct tensor* now = nullptr;    // and what has it after the operators read so far
+    Vector<uint8_t> first_value;     // or one element of it; empty: zeros
+};
+
 // The state that the parts of the reader share: one subgraph, which becomes nodes of `graph`.
 struct Reading
 {
-    Reading(struct graph* to, FileImage* from, Budget* whole)
-        : graph(to), image(from), budget(*whole)
+    // `of_model`: null where only options and constants are read.
+    Reading(struct graph* to, FileImage* from, Budget* whole, Vector<Variable>* of_model = nullptr)
+        : graph(to), image(from), budget(*whole), variables(of_model)
     {
     }
     // A subgraph that an operator of `outer` calls; `name` is the operator's.
@@ -39,6 +51,7 @@ struct Reading
         : graph(to),
           image(outer.image),
           budget(outer.budget),
+          variables(outer.variables),
           model(outer.model),
           subgraph(called),
           prefix(String(name) + "/"),
@@ -50,6 +63,7 @@ struct Reading
     struct graph* graph;
     FileImage* image;
     Budget& budget;
+    Vector<Variable>* variables;
     const file::Model* model = nullptr;
     const file::Subgraph* subgraph = nullptr;
     const file::Signature* signature = nullptr;  // of the subgraph; null: none
@@ -57,9 +71,10 @@ struct Reading
     // The tensors of the graph by their index in the subgraph; -1 before add_tensors(), which
     // leaves out those that are there already.
     Vector<int32_t> tensors;
-    String prefix;       // of names
-    int depth = 0;       // number of subgraphs around it
-    int body_depth = 0;  // and of these that are bodies
+    Map<int32_t, size_t> resources;  // by tensor of the subgraph: its variable
+    String prefix;                   // of names
+    int depth = 0;                   // number of subgraphs around it
+    int body_depth = 0;              // and of these that are bodies
 };
 
 // Fills the empty `graph` from the image, in which its constants lie. The file may be hostile.

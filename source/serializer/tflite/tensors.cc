@@ -6,6 +6,7 @@
 #include "base/unique_names.hpp"
 #include "graph/graph.h"
 #include "serializer/tflite/numbers.h"
+#include "serializer/tflite/states.h"
 #include "serializer/tflite/values.h"
 
 namespace tengine::tflite {
@@ -23,15 +24,16 @@ class TensorReader
         const flatbuffers::Vector<flatbuffers::Offset<file::NamedTensor>>* named);
     int add_names();
     void mark_bias(const file::Operator& record);
+    void mark_quantize_result(const file::Operator& record);
     int add_tensor(uint32_t index, const file::Tensor& record);
-    int check_features(const struct tensor* tensor, const file::Tensor& record) const;
     int set_shape(struct tensor* tensor, const file::Tensor& record);
-    int set_quantisation(struct tensor* tensor, const file::Tensor& record, bool is_written);
+    int set_quantisation(struct tensor* tensor, const file::Tensor& record, bool is_plain);
 
     Reading& reading_;
     Names names_;
     Map<uint32_t, std::string_view> public_names_;
     Vector<char> is_bias_;
+    Vector<char> is_quantize_result_;
 };
 
 int TensorReader::run()
@@ -45,6 +47,7 @@ int TensorReader::run()
     const uint32_t number = count(subgraph.tensors());
     reading_.is_written.resize(number, 0);
     is_bias_.resize(number, 0);
+    is_quantize_result_.resize(number, 0);
     const auto mark = [&](const flatbuffers::Vector<int32_t>* list) {
         for (uint32_t i = 0; i < count(list); ++i)
             if (list->Get(i) >= 0 && static_cast<uint32_t>(list->Get(i)) < number)
@@ -54,11 +57,12 @@ int TensorReader::run()
     for (uint32_t i = 0; i < count(subgraph.operators()); ++i) {
         mark(subgraph.operators()->Get(i)->outputs());
         mark_bias(*subgraph.operators()->Get(i));
+        mark_quantize_result(*subgraph.operators()->Get(i));
     }
     TENGINE_RETURN_IF_ERROR(reading_.budget.charge(uint64_t{number} * sizeof(int32_t)));
     reading_.tensors.resize(number, -1);
     for (uint32_t i = 0; i < number; ++i)
-        if (reading_.tensors[i] < 0)
+        if (reading_.tensors[i] < 0 && !is_resource(*subgraph.tensors()->Get(i)))
             TENGINE_RETURN_IF_ERROR(add_tensor(i, *subgraph.tensors()->Get(i)));
     return TENGINE_OK;
 }
@@ -82,6 +86,15 @@ void TensorReader::mark_bias(const file::Operator& record)
         default:
             return;
     }
+}
+
+// Such a tensor of int32 has a scale.
+void TensorReader::mark_quantize_result(const file::Operator& record)
+{
+    const bool has_one = count(record.outputs()) == 1 && find_code(reading_, record) == kQuantize;
+    const int32_t index = has_one ? record.outputs()->Get(0) : -1;
+    if (index >= 0 && static_cast<size_t>(index) < is_quantize_result_.size())
+        is_quantize_result_[static_cast<size_t>(index)] = 1;
 }
 
 // The names of a signature are those that programs know.
@@ -118,9 +131,9 @@ int TensorReader::add_tensor(uint32_t index, const file::Tensor& record)
     struct tensor* tensor = create_ir_tensor(reading_.graph, name.c_str(), form.data_type);
     if (!tensor) return last_error();
     reading_.tensors[index] = tensor->index;
-    TENGINE_RETURN_IF_ERROR(check_features(tensor, record));
     TENGINE_RETURN_IF_ERROR(set_shape(tensor, record));
-    TENGINE_RETURN_IF_ERROR(set_quantisation(tensor, record, reading_.is_written[index] != 0));
+    const bool is_plain = reading_.is_written[index] && !is_quantize_result_[index];
+    TENGINE_RETURN_IF_ERROR(set_quantisation(tensor, record, is_plain));
     const uint8_t* bytes = nullptr;
     uint64_t size = 0;
     TENGINE_RETURN_IF_ERROR(find_values(reading_, tensor, record, &bytes, &size));
@@ -130,17 +143,12 @@ int TensorReader::add_tensor(uint32_t index, const file::Tensor& record)
                                  "%s has values, and is an input or written by an operator",
                                  label(tensor).c_str());
     }
+    if (record.is_variable())
+        return add_variable(reading_, tensor, size > 0 ? bytes : nullptr, size);
     // Converters leave such tensors behind, which nothing reads.
     if (size == 0 && tensor->elem_num > 0) return TENGINE_OK;
     tensor->tensor_type = TENSOR_TYPE_CONST;
     return set_values(reading_, tensor, record, form, bytes, size);
-}
-
-int TensorReader::check_features(const struct tensor* tensor, const file::Tensor& record) const
-{
-    if (!record.is_variable()) return TENGINE_OK;
-    return tengine_error_set(TENGINE_ENOTSUP, "%s is a variable, which is not supported",
-                             label(tensor).c_str());
 }
 
 int TensorReader::set_shape(struct tensor* tensor, const file::Tensor& record)
@@ -159,7 +167,8 @@ int TensorReader::set_shape(struct tensor* tensor, const file::Tensor& record)
     return set_ir_tensor_shape(tensor, dims, static_cast<int>(rank));
 }
 
-bool may_be_quantised(const struct tensor* tensor, bool is_written)
+// `is_plain`: integers of 32 bits are numbers, else biases or results of QUANTIZE.
+bool may_be_quantised(const struct tensor* tensor, bool is_plain)
 {
     switch (tensor->data_type) {
         case TENGINE_DT_INT8:
@@ -167,7 +176,7 @@ bool may_be_quantised(const struct tensor* tensor, bool is_written)
         case TENGINE_DT_INT16:
             return true;
         case TENGINE_DT_INT32:
-            return !is_written;  // a bias
+            return !is_plain;
         default:
             return false;
     }
@@ -175,12 +184,11 @@ bool may_be_quantised(const struct tensor* tensor, bool is_written)
 
 // Files of old converters have a scale of 0 for tensors that are not quantised, and scales for
 // tensors of other types.
-int TensorReader::set_quantisation(struct tensor* tensor, const file::Tensor& record,
-                                   bool is_written)
+int TensorReader::set_quantisation(struct tensor* tensor, const file::Tensor& record, bool is_plain)
 {
     const file::Quantization* quantization = record.quantization();
     const uint32_t number = quantization ? count(quantization->scale()) : 0;
-    if (number == 0 || !may_be_quantised(tensor, is_written)) return TENGINE_OK;
+    if (number == 0 || !may_be_quantised(tensor, is_plain)) return TENGINE_OK;
     if (number == 1 && quantization->scale()->Get(0) == 0) return TENGINE_OK;
     const uint32_t zero_points = count(quantization->zero_point());
     if (zero_points > 1 && zero_points != number)

@@ -67,7 +67,6 @@ constexpr int kResizeBilinear = 23;
 constexpr int kGather = 36;
 constexpr int kTranspose = 39;
 constexpr int kResizeNearest = 97;
-constexpr int kQuantize = 114;
 
 int type_of(const struct node& node, int input)
 {

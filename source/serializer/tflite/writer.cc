@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "graph/graph.h"
+#include "graph/state.h"
 #include "serializer/tflite/writing.h"
 #include "tengine/log.h"
 
@@ -43,6 +44,9 @@ class ModelWriter
   private:
     using NamedTensors = flatbuffers::Vector<Offset<file::NamedTensor>>;
 
+    // The states of the graph are its last ones, and variables of the file.
+    int count_inputs() const { return graph_.input_tensor_num - count_ir_states(&graph_); }
+    int count_outputs() const { return graph_.output_tensor_num - count_ir_states(&graph_); }
     Offset<file::Signature> write_signature();
     Offset<NamedTensors> name_tensors(const int32_t* tensors, int number,
                                       const NamedTensors* known);
@@ -85,10 +89,10 @@ Offset<ModelWriter::NamedTensors> ModelWriter::name_tensors(const int32_t* tenso
 Offset<file::Signature> ModelWriter::write_signature()
 {
     const file::Signature* known = origin_.signature();
-    const auto inputs = name_tensors(graph_.input_tensors, graph_.input_tensor_num,
-                                     known ? known->inputs() : nullptr);
-    const auto outputs = name_tensors(graph_.output_tensors, graph_.output_tensor_num,
-                                      known ? known->outputs() : nullptr);
+    const auto inputs =
+        name_tensors(graph_.input_tensors, count_inputs(), known ? known->inputs() : nullptr);
+    const auto outputs =
+        name_tensors(graph_.output_tensors, count_outputs(), known ? known->outputs() : nullptr);
     const std::string_view text = known ? text_of(known->key()) : kUsualKey;
     const auto key = builder_.CreateString(text.data(), text.size());
     return file::CreateSignature(builder_, inputs, outputs, key);
@@ -114,10 +118,8 @@ Vector<Offset<file::Metadata>> ModelWriter::write_metadata()
 int ModelWriter::run(Vector<char>* out_bytes)
 {
     TENGINE_RETURN_IF_ERROR(check_size(graph_));
-    const Vector<int32_t> inputs(graph_.input_tensors,
-                                 graph_.input_tensors + graph_.input_tensor_num);
-    const Vector<int32_t> outputs(graph_.output_tensors,
-                                  graph_.output_tensors + graph_.output_tensor_num);
+    const Vector<int32_t> inputs(graph_.input_tensors, graph_.input_tensors + count_inputs());
+    const Vector<int32_t> outputs(graph_.output_tensors, graph_.output_tensors + count_outputs());
     if (outputs.empty()) return tengine_error_set(TENGINE_EGRAPH, "the graph has no outputs");
     const std::string_view known = origin_.subgraph() ? text_of(origin_.subgraph()->name())
                                    : *graph_.name     ? graph_.name

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "graph/graph.h"
+#include "graph/state.h"
 #include "graph/string_pool.h"
 #include "operator/infer.h"
 #include "operator/registry.h"
@@ -108,7 +109,10 @@ void SubgraphWriter::find_copies()
     names_.resize(copied_.size());
     for (size_t i = 0; i < copied_.size(); ++i)
         copied_[i] = static_cast<int32_t>(i);
+    state_kinds_.resize(static_cast<size_t>(count_ir_states(&graph_)), StateKind::kPlain);
+    handles_.resize(state_kinds_.size(), -1);
     for (const struct node* node : nodes_) {
+        find_next_values(*node);
         if (!is_op(*node, "Identity")) continue;
         const struct tensor* from = get_ir_node_input(node, 0);
         const struct tensor* to = get_ir_node_output(node, 0);
@@ -164,6 +168,9 @@ void SubgraphWriter::number_tensors(const Vector<SubgraphInput>& inputs,
 
 int SubgraphWriter::write_tensor(const struct tensor& tensor)
 {
+    const int state = find_state(tensor.index);
+    if (state >= 0 && kind_of(state) == StateKind::kResource)
+        return add_handle(state, &handles_[static_cast<size_t>(state)]);
     const file::Tensor* record = origin_.find(tensor);
     const bool is_constant = tensor.tensor_type == TENSOR_TYPE_CONST;
     const bool is_records = record && is_constant && origin_.has_values_of(tensor, *record);
@@ -203,14 +210,17 @@ int SubgraphWriter::add_tensor(const struct tensor& tensor, std::string_view nam
     const Vector<int32_t> shape = find_shape(tensor, record);
     const Vector<int32_t> signature = find_signature(tensor, record);
     const Offset<file::Quantization> quantization = write_quantisation(tensor, record, is_records);
+    const int state = find_state(tensor.index);
+    const bool is_variable =
+        state >= 0 ? kind_of(state) == StateKind::kVariable : record && record->is_variable();
     const Offset<file::Sparsity> sparsity =
         is_records && record->sparsity() ? write_sparsity(*record->sparsity()) : 0;
     const auto text = builder_.CreateString(name.data(), name.size());
     const List<int32_t> dims = builder_.CreateVector(shape);
     const List<int32_t> free_dims = signature.empty() ? 0 : builder_.CreateVector(signature);
     tensors_.push_back(file::CreateTensor(builder_, dims, static_cast<int8_t>(type), buffer, text,
-                                          quantization, record && record->is_variable(), sparsity,
-                                          free_dims, record && record->has_rank()));
+                                          quantization, is_variable, sparsity, free_dims,
+                                          record && record->has_rank()));
     return TENGINE_OK;
 }
 
@@ -337,8 +347,14 @@ int SubgraphWriter::write_node(const struct node& node)
     if (is_op(node, "Loop")) return write_while(node);
     const Vector<int32_t> inputs =
         list_places({node.input_tensors, node.input_tensors + node.input_num});
-    const Vector<int32_t> outputs =
-        list_places({node.output_tensors, node.output_tensors + node.output_num});
+    // The next value of a state is not an output in the file.
+    Vector<int32_t> results(node.output_tensors, node.output_tensors + node.output_num);
+    const auto is_state = [&](int32_t tensor) {
+        return tensor >= 0 && copied_[static_cast<size_t>(tensor)] != tensor &&
+               find_state(copied_[static_cast<size_t>(tensor)]) >= 0;
+    };
+    results.erase(std::remove_if(results.begin(), results.end(), is_state), results.end());
+    const Vector<int32_t> outputs = list_places(results);
     Offset<file::Operator> record;
     TENGINE_RETURN_IF_ERROR(
         write_operator(writing_, node, inputs, outputs, find_intermediates(node), &record));
@@ -361,8 +377,11 @@ int SubgraphWriter::run(const Vector<SubgraphInput>& inputs, const Vector<int32_
         given.push_back(place_of(input.tensor));
         if (input.tensor < 0) TENGINE_RETURN_IF_ERROR(write_unread(*input.like, &given.back()));
     }
+    TENGINE_RETURN_IF_ERROR(write_first_values());
+    TENGINE_RETURN_IF_ERROR(write_handles());
     for (const struct node* node : nodes_)
         TENGINE_RETURN_IF_ERROR(write_node(*node));
+    write_assignments();
     const List<Offset<file::Tensor>> tensors = builder_.CreateVector(tensors_);
     const List<int32_t> in = builder_.CreateVector(given);
     const List<int32_t> out = builder_.CreateVector(list_places(outputs));

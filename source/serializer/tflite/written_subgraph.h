@@ -26,8 +26,26 @@ class SubgraphWriter
     const Places& places() const { return places_; }
 
   private:
+    // How a state of the graph (graph/state.h) is written.
+    enum class StateKind : char
+    {
+        kPlain,     // a resource that operators read first and assign last
+        kVariable,  // the tensor of a recurrent layer, which changes it
+        kResource   // a resource whose operators are nodes of the graph
+    };
+
     void order_nodes();
     void find_copies();
+    void find_next_values(const struct node& node);
+    int32_t root_of(const struct tensor* tensor) const;
+    int find_state(int32_t tensor) const;
+    StateKind kind_of(int state) const { return state_kinds_[static_cast<size_t>(state)]; }
+    int add_handle(int state, int32_t* out_place);
+    int write_first_values();
+    int write_handles();
+    void write_assignments();
+    void add_operator(int code, const Vector<int32_t>& inputs, const Vector<int32_t>& outputs,
+                      Offset<file::Options> options);
     void number_tensors(const Vector<SubgraphInput>& inputs, const Vector<int32_t>& outputs);
     int write_node(const struct node& node);
     int write_tensor(const struct tensor& tensor);
@@ -58,6 +76,8 @@ class SubgraphWriter
     Vector<int32_t> copied_;     // by tensor: the one whose values it has, or itself
     Vector<const char*> names_;  // by tensor: that of the output that is a copy of it, or null
     Places places_;
+    Vector<StateKind> state_kinds_;
+    Vector<int32_t> handles_;  // by state: the tensor of its resource
     Vector<Offset<file::Tensor>> tensors_;
     Vector<Offset<file::Operator>> operators_;
 };

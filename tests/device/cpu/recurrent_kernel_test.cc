@@ -36,6 +36,7 @@ struct Case
     std::vector<std::string> outputs = {"y", "last", "cell"};
     std::vector<const char*> activations = {};
     float clip = 0;
+    float cell_clip = 0;  // tengine.ClippedLSTM
 
     int directions() const { return std::strcmp(direction, "bidirectional") == 0 ? 2 : 1; }
     std::string name() const
@@ -130,6 +131,9 @@ class RecurrentNode
                   TENGINE_OK);
         EXPECT_EQ(set_node_int(node_, "layout", c.layout), TENGINE_OK);
         EXPECT_EQ(set_node_float(node_, "clip", c.clip), TENGINE_OK);
+        if (c.cell_clip > 0) {
+            EXPECT_EQ(set_node_float(node_, "cell_clip", c.cell_clip), TENGINE_OK);
+        }
         if (c.gates == 3) {
             EXPECT_EQ(set_node_int(node_, "linear_before_reset", c.is_linear), TENGINE_OK);
         }
@@ -239,6 +243,24 @@ TEST(RecurrentKernel, ClipsWhatFunctionsTake)
         c.clip = 0.25f;
         compare(c);
     });
+}
+
+TEST(RecurrentKernel, ClipsTheCell)
+{
+    const Case small = {"tengine.ClippedLSTM", 4, {1, 1, 1, 1}};
+    if (cpu::get_vector_target_num() > 0) {
+        EXPECT_STREQ(RecurrentNode(small).kernels().front()->name, "clipped_lstm.f32.packed");
+    }
+    for (const float clip : {0.0f, 0.1f, 0.25f, 10.0f})
+        for (const Size& size : kSizes)
+            for (const char* direction : {"forward", "reverse", "bidirectional"}) {
+                Case c = {"tengine.ClippedLSTM", 4, size, direction};
+                c.cell_clip = clip;
+                compare(c);
+                c.clip = 0.5f;
+                c.layout = 1;
+                compare(c);
+            }
 }
 
 TEST(RecurrentKernel, HasFunctions)

@@ -225,7 +225,7 @@ TEST_F(TfliteControlTest, SubgraphsThatDoNotFit)
     model.operators[0].inputs = {};
     expect_refusal(model, TENGINE_EGRAPH, "no condition");
     model = make_call(kCallOnce, 1);
-    expect_refusal(model, TENGINE_EOPERATOR, "CALL_ONCE (code 129)");
+    expect_refusal(model, TENGINE_ENOTSUP, "operator 0 of its subgraph is ADD");
 }
 
 TEST_F(TfliteControlTest, DamagedFiles)

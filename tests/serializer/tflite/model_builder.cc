@@ -12,10 +12,15 @@ using flatbuffers::Offset;
 
 Offset<file::Options> add_options(FlatBufferBuilder& builder, const TfliteOperator& op)
 {
-    std::vector<Offset<flatbuffers::Vector<int32_t>>> lists;
-    for (const auto& option : op.options)
-        lists.push_back(option.bytes == 0 ? builder.CreateVector(option.list)
-                                          : Offset<flatbuffers::Vector<int32_t>>());
+    std::vector<Offset<void>> lists;
+    for (const auto& option : op.options) {
+        Offset<void> list;
+        if (!option.text.empty())
+            list = builder.CreateString(option.text).Union();
+        else if (option.bytes == 0)
+            list = builder.CreateVector(option.list).Union();
+        lists.push_back(list);
+    }
     const auto start = builder.StartTable();
     for (size_t i = 0; i < op.options.size(); ++i) {
         const auto& option = op.options[i];
@@ -103,8 +108,8 @@ Offset<file::Tensor> add_tensor(FlatBufferBuilder& builder, const TfliteTensor& 
     const auto name = builder.CreateString(tensor.name);
     const auto free_shape =
         tensor.shape_signature.empty() ? 0 : builder.CreateVector(tensor.shape_signature);
-    return file::CreateTensor(builder, shape, tensor.type, buffer, name, quantization, false,
-                              sparsity, free_shape);
+    return file::CreateTensor(builder, shape, tensor.type, buffer, name, quantization,
+                              tensor.is_variable, sparsity, free_shape);
 }
 
 std::vector<Offset<file::NamedTensor>> add_names(

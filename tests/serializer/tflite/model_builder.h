@@ -21,6 +21,7 @@ enum TfliteType : int8_t
     kTfliteInt16 = 7,
     kTfliteComplex = 8,
     kTfliteInt8 = 9,
+    kTfliteResource = 13,
     kTfliteInt4 = 17,
     kTfliteInt2 = 19,
     kTfliteUint4 = 20
@@ -64,6 +65,7 @@ struct TfliteTensor
     std::vector<int32_t> shape_signature = {};
     std::vector<float> minimum = {};
     std::vector<float> maximum = {};
+    bool is_variable = false;
 };
 
 struct TfliteOperator
@@ -71,13 +73,14 @@ struct TfliteOperator
     int code = 0;
     std::vector<int32_t> inputs;
     std::vector<int32_t> outputs;
-    // Number of the field, its bytes (1 or 4) and value; 0 bytes: a list of words.
+    // Number of the field, its bytes (1 or 4) and value; 0 bytes: a list of words, or a text.
     struct Option
     {
         int field;
         int bytes;
         int32_t value;
         std::vector<int32_t> list = {};
+        std::string text = {};
     };
     std::vector<Option> options = {};
     bool has_later_options = false;  // in the table that newer operators have

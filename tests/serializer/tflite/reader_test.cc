@@ -203,8 +203,8 @@ TEST_F(TfliteReaderTest, WrongTensors)
     model.tensors[0].shape = std::vector<int32_t>(9, 1);
     expect_refusal(model, TENGINE_ERANGE, "has 9 dimensions, expected 0 to 8");
     model = make_conv();
-    model.tensors[0].type = 13;
-    expect_refusal(model, TENGINE_EDTYPE, "type 13");
+    model.tensors[0].type = 14;
+    expect_refusal(model, TENGINE_EDTYPE, "type 14");
     model = make_conv();
     model.tensors[3] = {"y", {1, 3, 3, 1}, kTfliteInt8, "", {1, 2}, {0, 0, 0}};
     expect_refusal(model, TENGINE_EFORMAT, "has 2 scales and 3 zero points");

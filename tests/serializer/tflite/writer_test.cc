@@ -144,6 +144,9 @@ TEST_F(TfliteWriterTest, EveryOptionIsThatOfTheFile)
         }
         model.operators = {op};
         SCOPED_TRACE(row.name);
+        // These read resources (state_test.cc).
+        const std::string name = row.name;
+        if (name == "READ_VARIABLE" || name == "ASSIGN_VARIABLE") continue;
         expect_same(model);
         ++operators;
     }

@@ -48,7 +48,8 @@ struct CellUnits
     float* cell;               // the cell of an LSTM; for a GRU the operand in place of the state
     bool has_usual_functions;  // has the usual functions and does not clip
     const recurrent_function* functions;
-    float clip;  // 0: no clipping
+    float clip;       // 0: no clipping
+    float cell_clip;  // the same for the cell
 };
 
 using UpdateUnits = void (*)(const CellUnits& units);

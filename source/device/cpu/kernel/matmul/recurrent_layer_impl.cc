@@ -33,7 +33,7 @@ struct RecurrentLayer
     GateBlocks blocks;
     recurrent_shape shape;
     bool has_usual_functions;  // has the usual functions and does not clip
-    float clip;
+    float clip, cell_clip;
     bool is_batch_first;
     bool gathers;   // copies the input into the order of the steps of each sequence
     int64_t lanes;  // of a vector
@@ -138,6 +138,11 @@ void plan_bytes(const node& node, int64_t workers, RecurrentLayer* layer)
         layer->group_units += layer->lanes;
 }
 
+bool clips(const recurrent_param& param)
+{
+    return param.clip > 0 || param.cell_clip > 0;
+}
+
 int describe(const KernelContext& context, const GateBlocks& blocks, RecurrentLayer* out_layer)
 {
     RecurrentLayer& layer = *out_layer;
@@ -146,7 +151,8 @@ int describe(const KernelContext& context, const GateBlocks& blocks, RecurrentLa
     TENGINE_RETURN_IF_ERROR(resolve_recurrent_shape(context.node, &layer.shape));
     layer.blocks = blocks;
     layer.clip = param.clip;
-    layer.has_usual_functions = describe_functions(shape).are_usual && !(param.clip > 0);
+    layer.cell_clip = param.cell_clip;
+    layer.has_usual_functions = describe_functions(shape).are_usual && !clips(param);
     layer.is_batch_first = param.layout == 1;
     layer.gathers = (layer.is_batch_first && shape.batch > 1) ||
                     (context.input(4) && (shape.first_reverse || shape.directions == 2));
@@ -325,6 +331,7 @@ void update_units(const RecurrentLayer& layer, const Direction& direction, Updat
     units.has_usual_functions = layer.has_usual_functions;
     units.functions = layer.shape.functions[direction.index];
     units.clip = layer.clip;
+    units.cell_clip = layer.cell_clip;
     for (int64_t i = 0; i < layer.shape.batch; ++i) {
         for (int k = 0; k < layer.blocks.num; ++k) {
             const GateBlock& block = layer.blocks.list[k];
@@ -492,7 +499,7 @@ bool accepts_recurrent_layer(const node& node)
     for (int i = 1; i <= 3; ++i)
         if (!is_constant(get_ir_node_input(&node, i))) return false;
     const Functions functions = describe_functions(shape);
-    if (kNamesFunctions ? !functions.have_updates : !functions.are_usual || param.clip > 0)
+    if (kNamesFunctions ? !functions.have_updates : !functions.are_usual || clips(param))
         return false;
     return shape.sequence > 0 && shape.batch > 0 && shape.input > 0 && shape.hidden > 0 &&
            (get_ir_node_input(&node, 1)->data_type == TENGINE_DT_FP32 ||

@@ -58,6 +58,7 @@ class NamedFunction
 struct UsualFunctions
 {
     explicit UsualFunctions(const CellUnits&) : gate(nullptr), candidate(nullptr), cell(nullptr) {}
+    static Vector bound_cell(Vector x) { return x; }
     SigmoidFunction gate;
     TanhFunction candidate, cell;
 };
@@ -65,10 +66,16 @@ struct UsualFunctions
 struct NamedFunctions
 {
     explicit NamedFunctions(const CellUnits& units)
-        : gate(units, 0), candidate(units, 1), cell(units, 2)
+        : gate(units, 0), candidate(units, 1), cell(units, 2), cell_clip(units.cell_clip)
     {
     }
+    Vector bound_cell(Vector x) const
+    {
+        const float bounds[] = {-cell_clip, cell_clip};
+        return cell_clip > 0 ? ClipFunction(bounds)(x) : x;
+    }
     NamedFunction gate, candidate, cell;
+    float cell_clip;
 };
 
 // Updates an LSTM from the gates i, o, f, c.
@@ -84,8 +91,8 @@ void update_lstm_with(const CellUnits& units)
         const Vector output = functions.gate(hn::LoadU(d, gates + lanes));
         const Vector forget = functions.gate(hn::LoadU(d, gates + 2 * lanes));
         const Vector candidate = functions.candidate(hn::LoadU(d, gates + 3 * lanes));
-        const Vector kept =
-            hn::MulAdd(forget, hn::LoadU(d, units.cell + i), hn::Mul(input, candidate));
+        const Vector kept = functions.bound_cell(
+            hn::MulAdd(forget, hn::LoadU(d, units.cell + i), hn::Mul(input, candidate)));
         hn::StoreU(kept, d, units.cell + i);
         hn::StoreU(hn::Mul(output, functions.cell(kept)), d, units.next_state + i);
     }
@@ -233,6 +240,11 @@ int run_gru(KernelContext& context)
 constexpr Kernel recurrent_pixels_rows[] = {
     {.op = "LSTM",
      .name = "lstm.f32.packed",
+     .accepts = accepts_recurrent_layer,
+     .run = run_lstm,
+     .prepare = prepare_lstm},
+    {.op = "tengine.ClippedLSTM",
+     .name = "clipped_lstm.f32.packed",
      .accepts = accepts_recurrent_layer,
      .run = run_lstm,
      .prepare = prepare_lstm},

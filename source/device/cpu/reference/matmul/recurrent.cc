@@ -191,6 +191,8 @@ class Layer
             const double forget =
                 param_.input_forget ? 1 - input : call(0, gate[2 * hidden] + peep(2, j, cell));
             cell = forget * cell + input * call(1, gate[3 * hidden]);
+            const double bound = param_.cell_clip;
+            if (bound > 0) cell = std::clamp(cell, -bound, bound);
             state.hidden[j] = call(0, gate[hidden] + peep(1, j, cell)) * call(2, cell);
         }
     }
@@ -344,6 +346,7 @@ int run_recurrent(KernelContext& context)
 
 constexpr Kernel recurrent_rows[] = {
     {"LSTM", "reference", nullptr, run_recurrent, prepare_recurrent},
+    {"tengine.ClippedLSTM", "reference", nullptr, run_recurrent, prepare_recurrent},
     {"GRU", "reference", nullptr, run_recurrent, prepare_recurrent},
     {"RNN", "reference", nullptr, run_recurrent, prepare_recurrent},
     {"tengine.RowQuantizeLSTM", "reference", nullptr, run_layer<float, int8_t>, prepare_recurrent},

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serializer/tflite/states.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "graph/graph.h"
+#include "graph/name_index.h"
+#include "graph/state.h"
+#include "operator/registry.h"
+#include "serializer/tflite/control.h"
+#include "serializer/tflite/numbers.h"
+
+namespace tengine::tflite {
+namespace {
+
+int check_whole_run(const Reading& reading, const char* name)
+{
+    if (reading.body_depth == 0) return TENGINE_OK;
+    return tengine_error_set(TENGINE_ENOTSUP,
+                             "%s: variables inside of the subgraphs of IF and WHILE are not read",
+                             quote(name).c_str());
+}
+
+String choose_name(const struct graph* graph, const String& wish)
+{
+    String name = wish.empty() ? String("state") : wish;
+    for (int i = 1; find_ir_tensor_name(graph, name.c_str()) >= 0; ++i)
+        name = print_text("%s_%d", wish.c_str(), i);
+    return name;
+}
+
+// A tensor of the type, shape and quantisation of another. Null after setting the error.
+struct tensor* create_like(const Reading& reading, const struct tensor& model, const String& wish)
+{
+    const String name = choose_name(reading.graph, wish);
+    if (reading.budget.charge(sizeof(struct tensor) + name.size() + 1) < 0) return nullptr;
+    struct tensor* made = create_ir_tensor(reading.graph, name.c_str(), model.data_type);
+    if (!made || set_ir_tensor_shape(made, model.dims, model.dim_num) < 0) return nullptr;
+    const int scales = model.quant_param_num;
+    const float* scale = scales > 1 ? model.scale_list : &model.scale;
+    const int* zero_point = scales > 1 ? model.zp_list : &model.zero_point;
+    made->quant_axis = model.quant_axis;
+    const bool has_scales =
+        scales == 0 || set_ir_tensor_quantization_parameter(made, scale, zero_point, scales) == 0;
+    return has_scales ? made : nullptr;
+}
+
+int make_input(const Reading& reading, struct tensor* tensor)
+{
+    TENGINE_RETURN_IF_ERROR(reading.budget.charge(sizeof(struct node)));
+    struct node* node =
+        create_ir_node(reading.graph, tensor->name, get_op_type("tengine", "InputOp"), 0);
+    if (!node) return last_error();
+    tensor->tensor_type = TENSOR_TYPE_INPUT;
+    return set_ir_node_output_tensor(node, 0, tensor);
+}
+
+// A value of equal elements is one element.
+void set_first_value(Variable& variable, const uint8_t* bytes, size_t size, size_t element)
+{
+    const bool is_even =
+        size >= element && std::equal(bytes, bytes + size - element, bytes + element);
+    variable.first_value.assign(bytes, bytes + (is_even ? element : size));
+}
+
+Variable* find_variable(const Reading& reading, const struct tensor* value)
+{
+    for (Variable& variable : *reading.variables)
+        if (value && variable.now == value) return &variable;
+    return nullptr;
+}
+
+// ---- resources ----
+
+// A field of a handle's options: container, then name.
+int read_text(const Reading& reading, const file::Operator& record, uint16_t field, String* out)
+{
+    const auto* table = reinterpret_cast<const flatbuffers::Table*>(record.options());
+    const auto place = static_cast<flatbuffers::voffset_t>((field + 2) * sizeof(uint16_t));
+    flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(reading.image->bytes()),
+                                   reading.image->size());
+    if (!table) return TENGINE_OK;
+    const flatbuffers::String* text = nullptr;
+    if (table->VerifyOffset(verifier, place))
+        text = table->GetPointer<const flatbuffers::String*>(place);
+    if (!table->VerifyOffset(verifier, place) || (text && !verifier.VerifyString(text)))
+        return tengine_error_set(TENGINE_EFORMAT, "VAR_HANDLE: option %u is not inside the file",
+                                 field);
+    const std::string_view found = text_of(text);
+    *out = String(found.substr(0, found.find('\0')));
+    return reading.budget.charge(found.size());
+}
+
+// The subgraph's operators that handle resources, in its graph or, for one that CALL_ONCE calls,
+// without one.
+class ResourceReader
+{
+  public:
+    ResourceReader(Reading& reading, uint32_t index, int code, const file::Operator& record)
+        : reading_(reading), index_(index), code_(code), record_(record)
+    {
+    }
+
+    int run();
+
+  private:
+    int name_resource();
+    int find_resource(size_t* out_variable) const;
+    int find_operand(const flatbuffers::Vector<int32_t>* list, uint32_t place,
+                     struct tensor** out_tensor) const;
+    int require_state(Variable& variable, const struct tensor& like) const;
+    int connect(const char* op, struct tensor* first, struct tensor* second,
+                struct tensor* output) const;
+    int read();
+    int assign();
+    int set_first(const Reading& reading, uint32_t index, const file::Operator& record) const;
+    int call_once();
+
+    template <class... Arguments>
+    int fail(int code, const char* format, Arguments... arguments) const
+    {
+        const String fault = print_text(format, arguments...);
+        return tengine_error_set(code, "operator %u, %s: %s", index_, find_code_name(code_),
+                                 fault.c_str());
+    }
+
+    Reading& reading_;
+    uint32_t index_;
+    int code_;
+    const file::Operator& record_;
+};
+
+int ResourceReader::name_resource()
+{
+    String container, name;
+    TENGINE_RETURN_IF_ERROR(read_text(reading_, record_, 0, &container));
+    TENGINE_RETURN_IF_ERROR(read_text(reading_, record_, 1, &name));
+    const int32_t handle = count(record_.outputs()) == 1 ? record_.outputs()->Get(0) : -1;
+    TENGINE_RETURN_IF_ERROR(reading_.budget.charge(sizeof(Variable)));
+    Vector<Variable>& variables = *reading_.variables;
+    const auto known =
+        std::find_if(variables.begin(), variables.end(), [&](const Variable& variable) {
+            return variable.is_resource && variable.container == container && variable.name == name;
+        });
+    reading_.resources[handle] = static_cast<size_t>(known - variables.begin());
+    if (known != variables.end()) return TENGINE_OK;
+    Variable made;
+    made.is_resource = true;
+    made.container = container;
+    made.name = name;
+    variables.push_back(made);
+    return TENGINE_OK;
+}
+
+int ResourceReader::find_resource(size_t* out_variable) const
+{
+    const int32_t handle = count(record_.inputs()) > 0 ? record_.inputs()->Get(0) : -1;
+    const auto known = reading_.resources.find(handle);
+    if (known == reading_.resources.end())
+        return fail(TENGINE_EGRAPH, "input 0 is tensor %d, expected the output of a VAR_HANDLE",
+                    handle);
+    *out_variable = known->second;
+    return TENGINE_OK;
+}
+
+int ResourceReader::find_operand(const flatbuffers::Vector<int32_t>* list, uint32_t place,
+                                 struct tensor** out_tensor) const
+{
+    const int32_t index = place < count(list) ? list->Get(place) : -1;
+    *out_tensor = tengine::tflite::find_tensor(reading_, index);
+    if (*out_tensor) return TENGINE_OK;
+    return fail(TENGINE_EFORMAT, "tensor %d, expected one of %zu", index, reading_.tensors.size());
+}
+
+// The first operator that reads or assigns the variable gives it a type and a shape.
+int ResourceReader::require_state(Variable& variable, const struct tensor& like) const
+{
+    if (variable.first) return TENGINE_OK;
+    variable.first = create_like(reading_, like, variable.name);
+    if (!variable.first) return last_error();
+    variable.now = variable.first;
+    return make_input(reading_, variable.first);
+}
+
+int ResourceReader::connect(const char* op, struct tensor* first, struct tensor* second,
+                            struct tensor* output) const
+{
+    TENGINE_RETURN_IF_ERROR(reading_.budget.charge(sizeof(struct node)));
+    if (output->producer >= 0 || output->tensor_type != TENSOR_TYPE_VAR)
+        return fail(TENGINE_EGRAPH, "its output %s is an input, a constant or written before",
+                    quote(output->name).c_str());
+    struct node* node = create_ir_node(reading_.graph, output->name, get_op_type("tflite", op), 0);
+    if (!node) return last_error();
+    TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, 0, first));
+    if (second) TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, 1, second));
+    return set_ir_node_output_tensor(node, 0, output);
+}
+
+int ResourceReader::read()
+{
+    size_t place = 0;
+    struct tensor* output = nullptr;
+    TENGINE_RETURN_IF_ERROR(find_resource(&place));
+    TENGINE_RETURN_IF_ERROR(find_operand(record_.outputs(), 0, &output));
+    Variable& variable = (*reading_.variables)[place];
+    TENGINE_RETURN_IF_ERROR(require_state(variable, *output));
+    return connect("READ_VARIABLE", variable.now, nullptr, output);
+}
+
+int ResourceReader::assign()
+{
+    size_t place = 0;
+    struct tensor* value = nullptr;
+    TENGINE_RETURN_IF_ERROR(find_resource(&place));
+    TENGINE_RETURN_IF_ERROR(find_operand(record_.inputs(), 1, &value));
+    Variable& variable = (*reading_.variables)[place];
+    TENGINE_RETURN_IF_ERROR(require_state(variable, *value));
+    struct tensor* next = create_like(reading_, *value, variable.name + "/next");
+    if (!next) return last_error();
+    TENGINE_RETURN_IF_ERROR(connect("ASSIGN_VARIABLE", variable.now, value, next));
+    variable.now = next;
+    return TENGINE_OK;
+}
+
+// The reading is that of the subgraph which CALL_ONCE calls; its constants are there.
+int ResourceReader::set_first(const Reading& reading, uint32_t index,
+                              const file::Operator& record) const
+{
+    const int32_t handle = count(record.inputs()) == 2 ? record.inputs()->Get(0) : -1;
+    const auto known = reading.resources.find(handle);
+    const struct tensor* value =
+        known == reading.resources.end()
+            ? nullptr
+            : tengine::tflite::find_tensor(reading, record.inputs()->Get(1));
+    if (!value || value->tensor_type != TENSOR_TYPE_CONST || value->data_type == TENGINE_DT_STRING)
+        return fail(TENGINE_ENOTSUP,
+                    "operator %u of its subgraph assigns to a resource, expected a constant of "
+                    "numbers and the output of a VAR_HANDLE",
+                    index);
+    TENGINE_RETURN_IF_ERROR(reading.budget.charge(get_ir_tensor_bytes(value)));
+    set_first_value((*reading.variables)[known->second], value->u8, get_ir_tensor_bytes(value),
+                    value->elem_size);
+    return TENGINE_OK;
+}
+
+int ResourceReader::call_once()
+{
+    const file::Subgraph* subgraph = nullptr;
+    TENGINE_RETURN_IF_ERROR(find_called_subgraph(reading_, index_, record_, 0, &subgraph));
+    const auto destroy = [](struct graph* graph) { destroy_ir_graph(graph); };
+    const std::unique_ptr<struct graph, decltype(destroy)> scratch(
+        create_ir_graph(reading_.graph->attribute->context), destroy);
+    if (!scratch) return last_error();
+    Reading inner(reading_, scratch.get(), subgraph, "once");
+    TENGINE_RETURN_IF_ERROR(add_tensors(inner));
+    for (uint32_t i = 0; i < count(subgraph->operators()); ++i) {
+        const file::Operator& record = *subgraph->operators()->Get(i);
+        const int code = find_code(inner, record);
+        if (code == kVarHandle)
+            TENGINE_RETURN_IF_ERROR(ResourceReader(inner, i, code, record).run());
+        else if (code == kAssignVariable)
+            TENGINE_RETURN_IF_ERROR(set_first(inner, i, record));
+        else
+            return fail(TENGINE_ENOTSUP,
+                        "operator %u of its subgraph is %s, expected VAR_HANDLE and "
+                        "ASSIGN_VARIABLE",
+                        i, find_code_name(code));
+    }
+    return TENGINE_OK;
+}
+
+int ResourceReader::run()
+{
+    TENGINE_RETURN_IF_ERROR(check_whole_run(reading_, find_code_name(code_)));
+    switch (code_) {
+        case kCallOnce:
+            return call_once();
+        case kVarHandle:
+            return name_resource();
+        case kReadVariable:
+            return read();
+        default:
+            return assign();
+    }
+}
+
+// A state that no operator writes keeps its value.
+int keep_value(const Reading& reading, Variable& variable)
+{
+    if (variable.now != variable.first) return TENGINE_OK;
+    struct tensor* next = create_like(reading, *variable.first, variable.name + "/next");
+    struct node* node =
+        next ? create_op_node(reading.graph, next->name, "Identity", nullptr) : nullptr;
+    if (!node) return last_error();
+    TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, 0, variable.first));
+    TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(node, 0, next));
+    variable.now = next;
+    return TENGINE_OK;
+}
+
+}  // namespace
+
+bool is_resource(const file::Tensor& record)
+{
+    return record.type() == kResourceType;
+}
+
+bool handles_resources(int code)
+{
+    return code == kCallOnce || code == kVarHandle || code == kReadVariable ||
+           code == kAssignVariable;
+}
+
+int add_resource_operator(Reading& reading, uint32_t index, int code, const file::Operator& record)
+{
+    return ResourceReader(reading, index, code, record).run();
+}
+
+int add_variable(Reading& reading, struct tensor* tensor, const uint8_t* values, uint64_t size)
+{
+    TENGINE_RETURN_IF_ERROR(check_whole_run(reading, tensor->name));
+    TENGINE_RETURN_IF_ERROR(reading.budget.charge(sizeof(Variable) + size));
+    Variable variable;
+    variable.name = tensor->name;
+    variable.first = variable.now = tensor;
+    if (values) {
+        set_first_value(variable, values, static_cast<size_t>(size), tensor->elem_size);
+    } else if (tensor->data_type == TENGINE_DT_INT8 && tensor->quant_param_num == 1) {
+        const auto zero = static_cast<uint8_t>(tensor->zero_point);
+        set_first_value(variable, &zero, 1, 1);
+    }
+    reading.variables->push_back(variable);
+    return make_input(reading, tensor);
+}
+
+bool writes_next_values(const struct node& node)
+{
+    return node.op.method->max_output > node.op.method->min_output;
+}
+
+int add_next_values(Reading& reading, struct node* node, const file::Operator& record)
+{
+    const int most = node->op.method->max_output;
+    for (int i = 0; writes_next_values(*node) && i < node->input_num && node->output_num < most;
+         ++i) {
+        Variable* variable = find_variable(reading, get_ir_node_input(node, i));
+        if (!variable || variable->is_resource) continue;
+        struct tensor* next = create_like(reading, *variable->first, variable->name + "/next");
+        if (!next) return last_error();
+        TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(node, node->output_num, next));
+        variable->now = next;
+        const auto index = static_cast<size_t>(record.inputs()->Get(static_cast<uint32_t>(i)));
+        reading.tensors[index] = next->index;
+    }
+    return TENGINE_OK;
+}
+
+int declare_states(Reading& reading, Vector<int32_t>* inout_inputs, Vector<int32_t>* inout_outputs)
+{
+    for (Variable& variable : *reading.variables) {
+        if (!variable.first) continue;
+        TENGINE_RETURN_IF_ERROR(keep_value(reading, variable));
+        const bool has_value = !variable.first_value.empty();
+        TENGINE_RETURN_IF_ERROR(declare_ir_state(
+            reading.graph, variable.first->name, variable.now->name,
+            has_value ? variable.first_value.data() : nullptr, variable.first_value.size()));
+        inout_inputs->push_back(variable.first->index);
+        inout_outputs->push_back(variable.now->index);
+    }
+    return TENGINE_OK;
+}
+
+}  // namespace tengine::tflite

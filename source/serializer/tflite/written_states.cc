@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// The states of a graph (graph/state.h) as variables of the file.
+#include <algorithm>
+
+#include "graph/graph.h"
+#include "graph/state.h"
+#include "operator/operator.h"
+#include "serializer/tflite/numbers.h"
+#include "serializer/tflite/states.h"
+#include "serializer/tflite/values.h"
+#include "serializer/tflite/written_subgraph.h"
+
+namespace tengine::tflite {
+namespace {
+
+// A table with one number, or with a container's name and a name.
+Offset<file::Options> write_number(Builder& builder, int32_t number)
+{
+    const auto start = builder.StartTable();
+    builder.AddElement(flatbuffers::FieldIndexToOffset(0), number);
+    return Offset<file::Options>(builder.EndTable(start));
+}
+
+Offset<file::Options> write_name(Builder& builder, const char* name)
+{
+    const auto container = builder.CreateString("");
+    const auto text = builder.CreateString(name);
+    const auto start = builder.StartTable();
+    builder.AddOffset(flatbuffers::FieldIndexToOffset(0), container);
+    builder.AddOffset(flatbuffers::FieldIndexToOffset(1), text);
+    return Offset<file::Options>(builder.EndTable(start));
+}
+
+Offset<file::Operator> make_operator(Writing& writing, int code, const Vector<int32_t>& inputs,
+                                     const Vector<int32_t>& outputs, Offset<file::Options> options)
+{
+    Builder& builder = writing.builder;
+    const auto in = builder.CreateVector(inputs), out = builder.CreateVector(outputs);
+    const uint32_t index = writing.add_code(code, {}, 1);
+    const uint8_t type = options.IsNull() ? 0 : find_options_type(code).number;
+    return file::CreateOperator(builder, index, in, out, type, options);
+}
+
+bool is_filled_with(const Vector<uint8_t>& value, uint8_t byte)
+{
+    return std::all_of(value.begin(), value.end(), [&](uint8_t one) { return one == byte; });
+}
+
+}  // namespace
+
+// The state whose value before a run the tensor is; -1: it is another tensor.
+int SubgraphWriter::find_state(int32_t tensor) const
+{
+    for (int i = 0; i < count_ir_states(&graph_); ++i)
+        if (get_ir_state_input(&graph_, i)->index == tensor) return i;
+    return -1;
+}
+
+int32_t SubgraphWriter::root_of(const struct tensor* tensor) const
+{
+    return tensor ? copied_[static_cast<size_t>(tensor->index)] : -1;
+}
+
+// All values of a state in a run are one variable.
+void SubgraphWriter::find_next_values(const struct node& node)
+{
+    const int code = node.op.method->tflite_code;
+    const bool is_tflite = std::string_view(get_ir_node_domain(&node)) == "tflite";
+    if (!is_tflite) return;
+    const auto take = [&](int input, int output, StateKind kind) {
+        const int32_t root = root_of(get_ir_node_input(&node, input));
+        const int state = root < 0 ? -1 : find_state(root);
+        if (state < 0) return false;
+        state_kinds_[static_cast<size_t>(state)] = kind;
+        if (const struct tensor* next = get_ir_node_output(&node, output))
+            copied_[static_cast<size_t>(next->index)] = root;
+        return true;
+    };
+    if (code == kReadVariable) take(0, -1, StateKind::kResource);
+    if (code == kAssignVariable) take(0, 0, StateKind::kResource);
+    if (!writes_next_values(node)) return;
+    int output = node.output_num;
+    for (int i = 0; i < node.input_num; ++i) {
+        const int32_t root = root_of(get_ir_node_input(&node, i));
+        if (root >= 0 && find_state(root) >= 0) --output;
+    }
+    if (output < node.op.method->min_output) return;
+    for (int i = 0; i < node.input_num && output < node.output_num; ++i)
+        if (take(i, output, StateKind::kVariable)) ++output;
+}
+
+void SubgraphWriter::add_operator(int code, const Vector<int32_t>& inputs,
+                                  const Vector<int32_t>& outputs, Offset<file::Options> options)
+{
+    operators_.push_back(make_operator(writing_, code, inputs, outputs, options));
+}
+
+int SubgraphWriter::add_handle(int state, int32_t* out_place)
+{
+    const auto name =
+        builder_.CreateString(String(get_ir_state_input(&graph_, state)->name) + "/resource");
+    const List<int32_t> scalar = builder_.CreateVector(Vector<int32_t>());
+    *out_place = static_cast<int32_t>(tensors_.size());
+    tensors_.push_back(file::CreateTensor(builder_, scalar, kResourceType, 0, name));
+    return TENGINE_OK;
+}
+
+// A subgraph assigns the first values of resources. Variables begin with zeros.
+int SubgraphWriter::write_first_values()
+{
+    Vector<Offset<file::Tensor>> tensors;
+    Vector<Offset<file::Operator>> operators;
+    for (int i = 0; i < count_ir_states(&graph_); ++i) {
+        const struct tensor& input = *get_ir_state_input(&graph_, i);
+        if (!is_ir_tensor_shape_known(&input))
+            return tengine_error_set(TENGINE_EGRAPH,
+                                     "the shape of the state '%s' is not known, which a variable "
+                                     "of a .tflite needs",
+                                     input.name);
+        Vector<uint8_t> value(get_ir_tensor_bytes(&input));
+        TENGINE_RETURN_IF_ERROR(write_ir_first_value(&graph_, i, value.data(), value.size()));
+        if (kind_of(i) == StateKind::kVariable) {
+            const bool is_int8 = input.data_type == TENGINE_DT_INT8 && input.quant_param_num == 1;
+            if (is_filled_with(value, is_int8 ? static_cast<uint8_t>(input.zero_point) : 0))
+                continue;
+            return tengine_error_set(TENGINE_ENOTSUP,
+                                     "the state '%s' of a recurrent layer begins with other "
+                                     "values than zeros, which a .tflite cannot say",
+                                     input.name);
+        }
+        const Vector<int32_t> dims(input.dims, input.dims + input.dim_num);
+        const auto place = static_cast<int32_t>(tensors.size());
+        const auto name = builder_.CreateString(input.name);
+        const List<int32_t> scalar = builder_.CreateVector(Vector<int32_t>());
+        tensors.push_back(file::CreateTensor(builder_, scalar, kResourceType, 0, name));
+        const uint32_t buffer = writing_.add_buffer(value.data(), value.size());
+        const auto shape = builder_.CreateVector(dims);
+        const auto type = static_cast<int8_t>(find_file_type(input.data_type));
+        const auto text = builder_.CreateString(String(input.name) + "/first");
+        tensors.push_back(file::CreateTensor(builder_, shape, type, buffer, text));
+        operators.push_back(
+            make_operator(writing_, kVarHandle, {}, {place}, write_name(builder_, input.name)));
+        operators.push_back(make_operator(writing_, kAssignVariable, {place, place + 1}, {}, 0));
+    }
+    if (operators.empty()) return TENGINE_OK;
+    const auto number = static_cast<int32_t>(writing_.subgraphs.size());
+    const List<int32_t> none = builder_.CreateVector(Vector<int32_t>());
+    const auto all = builder_.CreateVector(tensors);
+    const auto steps = builder_.CreateVector(operators);
+    const auto name = builder_.CreateString("first_values");
+    writing_.subgraphs.push_back(file::CreateSubgraph(builder_, all, none, none, steps, name));
+    add_operator(kCallOnce, {}, {}, write_number(builder_, number));
+    return TENGINE_OK;
+}
+
+int SubgraphWriter::write_handles()
+{
+    for (int i = 0; i < count_ir_states(&graph_); ++i) {
+        if (kind_of(i) == StateKind::kVariable) continue;
+        const struct tensor& input = *get_ir_state_input(&graph_, i);
+        int32_t& handle = handles_[static_cast<size_t>(i)];
+        const bool is_plain = kind_of(i) == StateKind::kPlain;
+        if (is_plain) TENGINE_RETURN_IF_ERROR(add_handle(i, &handle));
+        add_operator(kVarHandle, {}, {handle}, write_name(builder_, input.name));
+        if (is_plain) add_operator(kReadVariable, {handle}, {place_of(input.index)}, 0);
+    }
+    return TENGINE_OK;
+}
+
+void SubgraphWriter::write_assignments()
+{
+    for (int i = 0; i < count_ir_states(&graph_); ++i)
+        if (kind_of(i) == StateKind::kPlain)
+            add_operator(kAssignVariable,
+                         {handles_[static_cast<size_t>(i)],
+                          place_of(get_ir_state_output(&graph_, i)->index)},
+                         {}, 0);
+}
+
+}  // namespace tengine::tflite
