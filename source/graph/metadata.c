@@ -148,6 +148,14 @@ const ir_metadata_entry_t* get_ir_metadata(const struct ir_metadata* metadata, i
     return NULL;
 }
 
+const char* find_ir_property(const struct ir_metadata* metadata, const char* key)
+{
+    const ir_metadata_entry_t* entry;
+    for (int i = 0; (entry = get_any_ir_metadata(metadata, i)) != NULL; ++i)
+        if (entry->kind == IR_METADATA_PROPERTY && strcmp(entry->key, key) == 0) return entry->text;
+    return "";
+}
+
 const char* find_ir_node_doc_string(const struct ir_metadata* metadata, const char* node_name)
 {
     if (!metadata) return "";

@@ -61,6 +61,9 @@ const ir_metadata_entry_t* get_ir_metadata(const struct ir_metadata* metadata, i
 // All entries in turn.
 const ir_metadata_entry_t* get_any_ir_metadata(const struct ir_metadata* metadata, int index);
 
+// The text of the first property with this key, "" without one.
+const char* find_ir_property(const struct ir_metadata* metadata, const char* key);
+
 // The documentation of the node with this name, "" without one.
 const char* find_ir_node_doc_string(const struct ir_metadata* metadata, const char* node_name);
 

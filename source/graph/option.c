@@ -60,6 +60,10 @@ static const ir_option_t option_table[] = {
      .choices = "",
      .help = "nodes that stay in the model's types in every precision: names, patterns with * and "
              "?, or op:<operator>, separated by commas"},
+    {.key = "litert.signature",
+     .initial = "",
+     .choices = "",
+     .help = "signature of a .tflite that create_graph loads, by its key; empty: the first one"},
     {.key = "precision.rounding",
      .initial = "model",
      .choices = "model nearest litert litert-micro",

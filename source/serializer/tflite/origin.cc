@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "graph/graph.h"
+#include "graph/metadata.h"
 #include "graph/name_index.h"
 #include "operator/param.h"
 #include "serializer/tflite/custom.h"
@@ -33,10 +34,11 @@ Origin::Origin(const FileImage* image, const struct graph& graph) : image_(image
     if (!image || !is_verified(*image)) return;
     model_ = file::GetModel(image->bytes());
     if (count(model_->subgraphs()) == 0) return;
-    subgraph_ = model_->subgraphs()->Get(0);
-    for (uint32_t i = 0; !signature_ && i < count(model_->signatures()); ++i)
-        if (model_->signatures()->Get(i)->subgraph() == 0)
-            signature_ = model_->signatures()->Get(i);
+    signature_ =
+        find_signature(*model_, find_ir_property(find_ir_metadata(&graph), kSignatureProperty));
+    const uint32_t place = signature_ ? signature_->subgraph() : 0;
+    if (place >= count(model_->subgraphs())) return;
+    subgraph_ = model_->subgraphs()->Get(place);
     list_names();
     for (uint32_t i = 0; i < count(subgraph_->operators()); ++i) {
         const file::Operator* record = subgraph_->operators()->Get(i);

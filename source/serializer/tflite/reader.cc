@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "graph/graph.h"
+#include "graph/metadata.h"
 #include "graph/name_index.h"
+#include "graph/option.h"
 #include "module/module.h"
 #include "operator/registry.h"
 #include "serializer/tflite/states.h"
@@ -32,18 +34,51 @@ int check_tables(Reading& reading)
                              reading.model->version(), kVersion);
 }
 
+// Fails with the names of all signatures.
+int fail_without(const file::Model& model, const char* wanted)
+{
+    String names;
+    for (uint32_t i = 0; i < count(model.signatures()); ++i)
+        names += (i > 0 ? ", " : "") + quote(text_of(model.signatures()->Get(i)->key()));
+    return tengine_error_set(
+        TENGINE_EINVAL, "option litert.signature: the model has no signature '%s', expected %s",
+        wanted, names.empty() ? "none" : names.c_str());
+}
+
 int choose_subgraph(Reading& reading)
 {
-    if (count(reading.model->subgraphs()) == 0)
+    const file::Model& model = *reading.model;
+    if (count(model.subgraphs()) == 0)
         return tengine_error_set(TENGINE_EGRAPH, "the model has no subgraph");
-    reading.subgraph = reading.model->subgraphs()->Get(0);
-    for (uint32_t i = 0; i < count(reading.model->signatures()); ++i) {
-        const file::Signature* signature = reading.model->signatures()->Get(i);
-        if (signature->subgraph() == 0) {
-            reading.signature = signature;
-            break;
-        }
-    }
+    const char* wanted =
+        get_ir_context_option(reading.graph->attribute->context, "litert.signature");
+    reading.signature = find_signature(model, wanted);
+    if (!reading.signature && *wanted) return fail_without(model, wanted);
+    const uint32_t place = reading.signature ? reading.signature->subgraph() : 0;
+    if (place >= count(model.subgraphs()))
+        return tengine_error_set(
+            TENGINE_EFORMAT, "signature %s is of subgraph %u, the model has %u",
+            quote(text_of(reading.signature->key())).c_str(), place, count(model.subgraphs()));
+    reading.subgraph = model.subgraphs()->Get(place);
+    return TENGINE_OK;
+}
+
+// States which of several signatures the graph is.
+int add_signature_names(const Reading& reading)
+{
+    const auto* signatures = reading.model->signatures();
+    if (count(signatures) < 2) return TENGINE_OK;
+    String names;
+    for (uint32_t i = 0; i < count(signatures); ++i)
+        names += (i > 0 ? "," : "") + String(text_of(signatures->Get(i)->key()));
+    TENGINE_RETURN_IF_ERROR(reading.budget.charge(names.size()));
+    TENGINE_RETURN_IF_ERROR(own_ir_metadata(reading.graph));
+    const String chosen(text_of(reading.signature->key()));
+    const ir_metadata_entry_t entries[] = {
+        {IR_METADATA_PROPERTY, 0, kSignatureProperty, chosen.c_str()},
+        {IR_METADATA_PROPERTY, 0, "litert.signatures", names.c_str()}};
+    for (const ir_metadata_entry_t& entry : entries)
+        TENGINE_RETURN_IF_ERROR(add_ir_metadata(reading.graph->core->metadata, &entry));
     return TENGINE_OK;
 }
 
@@ -153,6 +188,14 @@ int set_inputs_and_outputs(Reading& reading)
 
 }  // namespace
 
+const file::Signature* find_signature(const file::Model& model, std::string_view key)
+{
+    for (uint32_t i = 0; i < count(model.signatures()); ++i)
+        if (key.empty() || text_of(model.signatures()->Get(i)->key()) == key)
+            return model.signatures()->Get(i);
+    return nullptr;
+}
+
 int read_model(struct graph* graph, FileImage* image)
 {
     Budget budget(image->size());
@@ -160,6 +203,7 @@ int read_model(struct graph* graph, FileImage* image)
     Reading reading(graph, image, &budget, &variables);
     TENGINE_RETURN_IF_ERROR(check_tables(reading));
     TENGINE_RETURN_IF_ERROR(choose_subgraph(reading));
+    TENGINE_RETURN_IF_ERROR(add_signature_names(reading));
     TENGINE_RETURN_IF_ERROR(add_tensors(reading));
     TENGINE_RETURN_IF_ERROR(add_inputs(reading));
     TENGINE_RETURN_IF_ERROR(add_operators(reading));

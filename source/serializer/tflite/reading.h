@@ -90,6 +90,11 @@ TENGINE_MUST_USE int add_tensors(Reading& reading);
 // Adds the nodes, each named as its first output.
 TENGINE_MUST_USE int add_operators(Reading& reading);
 
+// The signature with this key, or the first one; null: there is none.
+const file::Signature* find_signature(const file::Model& model, std::string_view key);
+// The property that has the key, in a graph of a model with several signatures.
+constexpr const char* kSignatureProperty = "litert.signature";
+
 // The code of an operator; -1: the model has no such entry.
 int find_code(const Reading& reading, const file::Operator& record);
 

@@ -166,12 +166,17 @@ std::string encode_tflite(const TfliteModel& model)
     for (const TfliteModel& called : model.called)
         subgraphs.push_back(add_subgraph(builder, called, pools));
     std::vector<Offset<file::Signature>> signatures;
-    if (!model.named_inputs.empty() || !model.named_outputs.empty()) {
-        const auto inputs = builder.CreateVector(add_names(builder, model.named_inputs));
-        const auto outputs = builder.CreateVector(add_names(builder, model.named_outputs));
-        const auto key = builder.CreateString("serving_default");
-        signatures.push_back(file::CreateSignature(builder, inputs, outputs, key));
-    }
+    const auto add_signature = [&](const TfliteSignature& signature) {
+        const auto inputs = builder.CreateVector(add_names(builder, signature.inputs));
+        const auto outputs = builder.CreateVector(add_names(builder, signature.outputs));
+        const auto key = builder.CreateString(signature.key);
+        signatures.push_back(
+            file::CreateSignature(builder, inputs, outputs, key, signature.subgraph));
+    };
+    if (!model.named_inputs.empty() || !model.named_outputs.empty())
+        add_signature({"serving_default", 0, model.named_inputs, model.named_outputs});
+    for (const TfliteSignature& signature : model.signatures)
+        add_signature(signature);
     std::vector<Offset<file::Metadata>> metadata;
     for (const auto& [name, bytes] : model.metadata) {
         const auto buffer = static_cast<uint32_t>(pools.buffers.size());

@@ -89,6 +89,15 @@ struct TfliteOperator
     int32_t version = 1;
 };
 
+// An entry point: each tensor of a subgraph's inputs and outputs, and its name.
+struct TfliteSignature
+{
+    std::string key;
+    uint32_t subgraph = 0;
+    std::vector<std::pair<uint32_t, std::string>> inputs;
+    std::vector<std::pair<uint32_t, std::string>> outputs;
+};
+
 struct TfliteModel
 {
     std::vector<TfliteTensor> tensors;
@@ -98,6 +107,7 @@ struct TfliteModel
     // The names of a signature: each tensor and its name; none: the model has no signature.
     std::vector<std::pair<uint32_t, std::string>> named_inputs = {};
     std::vector<std::pair<uint32_t, std::string>> named_outputs = {};
+    std::vector<TfliteSignature> signatures = {};  // beside that one
     // Subgraphs 1 and on: tensors, operators, inputs and outputs.
     std::vector<TfliteModel> called = {};
     std::string description = {};

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files with several signatures.
+#include "serializer/tflite/model_test.h"
+#include "tengine/metadata.h"
+
+namespace tengine::test {
+namespace {
+
+constexpr int kAdd = 0, kMul = 18;
+
+// y = x op x, of a subgraph
+TfliteModel make_pair(int code)
+{
+    TfliteModel model;
+    model.tensors = {{"x", {2}}, {"y", {2}}};
+    model.operators = {{code, {0, 0}, {1}}};
+    model.inputs = {0};
+    model.outputs = {1};
+    return model;
+}
+
+// The first signature is that of the second subgraph.
+TfliteModel make_both()
+{
+    TfliteModel model = make_pair(kAdd);
+    model.called = {make_pair(kMul)};
+    model.signatures = {{"square", 1, {{0, "of"}}, {{1, "squared"}}},
+                        {"twice", 0, {{0, "number"}}, {{1, "doubled"}}}};
+    return model;
+}
+
+class TfliteSignatureTest : public TfliteModelTest
+{
+  protected:
+    void TearDown() override
+    {
+        TfliteModelTest::TearDown();
+        if (context_) destroy_context(context_);
+    }
+
+    bool load_signature(const TfliteModel& model, const char* key)
+    {
+        unload();
+        if (context_) destroy_context(context_);
+        context_ = create_context("signature", 0);
+        EXPECT_EQ(tengine_context_set_option(context_, "litert.signature", key), 0);
+        const std::string bytes = encode_tflite(model);
+        graph_ = tengine_graph_load(context_, "tflite", bytes.data(), bytes.size());
+        return graph_ != nullptr;
+    }
+
+    // The result for {3, 4}, and the names of input and output.
+    void expect_run(const char* input, const char* output, const std::vector<float>& result)
+    {
+        float values[] = {3, 4};
+        const tensor_t x = tengine_graph_get_input(graph_, 0);
+        const tensor_t y = tengine_graph_get_output(graph_, 0);
+        EXPECT_STREQ(get_tensor_name(x), input);
+        EXPECT_STREQ(get_tensor_name(y), output);
+        ASSERT_EQ(set_tensor_buffer(x, values, sizeof values), 0);
+        ASSERT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
+        ASSERT_EQ(run_graph(graph_, 1), 0) << get_tengine_error();
+        std::vector<float> made(2);
+        ASSERT_EQ(get_tensor_data(y, made.data(), 8), 0);
+        EXPECT_EQ(made, result);
+    }
+
+    context_t context_ = nullptr;
+};
+
+TEST_F(TfliteSignatureTest, IsChosenByItsKey)
+{
+    ASSERT_TRUE(load_signature(make_both(), "")) << get_tengine_error();
+    expect_run("of", "squared", {9, 16});
+    EXPECT_STREQ(tengine_graph_find_property(graph_, "litert.signature"), "square");
+    EXPECT_STREQ(tengine_graph_find_property(graph_, "litert.signatures"), "square,twice");
+    ASSERT_TRUE(load_signature(make_both(), "twice")) << get_tengine_error();
+    expect_run("number", "doubled", {6, 8});
+    EXPECT_STREQ(tengine_graph_find_property(graph_, "litert.signature"), "twice");
+}
+
+TEST_F(TfliteSignatureTest, IsWrittenAlone)
+{
+    const std::string path = testing::TempDir() + "signature.tflite";
+    for (const char* key : {"square", "twice"}) {
+        ASSERT_TRUE(load_signature(make_both(), key)) << get_tengine_error();
+        ASSERT_EQ(save_graph(graph_, "tflite", path.c_str()), 0) << get_tengine_error();
+        unload();
+        graph_ = create_graph(context_, "tflite", path.c_str());
+        ASSERT_NE(graph_, nullptr) << get_tengine_error();
+        const bool is_first = std::string(key) == "square";
+        expect_run(is_first ? "of" : "number", is_first ? "squared" : "doubled",
+                   is_first ? std::vector<float>{9, 16} : std::vector<float>{6, 8});
+    }
+}
+
+TEST_F(TfliteSignatureTest, OthersAreRefused)
+{
+    EXPECT_FALSE(load_signature(make_both(), "third"));
+    EXPECT_EQ(get_tengine_errno(), TENGINE_EINVAL);
+    EXPECT_THAT(get_tengine_error(),
+                testing::HasSubstr("no signature 'third', expected 'square', 'twice'"));
+    EXPECT_FALSE(load_signature(make_pair(kAdd), "square"));
+    EXPECT_THAT(get_tengine_error(), testing::HasSubstr("expected none"));
+    TfliteModel model = make_both();
+    model.signatures[0].subgraph = 7;
+    EXPECT_FALSE(load_signature(model, ""));
+    EXPECT_EQ(get_tengine_errno(), TENGINE_EFORMAT);
+    EXPECT_THAT(get_tengine_error(), testing::HasSubstr("of subgraph 7, the model has 2"));
+}
+
+}  // namespace
+}  // namespace tengine::test
